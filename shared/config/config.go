@@ -1,0 +1,157 @@
+// Package config is the only reader of the process environment: it fills a function's settings struct from it and
+// makes the AWS configuration that all SDK clients share. It holds no settings itself, and no secret value ever
+// stands in the environment; those are read by the sub-packages awssecret and awsparam, which are apart so that a
+// function links only the clients that it uses.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Load fills a T from the environment. T is a struct whose exported fields are all tagged:
+//
+//	WorkTable string        `env:"WORK_TABLE,required"` // "required" is the only option
+//	FileLife  time.Duration `env:"FILE_LIFE"`           // as time.ParseDuration reads it
+//	Allowed   []netip.Prefix `env:"ALLOWED_RANGES"`     // lists are separated by commas
+//
+// Types are string, int, bool, time.Duration, []string and []netip.Prefix. A variable that is empty counts as
+// missing; a missing one leaves the zero value. The error names every fault of the struct and the environment.
+func Load[T any]() (T, error) {
+	return LoadFrom[T](os.LookupEnv) //nolint:forbidigo // this is the one reader
+}
+
+// LoadFrom is Load with any source of variables.
+func LoadFrom[T any](lookup func(string) (string, bool)) (T, error) {
+	var settings T
+	variables, err := variablesOf(reflect.TypeFor[T]())
+	if err != nil {
+		return settings, err
+	}
+	target := reflect.ValueOf(&settings).Elem()
+	var faults []error
+	for _, v := range variables {
+		text, _ := lookup(v.name)
+		text = strings.TrimSpace(text)
+		switch {
+		case text != "":
+			faults = append(faults, v.set(target.Field(v.index), text))
+		case v.required:
+			faults = append(faults, fmt.Errorf("%s is required", v.name))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return settings, fmt.Errorf("configuration: %w", err)
+	}
+	return settings, nil
+}
+
+// Names returns the variables that a T reads, in the order of its fields, to be compared with the template.
+func Names[T any]() ([]string, error) {
+	variables, err := variablesOf(reflect.TypeFor[T]())
+	names := make([]string, 0, len(variables))
+	for _, v := range variables {
+		names = append(names, v.name)
+	}
+	return names, err
+}
+
+type variable struct {
+	index    int
+	name     string
+	required bool
+}
+
+// variablesOf reads the tags of a settings struct. Its error lists all that is wrong with the struct.
+func variablesOf(settings reflect.Type) ([]variable, error) {
+	if settings.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("configuration: %v is not a struct", settings)
+	}
+	var variables []variable
+	var faults []error
+	seen := map[string]bool{}
+	for i := range settings.NumField() {
+		v, err := variableOf(settings.Field(i), i)
+		if err == nil && seen[v.name] {
+			err = fmt.Errorf("%s is read twice", v.name)
+		}
+		seen[v.name] = true
+		faults = append(faults, err)
+		variables = append(variables, v)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("configuration struct %v: %w", settings, err)
+	}
+	return variables, nil
+}
+
+func variableOf(field reflect.StructField, index int) (variable, error) {
+	name, options, hasOptions := strings.Cut(field.Tag.Get("env"), ",")
+	switch {
+	case !field.IsExported() || name == "":
+		return variable{}, fmt.Errorf("field %s has no env tag or is not exported", field.Name)
+	case hasOptions && options != "required":
+		return variable{}, fmt.Errorf("field %s has the unknown option %q", field.Name, options)
+	}
+	switch reflect.Zero(field.Type).Interface().(type) {
+	case string, int, bool, time.Duration, []string, []netip.Prefix:
+		return variable{index: index, name: name, required: hasOptions}, nil
+	}
+	return variable{}, fmt.Errorf("field %s has the unknown type %v", field.Name, field.Type)
+}
+
+// set parses text into a field. Its errors name the variable and not the value.
+func (v variable) set(target reflect.Value, text string) error {
+	value, err := parse(target.Interface(), text)
+	if err != nil {
+		return fmt.Errorf("%s is not a valid %v", v.name, target.Type())
+	}
+	target.Set(reflect.ValueOf(value))
+	return nil
+}
+
+// parse reads text as the type of like; variableOf has let no other types through.
+func parse(like any, text string) (value any, err error) {
+	switch like.(type) {
+	case int:
+		value, err = strconv.Atoi(text)
+	case bool:
+		value, err = strconv.ParseBool(text)
+	case time.Duration:
+		value, err = time.ParseDuration(text)
+	case []string:
+		return list(text), nil
+	case []netip.Prefix:
+		var prefixes []netip.Prefix
+		for _, item := range list(text) {
+			prefix, parseErr := netip.ParsePrefix(item)
+			if parseErr != nil {
+				return nil, fmt.Errorf("address range: %w", parseErr)
+			}
+			prefixes = append(prefixes, prefix)
+		}
+		return prefixes, nil
+	default:
+		return text, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read a setting: %w", err)
+	}
+	return value, nil
+}
+
+func list(text string) []string {
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}

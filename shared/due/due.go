@@ -1,0 +1,62 @@
+// Package due owns the reference to a row that somebody has to act on: what a queue message carries and what the
+// sweeper finds. A row is its own timer and outbox (architecture section 6); a message is only a nudge to look at it,
+// so it may be lost, late, doubled or forged without harm. It holds ids, never content.
+package due
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// Kind says which row an Item refers to.
+type Kind string
+
+// The kinds.
+const (
+	Task     Kind = "task"
+	Event    Kind = "event"
+	Delivery Kind = "delivery"
+)
+
+// Item refers to one row of one tenant.
+type Item struct {
+	Tenant org.Tenant
+	Kind   Kind
+	ID     string
+	At     time.Time // when the sweeper has to act; zero in a message
+}
+
+type message struct {
+	Mode  org.Mode `json:"mode"`
+	OrgID string   `json:"org"`
+	Kind  Kind     `json:"kind"`
+	ID    string   `json:"id"`
+}
+
+// Encode writes the body of the queue message that refers to the item.
+func (i Item) Encode() (string, error) {
+	body, err := json.Marshal(message{Mode: i.Tenant.Mode, OrgID: i.Tenant.OrgID, Kind: i.Kind, ID: i.ID})
+	if err != nil {
+		return "", errors.New("encode message")
+	}
+	return string(body), nil
+}
+
+// Decode reads the body of a queue message. An error means that it will never be readable.
+func Decode(body string) (Item, error) {
+	var m message
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		return Item{}, errors.New("message is no JSON object")
+	}
+	mode, okMode := org.ParseMode(string(m.Mode))
+	orgID, okOrg := ids.ParseUUID(m.OrgID)
+	_, okID := ids.ParseTask(m.ID)
+	if !okMode || !okOrg || !okID || (m.Kind != Task && m.Kind != Event && m.Kind != Delivery) {
+		return Item{}, errors.New("message does not refer to a row")
+	}
+	return Item{Tenant: org.Tenant{Mode: mode, OrgID: orgID}, Kind: m.Kind, ID: m.ID}, nil
+}

@@ -1,0 +1,127 @@
+package export
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"recordbridge/shared/webhook"
+)
+
+// checkpoint is all that a later run needs to go on where this one stopped. It holds ids of resources, so it is kept
+// with the files, not in a table.
+type checkpoint struct {
+	Planned  bool           `json:"planned"`
+	Queries  []query        `json:"queries"`  // not begun, or under way when first
+	Next     string         `json:"next"`     // next page of the first query, empty to begin it
+	Pages    int            `json:"pages"`    // pages read of the first query
+	Refs     []string       `json:"refs"`     // "Type/id" to be read
+	Written  []uint64       `json:"written"`  // marks of what is in the segments
+	Segments []segment      `json:"segments"` // in order
+	Counts   map[string]int `json:"counts"`   // by resource type
+	Outcome  []TypeOutcome  `json:"outcome"`
+	written  map[uint64]struct{}
+	queued   map[string]struct{}
+}
+
+// segment is one object with a run's share of the lines.
+type segment struct {
+	Key   string `json:"key"`
+	Bytes int64  `json:"bytes"`
+}
+
+// maxCheckpoint bounds what a checkpoint may take in memory when it is read.
+const maxCheckpoint = 64 << 20
+
+func loadCheckpoint(ctx context.Context, files Files, key string) (*checkpoint, error) {
+	state := &checkpoint{Counts: map[string]int{}, written: map[uint64]struct{}{}, queued: map[string]struct{}{}}
+	if key == "" {
+		return state, nil
+	}
+	body, err := files.Open(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("open checkpoint: %w", err)
+	}
+	defer func() { _ = body.Close() }()
+	if err := json.NewDecoder(io.LimitReader(body, maxCheckpoint)).Decode(state); err != nil {
+		return nil, fmt.Errorf("decode checkpoint: %w", err)
+	}
+	for _, mark := range state.Written {
+		state.written[mark] = struct{}{}
+	}
+	for _, ref := range state.Refs {
+		state.queued[ref] = struct{}{}
+	}
+	return state, nil
+}
+
+func (c *checkpoint) save(ctx context.Context, files Files, key string) error {
+	c.Written = make([]uint64, 0, len(c.written))
+	for mark := range c.written {
+		c.Written = append(c.Written, mark)
+	}
+	body, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("encode checkpoint: %w", err)
+	}
+	w, err := files.Create(ctx, key, "application/json")
+	if err != nil {
+		return fmt.Errorf("create checkpoint: %w", err)
+	}
+	if _, err := w.Write(body); err != nil {
+		w.Abort(ctx)
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	if err := w.Close(ctx); err != nil {
+		return fmt.Errorf("close checkpoint: %w", err)
+	}
+	return nil
+}
+
+// firstTime marks a resource as written; it is false when it was before.
+func (c *checkpoint) firstTime(name string) bool {
+	sum := sha256.Sum256([]byte(name))
+	mark := binary.BigEndian.Uint64(sum[:8])
+	if _, known := c.written[mark]; known {
+		return false
+	}
+	c.written[mark] = struct{}{}
+	return true
+}
+
+func (c *checkpoint) isWritten(name string) bool {
+	sum := sha256.Sum256([]byte(name))
+	_, known := c.written[binary.BigEndian.Uint64(sum[:8])]
+	return known
+}
+
+// enqueue notes a reference to be read, once.
+func (c *checkpoint) enqueue(ref string) {
+	if _, known := c.queued[ref]; known || c.isWritten(ref) {
+		return
+	}
+	c.queued[ref] = struct{}{}
+	c.Refs = append(c.Refs, ref)
+}
+
+func (c *checkpoint) stats() webhook.Stats {
+	stats := webhook.Stats{TotalByResourceType: c.Counts}
+	for _, n := range c.Counts {
+		stats.TotalResources += n
+	}
+	return stats
+}
+
+// objectKey names an object of a task. The tenant stands in front, so that access can be granted and data deleted
+// by prefix.
+func objectKey(task Task, name string) string {
+	return string(task.Tenant.Mode) + "/" + task.Tenant.OrgID + "/" + task.ID + "/" + name
+}
+
+func generationKey(task Task, name, suffix string) string {
+	return objectKey(task, name+"-"+strconv.FormatInt(task.Generation, 10)+suffix)
+}

@@ -1,0 +1,63 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/webhook"
+)
+
+func successEventID(task Task, number int64) string {
+	return webhook.EventID(task.Tenant, webhook.ExportSucceeded, task.ID, number)
+}
+
+// succeed stores the result of a finished collection and its event.
+func (w Worker) succeed(ctx context.Context, task Task, file File, stats webhook.Stats, outcome []TypeOutcome) error {
+	now := w.Now()
+	task.Status, task.File, task.Stats, task.Outcome = Success, file, stats, outcome
+	task.FinishedAt, task.SentAt, task.FilesUntil = now, now, now.Add(w.Retention)
+	address, err := w.Links.URL(task)
+	if err != nil {
+		return fmt.Errorf("mint download link: %w", err)
+	}
+	link := webhook.DownloadLink{URL: address, ExportType: ExportType, ContentType: ContentType}
+	data := webhook.ExportSuccess{
+		DownloadLinks: []webhook.DownloadLink{link}, OrgConnectionID: task.ConnectionID,
+		TaskID: task.ID, OrgID: task.Tenant.OrgID, Stats: stats,
+	}
+	if w.SendDownloadLink {
+		data.DownloadLink = &link
+	}
+	return w.finish(ctx, task, webhook.ExportSucceeded, data)
+}
+
+// fail ends the task with a reason and its event.
+func (w Worker) fail(ctx context.Context, task Task, reason Reason) error {
+	task.Status, task.FailureReason, task.FinishedAt = Failed, reason, w.Now()
+	return w.finish(ctx, task, webhook.ExportFailed, webhook.ExportFailure{
+		FailureReason: string(reason), OrgConnectionID: task.ConnectionID, TaskID: task.ID, OrgID: task.Tenant.OrgID,
+	})
+}
+
+func (w Worker) finish(ctx context.Context, task Task, t webhook.Type, data any) error {
+	event, err := webhook.NewEvent(task.Tenant, t, task.ID, 0, task.FinishedAt, data)
+	if err != nil {
+		return err
+	}
+	// A result that is ready is stored even when the run's time has just ended.
+	ctx = context.WithoutCancel(ctx)
+	if err := w.Store.FinishTask(ctx, task, event); err != nil {
+		if errors.Is(err, fault.Conflict) {
+			return nil
+		}
+		return fmt.Errorf("finish task: %w", err)
+	}
+	_ = w.Nudger.NudgeEvent(ctx, task.Tenant, event.ID)
+	return nil
+}
+
+// fileName is the last segment of the download URL (spec section 4.4).
+func fileName(task Task) string { return ids.TaskID(task.ID) + ".jsonl" }

@@ -1,0 +1,148 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// resendAfter is how old the last sending must be for a repeated request to send the event again (decisions 3).
+	resendAfter = 5 * time.Minute
+	// registerTries bounds the race of requests for one connection; each loser sees the winner's task.
+	registerTries = 5
+)
+
+// TaskStore is what registering needs. Reads are consistent.
+type TaskStore interface {
+	// LatestTask returns the id of the connection's newest task; fault.NotFound when there was none.
+	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
+	// Task reads a task; fault.NotFound.
+	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
+	// OpenTask creates task and makes it its connection's newest in one transaction, if previous is still the newest
+	// ("" for none) and the connection is still authorized; else fault.Conflict.
+	OpenTask(ctx context.Context, task Task, previous string) error
+	// ResendEvent stores event and counts it on the task in one transaction, if task.Resends is unchanged; else
+	// fault.Conflict.
+	ResendEvent(ctx context.Context, task Task, event webhook.Event) error
+	// Event reads an event; fault.NotFound after 15 days.
+	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
+}
+
+// Connections reads connections; fault.NotFound.
+type Connections interface {
+	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
+}
+
+// Registrar answers requests for an export.
+type Registrar struct {
+	Tasks       TaskStore
+	Connections Connections
+	Nudger      Nudger
+	Now         func() time.Time
+	NewID       ids.Source
+	Reuse       time.Duration // for how long a finished export answers an equal request
+}
+
+// Register finds or opens the export of a connection (spec 4.2, decisions 3): a pending task is returned as it is; a
+// recent success is returned too, and its event sent again when the last sending is a while ago, unless refresh asks
+// for a new task; else a new one is opened. Errors: fault.NotFound, fault.Conflict (svc_connection_not_exportable).
+func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, refresh bool) (Task, error) {
+	var err error
+	for range registerTries {
+		var task Task
+		task, err = r.register(ctx, tenant, connectionID, refresh)
+		if stale, ok := errors.AsType[*fault.Error](err); !ok || stale.Kind != fault.Conflict || stale.Code == fault.CodeConnectionNotExportable {
+			return task, err
+		}
+	}
+	return Task{}, err
+}
+
+func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID string, refresh bool) (Task, error) {
+	conn, err := r.Connections.Connection(ctx, tenant, connectionID)
+	if errors.Is(err, fault.NotFound) {
+		return Task{}, connection.Missing()
+	}
+	if err != nil {
+		return Task{}, fmt.Errorf("read connection: %w", err)
+	}
+	latest, err := r.latest(ctx, tenant, connectionID)
+	if err != nil {
+		return Task{}, err
+	}
+	switch {
+	case latest.Status == Pending:
+		return latest, nil
+	case latest.Status == Success && !refresh && r.Now().Sub(latest.FinishedAt) < r.Reuse && r.Now().Before(latest.FilesUntil):
+		return latest, r.resend(ctx, latest)
+	}
+	if err := conn.Exportable(); err != nil {
+		return Task{}, err
+	}
+	task := Task{ID: ids.TaskID(r.NewID()), Tenant: tenant, ConnectionID: connectionID, Status: Pending, CreatedAt: r.Now()}
+	if err := r.Tasks.OpenTask(ctx, task, latest.ID); err != nil {
+		return Task{}, fmt.Errorf("open task: %w", err)
+	}
+	// The task row is the truth: a nudge that fails is made up for by the sweeper, so it is no failure of the request.
+	_ = r.Nudger.NudgeTask(ctx, tenant, task.ID, 0)
+	return task, nil
+}
+
+// latest returns the newest task of a connection, or one without an id.
+func (r Registrar) latest(ctx context.Context, tenant org.Tenant, connectionID string) (Task, error) {
+	id, err := r.Tasks.LatestTask(ctx, tenant, connectionID)
+	if errors.Is(err, fault.NotFound) {
+		return Task{}, nil
+	}
+	if err != nil {
+		return Task{}, fmt.Errorf("find newest task: %w", err)
+	}
+	task, err := r.Tasks.Task(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		// Task rows end after 90 days, the pointer to them does not.
+		return Task{ID: id, Status: Failed}, nil
+	}
+	if err != nil {
+		return Task{}, fmt.Errorf("read newest task: %w", err)
+	}
+	return task, nil
+}
+
+// resend sends the success event of a finished task again as a new fact, at most every five minutes.
+func (r Registrar) resend(ctx context.Context, task Task) error {
+	now := r.Now()
+	if now.Sub(task.SentAt) < resendAfter {
+		return nil
+	}
+	sent, err := r.Tasks.Event(ctx, task.Tenant, successEventID(task, task.Resends))
+	if err != nil {
+		return fmt.Errorf("read success event: %w", err)
+	}
+	var body struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(sent.Body, &body); err != nil {
+		return fmt.Errorf("decode success event: %w", err)
+	}
+	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, task.Resends+1, now, body.Data)
+	if err != nil {
+		return err
+	}
+	if err := r.Tasks.ResendEvent(ctx, task, event); err != nil {
+		if errors.Is(err, fault.Conflict) {
+			return nil // another request has just done it
+		}
+		return fmt.Errorf("resend success event: %w", err)
+	}
+	_ = r.Nudger.NudgeEvent(ctx, task.Tenant, event.ID)
+	return nil
+}

@@ -1,0 +1,111 @@
+// Package export owns the bulk export of one patient's record: the task and its states, how a request finds or opens
+// one, the collection loop with its checkpoints, the statistics and outcome, the failure reasons, and the download
+// links. It reads FHIR through a Source and writes through Files; it knows no HTTP and no AWS.
+package export
+
+import (
+	"context"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// Status is the state of a task (decisions section 5).
+type Status string
+
+// The states.
+const (
+	Pending Status = "pending"
+	Success Status = "success"
+	Failed  Status = "failed"
+)
+
+// Reason says why a task failed (spec section 6.2, failure_reason).
+type Reason string
+
+// The reasons that this version can give.
+const (
+	TokenRefreshFailure     Reason = "token_refresh_failure"
+	ScopePatientMissing     Reason = "scope_patient_missing"
+	ResourcePatientFailure  Reason = "resource_patient_failure"
+	ResourceInvalidContent  Reason = "resource_invalid_content"
+	SuppressedPleaseContact Reason = "suppressed_please_contact"
+)
+
+// Task is one export of one connection's record.
+type Task struct {
+	ID            string // 32 hex digits
+	Tenant        org.Tenant
+	ConnectionID  string
+	Status        Status
+	FailureReason Reason
+	Stats         webhook.Stats
+	Outcome       []TypeOutcome
+	File          File      // set on success
+	FilesUntil    time.Time // when the file is deleted
+	CreatedAt     time.Time
+	FinishedAt    time.Time
+	SentAt        time.Time // when the last success event was made
+	Resends       int64     // success events after the first
+	Generation    int64     // one more with every claim: what a worker writes is fenced by it
+	Setbacks      int       // transient failures in a row
+	LeaseUntil    time.Time
+	Checkpoint    string // key of the checkpoint object, empty before the first
+}
+
+// File is a finished export file.
+type File struct {
+	Name  string // last segment of the download URL
+	Key   string // object key in the exports bucket
+	Bytes int64
+}
+
+// TypeOutcome says how far the collection of one resource type came. It holds no URL and no content.
+type TypeOutcome struct {
+	Type   string  `json:"type"`
+	Result Outcome `json:"result"`
+	Count  int     `json:"count"`
+	Status int     `json:"http_status,omitempty"` // of the answer that ended it, when it was not ok
+}
+
+// Outcome classes a TypeOutcome.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeOK          Outcome = "ok"
+	OutcomeEmpty       Outcome = "empty"
+	OutcomeDenied      Outcome = "denied"
+	OutcomeUnsupported Outcome = "unsupported"
+	OutcomeTruncated   Outcome = "truncated" // a later page could not be read
+	OutcomeFailed      Outcome = "failed"
+)
+
+// ExportType and ContentType describe the one format there is so far (spec section 2.3).
+const (
+	ExportType  = "jsonl"
+	ContentType = "application/fhir+ndjson"
+)
+
+// Missing is the answer for a task that is not there for this tenant.
+func Missing() error { return fault.Missing("There is no such export.") }
+
+// Downloadable returns nil while the task's file can be downloaded at now: else Missing, or fault.Gone with
+// svc_export_expired.
+func (t Task) Downloadable(fileName string, now time.Time) error {
+	if t.Status != Success || t.File.Name != fileName {
+		return Missing()
+	}
+	if !now.Before(t.FilesUntil) {
+		return fault.New(fault.Gone, fault.CodeExportExpired, "The files of this export have been deleted. Request a new export.")
+	}
+	return nil
+}
+
+// Nudger tells workers to look at a row. A lost nudge is made up for by the sweeper.
+type Nudger interface {
+	NudgeTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
+	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+}

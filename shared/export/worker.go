@@ -1,0 +1,188 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// budget is how long a task may stay pending in all before it fails.
+	budget = 6 * time.Hour
+	// maxSetbacks is after how many transient failures in a row the task fails with their reason.
+	maxSetbacks = 5
+	// stopBefore is how long before its deadline a run saves its checkpoint and hands over to the next one.
+	stopBefore = 75 * time.Second
+)
+
+// WorkStore keeps a task while it is worked on. Every write but ClaimTask is fenced by task.Generation and answers
+// fault.Conflict when another worker has taken over.
+type WorkStore interface {
+	// ClaimTask leases a pending task whose lease has ended, raising its generation; else fault.Conflict.
+	ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Task, error)
+	// ExtendTask moves the end of the lease.
+	ExtendTask(ctx context.Context, task Task, leaseUntil time.Time) error
+	// YieldTask stores Checkpoint and Setbacks and gives the lease back; the sweeper acts at dueAt.
+	YieldTask(ctx context.Context, task Task, dueAt time.Time) error
+	// FinishTask stores the result and its event in one transaction.
+	FinishTask(ctx context.Context, task Task, event webhook.Event) error
+}
+
+// Tokens hands out usable access tokens (tokens.Keeper).
+type Tokens interface {
+	Current(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Set, int64, error)
+	Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (tokens.Set, int64, error)
+}
+
+// Source reads one patient's FHIR server. Bodies are at most fhir.MaxPage bytes; failed requests are
+// *fhir.RequestError.
+type Source interface {
+	Metadata(ctx context.Context) ([]byte, error)
+	Read(ctx context.Context, resourceType, id string) ([]byte, error)
+	Search(ctx context.Context, resourceType string, params url.Values) ([]byte, error)
+	Page(ctx context.Context, next string) ([]byte, error)
+}
+
+// Portals opens the FHIR server at base; token is asked before every request.
+type Portals interface {
+	Open(base string, token func(context.Context) (secret.Text, error)) (Source, error)
+}
+
+// Files keeps objects. A Writer's object exists once Close has returned nil, and never after Abort.
+type Files interface {
+	Create(ctx context.Context, key, contentType string) (Writer, error)
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+	Delete(ctx context.Context, key string) error
+}
+
+// Writer writes one object in bounded memory.
+type Writer interface {
+	io.Writer
+	Close(ctx context.Context) error
+	Abort(ctx context.Context)
+}
+
+// Worker carries exports out. Its method is safe to repeat: a duplicate or late call finds nothing to claim.
+type Worker struct {
+	Store            WorkStore
+	Connections      Connections
+	Tokens           Tokens
+	Portals          Portals
+	Files            Files
+	Nudger           Nudger
+	Links            Links
+	Now              func() time.Time
+	Lease            time.Duration
+	Retention        time.Duration
+	SendDownloadLink bool // send the deprecated download_link too
+}
+
+// Work runs a task until it is finished, has failed, or the deadline is near; then it hands over to a next call
+// through the queue. The error is our own fault: the task stays pending and the sweeper tries again.
+func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
+	now := w.Now()
+	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("claim task: %w", err)
+	}
+	if now.Sub(task.CreatedAt) > budget {
+		return w.fail(ctx, task, SuppressedPleaseContact)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	beats := w.heartbeat(ctx, task, stop)
+	err = w.run(ctx, &task, deadline)
+	stop(nil)
+	<-beats
+	return w.conclude(context.WithoutCancel(ctx), task, err)
+}
+
+// heartbeat extends the lease at a third of its length and cancels the run once the task is another worker's. The
+// returned channel closes when it has ended.
+func (w Worker) heartbeat(ctx context.Context, task Task, stop context.CancelCauseFunc) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(w.Lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			err := w.Store.ExtendTask(ctx, task, w.Now().Add(w.Lease))
+			if errors.Is(err, fault.Conflict) {
+				stop(errTakenOver)
+				return
+			}
+		}
+	}()
+	return ended
+}
+
+// errTakenOver ends a run whose task another worker has claimed.
+var errTakenOver = errors.New("another worker has taken the task over")
+
+// setback is a failure that may pass: the task is tried again a few times, then fails with the reason.
+type setback struct {
+	reason Reason
+	wait   time.Duration // what the other side asked for
+	cause  error
+}
+
+func (s *setback) Error() string { return string(s.reason) + ": " + s.cause.Error() }
+func (s *setback) Unwrap() error { return s.cause }
+
+// verdict is a failure that ends the task.
+type verdict struct {
+	reason Reason
+	cause  error
+}
+
+func (v *verdict) Error() string { return string(v.reason) + ": " + v.cause.Error() }
+func (v *verdict) Unwrap() error { return v.cause }
+
+// conclude turns the end of a run into the task's next state.
+func (w Worker) conclude(ctx context.Context, task Task, err error) error {
+	final, isFinal := errors.AsType[*verdict](err)
+	passing, isPassing := errors.AsType[*setback](err)
+	saved, isSaved := errors.AsType[*handOver](err)
+	switch {
+	case err == nil, errors.Is(err, errTakenOver):
+		return nil
+	case isSaved:
+		task.Setbacks = 0
+		return w.yield(ctx, task, saved.wait)
+	case isFinal:
+		return w.fail(ctx, task, final.reason)
+	case isPassing && task.Setbacks+1 >= maxSetbacks:
+		return w.fail(ctx, task, passing.reason)
+	case isPassing:
+		task.Setbacks++
+		return w.yield(ctx, task, max(passing.wait, time.Duration(task.Setbacks)*15*time.Second))
+	}
+	return fmt.Errorf("export: %w", err)
+}
+
+func (w Worker) yield(ctx context.Context, task Task, wait time.Duration) error {
+	wait = min(wait, 15*time.Minute)
+	if err := w.Store.YieldTask(ctx, task, w.Now().Add(wait+w.Lease)); err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("yield task: %w", err)
+	}
+	// Lost nudges are made up for by the sweeper.
+	_ = w.Nudger.NudgeTask(ctx, task.Tenant, task.ID, wait)
+	return nil
+}

@@ -1,0 +1,123 @@
+package export
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"recordbridge/shared/fhir"
+)
+
+// write appends a resource to the segment, once, and notes what it refers to.
+func (c *collector) write(resource fhir.Resource) error {
+	name := resource.Type + "/" + resource.ID
+	if resource.ID == "" {
+		name = string(resource.JSON) // without an id only the content tells resources apart
+	}
+	if !c.state.firstTime(name) {
+		return nil
+	}
+	c.line = resource.AppendLine(c.line[:0])
+	n, err := c.out.Write(c.line)
+	c.bytes += int64(n)
+	if err != nil {
+		return fmt.Errorf("write segment: %w", err)
+	}
+	c.state.Counts[resource.Type]++
+	for _, reference := range resource.References {
+		c.note(reference)
+	}
+	for _, attachment := range resource.Attachments {
+		c.note(attachment.URL)
+	}
+	return nil
+}
+
+func (c *collector) note(reference string) {
+	resourceType, id, ok := fhir.ParseReference(reference, c.base)
+	if ok && followed(resourceType) {
+		c.state.enqueue(resourceType + "/" + id)
+	}
+}
+
+// closeSegment makes the segment an object, unless nothing was written to it.
+func (c *collector) closeSegment(ctx context.Context) error {
+	if c.bytes == 0 {
+		c.out.Abort(ctx)
+		return nil
+	}
+	if err := c.out.Close(ctx); err != nil {
+		return fmt.Errorf("close segment: %w", err)
+	}
+	c.state.Segments = append(c.state.Segments, segment{Key: generationKey(c.task, "segment", ".ndjson"), Bytes: c.bytes})
+	return nil
+}
+
+// complete makes the one file of the task and stores the result.
+func (c *collector) complete(ctx context.Context) error {
+	if err := c.closeSegment(ctx); err != nil {
+		return err
+	}
+	file := File{Name: fileName(c.task)}
+	for _, s := range c.state.Segments {
+		file.Bytes += s.Bytes
+	}
+	if len(c.state.Segments) == 1 {
+		file.Key = c.state.Segments[0].Key
+	} else {
+		file.Key = generationKey(c.task, "export", ".ndjson")
+		if err := c.join(ctx, file.Key); err != nil {
+			return err
+		}
+	}
+	if err := c.worker.succeed(ctx, c.task, file, c.state.stats(), c.state.Outcome); err != nil {
+		return err
+	}
+	c.tidy(ctx, file.Key)
+	return nil
+}
+
+func (c *collector) join(ctx context.Context, key string) error {
+	out, err := c.worker.Files.Create(ctx, key, ContentType)
+	if err != nil {
+		return fmt.Errorf("create file: %w", err)
+	}
+	for _, s := range c.state.Segments {
+		if err := c.copySegment(ctx, out, s); err != nil {
+			out.Abort(context.WithoutCancel(ctx))
+			return err
+		}
+	}
+	if err := out.Close(ctx); err != nil {
+		return fmt.Errorf("close file: %w", err)
+	}
+	return nil
+}
+
+func (c *collector) copySegment(ctx context.Context, out io.Writer, s segment) error {
+	body, err := c.worker.Files.Open(ctx, s.Key)
+	if err != nil {
+		return fmt.Errorf("open segment: %w", err)
+	}
+	defer func() { _ = body.Close() }()
+	n, err := io.Copy(out, body)
+	if err != nil {
+		return fmt.Errorf("copy segment: %w", err)
+	}
+	if n != s.Bytes {
+		return fmt.Errorf("segment has %d bytes, wrote %d", n, s.Bytes)
+	}
+	return nil
+}
+
+// tidy deletes what the finished file has replaced. What a crash leaves behind, the bucket's lifecycle deletes.
+func (c *collector) tidy(ctx context.Context, kept string) {
+	for _, s := range c.state.Segments {
+		if s.Key != kept {
+			_ = c.worker.Files.Delete(ctx, s.Key)
+		}
+	}
+	if c.task.Checkpoint != "" {
+		_ = c.worker.Files.Delete(ctx, c.task.Checkpoint)
+	}
+}

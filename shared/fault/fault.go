@@ -1,0 +1,116 @@
+// Package fault is the one vocabulary of errors: a kind that decides behaviour, a code and a public text that a
+// client may see, and a private cause that it never sees. It knows no transport; each audience (HTTP, redirect,
+// failed export, webhook) has its own renderer elsewhere.
+package fault
+
+import (
+	"errors"
+	"time"
+)
+
+// Kind says what an error means for behaviour. A Kind is itself an error, so errors.Is(err, fault.NotFound) works.
+type Kind string
+
+// The kinds. An error that carries none of them is Internal.
+const (
+	Invalid          Kind = "invalid"
+	Unauthenticated  Kind = "unauthenticated"
+	Forbidden        Kind = "forbidden"
+	NotFound         Kind = "not_found"
+	MethodNotAllowed Kind = "method_not_allowed"
+	Conflict         Kind = "conflict"
+	Gone             Kind = "gone"
+	TooLarge         Kind = "too_large"
+	UnsupportedMedia Kind = "unsupported_media"
+	Limited          Kind = "limited"
+	Upstream         Kind = "upstream" // the health system answered, but not as it should
+	Unavailable      Kind = "unavailable"
+	Internal         Kind = "internal"
+)
+
+// Error implements error.
+func (k Kind) Error() string { return string(k) }
+
+// Code is the machine-readable error of an answer, a redirect or an event (spec section 7, decisions section 2).
+type Code string
+
+// The service's own codes. Codes of RFC 6749 pass through from health systems beside them.
+const (
+	CodeInvalidRequest          Code = "svc_invalid_request"
+	CodeUnauthorizedClient      Code = "svc_unauthorized_client"
+	CodeForbiddenMode           Code = "svc_forbidden_mode"
+	CodeNotFound                Code = "svc_not_found"
+	CodeMethodNotAllowed        Code = "svc_method_not_allowed"
+	CodeConnectionNotExportable Code = "svc_connection_not_exportable"
+	CodeExportExpired           Code = "svc_export_expired"
+	CodePayloadTooLarge         Code = "svc_payload_too_large"
+	CodeUnsupportedMediaType    Code = "svc_unsupported_media_type"
+	CodeRateLimited             Code = "svc_rate_limited"
+	CodeTokenExchange           Code = "svc_token_exchange"
+	CodeServerError             Code = "svc_server_error"
+	CodeUnavailable             Code = "svc_unavailable"
+)
+
+// Error is a failure that may be shown: Code and Public go to the client, the cause only to the log.
+type Error struct {
+	Kind       Kind
+	Code       Code
+	Public     string        // one or two ASCII sentences (spec 7.1)
+	RetryAfter time.Duration // zero when the client is told nothing about time
+	cause      error
+}
+
+// New makes an Error without a cause.
+func New(kind Kind, code Code, public string) *Error {
+	return &Error{Kind: kind, Code: code, Public: public}
+}
+
+// Because returns a copy of e with the given cause.
+func (e *Error) Because(cause error) *Error {
+	wrapped := *e
+	wrapped.cause = cause
+	return &wrapped
+}
+
+// After returns a copy of e that asks the client to wait.
+func (e *Error) After(wait time.Duration) *Error {
+	waiting := *e
+	waiting.RetryAfter = wait
+	return &waiting
+}
+
+// Error implements error. The text is for the log: it holds the cause.
+func (e *Error) Error() string {
+	if e.cause == nil {
+		return string(e.Code) + ": " + e.Public
+	}
+	return string(e.Code) + ": " + e.cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Is reports whether target is e's Kind.
+func (e *Error) Is(target error) bool {
+	kind, ok := target.(Kind) //nolint:errorlint // a Kind is a value to compare with, never a wrapped error
+	return ok && kind == e.Kind
+}
+
+// Of returns the outermost Error in err. Anything else becomes an Internal one that shows nothing but that it failed.
+func Of(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return New(Internal, CodeServerError, "Something went wrong on our side. Please try again.").Because(err)
+}
+
+// BadRequest makes the Invalid error that most validations need.
+func BadRequest(public string) *Error { return New(Invalid, CodeInvalidRequest, public) }
+
+// Missing makes the NotFound error. Things of another organisation or mode answer exactly so, too (decisions section 1).
+func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) }
+
+// Stale is returned by a store whose compare-and-swap lost against another writer.
+func Stale() *Error {
+	return New(Conflict, CodeUnavailable, "The record was changed at the same time. Please try again.")
+}

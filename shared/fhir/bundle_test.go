@@ -1,0 +1,207 @@
+package fhir_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/fhir"
+)
+
+func TestParseBundleSplitsAPage(t *testing.T) {
+	t.Parallel()
+	page := `{
+	  "resourceType": "Bundle", "type": "searchset", "total": 3,
+	  "link": [ {"relation": "self", "url": "https://ehr.example/fhir/Observation"},
+	            {"relation": "next", "url": "https://ehr.example/fhir?page=2"} ],
+	  "entry": [
+	    {"fullUrl": "x", "resource": {"resourceType": "Observation", "id": "1", "subject": {"reference": "Patient/p"}}, "search": {"mode": "match"}},
+	    {"search": {"extension": [{"mode": "x"}], "mode": "outcome"}, "resource": {"resourceType": "OperationOutcome"}},
+	    {"resource": {"resourceType": "OperationOutcome", "id": "no-mode"}},
+	    {"resource": {"resourceType": "Observation", "id": "2", "note": "b" }},
+	    {"resource": {"id": "no type"}}, {"resource": null}, {"resource": {"resourceType":"Basic","id":"1","id":"2"}},
+	    {"response": {"status": "200"}}
+	  ]}`
+	got, err := fhir.ParseBundle([]byte(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fhir.Bundle{
+		Total: 3,
+		Next:  "https://ehr.example/fhir?page=2",
+		Resources: []fhir.Resource{
+			{
+				Type: "Observation", ID: "1", References: []string{"Patient/p"},
+				JSON: []byte(`{"resourceType":"Observation","id":"1","subject":{"reference":"Patient/p"}}`),
+			},
+			{Type: "Observation", ID: "2", JSON: []byte(`{"resourceType":"Observation","id":"2","note":"b"}`)},
+		},
+		Outcomes: []fhir.Resource{
+			{Type: "OperationOutcome", JSON: []byte(`{"resourceType":"OperationOutcome"}`)},
+			{Type: "OperationOutcome", ID: "no-mode", JSON: []byte(`{"resourceType":"OperationOutcome","id":"no-mode"}`)},
+		},
+		Unusable: 3,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("ParseBundle (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseBundleReadsAnEmptyPage(t *testing.T) {
+	t.Parallel()
+	for raw, total := range map[string]int{
+		`{"resourceType":"Bundle"}`:                          -1,
+		`{"resourceType":"Bundle","total":0,"entry":[]}`:     0,
+		`{"total":"many","resourceType":"Bundle","link":[]}`: -1,
+		`{"total":-7,"resourceType":"Bundle"}`:               -1,
+	} {
+		got, err := fhir.ParseBundle([]byte(raw))
+		if err != nil {
+			t.Fatalf("ParseBundle(%s): %v", raw, err)
+		}
+		if diff := cmp.Diff(fhir.Bundle{Total: total}, got); diff != "" {
+			t.Errorf("ParseBundle(%s) (-want +got):\n%s", raw, diff)
+		}
+	}
+}
+
+func TestParseBundleRefuses(t *testing.T) {
+	t.Parallel()
+	for name, page := range map[string]string{
+		"a web page":                 "<html></html>",
+		"another resource":           `{"resourceType":"OperationOutcome"}`,
+		"no resourceType":            `{"entry":[]}`,
+		"entries that are no list":   `{"resourceType":"Bundle","entry":{"resource":{"resourceType":"Basic"}}}`,
+		"an entry that is no object": `{"resourceType":"Bundle","entry":["x"]}`,
+		"links that are no list":     `{"resourceType":"Bundle","link":{"relation":"next","url":"x"}}`,
+		"entry twice":                `{"resourceType":"Bundle","entry":[],"entry":[]}`,
+		"link twice":                 `{"resourceType":"Bundle","link":[],"link":[]}`,
+		"resourceType twice":         `{"resourceType":"Basic","resourceType":"Bundle"}`,
+		"a cut page":                 `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Basic"`,
+		"text after the page":        `{"resourceType":"Bundle"}x`,
+	} {
+		if _, err := fhir.ParseBundle([]byte(page)); !errors.Is(err, fhir.ErrInvalid) {
+			t.Errorf("%s: got %v, want ErrInvalid", name, err)
+		}
+	}
+}
+
+func TestAppendingToOneResourceLeavesItsNeighbourAlone(t *testing.T) {
+	t.Parallel()
+	got, err := fhir.ParseBundle([]byte(`{"resourceType":"Bundle","entry":[
+		{"resource":{"resourceType":"Basic","id":"1"}},{"resource":{"resourceType":"Basic","id":"2"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = append(got.Resources[0].JSON, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"...)
+	if text := string(got.Resources[1].JSON); text != `{"resourceType":"Basic","id":"2"}` {
+		t.Errorf("the second resource became %s", text)
+	}
+}
+
+// references finds the reference strings of a decoded value the slow way.
+func references(value any) map[string]int {
+	found := map[string]int{}
+	var walk func(any)
+	walk = func(value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, member := range value {
+				if text, ok := member.(string); ok && name == "reference" {
+					found[text]++
+				}
+				walk(member)
+			}
+		case []any:
+			for _, element := range value {
+				walk(element)
+			}
+		}
+	}
+	walk(value)
+	return found
+}
+
+func TestParseBundleAgreesWithEncodingJSONOnSyntheaRecords(t *testing.T) {
+	t.Parallel()
+	page := syntheaPage(t)
+	var want struct {
+		Entry []struct{ Resource json.RawMessage }
+	}
+	if err := json.Unmarshal(page, &want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := fhir.ParseBundle(bytes.Clone(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Resources) != len(want.Entry) || got.Unusable != 0 {
+		t.Fatalf("got %d resources and %d unusable, want %d", len(got.Resources), got.Unusable, len(want.Entry))
+	}
+	for i, resource := range got.Resources {
+		var compact bytes.Buffer
+		var decoded map[string]any
+		if err := errors.Join(json.Compact(&compact, want.Entry[i].Resource), json.Unmarshal(want.Entry[i].Resource, &decoded)); err != nil {
+			t.Fatal(err)
+		}
+		counted := map[string]int{}
+		for _, reference := range resource.References {
+			counted[reference]++
+		}
+		if !bytes.Equal(resource.JSON, compact.Bytes()) || resource.Type != decoded["resourceType"] || resource.ID != decoded["id"] {
+			t.Errorf("entry %d differs", i)
+		}
+		if diff := cmp.Diff(references(decoded), counted); diff != "" {
+			t.Errorf("references of entry %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+// syntheaPage returns one Synthea record, or a page of the same build when the data is not beside the repository.
+func syntheaPage(tb testing.TB) []byte {
+	tb.Helper()
+	files, err := filepath.Glob("../../../shared/data/synthea/*.json.gz")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if len(files) == 0 {
+		entry := `{ "resource": { "resourceType": "Observation", "id": "o", "status": "final",
+			"subject": { "reference": "urn:uuid:0" }, "valueQuantity": { "value": 63.2, "unit": "kg" } } }`
+		return []byte(`{"resourceType":"Bundle","entry":[` + strings.Repeat(entry+",\n", 5000) + entry + `]}`)
+	}
+	file, err := os.Open(files[len(files)-1])
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	page, err := io.ReadAll(unpacked)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return page
+}
+
+func BenchmarkParseBundle(b *testing.B) {
+	page := syntheaPage(b)
+	work := make([]byte, len(page))
+	b.SetBytes(int64(len(page)))
+	b.ReportAllocs()
+	for b.Loop() {
+		copy(work, page)
+		if _, err := fhir.ParseBundle(work); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

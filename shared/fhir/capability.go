@@ -1,0 +1,104 @@
+package fhir
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Capability is what the service reads of a server's CapabilityStatement (FHIR R4 capabilitystatement.html), or of
+// the Conformance resource that DSTU2 has in its place.
+type Capability struct {
+	FHIRVersion string               // such as "4.0.1"
+	Resources   []CapabilityResource // types of the server side, in the statement's order
+	OAuth       OAuthURIs
+}
+
+// CapabilityResource is one resource type that a server knows.
+type CapabilityResource struct {
+	Type         string   // always ValidType
+	SearchParams []string // names
+}
+
+// OAuthURIs are the endpoints that servers without a SMART configuration document state in an extension (SMART App
+// Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). They may be relative.
+type OAuthURIs struct {
+	Authorize string
+	Token     string
+}
+
+// oauthExtension is the url of the extension that holds OAuthURIs.
+const oauthExtension = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
+
+// statement is the part of a CapabilityStatement that is read. Statements are read once per export, so that the
+// comfort of encoding/json costs nothing here.
+type statement struct {
+	ResourceType string `json:"resourceType"`
+	FHIRVersion  string `json:"fhirVersion"`
+	Rest         []struct {
+		Mode     string `json:"mode"`
+		Security struct {
+			Extension []extension `json:"extension"`
+		} `json:"security"`
+		Resource []struct {
+			Type        string `json:"type"`
+			SearchParam []struct {
+				Name string `json:"name"`
+			} `json:"searchParam"`
+		} `json:"resource"`
+	} `json:"rest"`
+}
+
+type extension struct {
+	URL       string      `json:"url"`
+	ValueURI  string      `json:"valueUri"`
+	Extension []extension `json:"extension"`
+}
+
+// ParseCapability reads a CapabilityStatement. The error is ErrInvalid.
+func ParseCapability(raw []byte) (Capability, error) {
+	if len(raw) > MaxPage {
+		return Capability{}, errSize
+	}
+	var read statement
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return Capability{}, fmt.Errorf("%w: %T", errStatement, err) // the text of err could quote the document
+	}
+	if read.ResourceType != "CapabilityStatement" && read.ResourceType != "Conformance" {
+		return Capability{}, errStatement
+	}
+	capability := Capability{FHIRVersion: read.FHIRVersion}
+	for _, rest := range read.Rest {
+		if rest.Mode == "client" {
+			continue
+		}
+		for _, resource := range rest.Resource {
+			if !ValidType(resource.Type) {
+				continue
+			}
+			known := CapabilityResource{Type: resource.Type}
+			for _, param := range resource.SearchParam {
+				known.SearchParams = append(known.SearchParams, param.Name)
+			}
+			capability.Resources = append(capability.Resources, known)
+		}
+		for _, outer := range rest.Security.Extension {
+			if outer.URL == oauthExtension {
+				capability.OAuth = oauthURIs(outer)
+			}
+		}
+	}
+	return capability, nil
+}
+
+func oauthURIs(outer extension) OAuthURIs {
+	var found OAuthURIs
+	for _, inner := range outer.Extension {
+		switch inner.URL {
+		case "authorize":
+			found.Authorize = inner.ValueURI
+		case "token":
+			found.Token = inner.ValueURI
+		}
+	}
+	return found
+}

@@ -1,0 +1,61 @@
+// Package fhir owns what the service knows about FHIR itself: finding resources, references and attachments in raw
+// JSON, reading search pages, addresses under a FHIR base, CapabilityStatements, granted SMART scopes, and the words
+// for how a request to a FHIR server failed. It is pure: it sends nothing, and it never turns a resource into Go
+// structures, because records pass through as they are (service note fhir.md section 0).
+package fhir
+
+import (
+	"errors"
+	"fmt"
+)
+
+// MaxPage is the largest JSON document in bytes that is read from a FHIR server and scanned (fhir.md section 2.3).
+const MaxPage = 32 << 20
+
+// maxDepth bounds the nesting of arrays and objects. Real resources stay below 30; the scanner recurses.
+const maxDepth = 128
+
+// ErrInvalid says that a document is not what it should be: no JSON, not UTF-8, nested too deeply, too large, or
+// neither a resource nor a Bundle where one is due. Its text holds nothing of the document.
+var ErrInvalid = errors.New("fhir: invalid document")
+
+var (
+	errSyntax    = fmt.Errorf("%w: not JSON in UTF-8", ErrInvalid)
+	errDepth     = fmt.Errorf("%w: nested too deeply", ErrInvalid)
+	errSize      = fmt.Errorf("%w: too large", ErrInvalid)
+	errResource  = fmt.Errorf("%w: no object with one valid resourceType", ErrInvalid)
+	errBundle    = fmt.Errorf("%w: no Bundle", ErrInvalid)
+	errStatement = fmt.Errorf("%w: no CapabilityStatement", ErrInvalid)
+)
+
+// ValidType reports whether text has the form of a resource type name. Types of any FHIR version and custom types
+// pass: the server's own list decides what exists.
+func ValidType(text string) bool {
+	if text == "" || len(text) > 64 || text[0] < 'A' || text[0] > 'Z' {
+		return false
+	}
+	for i := range len(text) {
+		if !isLetter(text[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidID reports whether text is a FHIR id (datatypes.html#id). The ids "." and "..", which the datatype allows,
+// are refused, since they would change the path of the address they are put into.
+func ValidID(text string) bool {
+	if text == "" || len(text) > 64 || text == "." || text == ".." {
+		return false
+	}
+	for i := range len(text) {
+		if c := text[i]; !isLetter(c) && !isDigit(c) && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -1,0 +1,291 @@
+package fhir
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// scanner reads a JSON document (RFC 8259) once, front to back, and compacts it in place: buf[:end] is what has
+// been kept, and end never overtakes pos, because compacting only drops white space. It is stricter than
+// encoding/json in two points: invalid UTF-8 is refused, and so is nesting beyond maxDepth.
+type scanner struct {
+	buf []byte
+	pos int // next byte to read
+	end int // end of the compact copy
+}
+
+// word is a JSON string as it stands between its quotes.
+type word struct {
+	raw     []byte
+	escaped bool // holds a backslash
+}
+
+// text returns what the string means, which is a part of the buffer unless it holds escapes.
+func (w word) text() []byte {
+	if !w.escaped {
+		return w.raw
+	}
+	var decoded string
+	quoted := append(append([]byte{'"'}, w.raw...), '"')
+	if json.Unmarshal(quoted, &decoded) != nil {
+		return nil // not reached: the scanner has checked every escape
+	}
+	return []byte(decoded)
+}
+
+// document reads the whole buffer as one value, which read must read.
+func (s *scanner) document(read func() error) error {
+	if len(s.buf) > MaxPage {
+		return errSize
+	}
+	s.space()
+	if err := read(); err != nil {
+		return err
+	}
+	s.space()
+	if s.pos != len(s.buf) {
+		return errSyntax
+	}
+	return nil
+}
+
+// object reads an object at the given depth and calls member for every name, positioned at the value, which member
+// must read.
+func (s *scanner) object(depth int, member func(name word) error) error {
+	if err := s.open('{', depth); err != nil {
+		return err
+	}
+	if s.closed('}') {
+		return nil
+	}
+	for {
+		s.space()
+		name, err := s.string()
+		if err != nil {
+			return err
+		}
+		s.space()
+		if s.peek() != ':' {
+			return errSyntax
+		}
+		s.keep()
+		s.space()
+		if err := member(name); err != nil {
+			return err
+		}
+		if s.closed('}') {
+			return nil
+		}
+		if s.peek() != ',' {
+			return errSyntax
+		}
+		s.keep()
+	}
+}
+
+// array reads an array at the given depth and calls element for every element, which element must read.
+func (s *scanner) array(depth int, element func() error) error {
+	if err := s.open('[', depth); err != nil {
+		return err
+	}
+	if s.closed(']') {
+		return nil
+	}
+	for {
+		s.space()
+		if err := element(); err != nil {
+			return err
+		}
+		if s.closed(']') {
+			return nil
+		}
+		if s.peek() != ',' {
+			return errSyntax
+		}
+		s.keep()
+	}
+}
+
+// skip reads any value that nothing is wanted from.
+func (s *scanner) skip(depth int) error {
+	switch s.peek() {
+	case '{':
+		return s.object(depth, func(word) error { return s.skip(depth + 1) })
+	case '[':
+		return s.array(depth, func() error { return s.skip(depth + 1) })
+	case '"':
+		_, err := s.string()
+		return err
+	default:
+		return s.scalar()
+	}
+}
+
+// string reads a string.
+func (s *scanner) string() (word, error) {
+	if s.peek() != '"' {
+		return word{}, errSyntax
+	}
+	start, escaped, seen := s.pos, false, byte(0)
+	for i := start + 1; i < len(s.buf); {
+		c := s.buf[i]
+		switch {
+		case c == '"':
+			raw := s.take(i + 1)
+			raw = raw[1 : len(raw)-1]
+			if seen >= utf8.RuneSelf && !utf8.Valid(raw) {
+				return word{}, errSyntax
+			}
+			return word{raw: raw, escaped: escaped}, nil
+		case c == '\\':
+			size := escapeSize(s.buf[i:])
+			if size == 0 {
+				return word{}, errSyntax
+			}
+			escaped = true
+			i += size
+		case c < ' ':
+			return word{}, errSyntax
+		default:
+			seen |= c
+			i++
+		}
+	}
+	return word{}, errSyntax
+}
+
+// escapeSize returns the length of the escape that text begins with, or 0 when it is none.
+func escapeSize(text []byte) int {
+	if len(text) < 2 {
+		return 0
+	}
+	switch text[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(text) < 6 {
+			return 0
+		}
+		for _, c := range text[2:6] {
+			if !isDigit(c) && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+				return 0
+			}
+		}
+		return 6
+	}
+	return 0
+}
+
+// scalar reads a number, true, false or null.
+func (s *scanner) scalar() error {
+	for _, literal := range [...]string{"true", "false", "null"} {
+		if end := s.pos + len(literal); end <= len(s.buf) && string(s.buf[s.pos:end]) == literal {
+			s.take(end)
+			return nil
+		}
+	}
+	size := numberSize(s.buf[s.pos:])
+	if size == 0 {
+		return errSyntax
+	}
+	s.take(s.pos + size)
+	return nil
+}
+
+// numberSize returns the length of the number that text begins with, or 0 when it is none.
+func numberSize(text []byte) int {
+	i := 0
+	if i < len(text) && text[i] == '-' {
+		i++
+	}
+	whole := digits(text[i:])
+	if whole == 0 || whole > 1 && text[i] == '0' {
+		return 0
+	}
+	i += whole
+	if i < len(text) && text[i] == '.' {
+		fraction := digits(text[i+1:])
+		if fraction == 0 {
+			return 0
+		}
+		i += 1 + fraction
+	}
+	if i < len(text) && (text[i] == 'e' || text[i] == 'E') {
+		i++
+		if i < len(text) && (text[i] == '+' || text[i] == '-') {
+			i++
+		}
+		exponent := digits(text[i:])
+		if exponent == 0 {
+			return 0
+		}
+		i += exponent
+	}
+	return i
+}
+
+// digits counts the digits that text begins with.
+func digits(text []byte) int {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n
+}
+
+// peek returns the next byte, or 0, which no JSON text contains, at the end.
+func (s *scanner) peek() byte {
+	if s.pos < len(s.buf) {
+		return s.buf[s.pos]
+	}
+	return 0
+}
+
+// space drops white space.
+func (s *scanner) space() {
+	for s.pos < len(s.buf) {
+		switch s.buf[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// keep moves the next byte to the compact copy.
+func (s *scanner) keep() {
+	s.buf[s.end] = s.buf[s.pos]
+	s.pos++
+	s.end++
+}
+
+// take moves everything before the given position to the compact copy and returns it there.
+func (s *scanner) take(until int) []byte {
+	from := s.end
+	s.end += copy(s.buf[s.end:], s.buf[s.pos:until])
+	s.pos = until
+	return s.buf[from:s.end]
+}
+
+// open reads the opening bracket of an array or object.
+func (s *scanner) open(bracket byte, depth int) error {
+	if depth > maxDepth {
+		return errDepth
+	}
+	if s.peek() != bracket {
+		return errSyntax
+	}
+	s.keep()
+	return nil
+}
+
+// closed reads the closing bracket if it is next.
+func (s *scanner) closed(bracket byte) bool {
+	s.space()
+	if s.peek() != bracket {
+		return false
+	}
+	s.keep()
+	return true
+}

@@ -1,0 +1,147 @@
+package fhir
+
+import (
+	"bytes"
+)
+
+// Resource is what the service reads of one FHIR resource. Everything else stays in JSON, untouched but for white
+// space between tokens.
+type Resource struct {
+	Type        string       // resourceType, always valid (ValidType)
+	ID          string       // as it stands; empty when absent. Servers break the rules of ids, so it may not be ValidID
+	JSON        []byte       // compact JSON without line breaks: a part of the scanned buffer
+	References  []string     // every "reference" string in document order, those of contained resources included
+	Attachments []Attachment // the Attachments that have a URL, in document order
+}
+
+// Attachment is an Attachment that names where its content is (FHIR R4 datatypes.html#Attachment).
+type Attachment struct {
+	URL         string
+	ContentType string // empty when not stated
+}
+
+// Scan reads one resource. It compacts raw in place, so raw is overwritten and Resource.JSON is a part of it. A
+// resource in which resourceType or id stand twice is refused: FHIR requires unique names (json.html), and readers
+// of the exported line would disagree about which one counts. The error is ErrInvalid.
+func Scan(raw []byte) (Resource, error) {
+	s := &scanner{buf: raw}
+	var found Resource
+	usable := false
+	err := s.document(func() (err error) {
+		found, usable, err = s.resource(1)
+		return err
+	})
+	switch {
+	case err != nil:
+		return Resource{}, err
+	case !usable:
+		return Resource{}, errResource
+	}
+	return found, nil
+}
+
+// AppendLine appends the resource to dst as one line of NDJSON.
+func (r Resource) AppendLine(dst []byte) []byte { return append(append(dst, r.JSON...), '\n') }
+
+// resource reads a value that should be a resource. usable is false when it is JSON but no object with exactly one
+// valid resourceType and at most one id.
+func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
+	start := s.end
+	if s.peek() != '{' {
+		return Resource{}, false, s.skip(depth)
+	}
+	types, ids := 0, 0
+	err = s.object(depth, func(name word) error {
+		switch string(name.text()) {
+		case "resourceType":
+			types++
+			found.Type, err = s.stringOr(depth + 1)
+			return err
+		case "id":
+			ids++
+			found.ID, err = s.stringOr(depth + 1)
+			return err
+		}
+		return s.collect(depth+1, name, nil, &found)
+	})
+	if err != nil {
+		return Resource{}, false, err
+	}
+	found.JSON = s.buf[start:s.end:s.end]
+	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
+}
+
+// stringOr reads any value and returns it if it is a string, or "".
+func (s *scanner) stringOr(depth int) (string, error) {
+	if s.peek() != '"' {
+		return "", s.skip(depth)
+	}
+	text, err := s.string()
+	if err != nil {
+		return "", err
+	}
+	return string(text.text()), nil
+}
+
+// collect reads the value of the member called name and adds the references and attachments in it to found.
+// attachment is the Attachment that the member belongs to, or nil.
+func (s *scanner) collect(depth int, name word, attachment *Attachment, found *Resource) error {
+	switch s.peek() {
+	case '{':
+		var own *Attachment
+		if holdsAttachment(name) {
+			own = &Attachment{}
+		}
+		err := s.object(depth, func(inner word) error { return s.collect(depth+1, inner, own, found) })
+		if err == nil && own != nil && own.URL != "" {
+			found.Attachments = append(found.Attachments, *own)
+		}
+		return err
+	case '[':
+		return s.array(depth, func() error {
+			if s.peek() == '"' {
+				return s.skip(depth + 1) // a list of strings is none of the members looked for
+			}
+			return s.collect(depth+1, name, nil, found)
+		})
+	case '"':
+		value, err := s.string()
+		if err != nil {
+			return err
+		}
+		note(name, value, attachment, found)
+		return nil
+	default:
+		return s.scalar()
+	}
+}
+
+// note keeps a string member if it is one of those that are looked for.
+func note(name, value word, attachment *Attachment, found *Resource) {
+	switch string(name.text()) {
+	case "reference":
+		found.References = append(found.References, string(value.text()))
+	case "url":
+		if attachment != nil {
+			attachment.URL = string(value.text())
+		}
+	case "contentType":
+		if attachment != nil {
+			attachment.ContentType = string(value.text())
+		}
+	}
+}
+
+// holdsAttachment reports whether a member of this name is an Attachment or a list of them. It goes by name because
+// the JSON carries no datatypes: DocumentReference.content.attachment, DiagnosticReport.presentedForm, Media.content,
+// Patient.photo and the names that end in Attachment, such as Communication.payload.contentAttachment. An Extension,
+// which has a url too, never stands under such a name.
+func holdsAttachment(name word) bool {
+	text := name.text()
+	switch string(text) {
+	case "attachment", "presentedForm", "content", "photo":
+		return true
+	default:
+		return bytes.HasSuffix(text, []byte("Attachment"))
+	}
+}

@@ -1,0 +1,142 @@
+// Package flow owns one connect attempt: what is pinned when the patient leaves for the portal, the state and browser
+// binding that the return must show, single use, and the result. It speaks to the portal through an interface and
+// knows no HTTP and no AWS.
+package flow
+
+import (
+	"context"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+// CallbackPath is our own redirect URI at every portal, behind the base URL.
+const CallbackPath = "/bridge/callback"
+
+// VerifierPurpose stands in the encryption context of sealed PKCE verifiers.
+const VerifierPurpose = "pkce-verifier"
+
+// lifetime of an attempt (decisions section 9).
+const lifetime = 30 * time.Minute
+
+// Attempt is one sign-in of a patient. Everything the return needs is pinned here, so that nothing a browser brings
+// back can choose where a code or a token goes (RFC 9700 section 4.4).
+type Attempt struct {
+	ID            string
+	Tenant        org.Tenant
+	RedirectURI   string // proven to be registered when the attempt began
+	EndpointID    string
+	BrandID       string
+	PortalID      string
+	PlatformType  string
+	FHIRBase      string
+	Issuer        string
+	IssRequired   bool // the portal promises iss on its return (RFC 9207)
+	TokenEndpoint string
+	ClientID      string
+	Scope         string // asked
+	Verifier      []byte // PKCE verifier, sealed
+	ExternalID    string
+	ExternalState string
+	RequestID     string
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+}
+
+// State is what a return is found by: the hash of the state value, usable once, by the browser it was given to.
+type State struct {
+	Hash        string // SHA-256 of the state value, hex
+	BindingHash string // SHA-256 of the browser's cookie, hex
+	Tenant      org.Tenant
+	AttemptID   string
+	ExpiresAt   time.Time
+}
+
+// Conclusion is everything that the end of an attempt stores, in one transaction.
+type Conclusion struct {
+	Attempt    Attempt
+	Error      string                // error code the attempt ended with, empty on success
+	Connection connection.Connection // without an id when none comes of it
+	Tokens     tokens.Row            // without Sealed when there are none
+	Events     []webhook.Event
+}
+
+// Store keeps attempts and states.
+type Store interface {
+	// BeginAttempt creates the attempt and its state in one transaction.
+	BeginAttempt(ctx context.Context, attempt Attempt, state State) error
+	// TakeState removes a state and returns it, if it is there, not expired at now and bound to bindingHash; else
+	// fault.NotFound and nothing is removed.
+	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
+	// Attempt reads an attempt, consistently; fault.NotFound.
+	Attempt(ctx context.Context, tenant org.Tenant, id string) (Attempt, error)
+	// ConcludeAttempt stores a conclusion in one transaction.
+	ConcludeAttempt(ctx context.Context, c Conclusion) error
+}
+
+// Catalog finds institutions.
+type Catalog interface {
+	// Endpoint reads an endpoint; fault.NotFound.
+	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
+	// Registration reads how we are registered at an endpoint, for the tenant or for all; fault.NotFound.
+	Registration(ctx context.Context, tenant org.Tenant, endpointID string) (catalog.Registration, error)
+}
+
+// Authority is what discovery says about a portal's authorization server.
+type Authority struct {
+	Issuer                string
+	IssRequired           bool
+	AuthorizationEndpoint string
+	TokenEndpoint         string
+}
+
+// Authorization is what the patient is sent to the portal with (SMART App Launch 2.2, "Request authorization code").
+type Authorization struct {
+	Endpoint    string
+	ClientID    string
+	RedirectURI string
+	Scope       string
+	State       string
+	Aud         string
+	Challenge   string
+}
+
+// Grant exchanges a code.
+type Grant struct {
+	TokenEndpoint string
+	ClientID      string
+	RedirectURI   string
+	FHIRBase      string
+	Scope         string // asked
+	Code          secret.Text
+	Verifier      secret.Text
+}
+
+// PortalError is a health system's refusal, as one of the codes that are passed through (spec section 7.2).
+type PortalError struct {
+	Code string
+}
+
+// Error implements error.
+func (e *PortalError) Error() string { return "the health system answered " + e.Code }
+
+// Portal speaks SMART to a patient portal.
+type Portal interface {
+	Discover(ctx context.Context, fhirBase string) (Authority, error)
+	// AuthorizeURL adds the request to the authorization endpoint.
+	AuthorizeURL(request Authorization) (string, error)
+	// NewVerifier makes a PKCE verifier and its S256 challenge.
+	NewVerifier() (verifier secret.Text, challenge string, err error)
+	// Exchange gets tokens for a code. A refusal is a *PortalError; anything else is a failure of the exchange.
+	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
+}
+
+// Nudger tells the webhook worker about an event.
+type Nudger interface {
+	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+}

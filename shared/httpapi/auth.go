@@ -1,0 +1,115 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// KeyAuthenticator proves a key pair. publicID may be prefixed or a bare UUID, and anything else that a client sent.
+// The error for a pair that is wrong in whatever way is fault.Unauthenticated, NotFound or Invalid, all of which answer
+// the same; any other error is a failure of our own.
+type KeyAuthenticator interface {
+	Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (org.Caller, error)
+}
+
+// PublicFinder finds the organisation of a public id, prefixed or bare. The error for one that is malformed, unknown
+// or revoked is fault.Unauthenticated, NotFound or Invalid; any other error is a failure of our own.
+type PublicFinder interface {
+	ByPublicID(ctx context.Context, publicID string) (org.Caller, error)
+}
+
+// KeyAuth is how a Keyed endpoint knows its caller, and how often that may come.
+type KeyAuth struct {
+	Keys    KeyAuthenticator
+	Limiter Limiter
+}
+
+// PublicAuth is how a Browser or PublicPage endpoint knows its organisation, and how often that may be asked for.
+type PublicAuth struct {
+	Public  PublicFinder
+	Limiter Limiter
+}
+
+// caller proves the Basic credentials. Every failure is the same 401, whatever part was wrong, and counts against
+// the client address, so that guessing is limited too.
+func (a KeyAuth) caller(c *call) (org.Caller, error) {
+	caller, err := a.prove(c)
+	if isStranger(err) {
+		err = fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
+			"The public id or the private key is missing or wrong.").Because(err)
+	}
+	return admit(c, a.Limiter, caller, err)
+}
+
+func (a KeyAuth) prove(c *call) (org.Caller, error) {
+	headers := c.request.Header.Values("Authorization")
+	publicID, privateKey, ok := c.request.BasicAuth()
+	if len(headers) != 1 || !ok || publicID == "" || privateKey == "" {
+		return org.Caller{}, fault.Unauthenticated
+	}
+	return a.Keys.Authenticate(c.request.Context(), publicID, secret.New(privateKey))
+}
+
+// optional is caller for requests that may come without a key; these are limited by their address alone.
+func (a KeyAuth) optional(c *call) (*org.Caller, error) {
+	if len(c.request.Header.Values("Authorization")) == 0 {
+		return nil, a.Limiter.take(c, "")
+	}
+	caller, err := a.caller(c)
+	if err != nil {
+		return nil, err
+	}
+	return &caller, nil
+}
+
+// caller finds the organisation of the query parameter public_id and narrows CORS to its origins.
+func (a PublicAuth) caller(c *call) (org.Caller, error) {
+	id, err := publicID(c.request)
+	if err != nil {
+		return org.Caller{}, err
+	}
+	caller, err := a.Public.ByPublicID(c.request.Context(), id)
+	if isStranger(err) {
+		err = fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "public_id is unknown.").Because(err)
+	}
+	if err == nil {
+		allowOrigins(c, caller.AllowedOrigins)
+	}
+	return admit(c, a.Limiter, caller, err)
+}
+
+func publicID(r *http.Request) (string, error) {
+	query, err := parseQuery(r)
+	if err != nil {
+		return "", err
+	}
+	id, err := single(query, "public_id")
+	if err == nil && id == "" {
+		return "", fault.BadRequest("public_id is required.")
+	}
+	return id, err
+}
+
+// admit takes one request from the caller's bucket, or, when the caller is not known, from that of its address.
+func admit(c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
+	switch {
+	case err == nil:
+		logx.Add(c.request.Context(), slog.String("org_id", caller.Tenant.OrgID), slog.String("mode", string(caller.Tenant.Mode)))
+		return caller, limiter.take(c, caller.CredentialID)
+	case errors.Is(err, fault.Unauthenticated):
+		return org.Caller{}, errors.Join(limiter.take(c, ""), err)
+	}
+	return org.Caller{}, err
+}
+
+// isStranger reports whether err says that nobody stands behind a credential, as opposed to a failure of our own.
+func isStranger(err error) bool {
+	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
+}

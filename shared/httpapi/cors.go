@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+)
+
+const exposedHeaders = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+
+// allowAnyOrigin is how a browser endpoint starts: until the organisation is known, its errors may be read by any
+// page. Credentials are never allowed.
+func allowAnyOrigin(header http.Header) {
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Access-Control-Expose-Headers", exposedHeaders)
+}
+
+// allowOrigins narrows CORS to an organisation's registered origins, when it has any.
+func allowOrigins(c *call, registered []string) {
+	if len(registered) == 0 {
+		return
+	}
+	c.header.Add("Vary", "Origin")
+	c.header.Del("Access-Control-Allow-Origin")
+	if origin := c.request.Header.Get("Origin"); slices.Contains(registered, origin) {
+		c.header.Set("Access-Control-Allow-Origin", origin)
+	}
+}
+
+// preflight answers what a browser asks before a request that is not simple (Fetch standard section 4.8).
+func preflight(c *call, finder PublicFinder, methods string) {
+	allowAnyOrigin(c.header)
+	if id, err := publicID(c.request); err == nil {
+		if caller, err := finder.ByPublicID(c.request.Context(), id); err == nil {
+			allowOrigins(c, caller.AllowedOrigins)
+		}
+	}
+	c.header.Set("Access-Control-Allow-Methods", methods)
+	c.header.Set("Access-Control-Allow-Headers", "Content-Type")
+	c.header.Set("Access-Control-Max-Age", "600")
+}

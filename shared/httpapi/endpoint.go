@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"recordbridge/shared/org"
+)
+
+// Keyed makes a JSON endpoint for an organisation's backend: HTTP Basic, no CORS. In is bound by its tags (see
+// binder), Out becomes the data of the success envelope.
+func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
+	bind := newBinder[In]()
+	serve := func(c *call) (reply, error) {
+		caller, err := auth.caller(c)
+		if err != nil {
+			return reply{}, err
+		}
+		in, err := bind.from(c.request)
+		if err != nil {
+			return reply{}, err
+		}
+		out, err := f(c.request.Context(), caller, in)
+		return succeed(c, out, err)
+	}
+	return Endpoint{serve: serve, fail: failKeyed}
+}
+
+// KeyOptional makes a JSON endpoint that a caller reaches either with its key or with a token inside the URL. The
+// caller is nil when the request has no Authorization header; one that is there has to be right. f answers
+// fault.Unauthenticated when the token is missing or wrong.
+func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, *org.Caller, In) (Out, error)) Endpoint {
+	bind := newBinder[In]()
+	serve := func(c *call) (reply, error) {
+		caller, err := auth.optional(c)
+		if err != nil {
+			return reply{}, err
+		}
+		in, err := bind.from(c.request)
+		if err != nil {
+			return reply{}, err
+		}
+		out, err := f(c.request.Context(), caller, in)
+		return succeed(c, out, err)
+	}
+	return Endpoint{serve: serve, fail: failKeyed}
+}
+
+// Browser makes a JSON endpoint for web pages: the organisation is found by the query parameter public_id, CORS by
+// its registered origins, and a 401 carries no challenge, so that no browser opens a password dialogue.
+func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
+	bind := newBinder[In]()
+	serve := func(c *call) (reply, error) {
+		caller, err := auth.caller(c)
+		if err != nil {
+			return reply{}, err
+		}
+		in, err := bind.from(c.request)
+		if err != nil {
+			return reply{}, err
+		}
+		out, err := f(c.request.Context(), caller, in)
+		return succeed(c, out, err)
+	}
+	return Endpoint{serve: serve, fail: failJSON, public: auth.Public}
+}
+
+// Found is the Out of a JSON endpoint that answers with a redirect (302) in place of an envelope.
+type Found struct {
+	Location string
+}
+
+type successEnvelope struct {
+	Success bool `json:"success"`
+	Data    any  `json:"data"`
+}
+
+// succeed renders what f returned. The envelope is built in a buffer: data that cannot be encoded is an error, not
+// half an answer.
+func succeed(c *call, data any, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	if found, ok := data.(Found); ok {
+		c.header.Set("Location", found.Location)
+		return reply{status: http.StatusFound}, nil
+	}
+	body, err := encode(successEnvelope{Success: true, Data: data})
+	if err != nil {
+		return reply{}, err
+	}
+	c.header.Set("Content-Type", "application/json")
+	return reply{status: http.StatusOK, body: body}, nil
+}
+
+func encode(value any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false) // URLs stay readable; the content type and nosniff keep it from being read as HTML
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode an answer: %w", err)
+	}
+	return buffer.Bytes(), nil
+}

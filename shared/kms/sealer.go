@@ -1,0 +1,174 @@
+// Package kms seals data with keys that only KMS can unwrap: envelope encryption with AES-256-GCM, a data key per
+// tenant, and the tenant as KMS's encryption context, so that a ciphertext opens only for its tenant and only where it
+// is stored. It keeps unwrapped data keys in memory for minutes and writes none.
+package kms
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"recordbridge/shared/org"
+)
+
+// Client is the part of the KMS client that is used.
+type Client interface {
+	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput, o ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
+	Decrypt(ctx context.Context, in *kms.DecryptInput, o ...func(*kms.Options)) (*kms.DecryptOutput, error)
+}
+
+const (
+	// format is the first byte of everything sealed, so that a later format can be told apart.
+	format = 1
+	// keyLife and keyUses bound how long one data key seals, and how long an unwrapped one is kept.
+	keyLife = 5 * time.Minute
+	keyUses = 1000
+	// cacheSize bounds the unwrapped keys in memory.
+	cacheSize = 256
+)
+
+// Sealer seals and opens under one KMS key for one purpose. It is safe for concurrent use.
+type Sealer struct {
+	client  Client
+	keyID   string
+	purpose string
+	now     func() time.Time
+
+	mu      sync.Mutex
+	sealing map[org.Tenant]*dataKey
+	opening map[[sha256.Size]byte]*dataKey
+}
+
+// dataKey is an unwrapped key together with its wrapped form.
+type dataKey struct {
+	aead    cipher.AEAD
+	wrapped []byte
+	until   time.Time
+	uses    int
+}
+
+// New makes a Sealer under the KMS key keyID. Purpose stands in the encryption context: what was sealed for one
+// purpose does not open for another.
+func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
+	return &Sealer{
+		client: client, keyID: keyID, purpose: purpose, now: now,
+		sealing: map[org.Tenant]*dataKey{}, opening: map[[sha256.Size]byte]*dataKey{},
+	}
+}
+
+// Seal encrypts plain for a tenant and binds it to boundTo, which must be given again to open it. The result is the
+// format byte, the length of the wrapped data key in two bytes, that key, and nonce and ciphertext.
+func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error) {
+	key, err := s.sealingKey(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	sealed := make([]byte, 0, 3+len(key.wrapped)+len(plain)+key.aead.Overhead())
+	sealed = append(sealed, format)
+	sealed = binary.BigEndian.AppendUint16(sealed, uint16(len(key.wrapped))) //nolint:gosec // KMS's ciphertexts are below 6 KiB
+	sealed = append(sealed, key.wrapped...)
+	return key.aead.Seal(sealed, nil, plain, []byte(boundTo)), nil
+}
+
+// errDamaged says that something sealed does not open: it was changed, moved or sealed for somebody else.
+var errDamaged = errors.New("sealed data does not open")
+
+// Open decrypts what Seal made for the same tenant, purpose and boundTo.
+func (s *Sealer) Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
+	if len(sealed) < 3 || sealed[0] != format {
+		return nil, errDamaged
+	}
+	size := int(binary.BigEndian.Uint16(sealed[1:3]))
+	if len(sealed) < 3+size {
+		return nil, errDamaged
+	}
+	key, err := s.openingKey(ctx, tenant, sealed[3:3+size])
+	if err != nil {
+		return nil, err
+	}
+	plain, err := key.aead.Open(nil, nil, sealed[3+size:], []byte(boundTo))
+	if err != nil {
+		return nil, errDamaged
+	}
+	return plain, nil
+}
+
+func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, error) {
+	s.mu.Lock()
+	key := s.sealing[tenant]
+	if key != nil && key.uses < keyUses && s.now().Before(key.until) {
+		key.uses++
+		s.mu.Unlock()
+		return key, nil
+	}
+	s.mu.Unlock()
+	out, err := s.client.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
+		KeyId: &s.keyID, KeySpec: types.DataKeySpecAes256, EncryptionContext: s.context(tenant),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("generate data key: %w", err)
+	}
+	if key, err = s.unwrapped(out.Plaintext, out.CiphertextBlob); err != nil {
+		return nil, err
+	}
+	key.uses = 1
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sealing) >= cacheSize {
+		clear(s.sealing)
+	}
+	s.sealing[tenant] = key
+	return key, nil
+}
+
+func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
+	// The tenant is part of the name, so that a cached key opens nothing for a tenant that KMS would refuse.
+	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
+	s.mu.Lock()
+	key := s.opening[name]
+	s.mu.Unlock()
+	if key != nil && s.now().Before(key.until) {
+		return key, nil
+	}
+	out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
+		KeyId: &s.keyID, CiphertextBlob: wrapped, EncryptionContext: s.context(tenant),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("unwrap data key: %w", err)
+	}
+	if key, err = s.unwrapped(out.Plaintext, wrapped); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.opening) >= cacheSize {
+		clear(s.opening)
+	}
+	s.opening[name] = key
+	return key, nil
+}
+
+func (s *Sealer) unwrapped(plain, wrapped []byte) (*dataKey, error) {
+	block, err := aes.NewCipher(plain)
+	if err != nil {
+		return nil, fmt.Errorf("data key: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("data key: %w", err)
+	}
+	return &dataKey{aead: aead, wrapped: wrapped, until: s.now().Add(keyLife)}, nil
+}
+
+func (s *Sealer) context(tenant org.Tenant) map[string]string {
+	return map[string]string{"mode": string(tenant.Mode), "org": tenant.OrgID, "purpose": s.purpose}
+}

@@ -1,0 +1,75 @@
+package logx
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"recordbridge/shared/fault"
+)
+
+// Event is the wide log line of one unit of work while it fills up. It is safe for concurrent use.
+type Event struct {
+	mu    sync.Mutex
+	level slog.Level
+	attrs []slog.Attr
+}
+
+type eventKey struct{}
+
+// Begin starts the line of a unit of work. Everything that runs under the returned context can add to it.
+func Begin(ctx context.Context) (context.Context, *Event) {
+	event := &Event{}
+	return context.WithValue(ctx, eventKey{}, event), event
+}
+
+// Add puts attrs on the line of the unit of work that ctx belongs to; a key that is there already is replaced.
+// Without a unit of work it does nothing.
+func Add(ctx context.Context, attrs ...slog.Attr) {
+	event, ok := ctx.Value(eventKey{}).(*Event)
+	if !ok {
+		return
+	}
+	event.mu.Lock()
+	defer event.mu.Unlock()
+	for _, attr := range attrs {
+		event.put(attr)
+	}
+}
+
+// Fail records why the unit of work failed: the code always, the cause only where it is our own (Internal and
+// Unavailable), since the text of other causes may repeat what a client or a health system sent.
+func Fail(ctx context.Context, err error) {
+	failure := fault.Of(err)
+	Add(ctx, slog.String("error", string(failure.Code)), slog.String("error_kind", string(failure.Kind)))
+	if failure.Kind != fault.Internal && failure.Kind != fault.Unavailable {
+		return
+	}
+	Add(ctx, slog.String("cause", err.Error()))
+	if event, ok := ctx.Value(eventKey{}).(*Event); ok {
+		event.mu.Lock()
+		defer event.mu.Unlock()
+		event.level = slog.LevelError
+	}
+}
+
+// Emit writes the line, once, at the end of the unit of work. message is a constant that names the unit, such as
+// "http.request".
+func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if id := RequestID(ctx); id != "" {
+		e.put(slog.String("request_id", id))
+	}
+	logger.LogAttrs(ctx, e.level, message, e.attrs...) //nolint:sloglint // callers pass a constant
+}
+
+func (e *Event) put(attr slog.Attr) {
+	same := func(old slog.Attr) bool { return old.Key == attr.Key }
+	if i := slices.IndexFunc(e.attrs, same); i >= 0 {
+		e.attrs[i] = attr
+		return
+	}
+	e.attrs = append(e.attrs, attr)
+}

@@ -1,0 +1,173 @@
+package logx_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/secret"
+)
+
+// lineOf decodes the one line of a log, without its time.
+func lineOf(t *testing.T, log *bytes.Buffer) map[string]any {
+	t.Helper()
+	var line map[string]any
+	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
+		t.Fatalf("the log is not one JSON line: %v\n%s", err, log)
+	}
+	delete(line, "time")
+	return line
+}
+
+func TestNoSecretReachesTheLog(t *testing.T) {
+	t.Parallel()
+	failed := &url.Error{Op: "Get", URL: "https://ehr.example.org/token?code=SENTINEL&x=1#SENTINEL", Err: errors.New("refused")}
+	type patient struct{ Name string }
+	attrs := map[string]slog.Attr{
+		"secret text":          slog.Any("value", secret.New("SENTINEL")),
+		"authorization":        slog.String("Authorization", "SENTINEL"),
+		"access token":         slog.String("access_token", "SENTINEL"),
+		"token hash":           slog.String("token_hash", "SENTINEL"),
+		"code":                 slog.String("code", "SENTINEL"),
+		"state":                slog.String("state", "SENTINEL"),
+		"e-mail":               slog.String("patient_email", "SENTINEL"),
+		"body":                 slog.String("body", "SENTINEL"),
+		"client secret":        slog.String("client-secret", "SENTINEL"),
+		"private key":          slog.String("private_key", "SENTINEL"),
+		"key":                  slog.String("key", "SENTINEL"),
+		"name":                 slog.String("family_name", "SENTINEL"),
+		"cookie":               slog.String("set_cookie", "SENTINEL"),
+		"number":               slog.Int("code", 5_3_7_4),
+		"group":                slog.Group("token", slog.String("kind", "SENTINEL")),
+		"inside a group":       slog.Group("request", slog.String("query", "SENTINEL")),
+		"query in a text":      slog.String("cause", "GET /x?token=SENTINEL failed"),
+		"query in an error":    slog.Any("cause", failed),
+		"bearer in a text":     slog.String("cause", "sent Bearer SENTINEL.abc"),
+		"basic in a text":      slog.String("cause", "sent basic SENTINEL=="),
+		"private key in text":  slog.String("cause", "no such key private_live_SENTINEL"),
+		"webhook secret":       slog.String("cause", "whsec_SENTINEL/+="),
+		"web token in a text":  slog.String("cause", "got eyJSENTINELSENTINEL.SENTINEL.SENTINEL"),
+		"e-mail in a text":     slog.String("cause", "no user SENTINEL@example.org here"),
+		"struct":               slog.Any("record", patient{Name: "SENTINEL"}),
+		"pointer to struct":    slog.Any("record", &patient{Name: "SENTINEL"}),
+		"raw JSON":             slog.Any("record", json.RawMessage(`{"resourceType":"SENTINEL"}`)),
+		"list":                 slog.Any("record", []string{"SENTINEL"}),
+		"bytes":                slog.Any("record", []byte("SENTINEL")),
+		"fault with a URL":     slog.Any("cause", fault.BadRequest("No.").Because(failed)),
+		"group with an error":  slog.Group("outer", slog.Any("cause", failed)),
+		"value of a LogValuer": slog.Any("code", secret.New("SENTINEL")),
+	}
+	for name, attr := range attrs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			logx.New(&log).LogAttrs(t.Context(), slog.LevelInfo, "test", attr)
+			if got := log.String(); strings.Contains(got, "SENTINEL") || strings.Contains(got, "5374") {
+				t.Errorf("log line: %s", got)
+			}
+		})
+	}
+}
+
+func TestHarmlessValuesStay(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	logx.New(&log).LogAttrs(t.Context(), slog.LevelWarn, "export.collected",
+		slog.String("task_id", "0123"), slog.Int("status", 200), slog.Bool("late", true), slog.String("route", "/x/{id}"),
+		slog.Any("cause", errors.New("dial tcp: refused")), slog.String("error", "svc_not_found"), slog.Any("nothing", nil))
+	want := map[string]any{
+		"level": "WARN", "msg": "export.collected", "task_id": "0123", "status": 200.0, "late": true, "route": "/x/{id}",
+		"cause": "dial tcp: refused", "error": "svc_not_found", "nothing": nil,
+	}
+	if diff := cmp.Diff(want, lineOf(t, &log)); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
+	}
+}
+
+func TestAUnitOfWorkLeavesOneLine(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	ctx, event := logx.Begin(logx.WithRequestID(t.Context(), "req-1"))
+	logx.Add(ctx, slog.String("outcome", "first"), slog.Int("tries", 1))
+	logx.Add(ctx, slog.String("outcome", "second"))
+	event.Emit(ctx, logx.New(&log), "unit.done")
+	want := map[string]any{"level": "INFO", "msg": "unit.done", "outcome": "second", "tries": 1.0, "request_id": "req-1"}
+	if diff := cmp.Diff(want, lineOf(t, &log)); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
+	}
+}
+
+func TestOnlyOurOwnFailuresShowTheirCause(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("CAUSE")
+	cases := map[string]struct {
+		err   error
+		level string
+		code  string
+		shown bool
+	}{
+		"plain error": {cause, "ERROR", "svc_server_error", true},
+		"unavailable": {fault.New(fault.Unavailable, fault.CodeUnavailable, "x").Because(cause), "ERROR", "svc_unavailable", true},
+		"upstream":    {fault.New(fault.Upstream, "invalid_grant", "x").Because(cause), "INFO", "invalid_grant", false},
+		"invalid":     {fault.BadRequest("x").Because(cause), "INFO", "svc_invalid_request", false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			ctx, event := logx.Begin(t.Context())
+			logx.Fail(ctx, c.err)
+			event.Emit(ctx, logx.New(&log), "unit.done")
+			line := lineOf(t, &log)
+			_, shown := line["cause"]
+			if line["level"] != c.level || line["error"] != c.code || shown != c.shown {
+				t.Errorf("line %v", line)
+			}
+		})
+	}
+}
+
+func TestWithoutAUnitOfWorkNothingHappens(t *testing.T) {
+	t.Parallel()
+	logx.Add(t.Context(), slog.String("outcome", "lost"))
+	logx.Fail(t.Context(), errors.New("lost"))
+	if got := logx.RequestID(t.Context()); got != "" {
+		t.Errorf("got request id %q", got)
+	}
+}
+
+func TestManyMayAddAtOnce(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	ctx, event := logx.Begin(t.Context())
+	var running sync.WaitGroup
+	for i := range 20 {
+		running.Go(func() { logx.Add(ctx, slog.Int("n"+string(rune('a'+i)), i)) })
+	}
+	running.Wait()
+	event.Emit(ctx, logx.New(&log), "unit.done")
+	if got := len(lineOf(t, &log)); got != 22 {
+		t.Errorf("got %d fields, want 22", got)
+	}
+}
+
+func TestAuditNamesTheActionAndTheRequest(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	ctx := logx.WithRequestID(context.Background(), "req-1")
+	logx.Audit(ctx, logx.New(&log), "credential.created", slog.String("org_id", "o-1"))
+	want := map[string]any{"level": "INFO", "msg": "audit", "action": "credential.created", "request_id": "req-1", "org_id": "o-1"}
+	if diff := cmp.Diff(want, lineOf(t, &log)); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
+	}
+}

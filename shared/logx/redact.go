@@ -1,0 +1,72 @@
+package logx
+
+import (
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const redacted = "[redacted]"
+
+// Patterns of secrets inside longer texts, such as the URL in the text of a net/url.Error.
+var (
+	queryPattern      = regexp.MustCompile(`\?[^\s"'<>]+`)
+	credentialPattern = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`)
+	keyPattern        = regexp.MustCompile(`\b(private_(?:test|live)_|whsec_|whsk_)[A-Za-z0-9+/=_-]+`)
+	jwtPattern        = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_.-]+`)
+	emailPattern      = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`)
+)
+
+// redact is the ReplaceAttr of every logger: it hides values by the name of their attribute or group, cleans texts,
+// and refuses values whose JSON form nobody has looked at.
+func redact(groups []string, attr slog.Attr) slog.Attr {
+	if sensitive(attr.Key) || slices.ContainsFunc(groups, sensitive) {
+		return slog.String(attr.Key, redacted)
+	}
+	switch attr.Value.Kind() {
+	case slog.KindString:
+		return slog.String(attr.Key, clean(attr.Value.String()))
+	case slog.KindAny:
+		return slog.Any(attr.Key, cleanAny(attr.Value.Any()))
+	case slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindGroup, slog.KindInt64, slog.KindLogValuer,
+		slog.KindTime, slog.KindUint64:
+	}
+	return attr
+}
+
+func cleanAny(value any) any {
+	switch value := value.(type) {
+	case nil, slog.Level, *slog.Source:
+		return value
+	case error:
+		return clean(value.Error())
+	}
+	return fmt.Sprintf("[not logged: %T]", value)
+}
+
+// clean hides query strings, credentials, keys, JSON web tokens and e-mail addresses inside a text.
+func clean(text string) string {
+	text = queryPattern.ReplaceAllString(text, "?"+redacted)
+	text = credentialPattern.ReplaceAllString(text, "$1 "+redacted)
+	text = keyPattern.ReplaceAllString(text, "$1"+redacted)
+	text = jwtPattern.ReplaceAllString(text, redacted)
+	return emailPattern.ReplaceAllString(text, redacted)
+}
+
+// sensitive says whether a value of this name is never shown.
+func sensitive(name string) bool {
+	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	switch name {
+	case "code", "state", "body", "key", "name", "query", "verifier", "assertion", "signature", "phone", "birth_date",
+		"external_id", "external_state", "patient", "patient_id", "client_address":
+		return true
+	}
+	for _, part := range []string{"token", "secret", "password", "authorization", "cookie", "email", "e_mail", "verifier"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return strings.HasSuffix(name, "_key") || strings.HasSuffix(name, "_name")
+}

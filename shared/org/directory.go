@@ -1,0 +1,153 @@
+package org
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/secret"
+)
+
+// Store reads what the directory needs. Every method answers fault.NotFound for a row that is not there.
+type Store interface {
+	// TenantOf resolves the UUID of a public id.
+	TenantOf(ctx context.Context, credentialID string) (Tenant, error)
+	// Credential reads one credential of a tenant, consistently.
+	Credential(ctx context.Context, tenant Tenant, id string) (Credential, error)
+	// Organisation reads the organisation of a tenant.
+	Organisation(ctx context.Context, tenant Tenant) (Organisation, error)
+}
+
+// cacheFor bounds how long a revoked key or credential goes on working (decisions section 1).
+const cacheFor = 30 * time.Second
+
+// cacheSize bounds the memory of a warm function; a full cache starts anew.
+const cacheSize = 1024
+
+// Directory finds callers by public id and, when it has the hashing keys, authenticates them by private key.
+// It is safe for concurrent use and keeps what it read for 30 seconds.
+type Directory struct {
+	store   Store
+	hashing secret.Keyring
+	now     func() time.Time
+
+	mu    sync.Mutex
+	known map[string]entry
+}
+
+type entry struct {
+	credential   Credential
+	organisation Organisation
+	until        time.Time
+}
+
+// NewDirectory makes a Directory. A function that never sees private keys passes an empty Keyring.
+func NewDirectory(store Store, hashing secret.Keyring, now func() time.Time) *Directory {
+	return &Directory{store: store, hashing: hashing, now: now, known: map[string]entry{}}
+}
+
+// ByPublicID finds who a public id belongs to (spec section 5.3). Unknown, revoked and inactive answer alike, with
+// fault.Unauthenticated.
+func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, error) {
+	found, err := d.find(ctx, publicID)
+	if err != nil {
+		return Caller{}, err
+	}
+	return found.credential.caller(), nil
+}
+
+// Organisation returns the organisation behind a public id, for GET /bridge/org.
+func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisation, error) {
+	found, err := d.find(ctx, publicID)
+	return found.organisation, err
+}
+
+// Authenticate proves a caller by public id and private key (spec section 5.1). Whatever is wrong answers alike,
+// with fault.Unauthenticated, after the same work.
+func (d *Directory) Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (Caller, error) {
+	mode, ok := ParsePrivateKey(privateKey.Reveal())
+	if !ok {
+		return Caller{}, refused(nil)
+	}
+	found, err := d.find(ctx, publicID)
+	if err != nil && !errors.Is(err, fault.Unauthenticated) {
+		return Caller{}, err
+	}
+	credential := found.credential
+	if !d.matches(credential, privateKey) || mode != credential.Tenant.Mode {
+		return Caller{}, refused(err)
+	}
+	return credential.caller(), nil
+}
+
+func (d *Directory) matches(credential Credential, privateKey secret.Text) bool {
+	message := []byte(privateKey.Reveal())
+	matched := false
+	for _, key := range credential.Keys {
+		mark := secret.Mark{Version: key.HashVersion, Sum: key.Hash}
+		if d.hashing.Check(message, mark) && key.RevokedAt.IsZero() {
+			matched = true
+		}
+	}
+	if len(credential.Keys) == 0 {
+		// An unknown public id costs the same hash, so that time does not tell it apart.
+		d.hashing.Check(message, secret.Mark{Version: 1})
+	}
+	return matched
+}
+
+func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
+	id, mode, ok := ParsePublicID(publicID)
+	if !ok {
+		return entry{}, refused(nil)
+	}
+	found, err := d.load(ctx, id)
+	switch {
+	case errors.Is(err, fault.NotFound):
+		return entry{}, refused(err)
+	case err != nil:
+		return entry{}, err
+	case mode != "" && mode != found.credential.Tenant.Mode,
+		!found.credential.RevokedAt.IsZero(),
+		found.organisation.Status != Active:
+		return entry{}, refused(nil)
+	}
+	return found, nil
+}
+
+func (d *Directory) load(ctx context.Context, id string) (entry, error) {
+	d.mu.Lock()
+	found, ok := d.known[id]
+	d.mu.Unlock()
+	if ok && d.now().Before(found.until) {
+		return found, nil
+	}
+	tenant, err := d.store.TenantOf(ctx, id)
+	if err != nil {
+		return entry{}, err
+	}
+	found.until = d.now().Add(cacheFor)
+	if found.credential, err = d.store.Credential(ctx, tenant, id); err != nil {
+		return entry{}, err
+	}
+	if found.organisation, err = d.store.Organisation(ctx, tenant); err != nil {
+		return entry{}, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.known) >= cacheSize {
+		clear(d.known)
+	}
+	d.known[id] = found
+	return found, nil
+}
+
+func (c Credential) caller() Caller {
+	return Caller{Tenant: c.Tenant, CredentialID: c.ID, RedirectURIs: c.RedirectURIs, AllowedOrigins: c.AllowedOrigins}
+}
+
+func refused(cause error) error {
+	return fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The credentials are not valid.").Because(cause)
+}

@@ -1,0 +1,96 @@
+// Package org owns the organisation (our customer), its mode, its credentials and their keys, and the proof that a
+// redirect URI is registered. It knows no HTTP, no AWS and no connection: whoever serves a request asks it who is
+// calling, and every store reaches a row through the Tenant it returns.
+package org
+
+import (
+	"time"
+)
+
+// Mode separates test from live. It follows the credential and stands in front of every tenant row's key.
+type Mode string
+
+// The modes (spec section 2.1, api_mode).
+const (
+	Test Mode = "test"
+	Live Mode = "live"
+)
+
+// ParseMode reads a mode; ok is false for anything but "test" and "live".
+func ParseMode(text string) (mode Mode, ok bool) {
+	mode = Mode(text)
+	return mode, mode == Test || mode == Live
+}
+
+// Tenant is one organisation in one mode: what every row, message, cursor and token is reached through.
+type Tenant struct {
+	Mode  Mode
+	OrgID string // UUID
+}
+
+// Key is the tenant as it stands in front of a partition key: "<mode>#<organisation id>".
+func (t Tenant) Key() string { return string(t.Mode) + "#" + t.OrgID }
+
+// Plan decides what an organisation may use (decisions section 7).
+type Plan string
+
+// The plans.
+const (
+	Free Plan = "free"
+	Paid Plan = "paid"
+)
+
+// Status of an organisation.
+type Status string
+
+// The statuses. Credentials of an inactive organisation stop working.
+const (
+	Active   Status = "active"
+	Inactive Status = "inactive"
+)
+
+// Organisation is a customer, as GET /bridge/org shows it (spec section 2.5).
+type Organisation struct {
+	ID               string
+	Name             string
+	LogoURI          string
+	PrivacyPolicyURI string
+	WebsiteURI       string
+	Plan             Plan
+	Status           Status
+	CreatedAt        time.Time
+	Rev              int64 // compare-and-swap revision
+}
+
+// Credential is one API key pair of a tenant: a public id, up to two live private keys, and what browsers that use
+// the public id may return to.
+type Credential struct {
+	ID             string // the UUID inside the public id
+	Tenant         Tenant
+	Keys           []Key
+	RedirectURIs   []string // exact matches only, 1 to 25 (decisions section 7)
+	AllowedOrigins []string // empty: any origin may call the browser endpoints
+	RevokedAt      time.Time
+	CreatedAt      time.Time
+	Rev            int64
+}
+
+// Key is one private key of a credential, of which only a keyed hash is stored.
+type Key struct {
+	ID          string
+	HashVersion int    // version of the hashing key that made Hash
+	Hash        []byte // HMAC-SHA256 of the private key
+	CreatedAt   time.Time
+	RevokedAt   time.Time // zero while the key works
+}
+
+// Caller is who a request acts for, once proven by a key or found by a public id.
+type Caller struct {
+	Tenant         Tenant
+	CredentialID   string
+	RedirectURIs   []string
+	AllowedOrigins []string
+}
+
+// PublicID writes the public id of a credential (decisions section 1).
+func (c Credential) PublicID() string { return "public_" + string(c.Tenant.Mode) + "_" + c.ID }

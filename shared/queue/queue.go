@@ -1,0 +1,67 @@
+// Package queue sends nudges over SQS: messages that tell a worker to look at a row. They carry ids only (package due),
+// so losing, doubling or reading one does no harm; the sweeper makes up for the lost ones.
+package queue
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/org"
+)
+
+// Client is the part of the SQS client that is used.
+type Client interface {
+	SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
+}
+
+// longestDelay is SQS's limit for DelaySeconds.
+const longestDelay = 15 * time.Minute
+
+// Queue sends to the workers' queues. A function that never nudges one of them leaves its URL empty.
+type Queue struct {
+	Client      Client
+	ExportURL   string
+	DeliveryURL string
+}
+
+// NudgeTask tells the export worker to look at a task after a delay.
+func (q Queue) NudgeTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error {
+	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
+}
+
+// NudgeEvent tells the webhook worker to fan an event out.
+func (q Queue) NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error {
+	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}, 0)
+}
+
+// NudgeDelivery tells the webhook worker to attempt a delivery after a delay.
+func (q Queue) NudgeDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
+	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}, delay)
+}
+
+// Send nudges the worker in charge of the item. A delay is rounded up to whole seconds and cut at 15 minutes.
+func (q Queue) Send(ctx context.Context, i due.Item, delay time.Duration) error {
+	body, err := i.Encode()
+	if err != nil {
+		return err //nolint:wrapcheck // says what it is already
+	}
+	url := q.DeliveryURL
+	if i.Kind == due.Task {
+		url = q.ExportURL
+	}
+	seconds := (min(max(delay, 0), longestDelay) + time.Second - 1) / time.Second
+	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: &url, MessageBody: &body, DelaySeconds: int32(seconds), //nolint:gosec // at most 900
+		// On a standard queue the group makes it fair: one tenant's backlog does not hold up the others.
+		MessageGroupId: aws.String(string(i.Tenant.Mode) + "-" + i.Tenant.OrgID),
+	})
+	if err != nil {
+		return fmt.Errorf("send message: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+// Package safehttp is the only HTTP client that leaves the service, for webhooks (addresses from customers) and health
+// systems (addresses from a catalog and from their own answers). It owns where a request may go, how long it may take
+// and how much may come back. It owns no retries, no credentials and no redirects: who may follow one knows what it
+// carries, and asks again.
+package safehttp
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"sync/atomic"
+	"time"
+)
+
+// Limits of every request (service note serverless.md section 3).
+const (
+	dialTimeout   = 5 * time.Second
+	tlsTimeout    = 5 * time.Second
+	headerTimeout = 30 * time.Second
+	maxHeader     = 32 << 10
+	totalTimeout  = 60 * time.Second // from looking the name up to the last byte of the body
+	idleTimeout   = 30 * time.Second
+	idlePool      = 64
+	idlePerHost   = 8 // the export asks one host four times at once
+)
+
+// Options of a Client.
+type Options struct {
+	// Allow lists address ranges that may be reached besides public ones, at any port and without TLS. It is empty in
+	// production; the local runner sets loopback.
+	Allow []netip.Prefix
+}
+
+// Client sends requests to public addresses at port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
+// proxy, since a proxy would resolve names behind the guard's back. A whole exchange ends after a minute, sooner if the
+// request's context does. It is safe for concurrent use.
+type Client struct {
+	secure *http.Client
+	plain  *http.Client // for http URLs: reaches the allowed ranges only, so nothing at all in production
+}
+
+// seams are what tests replace.
+type seams struct {
+	resolver *net.Resolver  // nil: the system's
+	roots    *x509.CertPool // nil: the system's
+	timeout  time.Duration
+}
+
+// New makes a Client. Keep it: it pools connections.
+func New(options Options) *Client { return newClient(options, seams{timeout: totalTimeout}) }
+
+func newClient(options Options, test seams) *Client {
+	return &Client{
+		secure: guarded(newGuard(options.Allow, true), test),
+		plain:  guarded(newGuard(options.Allow, false), test),
+	}
+}
+
+func guarded(guard *guard, test seams) *http.Client {
+	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: guard.control, Resolver: test.resolver}
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:                  nil,
+			DialContext:            dialer.DialContext,
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: test.roots},
+			TLSHandshakeTimeout:    tlsTimeout,
+			ResponseHeaderTimeout:  headerTimeout,
+			MaxResponseHeaderBytes: maxHeader,
+			MaxIdleConns:           idlePool,
+			MaxIdleConnsPerHost:    idlePerHost,
+			IdleConnTimeout:        idleTimeout,
+			ForceAttemptHTTP2:      true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout:       test.timeout,
+	}
+}
+
+// Do sends one request and returns the answer, whatever its status; redirects are answers. URLs with user information
+// or a fragment and hosts that are not plain ASCII names or addresses are refused. The error is always *Error. The
+// caller closes the body, best through ReadAll.
+func (c *Client) Do(request *http.Request) (*http.Response, error) {
+	if !acceptable(request.URL) {
+		if request.Body != nil {
+			_ = request.Body.Close()
+		}
+		return nil, &Error{Class: BadURL}
+	}
+	client := c.secure
+	if request.URL.Scheme == "http" {
+		client = c.plain
+	}
+	var handshakeFailed atomic.Bool
+	ctx := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshakeFailed.Store(err != nil) },
+	})
+	response, err := client.Do(request.WithContext(ctx)) //nolint:gosec // G704: the guard of the dialler is what makes a foreign URL safe
+	if err != nil {
+		return nil, failed(err, handshakeFailed.Load())
+	}
+	return response, nil
+}
+
+// ReadAll reads the body of an answer and closes it. The limit counts bytes after decompression. A longer body gives
+// its first limit bytes together with an *Error of class TooLarge; every other error is *Error, too.
+func ReadAll(response *http.Response, limit int64) ([]byte, error) {
+	defer func() { _ = response.Body.Close() }()
+	var body bytes.Buffer
+	if response.ContentLength > 0 {
+		body.Grow(int(min(response.ContentLength, limit)) + bytes.MinRead)
+	}
+	if _, err := body.ReadFrom(io.LimitReader(response.Body, limit+1)); err != nil {
+		return nil, failed(err, false)
+	}
+	if int64(body.Len()) > limit {
+		return body.Bytes()[:limit], &Error{Class: TooLarge}
+	}
+	return body.Bytes(), nil
+}

@@ -1,0 +1,105 @@
+package safehttp
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"syscall"
+)
+
+// guard decides at dial time whether an address may be connected to. It sees the address of the connection itself,
+// so a name that changes its mind between a check and the connection (DNS rebinding) gains nothing.
+type guard struct {
+	allow      []netip.Prefix // any port
+	public     bool           // public addresses, too, at port 443
+	forbidden4 []netip.Prefix
+	global6    netip.Prefix
+	forbidden6 []netip.Prefix
+}
+
+// newGuard makes a guard for the allowed ranges, and for public addresses if public is set.
+func newGuard(allow []netip.Prefix, public bool) *guard {
+	return &guard{
+		allow:      slices.Clone(allow),
+		public:     public,
+		forbidden4: special4(),
+		global6:    netip.MustParsePrefix("2000::/3"), // all that IANA has opened for global unicast
+		forbidden6: special6(),
+	}
+}
+
+// control is a net.Dialer.ControlContext.
+func (g *guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil || (network != "tcp4" && network != "tcp6") || !g.permits(target) {
+		return errBlocked
+	}
+	return nil
+}
+
+// permits reports whether target may be connected to. Addresses with a zone and IPv4 addresses written as IPv6 never
+// may: the dialler unmaps the latter before it asks, so one that arrives here was made up.
+func (g *guard) permits(target netip.AddrPort) bool {
+	address := target.Addr()
+	if address.Zone() != "" {
+		return false
+	}
+	return within(g.allow, address) || g.public && target.Port() == 443 && g.isPublic(address)
+}
+
+// isPublic reports whether address is globally reachable unicast.
+func (g *guard) isPublic(address netip.Addr) bool {
+	if address.Is4() {
+		return !within(g.forbidden4, address)
+	}
+	return address.Zone() == "" && g.global6.Contains(address) && !within(g.forbidden6, address)
+}
+
+func within(ranges []netip.Prefix, address netip.Addr) bool {
+	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(address) })
+}
+
+// special4 lists what is not globally reachable unicast in IPv4: the IANA Special-Purpose Address Registry (RFC 6890)
+// with multicast. Loopback matters in Lambda, too: the Runtime API listens there.
+func special4() []netip.Prefix {
+	return prefixes(
+		"0.0.0.0/8",       // this network
+		"10.0.0.0/8",      // private
+		"100.64.0.0/10",   // shared with carriers
+		"127.0.0.0/8",     // loopback
+		"169.254.0.0/16",  // link local, instance metadata
+		"172.16.0.0/12",   // private
+		"192.0.0.0/24",    // protocol assignments
+		"192.0.2.0/24",    // documentation
+		"192.31.196.0/24", // AS112
+		"192.52.193.0/24", // multicast tunnelling
+		"192.88.99.0/24",  // 6to4 relays
+		"192.168.0.0/16",  // private
+		"192.175.48.0/24", // AS112
+		"198.18.0.0/15",   // benchmarks
+		"198.51.100.0/24", // documentation
+		"203.0.113.0/24",  // documentation
+		"224.0.0.0/4",     // multicast
+		"240.0.0.0/4",     // reserved, broadcast
+	)
+}
+
+// special6 lists the exceptions within 2000::/3. Everything outside it, such as NAT64 (64:ff9b::/96), unique local
+// (fd00::/8) and IPv4-mapped addresses, is not public to begin with.
+func special6() []netip.Prefix {
+	return prefixes(
+		"2001::/23",         // protocol assignments, Teredo
+		"2001:db8::/32",     // documentation
+		"2002::/16",         // 6to4 embeds IPv4 addresses
+		"2620:4f:8000::/48", // AS112
+		"3fff::/20",         // documentation
+	)
+}
+
+func prefixes(texts ...string) []netip.Prefix {
+	parsed := make([]netip.Prefix, 0, len(texts))
+	for _, text := range texts {
+		parsed = append(parsed, netip.MustParsePrefix(text))
+	}
+	return parsed
+}

@@ -1,0 +1,174 @@
+package smart_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/smart"
+)
+
+// configuration returns a good smart-configuration with some members replaced; nil removes one.
+func configuration(t *testing.T, changes map[string]any) string {
+	t.Helper()
+	document := map[string]any{
+		"issuer":                           "SELF/r4",
+		"authorization_endpoint":           "SELF/authorize?tenant=7",
+		"token_endpoint":                   "https://login.example/token",
+		"code_challenge_methods_supported": []string{"S256"},
+		"capabilities":                     []string{"launch-standalone"},
+	}
+	maps.Copy(document, changes)
+	maps.DeleteFunc(document, func(_ string, value any) bool { return value == nil })
+	text, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const statementFormat = `{"resourceType":"CapabilityStatement","rest":[{"mode":"server","security":{"extension":[{
+	"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris","extension":[
+	{"url":"authorize","valueUri":"AUTHORIZE"},{"url":"token","valueUri":"TOKEN"}]}]}}]}`
+
+func statement(authorize, token string) string {
+	return strings.NewReplacer("AUTHORIZE", authorize, "TOKEN", token).Replace(statementFormat)
+}
+
+func TestDiscoverReadsTheConfiguration(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		changes map[string]any
+		want    smart.Server
+	}{
+		"absolute": {nil, smart.Server{
+			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
+		}},
+		"relative to the base": {
+			map[string]any{"authorization_endpoint": "oauth/authorize", "token_endpoint": "/token", "issuer": nil},
+			smart.Server{AuthorizationEndpoint: "SELF/r4/oauth/authorize", TokenEndpoint: "SELF/token"},
+		},
+		"with iss": {map[string]any{"authorization_response_iss_parameter_supported": true}, smart.Server{
+			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
+			IssParameter: true,
+		}},
+		"with iss, but no issuer to compare it with": {
+			map[string]any{"authorization_response_iss_parameter_supported": true, "issuer": nil},
+			smart.Server{AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEHR(t, map[string]http.HandlerFunc{
+				"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, test.changes)),
+			})
+			got, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []*string{&test.want.Issuer, &test.want.AuthorizationEndpoint, &test.want.TokenEndpoint} {
+				*text = strings.ReplaceAll(*text, "SELF", e.URL)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("Discover (-want +got):\n%s", diff)
+			}
+			if got := e.requests()[0].Header; got.Get("Accept") != "application/json" || got.Get("Authorization") != "" {
+				t.Errorf("sent %v", got)
+			}
+		})
+	}
+}
+
+func TestDiscoverFallsBackToTheCapabilityStatement(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]http.HandlerFunc{
+		"404":                     reply(http.StatusNotFound, "<html></html>"),
+		"a web page":              reply(http.StatusOK, "<html></html>"),
+		"500":                     reply(http.StatusInternalServerError, ""),
+		"another JSON document":   reply(http.StatusOK, `{"resourceType":"OperationOutcome"}`),
+		"broken JSON":             reply(http.StatusOK, `{"token_endpoint":`),
+		"a redirect to a sign-in": reply(http.StatusFound, "", "Location", "https://login.example/"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEHR(t, map[string]http.HandlerFunc{
+				"/r4/.well-known/smart-configuration": first,
+				"/r4/metadata":                        reply(http.StatusOK, statement("SELF/authorize", "oauth/token")),
+			})
+			got, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4")
+			want := smart.Server{AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token"}
+			if err != nil || got != want {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestDiscoverRefuses(t *testing.T) {
+	t.Parallel()
+	configured := func(changes map[string]any) map[string]http.HandlerFunc {
+		return map[string]http.HandlerFunc{
+			"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, changes)),
+			"/r4/metadata":                        reply(http.StatusOK, statement("SELF/authorize", "SELF/token")),
+		}
+	}
+	stated := func(answer http.HandlerFunc) map[string]http.HandlerFunc {
+		return map[string]http.HandlerFunc{"/r4/metadata": answer}
+	}
+	for name, test := range map[string]struct {
+		answers map[string]http.HandlerFunc
+		kind    fault.Kind
+	}{
+		"plain only":                  {configured(map[string]any{"code_challenge_methods_supported": []string{"plain"}}), fault.Upstream},
+		"no challenge methods":        {configured(map[string]any{"code_challenge_methods_supported": nil}), fault.Upstream},
+		"no authorization endpoint":   {configured(map[string]any{"authorization_endpoint": nil}), fault.Upstream},
+		"a user in the endpoint":      {configured(map[string]any{"token_endpoint": "https://a@login.example/"}), fault.Upstream},
+		"a fragment in the endpoint":  {configured(map[string]any{"authorization_endpoint": "https://login.example/#x"}), fault.Upstream},
+		"a script as endpoint":        {configured(map[string]any{"authorization_endpoint": "javascript:alert(1)"}), fault.Upstream},
+		"an endpoint without host":    {configured(map[string]any{"token_endpoint": "https:///token"}), fault.Upstream},
+		"an endpoint that is no URL":  {configured(map[string]any{"token_endpoint": "https://\x7f"}), fault.Upstream},
+		"neither document":            {nil, fault.Upstream},
+		"a statement without OAuth":   {stated(reply(http.StatusOK, `{"resourceType":"CapabilityStatement"}`)), fault.Upstream},
+		"a web page for a statement":  {stated(reply(http.StatusOK, `<html></html>`)), fault.Upstream},
+		"a statement of another kind": {stated(reply(http.StatusOK, `{"resourceType":"Bundle"}`)), fault.Upstream},
+		"a statement that fails":      {stated(reply(http.StatusBadGateway, "")), fault.Unavailable},
+		"a busy server":               {stated(reply(http.StatusTooManyRequests, "")), fault.Unavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEHR(t, test.answers)
+			got, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4")
+			if !errors.Is(err, test.kind) {
+				t.Errorf("got %+v, %v; want %s", got, err, test.kind)
+			}
+		})
+	}
+}
+
+func TestDiscoverRefusesPlainEndpointsBehindASecureBase(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"http://login.example/token": false, "https://login.example/token": true, "token": true} {
+		canned := answering{body: configuration(t, map[string]any{"token_endpoint": text, "authorization_endpoint": "authorize"})}
+		if _, err := smart.NewClient(canned).Discover(t.Context(), "https://ehr.example/r4"); (err == nil) != want {
+			t.Errorf("token endpoint %q: %v", text, err)
+		}
+	}
+}
+
+func TestDiscoverSaysWhenNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	e := newEHR(t, nil)
+	e.Close()
+	if _, err := smart.NewClient(doer()).Discover(t.Context(), e.URL); !errors.Is(err, fault.Unavailable) {
+		t.Errorf("a closed port: %v", err)
+	}
+	if _, err := smart.NewClient(doer()).Discover(t.Context(), "ehr.example"); !errors.Is(err, fault.Invalid) {
+		t.Errorf("no address: %v", err)
+	}
+}

@@ -1,0 +1,69 @@
+package smart
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"strconv"
+)
+
+// OAuthError is an answer of a token endpoint that brought no token. Of the answer only the code is kept, and that
+// only if RFC 6749 section 5.2 knows it; texts of health systems may name patients.
+type OAuthError struct {
+	Code   string // empty for anything that is no such code: a web page, a code of its own, a good status without a token
+	Status int
+
+	textLength int    // of error_description
+	textHash   string // of error_description, to recognise one that comes again
+}
+
+// Error implements error.
+func (e *OAuthError) Error() string {
+	code := e.Code
+	if code == "" {
+		code = "no OAuth error code"
+	}
+	return "token endpoint: " + code + " (status " + strconv.Itoa(e.Status) + ")"
+}
+
+// Definite reports whether the grant itself is refused: consent withdrawn or expired, code or refresh token used. The
+// status does not count, since servers send invalid_grant with 400, 401 and 403 (fhir.md section 1.5). Nothing else
+// may ever revoke a connection.
+func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
+
+// LogValue implements slog.LogValuer.
+func (e *OAuthError) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("code", e.Code),
+		slog.String("class", e.class()),
+		slog.Int("status", e.Status),
+		slog.Int("text_length", e.textLength),
+		slog.String("text_hash", e.textHash),
+	)
+}
+
+// class says whose move it is: the patient's (definite), the operator's (registration) or nobody's (transient).
+func (e *OAuthError) class() string {
+	switch e.Code {
+	case "invalid_grant":
+		return "definite"
+	case "":
+		return "transient"
+	default:
+		return "registration"
+	}
+}
+
+// newOAuthError keeps what may be kept of an error answer.
+func newOAuthError(status int, code, text string) *OAuthError {
+	failure := &OAuthError{Status: status, textLength: len(text)}
+	switch code {
+	case "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
+		failure.Code = code
+	}
+	if text != "" {
+		sum := sha256.Sum256([]byte(text))
+		failure.textHash = hex.EncodeToString(sum[:8])
+	}
+	return failure
+}

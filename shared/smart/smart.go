@@ -1,0 +1,23 @@
+// Package smart speaks SMART App Launch as a client: it finds a health system's authorization server, builds the
+// address that the patient is sent to, gets and refreshes tokens, and reads FHIR with them. It owns what is sent to
+// whom, above all that a bearer token reaches nothing but the FHIR base it was issued for. It stores nothing, retries
+// nothing and decides no connection's fate; stores, leases and work plans are the domain packages'.
+package smart
+
+import (
+	"net/http"
+)
+
+// Doer sends one request and returns the answer whatever its status. It must not follow redirects. In production it is
+// *safehttp.Client.
+type Doer interface {
+	Do(request *http.Request) (*http.Response, error)
+}
+
+// Client finds authorization servers and gets tokens from them. It is safe for concurrent use.
+type Client struct {
+	doer Doer
+}
+
+// NewClient makes a Client that sends through doer.
+func NewClient(doer Doer) *Client { return &Client{doer: doer} }

@@ -1,0 +1,161 @@
+package smart
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/safehttp"
+	"recordbridge/shared/secret"
+)
+
+const (
+	// maxTokenAnswer is the largest answer of a token endpoint in bytes; some tokens are documents of their own.
+	maxTokenAnswer = 256 << 10
+	// defaultLife and maxLife of an access token (fhir.md section 1.3).
+	defaultLife = 5 * time.Minute
+	maxLife     = 366 * 24 * time.Hour
+)
+
+// CodeGrant exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.5).
+type CodeGrant struct {
+	TokenEndpoint string // pinned when the attempt began, never taken from the answer (RFC 9700 section 4.4)
+	ClientID      string
+	RedirectURI   string
+	Code          secret.Text
+	Verifier      secret.Text
+	Scope         string // asked for; not sent again
+}
+
+// RefreshGrant exchanges a refresh token (RFC 6749 section 6).
+type RefreshGrant struct {
+	TokenEndpoint string
+	ClientID      string
+	RefreshToken  secret.Text
+	Scope         string // granted before; not sent, which asks for the same again
+}
+
+// TokenResponse is what a token endpoint granted.
+type TokenResponse struct {
+	AccessToken  secret.Text
+	RefreshToken secret.Text   // empty: none, or after Refresh the old one stays good
+	ExpiresIn    time.Duration // of the access token; 5 minutes when the server does not say
+	Scope        string        // granted, which may differ from what was asked; the grant's Scope when the server does not say
+	Patient      string        // FHIR id of the patient in context; empty when there is none of valid form
+}
+
+// Exchange gets tokens for an authorization code. The error is *OAuthError for every answer that is no token, else
+// the wrapped error of the Doer. Not to be repeated: a code works once.
+func (c *Client) Exchange(ctx context.Context, grant CodeGrant) (TokenResponse, error) {
+	return c.token(ctx, grant.TokenEndpoint, grant.ClientID, grant.Scope, url.Values{
+		"grant_type":    {"authorization_code"},
+		"code":          {grant.Code.Reveal()},
+		"redirect_uri":  {grant.RedirectURI},
+		"code_verifier": {grant.Verifier.Reveal()},
+	})
+}
+
+// Refresh gets a new access token. Errors are those of Exchange. Many servers take a refresh token once, so the caller
+// holds a lease and stores the answer before anything uses it.
+func (c *Client) Refresh(ctx context.Context, grant RefreshGrant) (TokenResponse, error) {
+	return c.token(ctx, grant.TokenEndpoint, grant.ClientID, grant.Scope, url.Values{
+		"grant_type":    {"refresh_token"},
+		"refresh_token": {grant.RefreshToken.Reveal()},
+	})
+}
+
+// token posts a grant. A redirect is not followed: it would carry the grant away.
+func (c *Client) token(ctx context.Context, endpoint, clientID, scope string, form url.Values) (TokenResponse, error) {
+	header := authenticate(clientID, form)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
+	if err != nil {
+		return TokenResponse{}, fmt.Errorf("token request: %w", err)
+	}
+	request.Header = header
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := c.doer.Do(request) //nolint:bodyclose // ReadAll closes it
+	if err != nil {
+		return TokenResponse{}, fmt.Errorf("token request: %w", err)
+	}
+	body, err := safehttp.ReadAll(response, maxTokenAnswer)
+	if err != nil {
+		return TokenResponse{}, fmt.Errorf("token answer: %w", err)
+	}
+	return readAnswer(response.StatusCode, body, scope)
+}
+
+// authenticate adds the client's authentication to the form, or returns it as header. This is the place for secrets
+// and assertions; a public client has only its id (RFC 6749 section 3.2.1).
+func authenticate(clientID string, form url.Values) http.Header {
+	form.Set("client_id", clientID)
+	return http.Header{}
+}
+
+// answer is the JSON object that a token endpoint sends. Members are read one by one, so that one of a strange type
+// spoils nothing but itself.
+type answer map[string]json.RawMessage
+
+// text returns a string member, or "".
+func (a answer) text(name string) string {
+	var text string
+	if json.Unmarshal(a[name], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// readAnswer reads an answer whatever its status: servers send errors with 200 and invalid_grant with 401.
+func readAnswer(status int, body []byte, scope string) (TokenResponse, error) {
+	var read answer
+	if json.Unmarshal(body, &read) != nil {
+		return TokenResponse{}, newOAuthError(status, "", "")
+	}
+	access, kind := read.text("access_token"), read.text("token_type")
+	failed := len(read["error"]) > 0 && string(read["error"]) != "null"
+	if failed || status/100 != 2 || !isToken(access) || kind != "" && !strings.EqualFold(kind, "bearer") {
+		return TokenResponse{}, newOAuthError(status, read.text("error"), read.text("error_description"))
+	}
+	granted := TokenResponse{
+		AccessToken: secret.New(access),
+		ExpiresIn:   life(read["expires_in"]),
+		Scope:       read.text("scope"),
+	}
+	if refresh := read.text("refresh_token"); isToken(refresh) {
+		granted.RefreshToken = secret.New(refresh)
+	}
+	if granted.Scope == "" {
+		granted.Scope = scope
+	}
+	if patient := strings.TrimPrefix(read.text("patient"), "Patient/"); fhir.ValidID(patient) {
+		granted.Patient = patient
+	}
+	return granted, nil
+}
+
+// isToken reports whether text is one or more visible ASCII characters: RFC 6749 appendix A.12 less the space, which
+// no header of ours could carry in a bearer token.
+func isToken(text string) bool {
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// life reads expires_in, which servers send as a number or as a string of one.
+func life(raw json.RawMessage) time.Duration {
+	seconds, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	if err != nil || seconds <= 0 || math.IsNaN(seconds) {
+		return defaultLife
+	}
+	return time.Duration(min(seconds, maxLife.Seconds())) * time.Second
+}

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// Control keeps organisations, credentials, subscriptions, endpoints and registrations.
+type Control struct {
+	DB    DB
+	Table string
+}
+
+// TenantOf implements org.Store.
+func (s Control) TenantOf(ctx context.Context, credentialID string) (org.Tenant, error) {
+	row, err := get(ctx, s.DB, s.Table, publicIDKey(credentialID))
+	if err != nil {
+		return org.Tenant{}, err
+	}
+	return org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")}, nil
+}
+
+// Credential implements org.Store.
+func (s Control) Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error) {
+	row, err := get(ctx, s.DB, s.Table, credentialKey(tenant, id))
+	if err != nil {
+		return org.Credential{}, err
+	}
+	c := org.Credential{
+		ID: id, Tenant: tenant, RevokedAt: row.time("revoked_at"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
+	}
+	if err := row.json("keys", &c.Keys); err != nil {
+		return org.Credential{}, err
+	}
+	if err := row.json("redirect_uris", &c.RedirectURIs); err != nil {
+		return org.Credential{}, err
+	}
+	return c, row.json("allowed_origins", &c.AllowedOrigins)
+}
+
+// Organisation implements org.Store.
+func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
+	row, err := get(ctx, s.DB, s.Table, organisationKey(tenant))
+	if err != nil {
+		return org.Organisation{}, err
+	}
+	return org.Organisation{
+		ID: tenant.OrgID, Name: row.text("name"), LogoURI: row.text("logo_uri"),
+		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
+		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
+		CreatedAt: row.time("created_at"), Rev: row.int("rev"),
+	}, nil
+}
+
+// CreateOrganisation stores an organisation in both modes and lists it in the directory; fault.Conflict when it is
+// there already.
+func (s Control) CreateOrganisation(ctx context.Context, o org.Organisation) error {
+	test, live := org.Tenant{Mode: org.Test, OrgID: o.ID}, org.Tenant{Mode: org.Live, OrgID: o.ID}
+	return transact(ctx, s.DB,
+		putNew(s.Table, organisationItem(test, o)), putNew(s.Table, newItem(directoryKey(test))),
+		putNew(s.Table, organisationItem(live, o)), putNew(s.Table, newItem(directoryKey(live))),
+	)
+}
+
+func organisationItem(tenant org.Tenant, o org.Organisation) item {
+	row := newItem(organisationKey(tenant))
+	row.setText("name", o.Name)
+	row.setText("logo_uri", o.LogoURI)
+	row.setText("privacy_policy_uri", o.PrivacyPolicyURI)
+	row.setText("website_uri", o.WebsiteURI)
+	row.setText("plan", string(o.Plan))
+	row.setText("status", string(o.Status))
+	row.setTime("created_at", o.CreatedAt)
+	row.setInt("rev", 1)
+	return row
+}
+
+// Tenants lists every organisation's tenants, for operators.
+func (s Control) Tenants(ctx context.Context) ([]org.Tenant, error) {
+	rows, err := s.list(ctx, directoryPartition, "")
+	if err != nil {
+		return nil, err
+	}
+	tenants := make([]org.Tenant, 0, len(rows))
+	for _, row := range rows {
+		if tenant, ok := parseTenant(row.text("sk")); ok {
+			tenants = append(tenants, tenant)
+		}
+	}
+	return tenants, nil
+}
+
+// CreateCredential stores a credential and makes its public id findable, in one transaction.
+func (s Control) CreateCredential(ctx context.Context, c org.Credential) error {
+	row, err := credentialItem(c)
+	if err != nil {
+		return err
+	}
+	row.setInt("rev", 1)
+	pointer := newItem(publicIDKey(c.ID))
+	pointer.setText("mode", string(c.Tenant.Mode))
+	pointer.setText("org_id", c.Tenant.OrgID)
+	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, pointer))
+}
+
+// SaveCredential stores a changed credential; fault.Conflict when it was changed since it was read.
+func (s Control) SaveCredential(ctx context.Context, c org.Credential) error {
+	row, err := credentialItem(c)
+	if err != nil {
+		return err
+	}
+	return replace(ctx, s.DB, s.Table, row, c.Rev)
+}
+
+func credentialItem(c org.Credential) (item, error) {
+	row := newItem(credentialKey(c.Tenant, c.ID))
+	row.setTime("revoked_at", c.RevokedAt)
+	row.setTime("created_at", c.CreatedAt)
+	if err := row.setJSON("keys", c.Keys); err != nil {
+		return nil, err
+	}
+	if err := row.setJSON("redirect_uris", c.RedirectURIs); err != nil {
+		return nil, err
+	}
+	return row, row.setJSON("allowed_origins", c.AllowedOrigins)
+}
+
+// Subscriptions implements webhook.Store.
+func (s Control) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
+	rows, err := s.list(ctx, tenant.Key(), subscriptionPrefix)
+	if err != nil {
+		return nil, err
+	}
+	subscriptions := make([]webhook.Subscription, 0, len(rows))
+	for _, row := range rows {
+		sub := webhook.Subscription{
+			ID: row.text("id"), Tenant: tenant, URL: row.text("url"), Disabled: row.flag("disabled"),
+			CreatedAt: row.time("created_at"), Rev: row.int("rev"),
+		}
+		if err := row.json("types", &sub.Types); err != nil {
+			return nil, err
+		}
+		if err := row.json("secrets", &sub.Secrets); err != nil {
+			return nil, err
+		}
+		subscriptions = append(subscriptions, sub)
+	}
+	return subscriptions, nil
+}
+
+// CreateSubscription stores a new subscription.
+func (s Control) CreateSubscription(ctx context.Context, sub webhook.Subscription) error {
+	row := newItem(subscriptionKey(sub.Tenant, sub.ID))
+	row.setText("id", sub.ID)
+	row.setText("url", sub.URL)
+	row.setFlag("disabled", sub.Disabled)
+	row.setTime("created_at", sub.CreatedAt)
+	row.setInt("rev", 1)
+	if err := row.setJSON("types", sub.Types); err != nil {
+		return err
+	}
+	if err := row.setJSON("secrets", sub.Secrets); err != nil {
+		return err
+	}
+	return create(ctx, s.DB, s.Table, row)
+}
+
+// list reads all rows of a partition whose sort key has a prefix.
+func (s Control) list(ctx context.Context, partition, prefix string) ([]item, error) {
+	in := &dynamodb.QueryInput{
+		TableName: &s.Table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
+		ExpressionAttributeValues: item{":pk": text(partition)},
+	}
+	if prefix != "" {
+		in.KeyConditionExpression = aws.String("pk = :pk AND begins_with(sk, :prefix)")
+		in.ExpressionAttributeValues[":prefix"] = text(prefix)
+	}
+	return queryAll(ctx, s.DB, in)
+}
+
+// queryAll follows the pages of a query.
+func queryAll(ctx context.Context, db DB, in *dynamodb.QueryInput) ([]item, error) {
+	var rows []item
+	for {
+		out, err := db.Query(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("query: %w", err)
+		}
+		for _, row := range out.Items {
+			rows = append(rows, row)
+		}
+		if len(out.LastEvaluatedKey) == 0 {
+			return rows, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
+// Audit appends what operators and the service did to an organisation; rows are never changed (architecture 6).
+type Audit struct {
+	DB    DB
+	Table string
+}
+
+// Append writes one audit row. Action and target are names and ids, never content.
+func (s Audit) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
+	row := newItem(auditKey(tenant, at, id))
+	row.setText("actor", actor)
+	row.setText("action", action)
+	row.setText("target", target)
+	return create(ctx, s.DB, s.Table, row)
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// key addresses one row. Every key of the service is made in this file (architecture section 6).
+type key struct {
+	pk, sk string
+}
+
+func (k key) attributes() item { return item{"pk": text(k.pk), "sk": text(k.sk)} }
+
+const meta = "META"
+
+// Control.
+func organisationKey(t org.Tenant) key          { return key{t.Key(), meta} }
+func credentialKey(t org.Tenant, id string) key { return key{t.Key(), "CRED#" + id} }
+func subscriptionKey(t org.Tenant, id string) key {
+	return key{t.Key(), subscriptionPrefix + id}
+}
+func publicIDKey(id string) key               { return key{"PUB#" + id, meta} }
+func endpointKey(id string) key               { return key{"ENDP#" + id, meta} }
+func registrationKey(endpoint, of string) key { return key{"REG#" + endpoint, of} }
+func directoryKey(t org.Tenant) key           { return key{directoryPartition, t.Key()} }
+
+const (
+	subscriptionPrefix = "HOOK#"
+	directoryPartition = "DIR#ORG"
+	// everyone is the sort key of a registration that is not one tenant's own.
+	everyone = "*"
+)
+
+// parseTenant reads Tenant.Key back.
+func parseTenant(text string) (org.Tenant, bool) {
+	name, id, _ := strings.Cut(text, "#")
+	mode, ok := org.ParseMode(name)
+	return org.Tenant{Mode: mode, OrgID: id}, ok && id != ""
+}
+
+// Connection and Tokens.
+func connectionKey(t org.Tenant, id string) key { return key{t.Key() + "#CONN#" + id, meta} }
+func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
+
+// Flow.
+func stateKey(hash string) key               { return key{"STATE#" + hash, meta} }
+func attemptKey(t org.Tenant, id string) key { return key{"ATTEMPT#" + t.Key() + "#" + id, meta} }
+func limitKey(bucket string) key             { return key{"RL#" + bucket, meta} }
+
+// Work.
+func taskKey(t org.Tenant, id string) key     { return workKey(t, due.Task, id) }
+func eventKey(t org.Tenant, id string) key    { return workKey(t, due.Event, id) }
+func deliveryKey(t org.Tenant, id string) key { return workKey(t, due.Delivery, id) }
+func latestKey(t org.Tenant, connection string) key {
+	return key{t.Key() + "#LATEST#" + connection, meta}
+}
+
+func attemptLogKey(t org.Tenant, delivery string, claim int64) key {
+	return key{deliveryKey(t, delivery).pk, fmt.Sprintf("ATT#%06d", claim)}
+}
+
+// Sandbox.
+func sandboxKey(name string) key { return key{"SANDBOX#" + name, meta} }
+
+// Audit.
+func auditKey(t org.Tenant, at time.Time, id string) key {
+	return key{t.Key() + "#" + at.UTC().Format("200601"), at.UTC().Format(stamp) + "#" + id}
+}
+
+func kindName(kind due.Kind) string {
+	switch kind {
+	case due.Task:
+		return "TASK"
+	case due.Event:
+		return "EVENT"
+	case due.Delivery:
+		return "DELIV"
+	}
+	return ""
+}
+
+func workKey(t org.Tenant, kind due.Kind, id string) key {
+	return key{t.Key() + "#" + kindName(kind) + "#" + id, meta}
+}
+
+// parseWorkKey reads the partition key of a Work row back.
+func parseWorkKey(pk string) (due.Item, bool) {
+	parts := strings.Split(pk, "#")
+	if len(parts) != 4 {
+		return due.Item{}, false
+	}
+	mode, ok := org.ParseMode(parts[0])
+	if !ok {
+		return due.Item{}, false
+	}
+	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery} {
+		if kindName(kind) == parts[2] {
+			return due.Item{Tenant: org.Tenant{Mode: mode, OrgID: parts[1]}, Kind: kind, ID: parts[3]}, true
+		}
+	}
+	return due.Item{}, false
+}
+
+// DueShards is how many partitions the due index is spread over.
+const DueShards = 16
+
+func shardName(shard int) string { return fmt.Sprintf("DUE#%02d", shard) }
+
+// setDue makes the sweeper look at the row at a time.
+func (r item) setDue(id string, at time.Time) {
+	r["due_shard"], r["due_at"] = text(shardOf(id)), moment(at)
+}
+
+func shardOf(id string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(ids.TaskID(id)))
+	return shardName(int(h.Sum32() % DueShards))
+}
+
+// listed puts the row into the organisation's list of its kind, in order of creation.
+func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
+	r["org_list"], r["org_order"] = text(t.Key()+"#"+kind), text(created.UTC().Format(stamp)+"#"+id)
+}
+
+func newItem(k key) item { return item(k.attributes()) }

@@ -1,0 +1,159 @@
+// Package store keeps every domain's rows in DynamoDB, one file per domain, all keys in keys.go. Every write is
+// conditional, every read that decides something is consistent, there is no Scan, and every tenant row is reached
+// through its tenant. It decides nothing: rules are the domain's, it answers fault.NotFound and fault.Conflict.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/fault"
+)
+
+// DB is the part of the DynamoDB client that the stores use.
+type DB interface {
+	GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// conflictTries bounds the retries of a transaction that met another one on the same row.
+const conflictTries = 6
+
+// get reads one row, consistently; fault.NotFound.
+func get(ctx context.Context, db DB, table string, k key) (item, error) {
+	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: k.attributes(), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, fmt.Errorf("get item: %w", err)
+	}
+	if len(out.Item) == 0 {
+		return nil, fault.Missing("There is no such record.")
+	}
+	return out.Item, nil
+}
+
+// create writes a row that must not exist yet; fault.Conflict when it does.
+func create(ctx context.Context, db DB, table string, row item) error {
+	_, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: row, ConditionExpression: aws.String(absent)})
+	return translate(err)
+}
+
+// replace writes a row over the one with revision rev; fault.Conflict when that has changed.
+func replace(ctx context.Context, db DB, table string, row item, rev int64) error {
+	row.setInt("rev", rev+1)
+	_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &table, Item: row, ConditionExpression: aws.String("rev = :rev"),
+		ExpressionAttributeValues: item{":rev": number(rev)},
+	})
+	return translate(err)
+}
+
+// update applies u; fault.Conflict when its condition does not hold. It returns the new row.
+func update(ctx context.Context, db DB, u change) (item, error) {
+	out, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &u.table, Key: u.key.attributes(), UpdateExpression: &u.set, ConditionExpression: &u.when,
+		ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values, ReturnValues: types.ReturnValueAllNew,
+	})
+	if err != nil {
+		return nil, translate(err)
+	}
+	return out.Attributes, nil
+}
+
+// change is a conditional update of one row.
+type change struct {
+	table  string
+	key    key
+	set    string // update expression
+	when   string // condition expression
+	names  map[string]string
+	values item
+}
+
+func (u change) write() types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &u.table, Key: u.key.attributes(), UpdateExpression: &u.set, ConditionExpression: &u.when,
+		ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values,
+	}}
+}
+
+// absent is the condition of every create.
+const absent = "attribute_not_exists(pk)"
+
+func putNew(table string, row item) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{TableName: &table, Item: row, ConditionExpression: aws.String(absent)}}
+}
+
+// transact writes all or nothing; fault.Conflict when a condition does not hold. A collision with another
+// transaction is no answer yet, so it is tried again.
+func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) error {
+	for try := 1; ; try++ {
+		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+		if !collided(err) || try == conflictTries {
+			return translate(err)
+		}
+		if err := pause(ctx, time.Duration(try*try)*5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+func pause(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("transaction: %w", ctx.Err())
+	}
+}
+
+// collided reports a cancellation for nothing but conflicts with other writers.
+func collided(err error) bool {
+	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok {
+		return false
+	}
+	met := false
+	for _, reason := range cancelled.CancellationReasons {
+		switch aws.ToString(reason.Code) {
+		case "TransactionConflict":
+			met = true
+		case "None", "":
+		default:
+			return false
+		}
+	}
+	return met
+}
+
+// translate is the one place where a failed condition becomes fault.Conflict.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return fault.Stale().Because(err)
+	}
+	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
+		for _, reason := range cancelled.CancellationReasons {
+			if code := aws.ToString(reason.Code); code == "ConditionalCheckFailed" || code == "TransactionConflict" {
+				return fault.Stale().Because(err)
+			}
+		}
+	}
+	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
+		return fault.Stale().Because(err)
+	}
+	return fmt.Errorf("write to the store: %w", err)
+}

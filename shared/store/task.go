@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/export"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// sweepAfter is how long a fresh row waits for its nudge before the sweeper looks.
+	sweepAfter = 30 * time.Second
+	keepTasks  = 90 * 24 * time.Hour // decisions section 9
+	keepEvents = 15 * 24 * time.Hour
+)
+
+// Work keeps export tasks, events and deliveries, and the index of what is due.
+type Work struct {
+	DB              DB
+	Table           string
+	ConnectionTable string // only OpenTask needs it
+}
+
+// LatestTask implements export.TaskStore.
+func (s Work) LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error) {
+	row, err := get(ctx, s.DB, s.Table, latestKey(tenant, connectionID))
+	if err != nil {
+		return "", err
+	}
+	return row.text("task_id"), nil
+}
+
+// Task implements export.TaskStore.
+func (s Work) Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error) {
+	row, err := get(ctx, s.DB, s.Table, taskKey(tenant, id))
+	if err != nil {
+		return export.Task{}, err
+	}
+	return taskOf(row, tenant, id)
+}
+
+func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
+	task := export.Task{
+		ID: id, Tenant: tenant, ConnectionID: row.text("connection_id"), Status: export.Status(row.text("status")),
+		FailureReason: export.Reason(row.text("failure_reason")), FilesUntil: row.time("files_until"),
+		CreatedAt: row.time("created_at"), FinishedAt: row.time("finished_at"), SentAt: row.time("sent_at"),
+		Resends: row.int("resends"), Generation: row.int("generation"), Setbacks: int(row.int("setbacks")),
+		LeaseUntil: row.time("lease_until"), Checkpoint: row.text("checkpoint"),
+	}
+	if err := row.json("stats", &task.Stats); err != nil {
+		return export.Task{}, err
+	}
+	if err := row.json("outcome", &task.Outcome); err != nil {
+		return export.Task{}, err
+	}
+	return task, row.json("file", &task.File)
+}
+
+// OpenTask implements export.TaskStore.
+func (s Work) OpenTask(ctx context.Context, task export.Task, previous string) error {
+	row := newItem(taskKey(task.Tenant, task.ID))
+	row.setText("connection_id", task.ConnectionID)
+	row.setText("status", string(task.Status))
+	row.setTime("created_at", task.CreatedAt)
+	row.setInt("ttl", task.CreatedAt.Add(keepTasks).Unix())
+	row["generation"] = number(0)
+	row["setbacks"] = number(0)
+	row["resends"] = number(0)
+	row.setDue(task.ID, task.CreatedAt.Add(sweepAfter))
+	row.listed(task.Tenant, "TASK", task.ID, task.CreatedAt)
+
+	pointer := newItem(latestKey(task.Tenant, task.ConnectionID))
+	pointer.setText("task_id", task.ID)
+	latest := &types.Put{TableName: &s.Table, Item: pointer, ConditionExpression: aws.String(absent)}
+	if previous != "" {
+		latest.ConditionExpression = aws.String("task_id = :previous")
+		latest.ExpressionAttributeValues = item{":previous": text(previous)}
+	}
+	authorized := &types.ConditionCheck{
+		TableName: &s.ConnectionTable, Key: connectionKey(task.Tenant, task.ConnectionID).attributes(),
+		ConditionExpression: aws.String("#status = :authorized"), ExpressionAttributeNames: map[string]string{"#status": "status"},
+		ExpressionAttributeValues: item{":authorized": text(string(connection.Authorized))},
+	}
+	return transact(ctx, s.DB,
+		putNew(s.Table, row), types.TransactWriteItem{Put: latest}, types.TransactWriteItem{ConditionCheck: authorized})
+}
+
+// ResendEvent implements export.TaskStore.
+func (s Work) ResendEvent(ctx context.Context, task export.Task, event webhook.Event) error {
+	count := change{
+		table: s.Table, key: taskKey(task.Tenant, task.ID),
+		set: "SET resends = :next, sent_at = :now", when: "resends = :seen",
+		values: item{":next": number(task.Resends + 1), ":seen": number(task.Resends), ":now": moment(event.CreatedAt)},
+	}
+	return transact(ctx, s.DB, count.write(), putNew(s.Table, eventItem(event)))
+}
+
+// ClaimTask implements export.WorkStore.
+func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error) {
+	row, err := update(ctx, s.DB, change{
+		table: s.Table, key: taskKey(tenant, id),
+		set:    "SET generation = generation + :one, lease_until = :until, due_at = :until",
+		when:   "#status = :pending AND (attribute_not_exists(lease_until) OR lease_until < :now)",
+		names:  map[string]string{"#status": "status"},
+		values: item{":one": number(1), ":until": moment(leaseUntil), ":pending": text(string(export.Pending)), ":now": moment(now)},
+	})
+	if err != nil {
+		return export.Task{}, err
+	}
+	return taskOf(row, tenant, id)
+}
+
+// ExtendTask implements export.WorkStore.
+func (s Work) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
+	c := s.fenced(task, "SET lease_until = :until, due_at = :until")
+	c.values[":until"] = moment(leaseUntil)
+	_, err := update(ctx, s.DB, c)
+	return err
+}
+
+// YieldTask implements export.WorkStore.
+func (s Work) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error {
+	c := s.fenced(task, "SET setbacks = :setbacks, checkpoint = :checkpoint, due_at = :due REMOVE lease_until")
+	c.values[":setbacks"] = number(int64(task.Setbacks))
+	c.values[":checkpoint"] = text(task.Checkpoint)
+	c.values[":due"] = moment(dueAt)
+	_, err := update(ctx, s.DB, c)
+	return err
+}
+
+// FinishTask implements export.WorkStore. A success stays due until its files are deleted.
+func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
+	result := item{}
+	for name, value := range map[string]any{":stats": task.Stats, ":outcome": task.Outcome, ":file": task.File} {
+		if err := result.setJSON(name, value); err != nil {
+			return err
+		}
+	}
+	c := s.fenced(task, "SET #status = :status, finished_at = :finished, stats = :stats, outcome = :outcome, #file = :file, "+
+		"failure_reason = :reason, sent_at = :finished, files_until = :kept")
+	c.names["#file"] = "file"
+	for name, value := range result {
+		c.values[name] = value
+	}
+	c.values[":status"] = text(string(task.Status))
+	c.values[":finished"] = moment(task.FinishedAt)
+	c.values[":reason"] = text(string(task.FailureReason))
+	c.values[":kept"] = moment(task.FilesUntil)
+	if task.Status == export.Success {
+		c.set += ", due_at = :kept REMOVE lease_until"
+	} else {
+		c.set += " REMOVE lease_until, due_shard, due_at"
+	}
+	return transact(ctx, s.DB, c.write(), putNew(s.Table, eventItem(event)))
+}
+
+// fenced is an update of a pending task by the worker that holds its generation.
+func (s Work) fenced(task export.Task, set string) change {
+	return change{
+		table: s.Table, key: taskKey(task.Tenant, task.ID), set: set,
+		when: "generation = :generation AND #status = :pending", names: map[string]string{"#status": "status"},
+		values: item{":generation": number(task.Generation), ":pending": text(string(export.Pending))},
+	}
+}

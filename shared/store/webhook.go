@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// Webhooks keeps events and deliveries together with the subscriptions they go to.
+type Webhooks struct {
+	Work
+	Control
+}
+
+// Event implements webhook.Store and export.TaskStore.
+func (s Work) Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error) {
+	row, err := get(ctx, s.DB, s.Table, eventKey(tenant, id))
+	if err != nil {
+		return webhook.Event{}, err
+	}
+	return webhook.Event{
+		ID: id, Tenant: tenant, Type: webhook.Type(row.text("type")), Body: row.bytes("body"),
+		CreatedAt: row.time("created_at"), Settled: row.flag("settled"),
+	}, nil
+}
+
+// CreateEvent stores an event that no other change belongs to, such as a test; fault.Conflict when it is there.
+func (s Work) CreateEvent(ctx context.Context, event webhook.Event) error {
+	return create(ctx, s.DB, s.Table, eventItem(event))
+}
+
+func eventItem(e webhook.Event) item {
+	row := newItem(eventKey(e.Tenant, e.ID))
+	row.setText("type", string(e.Type))
+	row.setBytes("body", e.Body)
+	row.setTime("created_at", e.CreatedAt)
+	row.setInt("ttl", e.CreatedAt.Add(keepEvents).Unix())
+	row.setDue(e.ID, e.CreatedAt.Add(sweepAfter))
+	row.listed(e.Tenant, "EVENT", e.ID, e.CreatedAt)
+	return row
+}
+
+// FanOut implements webhook.Store.
+func (s Work) FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error {
+	settle := change{
+		table: s.Table, key: eventKey(event.Tenant, event.ID),
+		set: "SET settled = :yes REMOVE due_shard, due_at", when: "attribute_exists(pk) AND attribute_not_exists(settled)",
+		values: item{":yes": &types.AttributeValueMemberBOOL{Value: true}},
+	}
+	writes := []types.TransactWriteItem{settle.write()}
+	for _, d := range deliveries {
+		row := newItem(deliveryKey(d.Tenant, d.ID))
+		row.setText("event_id", d.EventID)
+		row.setText("subscription_id", d.SubscriptionID)
+		row.setText("status", string(d.Status))
+		row.setInt("attempt", int64(d.Attempt))
+		row.setInt("fence", d.Fence)
+		row.setTime("next_at", d.NextAt)
+		row.setTime("lease_until", d.LeaseUntil)
+		row.setTime("created_at", d.CreatedAt)
+		row.setInt("ttl", d.CreatedAt.Add(keepEvents).Unix())
+		row.setDue(d.ID, d.LeaseUntil)
+		row.listed(d.Tenant, "DELIV", d.ID, d.CreatedAt)
+		writes = append(writes, putNew(s.Table, row))
+	}
+	return transact(ctx, s.DB, writes...)
+}
+
+// ClaimDelivery implements webhook.Store.
+func (s Work) ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (webhook.Delivery, error) {
+	row, err := update(ctx, s.DB, change{
+		table: s.Table, key: deliveryKey(tenant, id),
+		set: "SET #status = :inflight, fence = fence + :one, lease_until = :until, due_at = :until",
+		when: "(#status = :scheduled AND next_at <= :now) OR " +
+			"(#status = :inflight AND lease_until < :now)",
+		names: map[string]string{"#status": "status"},
+		values: item{
+			":inflight": text(string(webhook.InFlight)), ":scheduled": text(string(webhook.Scheduled)),
+			":one": number(1), ":until": moment(leaseUntil), ":now": moment(now),
+		},
+	})
+	if err != nil {
+		return webhook.Delivery{}, err
+	}
+	return webhook.Delivery{
+		ID: id, Tenant: tenant, EventID: row.text("event_id"), SubscriptionID: row.text("subscription_id"),
+		Status: webhook.DeliveryStatus(row.text("status")), Attempt: int(row.int("attempt")), Fence: row.int("fence"),
+		NextAt: row.time("next_at"), LeaseUntil: row.time("lease_until"), CreatedAt: row.time("created_at"),
+	}, nil
+}
+
+// SettleDelivery implements webhook.Store.
+func (s Work) SettleDelivery(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt, dueAt time.Time) error {
+	c := change{
+		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
+		set:  "SET #status = :status, attempt = :attempt, next_at = :next",
+		when: "fence = :fence AND #status = :inflight", names: map[string]string{"#status": "status"},
+		values: item{
+			":status": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":next": moment(d.NextAt),
+			":fence": number(d.Fence), ":inflight": text(string(webhook.InFlight)),
+		},
+	}
+	if dueAt.IsZero() {
+		c.set += " REMOVE lease_until, due_shard, due_at"
+	} else {
+		c.set += ", due_at = :due REMOVE lease_until"
+		c.values[":due"] = moment(dueAt)
+	}
+	log := newItem(attemptLogKey(d.Tenant, d.ID, d.Fence))
+	log.setInt("attempt", int64(attempt.Number))
+	log.setTime("at", attempt.At)
+	log.setInt("latency_ms", attempt.Latency.Milliseconds())
+	log.setInt("http_status", int64(attempt.Status))
+	log.setText("failure", string(attempt.Failure))
+	log.setBytes("response", attempt.Body)
+	log.setInt("ttl", attempt.At.Add(keepEvents).Unix())
+	return transact(ctx, s.DB, c.write(), putNew(s.Table, log))
+}

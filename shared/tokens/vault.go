@@ -1,0 +1,71 @@
+package tokens
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// Sealer encrypts with a data key of the tenant and binds the ciphertext to where it is stored.
+type Sealer interface {
+	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
+	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
+}
+
+// document is the sealed JSON of a Set.
+type document struct {
+	AccessToken   string    `json:"access_token"`
+	RefreshToken  string    `json:"refresh_token,omitempty"`
+	PatientID     string    `json:"patient_id,omitempty"`
+	Scope         string    `json:"scope,omitempty"`
+	FHIRBase      string    `json:"fhir_base"`
+	TokenEndpoint string    `json:"token_endpoint"`
+	ClientID      string    `json:"client_id"`
+	ExpiresAt     time.Time `json:"expires_at"`
+}
+
+// Vault seals and opens token sets.
+type Vault struct {
+	Sealer Sealer
+}
+
+// Seal returns the row that stores set as the given version of the connection's tokens.
+func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string, version int64, set Set) (Row, error) {
+	plain, err := json.Marshal(document{
+		AccessToken: set.AccessToken.Reveal(), RefreshToken: set.RefreshToken.Reveal(), PatientID: set.PatientID.Reveal(),
+		Scope: set.Scope, FHIRBase: set.FHIRBase, TokenEndpoint: set.TokenEndpoint, ClientID: set.ClientID, ExpiresAt: set.ExpiresAt,
+	})
+	if err != nil {
+		return Row{}, fmt.Errorf("encode tokens: %w", err)
+	}
+	sealed, err := v.Sealer.Seal(ctx, tenant, boundTo(tenant, connectionID, version), plain)
+	if err != nil {
+		return Row{}, fmt.Errorf("seal tokens: %w", err)
+	}
+	return Row{Tenant: tenant, ConnectionID: connectionID, Sealed: sealed, Version: version}, nil
+}
+
+// Open returns the token set of a row. A row moved to another connection, tenant or version does not open.
+func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
+	plain, err := v.Sealer.Open(ctx, row.Tenant, boundTo(row.Tenant, row.ConnectionID, row.Version), row.Sealed)
+	if err != nil {
+		return Set{}, fmt.Errorf("open tokens: %w", err)
+	}
+	var stored document
+	if err := json.Unmarshal(plain, &stored); err != nil {
+		return Set{}, fmt.Errorf("decode tokens of version %d", row.Version)
+	}
+	return Set{
+		AccessToken: secret.New(stored.AccessToken), RefreshToken: secret.New(stored.RefreshToken), PatientID: secret.New(stored.PatientID),
+		Scope: stored.Scope, FHIRBase: stored.FHIRBase, TokenEndpoint: stored.TokenEndpoint, ClientID: stored.ClientID, ExpiresAt: stored.ExpiresAt,
+	}, nil
+}
+
+func boundTo(tenant org.Tenant, connectionID string, version int64) string {
+	return "tokens|" + tenant.Key() + "|" + connectionID + "|" + strconv.FormatInt(version, 10)
+}

@@ -1,0 +1,74 @@
+// Package webhook owns how facts reach customers: the events and their payloads, the subscriptions, the deliveries
+// with their attempts, the schedule and the signature. Who causes an event only writes its row; the worker fans it
+// out (architecture section 6). It knows no HTTP and no AWS.
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// Type names an event (spec section 6.2).
+type Type string
+
+// The event types that exist so far.
+const (
+	ExportSucceeded     Type = "patient.ehi_export_success"
+	ExportFailed        Type = "patient.ehi_export_failed"
+	ConnectionSucceeded Type = "patient.connection_success"
+	TestEvent           Type = "webhook.test"
+)
+
+// ParseType reads an event type; ok is false for one that does not exist.
+func ParseType(text string) (Type, bool) {
+	switch t := Type(text); t {
+	case ExportSucceeded, ExportFailed, ConnectionSucceeded, TestEvent:
+		return t, true
+	}
+	return "", false
+}
+
+// Required are the types that every subscription has and that cannot be removed (decisions section 6).
+func Required() []Type { return []Type{ExportSucceeded, ExportFailed, TestEvent} }
+
+// Event is one fact and the exact bytes that tell it. The bytes never change between attempts.
+type Event struct {
+	ID        string // UUIDv5: one fact can never make two events
+	Tenant    org.Tenant
+	Type      Type
+	Body      []byte
+	CreatedAt time.Time
+	Settled   bool // the deliveries exist
+}
+
+// envelope is the body of every webhook (decisions section 6).
+type envelope struct {
+	APIMode org.Mode `json:"api_mode"`
+	Date    string   `json:"date"`
+	ID      string   `json:"id"`
+	Type    Type     `json:"type"`
+	Data    any      `json:"data"`
+}
+
+// EventID is the id of the event about a fact: UUIDv5 of mode, organisation, type, subject and number (decisions 6).
+func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
+	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))
+}
+
+// NewEvent makes the event of a fact about subject at date. Number tells several facts of one type about one
+// subject apart, such as the resend number of a task. The error is only that of encoding data.
+func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time.Time, data any) (Event, error) {
+	id := EventID(tenant, t, subject, number)
+	body, err := json.Marshal(envelope{
+		APIMode: tenant.Mode, Date: date.UTC().Format(time.RFC3339Nano), ID: id, Type: t, Data: data,
+	})
+	if err != nil {
+		return Event{}, fmt.Errorf("encode event %s: %w", t, err)
+	}
+	return Event{ID: id, Tenant: tenant, Type: t, Body: body, CreatedAt: date}, nil
+}

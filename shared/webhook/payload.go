@@ -1,0 +1,53 @@
+package webhook
+
+// DownloadLink is where a file of an export is (spec section 2.3).
+type DownloadLink struct {
+	URL         string `json:"url"`
+	ExportType  string `json:"export_type"`
+	ContentType string `json:"content_type"`
+}
+
+// Stats counts what an export collected (spec section 2.4).
+type Stats struct {
+	TotalResources      int            `json:"total_resources"`
+	TotalByResourceType map[string]int `json:"total_by_resource_type"`
+}
+
+// ExportSuccess is the data of patient.ehi_export_success.
+type ExportSuccess struct {
+	DownloadLinks   []DownloadLink `json:"download_links"`
+	OrgConnectionID string         `json:"org_connection_id"`
+	TaskID          string         `json:"task_id"`
+	OrgID           string         `json:"org_id"`
+	Stats           Stats          `json:"stats"`
+	DownloadLink    *DownloadLink  `json:"download_link,omitempty"` // deprecated (spec section 9.3)
+}
+
+// ExportFailure is the data of patient.ehi_export_failed.
+type ExportFailure struct {
+	FailureReason   string `json:"failure_reason"`
+	OrgConnectionID string `json:"org_connection_id"`
+	TaskID          string `json:"task_id"`
+	OrgID           string `json:"org_id"`
+}
+
+// ConnectionSuccess is the data of patient.connection_success.
+type ConnectionSuccess struct {
+	OrgConnectionID  string `json:"org_connection_id"`
+	EndpointID       string `json:"endpoint_id"`
+	PortalID         string `json:"portal_id"`
+	BrandID          string `json:"brand_id"`
+	ConnectionStatus string `json:"connection_status"`
+	PlatformType     string `json:"platform_type"`
+	RequestID        string `json:"request_id"`
+	ExternalID       string `json:"external_id,omitempty"`
+	ExternalState    string `json:"external_state,omitempty"`
+	Scope            string `json:"scope,omitempty"`
+	ConsentExpiresAt string `json:"consent_expires_at,omitempty"`
+}
+
+// Test is the data of webhook.test.
+type Test struct {
+	Hello  string `json:"hello"`
+	Random string `json:"random"`
+}
