@@ -1,0 +1,160 @@
+// Package aws owns the embedded AWS as one piece: it joins the services on one HTTP handler, finds out which call a
+// request is and who makes it, runs the middleware around it, and keeps the journal. It emulates nothing itself; each
+// service is a package beside this one, and package wire is what they share.
+//
+// The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). The second way
+// opens no socket, so it works under the virtual clock of testing/synctest.
+package aws
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"recordbridge/infra/local/aws/ddb"
+	"recordbridge/infra/local/aws/journal"
+	"recordbridge/infra/local/aws/kms"
+	"recordbridge/infra/local/aws/s3"
+	"recordbridge/infra/local/aws/secrets"
+	"recordbridge/infra/local/aws/ses"
+	"recordbridge/infra/local/aws/sqs"
+	"recordbridge/infra/local/aws/ssm"
+	"recordbridge/infra/local/aws/wire"
+)
+
+const (
+	// An IP address and no name: for it the SDKs put S3 buckets into the path by themselves.
+	defaultURL = "http://127.0.0.1:4566"
+	region     = "us-east-1"
+	// secretKey belongs to every access key; package s3 checks signatures against it.
+	secretKey = "local"
+)
+
+// Options configure New. The zero value is an empty AWS in memory.
+type Options struct {
+	URL        string            // under which the cloud is reached; queue URLs start with it; "" is http://127.0.0.1:4566
+	Dir        string            // folder of the journal and of S3's objects; "" keeps everything in memory
+	Middleware []wire.Middleware // around every call; the first is outermost
+}
+
+// Cloud is one AWS account in one region, us-east-1. Its methods may be called from many goroutines.
+type Cloud struct {
+	url      string
+	journal  *journal.Log // nil in memory
+	services map[string]wire.Service
+	handlers map[string]wire.Handler // the services behind the middleware
+
+	dynamodb *ddb.Server
+	ses      *ses.Server
+	sqs      *sqs.Server
+}
+
+// New builds the services and, when o.Dir is set, brings back what an earlier Cloud stored there. A journal that is
+// damaged in the middle is an error that says what to do. Close the Cloud after use.
+func New(o Options) (*Cloud, error) {
+	c := &Cloud{url: o.URL, services: map[string]wire.Service{}, handlers: map[string]wire.Handler{}}
+	if c.url == "" {
+		c.url = defaultURL
+	}
+	var log wire.Journal = wire.Discard{}
+	objects := ""
+	if o.Dir != "" {
+		var err error
+		if c.journal, err = journal.Open(o.Dir); err != nil {
+			return nil, err
+		}
+		log, objects = c.journal, filepath.Join(o.Dir, "s3")
+	}
+	buckets, err := s3.New(s3.Options{Dir: objects, Journal: log})
+	if err != nil {
+		return nil, c.abandon(err)
+	}
+	c.dynamodb, c.ses, c.sqs = ddb.New(log), ses.New(log), sqs.New(c.url, log)
+	for _, service := range []wire.Service{c.dynamodb, c.ses, c.sqs, buckets, kms.New(log), secrets.New(log), ssm.New(log)} {
+		handler := wire.Handler(service.Serve)
+		for _, around := range slices.Backward(o.Middleware) {
+			handler = around(handler)
+		}
+		c.services[service.Name()], c.handlers[service.Name()] = service, handler
+	}
+	if c.journal == nil {
+		return c, nil
+	}
+	if err := c.journal.Replay(c.replay); err != nil {
+		return nil, c.abandon(err)
+	}
+	return c, nil
+}
+
+// Close closes the journal. Calls that change something fail from now on, if the Cloud has a directory.
+func (c *Cloud) Close() error {
+	if c.journal == nil {
+		return nil
+	}
+	return c.journal.Close()
+}
+
+// DynamoDB returns the tables, for the console and for whoever decides when expired rows go.
+func (c *Cloud) DynamoDB() *ddb.Server { return c.dynamodb }
+
+// SES returns the mail.
+func (c *Cloud) SES() *ses.Server { return c.ses }
+
+// SQS returns the queues.
+func (c *Cloud) SQS() *sqs.Server { return c.sqs }
+
+// Config is an SDK configuration whose clients reach this cloud without a socket. The caller is their access key, and
+// so the Call.Caller that middleware sees. Its other settings are those of config.LoadDefaultConfig.
+func (c *Cloud) Config(caller string) awssdk.Config {
+	return awssdk.Config{
+		Region:                     region,
+		Credentials:                credentials.NewStaticCredentialsProvider(caller, secretKey, ""),
+		HTTPClient:                 c,
+		BaseEndpoint:               &c.url,
+		RequestChecksumCalculation: awssdk.RequestChecksumCalculationWhenSupported,
+		ResponseChecksumValidation: awssdk.ResponseChecksumValidationWhenSupported,
+	}
+}
+
+// Handles reports whether r is a call to AWS, so that other routes can share the port.
+func (c *Cloud) Handles(r *http.Request) bool {
+	_, ok := identify(r)
+	return ok
+}
+
+// ServeHTTP identifies the call and lets its service answer, inside the middleware.
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Amzn-Requestid", rand.Text())
+	id, ok := identify(r)
+	switch {
+	case !ok:
+		refuse(w, r, "MissingAuthenticationToken", "the request is not a call to AWS: it has no X-Amz-Target and no signature")
+	case c.handlers[id.service] == nil:
+		refuse(w, r, "UnknownOperationException", "service "+id.service+" is not part of the embedded AWS")
+	case id.caller == "":
+		refuse(w, r, "MissingAuthenticationTokenException", "Missing Authentication Token")
+	default:
+		call := wire.Call{Service: id.service, Operation: c.services[id.service].Operation(r), Caller: id.caller}
+		c.handlers[id.service](w, r, call)
+	}
+}
+
+func (c *Cloud) replay(name string, record json.RawMessage) error {
+	service, ok := c.services[name]
+	if !ok {
+		return fmt.Errorf("no service %q", name)
+	}
+	return service.Replay(record)
+}
+
+// abandon closes what New opened and returns err.
+func (c *Cloud) abandon(err error) error {
+	_ = c.Close() // err is what the caller has to know
+	return err
+}

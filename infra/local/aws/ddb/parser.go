@@ -1,0 +1,191 @@
+package ddb
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxExpressionBytes     = 4096
+	maxExpressionOperators = 300
+)
+
+// parser reads one expression of a request. Its grammar is in parse_condition.go and parse_update.go.
+type parser struct {
+	what      string // "ConditionExpression", for errors
+	scope     *scope
+	tokens    []token
+	at        int
+	operators int
+}
+
+func (s *scope) parser(what string, source expression) (*parser, error) {
+	p := &parser{what: what, scope: s}
+	if len(source) > maxExpressionBytes {
+		return nil, p.errorf("Expression size has exceeded the maximum allowed size; expression size: %d", len(source))
+	}
+	var err error
+	if p.tokens, err = lex(what, string(source)); err != nil {
+		return nil, err
+	}
+	if p.done() {
+		return nil, p.syntaxError()
+	}
+	return p, nil
+}
+
+func (p *parser) errorf(format string, args ...any) error {
+	return invalidf("Invalid %s: %s", p.what, fmt.Sprintf(format, args...))
+}
+
+func (p *parser) syntaxError() error {
+	near := p.tokens[max(0, p.at-1):min(len(p.tokens), p.at+2)]
+	texts := make([]string, len(near))
+	for i, t := range near {
+		texts[i] = t.text
+	}
+	return p.errorf("Syntax error; token: %q, near: %q", p.peek().text, strings.Join(texts, " "))
+}
+
+func (p *parser) peek() token { return p.tokens[p.at] }
+
+func (p *parser) done() bool { return p.peek().kind == endOfExpression }
+
+// is says whether the next token is the given symbol or keyword; keywords have no case.
+func (p *parser) is(text string) bool {
+	t := p.peek()
+	return t.kind == symbol && t.text == text || t.kind == word && strings.EqualFold(t.text, text)
+}
+
+func (p *parser) accept(text string) bool {
+	if !p.is(text) {
+		return false
+	}
+	p.at++
+	return true
+}
+
+func (p *parser) expect(text string) error {
+	if !p.accept(text) {
+		return p.syntaxError()
+	}
+	return nil
+}
+
+// atCall says whether a function call comes next.
+func (p *parser) atCall() bool {
+	return p.peek().kind == word && p.tokens[p.at+1] == token{symbol, "("}
+}
+
+// countOperator refuses the 301st operator of an expression.
+func (p *parser) countOperator() error {
+	if p.operators++; p.operators > maxExpressionOperators {
+		return p.errorf("The expression contains too many operators; operator count: %d", p.operators)
+	}
+	return nil
+}
+
+func (p *parser) value() (literal, error) {
+	name := p.peek().text
+	v, ok := p.scope.values[name]
+	if !ok {
+		return literal{}, p.errorf("An expression attribute value used in expression is not defined; attribute value: %s", name)
+	}
+	p.at++
+	p.scope.used[name] = true
+	return literal{v}, nil
+}
+
+func (p *parser) path() (path, error) {
+	var out path
+	for {
+		name, err := p.attributeName()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, step{name: name, index: noIndex})
+		for p.accept("[") {
+			position, atoiErr := strconv.Atoi(p.peek().text)
+			if p.peek().kind != digits || atoiErr != nil {
+				return nil, p.syntaxError()
+			}
+			p.at++
+			out = append(out, step{index: position})
+			if err = p.expect("]"); err != nil {
+				return nil, err
+			}
+		}
+		if len(out) > maxNesting {
+			return nil, p.errorf("The document path has too many nesting elements; nesting levels: %d", len(out))
+		}
+		if !p.accept(".") {
+			return out, nil
+		}
+	}
+}
+
+func (p *parser) attributeName() (string, error) {
+	t := p.peek()
+	switch {
+	case t.kind == word && p.scope.reserved[strings.ToUpper(t.text)]:
+		return "", p.errorf("Attribute name is a reserved keyword; reserved keyword: %s", t.text)
+	case t.kind == word:
+		p.at++
+		return t.text, nil
+	case t.kind == nameRef:
+		name, ok := p.scope.names[t.text]
+		if !ok {
+			return "", p.errorf("An expression attribute name used in the document path is not defined; attribute name: %s", t.text)
+		}
+		p.at++
+		p.scope.used[t.text] = true
+		return name, nil
+	}
+	return "", p.syntaxError()
+}
+
+// projection parses a ProjectionExpression; an empty one is nil and stands for the whole item.
+func (s *scope) projection(source expression) ([]path, error) {
+	if source == "" {
+		return nil, nil
+	}
+	p, err := s.parser("ProjectionExpression", source)
+	if err != nil {
+		return nil, err
+	}
+	var out []path
+	for {
+		next, pathErr := p.path()
+		if pathErr != nil {
+			return nil, pathErr
+		}
+		for _, earlier := range out {
+			if err = p.checkApart(earlier, next); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, next)
+		if !p.accept(",") {
+			break
+		}
+	}
+	if !p.done() {
+		return nil, p.syntaxError()
+	}
+	return out, nil
+}
+
+// checkApart refuses two paths of one expression of which one contains the other or contradicts it.
+func (p *parser) checkApart(a, b path) error {
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] {
+			continue
+		}
+		if (a[i].index == noIndex) != (b[i].index == noIndex) {
+			return p.errorf("Two document paths conflict with each other; must remove or rewrite one of these paths; path one: %s, path two: %s", a, b)
+		}
+		return nil
+	}
+	return p.errorf("Two document paths overlap with each other; must remove or rewrite one of these paths; path one: %s, path two: %s", a, b)
+}

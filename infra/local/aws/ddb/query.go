@@ -1,0 +1,281 @@
+package ddb
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"sort"
+)
+
+const maxPageBytes = 1 << 20
+
+const (
+	selectAll       = "ALL_ATTRIBUTES"
+	selectProjected = "ALL_PROJECTED_ATTRIBUTES"
+	selectSpecific  = "SPECIFIC_ATTRIBUTES"
+	selectCount     = "COUNT"
+)
+
+type queryInput struct {
+	expressionAttributes
+
+	TableName              string
+	IndexName              string
+	KeyConditionExpression expression
+	FilterExpression       expression
+	ProjectionExpression   expression
+	Select                 string
+	ExclusiveStartKey      item
+	ScanIndexForward       *bool
+	Limit                  *int
+	ConsistentRead         bool
+
+	ReturnConsumedCapacity string
+	KeyConditions          json.RawMessage
+	QueryFilter            json.RawMessage
+	AttributesToGet        []string
+	ConditionalOperator    string
+}
+
+type queryReply struct {
+	Items            []item `json:",omitzero"`
+	Count            int
+	ScannedCount     int
+	LastEvaluatedKey item `json:",omitzero"`
+}
+
+// queryPlan is a query: its parsed expressions, then the rows that it reads.
+type queryPlan struct {
+	in           *queryInput
+	keyCondition condition
+	filter       condition // nil without a FilterExpression
+	paths        []path
+
+	table *table
+	index *index // nil when the table itself is read
+	key   keyNames
+	rows  *tree
+}
+
+func (s *Server) query(in *queryInput) (any, error) {
+	q, err := s.parseQuery(in)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err = s.bind(q); err != nil {
+		return nil, err
+	}
+	span, err := q.span()
+	if err != nil {
+		return nil, err
+	}
+	rows := q.rows.partitions[span.partition]
+	low := sort.Search(len(rows), func(i int) bool { return !span.isBelow(rows[i].key.order) })
+	high := sort.Search(len(rows), func(i int) bool { return span.isAbove(rows[i].key.order) })
+	if in.ExclusiveStartKey != nil {
+		if low, high, err = q.skip(span, rows, low, high); err != nil {
+			return nil, err
+		}
+	}
+	return q.page(rows[low:max(low, high)]), nil
+}
+
+// parseQuery does all that needs no table, and so no lock.
+func (s *Server) parseQuery(in *queryInput) (*queryPlan, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	scope, err := s.scope(in.expressionAttributes, in.KeyConditionExpression, in.FilterExpression, in.ProjectionExpression)
+	if err != nil {
+		return nil, err
+	}
+	q := &queryPlan{in: in}
+	if q.keyCondition, err = scope.condition("KeyConditionExpression", in.KeyConditionExpression); err != nil {
+		return nil, err
+	}
+	if in.FilterExpression != "" {
+		if q.filter, err = scope.condition("FilterExpression", in.FilterExpression); err != nil {
+			return nil, err
+		}
+	}
+	if q.paths, err = scope.projection(in.ProjectionExpression); err != nil {
+		return nil, err
+	}
+	return q, scope.checkUsed()
+}
+
+func (in *queryInput) check() error {
+	if err := absent(map[string]bool{
+		"ReturnConsumedCapacity": isAsked(in.ReturnConsumedCapacity),
+		"KeyConditions":          in.KeyConditions != nil,
+		"QueryFilter":            in.QueryFilter != nil,
+		"AttributesToGet":        in.AttributesToGet != nil,
+		"ConditionalOperator":    in.ConditionalOperator != "",
+	}); err != nil {
+		return err
+	}
+	if in.KeyConditionExpression == "" {
+		return invalidf("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+	}
+	if in.Limit != nil && *in.Limit < 1 {
+		return invalidf("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1", *in.Limit)
+	}
+	hasProjection := in.ProjectionExpression != ""
+	switch in.Select {
+	case "":
+	case selectAll, selectProjected, selectCount:
+		if hasProjection {
+			return invalidf("Cannot specify the ProjectionExpression when choosing to get %s", in.Select)
+		}
+	case selectSpecific:
+		if !hasProjection {
+			return invalidf("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
+		}
+	default:
+		return invalidf("1 validation error detected: Value '%s' at 'select' failed to satisfy constraint: Member must satisfy enum value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]", in.Select)
+	}
+	return nil
+}
+
+// bind finds what the query reads and refuses what that does not offer.
+func (s *Server) bind(q *queryPlan) error {
+	var err error
+	if q.table, err = s.table(q.in.TableName); err != nil {
+		return err
+	}
+	q.key, q.rows = q.table.key, q.table.rows
+	if q.in.IndexName != "" {
+		if err = q.bindIndex(); err != nil {
+			return err
+		}
+	} else if q.in.Select == selectProjected {
+		return invalidf("One or more parameter values were invalid: ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+	}
+	if q.filter == nil {
+		return nil
+	}
+	for _, o := range q.filter.operands() {
+		if name := attributeOf(o); q.key.has(name) {
+			return invalidf("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+		}
+	}
+	return nil
+}
+
+func (q *queryPlan) bindIndex() error {
+	if q.index = q.table.index(q.in.IndexName); q.index == nil {
+		return invalidf("The table does not have the specified index: %s", q.in.IndexName)
+	}
+	q.key, q.rows = q.index.key, q.index.rows
+	if q.in.ConsistentRead {
+		return invalidf("Consistent reads are not supported on global secondary indexes")
+	}
+	if q.in.Select == selectAll && q.index.spec.Projection.ProjectionType != projectAll {
+		return invalidf("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", q.in.IndexName)
+	}
+	for _, p := range q.paths {
+		if !q.index.projects(q.table.key, p[0].name) {
+			return invalidf("One or more parameter values were invalid: Global secondary index %s does not project [%s]", q.in.IndexName, p[0].name)
+		}
+	}
+	return nil
+}
+
+// attributeOf is the top-level attribute that an operand reads, "" when it reads none.
+func attributeOf(o operand) string {
+	switch o := o.(type) {
+	case attribute:
+		return o.at[0].name
+	case sizeOf:
+		return attributeOf(o.of)
+	}
+	return ""
+}
+
+// skip narrows the rows low to high to those behind ExclusiveStartKey, which need not exist any more.
+func (q *queryPlan) skip(span *keySpan, rows []*row, low, high int) (newLow, newHigh int, err error) {
+	start, err := q.startKey()
+	if err != nil {
+		return 0, 0, err
+	}
+	if start.partition != span.partition || span.isBelow(start.order) || span.isAbove(start.order) {
+		return 0, 0, invalidf("The provided starting key is outside query boundaries based on provided conditions")
+	}
+	at, found := findRow(rows, start)
+	if q.isBackward() {
+		return low, min(high, at), nil
+	}
+	if found {
+		at++
+	}
+	return max(low, at), high, nil
+}
+
+func (q *queryPlan) isBackward() bool { return q.in.ScanIndexForward != nil && !*q.in.ScanIndexForward }
+
+// startKey reads ExclusiveStartKey: the table's key and, in an index, the index's key as well.
+func (q *queryPlan) startKey() (rowKey, error) {
+	given := q.in.ExclusiveStartKey
+	expected := map[string]bool{}
+	for _, name := range slices.Concat(q.table.key.list(), q.key.list()) {
+		expected[name] = true
+		if given[name].kind != q.table.types[name] {
+			return rowKey{}, invalidf("The provided starting key is invalid")
+		}
+	}
+	base, err := q.table.keyOf(q.table.key.of(given))
+	if err != nil || len(given) != len(expected) {
+		return rowKey{}, invalidf("The provided starting key is invalid")
+	}
+	if q.index == nil {
+		return base, nil
+	}
+	start, _ := q.index.keyOf(given, base)
+	return start, nil
+}
+
+// page reads rows until the limit, 1 MB or the end. The limits count what is read, before the filter.
+func (q *queryPlan) page(rows []*row) queryReply {
+	limit := len(rows) + 1
+	if q.in.Limit != nil {
+		limit = *q.in.Limit
+	}
+	var out queryReply
+	counts := q.in.Select == selectCount
+	if !counts {
+		out.Items = []item{}
+	}
+	size := 0
+	var last item
+	for i := range rows {
+		r := rows[i]
+		if q.isBackward() {
+			r = rows[len(rows)-1-i]
+		}
+		if size += r.size; size > maxPageBytes {
+			out.LastEvaluatedKey = q.keyOfPage(last)
+			break
+		}
+		last = r.item
+		out.ScannedCount++
+		if q.filter == nil || q.filter.holds(r.item) {
+			out.Count++
+			if !counts {
+				out.Items = append(out.Items, project(r.item, q.paths))
+			}
+		}
+		if out.ScannedCount == limit {
+			out.LastEvaluatedKey = q.keyOfPage(last)
+			break
+		}
+	}
+	return out
+}
+
+func (q *queryPlan) keyOfPage(last item) item {
+	key := q.table.key.of(last)
+	maps.Copy(key, q.key.of(last))
+	return key
+}

@@ -1,0 +1,96 @@
+package ddb
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// scope is what the expressions of one request may refer to. It notes what they did refer to, since AWS refuses a
+// placeholder that no expression uses.
+type scope struct {
+	names    map[string]string
+	values   item
+	reserved map[string]bool
+	used     map[string]bool
+}
+
+// expressionAttributes are the placeholders that most requests carry.
+type expressionAttributes struct {
+	ExpressionAttributeNames  map[string]string
+	ExpressionAttributeValues item
+}
+
+// expression is an expression of a request, "" when there is none.
+type expression string
+
+// UnmarshalJSON implements json.Unmarshaler and refuses an expression that is there but empty.
+func (e *expression) UnmarshalJSON(raw []byte) error {
+	if err := json.Unmarshal(raw, (*string)(e)); err != nil {
+		return err
+	}
+	if *e == "" && string(raw) != "null" {
+		return invalidf("Invalid expression: The expression can not be empty;")
+	}
+	return nil
+}
+
+// scope checks the placeholders of a request that has the given expressions (empty ones do not count).
+func (s *Server) scope(in expressionAttributes, expressions ...expression) (*scope, error) {
+	names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues
+	if !slices.ContainsFunc(expressions, func(e expression) bool { return e != "" }) {
+		if names != nil {
+			return nil, invalidf("ExpressionAttributeNames can only be specified when using expressions")
+		}
+		if values != nil {
+			return nil, invalidf("ExpressionAttributeValues can only be specified when using expressions: the expressions are null")
+		}
+		return &scope{reserved: s.reserved}, nil
+	}
+	if names != nil && len(names) == 0 {
+		return nil, invalidf("ExpressionAttributeNames must not be empty")
+	}
+	if values != nil && len(values) == 0 {
+		return nil, invalidf("ExpressionAttributeValues must not be empty")
+	}
+	for name, attribute := range names {
+		if !isPlaceholder(name, '#') {
+			return nil, invalidf("ExpressionAttributeNames contains invalid key: Syntax error; key: %q", name)
+		}
+		if attribute == "" {
+			return nil, invalidf("ExpressionAttributeNames contains invalid value: Empty string is not a valid attribute name; key: %q", name)
+		}
+	}
+	for name := range values {
+		if !isPlaceholder(name, ':') {
+			return nil, invalidf("ExpressionAttributeValues contains invalid key: Syntax error; key: %q", name)
+		}
+	}
+	return &scope{names: names, values: values, reserved: s.reserved, used: make(map[string]bool, len(names)+len(values))}, nil
+}
+
+func isPlaceholder(name string, sigil byte) bool {
+	return len(name) > 1 && name[0] == sigil && wordLength(name[1:]) == len(name)-1
+}
+
+// checkUsed is called when every expression of the request has been parsed.
+func (s *scope) checkUsed() error {
+	if unused := unusedOf(s.values, s.used); unused != "" {
+		return invalidf("Value provided in ExpressionAttributeValues unused in expressions: keys: {%s}", unused)
+	}
+	if unused := unusedOf(s.names, s.used); unused != "" {
+		return invalidf("Value provided in ExpressionAttributeNames unused in expressions: keys: {%s}", unused)
+	}
+	return nil
+}
+
+func unusedOf[V any](given map[string]V, used map[string]bool) string {
+	var unused []string
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !used[name] {
+			unused = append(unused, name)
+		}
+	}
+	return strings.Join(unused, ", ")
+}

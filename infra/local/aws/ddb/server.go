@@ -1,0 +1,117 @@
+// Package ddb is the embedded AWS's DynamoDB: tables, items, secondary indexes, expressions, transactions and time to
+// live, in memory, behind the JSON protocol that the real SDK speaks. It is strict: it refuses what AWS refuses.
+//
+// It does not own persistence (a wire.Journal does) or identity, faults and call counting (package aws puts those
+// around it), and it leaves out what Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, legacy
+// parameters and consumed capacity. Reads of an index are never stale here, as they can be on AWS.
+package ddb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+const serviceName = "dynamodb"
+
+// errorNamespace stands in front of every error type on DynamoDB's wire; the SDKs strip it.
+const errorNamespace = "com.amazonaws.dynamodb.v20120810#"
+
+// Server is one account's DynamoDB in one region. It is safe for parallel callers: one lock orders all writes, and
+// stored items are never modified, so that answers are encoded outside the lock. It implements wire.Service.
+type Server struct {
+	journal    wire.Journal
+	operations map[string]wire.Operation
+	reserved   map[string]bool
+
+	mu         sync.RWMutex
+	tables     map[string]*table
+	tokens     map[string]tokenUse
+	tokenSweep int // the size of tokens at which those that are over are dropped
+}
+
+// New makes a Server without tables that appends every committed change to journal before the change can be seen.
+func New(journal wire.Journal) *Server {
+	s := &Server{
+		journal:  journal,
+		reserved: map[string]bool{},
+		tables:   map[string]*table{},
+		tokens:   map[string]tokenUse{},
+	}
+	for word := range strings.FieldsSeq(reservedWords) {
+		s.reserved[word] = true
+	}
+	s.operations = map[string]wire.Operation{
+		"CreateTable":             operation(s.createTable),
+		"DescribeTable":           operation(s.describeTable),
+		"UpdateTimeToLive":        operation(s.updateTimeToLive),
+		"DescribeTimeToLive":      operation(s.describeTimeToLive),
+		"UpdateContinuousBackups": operation(s.updateContinuousBackups),
+		"PutItem":                 operation(s.putItem),
+		"UpdateItem":              operation(s.updateItem),
+		"DeleteItem":              operation(s.deleteItem),
+		"GetItem":                 operation(s.getItem),
+		"Query":                   operation(s.query),
+		"BatchGetItem":            operation(s.batchGetItem),
+		"BatchWriteItem":          operation(s.batchWriteItem),
+		"TransactWriteItems":      operation(s.transactWriteItems),
+		"TransactGetItems":        operation(s.transactGetItems),
+	}
+	return s
+}
+
+// Name implements wire.Service.
+func (s *Server) Name() string { return serviceName }
+
+// Operation implements wire.Service.
+func (s *Server) Operation(r *http.Request) string { return wire.Target(r) }
+
+// Serve implements wire.Service.
+func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
+	wire.ServeJSON(w, r, "1.0", s.operations)
+}
+
+// operation is wire.Typed with two differences that DynamoDB needs: a malformed attribute value is a
+// ValidationException and not a SerializationException, and error types carry the namespace.
+func operation[In any](serve func(*In) (any, error)) wire.Operation {
+	return func(_ context.Context, body []byte) (any, error) {
+		var in In
+		if err := json.Unmarshal(body, &in); err != nil {
+			if _, ok := errors.AsType[*wire.Error](err); !ok {
+				err = wire.Fail("SerializationException", "%v", err)
+			}
+			return nil, inNamespace(err)
+		}
+		out, err := serve(&in)
+		return out, inNamespace(err)
+	}
+}
+
+func inNamespace(err error) error {
+	failure, ok := errors.AsType[*wire.Error](err)
+	if !ok {
+		return err
+	}
+	qualified := *failure
+	qualified.Code = errorNamespace + failure.Code
+	return &qualified
+}
+
+func invalidf(format string, args ...any) error {
+	return wire.Fail("ValidationException", format, args...)
+}
+
+// absent refuses the parameters that AWS knows and this package leaves out, so that no caller relies on one unheard.
+func absent(parameters map[string]bool) error {
+	for name, present := range parameters {
+		if present {
+			return invalidf("%s is not part of the embedded DynamoDB", name)
+		}
+	}
+	return nil
+}

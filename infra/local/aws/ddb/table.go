@@ -1,0 +1,237 @@
+package ddb
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"time"
+)
+
+type attributeDefinition struct{ AttributeName, AttributeType string }
+
+type keyElement struct{ AttributeName, KeyType string }
+
+type projectionSpec struct {
+	ProjectionType   string
+	NonKeyAttributes []string `json:",omitempty"`
+}
+
+type indexSpec struct {
+	IndexName             string
+	KeySchema             []keyElement
+	Projection            projectionSpec
+	ProvisionedThroughput *throughput `json:",omitempty"`
+}
+
+type throughput struct{ ReadCapacityUnits, WriteCapacityUnits int }
+
+// keyNames are the key attributes of a table or an index; sort is empty when there is no sort key.
+type keyNames struct{ partition, sort string }
+
+func keyNamesOf(schema []keyElement) keyNames {
+	names := keyNames{partition: schema[0].AttributeName}
+	if len(schema) > 1 {
+		names.sort = schema[1].AttributeName
+	}
+	return names
+}
+
+func (k keyNames) has(attribute string) bool {
+	return attribute != "" && (attribute == k.partition || attribute == k.sort)
+}
+
+func (k keyNames) list() []string {
+	if k.sort == "" {
+		return []string{k.partition}
+	}
+	return []string{k.partition, k.sort}
+}
+
+// of returns the key attributes of it.
+func (k keyNames) of(it item) item {
+	key := item{}
+	for _, name := range k.list() {
+		key[name] = it[name]
+	}
+	return key
+}
+
+type index struct {
+	spec indexSpec
+	key  keyNames
+	rows *tree
+}
+
+// table is a table and its indexes; spec and what derives from it never change after creation.
+type table struct {
+	spec    tableSpec
+	created time.Time
+	types   map[string]string // key attribute to its type
+	key     keyNames
+	rows    *tree
+	indexes []*index
+
+	ttlAttribute string // empty when time to live is off
+}
+
+func newTable(spec tableSpec, created time.Time) *table {
+	t := &table{spec: spec, created: created, types: map[string]string{}, key: keyNamesOf(spec.KeySchema), rows: newTree()}
+	for _, attribute := range spec.AttributeDefinitions {
+		t.types[attribute.AttributeName] = attribute.AttributeType
+	}
+	for _, indexed := range spec.GlobalSecondaryIndexes {
+		t.indexes = append(t.indexes, &index{spec: indexed, key: keyNamesOf(indexed.KeySchema), rows: newTree()})
+	}
+	return t
+}
+
+func (t *table) index(name string) *index {
+	for _, candidate := range t.indexes {
+		if candidate.spec.IndexName == name {
+			return candidate
+		}
+	}
+	return nil
+}
+
+// keyOfItem places a whole item and refuses one whose key attributes are missing or malformed.
+func (t *table) keyOfItem(it item) (rowKey, error) {
+	for _, name := range t.key.list() {
+		v, ok := it[name]
+		if !ok {
+			return rowKey{}, invalidf("One or more parameter values were invalid: Missing the key %s in the item", name)
+		}
+		if want := t.types[name]; v.kind != want {
+			return rowKey{}, invalidf("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s", name, want, v.kind)
+		}
+	}
+	return t.place(it)
+}
+
+// keyOf places a key as requests carry it: the key attributes and nothing else.
+func (t *table) keyOf(key item) (rowKey, error) {
+	names := t.key.list()
+	matches := len(key) == len(names)
+	for _, name := range names {
+		matches = matches && key[name].kind == t.types[name]
+	}
+	if !matches {
+		return rowKey{}, invalidf("The provided key element does not match the schema")
+	}
+	return t.place(key)
+}
+
+// place encodes the key of it, whose key attributes have the right types.
+func (t *table) place(it item) (rowKey, error) {
+	for _, name := range t.key.list() {
+		if v := it[name]; v.text == "" {
+			return rowKey{}, invalidf("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s",
+				strings.ToLower(operandName(v.kind)), name)
+		}
+	}
+	if len(it[t.key.partition].text) > maxPartitionKeyBytes {
+		return rowKey{}, invalidf("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of%d bytes", maxPartitionKeyBytes)
+	}
+	key := rowKey{partition: it[t.key.partition].sortKey()}
+	if t.key.sort != "" {
+		if len(it[t.key.sort].text) > maxSortKeyBytes {
+			return rowKey{}, invalidf("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of %d bytes", maxSortKeyBytes)
+		}
+		key.order = it[t.key.sort].sortKey()
+	}
+	return key, nil
+}
+
+const (
+	maxPartitionKeyBytes = 2048
+	maxSortKeyBytes      = 1024
+)
+
+// checkIndexKeys refuses an item whose attributes cannot be the index keys that they are declared to be.
+func (t *table) checkIndexKeys(it item) error {
+	for _, x := range t.indexes {
+		for i, name := range x.key.list() {
+			v, ok := it[name]
+			if !ok {
+				continue
+			}
+			if want := t.types[name]; v.kind != want {
+				return invalidf("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
+					name, want, v.kind, x.spec.IndexName)
+			}
+			if v.text == "" {
+				return invalidf("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
+					"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s",
+					strings.ToLower(operandName(v.kind)), x.spec.IndexName, name)
+			}
+			if limit := []int{maxPartitionKeyBytes, maxSortKeyBytes}[i]; len(v.text) > limit {
+				return invalidf("One or more parameter values were invalid: Size of index key %s has exceeded the maximum size limit of %d bytes", name, limit)
+			}
+		}
+	}
+	return nil
+}
+
+// put replaces or, with a nil item, removes one row, and keeps the indexes in step.
+func (t *table) put(key rowKey, it item) {
+	old := t.rows.get(key)
+	for _, x := range t.indexes {
+		if at, ok := x.keyOf(old, key); ok {
+			x.rows.remove(at)
+		}
+		if at, ok := x.keyOf(it, key); ok {
+			x.rows.set(at, x.project(t.key, it))
+		}
+	}
+	if it == nil {
+		t.rows.remove(key)
+		return
+	}
+	t.rows.set(key, it)
+}
+
+// keyOf places an item of the table in the index; ok is false when it lacks an index key, so that it is not in there.
+func (x *index) keyOf(it item, base rowKey) (key rowKey, ok bool) {
+	partition, ok := it[x.key.partition]
+	if !ok {
+		return rowKey{}, false
+	}
+	key = rowKey{partition: partition.sortKey(), tie: base.joined()}
+	if x.key.sort != "" {
+		order, found := it[x.key.sort]
+		if !found {
+			return rowKey{}, false
+		}
+		key.order = order.sortKey()
+	}
+	return key, true
+}
+
+// project is what the index stores of an item.
+func (x *index) project(tableKey keyNames, it item) item {
+	if x.spec.Projection.ProjectionType == projectAll {
+		return it
+	}
+	out := item{}
+	for _, names := range [][]string{tableKey.list(), x.key.list(), x.spec.Projection.NonKeyAttributes} {
+		for _, name := range names {
+			if v, ok := it[name]; ok {
+				out[name] = v
+			}
+		}
+	}
+	return out
+}
+
+func (x *index) projects(tableKey keyNames, attribute string) bool {
+	if x.spec.Projection.ProjectionType == projectAll || tableKey.has(attribute) || x.key.has(attribute) {
+		return true
+	}
+	return slices.Contains(x.spec.Projection.NonKeyAttributes, attribute)
+}
+
+// joined is the key as one string, unambiguous because the partition's length stands in front.
+func (k rowKey) joined() string {
+	length := binary.BigEndian.AppendUint16(nil, uint16(len(k.partition))) //nolint:gosec // a key is at most 2048 bytes
+	return string(length) + k.partition + k.order
+}

@@ -1,0 +1,153 @@
+package ddb
+
+import (
+	"regexp"
+	"strings"
+)
+
+const (
+	billingProvisioned = "PROVISIONED"
+	billingOnDemand    = "PAY_PER_REQUEST"
+
+	projectAll      = "ALL"
+	projectKeysOnly = "KEYS_ONLY"
+	projectInclude  = "INCLUDE"
+
+	maxIndexes = 20
+)
+
+var namePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
+
+// tableSpec is the part of CreateTable that is kept, journalled and described.
+type tableSpec struct {
+	TableName                 string
+	AttributeDefinitions      []attributeDefinition
+	KeySchema                 []keyElement
+	GlobalSecondaryIndexes    []indexSpec `json:",omitempty"`
+	BillingMode               string
+	ProvisionedThroughput     *throughput `json:",omitempty"`
+	SSESpecification          *sseSpec    `json:",omitempty"`
+	DeletionProtectionEnabled bool
+}
+
+type sseSpec struct {
+	Enabled        bool
+	SSEType        string `json:",omitempty"`
+	KMSMasterKeyId string `json:",omitempty"` //nolint:revive // AWS's name of the member
+}
+
+// check refuses what CreateTable refuses.
+func (spec *tableSpec) check() error {
+	if !namePattern.MatchString(spec.TableName) {
+		return invalidf("Invalid table name %q: at least 3 characters long and at most 255 characters long, of a-z, A-Z, 0-9, '_', '-' and '.'", spec.TableName)
+	}
+	if err := spec.checkBilling(); err != nil {
+		return err
+	}
+	types := map[string]string{}
+	for _, attribute := range spec.AttributeDefinitions {
+		if !(value{kind: attribute.AttributeType}).isScalar() {
+			return invalidf("1 validation error detected: Value '%s' at 'attributeDefinitions.member.attributeType' failed to satisfy constraint: Member must satisfy enum value set: [B, N, S]", attribute.AttributeType)
+		}
+		if types[attribute.AttributeName] != "" {
+			return invalidf("Cannot have two attributes with the same name: %s", attribute.AttributeName)
+		}
+		types[attribute.AttributeName] = attribute.AttributeType
+	}
+	used := map[string]bool{}
+	if err := checkKeySchema(spec.KeySchema, types, used); err != nil {
+		return err
+	}
+	if err := spec.checkIndexes(types, used); err != nil {
+		return err
+	}
+	if len(used) != len(types) {
+		return invalidf("One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
+	}
+	return nil
+}
+
+func (spec *tableSpec) checkBilling() error {
+	switch spec.BillingMode {
+	case billingOnDemand:
+		if spec.ProvisionedThroughput != nil {
+			return invalidf("One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+		}
+	case billingProvisioned:
+		if spec.ProvisionedThroughput == nil {
+			return invalidf("One or more parameter values were invalid: ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
+		}
+	default:
+		return invalidf("1 validation error detected: Value '%s' at 'billingMode' failed to satisfy constraint: Member must satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]", spec.BillingMode)
+	}
+	return nil
+}
+
+func (spec *tableSpec) checkIndexes(types map[string]string, used map[string]bool) error {
+	if len(spec.GlobalSecondaryIndexes) > maxIndexes {
+		return invalidf("One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of %d", maxIndexes)
+	}
+	names := map[string]bool{}
+	for _, indexed := range spec.GlobalSecondaryIndexes {
+		if !namePattern.MatchString(indexed.IndexName) {
+			return invalidf("Invalid index name %q: at least 3 characters long and at most 255 characters long, of a-z, A-Z, 0-9, '_', '-' and '.'", indexed.IndexName)
+		}
+		if names[indexed.IndexName] {
+			return invalidf("One or more parameter values were invalid: Duplicate index name: %s", indexed.IndexName)
+		}
+		names[indexed.IndexName] = true
+		if err := checkKeySchema(indexed.KeySchema, types, used); err != nil {
+			return err
+		}
+		if err := indexed.Projection.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p projectionSpec) check() error {
+	switch p.ProjectionType {
+	case projectInclude:
+		if len(p.NonKeyAttributes) == 0 {
+			return invalidf("One or more parameter values were invalid: ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+		}
+	case projectAll, projectKeysOnly:
+		if len(p.NonKeyAttributes) > 0 {
+			return invalidf("One or more parameter values were invalid: ProjectionType is %s, but NonKeyAttributes is specified", p.ProjectionType)
+		}
+	case "":
+		return invalidf("One or more parameter values were invalid: Unknown ProjectionType: null")
+	default:
+		return invalidf("One or more parameter values were invalid: Unknown ProjectionType: %s", p.ProjectionType)
+	}
+	return nil
+}
+
+// checkKeySchema adds the key's attributes to used.
+func checkKeySchema(schema []keyElement, types map[string]string, used map[string]bool) error {
+	if len(schema) == 0 || len(schema) > 2 {
+		return invalidf("1 validation error detected: Value at 'keySchema' failed to satisfy constraint: Member must have length between 1 and 2")
+	}
+	if schema[0].KeyType != "HASH" {
+		return invalidf("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
+	}
+	if len(schema) == 2 && schema[1].KeyType != "RANGE" {
+		return invalidf("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
+	}
+	if len(schema) == 2 && schema[0].AttributeName == schema[1].AttributeName {
+		return invalidf("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+	}
+	for _, element := range schema {
+		if types[element.AttributeName] == "" {
+			names := make([]string, 0, len(types))
+			for name := range types {
+				names = append(names, name)
+			}
+			return invalidf("One or more parameter values were invalid: Some index key attributes are not defined in AttributeDefinitions. Keys: [%s], AttributeDefinitions: [%s]",
+				element.AttributeName, strings.Join(names, ", "))
+		}
+		used[element.AttributeName] = true
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package ddb
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+const (
+	maxTransactionItems = 100
+	maxTransactionBytes = 4 << 20
+	maxTokenLength      = 36
+	tokenLife           = 10 * time.Minute
+)
+
+type transactWriteInput struct {
+	TransactItems      []map[string]*writeInput
+	ClientRequestToken string
+
+	ReturnConsumedCapacity      string
+	ReturnItemCollectionMetrics string
+}
+
+type emptyReply struct{}
+
+const repeatedItem = "Transaction request cannot include multiple operations on one item"
+
+// tokenUse is a transaction that was committed under a ClientRequestToken.
+type tokenUse struct {
+	request [sha256.Size]byte
+	at      time.Time
+}
+
+// tokenRecord is a tokenUse in the journal, so that a repeat is recognised after a restart as well.
+type tokenRecord struct {
+	Token   string    `json:"token"`
+	Request []byte    `json:"request"`
+	At      time.Time `json:"at"`
+}
+
+func (s *Server) transactWriteItems(in *transactWriteInput) (any, error) {
+	writes, err := s.parseTransaction(in)
+	if err != nil {
+		return nil, err
+	}
+	var token *tokenRecord
+	if in.ClientRequestToken != "" {
+		if token, err = newToken(in); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if repeated, tokenErr := s.isRepeat(token); repeated || tokenErr != nil {
+		return emptyReply{}, tokenErr
+	}
+	plans, err := s.planAll(writes, repeatedItem)
+	if err != nil {
+		return nil, err
+	}
+	if err = decideAll(plans); err != nil {
+		return nil, err
+	}
+	return emptyReply{}, s.commitPlans(plans, token)
+}
+
+func (s *Server) parseTransaction(in *transactWriteInput) ([]write, error) {
+	if n := len(in.TransactItems); n == 0 || n > maxTransactionItems {
+		return nil, invalidf("1 validation error detected: Value at 'transactItems' failed to satisfy constraint: Member must have length between 1 and %d", maxTransactionItems)
+	}
+	if len(in.ClientRequestToken) > maxTokenLength {
+		return nil, invalidf("1 validation error detected: Value at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to %d", maxTokenLength)
+	}
+	if err := absent(map[string]bool{
+		"ReturnConsumedCapacity":      isAsked(in.ReturnConsumedCapacity),
+		"ReturnItemCollectionMetrics": isAsked(in.ReturnItemCollectionMetrics),
+	}); err != nil {
+		return nil, err
+	}
+	writes := make([]write, 0, len(in.TransactItems))
+	for _, element := range in.TransactItems {
+		w, err := s.parseElement(element)
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, w)
+	}
+	return writes, nil
+}
+
+func (s *Server) parseElement(element map[string]*writeInput) (write, error) {
+	if len(element) != 1 {
+		return write{}, invalidf("TransactItems can only contain one of Check, Put, Update or Delete")
+	}
+	for kind, in := range element {
+		switch {
+		case in == nil || kind != writePut && kind != writeUpdate && kind != writeDelete && kind != writeCheck:
+			return write{}, invalidf("TransactItems can only contain one of Check, Put, Update or Delete")
+		case kind == writeCheck && in.ConditionExpression == "":
+			return write{}, invalidf("ConditionCheck needs a ConditionExpression")
+		case kind == writeUpdate && in.UpdateExpression == "":
+			return write{}, invalidf("Update needs an UpdateExpression")
+		}
+		return s.parseWrite(kind, in)
+	}
+	return write{}, nil
+}
+
+// newToken hashes the request in a form that does not depend on the order of its maps.
+func newToken(in *transactWriteInput) (*tokenRecord, error) {
+	body, err := json.Marshal(in.TransactItems)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(body)
+	return &tokenRecord{Token: in.ClientRequestToken, Request: sum[:], At: time.Now()}, nil
+}
+
+// isRepeat says whether the transaction of token has been committed in the last ten minutes.
+func (s *Server) isRepeat(token *tokenRecord) (bool, error) {
+	if token == nil {
+		return false, nil
+	}
+	use, known := s.tokens[token.Token]
+	if !known || token.At.Sub(use.at) >= tokenLife {
+		return false, nil
+	}
+	if use.request != [sha256.Size]byte(token.Request) {
+		return false, wire.Fail("IdempotentParameterMismatchException", "The request uses the same client token as a previous, but non-identical request.")
+	}
+	return true, nil
+}
+
+// remember also forgets the tokens that are over, so that the map stays as small as ten minutes of traffic.
+func (s *Server) remember(token tokenRecord) {
+	if len(s.tokens) >= s.tokenSweep {
+		for name, use := range s.tokens {
+			if token.At.Sub(use.at) >= tokenLife {
+				delete(s.tokens, name)
+			}
+		}
+		s.tokenSweep = 2*len(s.tokens) + 1024
+	}
+	use := tokenUse{at: token.At}
+	copy(use.request[:], token.Request)
+	s.tokens[token.Token] = use
+}
+
+type cancellationReason struct {
+	Code    string
+	Message string `json:",omitempty"`
+	Item    any    `json:",omitempty"`
+}
+
+// decideAll decides every plan and, when one of them fails, cancels the transaction with a reason for each.
+func decideAll(plans []*plan) error {
+	reasons := make([]cancellationReason, len(plans))
+	codes := make([]string, len(plans))
+	cancelled := false
+	size := 0
+	for i, p := range plans {
+		reasons[i].Code = "None"
+		if failure, failed := errors.AsType[*wire.Error](p.decide()); failed {
+			cancelled = true
+			reasons[i] = cancellationReason{Code: reasonCode(failure.Code), Message: failure.Message, Item: failure.Fields["Item"]}
+		}
+		codes[i] = reasons[i].Code
+		size += p.next.size()
+	}
+	if cancelled {
+		return &wire.Error{
+			Code:    "TransactionCanceledException",
+			Message: "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]",
+			Fields:  map[string]any{"CancellationReasons": reasons},
+		}
+	}
+	if size > maxTransactionBytes {
+		return invalidf("Transaction size exceeds the limit of 4 MB")
+	}
+	return nil
+}
+
+func reasonCode(errorCode string) string {
+	if errorCode == "ValidationException" {
+		return "ValidationError"
+	}
+	return strings.TrimSuffix(errorCode, "Exception")
+}

@@ -1,0 +1,48 @@
+package ddb
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// ttlHorizon is how far in the past an expiry may lie: DynamoDB leaves older rows alone.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
+const ttlHorizon = 5 * 365 * 24 * time.Hour
+
+// Expire removes the rows whose time to live has passed at now and returns how many. It is lazy as AWS is: rows stay
+// until the caller decides to call. When the journal fails nothing is removed, and a later call tries again.
+func (s *Server) Expire(now time.Time) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var record journalRecord
+	for _, t := range s.tables {
+		if t.ttlAttribute == "" {
+			continue
+		}
+		for _, rows := range t.rows.partitions {
+			for _, r := range rows {
+				if isExpired(r.item[t.ttlAttribute], now) {
+					record.Items = append(record.Items, itemChange{Table: t.spec.TableName, Removed: t.key.of(r.item)})
+				}
+			}
+		}
+	}
+	if len(record.Items) == 0 || s.commit(record) != nil {
+		return 0
+	}
+	return len(record.Items)
+}
+
+// isExpired reads a time to live: a number of seconds since 1970; anything else never expires.
+func isExpired(ttl value, now time.Time) bool {
+	if ttl.kind != typeNumber {
+		return false
+	}
+	seconds, err := strconv.ParseFloat(ttl.text, 64)
+	if err != nil || math.Abs(seconds) > math.MaxInt32*1000 {
+		return false
+	}
+	expiry := time.Unix(int64(seconds), 0)
+	return expiry.Before(now) && expiry.After(now.Add(-ttlHorizon))
+}

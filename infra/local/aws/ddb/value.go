@@ -1,0 +1,296 @@
+package ddb
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// DynamoDB's type tags, as they stand on the wire and in AttributeDefinitions.
+const (
+	typeString    = "S"
+	typeNumber    = "N"
+	typeBinary    = "B"
+	typeBool      = "BOOL"
+	typeNull      = "NULL"
+	typeList      = "L"
+	typeMap       = "M"
+	typeStringSet = "SS"
+	typeNumberSet = "NS"
+	typeBinarySet = "BS"
+)
+
+const (
+	maxItemBytes = 400 << 10
+	maxNesting   = 32
+)
+
+// value is one attribute value. It is never modified after it was made, so items share values freely.
+type value struct {
+	kind   string
+	text   string // S; N in canonical form; B as raw bytes
+	truth  bool   // BOOL
+	list   []value
+	fields item
+	set    []string // SS; NS in canonical form; BS as raw bytes
+}
+
+type item map[string]value
+
+// wireValue has one pointer per type tag, so that decoding shows which tags were there.
+type wireValue struct {
+	S, N       *string
+	B          *[]byte
+	BOOL, NULL *bool
+	L          *[]value
+	M          *item
+	SS, NS     *[]string
+	BS         *[][]byte
+}
+
+// UnmarshalJSON implements json.Unmarshaler; the errors are those that AWS gives for malformed values.
+func (v *value) UnmarshalJSON(raw []byte) error {
+	var in wireValue
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return err
+	}
+	found, tags := in.value()
+	if tags == 0 {
+		return invalidf("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
+	}
+	if tags > 1 {
+		return invalidf("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
+	}
+	var err error
+	*v, err = found.normalised()
+	return err
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v value) MarshalJSON() ([]byte, error) { return v.appendJSON(nil), nil }
+
+// MarshalJSON implements json.Marshaler, with the attributes in order, so that equal items are equal bytes.
+func (it item) MarshalJSON() ([]byte, error) { return it.appendJSON(make([]byte, 0, 256)), nil }
+
+// value returns what the type tags say and how many there are; it means something when there is one.
+func (in *wireValue) value() (v value, tags int) {
+	found := func(next value) {
+		v = next
+		tags++
+	}
+	if in.S != nil {
+		found(value{kind: typeString, text: *in.S})
+	}
+	if in.N != nil {
+		found(value{kind: typeNumber, text: *in.N})
+	}
+	if in.B != nil {
+		found(value{kind: typeBinary, text: string(*in.B)})
+	}
+	if in.BOOL != nil {
+		found(value{kind: typeBool, truth: *in.BOOL})
+	}
+	if in.NULL != nil {
+		found(value{kind: typeNull, truth: *in.NULL})
+	}
+	if in.L != nil {
+		found(value{kind: typeList, list: *in.L})
+	}
+	if in.M != nil {
+		found(value{kind: typeMap, fields: *in.M})
+	}
+	if in.SS != nil {
+		found(value{kind: typeStringSet, set: *in.SS})
+	}
+	if in.NS != nil {
+		found(value{kind: typeNumberSet, set: *in.NS})
+	}
+	if in.BS != nil {
+		members := make([]string, len(*in.BS))
+		for i, member := range *in.BS {
+			members[i] = string(member)
+		}
+		found(value{kind: typeBinarySet, set: members})
+	}
+	return v, tags
+}
+
+// normalised brings numbers into canonical form and refuses what its type does not allow.
+func (v value) normalised() (_ value, err error) {
+	switch {
+	case v.kind == typeNumber:
+		v.text, err = parseNumber(v.text)
+		return v, err
+	case v.kind == typeNull && !v.truth:
+		return v, invalidf("One or more parameter values were invalid: Null attribute value types must have the value of true")
+	case v.isSet():
+		v.set, err = v.normalisedMembers()
+		return v, err
+	}
+	return v, nil
+}
+
+func (v value) normalisedMembers() (members []string, err error) {
+	if len(v.set) == 0 {
+		return nil, invalidf("One or more parameter values were invalid: An %s set  may not be empty", elementName(v.kind))
+	}
+	seen := make(map[string]bool, len(v.set))
+	members = make([]string, 0, len(v.set))
+	for _, member := range v.set {
+		if v.kind == typeNumberSet {
+			if member, err = parseNumber(member); err != nil {
+				return nil, err
+			}
+		}
+		if member == "" {
+			return nil, invalidf("One or more parameter values were invalid: An %s set may not have a empty string as a member", elementName(v.kind))
+		}
+		if seen[member] {
+			return nil, invalidf("One or more parameter values were invalid: Input collection [%s] contains duplicates.", strings.Join(v.set, ", "))
+		}
+		seen[member] = true
+		members = append(members, member)
+	}
+	return members, nil
+}
+
+func (v value) isSet() bool {
+	return v.kind == typeStringSet || v.kind == typeNumberSet || v.kind == typeBinarySet
+}
+
+// isScalar says whether v can be a key and be compared by order.
+func (v value) isScalar() bool {
+	return v.kind == typeString || v.kind == typeNumber || v.kind == typeBinary
+}
+
+// size is what v counts towards the 400 KB of an item.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+func (v value) size() int {
+	switch v.kind {
+	case typeString, typeBinary:
+		return len(v.text)
+	case typeNumber:
+		return numberSize(v.text)
+	case typeList:
+		total := 3
+		for _, element := range v.list {
+			total += 1 + element.size()
+		}
+		return total
+	case typeMap:
+		return 3 + v.fields.size() + len(v.fields)
+	case typeStringSet, typeNumberSet, typeBinarySet:
+		total := 0
+		for _, member := range v.set {
+			if v.kind == typeNumberSet {
+				total += numberSize(member)
+			} else {
+				total += len(member)
+			}
+		}
+		return total
+	}
+	return 1
+}
+
+func (it item) size() int {
+	total := 0
+	for name, v := range it {
+		total += len(name) + v.size()
+	}
+	return total
+}
+
+// depth is 0 for a scalar and one more than the deepest element for a list or a map.
+func (v value) depth() int {
+	deepest := -1
+	for _, element := range v.list {
+		deepest = max(deepest, element.depth())
+	}
+	for _, field := range v.fields {
+		deepest = max(deepest, field.depth())
+	}
+	if v.kind == typeList || v.kind == typeMap {
+		return max(deepest, 0) + 1
+	}
+	return 0
+}
+
+func (it item) checkNesting() error {
+	for _, v := range it {
+		if v.depth() > maxNesting {
+			return invalidf("Nesting Levels have exceeded supported limits")
+		}
+	}
+	return nil
+}
+
+func equal(a, b value) bool {
+	if a.kind != b.kind {
+		return false
+	}
+	switch a.kind {
+	case typeBool:
+		return a.truth == b.truth
+	case typeList:
+		return slices.EqualFunc(a.list, b.list, equal)
+	case typeMap:
+		return maps.EqualFunc(a.fields, b.fields, equal)
+	case typeStringSet, typeNumberSet, typeBinarySet:
+		return slices.Equal(slices.Sorted(slices.Values(a.set)), slices.Sorted(slices.Values(b.set)))
+	}
+	return a.text == b.text
+}
+
+// compare orders two scalars of one type; ok is false when there is no order between them.
+func compare(a, b value) (order int, ok bool) {
+	if a.kind != b.kind || !a.isScalar() {
+		return 0, false
+	}
+	return strings.Compare(a.sortKey(), b.sortKey()), true
+}
+
+// sortKey encodes a scalar so that the order of bytes is DynamoDB's order of keys.
+func (v value) sortKey() string {
+	if v.kind == typeNumber {
+		return numberSortKey(v.text)
+	}
+	return v.text
+}
+
+// elementName is how AWS's messages call the elements of a set.
+func elementName(kind string) string {
+	switch kind {
+	case typeNumberSet:
+		return "number"
+	case typeBinarySet:
+		return "binary"
+	}
+	return "string"
+}
+
+// operandName is how AWS's messages call a type.
+func operandName(kind string) string {
+	switch kind {
+	case typeString:
+		return "STRING"
+	case typeNumber:
+		return "NUMBER"
+	case typeBinary:
+		return "BINARY"
+	case typeBool:
+		return "BOOLEAN"
+	case typeList:
+		return "LIST"
+	case typeMap:
+		return "MAP"
+	case typeStringSet:
+		return "STRING_SET"
+	case typeNumberSet:
+		return "NUMBER_SET"
+	case typeBinarySet:
+		return "BINARY_SET"
+	}
+	return "NULL"
+}

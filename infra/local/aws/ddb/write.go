@@ -1,0 +1,274 @@
+package ddb
+
+import (
+	"encoding/json"
+	"slices"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+const (
+	writePut    = "Put"
+	writeUpdate = "Update"
+	writeDelete = "Delete"
+	writeCheck  = "ConditionCheck"
+)
+
+const (
+	returnNone       = "NONE"
+	returnAllOld     = "ALL_OLD"
+	returnAllNew     = "ALL_NEW"
+	returnUpdatedOld = "UPDATED_OLD"
+	returnUpdatedNew = "UPDATED_NEW"
+)
+
+// writeInput is PutItem, UpdateItem, DeleteItem and each element of a transaction.
+type writeInput struct {
+	expressionAttributes
+
+	TableName                           string
+	Item, Key                           item
+	ConditionExpression                 expression
+	UpdateExpression                    expression
+	ReturnValues                        string
+	ReturnValuesOnConditionCheckFailure string
+
+	ReturnConsumedCapacity      string
+	ReturnItemCollectionMetrics string
+	Expected                    json.RawMessage
+	AttributeUpdates            json.RawMessage
+	ConditionalOperator         string
+}
+
+// write is one requested change, parsed but not yet looked at against a table.
+type write struct {
+	kind      string
+	in        *writeInput
+	condition condition
+	actions   []action
+}
+
+// plan is a write against the current state of its table. The write lock is held from planning to commit.
+type plan struct {
+	write
+
+	table     *table
+	key       rowKey
+	old, next item // nil when there is no item
+}
+
+type attributesReply struct {
+	Attributes item `json:",omitzero"`
+}
+
+func (s *Server) putItem(in *writeInput) (any, error) {
+	return s.writeOne(writePut, in, returnNone, returnAllOld)
+}
+
+func (s *Server) deleteItem(in *writeInput) (any, error) {
+	return s.writeOne(writeDelete, in, returnNone, returnAllOld)
+}
+
+func (s *Server) updateItem(in *writeInput) (any, error) {
+	return s.writeOne(writeUpdate, in, returnNone, returnAllOld, returnAllNew, returnUpdatedOld, returnUpdatedNew)
+}
+
+func (s *Server) writeOne(kind string, in *writeInput, returnable ...string) (any, error) {
+	if in.ReturnValues != "" && !slices.Contains(returnable, in.ReturnValues) {
+		return nil, invalidf("Return values set to invalid value")
+	}
+	w, err := s.parseWrite(kind, in)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := s.plan(w)
+	if err != nil {
+		return nil, err
+	}
+	if err = p.decide(); err != nil {
+		return nil, err
+	}
+	if err = s.commitPlans([]*plan{p}, nil); err != nil {
+		return nil, err
+	}
+	return attributesReply{p.returned()}, nil
+}
+
+// parseWrite does all that needs no table, and so no lock.
+func (s *Server) parseWrite(kind string, in *writeInput) (write, error) {
+	w := write{kind: kind, in: in}
+	if err := in.checkParameters(); err != nil {
+		return w, err
+	}
+	scope, err := s.scope(in.expressionAttributes, in.ConditionExpression, in.UpdateExpression)
+	if err != nil {
+		return w, err
+	}
+	if in.UpdateExpression != "" {
+		if w.actions, err = scope.update(in.UpdateExpression); err != nil {
+			return w, err
+		}
+	}
+	if in.ConditionExpression != "" {
+		if w.condition, err = scope.condition("ConditionExpression", in.ConditionExpression); err != nil {
+			return w, err
+		}
+	}
+	return w, scope.checkUsed()
+}
+
+func (in *writeInput) checkParameters() error {
+	if on := in.ReturnValuesOnConditionCheckFailure; on != "" && on != returnNone && on != returnAllOld {
+		return invalidf("1 validation error detected: Value '%s' at 'returnValuesOnConditionCheckFailure' failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, NONE]", on)
+	}
+	return absent(map[string]bool{
+		"ReturnConsumedCapacity":      isAsked(in.ReturnConsumedCapacity),
+		"ReturnItemCollectionMetrics": isAsked(in.ReturnItemCollectionMetrics),
+		"Expected":                    in.Expected != nil,
+		"AttributeUpdates":            in.AttributeUpdates != nil,
+		"ConditionalOperator":         in.ConditionalOperator != "",
+	})
+}
+
+func isAsked(parameter string) bool { return parameter != "" && parameter != returnNone }
+
+// plan finds the table and the row of w and refuses keys that do not fit.
+func (s *Server) plan(w write) (*plan, error) {
+	p := &plan{write: w}
+	var err error
+	if p.table, err = s.table(w.in.TableName); err != nil {
+		return nil, err
+	}
+	if w.kind == writePut {
+		p.key, err = p.table.keyOfItem(w.in.Item)
+	} else {
+		p.key, err = p.table.keyOf(w.in.Key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range w.actions {
+		if name := a.at[0].name; p.table.key.has(name) {
+			return nil, invalidf("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
+		}
+	}
+	p.old = p.table.rows.get(p.key)
+	return p, nil
+}
+
+// rowAddress identifies a row across tables.
+type rowAddress struct {
+	table *table
+	key   rowKey
+}
+
+// planAll plans several writes and refuses two of one row, with AWS's message for that.
+func (s *Server) planAll(writes []write, repeated string) ([]*plan, error) {
+	seen := make(map[rowAddress]bool, len(writes))
+	plans := make([]*plan, 0, len(writes))
+	for _, w := range writes {
+		p, err := s.plan(w)
+		if err != nil {
+			return nil, err
+		}
+		at := rowAddress{p.table, p.key}
+		if seen[at] {
+			return nil, invalidf("%s", repeated)
+		}
+		seen[at] = true
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+// decide evaluates the condition and computes the row's next content.
+func (p *plan) decide() error {
+	if p.condition != nil && !p.condition.holds(p.old) {
+		failure := &wire.Error{Code: "ConditionalCheckFailedException", Message: "The conditional request failed"}
+		if p.in.ReturnValuesOnConditionCheckFailure == returnAllOld && p.old != nil {
+			failure.Fields = map[string]any{"Item": p.old}
+		}
+		return failure
+	}
+	switch p.kind {
+	case writePut:
+		p.next = p.in.Item
+	case writeCheck:
+		p.next = p.old
+		return nil
+	case writeUpdate:
+		base := p.old
+		if base == nil {
+			base = p.in.Key
+		}
+		var err error
+		if p.next, err = updated(base, p.actions); err != nil {
+			return err
+		}
+	}
+	return p.checkNext()
+}
+
+func (p *plan) checkNext() error {
+	if p.next == nil {
+		return nil
+	}
+	if p.next.size() > maxItemBytes {
+		if p.kind == writeUpdate {
+			return invalidf("Item size to update has exceeded the maximum allowed size")
+		}
+		return invalidf("Item size has exceeded the maximum allowed size")
+	}
+	if err := p.next.checkNesting(); err != nil {
+		return err
+	}
+	return p.table.checkIndexKeys(p.next)
+}
+
+// commitPlans makes all decided plans, and the token of their transaction, one committed change.
+func (s *Server) commitPlans(plans []*plan, token *tokenRecord) error {
+	record := journalRecord{Token: token, Items: make([]itemChange, 0, len(plans))}
+	for _, p := range plans {
+		switch {
+		case p.kind == writeCheck:
+		case p.next != nil:
+			record.Items = append(record.Items, itemChange{Table: p.table.spec.TableName, Put: p.next})
+		case p.old != nil:
+			record.Items = append(record.Items, itemChange{Table: p.table.spec.TableName, Removed: p.in.Key})
+		}
+	}
+	if token == nil && len(record.Items) == 0 {
+		return nil
+	}
+	return s.commit(record)
+}
+
+// returned is what ReturnValues asks for; nil when there is nothing.
+func (p *plan) returned() item {
+	switch p.in.ReturnValues {
+	case returnAllOld:
+		return p.old
+	case returnAllNew:
+		return p.next
+	case returnUpdatedOld:
+		return p.touched(p.old)
+	case returnUpdatedNew:
+		return p.touched(p.next)
+	}
+	return nil
+}
+
+// touched is the part of it that the update names.
+func (p *plan) touched(it item) item {
+	paths := make([]path, len(p.actions))
+	for i, a := range p.actions {
+		paths[i] = a.at
+	}
+	part := project(it, paths)
+	if len(part) == 0 {
+		return nil
+	}
+	return part
+}

@@ -1,0 +1,190 @@
+package kms
+
+import (
+	"context"
+	"crypto"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/google/uuid"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+const (
+	useEncrypt = "ENCRYPT_DECRYPT"
+	useSign    = "SIGN_VERIFY"
+
+	specSymmetric = "SYMMETRIC_DEFAULT"
+	specP384      = "ECC_NIST_P384"
+)
+
+var aliasName = regexp.MustCompile(`^alias/[a-zA-Z0-9/_-]{1,250}$`)
+
+var errNoSigner = errors.New("kms: the stored private key cannot sign")
+
+// storedKey is a key as it stands in the journal. Material is 32 random bytes, or a private key in PKCS #8.
+type storedKey struct {
+	ID          string    `json:"id"`
+	Spec        string    `json:"spec"`
+	Usage       string    `json:"usage"`
+	Description string    `json:"description,omitempty"`
+	Created     time.Time `json:"created"`
+	Material    []byte    `json:"material"`
+}
+
+// key is a key ready for use: one of sealer and signer is set.
+type key struct {
+	storedKey
+
+	sealer cipher.AEAD
+	signer crypto.Signer
+}
+
+func (k *key) arn() string { return arnPrefix + "key/" + k.ID }
+
+func loadKey(stored storedKey) (*key, error) {
+	if stored.Usage == useEncrypt {
+		block, err := aes.NewCipher(stored.Material)
+		if err != nil {
+			return nil, fmt.Errorf("kms key %s: %w", stored.ID, err)
+		}
+		sealer, err := cipher.NewGCM(block)
+		if err != nil {
+			return nil, fmt.Errorf("kms key %s: %w", stored.ID, err)
+		}
+		return &key{storedKey: stored, sealer: sealer}, nil
+	}
+	private, err := x509.ParsePKCS8PrivateKey(stored.Material)
+	if err != nil {
+		return nil, fmt.Errorf("kms key %s: %w", stored.ID, err)
+	}
+	signer, ok := private.(crypto.Signer)
+	if !ok {
+		return nil, errNoSigner
+	}
+	return &key{storedKey: stored, signer: signer}, nil
+}
+
+type createKeyInput struct {
+	Description string
+	KeySpec     string
+	KeyUsage    string
+}
+
+type metadata struct {
+	AWSAccountID string `json:"AWSAccountId"`
+	KeyID        string `json:"KeyId"`
+	ARN          string `json:"Arn"`
+	CreationDate int64
+	Description  string
+	Enabled      bool
+	KeyManager   string
+	KeySpec      string
+	KeyState     string
+	KeyUsage     string
+	Origin       string
+}
+
+type keyMetadataOutput struct {
+	KeyMetadata metadata
+}
+
+func (k *key) describe() keyMetadataOutput {
+	return keyMetadataOutput{KeyMetadata: metadata{
+		AWSAccountID: account, KeyID: k.ID, ARN: k.arn(), CreationDate: k.Created.Unix(), Description: k.Description,
+		Enabled: true, KeyManager: "CUSTOMER", KeySpec: k.Spec, KeyState: "Enabled", KeyUsage: k.Usage, Origin: "AWS_KMS",
+	}}
+}
+
+func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
+	spec, usage := in.KeySpec, in.KeyUsage
+	if spec == "" {
+		spec = specSymmetric
+	}
+	if usage == "" {
+		usage = useEncrypt
+	}
+	if (spec == specSymmetric) != (usage == useEncrypt) {
+		return nil, wire.Fail("ValidationException", "KeyUsage %s is not compatible with KeySpec %s in the embedded AWS", usage, spec)
+	}
+	material, err := newMaterial(spec)
+	if err != nil {
+		return nil, err
+	}
+	stored := storedKey{
+		ID: uuid.NewString(), Spec: spec, Usage: usage, Description: in.Description, Created: time.Now(), Material: material,
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.commit(record{Key: &stored}); err != nil {
+		return nil, err
+	}
+	return s.keys[stored.ID].describe(), nil
+}
+
+func newMaterial(spec string) ([]byte, error) {
+	switch spec {
+	case specSymmetric:
+		material := make([]byte, 32)
+		_, _ = rand.Read(material) // never fails
+		return material, nil
+	case specP384:
+		private, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		return x509.MarshalPKCS8PrivateKey(private)
+	case "RSA_2048", "RSA_3072", "RSA_4096":
+		bits := map[string]int{"RSA_2048": 2048, "RSA_3072": 3072, "RSA_4096": 4096}[spec]
+		private, err := rsa.GenerateKey(rand.Reader, bits)
+		if err != nil {
+			return nil, err
+		}
+		return x509.MarshalPKCS8PrivateKey(private)
+	default:
+		return nil, wire.Fail("UnsupportedOperationException", "KeySpec %s is not part of the embedded AWS", spec)
+	}
+}
+
+type createAliasInput struct {
+	AliasName   string
+	TargetKeyID string `json:"TargetKeyId"`
+}
+
+func (s *Server) createAlias(_ context.Context, in *createAliasInput) (any, error) {
+	if !aliasName.MatchString(in.AliasName) {
+		return nil, wire.Fail("ValidationException", "Alias must start with the prefix \"alias/\" and may hold letters, digits, /, _ and -")
+	}
+	k, err := s.find(in.TargetKeyID)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.aliases[in.AliasName]; taken {
+		return nil, wire.Fail("AlreadyExistsException", "An alias with the name %s already exists", arnPrefix+in.AliasName)
+	}
+	return nil, s.commit(record{Alias: in.AliasName, Target: k.ID})
+}
+
+type describeKeyInput struct {
+	KeyID string `json:"KeyId"`
+}
+
+func (s *Server) describeKey(_ context.Context, in *describeKeyInput) (any, error) {
+	k, err := s.find(in.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	return k.describe(), nil
+}

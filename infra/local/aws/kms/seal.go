@@ -1,0 +1,170 @@
+package kms
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+const (
+	maxPlaintext  = 4096
+	maxDataKey    = 1024
+	blobVersion   = 1
+	blobHeader    = 1 + 16 // version, key id; what follows is nonce and sealed bytes
+	algorithmName = specSymmetric
+)
+
+type encryptInput struct {
+	KeyID             string `json:"KeyId"`
+	Plaintext         []byte
+	EncryptionContext map[string]string
+}
+
+type encryptOutput struct {
+	CiphertextBlob      []byte
+	KeyID               string `json:"KeyId"`
+	EncryptionAlgorithm string
+}
+
+func (s *Server) encrypt(_ context.Context, in *encryptInput) (any, error) {
+	if len(in.Plaintext) == 0 || len(in.Plaintext) > maxPlaintext {
+		return nil, wire.Fail("ValidationException", "1 validation error detected: Value at 'plaintext' failed to satisfy constraint: Member must have length between 1 and %d", maxPlaintext)
+	}
+	k, err := s.findSealing(in.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	blob, err := k.seal(in.Plaintext, in.EncryptionContext)
+	return encryptOutput{CiphertextBlob: blob, KeyID: k.arn(), EncryptionAlgorithm: algorithmName}, err
+}
+
+type decryptInput struct {
+	KeyID             string `json:"KeyId"`
+	CiphertextBlob    []byte
+	EncryptionContext map[string]string
+}
+
+type decryptOutput struct {
+	Plaintext           []byte
+	KeyID               string `json:"KeyId"`
+	EncryptionAlgorithm string
+}
+
+// decrypt finds the key by what the blob says. A key that the caller names must be the same one.
+func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
+	if len(in.CiphertextBlob) < blobHeader || in.CiphertextBlob[0] != blobVersion {
+		return nil, invalidCiphertext()
+	}
+	id := uuid.UUID(in.CiphertextBlob[1:blobHeader])
+	k, err := s.findSealing(id.String())
+	if err != nil {
+		return nil, invalidCiphertext()
+	}
+	if in.KeyID != "" {
+		named, missing := s.findSealing(in.KeyID)
+		if missing != nil {
+			return nil, missing
+		}
+		if named != k {
+			return nil, wire.Fail("IncorrectKeyException", "The key ID in the request does not identify a CMK that can perform this operation.")
+		}
+	}
+	plaintext, err := k.open(in.CiphertextBlob, in.EncryptionContext)
+	return decryptOutput{Plaintext: plaintext, KeyID: k.arn(), EncryptionAlgorithm: algorithmName}, err
+}
+
+type generateDataKeyInput struct {
+	KeyID             string `json:"KeyId"`
+	KeySpec           string
+	NumberOfBytes     int
+	EncryptionContext map[string]string
+}
+
+type generateDataKeyOutput struct {
+	CiphertextBlob []byte
+	Plaintext      []byte
+	KeyID          string `json:"KeyId"`
+}
+
+func (s *Server) generateDataKey(_ context.Context, in *generateDataKeyInput) (any, error) {
+	if (in.KeySpec == "") == (in.NumberOfBytes == 0) {
+		return nil, wire.Fail("ValidationException", "Please specify either number of bytes or key spec.")
+	}
+	size := in.NumberOfBytes
+	if in.KeySpec != "" {
+		size = map[string]int{"AES_256": 32, "AES_128": 16}[in.KeySpec]
+	}
+	if size < 1 || size > maxDataKey {
+		return nil, wire.Fail("ValidationException", "1 validation error detected: the data key must be AES_128, AES_256 or 1 to %d bytes", maxDataKey)
+	}
+	k, err := s.findSealing(in.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	dataKey := make([]byte, size)
+	_, _ = rand.Read(dataKey) // never fails
+	blob, err := k.seal(dataKey, in.EncryptionContext)
+	return generateDataKeyOutput{CiphertextBlob: blob, Plaintext: dataKey, KeyID: k.arn()}, err
+}
+
+func (s *Server) findSealing(keyID string) (*key, error) {
+	k, err := s.find(keyID)
+	if err == nil && k.sealer == nil {
+		return nil, wire.Fail("InvalidKeyUsageException", "%s key usage is %s which is not valid for this operation.", k.arn(), k.Usage)
+	}
+	return k, err
+}
+
+// seal returns a blob that names its key, so that Decrypt needs no key id.
+func (k *key) seal(plaintext []byte, encryptionContext map[string]string) ([]byte, error) {
+	id, err := uuid.Parse(k.ID)
+	if err != nil {
+		return nil, fmt.Errorf("kms: key id: %w", err)
+	}
+	nonce := make([]byte, k.sealer.NonceSize())
+	_, _ = rand.Read(nonce) // never fails
+	blob := append([]byte{blobVersion}, id[:]...)
+	associated, err := associatedData(blob, encryptionContext)
+	if err != nil {
+		return nil, err
+	}
+	return k.sealer.Seal(append(blob, nonce...), nonce, plaintext, associated), nil
+}
+
+func (k *key) open(blob []byte, encryptionContext map[string]string) ([]byte, error) {
+	header, rest := blob[:blobHeader], blob[blobHeader:]
+	if len(rest) < k.sealer.NonceSize() {
+		return nil, invalidCiphertext()
+	}
+	associated, err := associatedData(header, encryptionContext)
+	if err != nil {
+		return nil, err
+	}
+	nonce, sealed := rest[:k.sealer.NonceSize()], rest[k.sealer.NonceSize():]
+	plaintext, err := k.sealer.Open(nil, nonce, sealed, associated)
+	if err != nil {
+		return nil, invalidCiphertext() // nothing that tells a wrong context from a damaged blob, as in KMS
+	}
+	return plaintext, nil
+}
+
+// associatedData binds the header and the encryption context. JSON sorts the context's names, so their order does
+// not matter; a missing context equals an empty one.
+func associatedData(header []byte, encryptionContext map[string]string) ([]byte, error) {
+	if len(encryptionContext) == 0 {
+		encryptionContext = map[string]string{}
+	}
+	encoded, err := json.Marshal(encryptionContext)
+	if err != nil {
+		return nil, fmt.Errorf("kms: encryption context: %w", err)
+	}
+	return append(append([]byte{}, header...), encoded...), nil
+}
+
+// invalidCiphertext carries no text: KMS says nothing more.
+func invalidCiphertext() error { return &wire.Error{Code: "InvalidCiphertextException"} }

@@ -1,0 +1,188 @@
+package s3_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"recordbridge/infra/local/aws/s3"
+	"recordbridge/infra/local/aws/wire"
+)
+
+const bucketName = "exports"
+
+var errNoSpace = errors.New("no space left")
+
+// inProcess is an aws.HTTPClient that calls the server without a socket, as package aws does.
+type inProcess struct {
+	server *s3.Server
+}
+
+func (c inProcess) Do(r *http.Request) (*http.Response, error) {
+	recorder := httptest.NewRecorder()
+	c.ServeHTTP(recorder, r)
+	return recorder.Result(), nil
+}
+
+func (c inProcess) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.server.Serve(w, r, wire.Call{Service: c.server.Name(), Operation: c.server.Operation(r)})
+}
+
+// answer is what a client without an SDK sees.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// ask serves one request that no SDK made.
+func (c inProcess) ask(r *http.Request) answer {
+	recorder := httptest.NewRecorder()
+	c.ServeHTTP(recorder, r)
+	return answer{recorder.Code, recorder.Header(), recorder.Body.String()}
+}
+
+// memoryJournal keeps the records for a replay; it can be told to fail.
+type memoryJournal struct {
+	mu      sync.Mutex
+	records []json.RawMessage
+	failing bool
+}
+
+func (j *memoryJournal) Append(service string, record any) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.failing || service != "s3" {
+		return errNoSpace
+	}
+	raw, err := json.Marshal(record)
+	j.records = append(j.records, raw)
+	return err
+}
+
+func newServer(t *testing.T, o s3.Options) *s3.Server {
+	t.Helper()
+	server, err := s3.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// connect gives the SDK's client; each option may change how it behaves.
+func connect(server *s3.Server, change ...func(*awss3.Options)) *awss3.Client {
+	o := awss3.Options{
+		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("ExportWorker", "local", ""),
+		BaseEndpoint: aws.String("http://127.0.0.1:4566"), UsePathStyle: true,
+		HTTPClient: inProcess{server}, RetryMaxAttempts: 1,
+		// The defaults of config.LoadDefaultConfig, which our functions use.
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
+	}
+	return awss3.New(o, change...)
+}
+
+// overTLS makes the SDK behave as against AWS: aws-chunked bodies with a checksum in the trailer.
+func overTLS(o *awss3.Options) { o.BaseEndpoint = aws.String("https://s3.test") }
+
+// newBucket gives a client of a fresh server in memory that has one bucket.
+func newBucket(t *testing.T, change ...func(*awss3.Options)) *awss3.Client {
+	t.Helper()
+	client := connect(newServer(t, s3.Options{}), change...)
+	createBucket(t, client)
+	return client
+}
+
+func createBucket(t *testing.T, client *awss3.Client) {
+	t.Helper()
+	if _, err := client.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: aws.String(bucketName)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(t *testing.T, client *awss3.Client, key, body string) {
+	t.Helper()
+	_, err := client.PutObject(t.Context(), &awss3.PutObjectInput{
+		Bucket: aws.String(bucketName), Key: aws.String(key), Body: strings.NewReader(body),
+	})
+	if err != nil {
+		t.Fatalf("put %q: %v", key, err)
+	}
+}
+
+// read gets a whole object through the SDK, which also verifies the checksum that comes with it.
+func read(t *testing.T, client *awss3.Client, key string) []byte {
+	t.Helper()
+	out, err := client.GetObject(t.Context(), &awss3.GetObjectInput{Bucket: aws.String(bucketName), Key: aws.String(key)})
+	if err != nil {
+		t.Fatalf("get %q: %v", key, err)
+	}
+	return drain(t, out.Body)
+}
+
+func drain(t *testing.T, body io.ReadCloser) []byte {
+	t.Helper()
+	data, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatalf("read the body: %v", err)
+	}
+	if err := body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// wantCode wants an API error with that code.
+func wantCode(t *testing.T, err error, want string) {
+	t.Helper()
+	if failure, ok := errors.AsType[smithy.APIError](err); !ok || failure.ErrorCode() != want {
+		t.Errorf("got error %v, want code %s", err, want)
+	}
+}
+
+// raw is a request that no SDK would send; it is signed all the same, with the hash that it claims.
+type raw struct {
+	method, target, body string
+	header               map[string]string
+}
+
+func (q raw) send(t *testing.T, client inProcess) (status int, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), q.method, "http://127.0.0.1:4566"+q.target, strings.NewReader(q.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+	for name, value := range q.header {
+		r.Header.Set(name, value)
+	}
+	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
+	signed := aws.Credentials{AccessKeyID: "Test", SecretAccessKey: "local"}
+	if err = signer.SignHTTP(t.Context(), signed, r, r.Header.Get("X-Amz-Content-Sha256"), "s3", "us-east-1", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	got := client.ask(r)
+	return got.status, got.body
+}
+
+// filler makes size bytes that differ from place to place.
+func filler(seed byte, size int) []byte {
+	block := make([]byte, 1021)
+	for i := range block {
+		block[i] = seed + byte(i*7)
+	}
+	return bytes.Repeat(block, size/len(block)+1)[:size]
+}

@@ -1,0 +1,198 @@
+package s3
+
+import (
+	"encoding/base64"
+	"encoding/xml"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const maxPage = 1000
+
+func (s *Server) listBuckets(w http.ResponseWriter, _ *request) error {
+	type entry struct{ Name, CreationDate string }
+	out := struct {
+		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
+		Buckets []entry  `xml:"Buckets>Bucket"`
+	}{}
+	err := s.view(func(st state) error {
+		for _, name := range slices.Sorted(maps.Keys(st.buckets)) {
+			out.Buckets = append(out.Buckets, entry{name, formatTime(st.buckets[name].created)})
+		}
+		return nil
+	})
+	writeXML(w, http.StatusOK, out)
+	return err
+}
+
+type listing struct {
+	XMLName               xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListBucketResult"`
+	Name                  string
+	Prefix                string
+	Delimiter             string `xml:",omitempty"`
+	StartAfter            string `xml:",omitempty"`
+	ContinuationToken     string `xml:",omitempty"`
+	NextContinuationToken string `xml:",omitempty"`
+	EncodingType          string `xml:",omitempty"`
+	KeyCount              int
+	MaxKeys               int
+	IsTruncated           bool
+	Contents              []listedObject
+	CommonPrefixes        []listedPrefix
+}
+
+type listedObject struct {
+	Key          string
+	LastModified string
+	ETag         string
+	Size         int64
+	StorageClass string
+}
+
+type listedPrefix struct{ Prefix string }
+
+func (s *Server) listObjects(w http.ResponseWriter, r *request) error {
+	q := r.query
+	if q.Get("list-type") != "2" {
+		return refuse("InvalidArgument", "list-type must be 2")
+	}
+	maxKeys, err := pageSize(q, "max-keys")
+	if err != nil {
+		return err
+	}
+	out := listing{
+		Name: r.bucket, Prefix: q.Get("prefix"), Delimiter: q.Get("delimiter"), StartAfter: q.Get("start-after"),
+		ContinuationToken: q.Get("continuation-token"), EncodingType: q.Get("encoding-type"), MaxKeys: maxKeys,
+	}
+	if out.EncodingType != "" && out.EncodingType != "url" {
+		return refuse("InvalidArgument", "invalid encoding method specified in request")
+	}
+	from, err := readPosition(out.ContinuationToken, out.StartAfter)
+	if err != nil {
+		return err
+	}
+	err = s.view(func(st state) error {
+		b, missing := st.bucket(r.bucket)
+		if missing != nil {
+			return missing
+		}
+		out.fill(b, from)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if out.EncodingType == "url" {
+		out.encodeKeys()
+	}
+	writeXML(w, http.StatusOK, out)
+	return nil
+}
+
+// fill lists the keys after from, in the order of their bytes. A common prefix counts once, as one key.
+func (l *listing) fill(b *bucket, from position) {
+	last := from
+	for _, key := range slices.Sorted(maps.Keys(b.objects)) {
+		if !strings.HasPrefix(key, l.Prefix) || last.covers(key) {
+			continue
+		}
+		if l.KeyCount == l.MaxKeys {
+			l.IsTruncated = l.MaxKeys > 0 // S3 answers max-keys=0 as a complete, empty page
+			break
+		}
+		l.KeyCount++
+		if common, ok := l.commonPrefix(key); ok {
+			last = position{prefix: common}
+			l.CommonPrefixes = append(l.CommonPrefixes, listedPrefix{common})
+			continue
+		}
+		last = position{key: key}
+		o := b.objects[key]
+		l.Contents = append(l.Contents, listedObject{key, formatTime(o.Modified), o.ETag, o.Size, "STANDARD"})
+	}
+	if l.IsTruncated {
+		l.NextContinuationToken = last.token()
+	}
+}
+
+func (l *listing) commonPrefix(key string) (string, bool) {
+	if l.Delimiter == "" {
+		return "", false
+	}
+	head, _, found := strings.Cut(key[len(l.Prefix):], l.Delimiter)
+	return l.Prefix + head + l.Delimiter, found
+}
+
+// encodeKeys makes keys with characters that XML cannot hold readable again.
+func (l *listing) encodeKeys() {
+	encode := func(fields ...*string) {
+		for _, field := range fields {
+			*field = url.QueryEscape(*field)
+		}
+	}
+	encode(&l.Prefix, &l.Delimiter, &l.StartAfter)
+	for i := range l.Contents {
+		encode(&l.Contents[i].Key)
+	}
+	for i := range l.CommonPrefixes {
+		encode(&l.CommonPrefixes[i].Prefix)
+	}
+}
+
+// position is where a listing stands: after a key, or after all keys with a common prefix.
+type position struct {
+	key    string
+	prefix string
+}
+
+func readPosition(token, startAfter string) (position, error) {
+	if token == "" {
+		return position{key: startAfter}, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	kind, value, ok := strings.Cut(string(raw), ":")
+	switch {
+	case err != nil || !ok:
+	case kind == "key":
+		return position{key: value}, nil
+	case kind == "prefix":
+		return position{prefix: value}, nil
+	}
+	return position{}, refuse("InvalidArgument", "the continuation token provided is incorrect")
+}
+
+func (p position) token() string {
+	text := "key:" + p.key
+	if p.prefix != "" {
+		text = "prefix:" + p.prefix
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(text))
+}
+
+// covers tells whether key was listed before the position.
+func (p position) covers(key string) bool {
+	if p.prefix != "" {
+		return key < p.prefix || strings.HasPrefix(key, p.prefix)
+	}
+	return p.key != "" && key <= p.key
+}
+
+// pageSize reads a page limit; as in S3 a larger one than 1000 means 1000.
+func pageSize(q url.Values, name string) (int, error) {
+	if !q.Has(name) {
+		return maxPage, nil
+	}
+	n, err := strconv.ParseUint(q.Get(name), 10, 31)
+	if err != nil {
+		return 0, refuse("InvalidArgument", "%s must be an integer between 0 and 2147483647", name)
+	}
+	return min(int(n), maxPage), nil
+}
+
+// formatTime is S3's form of a time in XML.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,175 @@
+package s3
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func (s *Server) putObject(w http.ResponseWriter, r *request) error {
+	headers, err := storedHeaders(r.Header)
+	if err != nil {
+		return err
+	}
+	wanted, err := newWriteCondition(r.Header)
+	if err != nil {
+		return err
+	}
+	if err = s.requireBucket(r.bucket); err != nil {
+		return err
+	}
+	body, err := s.receive(r, headers)
+	if err != nil {
+		return err
+	}
+	err = s.update(func(st state) (change, error) {
+		o := &object{content: body, Headers: headers}
+		return change{Kind: objectPut, Bucket: r.bucket, Keys: []string{r.key}, Object: o}, wanted.check(st, r.bucket, r.key)
+	})
+	if err != nil {
+		s.blobs.remove(body.Blob)
+		return err
+	}
+	w.Header().Set("ETag", body.ETag)
+	body.Checksum.setHeaders(w.Header())
+	setEncryption(w.Header(), headers)
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// getObject serves HeadObject too: the same answer without its body.
+func (s *Server) getObject(w http.ResponseWriter, r *request) error {
+	o, body, err := s.openObject(r.bucket, r.key)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	h := w.Header()
+	h.Set("ETag", o.ETag)
+	h.Set("Last-Modified", o.Modified.UTC().Format(http.TimeFormat))
+	h.Set("Accept-Ranges", "bytes")
+	if err = checkReadConditions(r.Header, o.content); err != nil {
+		return err
+	}
+	part, partial, err := parseRange(r.Header.Get("Range"), o.Size)
+	if err != nil {
+		h.Set("Content-Range", "bytes */"+strconv.FormatInt(o.Size, 10))
+		return err
+	}
+	if _, err := body.Seek(part.start, io.SeekStart); err != nil {
+		return err
+	}
+	for name, value := range o.Headers {
+		h.Set(name, value)
+	}
+	for name := range r.query {
+		if header, ok := overrideHeader(name); ok {
+			h.Set(header, r.query.Get(name))
+		}
+	}
+	status := http.StatusOK
+	if partial {
+		status = http.StatusPartialContent
+		h.Set("Content-Range", part.contentRange(o.Size))
+	} else if strings.EqualFold(r.Header.Get("X-Amz-Checksum-Mode"), "ENABLED") {
+		o.Checksum.setHeaders(h)
+	}
+	h.Set("Content-Length", strconv.FormatInt(part.length, 10))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = io.CopyN(w, body, part.length) // a reader that went away, or a short body that the client notices
+	}
+	return nil
+}
+
+// openObject opens the body under the lock, so that it cannot be replaced and removed in between.
+func (s *Server) openObject(bucket, key string) (*object, io.ReadSeekCloser, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	o, err := s.state.object(bucket, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := s.blobs.open(o.Blob)
+	return o, body, err
+}
+
+// deleteObject succeeds for a key that does not exist, as S3 does.
+func (s *Server) deleteObject(w http.ResponseWriter, r *request) error {
+	if r.Header.Get("If-Match") != "" {
+		return refuse("NotImplemented", "the embedded S3 does not delete on a condition")
+	}
+	if err := s.drop(r.bucket, []string{r.key}); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// drop deletes those of the keys that exist; nothing is journalled when none does.
+func (s *Server) drop(bucket string, keys []string) error {
+	found, err := s.existing(bucket, keys)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return s.update(func(state) (change, error) {
+		return change{Kind: objectsDeleted, Bucket: bucket, Keys: found}, nil
+	})
+}
+
+func (s *Server) existing(bucket string, keys []string) (found []string, err error) {
+	err = s.view(func(st state) error {
+		b, missing := st.bucket(bucket)
+		if missing != nil {
+			return missing
+		}
+		for _, key := range keys {
+			if b.objects[key] != nil {
+				found = append(found, key)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// view runs f on the state without changing it.
+func (s *Server) view(f func(state) error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return f(s.state)
+}
+
+// receive streams the verified body of r into a blob. The headers decide the form of the ETag.
+func (s *Server) receive(r *request, headers map[string]string) (content, error) {
+	p, err := openPayload(r)
+	if err != nil {
+		return content{}, err
+	}
+	id, err := s.blobs.write(p.copyTo)
+	if err != nil {
+		return content{}, err
+	}
+	return content{
+		Blob:     id,
+		Size:     p.size,
+		ETag:     etag(p.md5.Sum(nil), headers),
+		Modified: now(),
+		Checksum: p.declared,
+	}, nil
+}
+
+// etag is the MD5 of the content, except under KMS: there S3 promises no MD5, so that ours must not be one either.
+func etag(md5Sum []byte, headers map[string]string) string {
+	if strings.HasPrefix(headers[encryption], "aws:kms") {
+		_, _ = rand.Read(md5Sum) // never fails
+	}
+	return `"` + hex.EncodeToString(md5Sum) + `"`
+}
+
+// now has the resolution of S3's Last-Modified.
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

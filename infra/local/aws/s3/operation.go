@@ -1,0 +1,137 @@
+package s3
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const maxKeyBytes = 1024
+
+// request is a call whose path has been taken apart.
+type request struct {
+	*http.Request
+
+	bucket string
+	key    string
+	query  url.Values
+	body   io.Reader // never nil
+}
+
+// newRequest refuses addresses that S3 refuses.
+func newRequest(r *http.Request) (*request, error) {
+	bucket, key := address(r)
+	switch {
+	case !utf8.ValidString(key) || !utf8.ValidString(bucket):
+		return nil, refuse("InvalidURI", "the path is not valid UTF-8")
+	case len(key) > maxKeyBytes:
+		return nil, refuse("KeyTooLongError", "your key is too long: the limit is %d bytes", maxKeyBytes)
+	}
+	req := &request{Request: r, bucket: bucket, key: key, query: r.URL.Query(), body: r.Body}
+	if r.Body == nil { // an SDK client that calls us without a socket may leave it out
+		req.body = http.NoBody
+	}
+	return req, nil
+}
+
+// address splits "/bucket/key". The key keeps every slash after the first.
+func address(r *http.Request) (bucket, key string) {
+	path, err := url.PathUnescape(r.URL.EscapedPath())
+	if err != nil {
+		path = r.URL.Path
+	}
+	bucket, key, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return bucket, key
+}
+
+// Operation implements wire.Service. It is "" when the method, the level and the sub-resource name nothing served.
+func (s *Server) Operation(r *http.Request) string {
+	level := "object"
+	switch bucket, key := address(r); {
+	case bucket == "":
+		level = "service"
+	case key == "":
+		level = "bucket"
+	}
+	asked := r.Method + " " + level
+	if sub := subresource(r.URL.Query()); sub != "" {
+		asked += " " + sub
+	}
+	return operationName(asked, r.Header.Get("X-Amz-Copy-Source") != "")
+}
+
+// operationName maps method, level and sub-resource to the name that AWS and IAM use.
+func operationName(asked string, copies bool) string {
+	switch asked {
+	case "GET service":
+		return "ListBuckets"
+	case "PUT bucket":
+		return "CreateBucket"
+	case "HEAD bucket":
+		return "HeadBucket"
+	case "PUT bucket lifecycle":
+		return "PutBucketLifecycleConfiguration"
+	case "GET bucket lifecycle":
+		return "GetBucketLifecycleConfiguration"
+	case "GET bucket list-type":
+		return "ListObjectsV2"
+	case "POST bucket delete":
+		return "DeleteObjects"
+	case "PUT object":
+		if copies {
+			return "CopyObject" // named for the log; it has no handler
+		}
+		return "PutObject"
+	case "GET object":
+		return "GetObject"
+	case "HEAD object":
+		return "HeadObject"
+	case "DELETE object":
+		return "DeleteObject"
+	case "POST object uploads":
+		return "CreateMultipartUpload"
+	case "PUT object partNumber,uploadId":
+		if copies {
+			return "UploadPartCopy"
+		}
+		return "UploadPart"
+	case "GET object uploadId":
+		return "ListParts"
+	case "POST object uploadId":
+		return "CompleteMultipartUpload"
+	case "DELETE object uploadId":
+		return "AbortMultipartUpload"
+	default:
+		return ""
+	}
+}
+
+// subresource is the sorted rest of the query names when those are gone that only modify an operation. An unknown
+// name stays in, so that "?acl" or "?tagging" can never be taken for a plain read or write.
+func subresource(query url.Values) string {
+	var names []string
+	for name := range query {
+		if !isModifier(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
+func isModifier(name string) bool {
+	if _, ok := overrideHeader(name); ok || strings.HasPrefix(strings.ToLower(name), "x-amz-") {
+		return true
+	}
+	switch name {
+	case "x-id", // names the operation in the SDK's own words
+		"prefix", "delimiter", "max-keys", "start-after", "continuation-token", "encoding-type", "fetch-owner",
+		"max-parts", "part-number-marker":
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,160 @@
+// Package s3 is the embedded AWS's object store: the S3 operations that our functions and the console call, with
+// S3's own signature, checksum, multipart and precondition rules, in memory or in a directory.
+// It leaves out versioning, tagging, access control lists, copies of whole objects and the execution of lifecycle
+// rules, and answers what it does not know with NotImplemented instead of ignoring it. Buckets are addressed by path
+// ("/bucket/key"); whoever routes requests here must not clean the path, because keys may hold "//" and "..".
+package s3
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"recordbridge/infra/local/aws/sigv4"
+	"recordbridge/infra/local/aws/wire"
+)
+
+// secretKey belongs to every access key: the embedded AWS checks that requests are signed, not who is who.
+const secretKey = "local"
+
+// Options say where the server keeps what it stores.
+type Options struct {
+	Dir     string       // folder of the object bodies; "" keeps everything in memory, with the journal Discard
+	Journal wire.Journal // takes one record per committed change; nil is wire.Discard
+}
+
+// Server is the object store. It implements wire.Service and is safe for concurrent use.
+type Server struct {
+	blobs    blobStore
+	journal  wire.Journal
+	handlers map[string]handler
+	start    sync.Once
+
+	mu    sync.RWMutex
+	state state
+}
+
+// handler serves one operation. What it returns is written as S3's XML error, so it must not have written before.
+type handler func(w http.ResponseWriter, r *request) error
+
+// New opens the server on an empty state; the journal's records are given to Replay before the first call is served.
+// It fails when Dir cannot be made or opened.
+func New(o Options) (*Server, error) {
+	s := &Server{
+		blobs:   &memoryBlobs{},
+		journal: cmp.Or[wire.Journal](o.Journal, wire.Discard{}),
+		state:   newState(),
+	}
+	if o.Dir != "" {
+		blobs, err := openDirBlobs(o.Dir)
+		if err != nil {
+			return nil, err
+		}
+		s.blobs = blobs
+	}
+	s.handlers = map[string]handler{
+		"ListBuckets":                     s.listBuckets,
+		"CreateBucket":                    s.createBucket,
+		"HeadBucket":                      s.headBucket,
+		"PutBucketLifecycleConfiguration": s.putLifecycle,
+		"GetBucketLifecycleConfiguration": s.getLifecycle,
+		"ListObjectsV2":                   s.listObjects,
+		"DeleteObjects":                   s.deleteObjects,
+		"PutObject":                       s.putObject,
+		"GetObject":                       s.getObject,
+		"HeadObject":                      s.getObject,
+		"DeleteObject":                    s.deleteObject,
+		"CreateMultipartUpload":           s.createUpload,
+		"UploadPart":                      s.uploadPart,
+		"UploadPartCopy":                  s.uploadPartCopy,
+		"ListParts":                       s.listParts,
+		"CompleteMultipartUpload":         s.completeUpload,
+		"AbortMultipartUpload":            s.abortUpload,
+	}
+	return s, nil
+}
+
+// Name implements wire.Service.
+func (s *Server) Name() string { return "s3" }
+
+// Serve answers one call: signature first, then the operation that c names.
+func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c wire.Call) {
+	s.start.Do(s.removeStrays)
+	w.Header().Set("X-Amz-Request-Id", rand.Text())
+	if err := s.serve(w, r, c.Operation); err != nil {
+		writeError(w, r, err)
+	}
+}
+
+// Replay applies one change that an earlier life of the server appended to its journal.
+func (s *Server) Replay(record json.RawMessage) error {
+	var c change
+	if err := json.Unmarshal(record, &c); err != nil {
+		return fmt.Errorf("s3: read a journal record: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Bodies that later changes made unnecessary are not deleted here: removeStrays finds them all at once.
+	_, err := s.state.apply(c)
+	return err
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string) error {
+	everyKey := func(string) (string, bool) { return secretKey, true }
+	if _, err := sigv4.Verify(r, everyKey, time.Now()); err != nil {
+		if refusal, ok := errors.AsType[*sigv4.Error](err); ok {
+			return refuse(refusal.Code, "%s", refusal.Message)
+		}
+		return err
+	}
+	handle, ok := s.handlers[operation]
+	if !ok {
+		return refuse("NotImplemented", "the embedded S3 does not know this operation (%q)", operation)
+	}
+	req, err := newRequest(r)
+	if err != nil {
+		return err
+	}
+	return handle(w, req)
+}
+
+// update lets decide choose a change from the current state, then commits it: journal first, so that nothing is
+// visible that a restart would lose. Bodies that the change leaves without an owner are deleted afterwards.
+func (s *Server) update(decide func(state) (change, error)) error {
+	garbage, err := s.commit(decide)
+	for _, id := range garbage {
+		s.blobs.remove(id)
+	}
+	return err
+}
+
+func (s *Server) commit(decide func(state) (change, error)) (garbage []string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := decide(s.state)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.journal.Append(s.Name(), c); err != nil {
+		return nil, fmt.Errorf("append to the journal: %w", err)
+	}
+	return s.state.apply(c)
+}
+
+// removeStrays deletes the bodies that no object and no upload owns: a crash fell between body and journal record.
+// It runs before the first call, when the journal has been replayed and nothing is being written yet.
+func (s *Server) removeStrays() {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	owned := s.state.blobs()
+	for _, id := range s.blobs.list() {
+		if !owned[id] {
+			s.blobs.remove(id)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package s3
+
+import (
+	"fmt"
+	"time"
+)
+
+// state is all that the server knows besides the bodies. Objects and parts are replaced whole, never altered, so
+// one that was looked up under the lock can be read without it.
+type state struct {
+	buckets map[string]*bucket
+	uploads map[string]*upload // by upload id
+}
+
+type bucket struct {
+	created   time.Time
+	lifecycle []byte // the XML as it was put
+	objects   map[string]*object
+}
+
+// content describes one stored body: an object's, or a part's of an upload.
+type content struct {
+	Blob     string    `json:"blob"`
+	Size     int64     `json:"size"`
+	ETag     string    `json:"etag"` // with its quotes
+	Modified time.Time `json:"modified"`
+	Checksum checksum  `json:"checksum,omitzero"`
+}
+
+type object struct {
+	content
+
+	Headers map[string]string `json:"headers"` // what a read answers: type, user metadata, encryption
+}
+
+type upload struct {
+	Bucket    string            `json:"bucket"`
+	Key       string            `json:"key"`
+	Headers   map[string]string `json:"headers"`
+	Algorithm algorithm         `json:"algorithm,omitempty"`
+	Composite bool              `json:"composite,omitempty"` // the object's checksum is one of its parts' checksums
+	parts     map[int]content
+}
+
+// The kinds of change, as they stand in the journal.
+const (
+	bucketCreated   = "bucket_created"
+	lifecyclePut    = "lifecycle_put"
+	objectPut       = "object_put"
+	objectsDeleted  = "objects_deleted"
+	uploadCreated   = "upload_created"
+	partStored      = "part_stored"
+	uploadCompleted = "upload_completed"
+	uploadAborted   = "upload_aborted"
+)
+
+// change is one committed change and its journal record. Which members are set follows from Kind.
+type change struct {
+	Kind      string    `json:"kind"`
+	Bucket    string    `json:"bucket,omitempty"`
+	Keys      []string  `json:"keys,omitempty"`
+	Object    *object   `json:"object,omitempty"`
+	UploadID  string    `json:"upload_id,omitempty"`
+	Upload    *upload   `json:"upload,omitempty"`
+	Number    int       `json:"number,omitempty"` // of a part
+	Part      content   `json:"part,omitzero"`
+	Lifecycle []byte    `json:"lifecycle,omitempty"`
+	At        time.Time `json:"at,omitzero"`
+}
+
+func newState() state {
+	return state{buckets: map[string]*bucket{}, uploads: map[string]*upload{}}
+}
+
+// apply makes one change, live or replayed, and returns the ids of the bodies that nothing owns any more.
+func (s state) apply(c change) (garbage []string, err error) {
+	switch c.Kind {
+	case bucketCreated:
+		s.buckets[c.Bucket] = &bucket{created: c.At, objects: map[string]*object{}}
+		return nil, nil
+	case uploadCreated, partStored, uploadAborted:
+		return s.applyToUpload(c)
+	}
+	b, err := s.bucket(c.Bucket)
+	if err != nil {
+		return nil, fmt.Errorf("apply %s: %w", c.Kind, err)
+	}
+	switch c.Kind {
+	case lifecyclePut:
+		b.lifecycle = c.Lifecycle
+	case objectsDeleted:
+		for _, key := range c.Keys {
+			garbage = append(garbage, b.drop(key)...)
+		}
+	case objectPut, uploadCompleted:
+		if c.Object == nil || len(c.Keys) != 1 {
+			return nil, fmt.Errorf("apply %s: no object or no key", c.Kind)
+		}
+		garbage = append(b.drop(c.Keys[0]), s.dropUpload(c.UploadID)...)
+		b.objects[c.Keys[0]] = c.Object
+	default:
+		return nil, fmt.Errorf("apply: unknown change %q", c.Kind)
+	}
+	return garbage, nil
+}
+
+func (s state) applyToUpload(c change) (garbage []string, err error) {
+	if c.Kind == uploadCreated {
+		if c.Upload == nil {
+			return nil, fmt.Errorf("apply %s: no upload", c.Kind)
+		}
+		c.Upload.parts = map[int]content{}
+		s.uploads[c.UploadID] = c.Upload
+		return nil, nil
+	}
+	u, ok := s.uploads[c.UploadID]
+	if !ok {
+		return nil, fmt.Errorf("apply %s: no such upload", c.Kind)
+	}
+	if c.Kind == uploadAborted {
+		return s.dropUpload(c.UploadID), nil
+	}
+	if old, replaced := u.parts[c.Number]; replaced {
+		garbage = []string{old.Blob}
+	}
+	u.parts[c.Number] = c.Part
+	return garbage, nil
+}
+
+// dropUpload forgets an upload; none is meant by "".
+func (s state) dropUpload(id string) (garbage []string) {
+	if u, ok := s.uploads[id]; ok {
+		for _, part := range u.parts {
+			garbage = append(garbage, part.Blob)
+		}
+		delete(s.uploads, id)
+	}
+	return garbage
+}
+
+func (b *bucket) drop(key string) (garbage []string) {
+	if old, ok := b.objects[key]; ok {
+		garbage = []string{old.Blob}
+		delete(b.objects, key)
+	}
+	return garbage
+}
+
+func (s state) bucket(name string) (*bucket, error) {
+	b, ok := s.buckets[name]
+	if !ok {
+		return nil, refuse("NoSuchBucket", "the bucket %q does not exist", name)
+	}
+	return b, nil
+}
+
+func (s state) object(bucket, key string) (*object, error) {
+	b, err := s.bucket(bucket)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := b.objects[key]
+	if !ok {
+		return nil, refuse("NoSuchKey", "the specified key does not exist")
+	}
+	return o, nil
+}
+
+// upload finds an upload in progress; an id that belongs to another bucket or key is as good as unknown.
+func (s state) upload(r *request) (*upload, error) {
+	if _, err := s.bucket(r.bucket); err != nil {
+		return nil, err
+	}
+	u, ok := s.uploads[r.query.Get("uploadId")]
+	if !ok || u.Bucket != r.bucket || u.Key != r.key {
+		return nil, refuse("NoSuchUpload", "the upload does not exist: it may have been aborted or completed")
+	}
+	return u, nil
+}
+
+// blobs is the set of the bodies that an object or an upload owns.
+func (s state) blobs() map[string]bool {
+	owned := map[string]bool{}
+	for _, b := range s.buckets {
+		for _, o := range b.objects {
+			owned[o.Blob] = true
+		}
+	}
+	for _, u := range s.uploads {
+		for _, part := range u.parts {
+			owned[part.Blob] = true
+		}
+	}
+	return owned
+}

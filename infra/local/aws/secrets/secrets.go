@@ -1,0 +1,144 @@
+// Package secrets owns the embedded Secrets Manager: secrets with versions and staging labels, spoken in AWS JSON
+// 1.1. It has no rotation, deletion, replication or resource policies; who starts the embedded AWS generates the
+// values that a template asks for with GenerateSecretString. Values lie in the clear in memory and in the journal.
+//
+// Rules without a source of their own follow the AWS Secrets Manager API reference.
+package secrets
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+const (
+	serviceName = "secretsmanager"
+	arnPrefix   = "arn:aws:secretsmanager:us-east-1:000000000000:secret:"
+
+	stageCurrent  = "AWSCURRENT"
+	stagePrevious = "AWSPREVIOUS"
+)
+
+// Server is the service. Create it with New.
+type Server struct {
+	journal    wire.Journal
+	operations map[string]wire.Operation
+
+	mu      sync.RWMutex
+	secrets map[string]*secret // by name
+}
+
+type secret struct {
+	name, arn, description string
+	created, changed       time.Time
+	versions               map[string]*version
+	stages                 map[string]string // staging label to version id
+}
+
+// version is one value as it stands in memory and in the journal: text or bytes.
+type version struct {
+	ID      string    `json:"id"`
+	Text    *string   `json:"text,omitempty"`
+	Bytes   []byte    `json:"bytes,omitempty"`
+	Created time.Time `json:"created"`
+}
+
+// New makes an empty service; every change goes into journal before it takes effect.
+func New(journal wire.Journal) *Server {
+	s := &Server{journal: journal, secrets: map[string]*secret{}}
+	s.operations = map[string]wire.Operation{
+		"CreateSecret":   wire.Typed(s.createSecret),
+		"DescribeSecret": wire.Typed(s.describeSecret),
+		"GetSecretValue": wire.Typed(s.getSecretValue),
+		"PutSecretValue": wire.Typed(s.putSecretValue),
+	}
+	return s
+}
+
+// Name implements wire.Service.
+func (s *Server) Name() string { return serviceName }
+
+// Operation implements wire.Service.
+func (s *Server) Operation(r *http.Request) string { return wire.Target(r) }
+
+// Serve implements wire.Service.
+func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
+	wire.ServeJSON(w, r, "1.1", s.operations)
+}
+
+// record is one change as it stands in the journal: a new version, of a new secret when ARN is set.
+type record struct {
+	Name        string    `json:"name"`
+	ARN         string    `json:"arn,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Version     *version  `json:"version,omitempty"` // none when a secret is made without a value
+	Stages      []string  `json:"stages,omitempty"`
+	At          time.Time `json:"at"`
+}
+
+// Replay implements wire.Service.
+func (s *Server) Replay(raw json.RawMessage) error {
+	var r record
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return fmt.Errorf("secretsmanager record: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.apply(r)
+}
+
+// commit stores r and then lets it take effect. The caller holds the mutex.
+func (s *Server) commit(r record) error {
+	if err := s.journal.Append(serviceName, r); err != nil {
+		return err
+	}
+	return s.apply(r)
+}
+
+func (s *Server) apply(r record) error {
+	if r.ARN != "" {
+		s.secrets[r.Name] = &secret{
+			name: r.Name, arn: r.ARN, description: r.Description, created: r.At,
+			versions: map[string]*version{}, stages: map[string]string{},
+		}
+	}
+	found, ok := s.secrets[r.Name]
+	if !ok {
+		return fmt.Errorf("secretsmanager record: no secret %q", r.Name)
+	}
+	found.changed = r.At
+	if r.Version != nil {
+		found.versions[r.Version.ID] = r.Version
+		found.move(r.Stages, r.Version.ID)
+	}
+	return nil
+}
+
+// move puts staging labels on the version id. The one that loses AWSCURRENT becomes AWSPREVIOUS.
+func (s *secret) move(stages []string, id string) {
+	for _, stage := range stages {
+		if last, ok := s.stages[stage]; ok && stage == stageCurrent && last != id {
+			s.stages[stagePrevious] = last
+		}
+		s.stages[stage] = id
+	}
+}
+
+// find returns the secret of a name or ARN, with or without the six characters that AWS adds to the name.
+func (s *Server) find(secretID string) (*secret, error) {
+	name, isARN := strings.CutPrefix(secretID, arnPrefix)
+	if found, ok := s.secrets[name]; ok {
+		return found, nil
+	}
+	if cut := strings.LastIndexByte(name, '-'); isARN && cut > 0 {
+		if found, ok := s.secrets[name[:cut]]; ok && found.arn == secretID {
+			return found, nil
+		}
+	}
+	return nil, wire.Fail("ResourceNotFoundException", "Secrets Manager can't find the specified secret.")
+}

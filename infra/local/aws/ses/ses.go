@@ -1,0 +1,197 @@
+// Package ses owns the embedded SES (version 1, Query protocol with XML answers): it takes mail and keeps it, for
+// tests to read and for the console to show. It delivers nothing, verifies no identities and has no templates,
+// configuration sets or receipt rules.
+//
+// Rules without a source of their own follow the Amazon SES API reference.
+package ses
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+const (
+	serviceName   = "ses"
+	namespace     = "http://ses.amazonaws.com/doc/2010-12-01/"
+	maxForm       = 14 << 20 // SES takes mails of 10 MB, which base64 makes a third longer
+	maxRecipients = 50
+)
+
+// Mail is one accepted mail. A mail sent with SendRawEmail has Raw, and of the rest what its headers say.
+type Mail struct {
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	From    string    `json:"from"`
+	To      []string  `json:"to,omitempty"` // every recipient, Cc and Bcc included
+	ReplyTo []string  `json:"reply_to,omitempty"`
+	Subject string    `json:"subject,omitempty"`
+	Text    string    `json:"text,omitempty"`
+	HTML    string    `json:"html,omitempty"`
+	Raw     []byte    `json:"raw,omitempty"`
+}
+
+// Server is the service. Create it with New.
+type Server struct {
+	journal wire.Journal
+
+	mu   sync.RWMutex
+	sent []Mail
+}
+
+// New makes a service without mail; every mail goes into journal before it counts as sent.
+func New(journal wire.Journal) *Server { return &Server{journal: journal} }
+
+// Sent returns every mail, oldest first.
+func (s *Server) Sent() []Mail {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Clone(s.sent)
+}
+
+// Name implements wire.Service.
+func (s *Server) Name() string { return serviceName }
+
+// Operation implements wire.Service. The operation stands in the form, which stays readable for Serve.
+func (s *Server) Operation(r *http.Request) string {
+	if r.PostForm == nil {
+		r.Body = http.MaxBytesReader(nil, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			return ""
+		}
+	}
+	return r.PostForm.Get("Action")
+}
+
+// Replay implements wire.Service.
+func (s *Server) Replay(raw json.RawMessage) error {
+	var m Mail
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return fmt.Errorf("ses record: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = append(s.sent, m)
+	return nil
+}
+
+// Serve implements wire.Service.
+func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
+	operation := s.Operation(r)
+	var m Mail
+	var err error
+	switch operation {
+	case "SendEmail":
+		m = fromForm(r.PostForm)
+	case "SendRawEmail":
+		m, err = fromRaw(r.PostForm)
+	default:
+		err = wire.Fail("InvalidAction", "operation %q is not part of the embedded AWS", operation)
+	}
+	if err == nil {
+		err = m.check()
+	}
+	if err == nil {
+		m, err = s.accept(m)
+	}
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	writeXML(w, http.StatusOK, response{
+		XMLName: xml.Name{Space: namespace, Local: operation + "Response"},
+		Result:  result{XMLName: xml.Name{Local: operation + "Result"}, MessageID: m.ID},
+		Request: uuid.NewString(),
+	})
+}
+
+func (s *Server) accept(m Mail) (Mail, error) {
+	m.ID, m.At = uuid.NewString(), time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.journal.Append(serviceName, m); err != nil {
+		return Mail{}, err
+	}
+	s.sent = append(s.sent, m)
+	return m, nil
+}
+
+func fromForm(form url.Values) Mail {
+	return Mail{
+		From: form.Get("Source"),
+		To: slices.Concat(list(form, "Destination.ToAddresses"), list(form, "Destination.CcAddresses"),
+			list(form, "Destination.BccAddresses")),
+		ReplyTo: list(form, "ReplyToAddresses"),
+		Subject: form.Get("Message.Subject.Data"),
+		Text:    form.Get("Message.Body.Text.Data"),
+		HTML:    form.Get("Message.Body.Html.Data"),
+	}
+}
+
+// list reads a list of the Query protocol: name.member.1, name.member.2, …
+func list(form url.Values, name string) []string {
+	var out []string
+	for i := 1; form.Has(name + ".member." + strconv.Itoa(i)); i++ {
+		out = append(out, form.Get(name+".member."+strconv.Itoa(i)))
+	}
+	return out
+}
+
+// fromRaw reads the headers of a raw mail. Source and Destinations win over them, as in SES.
+func fromRaw(form url.Values) (Mail, error) {
+	raw, err := base64.StdEncoding.DecodeString(form.Get("RawMessage.Data"))
+	if err != nil {
+		return Mail{}, wire.Fail("InvalidParameterValue", "RawMessage.Data is not base64.")
+	}
+	parsed, err := mail.ReadMessage(strings.NewReader(string(raw)))
+	if err != nil {
+		return Mail{}, wire.Fail("InvalidParameterValue", "The raw message cannot be parsed: %v", err)
+	}
+	m := Mail{From: form.Get("Source"), To: list(form, "Destinations"), Raw: raw, Subject: subject(parsed.Header)}
+	if m.From == "" {
+		m.From = parsed.Header.Get("From")
+	}
+	if len(m.To) == 0 {
+		for _, header := range []string{"To", "Cc", "Bcc"} {
+			addresses, _ := parsed.Header.AddressList(header) // a missing header has none
+			for _, address := range addresses {
+				m.To = append(m.To, address.Address)
+			}
+		}
+	}
+	return m, nil
+}
+
+func (m Mail) check() error {
+	if _, err := mail.ParseAddress(m.From); err != nil {
+		return wire.Fail("InvalidParameterValue", "Missing final '@domain'")
+	}
+	if len(m.To) == 0 {
+		return wire.Fail("InvalidParameterValue", "Missing required header 'To'.")
+	}
+	if len(m.To) > maxRecipients {
+		return wire.Fail("InvalidParameterValue", "Recipient count exceeds %d.", maxRecipients)
+	}
+	for _, recipient := range m.To {
+		if _, err := mail.ParseAddress(recipient); err != nil {
+			return wire.Fail("InvalidParameterValue", "Missing final '@domain'")
+		}
+	}
+	if m.Raw == nil && m.Text == "" && m.HTML == "" {
+		return wire.Fail("InvalidParameterValue", "Must supply a body: text, HTML or both.")
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package ses_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/ses"
+	"github.com/aws/aws-sdk-go-v2/service/ses/types"
+	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/aws/ses"
+)
+
+func TestASentMailCanBeRead(t *testing.T) {
+	t.Parallel()
+	cloud, client := newClient(t)
+	in := letter("alder@example.org")
+	in.Destination.CcAddresses = []string{"maple@example.org"}
+	in.ReplyToAddresses = []string{"help@example.com"}
+	in.Message.Body.Html = &types.Content{Data: awssdk.String("<p>Code: 123 456 &amp; more</p>")}
+	out, err := client.SendEmail(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []ses.Mail{{
+		ID: *out.MessageId, From: "Recordbridge <no-reply@example.com>",
+		To: []string{"alder@example.org", "maple@example.org"}, ReplyTo: []string{"help@example.com"},
+		Subject: "Your code – é", Text: "Code: 123 456\n", HTML: "<p>Code: 123 456 &amp; more</p>",
+	}}
+	got := cloud.SES().Sent()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ses.Mail{}, "At")); diff != "" {
+		t.Errorf("mail (-want +got):\n%s", diff)
+	}
+	if got[0].At.IsZero() {
+		t.Error("the mail has no time")
+	}
+}
+
+func TestARawMailShowsItsHeaders(t *testing.T) {
+	t.Parallel()
+	raw := "From: Recordbridge <no-reply@example.com>\r\nTo: Alder <alder@example.org>, maple@example.org\r\n" +
+		"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n\r\nHello\r\n"
+	cloud, client := newClient(t)
+	_, err := client.SendRawEmail(t.Context(), &sdk.SendRawEmailInput{RawMessage: &types.RawMessage{Data: []byte(raw)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.SendRawEmail(t.Context(), &sdk.SendRawEmailInput{
+		RawMessage: &types.RawMessage{Data: []byte(raw)}, Source: awssdk.String("other@example.com"), Destinations: []string{"birch@example.org"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []ses.Mail{
+		{From: "Recordbridge <no-reply@example.com>", To: []string{"alder@example.org", "maple@example.org"}, Subject: "Grüße", Raw: []byte(raw)},
+		{From: "other@example.com", To: []string{"birch@example.org"}, Subject: "Grüße", Raw: []byte(raw)},
+	}
+	if diff := cmp.Diff(want, cloud.SES().Sent(), cmpopts.IgnoreFields(ses.Mail{}, "ID", "At")); diff != "" {
+		t.Errorf("mail (-want +got):\n%s", diff)
+	}
+}
+
+func TestSESRefusesWhatAWSRefuses(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(*sdk.SendEmailInput)
+		want   string
+	}{
+		"no recipient":             {func(in *sdk.SendEmailInput) { in.Destination.ToAddresses = nil }, "InvalidParameterValue"},
+		"a recipient without host": {func(in *sdk.SendEmailInput) { in.Destination.ToAddresses[0] = "alder" }, "InvalidParameterValue"},
+		"a source without host":    {func(in *sdk.SendEmailInput) { in.Source = awssdk.String("us") }, "InvalidParameterValue"},
+		"no body":                  {func(in *sdk.SendEmailInput) { in.Message.Body.Text = nil }, "InvalidParameterValue"},
+		"51 recipients": {func(in *sdk.SendEmailInput) {
+			in.Destination.ToAddresses = strings.Split(strings.Repeat("a@example.org,", 50)+"a@example.org", ",")
+		}, "InvalidParameterValue"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cloud, client := newClient(t)
+			in := letter("alder@example.org")
+			test.change(in)
+			_, err := client.SendEmail(t.Context(), in)
+			failure, ok := errors.AsType[smithy.APIError](err)
+			if !ok || failure.ErrorCode() != test.want {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+			if got := len(cloud.SES().Sent()); got != 0 {
+				t.Errorf("%d mails were kept", got)
+			}
+		})
+	}
+	t.Run("an operation left out", func(t *testing.T) {
+		t.Parallel()
+		_, client := newClient(t)
+		_, err := client.GetSendQuota(t.Context(), &sdk.GetSendQuotaInput{})
+		failure, ok := errors.AsType[smithy.APIError](err)
+		if !ok || failure.ErrorCode() != "InvalidAction" {
+			t.Errorf("got %v, want InvalidAction", err)
+		}
+	})
+}
+
+func letter(to string) *sdk.SendEmailInput {
+	return &sdk.SendEmailInput{
+		Source:      awssdk.String("Recordbridge <no-reply@example.com>"),
+		Destination: &types.Destination{ToAddresses: []string{to}},
+		Message: &types.Message{
+			Subject: &types.Content{Data: awssdk.String("Your code – é")},
+			Body:    &types.Body{Text: &types.Content{Data: awssdk.String("Code: 123 456\n")}},
+		},
+	}
+}
+
+func newClient(t *testing.T) (*aws.Cloud, *sdk.Client) {
+	t.Helper()
+	cloud, err := aws.New(aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cloud, sdk.NewFromConfig(cloud.Config("test"))
+}

@@ -1,0 +1,58 @@
+package ses
+
+import (
+	"encoding/xml"
+	"errors"
+	"mime"
+	"net/http"
+	"net/mail"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+// response is an answer of the Query protocol; the names of the outer elements follow the operation.
+type response struct {
+	XMLName xml.Name
+	Result  result
+	Request string `xml:"ResponseMetadata>RequestId"`
+}
+
+type result struct {
+	XMLName   xml.Name
+	MessageID string `xml:"MessageId"`
+}
+
+type errorResponse struct {
+	XMLName xml.Name `xml:"http://ses.amazonaws.com/doc/2010-12-01/ ErrorResponse"`
+	Type    string   `xml:"Error>Type"`
+	Code    string   `xml:"Error>Code"`
+	Message string   `xml:"Error>Message"`
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	failure, ok := errors.AsType[*wire.Error](err)
+	if !ok {
+		writeXML(w, http.StatusInternalServerError, errorResponse{Type: "Receiver", Code: "InternalFailure", Message: err.Error()})
+		return
+	}
+	writeXML(w, max(failure.Status, http.StatusBadRequest), errorResponse{Type: "Sender", Code: failure.Code, Message: failure.Message})
+}
+
+func writeXML(w http.ResponseWriter, status int, value any) {
+	body, err := xml.Marshal(value)
+	if err != nil {
+		status, body = http.StatusInternalServerError, nil
+	}
+	w.Header().Set("Content-Type", "text/xml")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that went away needs no answer
+}
+
+// subject decodes the Subject header; one that cannot be decoded is shown as it stands.
+func subject(header mail.Header) string {
+	decoded, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
+	if err != nil {
+		return header.Get("Subject")
+	}
+	return decoded
+}

@@ -1,0 +1,35 @@
+package sqs
+
+import "recordbridge/infra/local/aws/wire"
+
+// queryCode is the code that SQS used before it spoke JSON. SDKs prefer it over the new one, so code that compares
+// strings sees "AWS.SimpleQueueService.NonExistentQueue" while errors.As still finds *types.QueueDoesNotExist.
+func queryCode(code string) string {
+	switch code {
+	case "QueueDoesNotExist":
+		return "AWS.SimpleQueueService.NonExistentQueue"
+	case "QueueNameExists":
+		return "QueueAlreadyExists"
+	case "BatchEntryIdsNotDistinct", "BatchRequestTooLong", "EmptyBatchRequest", "InvalidBatchEntryId",
+		"MessageNotInflight", "TooManyEntriesInBatchRequest", "UnsupportedOperation":
+		return "AWS.SimpleQueueService." + code
+	default:
+		return code
+	}
+}
+
+func outOfRange(parameter string, value, low, high int) error {
+	return wire.Fail("InvalidParameterValue", "Value %d for parameter %s is invalid. Reason: Must be between %d and %d, if provided.",
+		value, parameter, low, high)
+}
+
+// ranged returns *value when it lies in [low, high], fallback when the caller gave none.
+func ranged(parameter string, value *int, fallback, low, high int) (int, error) {
+	if value == nil {
+		return fallback, nil
+	}
+	if *value < low || *value > high {
+		return 0, outOfRange(parameter, *value, low, high)
+	}
+	return *value, nil
+}

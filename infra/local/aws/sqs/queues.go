@@ -1,0 +1,163 @@
+package sqs
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+var queueName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
+
+type createQueueInput struct {
+	QueueName  string
+	Attributes map[string]string
+}
+
+type queueURLOutput struct {
+	QueueURL string `json:"QueueUrl"`
+}
+
+func (s *Server) createQueue(_ context.Context, in *createQueueInput) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !queueName.MatchString(in.QueueName) {
+		return nil, wire.Fail("InvalidParameterValue", "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
+	}
+	if err := s.checkAttributes(in.QueueName, in.Attributes); err != nil {
+		return nil, err
+	}
+	if q, ok := s.queues[in.QueueName]; ok {
+		if name := q.differs(in.Attributes); name != "" {
+			return nil, wire.Fail("QueueNameExists", "A queue already exists with the same name and a different value for attribute %s", name)
+		}
+		return queueURLOutput{QueueURL: s.urlOf(in.QueueName)}, nil
+	}
+	attributes := in.Attributes
+	if attributes == nil {
+		attributes = map[string]string{}
+	}
+	err := s.commit(record{Kind: kindCreate, Queue: in.QueueName, Attributes: attributes, At: time.Now()})
+	return queueURLOutput{QueueURL: s.urlOf(in.QueueName)}, err
+}
+
+// checkAttributes refuses what parseSettings refuses, and a dead-letter queue that does not exist yet or is name itself.
+func (s *Server) checkAttributes(name string, attributes map[string]string) error {
+	parsed, err := parseSettings(attributes)
+	if err != nil || parsed.deadLetterARN == "" {
+		return err
+	}
+	switch target := s.findARN(parsed.deadLetterARN); {
+	case target == nil:
+		return badRedrive(attributes["RedrivePolicy"], "Dead letter target does not exist.")
+	case target.name == name:
+		return badRedrive(attributes["RedrivePolicy"], "A queue cannot be its own dead letter target.")
+	default:
+		return nil
+	}
+}
+
+// differs names an attribute whose value is not the queue's, "" when all are.
+func (q *queue) differs(attributes map[string]string) string {
+	own := q.describe(time.Now())
+	for name, value := range attributes {
+		if name == "RedrivePolicy" {
+			arn, count, err := parseRedrive(value)
+			if err == nil && arn == q.settings.deadLetterARN && count == q.settings.maxReceives {
+				continue
+			}
+		}
+		if own[name] != value {
+			return name
+		}
+	}
+	return ""
+}
+
+type getQueueURLInput struct {
+	QueueName string
+}
+
+func (s *Server) getQueueURL(_ context.Context, in *getQueueURLInput) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.named(in.QueueName)
+	if err != nil {
+		return nil, err
+	}
+	return queueURLOutput{QueueURL: s.urlOf(q.name)}, nil
+}
+
+type getQueueAttributesInput struct {
+	QueueURL       string `json:"QueueUrl"`
+	AttributeNames []string
+}
+
+type getQueueAttributesOutput struct {
+	Attributes map[string]string `json:"Attributes,omitempty"`
+}
+
+func (s *Server) getQueueAttributes(_ context.Context, in *getQueueAttributesInput) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.find(in.QueueURL)
+	if err != nil {
+		return nil, err
+	}
+	return getQueueAttributesOutput{Attributes: selected(q.describe(time.Now()), in.AttributeNames)}, nil
+}
+
+// selected returns the entries of all that are named; "All" names every one.
+func selected(all map[string]string, names []string) map[string]string {
+	if slices.Contains(names, "All") {
+		return all
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		if value, ok := all[name]; ok {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// describe returns every attribute of the queue: defaults, what was set, and what is counted.
+func (q *queue) describe(now time.Time) map[string]string {
+	all := map[string]string{}
+	for name, n := range numbers() {
+		all[name] = strconv.Itoa(n.fallback)
+	}
+	for name, value := range q.attributes {
+		if value != "" {
+			all[name] = value
+		}
+	}
+	visible, inFlight, delayed := q.counts(now)
+	all["QueueArn"] = q.arn()
+	all["CreatedTimestamp"] = strconv.FormatInt(q.created.Unix(), 10)
+	all["ApproximateNumberOfMessages"] = strconv.Itoa(visible)
+	all["ApproximateNumberOfMessagesNotVisible"] = strconv.Itoa(inFlight)
+	all["ApproximateNumberOfMessagesDelayed"] = strconv.Itoa(delayed)
+	return all
+}
+
+type setQueueAttributesInput struct {
+	QueueURL   string `json:"QueueUrl"`
+	Attributes map[string]string
+}
+
+func (s *Server) setQueueAttributes(_ context.Context, in *setQueueAttributesInput) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.find(in.QueueURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkAttributes(q.name, in.Attributes); err != nil {
+		return nil, err
+	}
+	return nil, s.commit(record{Kind: kindAttributes, Queue: q.name, Attributes: in.Attributes})
+}

@@ -1,0 +1,206 @@
+package sqs
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const maxReceiveBatch = 10
+
+type receiveMessageInput struct {
+	QueueURL                    string `json:"QueueUrl"`
+	MaxNumberOfMessages         *int
+	WaitTimeSeconds             *int
+	VisibilityTimeout           *int
+	AttributeNames              []string // the older name of the next field
+	MessageSystemAttributeNames []string
+	MessageAttributeNames       []string
+}
+
+type receiveMessageOutput struct {
+	Messages []received `json:"Messages,omitempty"`
+}
+
+type received struct {
+	MessageID              string `json:"MessageId"`
+	ReceiptHandle          string
+	Body                   string
+	MD5OfBody              string
+	Attributes             map[string]string    `json:"Attributes,omitempty"`
+	MessageAttributes      map[string]attribute `json:"MessageAttributes,omitempty"`
+	MD5OfMessageAttributes string               `json:"MD5OfMessageAttributes,omitempty"`
+}
+
+// poll is one ReceiveMessage with its defaults filled in.
+type poll struct {
+	queueURL   string
+	max        int
+	visibility time.Duration
+	deadline   time.Time
+	system     []string
+	attributes []string
+}
+
+func (s *Server) receiveMessage(ctx context.Context, in *receiveMessageInput) (any, error) {
+	p, err := s.newPoll(in)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		messages, again, err := s.take(p)
+		if err != nil || len(messages) > 0 || again == nil {
+			return receiveMessageOutput{Messages: messages}, err
+		}
+		if !again.sleep(ctx) {
+			return receiveMessageOutput{}, nil // the caller hung up
+		}
+	}
+}
+
+func (s *Server) newPoll(in *receiveMessageInput) (poll, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.find(in.QueueURL)
+	if err != nil {
+		return poll{}, err
+	}
+	most, err := ranged("MaxNumberOfMessages", in.MaxNumberOfMessages, 1, 1, maxReceiveBatch)
+	if err != nil {
+		return poll{}, err
+	}
+	wait, err := ranged("WaitTimeSeconds", in.WaitTimeSeconds, q.settings.wait, 0, maxWaitSeconds)
+	if err != nil {
+		return poll{}, err
+	}
+	visibility, err := ranged("VisibilityTimeout", in.VisibilityTimeout, q.settings.visibility, 0, maxVisibilitySeconds)
+	if err != nil {
+		return poll{}, err
+	}
+	return poll{
+		queueURL: in.QueueURL, max: most,
+		visibility: time.Duration(visibility) * time.Second,
+		deadline:   time.Now().Add(time.Duration(wait) * time.Second),
+		system:     slices.Concat(in.AttributeNames, in.MessageSystemAttributeNames),
+		attributes: in.MessageAttributeNames,
+	}, nil
+}
+
+// pause is how long an empty poll may sleep, and what ends it earlier.
+type pause struct {
+	length time.Duration
+	wake   <-chan struct{}
+}
+
+// sleep returns false when ctx ended.
+func (p *pause) sleep(ctx context.Context) bool {
+	timer := time.NewTimer(p.length)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.wake:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// take makes up to p.max visible messages invisible and returns them. Without any it says how long to sleep before
+// the next try, nil when the poll is over.
+func (s *Server) take(p poll) ([]received, *pause, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.find(p.queueURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := time.Now()
+	var chosen []*message
+	// A failing journal must not lose the messages that next took out of the schedule.
+	defer func() {
+		for _, m := range chosen {
+			if m.index < 0 {
+				q.put(m)
+			}
+		}
+	}()
+	for len(chosen) < p.max {
+		m := q.next(now)
+		if m == nil {
+			break
+		}
+		buried, err := s.bury(q, m, now)
+		if !buried {
+			chosen = append(chosen, m)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	var out []received
+	for _, m := range chosen {
+		if err := s.commit(record{Kind: kindReceive, Queue: q.name, ID: m.ID, At: now, Until: now.Add(p.visibility)}); err != nil {
+			return nil, nil, err
+		}
+		out = append(out, m.deliver(p))
+	}
+	if len(out) > 0 || !now.Before(p.deadline) {
+		return out, nil, nil
+	}
+	length := p.deadline.Sub(now)
+	if len(q.schedule) > 0 {
+		length = min(length, q.schedule[0].VisibleAt.Sub(now))
+	}
+	return nil, &pause{length: length, wake: q.wake}, nil
+}
+
+// bury moves m to the dead-letter queue when it was received too often. SQS does so when the next consumer asks.
+func (s *Server) bury(q *queue, m *message, now time.Time) (bool, error) {
+	target := s.findARN(q.settings.deadLetterARN)
+	if target == nil || m.Receives < q.settings.maxReceives {
+		return false, nil
+	}
+	if err := s.commit(record{Kind: kindBury, Queue: q.name, ID: m.ID, At: now, Target: target.name}); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+func (m *message) deliver(p poll) received {
+	out := received{
+		MessageID: m.ID, ReceiptHandle: m.handle(), Body: m.Body, MD5OfBody: hexMD5([]byte(m.Body)),
+		Attributes: selected(m.systemAttributes(), p.system), MessageAttributes: map[string]attribute{},
+	}
+	for name, value := range m.Attributes {
+		if slices.ContainsFunc(p.attributes, func(pattern string) bool { return names(pattern, name) }) {
+			out.MessageAttributes[name] = value
+		}
+	}
+	out.MD5OfMessageAttributes = attributesMD5(out.MessageAttributes)
+	return out
+}
+
+// names reports whether pattern asks for the attribute name: itself, "All", ".*" or a prefix such as "trace.*".
+func names(pattern, name string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, ".*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return pattern == "All" || pattern == name
+}
+
+func (m *message) systemAttributes() map[string]string {
+	out := map[string]string{
+		"SenderId":                         account,
+		"SentTimestamp":                    strconv.FormatInt(m.Sent.UnixMilli(), 10),
+		"ApproximateReceiveCount":          strconv.Itoa(m.Receives),
+		"ApproximateFirstReceiveTimestamp": strconv.FormatInt(m.FirstReceived.UnixMilli(), 10),
+	}
+	if m.GroupID != "" {
+		out["MessageGroupId"] = m.GroupID
+	}
+	if m.SourceARN != "" {
+		out["DeadLetterQueueSourceArn"] = m.SourceARN
+	}
+	return out
+}

@@ -1,0 +1,225 @@
+package sqs_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/local/aws/sqs"
+)
+
+func TestDelayVisibilityAndRedriveRunOnTheVirtualClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		live, dead := b.pair("exports", "5")
+		start := time.Now()
+		b.send(live, "task", 900)
+
+		var deliveries []time.Duration
+		for time.Since(start) < 3*time.Hour {
+			for range b.receive(live, 20) {
+				deliveries = append(deliveries, time.Since(start))
+			}
+		}
+		want := []time.Duration{15 * time.Minute, 21 * time.Minute, 27 * time.Minute, 33 * time.Minute, 39 * time.Minute}
+		if diff := cmp.Diff(want, deliveries); diff != "" {
+			t.Errorf("deliveries: the delay, then one per visibility timeout (-want +got):\n%s", diff)
+		}
+
+		letter := b.one(dead)
+		if got := letter.Attributes["DeadLetterQueueSourceArn"]; got != arn("exports") {
+			t.Errorf("DeadLetterQueueSourceArn is %q, want %q", got, arn("exports"))
+		}
+		if got := letter.Attributes["ApproximateReceiveCount"]; got != "6" {
+			t.Errorf("ApproximateReceiveCount is %q, want 6: five deliveries and this one", got)
+		}
+	})
+}
+
+func TestALongPollEndsWhenAMessageComesAndNotLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		url := b.queue("jobs", nil)
+		start := time.Now()
+		time.AfterFunc(7*time.Second, func() { b.send(url, "now", 0) })
+		if got := bodies(b.receive(url, 20)); !cmp.Equal(got, []string{"now"}) {
+			t.Fatalf("got %q", got)
+		}
+		if got := time.Since(start); got != 7*time.Second {
+			t.Errorf("the poll took %v, want 7s", got)
+		}
+		if got := b.receive(url, 20); len(got) != 0 {
+			t.Errorf("got %q again, although it is in flight", bodies(got))
+		}
+		if got := time.Since(start); got != 27*time.Second {
+			t.Errorf("both polls took %v, want 27s", got)
+		}
+	})
+}
+
+func TestALongPollEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		url := b.queue("jobs", nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := b.ReceiveMessage(ctx, &sdk.ReceiveMessageInput{QueueUrl: url, WaitTimeSeconds: 20})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the context's error", err)
+		}
+		if got := time.Since(start); got != 3*time.Second {
+			t.Errorf("the poll took %v, want 3s", got)
+		}
+	})
+}
+
+func TestQueueDefaultsCountWhenTheCallNamesNone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		url := b.queue("jobs", map[string]string{
+			"DelaySeconds": "60", "VisibilityTimeout": "10", "ReceiveMessageWaitTimeSeconds": "20",
+		})
+		start := time.Now()
+		b.send(url, "late", 0)
+		for len(b.receive(url, 0)) == 0 {
+			continue
+		}
+		if got := time.Since(start); got != time.Minute {
+			t.Errorf("the message came after %v, want 1m0s", got)
+		}
+		b.receive(url, 0)
+		if got := time.Since(start); got != 70*time.Second {
+			t.Errorf("it came again after %v, want 1m10s", got)
+		}
+	})
+}
+
+func TestVisibilityCanBeExtendedAndGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		url := b.queue("jobs", map[string]string{"VisibilityTimeout": "30"})
+		b.send(url, "work", 0)
+		first := b.one(url)
+		if err := b.visibility(url, first.ReceiptHandle, 300); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(299 * time.Second)
+		if got := b.receive(url, 0); len(got) != 0 {
+			t.Fatal("the message came back before its extended timeout")
+		}
+		if err := b.visibility(url, first.ReceiptHandle, 0); err != nil {
+			t.Fatal(err)
+		}
+		second := b.one(url)
+		if got := second.Attributes["ApproximateReceiveCount"]; got != "2" {
+			t.Errorf("ApproximateReceiveCount is %q, want 2", got)
+		}
+		wantCode(t, b.visibility(url, first.ReceiptHandle, 60), "AWS.SimpleQueueService.MessageNotInflight")
+		time.Sleep(time.Hour)
+		wantCode(t, b.visibility(url, second.ReceiptHandle, 60), "AWS.SimpleQueueService.MessageNotInflight")
+
+		third := b.one(url)
+		time.Sleep(20 * time.Second)
+		wantCode(t, b.visibility(url, third.ReceiptHandle, 43_190), "InvalidParameterValue")
+	})
+}
+
+func TestOnlyTheLatestReceiptHandleDeletes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		url := b.queue("jobs", map[string]string{"VisibilityTimeout": "30"})
+		b.send(url, "slow", 0)
+		first := b.one(url)
+		time.Sleep(31 * time.Second)
+		second := b.one(url)
+
+		b.deleteMessage(url, first.ReceiptHandle)
+		time.Sleep(31 * time.Second)
+		third := b.one(url) // the stale handle deleted nothing
+		b.deleteMessage(url, second.ReceiptHandle)
+		b.deleteMessage(url, third.ReceiptHandle)
+		b.deleteMessage(url, third.ReceiptHandle) // a repetition is no error
+		time.Sleep(time.Hour)
+		if got := b.receive(url, 0); len(got) != 0 {
+			t.Errorf("got %q after it was deleted", bodies(got))
+		}
+	})
+}
+
+func TestMessagesVanishAfterTheRetentionPeriod(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		url := b.queue("jobs", map[string]string{"MessageRetentionPeriod": "60"})
+		b.send(url, "old", 0)
+		time.Sleep(61 * time.Second)
+		if got := b.receive(url, 0); len(got) != 0 {
+			t.Errorf("got %q after the retention period", bodies(got))
+		}
+	})
+}
+
+func TestDeadLettersGoBackAsNewMessages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		live, dead := b.pair("exports", `"1"`)
+		b.send(live, "task", 0)
+		failed := b.one(live)
+		b.send(dead, "sent here directly", 0)
+		time.Sleep(10 * time.Minute)
+		b.receive(live, 0)
+
+		source := arn("dead")
+		if _, err := b.StartMessageMoveTask(t.Context(), &sdk.StartMessageMoveTaskInput{SourceArn: &source}); err != nil {
+			t.Fatal(err)
+		}
+		revived := b.one(live)
+		if *revived.Body != "task" || *revived.MessageId == *failed.MessageId || revived.Attributes["ApproximateReceiveCount"] != "1" {
+			t.Errorf("got %q with id %q (was %q), received %s times", *revived.Body, *revived.MessageId, *failed.MessageId,
+				revived.Attributes["ApproximateReceiveCount"])
+		}
+		if got := bodies(b.receive(dead, 0)); !cmp.Equal(got, []string{"sent here directly"}) {
+			t.Errorf("the dead-letter queue holds %q", got)
+		}
+
+		source = arn("exports")
+		_, err := b.StartMessageMoveTask(t.Context(), &sdk.StartMessageMoveTaskInput{SourceArn: &source})
+		wantCode(t, err, "InvalidParameterValue")
+		source = arn("nowhere")
+		_, err = b.StartMessageMoveTask(t.Context(), &sdk.StartMessageMoveTaskInput{SourceArn: &source})
+		wantCode(t, err, "ResourceNotFoundException")
+	})
+}
+
+func TestSnapshotCountsWhatTheConsoleShows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		live, _ := b.pair("exports", "3")
+		b.send(live, "first", 0)
+		b.receive(live, 0)
+		b.send(live, "second", 0)
+		b.send(live, "third", 0)
+		b.send(live, "later", 60)
+		want := []sqs.QueueState{
+			{Name: "dead", DeadLetter: true},
+			{Name: "exports", Visible: 2, InFlight: 1, Delayed: 1},
+		}
+		if diff := cmp.Diff(want, b.cloud.SQS().Snapshot()); diff != "" {
+			t.Errorf("snapshot (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,77 @@
+// Package ssm owns the embedded Systems Manager Parameter Store: named parameters with a version number, spoken in
+// AWS JSON 1.1. It has no hierarchy queries, history, labels, policies or tags. Values lie in the clear in memory and
+// in the journal, also those of a SecureString.
+//
+// Rules without a source of their own follow the AWS Systems Manager API reference.
+package ssm
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+const (
+	serviceName = "ssm"
+	arnPrefix   = "arn:aws:ssm:us-east-1:000000000000:parameter"
+)
+
+// Server is the service. Create it with New.
+type Server struct {
+	journal    wire.Journal
+	operations map[string]wire.Operation
+
+	mu         sync.RWMutex
+	parameters map[string]parameter // by name
+}
+
+// parameter is one parameter as it stands in memory and, whole, in the journal.
+type parameter struct {
+	Name     string    `json:"name"`
+	Type     string    `json:"type"`
+	Value    string    `json:"value"`
+	Version  int64     `json:"version"`
+	Modified time.Time `json:"modified"`
+}
+
+// New makes an empty service; every change goes into journal before it takes effect.
+func New(journal wire.Journal) *Server {
+	s := &Server{journal: journal, parameters: map[string]parameter{}}
+	s.operations = map[string]wire.Operation{
+		"GetParameter":  wire.Typed(s.getParameter),
+		"GetParameters": wire.Typed(s.getParameters),
+		"PutParameter":  wire.Typed(s.putParameter),
+	}
+	return s
+}
+
+// Name implements wire.Service.
+func (s *Server) Name() string { return serviceName }
+
+// Operation implements wire.Service.
+func (s *Server) Operation(r *http.Request) string { return wire.Target(r) }
+
+// Serve implements wire.Service.
+func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
+	wire.ServeJSON(w, r, "1.1", s.operations)
+}
+
+// Replay implements wire.Service.
+func (s *Server) Replay(raw json.RawMessage) error {
+	var p parameter
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return fmt.Errorf("ssm record: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parameters[p.Name] = p
+	return nil
+}
+
+// arn puts a slash between prefix and name when the name brings none.
+func (p parameter) arn() string { return arnPrefix + "/" + strings.TrimPrefix(p.Name, "/") }

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// maxBody is above every request limit of the JSON services (DynamoDB's 16 MB BatchWriteItem is the largest).
+const maxBody = 17 << 20
+
+// Error is an AWS error answer of a JSON service.
+type Error struct {
+	Code    string         // "ConditionalCheckFailedException"
+	Message string         // AWS's wording, as far as our code or a reader of a log can see it
+	Status  int            // HTTP status; 400 when zero
+	Fields  map[string]any // further members of the body, such as "Item" or "CancellationReasons"
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// Fail makes an Error with status 400.
+func Fail(code, format string, args ...any) error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Operation is one decoded operation of a JSON service.
+type Operation func(ctx context.Context, body []byte) (any, error)
+
+// Typed turns a function over a request struct into an Operation. Unknown members are ignored, as AWS does.
+func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
+	return func(ctx context.Context, body []byte) (any, error) {
+		var in In
+		if err := json.Unmarshal(body, &in); err != nil {
+			return nil, Fail("SerializationException", "%v", err)
+		}
+		return f(ctx, &in)
+	}
+}
+
+// Target returns the operation in the X-Amz-Target header ("DynamoDB_20120810.PutItem" gives "PutItem").
+func Target(r *http.Request) string {
+	_, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	return name
+}
+
+// ServeJSON answers r with one of ops in the AWS JSON protocol of the given version ("1.0" or "1.1").
+func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[string]Operation) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		WriteJSONError(w, version, Fail("RequestEntityTooLarge", "request body is too large"))
+		return
+	}
+	op, ok := ops[Target(r)]
+	if !ok {
+		WriteJSONError(w, version, Fail("UnknownOperationException", "operation %q is not part of the embedded AWS", Target(r)))
+		return
+	}
+	out, err := op(r.Context(), body)
+	if err != nil {
+		WriteJSONError(w, version, err)
+		return
+	}
+	if out == nil {
+		out = struct{}{}
+	}
+	writeJSON(w, version, http.StatusOK, out)
+}
+
+// WriteJSONError writes err as AWS's JSON services do; an error that is no *Error becomes InternalServerError.
+func WriteJSONError(w http.ResponseWriter, version string, err error) {
+	failure, ok := errors.AsType[*Error](err)
+	if !ok {
+		failure = &Error{Code: "InternalServerError", Message: err.Error(), Status: http.StatusInternalServerError}
+	}
+	body := map[string]any{"__type": failure.Code, "message": failure.Message}
+	for name, value := range failure.Fields {
+		body[name] = value
+	}
+	writeJSON(w, version, max(failure.Status, http.StatusBadRequest), body)
+}
+
+func writeJSON(w http.ResponseWriter, version string, status int, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"__type":"InternalServerError"}`)
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-"+version)
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that went away needs no answer
+}
