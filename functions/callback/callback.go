@@ -1,0 +1,76 @@
+// Package callback serves GET /bridge/callback, where patient portals return (decisions section 3): it ends the
+// attempt that the state belongs to and sends the browser on. A state works once and only in the browser that began
+// the attempt, so a second call changes nothing. Portals that answer in the fragment get a page that asks again with
+// a query.
+package callback
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"recordbridge/shared/flow"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/secret"
+)
+
+// Route is the declared path.
+const Route = flow.CallbackPath
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API     *httpapi.API
+	Limiter httpapi.Limiter
+	Flows   Completer
+}
+
+// Completer ends attempts (flow.Completer).
+type Completer interface {
+	Complete(ctx context.Context, r flow.Return) (flow.Completed, error)
+}
+
+type request struct {
+	State string `query:"state"`
+	Code  string `query:"code"`
+	Iss   string `query:"iss"`
+	Error string `query:"error"`
+}
+
+//go:embed fragment.html
+var fragmentPage string
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, d.get)})
+}
+
+func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
+	if in == (request{}) {
+		return httpapi.Document([]byte(fragmentPage), scriptHash(fragmentPage)), nil
+	}
+	done, err := d.Flows.Complete(ctx, flow.Return{
+		State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error, Cookie: visit.Cookie,
+	})
+	if err != nil {
+		return httpapi.RedirectError(ctx, done.Redirect, done.ExternalState, err, endBinding(in.State)), nil
+	}
+	return httpapi.Redirect(done.Redirect.With(done.Result), endBinding(in.State)), nil
+}
+
+// endBinding removes the cookie of an attempt that has ended.
+func endBinding(state string) *http.Cookie {
+	return &http.Cookie{
+		Name: flow.CookieName(state), Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}
+}
+
+// scriptHash is the CSP source of the page's one inline script.
+func scriptHash(page string) string {
+	_, rest, _ := strings.Cut(page, "<script>")
+	script, _, _ := strings.Cut(rest, "</script>")
+	sum := sha256.Sum256([]byte(script))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,63 @@
+// Package createexport serves POST /bridge/fhir/ehi-export (spec section 4.2): it registers the bulk export of a
+// connection's record. Called by the organisation's backend with its key. Idempotent per connection: while an export
+// is pending, every request gets that one; a recent success is answered again (decisions section 3).
+package createexport
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// Route is the declared path.
+const Route = "/bridge/fhir/ehi-export"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API     *httpapi.API
+	Auth    httpapi.KeyAuth
+	Exports Registrar
+}
+
+// Registrar finds or opens the export of a connection (export.Registrar).
+type Registrar interface {
+	Register(ctx context.Context, tenant org.Tenant, connectionID string, refresh bool) (export.Task, error)
+}
+
+type request struct {
+	ConnectionID string          `json:"org_connection_id" required:"true"`
+	Refresh      bool            `json:"refresh"`
+	Fixtures     json.RawMessage `json:"fixtures"`
+}
+
+type response struct {
+	TaskID string        `json:"task_id"`
+	Status export.Status `json:"status"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Keyed(d.Auth, d.post)})
+}
+
+func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response, error) {
+	if len(in.Fixtures) > 0 && string(in.Fixtures) != "null" {
+		return response{}, fault.BadRequest("fixtures is only for TEFCA connections in test mode.")
+	}
+	id, ok := ids.ParseUUID(in.ConnectionID)
+	if !ok {
+		return response{}, connection.Missing()
+	}
+	task, err := d.Exports.Register(ctx, caller.Tenant, id, in.Refresh)
+	if err != nil {
+		return response{}, err
+	}
+	return response{TaskID: task.ID, Status: task.Status}, nil
+}

@@ -1,0 +1,89 @@
+// Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName} (spec section 4.4): it
+// redirects to the file. The URL in the event carries its own token, so a client that only follows redirects works;
+// the key of the owning organisation works as well, without the token (decisions section 3). It changes nothing.
+package downloadexport
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// Route is the declared path.
+const Route = "/bridge/fhir/ehi-export/{taskId}/download/{fileName}"
+
+// addressLife is how long the signed address of the file works (decisions section 9).
+const addressLife = 10 * time.Minute
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API       *httpapi.API
+	Auth      httpapi.KeyAuth
+	Tasks     Tasks
+	Links     Links
+	Downloads Downloads
+	Now       func() time.Time
+}
+
+// Tasks reads tasks; fault.NotFound.
+type Tasks interface {
+	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
+}
+
+// Links checks download tokens (export.Links).
+type Links interface {
+	Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error)
+}
+
+// Downloads signs addresses of files (blob.Downloads).
+type Downloads interface {
+	Address(ctx context.Context, key, fileName, contentType string, life time.Duration) (string, error)
+}
+
+type request struct {
+	TaskID   string `path:"taskId"`
+	FileName string `path:"fileName"`
+	Token    string `query:"token"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.KeyOptional(d.Auth, d.get)})
+}
+
+func (d Deps) get(ctx context.Context, caller *org.Caller, in request) (httpapi.Found, error) {
+	id, ok := ids.ParseTask(in.TaskID)
+	if !ok {
+		return httpapi.Found{}, export.Missing()
+	}
+	tenant, err := d.tenant(caller, id, in)
+	if err != nil {
+		return httpapi.Found{}, err
+	}
+	task, err := d.Tasks.Task(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return httpapi.Found{}, export.Missing()
+	}
+	if err != nil {
+		return httpapi.Found{}, err
+	}
+	if err := task.Downloadable(in.FileName, d.Now()); err != nil {
+		return httpapi.Found{}, err
+	}
+	address, err := d.Downloads.Address(ctx, task.File.Key, task.File.Name, export.ContentType, addressLife)
+	return httpapi.Found{Location: address}, err
+}
+
+func (d Deps) tenant(caller *org.Caller, taskID string, in request) (org.Tenant, error) {
+	if caller != nil {
+		return caller.Tenant, nil
+	}
+	return d.Links.Tenant(in.Token, taskID, in.FileName, d.Now())
+}

@@ -1,0 +1,28 @@
+// Package exportworker takes the messages of the export queue: each tells it to look at a task. It collects the
+// patient's record and stores the result, or hands over to a next message when its time ends. Duplicate, late and
+// forged messages find nothing to claim and change nothing.
+package exportworker
+
+import (
+	"context"
+	"time"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/org"
+)
+
+// Exports carries exports out (export.Worker).
+type Exports interface {
+	Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error
+}
+
+// New returns the handler of one message.
+func New(exports Exports) func(context.Context, due.Item) error {
+	return func(ctx context.Context, i due.Item) error {
+		if i.Kind != due.Task {
+			return nil // sent to the wrong queue by hand; the sweeper knows where it belongs
+		}
+		deadline, _ := ctx.Deadline()
+		return exports.Work(ctx, i.Tenant, i.ID, deadline)
+	}
+}

@@ -1,0 +1,78 @@
+// Package wiring chooses the adapters of the exportworker function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"recordbridge/functions/exportworker"
+	"recordbridge/shared/blob"
+	"recordbridge/shared/config"
+	"recordbridge/shared/config/awsparam"
+	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/due"
+	"recordbridge/shared/export"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tokens"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	ConnectionTable      string         `env:"CONNECTION_TABLE,required"`
+	TokensTable          string         `env:"TOKENS_TABLE,required"`
+	WorkTable            string         `env:"WORK_TABLE,required"`
+	TokensKey            string         `env:"TOKENS_KEY,required"`
+	DownloadSecret       string         `env:"DOWNLOAD_SECRET,required"`
+	ExportsBucket        string         `env:"EXPORTS_BUCKET,required"`
+	ExportQueueURL       string         `env:"EXPORT_QUEUE_URL,required"`
+	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
+	BaseURLParameter     string         `env:"BASE_URL_PARAMETER,required"`
+	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
+	WorkerLease          time.Duration  `env:"WORKER_LEASE,required"`
+	ExportRetention      time.Duration  `env:"EXPORT_RETENTION,required"`
+	SendDownloadLink     bool           `env:"SEND_DOWNLOAD_LINK,required"`
+}
+
+// Build makes the function. It reads secrets and parameters, once.
+func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQSHandler, error) {
+	db := dynamodb.NewFromConfig(p.AWS)
+	signing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.DownloadSecret)
+	if err != nil {
+		return nil, err
+	}
+	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
+	if err != nil {
+		return nil, err
+	}
+	portal := smart.Portal{Doer: p.HTTP, Now: p.Now}
+	worker := export.Worker{
+		Store:       store.Work{DB: db, Table: env.WorkTable},
+		Connections: store.Connections{DB: db, Table: env.ConnectionTable},
+		Tokens: tokens.Keeper{
+			Store:     store.Tokens{DB: db, Table: env.TokensTable},
+			Vault:     tokens.Vault{Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.TokensKey, tokens.Purpose, p.Now)},
+			Refresher: portal, Now: p.Now, NewID: ids.Random,
+		},
+		Portals: portal,
+		Files:   blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
+		Nudger:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
+		Links:   export.Links{Keys: signing, BaseURL: baseURL},
+		Now:     p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
+	}
+	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "exportworker"}
+	return lambdarun.SQS(options, due.Decode, exportworker.New(worker)), nil
+}

@@ -1,0 +1,57 @@
+// Package getorg serves GET /bridge/org?public_id= (spec section 4.8): the organisation's own information, for the
+// branding of its widget. Browsers call it with the public id alone; it changes nothing.
+package getorg
+
+import (
+	"context"
+	"net/http"
+
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+)
+
+// Route is the declared path.
+const Route = "/bridge/org"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API           *httpapi.API
+	Auth          httpapi.PublicAuth
+	Organisations Organisations
+}
+
+// Organisations finds the organisation behind a public id.
+type Organisations interface {
+	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
+}
+
+type request struct {
+	PublicID string `query:"public_id"`
+}
+
+// response is spec section 2.5.
+type response struct {
+	ID               string     `json:"id"`
+	Name             string     `json:"name"`
+	LogoURI          string     `json:"logo_uri"`
+	PrivacyPolicyURI string     `json:"privacy_policy_uri"`
+	WebsiteURI       string     `json:"website_uri"`
+	Plan             org.Plan   `json:"plan"`
+	Status           org.Status `json:"status"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Browser(d.Auth, d.get)})
+}
+
+func (d Deps) get(ctx context.Context, _ org.Caller, in request) (response, error) {
+	o, err := d.Organisations.Organisation(ctx, in.PublicID)
+	if err != nil {
+		return response{}, err
+	}
+	return response{
+		ID: o.ID, Name: o.Name, LogoURI: o.LogoURI, PrivacyPolicyURI: o.PrivacyPolicyURI,
+		WebsiteURI: o.WebsiteURI, Plan: o.Plan, Status: o.Status,
+	}, nil
+}

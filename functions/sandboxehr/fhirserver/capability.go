@@ -1,0 +1,65 @@
+package fhirserver
+
+import "net/http"
+
+type object = map[string]any
+
+// Capability answers GET /metadata. It is computed from the tables that reading and searching use, so it lists what
+// the server does and nothing else.
+func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
+	resources := make([]object, 0, len(s.types))
+	for _, name := range s.types {
+		resources = append(resources, capabilityOf(name))
+	}
+	s.writeFHIR(w, http.StatusOK, object{
+		"resourceType":   "CapabilityStatement",
+		"status":         "active",
+		"date":           "2026-03-01",
+		"kind":           "instance",
+		"software":       object{"name": "Recordbridge sandbox EHR"},
+		"implementation": object{"description": "Synthetic patients for tests. No real person.", "url": s.base},
+		"fhirVersion":    "4.0.1",
+		"format":         []string{"application/fhir+json", "json"},
+		"rest": []object{{
+			"mode":     "server",
+			"security": s.securityStatement(),
+			"resource": resources,
+		}},
+	})
+}
+
+func capabilityOf(resourceType string) object {
+	statement := object{"type": resourceType, "versioning": "no-version", "interaction": []object{{"code": "read"}}}
+	params := searchParams(resourceType)
+	if len(params) == 0 {
+		return statement
+	}
+	listed := make([]object, 0, len(params))
+	for _, p := range params {
+		listed = append(listed, object{"name": p.name, "type": string(p.kind)})
+	}
+	statement["interaction"] = []object{{"code": "read"}, {"code": "search-type"}}
+	statement["searchParam"] = listed
+
+	return statement
+}
+
+// securityStatement carries the oauth-uris extension of SMART 1.0, for clients that do not know the discovery
+// document.
+func (s *Server) securityStatement() object {
+	uri := func(name, value string) object { return object{"url": name, "valueUri": value} }
+
+	return object{
+		"cors": false,
+		"service": []object{{"coding": []object{{
+			"system": "http://terminology.hl7.org/CodeSystem/restful-security-service", "code": "SMART-on-FHIR",
+		}}}},
+		"extension": []object{{
+			"url": "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris",
+			"extension": []object{
+				uri("authorize", s.security.Authorize), uri("token", s.security.Token),
+				uri("revoke", s.security.Revoke), uri("introspect", s.security.Introspect),
+			},
+		}},
+	}
+}

@@ -1,0 +1,116 @@
+package fhirserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"recordbridge/functions/sandboxehr/persona"
+)
+
+// record is one persona's resources with what searches look at.
+type record struct {
+	byKey  map[string]*indexed
+	byType map[string][]*indexed // in the order of the record, which makes pages stable
+}
+
+// indexed is a resource with the values of its type's search parameters: references as "Type/id", tokens as
+// "system|code".
+type indexed struct {
+	persona.Resource
+
+	values map[string][]string
+}
+
+func newRecord(p persona.Persona) (*record, error) {
+	resources, err := p.Load()
+	if err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	rec := &record{byKey: map[string]*indexed{}, byType: map[string][]*indexed{}}
+	for _, r := range resources {
+		entry := &indexed{Resource: r, values: map[string][]string{}}
+		params := searchParams(r.Type)
+		if len(params) > 0 {
+			var body any
+			if err := json.Unmarshal(r.Body, &body); err != nil {
+				return nil, fmt.Errorf("decode %s/%s: %w", r.Type, r.ID, err)
+			}
+			for _, p := range params {
+				entry.values[p.name] = p.extract(body)
+			}
+		}
+		rec.byKey[r.Type+"/"+r.ID] = entry
+		rec.byType[r.Type] = append(rec.byType[r.Type], entry)
+	}
+
+	return rec, nil
+}
+
+// extract returns the values of the parameter in a resource.
+func (p param) extract(body any) []string {
+	var values []string
+	for _, element := range p.elements(body) {
+		switch p.kind {
+		case kindReference:
+			target := text(element, "reference")
+			if target != "" && (p.target == "" || strings.HasPrefix(target, p.target+"/")) {
+				values = append(values, target)
+			}
+		case kindToken:
+			values = append(values, tokens(element)...)
+		}
+	}
+
+	return values
+}
+
+func (p param) elements(body any) []any {
+	found := make([]any, 0, len(p.paths))
+	for _, path := range p.paths {
+		found = append(found, follow(body, path)...)
+	}
+
+	return found
+}
+
+// follow walks a path of element names; an array on the way stands for each of its items.
+func follow(node any, path []string) []any {
+	if items, isList := node.([]any); isList {
+		found := make([]any, 0, len(items))
+		for _, item := range items {
+			found = append(found, follow(item, path)...)
+		}
+
+		return found
+	}
+	if len(path) == 0 {
+		return []any{node}
+	}
+	fields, isObject := node.(map[string]any)
+	if !isObject || fields[path[0]] == nil {
+		return nil
+	}
+
+	return follow(fields[path[0]], path[1:])
+}
+
+// tokens are the codes of a code, an id or a CodeableConcept.
+func tokens(element any) []string {
+	if plain, isText := element.(string); isText {
+		return []string{"|" + plain}
+	}
+	var found []string
+	for _, coding := range follow(element, []string{"coding"}) {
+		found = append(found, text(coding, "system")+"|"+text(coding, "code"))
+	}
+
+	return found
+}
+
+func text(node any, name string) string {
+	fields, _ := node.(map[string]any)
+	value, _ := fields[name].(string)
+
+	return value
+}

@@ -1,0 +1,103 @@
+package fhirserver
+
+// paramKind is how the values of a search parameter are compared.
+type paramKind string
+
+const (
+	kindReference paramKind = "reference"
+	kindToken     paramKind = "token"
+)
+
+// param is one search parameter of one resource type.
+type param struct {
+	name string
+	kind paramKind
+	// paths lead to the elements, through arrays; for reference parameters they end before Reference.reference.
+	paths [][]string
+	// target limits a reference to one type, as "where(resolve() is Patient)" does in the FHIR definitions.
+	target string
+}
+
+// searchParams are the parameters that the server honours for a type, in the order of the CapabilityStatement. Types
+// without a way to the patient have none: they are read by id.
+func searchParams(resourceType string) []param {
+	id := param{name: "_id", kind: kindToken, paths: [][]string{{"id"}}}
+	if resourceType == "Patient" {
+		return []param{id}
+	}
+	params := patientParams(resourceType)
+	if len(params) == 0 {
+		return nil
+	}
+	params = append(params, id)
+	if hasCategory(resourceType) {
+		params = append(params, param{name: "category", kind: kindToken, paths: [][]string{{"category"}}})
+	}
+
+	return params
+}
+
+// patientParams are the parameters by which FHIR R4 finds the resources of a patient
+// (https://hl7.org/fhir/R4/searchparameter-registry.html). Types differ in the element and in whether the parameter
+// is called patient, subject or both.
+func patientParams(resourceType string) []param {
+	link := func(name string, path ...string) param {
+		return param{name: name, kind: kindReference, paths: [][]string{path}}
+	}
+	patient := func(path ...string) param {
+		return param{name: "patient", kind: kindReference, paths: [][]string{path}, target: "Patient"}
+	}
+	switch resourceType {
+	case "Account", "Basic", "CarePlan", "CareTeam", "ChargeItem", "ClinicalImpression", "Communication",
+		"CommunicationRequest", "Composition", "Condition", "Contract", "DeviceRequest", "DeviceUseStatement",
+		"DiagnosticReport", "DocumentManifest", "DocumentReference", "Encounter", "Flag", "Goal",
+		"GuidanceResponse", "ImagingStudy", "Invoice", "List", "MeasureReport", "Media",
+		"MedicationAdministration", "MedicationDispense", "MedicationRequest", "MedicationStatement", "Observation",
+		"Procedure", "QuestionnaireResponse", "RequestGroup", "RiskAssessment", "ServiceRequest", "Specimen":
+		return []param{patient("subject"), link("subject", "subject")}
+	case "AllergyIntolerance", "BodyStructure", "Claim", "ClaimResponse", "Consent", "CoverageEligibilityRequest",
+		"CoverageEligibilityResponse", "DetectedIssue", "Device", "EpisodeOfCare", "ExplanationOfBenefit",
+		"FamilyMemberHistory", "Immunization", "ImmunizationEvaluation", "ImmunizationRecommendation",
+		"MolecularSequence", "NutritionOrder", "RelatedPerson", "SupplyDelivery", "VisionPrescription":
+		return []param{patient("patient")}
+	case "AdverseEvent":
+		return []param{link("subject", "subject")}
+	case "Appointment":
+		return []param{patient("participant", "actor")}
+	case "AppointmentResponse":
+		return []param{patient("actor")}
+	case "AuditEvent":
+		either := patient("entity", "what")
+		either.paths = append(either.paths, []string{"agent", "who"})
+
+		return []param{either}
+	case "Coverage":
+		return []param{patient("beneficiary"), link("beneficiary", "beneficiary")}
+	case "EnrollmentRequest":
+		return []param{patient("candidate"), link("subject", "candidate")}
+	case "Person":
+		return []param{patient("link", "target")}
+	case "Provenance":
+		return []param{patient("target"), link("target", "target")}
+	case "ResearchSubject":
+		return []param{patient("individual"), link("individual", "individual")}
+	case "SupplyRequest":
+		return []param{link("subject", "deliverTo")}
+	case "Task":
+		return []param{patient("for"), link("subject", "for")}
+	default:
+		return nil
+	}
+}
+
+// hasCategory lists the types whose category is a search parameter in R4.
+func hasCategory(resourceType string) bool {
+	switch resourceType {
+	case "AllergyIntolerance", "CarePlan", "CareTeam", "Communication", "CommunicationRequest", "Composition",
+		"Condition", "Consent", "DiagnosticReport", "DocumentReference", "Goal",
+		"MedicationRequest", "MedicationStatement", "Observation", "Procedure", "ServiceRequest":
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,115 @@
+package fhirserver
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// issueCode is an IssueType of FHIR R4 (https://hl7.org/fhir/R4/valueset-issue-type.html).
+type issueCode string
+
+const (
+	issueLogin        issueCode = "login"
+	issueForbidden    issueCode = "forbidden"
+	issueNotFound     issueCode = "not-found"
+	issueNotSupported issueCode = "not-supported"
+	issueInvalid      issueCode = "invalid"
+	issueException    issueCode = "exception"
+)
+
+type (
+	operationOutcome struct {
+		ResourceType string         `json:"resourceType"`
+		Issue        []outcomeIssue `json:"issue"`
+	}
+	outcomeIssue struct {
+		Severity    string    `json:"severity"`
+		Code        issueCode `json:"code"`
+		Diagnostics string    `json:"diagnostics"`
+	}
+)
+
+// outcome answers with an OperationOutcome.
+func (s *Server) outcome(w http.ResponseWriter, status int, code issueCode, diagnostics string) {
+	s.writeFHIR(w, status, operationOutcome{
+		ResourceType: "OperationOutcome",
+		Issue:        []outcomeIssue{{Severity: "error", Code: code, Diagnostics: diagnostics}},
+	})
+}
+
+// NotFound answers a path that is no FHIR interaction.
+func (s *Server) NotFound(w http.ResponseWriter) {
+	s.outcome(w, http.StatusNotFound, issueNotFound, "There is nothing at this address.")
+}
+
+func (s *Server) writeFHIR(w http.ResponseWriter, status int, body any) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(body); err != nil {
+		s.log.Error("encode fhir answer", slog.Any("error", err))
+		w.WriteHeader(http.StatusInternalServerError)
+
+		return
+	}
+	s.write(w, status, "application/fhir+json; charset=utf-8", out.Bytes())
+}
+
+func (s *Server) write(w http.ResponseWriter, status int, contentType string, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	// A client that has gone away is not this server's problem.
+	_, _ = w.Write(body)
+}
+
+// writeBinary answers with the content itself when the client accepts its type and does not accept FHIR
+// (https://hl7.org/fhir/R4/binary.html#rest); it returns false when the resource is to be sent.
+func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.RawMessage) bool {
+	var content struct {
+		ContentType string `json:"contentType"`
+		Data        string `json:"data"`
+	}
+	if err := json.Unmarshal(body, &content); err != nil {
+		return false
+	}
+	own, _, err := mime.ParseMediaType(content.ContentType)
+	if err != nil || !wantsRaw(r.Header.Get("Accept"), own) {
+		return false
+	}
+	data, err := base64.StdEncoding.DecodeString(content.Data)
+	if err != nil {
+		return false
+	}
+	// A note may be HTML: sandbox keeps a browser that opens it from running anything in it.
+	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	s.write(w, http.StatusOK, content.ContentType, data)
+
+	return true
+}
+
+func wantsRaw(accept, own string) bool {
+	family, _, _ := strings.Cut(own, "/")
+	raw := false
+	for one := range strings.SplitSeq(accept, ",") {
+		mediaType, _, err := mime.ParseMediaType(one)
+		if err != nil {
+			continue
+		}
+		switch mediaType {
+		case "application/fhir+json", "application/json", "application/json+fhir":
+			return false
+		case own, family + "/*":
+			raw = true
+		}
+	}
+
+	return raw
+}

@@ -1,0 +1,46 @@
+package oauth
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+)
+
+// oauthError is an error answer of RFC 6749 §4.1.2.1 and §5.2. The description is ours, never a client's text.
+type oauthError struct{ code, description string }
+
+func (s *Server) writeJSON(w http.ResponseWriter, status int, body any) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		s.log.Error("encode oauth answer", slog.Any("error", err))
+		w.WriteHeader(http.StatusInternalServerError)
+
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Pragma", "no-cache")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	// A client that has gone away is not this server's problem.
+	_, _ = w.Write(raw)
+}
+
+// writeError answers with 400, or 401 for a client that is not who it says.
+func (s *Server) writeError(w http.ResponseWriter, problem oauthError) {
+	status := http.StatusBadRequest
+	if problem.code == "invalid_client" {
+		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", `Basic realm="sandbox"`)
+	}
+	s.writeJSON(w, status, map[string]string{"error": problem.code, "error_description": problem.description})
+}
+
+// fail answers an error of the store; the cause goes to the log only.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	s.log.ErrorContext(r.Context(), "sandbox authorization server failed", slog.Any("error", err))
+	s.writeJSON(w, http.StatusInternalServerError, map[string]string{
+		"error": "server_error", "error_description": "The sandbox could not do this. Try again.",
+	})
+}

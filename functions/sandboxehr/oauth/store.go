@@ -1,0 +1,152 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Store keeps codes, tokens and grants as bytes under keys of at most 80 printable ASCII characters. Codes and tokens
+// are never part of a key or value: keys hold their SHA-256.
+//
+// expires is when the value may be forgotten. A store may keep it longer: this package compares the time written
+// inside each value itself. Reads must be consistent with earlier writes.
+type Store interface {
+	// Put writes the value whatever was there.
+	Put(ctx context.Context, key string, value []byte, expires time.Time) error
+	// Get returns the value, or false when there is none.
+	Get(ctx context.Context, key string) (value []byte, found bool, err error)
+	// Swap writes the value only when the current one equals old; a nil old means that the key must be absent. It
+	// returns false, and changes nothing, otherwise. It is atomic: of two equal calls one returns true.
+	Swap(ctx context.Context, key string, old, value []byte, expires time.Time) (swapped bool, err error)
+}
+
+// The records of the store. Times are Unix seconds.
+type (
+	// codeRecord is an authorization code: what the person agreed to, before the client has fetched it.
+	codeRecord struct {
+		GrantID     string   `json:"grant_id"`
+		ClientID    string   `json:"client_id"`
+		RedirectURI string   `json:"redirect_uri"`
+		Challenge   string   `json:"challenge"`
+		PersonaID   string   `json:"persona_id"`
+		Scopes      []string `json:"scopes"`
+		ExpiresAt   int64    `json:"expires_at"`
+		Used        bool     `json:"used"`
+	}
+	// grantRecord is the consent from which every token of one family derives. Revoking it ends them all.
+	grantRecord struct {
+		ClientID  string   `json:"client_id"`
+		PersonaID string   `json:"persona_id"`
+		Scopes    []string `json:"scopes"`
+		ExpiresAt int64    `json:"expires_at"`
+		Revoked   bool     `json:"revoked"`
+	}
+	// tokenRecord is an access or a refresh token. Only refresh tokens are ever used up.
+	tokenRecord struct {
+		GrantID   string   `json:"grant_id"`
+		Scopes    []string `json:"scopes"`
+		IssuedAt  int64    `json:"issued_at"`
+		ExpiresAt int64    `json:"expires_at"`
+		Used      bool     `json:"used"`
+	}
+)
+
+func codeKey(code string) string     { return "CODE#" + fingerprint(code) }
+func grantKey(id string) string      { return "GRANT#" + id }
+func accessKey(token string) string  { return "ACCESS#" + fingerprint(token) }
+func refreshKey(token string) string { return "REFRESH#" + fingerprint(token) }
+
+func fingerprint(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+
+	return hex.EncodeToString(sum[:])
+}
+
+// newSecret is 256 bits in 43 URL-safe characters.
+func (s *Server) newSecret() (string, error) {
+	raw := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(s.random, raw); err != nil {
+		return "", fmt.Errorf("read random bytes: %w", err)
+	}
+
+	return base64.RawURLEncoding.EncodeToString(raw), nil
+}
+
+// load reads the record under the key into out and returns its bytes for a later Swap, nil when there is none.
+func (s *Server) load(ctx context.Context, key string, out any) ([]byte, error) {
+	raw, found, err := s.store.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("get record: %w", err)
+	}
+	if !found {
+		return nil, nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return nil, fmt.Errorf("decode record: %w", err)
+	}
+
+	return raw, nil
+}
+
+func (s *Server) save(ctx context.Context, key string, record any, expiresAt int64) error {
+	raw, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("encode record: %w", err)
+	}
+	if err := s.store.Put(ctx, key, raw, time.Unix(expiresAt, 0)); err != nil {
+		return fmt.Errorf("put record: %w", err)
+	}
+
+	return nil
+}
+
+// swap replaces the record that load returned as old; false means that somebody else changed it first.
+func (s *Server) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
+	raw, err := json.Marshal(record)
+	if err != nil {
+		return false, fmt.Errorf("encode record: %w", err)
+	}
+	swapped, err := s.store.Swap(ctx, key, old, raw, time.Unix(expiresAt, 0))
+	if err != nil {
+		return false, fmt.Errorf("swap record: %w", err)
+	}
+
+	return swapped, nil
+}
+
+// liveGrant returns the grant, or false when it is revoked, expired or unknown.
+func (s *Server) liveGrant(ctx context.Context, id string) (grantRecord, bool, error) {
+	var grant grantRecord
+	raw, err := s.load(ctx, grantKey(id), &grant)
+	if err != nil {
+		return grantRecord{}, false, err
+	}
+
+	return grant, raw != nil && !grant.Revoked && s.now().Unix() < grant.ExpiresAt, nil
+}
+
+// revokeGrant ends a grant and so every token of its family. It waits for nothing and may be repeated.
+func (s *Server) revokeGrant(ctx context.Context, id string) error {
+	for {
+		var grant grantRecord
+		raw, err := s.load(ctx, grantKey(id), &grant)
+		if err != nil {
+			return err
+		}
+		if raw == nil || grant.Revoked {
+			return nil
+		}
+		grant.Revoked = true
+		// A grant changes once in its life, so the second round of this loop finds it revoked.
+		swapped, err := s.swap(ctx, grantKey(id), raw, grant, grant.ExpiresAt)
+		if err != nil || swapped {
+			return err
+		}
+	}
+}

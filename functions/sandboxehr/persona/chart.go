@@ -1,0 +1,134 @@
+package persona
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// errOverfull means that the fixed part of a record is larger than the size its spec asks for.
+var errOverfull = errors.New("the record does not fit its size")
+
+// chart is a record under construction. It is grown section by section; a section that would exceed the wanted size
+// is dropped whole, so that no reference is left dangling.
+type chart struct {
+	spec   spec
+	out    []Resource
+	serial map[string]int  // last number used per type, for ids
+	shared map[string]bool // resources that other personas may hold too, added on first use
+	visits int
+
+	// What later sections refer to. Empty means that the section which makes it was dropped.
+	encounter, condition, coverage, medication string
+
+	err error
+}
+
+// generate builds the record: the sections that everyone has, then visits, then single readings up to the exact size.
+func (s spec) generate() ([]Resource, error) {
+	c := &chart{spec: s, serial: map[string]int{}, shared: map[string]bool{}}
+	if !c.try(identity) || !c.try(intake) {
+		return nil, fmt.Errorf("persona %s: %w", s.id, errOverfull)
+	}
+	if s.unusual && !c.try(unusual) {
+		return nil, fmt.Errorf("persona %s: %w", s.id, errOverfull)
+	}
+	sections := []func(*chart){
+		vaccination, insurance, allergies, medications, notes, background, careCoordination, devices,
+	}
+	for _, section := range sections {
+		c.try(section)
+	}
+	for c.try(visit) {
+		continue
+	}
+	for c.try(homeReading) {
+		continue
+	}
+	if c.err != nil {
+		return nil, fmt.Errorf("persona %s: %w", s.id, c.err)
+	}
+
+	return patientFirst(c.out)
+}
+
+// try grows the chart by one section, or leaves it untouched when the section does not fit or an earlier one failed.
+func (c *chart) try(section func(*chart)) bool {
+	draft := *c
+	draft.out = slices.Clip(c.out)
+	draft.serial = maps.Clone(c.serial)
+	draft.shared = maps.Clone(c.shared)
+	section(&draft)
+	if draft.err != nil {
+		c.err = draft.err
+
+		return false
+	}
+	if len(draft.out) > c.spec.size {
+		return false
+	}
+	*c = draft
+
+	return true
+}
+
+// add gives the resource the next id of its type, puts it on the chart and returns the reference to it.
+func (c *chart) add(resourceType string, body object) string {
+	c.serial[resourceType]++
+	id := fmt.Sprintf("%s-%s-%04d", c.spec.id, strings.ToLower(resourceType), c.serial[resourceType])
+
+	return c.put(resourceType, id, body)
+}
+
+// once puts a resource that several personas share on the chart, the first time it is needed.
+func (c *chart) once(resourceType, id string, body object) string {
+	key := resourceType + "/" + id
+	if c.shared[key] {
+		return key
+	}
+	c.shared[key] = true
+
+	return c.put(resourceType, id, body)
+}
+
+func (c *chart) put(resourceType, id string, body object) string {
+	body["resourceType"] = resourceType
+	body["id"] = id
+	if resourceType != "Binary" {
+		body["meta"] = object{"versionId": "1", "lastUpdated": "2026-03-01T06:00:00Z"}
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		c.err = fmt.Errorf("%s/%s: %w", resourceType, id, err)
+	}
+	c.out = append(c.out, Resource{Type: resourceType, ID: id, Body: raw})
+
+	return resourceType + "/" + id
+}
+
+// roll is the only source of variety: a number below n that depends on the persona, the label and the serial, and on
+// nothing else. A seeded math/rand would change every later value when one draw is added.
+func (c *chart) roll(label string, serial, n int) int {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", c.spec.id, label, serial))
+
+	return int(binary.BigEndian.Uint32(sum[:4])>>1) % n
+}
+
+func (c *chart) patient() object { return reference("Patient/" + c.spec.patientID()) }
+
+// at is the time of visit n, plus minutes into it.
+func (c *chart) at(n, minutes int) time.Time {
+	first, err := time.Parse(time.DateOnly, c.spec.firstVisit)
+	if err != nil {
+		c.err = fmt.Errorf("first visit of %s: %w", c.spec.id, err)
+	}
+	morning := 13*time.Hour + time.Duration(c.roll("hour", n, 7))*time.Hour
+
+	return first.Add(time.Duration(n)*c.spec.visitEvery + morning + time.Duration(minutes)*time.Minute)
+}

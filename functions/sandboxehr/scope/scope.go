@@ -1,0 +1,116 @@
+// Package scope owns the SMART App Launch scopes that the sandbox understands: which of the requested ones a person
+// can grant, and what a granted set allows.
+//
+// It knows the words only; who holds which grant is the business of package oauth.
+// Syntax: https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
+package scope
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Interaction is what a client wants to do with a resource type.
+type Interaction byte
+
+// The interactions of a read-only server, by their letter in SMART v2 scopes.
+const (
+	Read   Interaction = 'r'
+	Search Interaction = 's'
+)
+
+const (
+	launchPatient = "launch/patient"
+	offlineAccess = "offline_access"
+	onlineAccess  = "online_access"
+)
+
+// clinical is patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are not supported and so not granted.
+var clinical = regexp.MustCompile(`^patient/(\*|[A-Z][A-Za-z]{1,63})\.(read|write|\*|c?r?u?d?s?)$`)
+
+// Supported lists the scopes for the discovery document.
+func Supported() []string {
+	return []string{launchPatient, offlineAccess, onlineAccess, "patient/*.read", "patient/*.rs", "patient/*.r", "patient/*.s"}
+}
+
+// Grant narrows a requested scope string to what this server can grant: unknown scopes and every right to write are
+// left out (RFC 6749 §3.3 lets the server do so, and the answer says what was granted). It is empty when no access to
+// any data would remain.
+func Grant(requested string) []string {
+	var granted []string
+	data := false
+	for s := range strings.FieldsSeq(requested) {
+		narrowed := narrow(s)
+		if narrowed == "" || slices.Contains(granted, narrowed) {
+			continue
+		}
+		data = data || strings.HasPrefix(narrowed, "patient/")
+		granted = append(granted, narrowed)
+	}
+	if !data {
+		return nil
+	}
+
+	return granted
+}
+
+func narrow(s string) string {
+	switch s {
+	case launchPatient, offlineAccess, onlineAccess:
+		return s
+	}
+	parts := clinical.FindStringSubmatch(s)
+	if parts == nil {
+		return ""
+	}
+	switch parts[2] {
+	case "read", "*":
+		return "patient/" + parts[1] + ".read"
+	case "write":
+		return ""
+	}
+	letters := strings.Map(func(letter rune) rune {
+		if letter == rune(Read) || letter == rune(Search) {
+			return letter
+		}
+
+		return -1
+	}, parts[2])
+	if letters == "" {
+		return ""
+	}
+
+	return "patient/" + parts[1] + "." + letters
+}
+
+// Offline says whether the granted scopes come with a refresh token.
+func Offline(granted []string) bool { return slices.Contains(granted, offlineAccess) }
+
+// Allows says whether the granted scopes let a client do this with resources of the type.
+func Allows(granted []string, resourceType string, what Interaction) bool {
+	return slices.ContainsFunc(granted, func(s string) bool {
+		name, rights, isData := strings.Cut(strings.TrimPrefix(s, "patient/"), ".")
+		if !isData || name != "*" && name != resourceType {
+			return false
+		}
+
+		return rights == "read" || strings.ContainsRune(rights, rune(what))
+	})
+}
+
+// Types returns the resource types that the granted scopes name, with true when they cover all types.
+func Types(granted []string) (named []string, all bool) {
+	for _, s := range granted {
+		name, _, isData := strings.Cut(strings.TrimPrefix(s, "patient/"), ".")
+		switch {
+		case !isData:
+		case name == "*":
+			all = true
+		case !slices.Contains(named, name):
+			named = append(named, name)
+		}
+	}
+
+	return named, all
+}

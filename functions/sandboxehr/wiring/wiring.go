@@ -1,0 +1,54 @@
+// Package wiring chooses the adapters of the sandboxehr function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"recordbridge/functions/sandboxehr"
+	"recordbridge/functions/sandboxehr/oauth"
+	"recordbridge/functions/sandboxehr/persona"
+	"recordbridge/shared/config"
+	"recordbridge/shared/config/awsparam"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/store"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	SandboxTable     string `env:"SANDBOX_TABLE,required"`
+	SandboxDataDir   string `env:"SANDBOX_DATA_DIR"`
+	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
+}
+
+// Build makes the function. It reads secrets and parameters, once.
+func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HTTPHandler, error) {
+	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
+	if err != nil {
+		return nil, err
+	}
+	personas := persona.Builtin()
+	if env.SandboxDataDir != "" {
+		var loaded []persona.Persona
+		if loaded, err = persona.LoadDir(env.SandboxDataDir); err != nil {
+			return nil, err
+		}
+		personas = append(personas, loaded...)
+	}
+	sandbox, err := sandboxehr.New(sandboxehr.Deps{
+		BaseURL: baseURL + "/sandbox", Personas: personas,
+		Clients: []oauth.Client{{ID: sandboxehr.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath}}},
+		Store:   store.Sandbox{DB: dynamodb.NewFromConfig(p.AWS), Table: env.SandboxTable},
+		Now:     p.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: p.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lambdarun.HTTP(p.Logger, sandbox), nil
+}

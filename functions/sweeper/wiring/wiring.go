@@ -1,0 +1,37 @@
+// Package wiring chooses the adapters of the sweeper function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/functions/sweeper"
+	"recordbridge/shared/blob"
+	"recordbridge/shared/config"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/store"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	WorkTable        string `env:"WORK_TABLE,required"`
+	ExportQueueURL   string `env:"EXPORT_QUEUE_URL,required"`
+	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
+	ExportsBucket    string `env:"EXPORTS_BUCKET,required"`
+}
+
+// Build makes the function. It reads secrets and parameters, once.
+func Build(_ context.Context, env Environment, p config.Process) (lambdarun.ScheduleHandler, error) {
+	sweep := sweeper.New(sweeper.Deps{
+		Rows:   store.Work{DB: dynamodb.NewFromConfig(p.AWS), Table: env.WorkTable},
+		Queue:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
+		Files:  blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
+		Shards: store.DueShards, Now: p.Now,
+	})
+	return lambdarun.Schedule(lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "sweeper"}, sweep), nil
+}

@@ -1,0 +1,31 @@
+// Package webhookworker takes the messages of the delivery queue: each tells it to look at an event, which it fans out
+// to the subscriptions, or at a delivery that is due, which it attempts. Duplicate, late and forged messages find
+// nothing to claim and change nothing.
+package webhookworker
+
+import (
+	"context"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/org"
+)
+
+// Webhooks delivers events (webhook.Worker).
+type Webhooks interface {
+	DeliverEvent(ctx context.Context, tenant org.Tenant, id string) error
+	RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error
+}
+
+// New returns the handler of one message.
+func New(webhooks Webhooks) func(context.Context, due.Item) error {
+	return func(ctx context.Context, i due.Item) error {
+		switch i.Kind {
+		case due.Event:
+			return webhooks.DeliverEvent(ctx, i.Tenant, i.ID)
+		case due.Delivery:
+			return webhooks.RetryDelivery(ctx, i.Tenant, i.ID)
+		case due.Task:
+		}
+		return nil // sent to the wrong queue by hand; the sweeper knows where it belongs
+	}
+}

@@ -1,0 +1,50 @@
+// Package wiring chooses the adapters of the webhookworker function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/functions/webhookworker"
+	"recordbridge/shared/config"
+	"recordbridge/shared/due"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/store"
+	"recordbridge/shared/webhook"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	ControlTable         string         `env:"CONTROL_TABLE,required"`
+	WorkTable            string         `env:"WORK_TABLE,required"`
+	SecretsKey           string         `env:"SECRETS_KEY,required"`
+	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
+	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
+	WorkerLease          time.Duration  `env:"WORKER_LEASE,required"`
+}
+
+// Build makes the function. It reads secrets and parameters, once.
+func Build(_ context.Context, env Environment, p config.Process) (lambdarun.SQSHandler, error) {
+	db := dynamodb.NewFromConfig(p.AWS)
+	worker := webhook.Worker{
+		Store: store.Webhooks{
+			Work:    store.Work{DB: db, Table: env.WorkTable},
+			Control: store.Control{DB: db, Table: env.ControlTable},
+		},
+		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
+		Poster:  webhookworker.Poster{Client: p.HTTP},
+		Nudger:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL},
+		Now:     p.Now, Luck: rand.Float64, Lease: env.WorkerLease,
+	}
+	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "webhookworker", Concurrency: 10}
+	return lambdarun.SQS(options, due.Decode, webhookworker.New(worker)), nil
+}
