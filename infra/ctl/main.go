@@ -1,0 +1,133 @@
+// Command ctl is the operator's command line: organisations, credentials, webhooks and institutions of a stack. Where
+// the stack is, AWS's own variables say (AWS_ENDPOINT_URL, AWS_REGION, AWS_PROFILE); its tables and keys come from its
+// outputs:
+//
+//	aws cloudformation describe-stacks --stack-name recordbridge --query 'Stacks[0].Outputs' > outputs.json
+//	go run ./infra/ctl -outputs outputs.json organisation create -name "Alder Clinic App"
+//
+// It prints JSON. Private keys and webhook secrets are printed once, when they are made.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"recordbridge/infra/ctl/operator"
+	"recordbridge/shared/config"
+	"recordbridge/shared/ids"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "ctl:", err)
+		os.Exit(1)
+	}
+}
+
+const usage = `usage: ctl -outputs FILE COMMAND [flags]
+
+  organisation create -name NAME [-plan free|paid] [-website URL] [-privacy URL] [-logo URL]
+  organisation list
+  credential create   -org ID -mode test|live -redirect URI [-redirect URI ...] [-origin ORIGIN ...]
+  credential add-key  -public-id ID
+  credential revoke   -public-id ID [-all]
+  webhook create      -org ID -mode test|live -url URL [-type TYPE ...]
+  webhook test        -org ID -mode test|live
+  endpoint create     -fhir-base URL -client-id ID -scope SCOPES -platform TYPE -mode test|live -name NAME
+`
+
+// commands are the functions behind the words.
+func commands() map[string]command {
+	return map[string]command{
+		"organisation create": createOrganisation,
+		"organisation list":   listOrganisations,
+		"credential create":   createCredential,
+		"credential add-key":  addKey,
+		"credential revoke":   revokeKeys,
+		"webhook create":      createWebhook,
+		"webhook test":        testWebhook,
+		"endpoint create":     createEndpoint,
+	}
+}
+
+// command parses its flags and returns what is printed.
+type command func(ctx context.Context, o *operator.Operator, args []string) (any, error)
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("ctl", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	outputs := flags.String("outputs", "", "")
+	if err := flags.Parse(args); err != nil || flags.NArg() < 2 {
+		return errors.New("\n" + usage)
+	}
+	rest := flags.Args()
+	chosen, ok := commands()[rest[0]+" "+rest[1]]
+	if !ok {
+		return fmt.Errorf("there is no command %q\n%s", strings.Join(rest[:2], " "), usage)
+	}
+	stack, err := readOutputs(*outputs)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.AWS(ctx)
+	if err != nil {
+		return err
+	}
+	o, err := operator.Open(ctx, cfg, stack, operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "operator"})
+	if err != nil {
+		return err
+	}
+	result, err := chosen(ctx, o, rest[2:])
+	if err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(result)
+}
+
+// readOutputs reads the outputs of a stack as CloudFormation lists them, or as one JSON object.
+func readOutputs(file string) (map[string]string, error) {
+	if file == "" {
+		return nil, errors.New("-outputs is required: the file with the stack's outputs")
+	}
+	body, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, fmt.Errorf("read outputs: %w", err)
+	}
+	outputs := map[string]string{}
+	if json.Unmarshal(body, &outputs) == nil {
+		return outputs, nil
+	}
+	var list []struct {
+		OutputKey   string
+		OutputValue string
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, fmt.Errorf("%s holds no outputs: %w", file, err)
+	}
+	for _, entry := range list {
+		outputs[entry.OutputKey] = entry.OutputValue
+	}
+	return outputs, nil
+}
+
+// texts is a flag that may be given several times.
+type texts []string
+
+// String implements flag.Value.
+func (t *texts) String() string { return strings.Join(*t, ",") }
+
+// Set implements flag.Value.
+func (t *texts) Set(value string) error {
+	*t = append(*t, value)
+	return nil
+}

@@ -1,0 +1,77 @@
+// Package operator owns what an operator does to a stack: organisations, credentials and their keys, webhooks,
+// institutions. It works the same on a laptop, on LocalStack and on AWS, because it writes through the stores that the
+// functions read. Every change leaves an audit row. It is linked into the command line and the runner, in no Lambda.
+package operator
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/org"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
+	"recordbridge/shared/webhook"
+)
+
+// Options are what an Operator takes from its surroundings.
+type Options struct {
+	Now    func() time.Time
+	NewID  ids.Source
+	Random io.Reader
+	Actor  string // who the audit rows name
+}
+
+// Operator changes one stack.
+type Operator struct {
+	Options
+
+	control store.Control
+	work    store.Work
+	audit   store.Audit
+	hashing secret.Keyring
+	sealer  *kms.Sealer
+	queue   queue.Queue
+}
+
+// Open makes the Operator of the stack with these outputs (see Outputs in template.yaml).
+func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*Operator, error) {
+	for _, name := range []string{"ControlTable", "WorkTable", "AuditTable", "KeyHashingSecret", "SecretsKey", "DeliveryQueueUrl"} {
+		if outputs[name] == "" {
+			return nil, fmt.Errorf("the stack has no output %s", name)
+		}
+	}
+	hashing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(cfg), outputs["KeyHashingSecret"])
+	if err != nil {
+		return nil, fmt.Errorf("open stack: %w", err)
+	}
+	db := dynamodb.NewFromConfig(cfg)
+	return &Operator{
+		Options: o,
+		control: store.Control{DB: db, Table: outputs["ControlTable"]},
+		work:    store.Work{DB: db, Table: outputs["WorkTable"]},
+		audit:   store.Audit{DB: db, Table: outputs["AuditTable"]},
+		hashing: hashing,
+		sealer:  kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, o.Now),
+		queue:   queue.Queue{Client: sqs.NewFromConfig(cfg), DeliveryURL: outputs["DeliveryQueueUrl"]},
+	}, nil
+}
+
+// record writes the audit row of a change that has been made.
+func (o *Operator) record(ctx context.Context, tenant org.Tenant, action, target string) error {
+	if err := o.audit.Append(ctx, tenant, o.Now(), o.NewID(), o.Actor, action, target); err != nil {
+		return fmt.Errorf("audit %s: %w", action, err)
+	}
+	return nil
+}

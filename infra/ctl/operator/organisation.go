@@ -1,0 +1,161 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+const (
+	maxRedirectURIs = 25 // decisions section 7
+	maxLiveKeys     = 2  // decisions section 1: rotation without downtime
+)
+
+// CreateOrganisation makes an active organisation in both modes; its id is chosen here. Errors are fault.Invalid.
+func (o *Operator) CreateOrganisation(ctx context.Context, new org.Organisation) (org.Organisation, error) {
+	if strings.TrimSpace(new.Name) == "" {
+		return org.Organisation{}, fault.BadRequest("An organisation needs a name.")
+	}
+	if new.Plan != org.Free && new.Plan != org.Paid {
+		return org.Organisation{}, fault.BadRequest("The plan is free or paid.")
+	}
+	for _, address := range []string{new.LogoURI, new.PrivacyPolicyURI, new.WebsiteURI} {
+		if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+			return org.Organisation{}, fault.BadRequest("The organisation's addresses must be https URLs.")
+		}
+	}
+	new.ID, new.Status, new.CreatedAt = o.NewID(), org.Active, o.Now()
+	if err := o.control.CreateOrganisation(ctx, new); err != nil {
+		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
+	}
+	return new, o.record(ctx, org.Tenant{Mode: org.Live, OrgID: new.ID}, "organisation.created", new.ID)
+}
+
+// Listed is one organisation in one mode.
+type Listed struct {
+	Tenant       org.Tenant
+	Organisation org.Organisation
+}
+
+// Organisations lists all organisations in both modes.
+func (o *Operator) Organisations(ctx context.Context) ([]Listed, error) {
+	tenants, err := o.control.Tenants(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list organisations: %w", err)
+	}
+	listed := make([]Listed, 0, len(tenants))
+	for _, tenant := range tenants {
+		found, err := o.control.Organisation(ctx, tenant)
+		if err != nil {
+			return nil, fmt.Errorf("read organisation %s: %w", tenant.OrgID, err)
+		}
+		listed = append(listed, Listed{Tenant: tenant, Organisation: found})
+	}
+	return listed, nil
+}
+
+// CreateCredential makes a credential with its first private key, which is returned here and can never be shown
+// again. Errors are fault.Invalid and fault.NotFound.
+func (o *Operator) CreateCredential(ctx context.Context, tenant org.Tenant, redirects, origins []string) (org.Credential, secret.Text, error) {
+	if len(redirects) == 0 || len(redirects) > maxRedirectURIs {
+		return org.Credential{}, secret.Text{}, fault.BadRequest("A credential has 1 to 25 redirect URIs.")
+	}
+	for _, uri := range redirects {
+		if err := org.CheckRedirectURI(tenant.Mode, uri); err != nil {
+			return org.Credential{}, secret.Text{}, fmt.Errorf("redirect URI %q: %w", uri, err)
+		}
+	}
+	if _, err := o.control.Organisation(ctx, tenant); err != nil {
+		return org.Credential{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
+	}
+	key, private, err := o.newKey(tenant.Mode)
+	if err != nil {
+		return org.Credential{}, secret.Text{}, err
+	}
+	credential := org.Credential{
+		ID: o.NewID(), Tenant: tenant, Keys: []org.Key{key}, RedirectURIs: redirects, AllowedOrigins: origins, CreatedAt: o.Now(),
+	}
+	if err := o.control.CreateCredential(ctx, credential); err != nil {
+		return org.Credential{}, secret.Text{}, fmt.Errorf("create credential: %w", err)
+	}
+	return credential, private, o.record(ctx, tenant, "credential.created", credential.ID)
+}
+
+// AddKey gives a credential a second private key, for a rotation without downtime. With two live keys already it
+// answers fault.Conflict.
+func (o *Operator) AddKey(ctx context.Context, publicID string) (secret.Text, error) {
+	credential, err := o.credential(ctx, publicID)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	live := 0
+	for _, key := range credential.Keys {
+		if key.RevokedAt.IsZero() {
+			live++
+		}
+	}
+	if live >= maxLiveKeys {
+		return secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The credential has two live keys. Revoke one first.")
+	}
+	key, private, err := o.newKey(credential.Tenant.Mode)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	credential.Keys = append(credential.Keys, key)
+	if err := o.control.SaveCredential(ctx, credential); err != nil {
+		return secret.Text{}, fmt.Errorf("save credential: %w", err)
+	}
+	return private, o.record(ctx, credential.Tenant, "key.created", key.ID)
+}
+
+// RevokeKeys revokes the oldest live key of a credential, or all of them. They stop working within 30 seconds.
+func (o *Operator) RevokeKeys(ctx context.Context, publicID string, all bool) error {
+	credential, err := o.credential(ctx, publicID)
+	if err != nil {
+		return err
+	}
+	revoked := 0
+	for i := range credential.Keys {
+		if credential.Keys[i].RevokedAt.IsZero() && (all || revoked == 0) {
+			credential.Keys[i].RevokedAt = o.Now()
+			revoked++
+		}
+	}
+	if revoked == 0 {
+		return fault.Missing("The credential has no live key.")
+	}
+	if err := o.control.SaveCredential(ctx, credential); err != nil {
+		return fmt.Errorf("save credential: %w", err)
+	}
+	return o.record(ctx, credential.Tenant, "key.revoked", credential.ID)
+}
+
+func (o *Operator) credential(ctx context.Context, publicID string) (org.Credential, error) {
+	id, _, ok := org.ParsePublicID(publicID)
+	if !ok {
+		return org.Credential{}, fault.BadRequest("This is no public id.")
+	}
+	tenant, err := o.control.TenantOf(ctx, id)
+	if err != nil {
+		return org.Credential{}, fmt.Errorf("find public id: %w", err)
+	}
+	credential, err := o.control.Credential(ctx, tenant, id)
+	if err != nil {
+		return org.Credential{}, fmt.Errorf("read credential: %w", err)
+	}
+	return credential, nil
+}
+
+func (o *Operator) newKey(mode org.Mode) (org.Key, secret.Text, error) {
+	private, err := org.NewPrivateKey(mode, o.Random)
+	if err != nil {
+		return org.Key{}, secret.Text{}, fmt.Errorf("make private key: %w", err)
+	}
+	mark := o.hashing.Sign([]byte(private.Reveal()))
+	return org.Key{ID: o.NewID(), HashVersion: mark.Version, Hash: mark.Sum, CreatedAt: o.Now()}, private, nil
+}

@@ -1,0 +1,127 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// browser follows redirects and keeps cookies as a patient's does. Loopback addresses count as secure, as in browsers.
+type browser struct {
+	stack   *stack
+	cookies map[string]string
+}
+
+func (s *stack) browser() *browser { return &browser{stack: s, cookies: map[string]string{}} }
+
+// open follows redirects from address. It stops at the application's return page, or at an answer that is no redirect.
+// At the portal, decision answers in the person's place.
+func (b *browser) open(address, persona, decision string) (*http.Response, *url.URL) {
+	b.stack.t.Helper()
+	for range 10 {
+		target, err := url.Parse(address)
+		must(b.stack.t, err)
+		if strings.HasPrefix(target.Path, "/_local/return") {
+			return nil, target
+		}
+		if strings.HasSuffix(target.Path, "/oauth/authorize") {
+			query := target.Query()
+			query.Set("persona", persona)
+			query.Set("decision", decision)
+			target.RawQuery = query.Encode()
+		}
+		answer := b.get(target)
+		location, err := answer.Location()
+		if err != nil {
+			return answer, target
+		}
+		address = target.ResolveReference(location).String()
+	}
+	b.stack.t.Fatal("too many redirects")
+	return nil, nil
+}
+
+func (b *browser) get(target *url.URL) *http.Response {
+	b.stack.t.Helper()
+	r, err := http.NewRequestWithContext(b.stack.t.Context(), http.MethodGet, target.String(), nil)
+	must(b.stack.t, err)
+	for name, value := range b.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	answer, err := b.stack.Do(r)
+	must(b.stack.t, err)
+	for _, cookie := range answer.Cookies() {
+		if cookie.MaxAge < 0 {
+			delete(b.cookies, cookie.Name)
+			continue
+		}
+		b.cookies[cookie.Name] = cookie.Value
+	}
+	return answer
+}
+
+// connect takes a patient through the whole flow and returns what the application gets back.
+func (s *stack) connect(persona, decision string) url.Values {
+	s.t.Helper()
+	answer, last := s.browser().open(s.connectURL(), persona, decision)
+	if answer != nil {
+		s.t.Fatalf("the browser ended at %s with %d", last.Path, answer.StatusCode)
+	}
+	return last.Query()
+}
+
+func (s *stack) connectURL() string {
+	test := s.seeded.Organisations[0]
+	return baseURL + "/bridge/connect?" + url.Values{
+		"public_id": {test.PublicID}, "endpoint_id": {s.seeded.Sandbox.EndpointID}, "redirect_uri": {test.RedirectURI},
+		"external_id": {"patient-7"}, "external_state": {"state-9"},
+	}.Encode()
+}
+
+// answer is a decoded envelope.
+type answer struct {
+	status  int
+	header  http.Header
+	Success bool            `json:"success"`
+	Data    json.RawMessage `json:"data"`
+	Error   string          `json:"error"`
+	Request string          `json:"request_id"`
+}
+
+// call sends a request as a backend with a key pair; both empty for none.
+func (s *stack) call(method, path, publicID, privateKey string, body any) answer {
+	s.t.Helper()
+	var sent io.Reader = http.NoBody
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		must(s.t, err)
+		sent = bytes.NewReader(encoded)
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, baseURL+path, sent)
+	must(s.t, err)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if publicID != "" || privateKey != "" {
+		r.SetBasicAuth(publicID, privateKey)
+	}
+	response, err := s.Do(r)
+	must(s.t, err)
+	defer func() { _ = response.Body.Close() }()
+	decoded := answer{status: response.StatusCode, header: response.Header}
+	raw, err := io.ReadAll(response.Body)
+	must(s.t, err)
+	if len(raw) > 0 && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
+		must(s.t, json.Unmarshal(raw, &decoded))
+	}
+	return decoded
+}
+
+// asOwner calls with the first organisation's test key.
+func (s *stack) asOwner(method, path string, body any) answer {
+	s.t.Helper()
+	return s.call(method, path, s.seeded.Organisations[0].PublicID, s.seeded.Organisations[0].PrivateKey, body)
+}

@@ -1,0 +1,164 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/store"
+)
+
+// pump gives the workers what their queues hold now, as Lambda's event source would, until there is no more.
+func (s *stack) pump() {
+	s.t.Helper()
+	for delivered := true; delivered; {
+		delivered = false
+		for _, f := range s.template.Functions {
+			for _, trigger := range f.QueueTriggers {
+				delivered = s.deliver(f, trigger) || delivered
+			}
+		}
+	}
+}
+
+func (s *stack) deliver(f template.Function, trigger template.QueueTrigger) bool {
+	s.t.Helper()
+	queue := sqs.NewFromConfig(s.cloud.Config("events"))
+	received, err := queue.ReceiveMessage(s.t.Context(), &sqs.ReceiveMessageInput{
+		QueueUrl: &trigger.QueueURL, MaxNumberOfMessages: int32(min(trigger.BatchSize, 10)),
+		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
+	})
+	must(s.t, err)
+	if len(received.Messages) == 0 {
+		return false
+	}
+	var batch events.SQSEvent
+	for _, m := range received.Messages {
+		batch.Records = append(batch.Records, events.SQSMessage{
+			MessageId: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: m.Attributes,
+			EventSource: "aws:sqs", EventSourceARN: trigger.QueueARN,
+		})
+	}
+	payload, err := json.Marshal(batch)
+	must(s.t, err)
+	out, err := s.Invoke(s.t.Context(), f.LogicalID, payload)
+	if err != nil {
+		return true // every message of the batch comes back after its visibility timeout
+	}
+	var answer events.SQSEventResponse
+	must(s.t, json.Unmarshal(out, &answer))
+	failed := map[string]bool{}
+	for _, item := range answer.BatchItemFailures {
+		failed[item.ItemIdentifier] = true
+	}
+	for _, m := range batch.Records {
+		if failed[m.MessageId] {
+			continue
+		}
+		_, err := queue.DeleteMessage(s.t.Context(), &sqs.DeleteMessageInput{QueueUrl: &trigger.QueueURL, ReceiptHandle: &m.ReceiptHandle})
+		must(s.t, err)
+	}
+	return true
+}
+
+// sweep fires the schedule once. A sweeper that crashes is one minute late, no more.
+func (s *stack) sweep() {
+	s.t.Helper()
+	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
+	must(s.t, err)
+	_, _ = s.Invoke(s.t.Context(), "SweeperFunction", payload)
+}
+
+// settle lets minutes pass, with a sweep and the workers in each.
+func (s *stack) settle(minutes int) {
+	s.t.Helper()
+	s.pump()
+	for range minutes {
+		time.Sleep(time.Minute) // virtual: the test runs inside testing/synctest
+		s.sweep()
+		s.pump()
+	}
+}
+
+// row is what the tests look at in a table.
+type row map[string]types.AttributeValue
+
+func (r row) text(name string) string {
+	if value, ok := r[name].(*types.AttributeValueMemberS); ok {
+		return value.Value
+	}
+	return ""
+}
+
+// due lists the keys of the Work rows that the sweeper still has to look at before a time.
+func (s *stack) due(before time.Time) []string {
+	s.t.Helper()
+	db := dynamodb.NewFromConfig(s.cloud.Config("test"))
+	var keys []string
+	for shard := range store.DueShards {
+		out, err := db.Query(s.t.Context(), &dynamodb.QueryInput{
+			TableName: awssdk.String("test-WorkTable"), IndexName: awssdk.String("byDue"),
+			KeyConditionExpression: awssdk.String("due_shard = :shard AND due_at <= :before"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{
+				":shard":  &types.AttributeValueMemberS{Value: "DUE#" + twoDigits(shard)},
+				":before": &types.AttributeValueMemberS{Value: before.UTC().Format("2006-01-02T15:04:05.000000Z")},
+			},
+		})
+		must(s.t, err)
+		for _, item := range out.Items {
+			keys = append(keys, row(item).text("pk"))
+		}
+	}
+	return keys
+}
+
+func twoDigits(n int) string {
+	text := strconv.Itoa(n)
+	if n < 10 {
+		return "0" + text
+	}
+	return text
+}
+
+// list returns the ids of a tenant's rows of a kind, through the index that lists them.
+func (s *stack) list(table, list string) []string {
+	s.t.Helper()
+	db := dynamodb.NewFromConfig(s.cloud.Config("test"))
+	out, err := db.Query(s.t.Context(), &dynamodb.QueryInput{
+		TableName: &table, IndexName: awssdk.String("byOrg"), KeyConditionExpression: awssdk.String("org_list = :list"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":list": &types.AttributeValueMemberS{Value: list}},
+	})
+	must(s.t, err)
+	var keys []string
+	for _, item := range out.Items {
+		keys = append(keys, row(item).text("pk"))
+	}
+	return keys
+}
+
+// tenant is the first organisation in test mode, as it stands in front of keys.
+func (s *stack) tenant() string { return "test#" + s.seeded.Organisations[0].OrgID }
+
+// objects lists what the exports bucket holds.
+func (s *stack) objects() []string {
+	s.t.Helper()
+	out, err := s3.NewFromConfig(s.cloud.Config("test")).ListObjectsV2(s.t.Context(), &s3.ListObjectsV2Input{
+		Bucket: &s.template.Buckets[0].Name,
+	})
+	must(s.t, err)
+	var keys []string
+	for _, object := range out.Contents {
+		keys = append(keys, *object.Key)
+	}
+	return keys
+}

@@ -1,0 +1,87 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+var (
+	errTooLarge = errors.New("the function's answer is larger than 6 MB")
+	errNoAnswer = errors.New("malformed Lambda proxy response")
+)
+
+// answer is what a function has answered.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// readAnswer reads the output of a proxy integration. Every field may be missing, but there may be no others: API
+// Gateway takes a function that answers something else for broken.
+func (g *gateway) readAnswer(out []byte) (answer, error) {
+	var response events.APIGatewayProxyResponse
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	decoder.DisallowUnknownFields()
+	if !bytes.HasPrefix(bytes.TrimSpace(out), []byte("{")) || decoder.Decode(&response) != nil || decoder.More() {
+		return answer{}, errNoAnswer // without the decoder's text, which may quote the body
+	}
+	a := answer{status: response.StatusCode, header: http.Header{}, body: []byte(response.Body)}
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	if a.status < http.StatusOK || a.status > 599 {
+		return answer{}, fmt.Errorf("%w: status %d", errNoAnswer, a.status)
+	}
+	for name, value := range response.Headers {
+		a.header.Set(outerName(name), value)
+	}
+	for name := range response.MultiValueHeaders {
+		a.header.Del(outerName(name)) // they win over single headers of the same name
+	}
+	for name, values := range response.MultiValueHeaders {
+		a.header[outerName(name)] = append(a.header[outerName(name)], values...)
+	}
+	a.header.Del("Transfer-Encoding")
+	if a.header.Get("Content-Type") == "" {
+		a.header.Set("Content-Type", "application/json")
+	}
+	if response.IsBase64Encoded && len(g.options.API.BinaryMediaTypes) > 0 {
+		body, err := base64.StdEncoding.DecodeString(response.Body)
+		if err != nil {
+			return answer{}, fmt.Errorf("%w: the body is not base64", errNoAnswer)
+		}
+		a.body = body
+	}
+	return a, nil
+}
+
+// outerName is the name under which the client sees a function's header. API Gateway keeps some names to itself.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+func outerName(name string) string {
+	name = http.CanonicalHeaderKey(name)
+	switch name {
+	case "Connection", "Content-Length", "Date", "Server", "Www-Authenticate":
+		return "X-Amzn-Remapped-" + name
+	}
+	return name
+}
+
+// write sends the answer. The request ids that are already in w stay.
+func (a answer) write(w http.ResponseWriter) {
+	for name, values := range a.header {
+		switch name {
+		case "X-Amzn-Requestid", "X-Amz-Apigw-Id":
+		default:
+			w.Header()[name] = values
+		}
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body) // a client that has gone does not want it
+}

@@ -1,0 +1,105 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// event makes the input of a proxy integration.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
+func (g *gateway) event(x exchange, body []byte) events.APIGatewayProxyRequest {
+	r, now := x.request, g.options.Now()
+	headers, query := passedHeaders(r), map[string][]string(r.URL.Query())
+	e := events.APIGatewayProxyRequest{
+		Resource:                        x.match.resource,
+		Path:                            x.path,
+		HTTPMethod:                      r.Method,
+		Headers:                         lastValues(headers),
+		MultiValueHeaders:               headers,
+		QueryStringParameters:           lastValues(query),
+		MultiValueQueryStringParameters: query,
+		PathParameters:                  x.match.parameters,
+		Body:                            string(body),
+		RequestContext: events.APIGatewayProxyRequestContext{
+			AccountID:         "000000000000",
+			APIID:             g.options.API.LogicalID,
+			Stage:             g.options.API.Stage,
+			DomainName:        r.Host,
+			RequestID:         x.id,
+			ExtendedRequestID: x.extendedID,
+			Protocol:          r.Proto,
+			ResourcePath:      x.match.resource,
+			Path:              "/" + g.options.API.Stage + x.path,
+			HTTPMethod:        r.Method,
+			RequestTime:       now.UTC().Format("02/Jan/2006:15:04:05 -0700"),
+			RequestTimeEpoch:  now.UnixMilli(),
+			Identity:          events.APIGatewayRequestIdentity{SourceIP: sourceIP(r), UserAgent: r.UserAgent()},
+		},
+	}
+	// AWS sends null where there is nothing.
+	if len(query) == 0 {
+		e.QueryStringParameters, e.MultiValueQueryStringParameters = nil, nil
+	}
+	if len(x.match.parameters) == 0 {
+		e.PathParameters = nil
+	}
+	if len(body) > 0 && g.binary(r.Header.Get("Content-Type")) {
+		e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
+	}
+	return e
+}
+
+// binary tells whether bodies of a media type pass as bytes: request bodies are then base64 in the event, and a
+// function's base64 is decoded.
+func (g *gateway) binary(mediaType string) bool {
+	mediaType, _, _ = strings.Cut(mediaType, ";")
+	types := g.options.API.BinaryMediaTypes
+	return slices.Contains(types, "*/*") || slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType)))
+}
+
+// passedHeaders are the headers that a function sees: the client's, without those that belong to the connection, with
+// what API Gateway tells about where the request came from. What a client claims about that does not get through.
+func passedHeaders(r *http.Request) map[string][]string {
+	headers := r.Header.Clone()
+	for _, name := range []string{
+		"Connection", "Content-Length", "Content-Md5", "Expect", "Keep-Alive", "Max-Forwards", "Proxy-Authenticate",
+		"Proxy-Connection", "Server", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Via", "Www-Authenticate",
+	} {
+		headers.Del(name)
+	}
+	_, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		port = "80"
+	}
+	before := strings.Join(r.Header.Values("X-Forwarded-For"), ", ")
+	headers.Set("Host", r.Host)
+	headers.Set("X-Forwarded-For", strings.TrimPrefix(before+", "+sourceIP(r), ", "))
+	headers.Set("X-Forwarded-Port", port)
+	headers.Set("X-Forwarded-Proto", "http")
+	return headers
+}
+
+// sourceIP is the address of the client's end of the connection.
+func sourceIP(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// lastValues is what single-valued maps hold of names that occur more than once.
+func lastValues(multi map[string][]string) map[string]string {
+	single := map[string]string{}
+	for name, values := range multi {
+		if len(values) > 0 {
+			single[name] = values[len(values)-1]
+		}
+	}
+	return single
+}

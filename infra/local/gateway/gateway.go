@@ -1,0 +1,187 @@
+// Package gateway serves the routes of a template as an API Gateway REST API with Lambda proxy integrations would:
+// stage and resource matching, proxy events, limits, gateway responses, and the changes it makes to headers. Rules
+// without a source of their own follow the API Gateway developer guide.
+//
+// It has no authorisers, keys, throttling, caching or CORS of its own, since the template declares none; and it does not
+// run functions: an Invoker does.
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"recordbridge/infra/local/template"
+)
+
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html and
+// https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+const (
+	integrationTimeout = 29 * time.Second
+	maxRequestBytes    = 10 << 20 // body, in API Gateway
+	maxPayloadBytes    = 6 << 20  // event or answer, in Lambda
+	maxHeaderBytes     = 10240
+)
+
+// Options are what New needs; all fields have to be set.
+type Options struct {
+	API       template.API
+	Functions []template.Function
+	Invoker   Invoker
+	Now       func() time.Time
+	// RequestID makes the id of a request: requestContext.requestId, x-amzn-RequestId and $context.requestId.
+	RequestID func() string
+	// Log takes the reason of every 5xx, as API Gateway's execution log does. It never sees a body or a header.
+	Log *slog.Logger
+}
+
+// Invoker runs one function to its end: Lambda's Invoke with the invocation type RequestResponse.
+type Invoker interface {
+	// Invoke passes payload to the function with that logical id and gives what it answered. When the function itself
+	// failed (reported an error, exited, ran into its timeout) the error is a *FunctionError; any other error means
+	// that it could not be invoked at all. When ctx ends the caller no longer waits, but the function is left to run
+	// to its own timeout, as on AWS.
+	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
+}
+
+// FunctionError is the failure of a function that was invoked.
+type FunctionError struct {
+	Type    string // Lambda's errorType, such as Runtime.ExitError or Sandbox.Timedout
+	Message string // Lambda's errorMessage
+}
+
+// Error gives both in one line.
+func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
+
+// New gives a handler that serves the routes of o.Functions under /<stage>. It answers every path, also those outside
+// the stage. It must not stand behind an http.ServeMux, which would redirect paths with // or .. before API Gateway's
+// own rules see them.
+func New(o Options) http.Handler {
+	g := &gateway{options: o, routes: &place{}}
+	for _, f := range o.Functions {
+		for _, r := range f.Routes {
+			g.routes.add(r, f.LogicalID)
+		}
+	}
+	return g
+}
+
+// gateway is the handler.
+type gateway struct {
+	options Options
+	routes  *place
+}
+
+// exchange is one request on its way.
+type exchange struct {
+	request    *http.Request
+	id         string // request id
+	extendedID string
+	path       string // as the client wrote it, behind the stage
+	match      match
+}
+
+// ServeHTTP implements http.Handler.
+func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := exchange{request: r, id: g.options.RequestID(), extendedID: g.options.RequestID()}
+	w.Header().Set("X-Amzn-Requestid", x.id)
+	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
+	if headerBytes(r.Header) > maxHeaderBytes {
+		// Which gateway response AWS takes for it is not documented; the general one fits.
+		g.refuse(w, x, "DEFAULT_4XX")
+		return
+	}
+	function, ok := g.route(&x)
+	if !ok {
+		g.refuse(w, x, "MISSING_AUTHENTICATION_TOKEN")
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		g.refuse(w, x, "REQUEST_TOO_LARGE")
+		return
+	}
+	if err != nil {
+		g.refuse(w, x, "BAD_REQUEST_BODY")
+		return
+	}
+	payload, err := json.Marshal(g.event(x, body))
+	if err != nil {
+		g.fail(r.Context(), w, x, "API_CONFIGURATION_ERROR", function, err)
+		return
+	}
+	if len(payload) > maxPayloadBytes {
+		g.refuse(w, x, "REQUEST_TOO_LARGE")
+		return
+	}
+	g.integrate(r.Context(), w, x, function, payload)
+}
+
+// route finds the function of a request and notes the match in x.
+func (g *gateway) route(x *exchange) (function string, ok bool) {
+	x.path, ok = strings.CutPrefix(x.request.URL.EscapedPath(), "/"+g.options.API.Stage)
+	if !ok || !strings.HasPrefix(x.path, "/") {
+		return "", false
+	}
+	x.match, ok = g.routes.find(x.path)
+	if !ok {
+		return "", false
+	}
+	if function, ok = x.match.functions[x.request.Method]; !ok {
+		function, ok = x.match.functions["ANY"]
+	}
+	return function, ok
+}
+
+// integrate invokes the function and passes its answer on. A client that goes away does not end the invocation: on
+// AWS it runs on, and so must code here be ready for it.
+func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchange, function string, payload []byte) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), integrationTimeout)
+	defer cancel()
+	out, err := g.options.Invoker.Invoke(ctx, function, payload)
+	_, failed := errors.AsType[*FunctionError](err)
+	switch {
+	case failed:
+		g.fail(ctx, w, x, "INTEGRATION_FAILURE", function, err)
+	case err != nil && ctx.Err() != nil:
+		g.fail(ctx, w, x, "INTEGRATION_TIMEOUT", function, err)
+	case err != nil:
+		g.fail(ctx, w, x, "API_CONFIGURATION_ERROR", function, err)
+	case len(out) > maxPayloadBytes:
+		g.fail(ctx, w, x, "INTEGRATION_FAILURE", function, errTooLarge)
+	default:
+		answer, err := g.readAnswer(out)
+		if err != nil {
+			g.fail(ctx, w, x, "INTEGRATION_FAILURE", function, err)
+			return
+		}
+		answer.write(w)
+	}
+}
+
+// fail answers a 5xx and logs why. What a function says about its own failure stays out: it is in its own log.
+func (g *gateway) fail(ctx context.Context, w http.ResponseWriter, x exchange, kind, function string, err error) {
+	cause := err.Error()
+	if failure, ok := errors.AsType[*FunctionError](err); ok {
+		cause = failure.Type
+	}
+	g.options.Log.LogAttrs(ctx, slog.LevelWarn, "gateway.failed", slog.String("request_id", x.id),
+		slog.String("function", function), slog.String("gateway_response", kind), slog.String("cause", cause))
+	g.refuse(w, x, kind)
+}
+
+// headerBytes is the size of all header names and values.
+func headerBytes(h http.Header) int {
+	total := 0
+	for name, values := range h {
+		for _, v := range values {
+			total += len(name) + len(v)
+		}
+	}
+	return total
+}

@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"recordbridge/infra/local/template"
+)
+
+// refuse answers without (or in place of) a function: with the template's gateway response of that type, else with its
+// DEFAULT_4XX or DEFAULT_5XX, else with API Gateway's own text. A status that the template gives to a default response
+// changes the status of all that fall back to it.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
+func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
+	status, text := builtIn(kind)
+	fallback := "DEFAULT_4XX"
+	if status >= http.StatusInternalServerError {
+		fallback = "DEFAULT_5XX"
+	}
+	response, declared := g.options.API.GatewayResponses[kind]
+	if !declared {
+		response = g.options.API.GatewayResponses[fallback]
+	}
+	if response.StatusCode != 0 {
+		status = response.StatusCode
+	}
+	w.Header().Set("Content-Type", "application/json")
+	for name, value := range response.Headers {
+		w.Header().Set(name, evaluate(value, x.id))
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(bodyOf(response, text, x.id)) // a client that has gone does not want it
+}
+
+// evaluate computes a header of a gateway response: 'literal' or context.requestId, as package template has checked.
+func evaluate(value, requestID string) string {
+	if value == "context.requestId" {
+		return requestID
+	}
+	return value[1 : len(value)-1]
+}
+
+// bodyOf renders the body of a gateway response.
+func bodyOf(response template.GatewayResponse, text, requestID string) []byte {
+	if response.Body != "" {
+		return []byte(strings.ReplaceAll(response.Body, "$context.requestId", requestID))
+	}
+	body, err := json.Marshal(map[string]string{"message": text})
+	if err != nil {
+		return nil
+	}
+	return body
+}
+
+// builtIn is what API Gateway answers when the template says nothing. INTEGRATION_FAILURE is 504 in the guide's table,
+// but 502 where a Lambda proxy integration fails.
+func builtIn(kind string) (status int, text string) {
+	switch kind {
+	case "MISSING_AUTHENTICATION_TOKEN":
+		return http.StatusForbidden, "Missing Authentication Token"
+	case "REQUEST_TOO_LARGE":
+		return http.StatusRequestEntityTooLarge, "Request Too Long"
+	case "INTEGRATION_TIMEOUT":
+		return http.StatusGatewayTimeout, "Endpoint request timed out"
+	case "INTEGRATION_FAILURE":
+		return http.StatusBadGateway, "Internal server error"
+	case "API_CONFIGURATION_ERROR":
+		return http.StatusInternalServerError, "Internal server error"
+	}
+	return http.StatusBadRequest, "Bad Request"
+}

@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"net/url"
+	"strings"
+
+	"recordbridge/infra/local/template"
+)
+
+// place is a node in the tree of resources: one part of a path.
+type place struct {
+	literals  map[string]*place
+	variable  *place // {name}; package template allows one name per place
+	greedy    *place // {name+}
+	name      string // of a variable or greedy part
+	resource  string // the declared path, when it has methods
+	functions map[string]string
+}
+
+// match is the resource of a path.
+type match struct {
+	resource   string
+	functions  map[string]string // method, or ANY, to logical id
+	parameters map[string]string
+}
+
+// add declares a route.
+func (p *place) add(r template.Route, function string) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(r.Path, "/"), "/") {
+		p = p.below(part)
+	}
+	p.resource = r.Path
+	if p.functions == nil {
+		p.functions = map[string]string{}
+	}
+	p.functions[r.Method] = function
+}
+
+// below gives the child for one declared part, made if it is new.
+func (p *place) below(part string) *place {
+	inner, isVariable := strings.CutPrefix(part, "{")
+	name, isGreedy := strings.CutSuffix(inner, "+}")
+	switch {
+	case isVariable && isGreedy:
+		if p.greedy == nil {
+			p.greedy = &place{name: name}
+		}
+		return p.greedy
+	case isVariable:
+		if p.variable == nil {
+			p.variable = &place{name: strings.TrimSuffix(inner, "}")}
+		}
+		return p.variable
+	}
+	if p.literals == nil {
+		p.literals = map[string]*place{}
+	}
+	if p.literals[part] == nil {
+		p.literals[part] = &place{}
+	}
+	return p.literals[part]
+}
+
+// find gives the resource of a path that is still percent-encoded, so that an encoded slash stays within its part.
+// API Gateway ignores slashes at the end.
+func (p *place) find(path string) (match, bool) {
+	m := match{parameters: map[string]string{}}
+	found := p.descend(strings.Split(strings.TrimRight(path[1:], "/"), "/"), m.parameters)
+	if found == nil {
+		return match{}, false
+	}
+	m.resource, m.functions = found.resource, found.functions
+	return m, true
+}
+
+// descend prefers a literal to a variable to a greedy part, and tries the next when the preferred one leads nowhere.
+func (p *place) descend(parts []string, parameters map[string]string) *place {
+	if len(parts) == 0 {
+		if p.functions == nil {
+			return nil
+		}
+		return p
+	}
+	if child := p.literals[parts[0]]; child != nil {
+		if found := child.descend(parts[1:], parameters); found != nil {
+			return found
+		}
+	}
+	if parts[0] == "" {
+		return nil
+	}
+	if p.variable != nil {
+		if found := p.variable.descend(parts[1:], parameters); found != nil {
+			parameters[p.variable.name] = decoded(parts[0])
+			return found
+		}
+	}
+	if p.greedy != nil {
+		parameters[p.greedy.name] = decoded(strings.Join(parts, "/"))
+		return p.greedy
+	}
+	return nil
+}
+
+// decoded undoes percent-encoding: REST APIs decode path parameters before they pass them on.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+func decoded(part string) string {
+	text, err := url.PathUnescape(part)
+	if err != nil {
+		return part
+	}
+	return text
+}

@@ -1,0 +1,45 @@
+package provision
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"recordbridge/infra/local/template"
+)
+
+const (
+	lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	punctuation      = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+)
+
+// generate makes a secret's value as Secrets Manager does from GenerateSecretString. It does not insist that every kind
+// of character occurs: for keys of 256 bits that changes nothing.
+func generate(s template.Secret) (string, error) {
+	alphabet := lettersAndDigits
+	if !s.ExcludePunctuation {
+		alphabet += punctuation
+	}
+	text := make([]byte, s.Length)
+	for i := range text {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
+		if err != nil {
+			return "", fmt.Errorf("read randomness: %w", err)
+		}
+		text[i] = alphabet[n.Int64()]
+	}
+	if s.StringTemplate == "" {
+		return string(text), nil
+	}
+	values := map[string]any{}
+	if err := json.Unmarshal([]byte(s.StringTemplate), &values); err != nil {
+		return "", fmt.Errorf("SecretStringTemplate: %w", err)
+	}
+	values[s.StringKey] = string(text)
+	value, err := json.Marshal(values)
+	if err != nil {
+		return "", fmt.Errorf("encode the value: %w", err)
+	}
+	return string(value), nil
+}

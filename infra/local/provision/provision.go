@@ -1,0 +1,127 @@
+// Package provision creates what a template declares, as CloudFormation does at deployment: tables, queues, buckets,
+// keys, secrets and SSM parameters. It speaks to the service through the ordinary SDK clients, so it does not care which
+// AWS answers.
+//
+// It never deletes, and it does not change what exists in ways that touch data. What the laptop has no use for
+// (encryption, backup, lifecycle, policies) is not created; package template says which properties these are.
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	secrettypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
+
+	"recordbridge/infra/local/template"
+)
+
+// Apply creates everything that t declares and that does not exist yet. Rows, messages, objects, keys and secret values
+// that exist stay as they are. Declared settings are written anew: queue attributes, and the values of SSM parameters,
+// which may hold the address of this very run. A table that exists with other keys or indexes is an error, since no
+// function could work with it. The result joins the first error of each service; calling Apply again continues.
+func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
+	tables, queues, buckets := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
+	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
+	return errors.Join(
+		each(t.Tables, func(x template.Table) error { return createTable(ctx, tables, x) }),
+		each(t.Queues, func(x template.Queue) error { return createQueue(ctx, queues, x) }),
+		each(t.Buckets, func(x template.Bucket) error { return createBucket(ctx, buckets, x) }),
+		each(t.Keys, func(x template.Key) error { return createKey(ctx, keys, x) }),
+		each(t.Secrets, func(x template.Secret) error { return createSecret(ctx, secrets, x) }),
+		each(t.Parameters, func(x template.Parameter) error { return putParameter(ctx, parameters, x) }),
+	)
+}
+
+// each creates things in order up to the first that fails.
+func each[T any](all []T, create func(T) error) error {
+	for _, x := range all {
+		if err := create(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createQueue creates a queue or, when it exists with other attributes, sets the declared ones.
+func createQueue(ctx context.Context, client *sqs.Client, q template.Queue) error {
+	_, err := client.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &q.Name, Attributes: q.Attributes})
+	if _, exists := errors.AsType[*sqstypes.QueueNameExists](err); exists {
+		_, err = client.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &q.URL, Attributes: q.Attributes})
+	}
+	if err != nil {
+		return fmt.Errorf("create queue %s: %w", q.LogicalID, err)
+	}
+	return nil
+}
+
+// createBucket creates a bucket.
+func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) error {
+	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &b.Name})
+	if _, exists := errors.AsType[*s3types.BucketAlreadyOwnedByYou](err); exists {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create bucket %s: %w", b.LogicalID, err)
+	}
+	return nil
+}
+
+// createKey creates a key and its alias. A run that ended between the two left a key that nothing names; the next run
+// makes another.
+func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
+	_, err := client.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &k.Alias})
+	if err == nil {
+		return nil
+	}
+	if _, missing := errors.AsType[*kmstypes.NotFoundException](err); !missing {
+		return fmt.Errorf("look for key %s: %w", k.LogicalID, err)
+	}
+	created, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &k.LogicalID})
+	if err != nil {
+		return fmt.Errorf("create key %s: %w", k.LogicalID, err)
+	}
+	alias := kms.CreateAliasInput{AliasName: &k.Alias, TargetKeyId: created.KeyMetadata.KeyId}
+	if _, err := client.CreateAlias(ctx, &alias); err != nil {
+		return fmt.Errorf("name key %s: %w", k.LogicalID, err)
+	}
+	return nil
+}
+
+// createSecret creates a secret with a value of its own, unless it exists.
+func createSecret(ctx context.Context, client *secretsmanager.Client, s template.Secret) error {
+	value, err := generate(s)
+	if err != nil {
+		return fmt.Errorf("generate secret %s: %w", s.LogicalID, err)
+	}
+	_, err = client.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: &s.Name, SecretString: &value})
+	if _, exists := errors.AsType[*secrettypes.ResourceExistsException](err); exists {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create secret %s: %w", s.LogicalID, err)
+	}
+	return nil
+}
+
+// putParameter writes a parameter's declared value.
+func putParameter(ctx context.Context, client *ssm.Client, p template.Parameter) error {
+	_, err := client.PutParameter(ctx, &ssm.PutParameterInput{
+		Name: &p.Name, Value: &p.Value, Type: ssmtypes.ParameterTypeString, Overwrite: new(true),
+	})
+	if err != nil {
+		return fmt.Errorf("put parameter %s: %w", p.LogicalID, err)
+	}
+	return nil
+}

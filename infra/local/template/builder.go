@@ -1,0 +1,103 @@
+package template
+
+// builder reads resolved resources into a Template.
+type builder struct {
+	values   *resolver
+	template *Template
+	events   []event // of all functions, until every queue and the API are known
+}
+
+// add reads one resource.
+func (b *builder) add(r resource) error {
+	if r.metadata != nil && r.kind != kindFunction {
+		return refuse(r.metadata.Line, "the Metadata of a %s is not understood", r.kind)
+	}
+	properties := r.properties
+	if properties != nil {
+		var err error
+		if properties, err = b.values.resolve(properties); err != nil {
+			return err
+		}
+	}
+	o := read(properties, r.line)
+	t := b.template
+	switch r.kind {
+	case kindFunction:
+		b.function(r, o)
+	case kindAPI:
+		b.api(r, o)
+	case kindTable:
+		t.Tables = append(t.Tables, b.table(r.id, o))
+	case kindQueue:
+		t.Queues = append(t.Queues, b.queue(r.id, o))
+	case kindBucket:
+		t.Buckets = append(t.Buckets, b.bucket(r.id, o))
+	case kindKey:
+		t.Keys = append(t.Keys, b.key(r.id, o))
+	case kindSecret:
+		t.Secrets = append(t.Secrets, b.secret(r.id, o))
+	case kindParameter:
+		t.Parameters = append(t.Parameters, parameter(r.id, o))
+	case kindBucketPolicy:
+		// It denies what is not TLS: true on AWS, and plain HTTP is the point of a laptop.
+		o.ignore("Bucket", "PolicyDocument")
+	case kindLogGroup:
+		// The runner shows logs as they come and keeps none.
+		o.ignore("LogGroupName", "RetentionInDays")
+	}
+	return o.end()
+}
+
+// ref is a reference that is known to exist.
+func (b *builder) ref(kind, id string) string {
+	v, _ := b.values.reference(kind, id)
+	return v
+}
+
+// arn is an Arn attribute that is known to exist.
+func (b *builder) arn(kind, id string) string {
+	v, _ := b.values.attribute(kind, id, "Arn")
+	return v
+}
+
+// bucket reads an AWS::S3::Bucket. Encryption, access and lifecycle are AWS's; the sweeper deletes files on time
+// everywhere.
+func (b *builder) bucket(id string, o *object) Bucket {
+	o.ignore("BucketEncryption", "PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration")
+	return Bucket{LogicalID: id, Name: b.ref(kindBucket, id), ARN: b.arn(kindBucket, id)}
+}
+
+// key reads an AWS::KMS::Key. Who may use it is decided by the functions' statements alone.
+func (b *builder) key(id string, o *object) Key {
+	o.ignore("Description", "EnableKeyRotation", "KeyPolicy")
+	return Key{LogicalID: id, Alias: b.ref(kindKey, id), ARN: b.arn(kindKey, id)}
+}
+
+// secret reads an AWS::SecretsManager::Secret whose value AWS generates.
+func (b *builder) secret(id string, o *object) Secret {
+	o.ignore("Description")
+	generate := o.object("GenerateSecretString")
+	s := Secret{
+		LogicalID:          id,
+		Name:               b.values.name(id),
+		ARN:                b.ref(kindSecret, id),
+		StringKey:          generate.text("GenerateStringKey"),
+		Length:             generate.number("PasswordLength", 1, 4096, 32),
+		StringTemplate:     generate.text("SecretStringTemplate"),
+		ExcludePunctuation: generate.flag("ExcludePunctuation"),
+	}
+	generate.finish()
+	if generate.node == nil {
+		o.failf(o.line(), "GenerateSecretString is missing: a secret's value never stands in the template")
+	}
+	if (s.StringTemplate == "") != (s.StringKey == "") {
+		o.failf(generate.line(), "SecretStringTemplate and GenerateStringKey go together")
+	}
+	return s
+}
+
+// parameter reads an AWS::SSM::Parameter.
+func parameter(id string, o *object) Parameter {
+	o.oneOf("Type", "String")
+	return Parameter{LogicalID: id, Name: o.required("Name"), Value: o.required("Value")}
+}

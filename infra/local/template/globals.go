@@ -1,0 +1,61 @@
+package template
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// withGlobals merges the Globals of a resource type into a resource's properties.
+func withGlobals(globals map[string]*yaml.Node, kind string, properties *yaml.Node) *yaml.Node {
+	short, serverless := strings.CutPrefix(kind, "AWS::Serverless::")
+	global := globals[short]
+	if !serverless || global == nil {
+		return properties
+	}
+	if properties == nil {
+		return global
+	}
+	return merge(global, properties)
+}
+
+// merge does what SAM does with Globals: mappings are merged key by key, lists are put behind the global ones, and
+// anything else, intrinsic functions too, takes the place of the global value.
+// https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-specification-template-anatomy-globals.html
+func merge(global, own *yaml.Node) *yaml.Node {
+	globalFunction, _ := function(global)
+	ownFunction, _ := function(own)
+	if global.Kind != own.Kind || globalFunction != "" || ownFunction != "" {
+		return own
+	}
+	out := *own
+	switch own.Kind {
+	case yaml.SequenceNode:
+		out.Content = slices.Concat(global.Content, own.Content)
+		return &out
+	case yaml.MappingNode:
+		out.Content = slices.Clone(own.Content)
+		for i := 0; i+1 < len(global.Content); i += 2 {
+			at := indexOfKey(&out, global.Content[i].Value)
+			if at < 0 {
+				out.Content = append(out.Content, global.Content[i], global.Content[i+1])
+			} else {
+				out.Content[at+1] = merge(global.Content[i+1], out.Content[at+1])
+			}
+		}
+		return &out
+	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
+	}
+	return own
+}
+
+// indexOfKey finds a key among a mapping's contents, -1 when it is not there.
+func indexOfKey(n *yaml.Node, key string) int {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
+}

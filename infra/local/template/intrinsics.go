@@ -1,0 +1,262 @@
+package template
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// placeholder is ${Name}, ${Resource.Attribute} or the escaped ${!Literal} in Fn::Sub.
+var placeholder = regexp.MustCompile(`\$\{([^{}]*)\}`)
+
+// resolver turns nodes with intrinsic functions into plain ones. Only the branch of an Fn::If that is chosen is
+// resolved, since the other one may refer to resources that its condition leaves out.
+type resolver struct {
+	stack, baseURL string
+	parameters     map[string]*yaml.Node // with the pseudo parameters
+	conditions     map[string]*yaml.Node // not yet decided
+	decided        map[string]bool
+	resources      map[string]string // logical id to type; empty while conditions of resources are decided
+}
+
+// resolve copies n with every function replaced by its value. A nil result is AWS::NoValue: the property is not there.
+func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
+	if name, argument := function(n); name != "" {
+		return r.call(name, argument)
+	}
+	if n.Kind == yaml.ScalarNode {
+		return n, nil
+	}
+	out := *n
+	out.Content = nil
+	step := 1
+	if n.Kind == yaml.MappingNode {
+		step = 2 // keys are plain, values are resolved
+	}
+	for i := 0; i < len(n.Content); i += step {
+		value, err := r.resolve(n.Content[i+step-1])
+		if err != nil {
+			return nil, err
+		}
+		if value == nil {
+			continue
+		}
+		if step == 2 {
+			out.Content = append(out.Content, n.Content[i])
+		}
+		out.Content = append(out.Content, value)
+	}
+	return &out, nil
+}
+
+// text resolves n to a scalar.
+func (r *resolver) text(n *yaml.Node) (string, error) {
+	v, err := r.resolve(n)
+	if err != nil {
+		return "", err
+	}
+	if v == nil || v.Kind != yaml.ScalarNode {
+		return "", refuse(n.Line, "a text is wanted here")
+	}
+	return v.Value, nil
+}
+
+// call computes one intrinsic function.
+func (r *resolver) call(name string, argument *yaml.Node) (*yaml.Node, error) {
+	switch name {
+	case "Ref":
+		return r.ref(argument)
+	case "Fn::GetAtt":
+		return r.getAtt(argument)
+	case "Fn::Sub":
+		return r.sub(argument)
+	case "Fn::Join":
+		return r.join(argument)
+	case "Fn::If":
+		return r.choose(argument)
+	case "Fn::Select":
+		return r.pick(argument)
+	case "Fn::Split":
+		return r.split(argument)
+	}
+	return nil, refuse(argument.Line, "%s has no meaning outside Conditions", name)
+}
+
+// ref is Ref, in its own form and as ${Name}.
+func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
+	if n.Kind != yaml.ScalarNode {
+		return nil, refuse(n.Line, "Ref takes a name")
+	}
+	if n.Value == "AWS::NoValue" {
+		return nil, nil
+	}
+	if v, ok := r.parameters[n.Value]; ok {
+		at := *v
+		at.Line = n.Line // so that a refusal of the value names the place where it is used
+		return &at, nil
+	}
+	kind, ok := r.resources[n.Value]
+	if !ok {
+		return nil, refuse(n.Line, "Ref to %s, which is not in the template or left out by its Condition", n.Value)
+	}
+	v, ok := r.reference(kind, n.Value)
+	if !ok {
+		return nil, refuse(n.Line, "Ref to %s is not understood: a %s has no name here", n.Value, kind)
+	}
+	return scalar(v, n.Line), nil
+}
+
+// getAtt is Fn::GetAtt: [Resource, Attribute] or "Resource.Attribute".
+func (r *resolver) getAtt(n *yaml.Node) (*yaml.Node, error) {
+	var id, name string
+	switch {
+	case n.Kind == yaml.ScalarNode:
+		id, name, _ = strings.Cut(n.Value, ".")
+	case n.Kind == yaml.SequenceNode && len(n.Content) == 2:
+		id, name = n.Content[0].Value, n.Content[1].Value
+	}
+	if id == "" || name == "" {
+		return nil, refuse(n.Line, "Fn::GetAtt takes a resource and an attribute")
+	}
+	kind, ok := r.resources[id]
+	if !ok {
+		return nil, refuse(n.Line, "GetAtt of %s, which is not in the template or left out by its Condition", id)
+	}
+	v, ok := r.attribute(kind, id, name)
+	if !ok {
+		return nil, refuse(n.Line, "GetAtt %s.%s: this attribute of a %s is not understood", id, name, kind)
+	}
+	return scalar(v, n.Line), nil
+}
+
+// sub is Fn::Sub: a text, or a list of a text and a mapping of names of its own.
+func (r *resolver) sub(n *yaml.Node) (*yaml.Node, error) {
+	pattern, own := n, (*yaml.Node)(nil)
+	if n.Kind == yaml.SequenceNode && len(n.Content) == 2 && n.Content[1].Kind == yaml.MappingNode {
+		pattern, own = n.Content[0], n.Content[1]
+	}
+	if pattern.Kind != yaml.ScalarNode {
+		return nil, refuse(n.Line, "Fn::Sub takes a text, or a list of a text and a mapping")
+	}
+	var result strings.Builder
+	rest := pattern.Value
+	for {
+		at := placeholder.FindStringSubmatchIndex(rest)
+		if at == nil {
+			result.WriteString(rest)
+			return scalar(result.String(), pattern.Line), nil
+		}
+		v, err := r.placeholder(scalar(rest[at[2]:at[3]], pattern.Line), own)
+		if err != nil {
+			return nil, err
+		}
+		result.WriteString(rest[:at[0]] + v)
+		rest = rest[at[1]:]
+	}
+}
+
+// placeholder gives what stands for the name between ${ and }.
+func (r *resolver) placeholder(name, own *yaml.Node) (string, error) {
+	if literal, ok := strings.CutPrefix(name.Value, "!"); ok {
+		return "${" + literal + "}", nil
+	}
+	for _, e := range entries(own) {
+		if e.key == name.Value {
+			return r.text(e.value)
+		}
+	}
+	lookUp := r.ref
+	if strings.Contains(name.Value, ".") {
+		lookUp = r.getAtt
+	}
+	v, err := lookUp(name)
+	if err != nil {
+		return "", err
+	}
+	if v == nil || v.Kind != yaml.ScalarNode {
+		return "", refuse(name.Line, "${%s} is a list and cannot stand in a text", name.Value)
+	}
+	return v.Value, nil
+}
+
+// join is Fn::Join: [delimiter, list].
+func (r *resolver) join(n *yaml.Node) (*yaml.Node, error) {
+	delimiter, list, err := r.pair(n, "Fn::Join takes a list of a delimiter and a list of texts")
+	if err != nil {
+		return nil, err
+	}
+	parts, err := texts(list)
+	if err != nil {
+		return nil, err
+	}
+	return scalar(strings.Join(parts, delimiter.Value), n.Line), nil
+}
+
+// split is Fn::Split: [delimiter, text].
+func (r *resolver) split(n *yaml.Node) (*yaml.Node, error) {
+	delimiter, text, err := r.pair(n, "Fn::Split takes a list of a delimiter and a text")
+	if err != nil {
+		return nil, err
+	}
+	if text.Kind != yaml.ScalarNode || delimiter.Value == "" {
+		return nil, refuse(n.Line, "Fn::Split takes a list of a delimiter and a text")
+	}
+	return sequence(strings.Split(text.Value, delimiter.Value), n.Line), nil
+}
+
+// pick is Fn::Select: [index, list].
+func (r *resolver) pick(n *yaml.Node) (*yaml.Node, error) {
+	index, list, err := r.pair(n, "Fn::Select takes a list of an index and a list")
+	if err != nil {
+		return nil, err
+	}
+	i, err := strconv.Atoi(index.Value)
+	if err != nil || list.Kind != yaml.SequenceNode || i < 0 || i >= len(list.Content) {
+		return nil, refuse(n.Line, "Fn::Select: there is no element %q", index.Value)
+	}
+	return list.Content[i], nil
+}
+
+// choose is Fn::If: [condition, value if it holds, value if not].
+func (r *resolver) choose(n *yaml.Node) (*yaml.Node, error) {
+	if n.Kind != yaml.SequenceNode || len(n.Content) != 3 {
+		return nil, refuse(n.Line, "Fn::If takes a list of a condition and two values")
+	}
+	yes, err := r.holds(n.Content[0])
+	if err != nil {
+		return nil, err
+	}
+	if yes {
+		return r.resolve(n.Content[1])
+	}
+	return r.resolve(n.Content[2])
+}
+
+// pair resolves a list of two: a scalar and something else.
+func (r *resolver) pair(n *yaml.Node, usage string) (first, second *yaml.Node, err error) {
+	v, err := r.resolve(n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v == nil || v.Kind != yaml.SequenceNode || len(v.Content) != 2 || v.Content[0].Kind != yaml.ScalarNode {
+		return nil, nil, refuse(n.Line, "%s", usage)
+	}
+	return v.Content[0], v.Content[1], nil
+}
+
+// texts reads a resolved list of scalars.
+func texts(n *yaml.Node) ([]string, error) {
+	if n.Kind != yaml.SequenceNode {
+		return nil, refuse(n.Line, "a list is wanted here")
+	}
+	var all []string
+	for _, c := range n.Content {
+		if c.Kind != yaml.ScalarNode {
+			return nil, refuse(c.Line, "a text is wanted here")
+		}
+		all = append(all, c.Value)
+	}
+	return all, nil
+}

@@ -1,0 +1,289 @@
+package template_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/local/template"
+)
+
+const mainTemplate = "../../../template.yaml"
+
+// loadMain loads the project's own template as the runner does.
+func loadMain(t *testing.T, parameters map[string]string) *template.Template {
+	t.Helper()
+	tpl, err := template.Load(mainTemplate, template.Options{
+		Parameters: parameters, BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tpl
+}
+
+// asOnALaptop are the overrides of `make run`.
+func asOnALaptop() map[string]string {
+	return map[string]string{
+		"PublicBaseUrl": "http://127.0.0.1:4566/v1", "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8, ::1/128",
+	}
+}
+
+// functionNamed finds a function by its logical id.
+func functionNamed(t *testing.T, tpl *template.Template, id string) template.Function {
+	t.Helper()
+	i := slices.IndexFunc(tpl.Functions, func(f template.Function) bool { return f.LogicalID == id })
+	if i < 0 {
+		t.Fatalf("there is no %s", id)
+	}
+	return tpl.Functions[i]
+}
+
+func TestTheProjectsTemplateLoadsWithItsFunctionsInOrder(t *testing.T) {
+	t.Parallel()
+	tpl := loadMain(t, asOnALaptop())
+	got := make([]string, 0, len(tpl.Functions))
+	for _, f := range tpl.Functions {
+		got = append(got, f.Folder)
+	}
+	want := []string{
+		"connect", "callback", "createexport", "getexport", "downloadexport", "getconnection", "getorg", "exportworker",
+		"webhookworker", "sweeper", "sandboxehr",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("folders (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
+	t.Parallel()
+	got := map[string]string{}
+	for _, f := range loadMain(t, asOnALaptop()).Functions {
+		for _, r := range f.Routes {
+			got[r.Method+" "+r.Path] = f.Folder
+		}
+	}
+	want := map[string]string{
+		"GET /bridge/connect":                                      "connect",
+		"ANY /bridge/connect":                                      "connect",
+		"GET /bridge/callback":                                     "callback",
+		"ANY /bridge/callback":                                     "callback",
+		"POST /bridge/fhir/ehi-export":                             "createexport",
+		"ANY /bridge/fhir/ehi-export":                              "createexport",
+		"GET /bridge/fhir/ehi-export/{taskId}":                     "getexport",
+		"ANY /bridge/fhir/ehi-export/{taskId}":                     "getexport",
+		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": "downloadexport",
+		"ANY /bridge/fhir/ehi-export/{taskId}/download/{fileName}": "downloadexport",
+		"GET /bridge/org_connection/{orgConnectionId}":             "getconnection",
+		"ANY /bridge/org_connection/{orgConnectionId}":             "getconnection",
+		"GET /bridge/org":                                          "getorg",
+		"ANY /bridge/org":                                          "getorg",
+		"ANY /sandbox/{proxy+}":                                    "sandboxehr",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("routes (-want +got):\n%s", diff)
+	}
+}
+
+func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
+	t.Parallel()
+	got := functionNamed(t, loadMain(t, asOnALaptop()), "WebhookWorkerFunction")
+	const tables = "arn:aws:dynamodb:us-east-1:000000000000:table/recordbridge-"
+	const queue = "arn:aws:sqs:us-east-1:000000000000:recordbridge-DeliveryQueue"
+	want := template.Function{
+		LogicalID: "WebhookWorkerFunction", Name: "recordbridge-WebhookWorkerFunction", Folder: "webhookworker",
+		Timeout: time.Minute, MemoryMB: 512,
+		Environment: map[string]string{
+			"CONTROL_TABLE":          "recordbridge-ControlTable",
+			"WORK_TABLE":             "recordbridge-WorkTable",
+			"SECRETS_KEY":            "arn:aws:kms:us-east-1:000000000000:alias/recordbridge-SecretsKey",
+			"DELIVERY_QUEUE_URL":     "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue",
+			"ALLOWED_PRIVATE_RANGES": "127.0.0.0/8,::1/128",
+			"WORKER_LEASE":           "60s",
+		},
+		QueueTriggers: []template.QueueTrigger{{
+			QueueURL: "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue", QueueARN: queue, BatchSize: 10,
+			MaxConcurrency: 50, PartialFailures: true,
+		}},
+		Statements: []template.Statement{
+			{Sid: "Control", Actions: []string{"dynamodb:GetItem", "dynamodb:Query"}, Resources: []string{tables + "ControlTable"}},
+			{
+				Sid: "Work", Actions: []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"},
+				Resources: []string{tables + "WorkTable"},
+			},
+			{
+				Sid: "OpenWebhookSecret", Actions: []string{"kms:Decrypt"},
+				Resources: []string{"arn:aws:kms:us-east-1:000000000000:alias/recordbridge-SecretsKey"},
+			},
+			{
+				Sid:     "ConsumeDelivery",
+				Actions: []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, Resources: []string{queue},
+			},
+			{Sid: "NudgeDelivery", Actions: []string{"sqs:SendMessage"}, Resources: []string{queue}},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("WebhookWorkerFunction (-want +got):\n%s", diff)
+	}
+}
+
+func TestASchedulesNameIsThatOfTheRuleSAMMakes(t *testing.T) {
+	t.Parallel()
+	got := functionNamed(t, loadMain(t, asOnALaptop()), "SweeperFunction").Schedules
+	want := []template.Schedule{{Name: "SweeperFunctionEveryMinute", Every: time.Minute}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("schedules (-want +got):\n%s", diff)
+	}
+}
+
+func TestGlobalsGiveWhatAFunctionDoesNotSay(t *testing.T) {
+	t.Parallel()
+	tpl := loadMain(t, asOnALaptop())
+	if got, want := functionNamed(t, tpl, "CreateExportFunction").Timeout, 10*time.Second; got != want {
+		t.Errorf("Timeout from Globals: got %v, want %v", got, want)
+	}
+	if got, want := functionNamed(t, tpl, "ConnectFunction").Timeout, 28*time.Second; got != want {
+		t.Errorf("Timeout of its own: got %v, want %v", got, want)
+	}
+	if got, want := functionNamed(t, tpl, "ConnectFunction").MemoryMB, 256; got != want {
+		t.Errorf("MemorySize from Globals: got %v, want %v", got, want)
+	}
+}
+
+func TestWithoutTheSandboxItsResourcesAreAbsent(t *testing.T) {
+	t.Parallel()
+	tpl := loadMain(t, nil)
+	for _, f := range tpl.Functions {
+		if f.LogicalID == "SandboxEhrFunction" {
+			t.Error("SandboxEhrFunction is there")
+		}
+	}
+	for _, table := range tpl.Tables {
+		if table.LogicalID == "SandboxTable" {
+			t.Error("SandboxTable is there")
+		}
+	}
+	// With no public address the parameter holds the execute-api one.
+	want := []template.Parameter{{
+		LogicalID: "BaseUrlParameter", Name: "/recordbridge/recordbridge/base-url",
+		Value: "https://recordbridge-api.execute-api.us-east-1.amazonaws.com/v1",
+	}}
+	if diff := cmp.Diff(want, tpl.Parameters); diff != "" {
+		t.Errorf("parameters (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheBaseURLParameterHoldsThePublicAddress(t *testing.T) {
+	t.Parallel()
+	tpl := loadMain(t, asOnALaptop())
+	want := []template.Parameter{{
+		LogicalID: "BaseUrlParameter", Name: "/recordbridge/recordbridge/base-url", Value: "http://127.0.0.1:4566/v1",
+	}}
+	if diff := cmp.Diff(want, tpl.Parameters); diff != "" {
+		t.Errorf("parameters (-want +got):\n%s", diff)
+	}
+	if got, want := tpl.Outputs["BaseUrl"], "http://127.0.0.1:4566/v1"; got != want {
+		t.Errorf("the output BaseUrl: got %q, want %q", got, want)
+	}
+	if got, want := tpl.Outputs["WorkTable"], "recordbridge-WorkTable"; got != want {
+		t.Errorf("the output WorkTable: got %q, want %q", got, want)
+	}
+}
+
+func TestATableKeepsItsKeysIndexesAndExpiry(t *testing.T) {
+	t.Parallel()
+	tpl := loadMain(t, nil)
+	i := slices.IndexFunc(tpl.Tables, func(t template.Table) bool { return t.LogicalID == "WorkTable" })
+	want := template.Table{
+		LogicalID: "WorkTable", Name: "recordbridge-WorkTable",
+		ARN: "arn:aws:dynamodb:us-east-1:000000000000:table/recordbridge-WorkTable",
+		Attributes: map[string]string{
+			"pk": "S", "sk": "S", "org_list": "S", "org_order": "S", "due_shard": "S", "due_at": "S",
+		},
+		Key: template.KeySchema{Hash: "pk", Range: "sk"},
+		Indexes: []template.Index{
+			{Name: "byOrg", Key: template.KeySchema{Hash: "org_list", Range: "org_order"}, Projection: "KEYS_ONLY"},
+			{Name: "byDue", Key: template.KeySchema{Hash: "due_shard", Range: "due_at"}, Projection: "KEYS_ONLY"},
+		},
+		TTLAttribute: "ttl",
+	}
+	if diff := cmp.Diff(want, tpl.Tables[i]); diff != "" {
+		t.Errorf("WorkTable (-want +got):\n%s", diff)
+	}
+}
+
+func TestADeadLetterQueueComesBeforeTheQueueThatNamesIt(t *testing.T) {
+	t.Parallel()
+	tpl := loadMain(t, nil)
+	got := make([]string, 0, len(tpl.Queues))
+	for _, q := range tpl.Queues {
+		got = append(got, q.LogicalID)
+	}
+	want := []string{"ExportDeadLetterQueue", "ExportQueue", "DeliveryDeadLetterQueue", "DeliveryQueue"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("queues (-want +got):\n%s", diff)
+	}
+	attributes := map[string]string{
+		"VisibilityTimeout": "5400", "MessageRetentionPeriod": "345600",
+		"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:recordbridge-ExportDeadLetterQueue",` +
+			`"maxReceiveCount":5}`,
+	}
+	if diff := cmp.Diff(attributes, tpl.Queues[1].Attributes); diff != "" {
+		t.Errorf("attributes of ExportQueue (-want +got):\n%s", diff)
+	}
+}
+
+func TestKeysSecretsAndBucketsHaveNamesThatSurviveARestart(t *testing.T) {
+	t.Parallel()
+	tpl := loadMain(t, nil)
+	wantSecret := template.Secret{
+		LogicalID: "KeyHashingSecret", Name: "recordbridge-KeyHashingSecret",
+		ARN:            "arn:aws:secretsmanager:us-east-1:000000000000:secret:recordbridge-KeyHashingSecret",
+		StringTemplate: `{"current":"1"}`, StringKey: "1", Length: 43, ExcludePunctuation: true,
+	}
+	if diff := cmp.Diff(wantSecret, tpl.Secrets[0]); diff != "" {
+		t.Errorf("KeyHashingSecret (-want +got):\n%s", diff)
+	}
+	wantKey := template.Key{
+		LogicalID: "TokensKey", Alias: "alias/recordbridge-TokensKey",
+		ARN: "arn:aws:kms:us-east-1:000000000000:alias/recordbridge-TokensKey",
+	}
+	if diff := cmp.Diff(wantKey, tpl.Keys[0]); diff != "" {
+		t.Errorf("TokensKey (-want +got):\n%s", diff)
+	}
+	wantBucket := []template.Bucket{{
+		LogicalID: "ExportsBucket", Name: "recordbridge-exportsbucket", ARN: "arn:aws:s3:::recordbridge-exportsbucket",
+	}}
+	if diff := cmp.Diff(wantBucket, tpl.Buckets); diff != "" {
+		t.Errorf("buckets (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheAPIKeepsItsStageTypesAndGatewayResponses(t *testing.T) {
+	t.Parallel()
+	api := loadMain(t, nil).API
+	if api.Stage != "v1" || !slices.Equal(api.BinaryMediaTypes, []string{"*/*"}) {
+		t.Errorf("got stage %q and binary types %q, want v1 and */*", api.Stage, api.BinaryMediaTypes)
+	}
+	got := api.GatewayResponses["MISSING_AUTHENTICATION_TOKEN"]
+	want := template.GatewayResponse{
+		StatusCode: 404,
+		Headers: map[string]string{
+			"x-request-id": "context.requestId", "Cache-Control": "'no-store'", "Access-Control-Allow-Origin": "'*'",
+		},
+		Body: `{"success":false,"error":"svc_not_found","error_description":"There is nothing at this path.",` +
+			`"request_id":"$context.requestId"}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("MISSING_AUTHENTICATION_TOKEN (-want +got):\n%s", diff)
+	}
+	types := strings.Join(slices.Sorted(maps.Keys(api.GatewayResponses)), " ")
+	if want := "DEFAULT_4XX DEFAULT_5XX INTEGRATION_FAILURE INTEGRATION_TIMEOUT MISSING_AUTHENTICATION_TOKEN " +
+		"REQUEST_TOO_LARGE RESOURCE_NOT_FOUND THROTTLED UNSUPPORTED_MEDIA_TYPE"; types != want {
+		t.Errorf("types: got %s, want %s", types, want)
+	}
+}

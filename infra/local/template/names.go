@@ -1,0 +1,76 @@
+package template
+
+import "strings"
+
+// The resource types that are understood.
+const (
+	kindAPI          = "AWS::Serverless::Api"
+	kindFunction     = "AWS::Serverless::Function"
+	kindTable        = "AWS::DynamoDB::Table"
+	kindQueue        = "AWS::SQS::Queue"
+	kindBucket       = "AWS::S3::Bucket"
+	kindBucketPolicy = "AWS::S3::BucketPolicy"
+	kindKey          = "AWS::KMS::Key"
+	kindSecret       = "AWS::SecretsManager::Secret" // #nosec G101 -- the name of a resource type
+	kindParameter    = "AWS::SSM::Parameter"
+	kindLogGroup     = "AWS::Logs::LogGroup"
+)
+
+// understoodType tells whether builder.add knows a resource type.
+func understoodType(kind string) bool {
+	switch kind {
+	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
+		kindLogGroup:
+		return true
+	}
+	return false
+}
+
+// Physical names are functions of the stack's name and the logical id alone, so that a runner that starts again finds
+// the data of the run before. On AWS, CloudFormation adds something random.
+
+// name is the physical name of most resources.
+func (r *resolver) name(id string) string { return r.stack + "-" + id }
+
+// arn makes the ARN of a resource of this account and region.
+func arn(service, resource string) string {
+	return "arn:aws:" + service + ":" + region + ":" + account + ":" + resource
+}
+
+// reference is what Ref gives for a resource, as in the "Return values" of each type's CloudFormation page.
+func (r *resolver) reference(kind, id string) (string, bool) {
+	switch kind {
+	case kindTable, kindFunction:
+		return r.name(id), true
+	case kindBucket, kindAPI:
+		return strings.ToLower(r.name(id)), true // both are parts of host names
+	case kindQueue:
+		return r.baseURL + "/" + account + "/" + r.name(id), true
+	case kindKey:
+		return "alias/" + r.name(id), true
+	case kindSecret:
+		return r.attribute(kind, id, "Id")
+	}
+	return "", false
+}
+
+// attribute is what Fn::GetAtt gives.
+func (r *resolver) attribute(kind, id, name string) (string, bool) {
+	switch kind + "." + name {
+	case kindTable + ".Arn":
+		return arn("dynamodb", "table/"+r.name(id)), true
+	case kindFunction + ".Arn":
+		return arn("lambda", "function:"+r.name(id)), true
+	case kindQueue + ".Arn":
+		return arn("sqs", r.name(id)), true
+	case kindQueue + ".QueueName":
+		return r.name(id), true
+	case kindBucket + ".Arn":
+		return "arn:aws:s3:::" + strings.ToLower(r.name(id)), true
+	case kindKey + ".Arn":
+		return arn("kms", "alias/"+r.name(id)), true
+	case kindSecret + ".Id":
+		return arn("secretsmanager", "secret:"+r.name(id)), true
+	}
+	return "", false
+}

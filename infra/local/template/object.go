@@ -1,0 +1,203 @@
+package template
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// object reads a mapping property by property and remembers what was asked for, so that finish can refuse the rest:
+// a property nobody reads would be a difference between the laptop and AWS. The first refusal is kept and shared with
+// the objects inside, so a reader reads everything in sequence and asks once at the end.
+type object struct {
+	node  *yaml.Node // nil: the mapping is absent and every property is too
+	where string     // path in front of a property's name: "Environment."
+	seen  map[string]bool
+	err   *error
+	start int // line to name when the mapping is absent
+}
+
+// read starts reading a mapping that is already resolved, or one that cannot hold intrinsic functions. start is the line
+// of what the mapping belongs to.
+func read(n *yaml.Node, start int) *object {
+	return within(n, "", new(error), start)
+}
+
+// within makes an object below another one.
+func within(n *yaml.Node, where string, err *error, start int) *object {
+	o := &object{node: n, where: where, seen: map[string]bool{}, err: err, start: start}
+	if n != nil && n.Kind != yaml.MappingNode {
+		o.node = nil
+		o.failf(n.Line, "%s is not a mapping", cmp.Or(strings.TrimSuffix(where, "."), "this"))
+	}
+	return o
+}
+
+// failf keeps a refusal if it is the first.
+func (o *object) failf(line int, format string, args ...any) {
+	if *o.err == nil {
+		*o.err = refuse(line, format, args...)
+	}
+}
+
+// line is the line of the mapping, for refusals of what is missing in it.
+func (o *object) line() int {
+	if o.node == nil {
+		return o.start
+	}
+	return o.node.Line
+}
+
+// take gives a property's node as it is, nil when it is absent.
+func (o *object) take(key string) *yaml.Node {
+	o.seen[key] = true
+	for _, e := range entries(o.node) {
+		if e.key == key {
+			return e.value
+		}
+	}
+	return nil
+}
+
+// ignore accepts properties that have no meaning on a laptop.
+func (o *object) ignore(keys ...string) {
+	for _, k := range keys {
+		o.seen[k] = true
+	}
+}
+
+// text reads a scalar, empty when absent.
+func (o *object) text(key string) string {
+	n := o.take(key)
+	if n == nil {
+		return ""
+	}
+	if n.Kind != yaml.ScalarNode {
+		o.failf(n.Line, "%s%s is not a text", o.where, key)
+		return ""
+	}
+	return n.Value
+}
+
+// required reads a scalar that must be there.
+func (o *object) required(key string) string {
+	v := o.text(key)
+	if v == "" {
+		o.failf(o.line(), "%s%s is missing", o.where, key)
+	}
+	return v
+}
+
+// oneOf reads a scalar and refuses all but the values that are understood.
+func (o *object) oneOf(key string, values ...string) string {
+	v := o.required(key)
+	if v != "" && !slices.Contains(values, v) {
+		o.failf(o.take(key).Line, "%s%s: %q is not understood, only %s", o.where, key, v, strings.Join(values, ", "))
+	}
+	return v
+}
+
+// number reads a whole number from lowest to highest; absent gives fallback.
+func (o *object) number(key string, lowest, highest, fallback int) int {
+	n := o.take(key)
+	if n == nil {
+		return fallback
+	}
+	v, err := strconv.Atoi(n.Value)
+	if err != nil || v < lowest || v > highest {
+		o.failf(n.Line, "%s%s is not a number from %d to %d", o.where, key, lowest, highest)
+	}
+	return v
+}
+
+// flag reads a boolean; absent is false.
+func (o *object) flag(key string) bool {
+	n := o.take(key)
+	if n == nil {
+		return false
+	}
+	if n.Value != "true" && n.Value != "false" {
+		o.failf(n.Line, "%s%s is neither true nor false", o.where, key)
+	}
+	return n.Value == "true"
+}
+
+// texts reads a list of scalars, or one scalar as a list of one.
+func (o *object) texts(key string) []string {
+	n := o.take(key)
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.ScalarNode {
+		return []string{n.Value}
+	}
+	var all []string
+	for _, item := range o.list(key) {
+		if item.Kind != yaml.ScalarNode {
+			o.failf(item.Line, "%s%s holds something that is not a text", o.where, key)
+		}
+		all = append(all, item.Value)
+	}
+	return all
+}
+
+// list reads a list of anything.
+func (o *object) list(key string) []*yaml.Node {
+	n := o.take(key)
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		o.failf(n.Line, "%s%s is not a list", o.where, key)
+		return nil
+	}
+	return n.Content
+}
+
+// objects reads a list of mappings.
+func (o *object) objects(key string) []*object {
+	items := o.list(key)
+	all := make([]*object, 0, len(items))
+	for _, item := range items {
+		all = append(all, within(item, o.where+key+".", o.err, o.line()))
+	}
+	return all
+}
+
+// mapping gives a property's node after seeing that it is a mapping, nil when absent.
+func (o *object) mapping(key string) *yaml.Node {
+	return o.object(key).node
+}
+
+// object reads a mapping inside this one; its finish is called separately.
+func (o *object) object(key string) *object {
+	return within(o.take(key), o.where+key+".", o.err, o.line())
+}
+
+// textMap reads a mapping whose values are all scalars.
+func (o *object) textMap(key string) map[string]string {
+	values := o.object(key)
+	all := map[string]string{}
+	for _, e := range entries(values.node) {
+		all[e.key] = values.text(e.key)
+	}
+	return all
+}
+
+// finish refuses the properties that nobody asked for.
+func (o *object) finish() {
+	for _, e := range entries(o.node) {
+		if !o.seen[e.key] {
+			o.failf(e.line, "the property %s%s is not understood", o.where, e.key)
+		}
+	}
+}
+
+// end finishes the outermost object and gives the first refusal of it and all inside.
+func (o *object) end() error {
+	o.finish()
+	return *o.err
+}

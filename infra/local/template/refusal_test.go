@@ -1,0 +1,251 @@
+package template_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"recordbridge/infra/local/template"
+)
+
+// head starts every small template; what a test adds begins at line 3.
+const head = "Transform: AWS::Serverless-2016-10-31\nResources:\n"
+
+// api and worker are resources that some tests need beside their own.
+const (
+	api = "  Api:\n    Type: AWS::Serverless::Api\n    Properties: {StageName: v1}\n" // 3 lines
+	run = "    Type: AWS::Serverless::Function\n    Properties:\n      Runtime: provided.al2023\n"
+)
+
+// loadText loads a template given as text.
+func loadText(t *testing.T, text string, parameters map[string]string) (*template.Template, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "template.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return template.Load(file, template.Options{Parameters: parameters, BaseURL: "http://127.0.0.1:1", StackName: "s"})
+}
+
+// expectRefusals loads each text and wants the error to end in the given place and reason.
+func expectRefusals(t *testing.T, cases map[string]struct{ text, want string }) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := loadText(t, c.text, nil)
+			if err == nil {
+				t.Fatal("it loads")
+			}
+			if got := err.Error(); !strings.HasSuffix(got, "template.yaml:"+c.want) {
+				t.Errorf("got  %s\nwant ...template.yaml:%s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsNotATemplateIsRefused(t *testing.T) {
+	t.Parallel()
+	const bucket = "  B: {Type: AWS::S3::Bucket}\n"
+	expectRefusals(t, map[string]struct{ text, want string }{
+		"an empty file":        {"", "1: a template is a mapping with a Resources section"},
+		"a list":               {"- 1\n", "1: a template is a mapping with a Resources section"},
+		"another transform":    {"Transform: AWS::Include\nResources: {}\n", `1: the Transform "AWS::Include" is not understood`},
+		"an unknown section":   {head + bucket + "Mappings: {}\n", "4: the property Mappings is not understood"},
+		"a YAML anchor":        {head + "  B: &b {Type: AWS::S3::Bucket}\n", "3: YAML anchors and aliases are not understood"},
+		"a key given twice":    {head + bucket + bucket, `4: "B" is given twice`},
+		"a section of scalars": {"Transform: AWS::Serverless-2016-10-31\nResources: none\n", "2: Resources is not a mapping"},
+		"unknown Globals": {
+			head + bucket + "Globals:\n  HttpApi: {}\n", "5: the property Globals.HttpApi is not understood",
+		},
+	})
+}
+
+func TestAnUnknownResourceOrAttributeIsRefused(t *testing.T) {
+	t.Parallel()
+	expectRefusals(t, map[string]struct{ text, want string }{
+		"an unknown type": {
+			head + "  T:\n    Type: AWS::SNS::Topic\n", "3: T: the resource type AWS::SNS::Topic is not understood",
+		},
+		"an unknown type that its condition leaves out": {
+			"Conditions:\n  No: !Equals [a, b]\n" + head + "  T: {Type: AWS::SNS::Topic, Condition: No}\n",
+			"5: T: the resource type AWS::SNS::Topic is not understood",
+		},
+		"an unknown attribute": {
+			head + "  B:\n    Type: AWS::S3::Bucket\n    DependsOn: A\n", "5: B: the property DependsOn is not understood",
+		},
+		"no type": {head + "  B:\n    Properties: {}\n", "4: B: Type is missing"},
+		"metadata of anything but a function": {
+			head + "  B:\n    Type: AWS::S3::Bucket\n    Metadata: {a: b}\n",
+			"5: B: the Metadata of a AWS::S3::Bucket is not understood",
+		},
+		"an unknown property": {
+			head + "  B:\n    Type: AWS::S3::Bucket\n    Properties:\n      BucketName: x\n",
+			"6: B: the property BucketName is not understood",
+		},
+		"an unknown nested property": {
+			head + "  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      RedrivePolicy: {deadLetterTargetArn: a, x: 1}\n",
+			"6: Q: the property RedrivePolicy.x is not understood",
+		},
+		"a number out of range": {
+			head + "  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: 43201\n",
+			"6: Q: VisibilityTimeout is not a number from 0 to 43200",
+		},
+		"a dead letter queue from elsewhere": {
+			head + "  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n" +
+				"      RedrivePolicy: {deadLetterTargetArn: 'arn:x', maxReceiveCount: 1}\n",
+			" Q: its dead letter queue is not in the template, or leads back to it",
+		},
+		"a secret in the template": {
+			head + "  S:\n    Type: AWS::SecretsManager::Secret\n    Properties:\n      Description: x\n",
+			"6: S: GenerateSecretString is missing: a secret's value never stands in the template",
+		},
+		"a parameter of another type": {
+			head + "  P:\n    Type: AWS::SSM::Parameter\n    Properties: {Name: a, Value: b, Type: StringList}\n",
+			`5: P: Type: "StringList" is not understood, only String`,
+		},
+		"a key attribute without a definition": {
+			head + "  T:\n    Type: AWS::DynamoDB::Table\n    Properties:\n" +
+				"      KeySchema:\n        - {AttributeName: pk, KeyType: HASH}\n",
+			`7: T: the key attribute "pk" is not among the AttributeDefinitions`,
+		},
+		"a projection with attributes": {
+			head + "  T:\n    Type: AWS::DynamoDB::Table\n    Properties:\n" +
+				"      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]\n" +
+				"      KeySchema: [{AttributeName: pk, KeyType: HASH}]\n      GlobalSecondaryIndexes:\n" +
+				"        - IndexName: i\n          KeySchema: [{AttributeName: pk, KeyType: HASH}]\n" +
+				"          Projection: {ProjectionType: INCLUDE}\n",
+			`11: T: GlobalSecondaryIndexes.Projection.ProjectionType: "INCLUDE" is not understood, only KEYS_ONLY, ALL`,
+		},
+	})
+}
+
+func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
+	t.Parallel()
+	worker := head + "  WorkFunction:\n" + run
+	expectRefusals(t, map[string]struct{ text, want string }{
+		"another runtime": {
+			head + "  WorkFunction:\n    Type: AWS::Serverless::Function\n    Properties:\n      Runtime: python3.14\n",
+			`6: WorkFunction: Runtime: "python3.14" is not understood, only provided.al2023`,
+		},
+		"a name without a folder": {head + "  Worker:\n" + run, "3: Worker: a function's logical id ends in Function, the rest is its folder"},
+		"another build method": {
+			head + "  WorkFunction:\n    Metadata: {BuildMethod: go1.x}\n" + run,
+			`4: WorkFunction: Metadata.BuildMethod: "go1.x" is not understood, only makefile`,
+		},
+		"an unknown property": {worker + "      Layers: []\n", "7: WorkFunction: the property Layers is not understood"},
+		"an unknown property from Globals": {
+			worker + "Globals:\n  Function:\n    VpcConfig: {}\n", "9: WorkFunction: the property VpcConfig is not understood",
+		},
+		"a variable that is a list": {
+			worker + "      Environment:\n        Variables:\n          A: [x]\n",
+			"9: WorkFunction: Environment.Variables.A is not a text",
+		},
+		"a managed policy": {
+			worker + "      Policies: [AmazonS3FullAccess]\n", "7: WorkFunction: Policies is not a mapping",
+		},
+		"a statement that denies": {
+			worker + "      Policies:\n        - Version: '2012-10-17'\n          Statement:\n" +
+				"            - {Effect: Deny, Action: s3:*, Resource: '*'}\n",
+			`10: WorkFunction: Policies.Statement.Effect: "Deny" is not understood, only Allow`,
+		},
+		"a statement for all but some actions": {
+			worker + "      Policies:\n        - Version: '2012-10-17'\n          Statement:\n" +
+				"            - {Effect: Allow, NotAction: s3:*, Resource: '*'}\n",
+			"10: WorkFunction: a statement names at least one Action and one Resource",
+		},
+		"an unknown event": {
+			worker + "      Events:\n        E: {Type: SNS, Properties: {Topic: t}}\n",
+			`8: WorkFunction: Type: "SNS" is not understood, only Api, SQS, Schedule`,
+		},
+		"a cron schedule": {
+			worker + "      Events:\n        E: {Type: Schedule, Properties: {Schedule: 'cron(0 1 * * ? *)'}}\n",
+			"8: WorkFunction: Events.E.Schedule: cron expressions are not understood, only rate(...)",
+		},
+		"a rate that EventBridge refuses": {
+			worker + "      Events:\n        E: {Type: Schedule, Properties: {Schedule: rate(1 minutes)}}\n",
+			`8: WorkFunction: Events.E.Schedule "rate(1 minutes)" is not a rate(...): one minute, but more minutes`,
+		},
+		"an unknown property of a schedule": {
+			worker + "      Events:\n        E: {Type: Schedule, Properties: {Schedule: rate(1 hour), Input: x}}\n",
+			"8: WorkFunction: the property Events.E.Input is not understood",
+		},
+	})
+}
+
+func TestATriggerThatAWSWouldRefuseIsRefused(t *testing.T) {
+	t.Parallel()
+	worker := head + "  Q: {Type: AWS::SQS::Queue}\n  WorkFunction:\n" + run + "      Timeout: 31\n      Events:\n" // 9 lines
+	expectRefusals(t, map[string]struct{ text, want string }{
+		"a queue whose messages come back while they are worked on": {
+			worker + "        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}\n",
+			"10: WorkFunction: the VisibilityTimeout of Q (30s) is shorter than the function's Timeout (31s)",
+		},
+		"a queue from elsewhere": {
+			worker + "        E: {Type: SQS, Properties: {Queue: 'arn:aws:sqs:us-east-1:1:other'}}\n",
+			`10: WorkFunction: Events.E.Queue "arn:aws:sqs:us-east-1:1:other" is not the ARN of a queue of the template`,
+		},
+		"a batch too large": {
+			worker + "        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn, BatchSize: 11}}\n",
+			"10: WorkFunction: Events.E.BatchSize is not a number from 1 to 10",
+		},
+		"an unknown property": {
+			worker + "        E: {Type: SQS, Properties: {Queue: !Ref Q, FilterCriteria: {}}}\n",
+			`10: WorkFunction: Events.E.Queue "http://127.0.0.1:1/000000000000/s-Q" is not the ARN of a queue of the template`,
+		},
+	})
+}
+
+func TestAnAPIThatTheGatewayCannotServeIsRefused(t *testing.T) {
+	t.Parallel()
+	const responses = head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n      StageName: v1\n      GatewayResponses:\n"
+	routes := head + api + "  WorkFunction:\n" + run + "      Events:\n" // 10 lines
+	event := func(method, path string) string {
+		return "{Type: Api, Properties: {RestApiId: !Ref Api, Method: " + method + ", Path: '" + path + "'}}\n"
+	}
+	expectRefusals(t, map[string]struct{ text, want string }{
+		"an unknown property of the API": {
+			head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties: {StageName: v1, Cors: '*'}\n",
+			"5: Api: the property Cors is not understood",
+		},
+		"a second API": {head + api + strings.Replace(api, "Api:", "Other:", 1), "6: Other: a second API is not understood"},
+		"an unknown gateway response": {
+			responses + "        TEAPOT: {StatusCode: 418}\n", "8: Api: there is no gateway response TEAPOT",
+		},
+		"a header from the request": {
+			responses + "        THROTTLED: {ResponseParameters: {Headers: {a: method.request.header.b}}}\n",
+			"8: Api: the value of GatewayResponses.THROTTLED.ResponseParameters.Headers.a is not understood, " +
+				"only context.requestId and 'text'",
+		},
+		"a variable in a response": {
+			responses + "        THROTTLED: {ResponseTemplates: {application/json: '$context.error.message'}}\n",
+			"8: Api: GatewayResponses.THROTTLED.ResponseTemplates.$context.error.message is not understood in a response " +
+				"template, only $context.requestId",
+		},
+		"a response that is not JSON": {
+			responses + "        THROTTLED: {ResponseTemplates: {text/html: x}}\n",
+			"8: Api: the property GatewayResponses.THROTTLED.ResponseTemplates.text/html is not understood",
+		},
+		"a route of SAM's own API": {
+			head + "  WorkFunction:\n" + run + "      Events:\n        E: {Type: Api, Properties: {Method: GET, Path: /a}}\n",
+			"8: WorkFunction: Events.E.RestApiId is missing",
+		},
+		"a route with an authoriser": {
+			routes + "        E: {Type: Api, Properties: {RestApiId: !Ref Api, Method: GET, Path: /a, Auth: {}}}\n",
+			"11: WorkFunction: the property Events.E.Auth is not understood",
+		},
+		"an unknown method":           {routes + "        E: " + event("FETCH", "/a"), `11: WorkFunction: Events.E.Method "FETCH" is not understood`},
+		"a relative path":             {routes + "        E: " + event("GET", "a"), `11: WorkFunction: Events.E.Path "a" is not a path of an API`},
+		"a greedy part in the middle": {routes + "        E: " + event("GET", "/{a+}/b"), `11: WorkFunction: Events.E.Path "/{a+}/b" is not a path of an API`},
+		"a variable within a part":    {routes + "        E: " + event("GET", "/a-{b}"), `11: WorkFunction: Events.E.Path "/a-{b}" is not a path of an API`},
+		"a route given twice": {
+			routes + "        E: " + event("GET", "/a") + "        F: " + event("get", "/a"),
+			"12: WorkFunction: GET /a is given twice, also by WorkFunction",
+		},
+		"two variables at one place": {
+			routes + "        E: " + event("GET", "/a/{b}") + "        F: " + event("GET", "/a/{c}/d"),
+			"12: WorkFunction: /a/{c}/d: {c} and {b} cannot stand at the same place",
+		},
+	})
+}
