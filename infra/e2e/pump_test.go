@@ -90,6 +90,33 @@ func (s *stack) settle(minutes int) {
 	}
 }
 
+// settleAll lets minutes pass until nothing is pending.
+func (s *stack) settleAll(most int) {
+	s.t.Helper()
+	s.pump()
+	for range most {
+		if len(s.pending()) == 0 {
+			return
+		}
+		time.Sleep(time.Minute) // virtual: the test runs inside testing/synctest
+		s.sweep()
+		s.pump()
+	}
+}
+
+// pending lists the rows that somebody still has to act on and the queues that hold a message. A finished task waits
+// for nothing but the end of its file's time.
+func (s *stack) pending() []string {
+	s.t.Helper()
+	left := s.due(time.Now().Add(24 * time.Hour))
+	for _, queue := range s.cloud.SQS().Snapshot() {
+		if !queue.DeadLetter && queue.Visible+queue.Delayed+queue.InFlight != 0 {
+			left = append(left, queue.Name)
+		}
+	}
+	return left
+}
+
 // row is what the tests look at in a table.
 type row map[string]types.AttributeValue
 
@@ -161,4 +188,20 @@ func (s *stack) objects() []string {
 		keys = append(keys, *object.Key)
 	}
 	return keys
+}
+
+// get reads one row; nil when it is not there.
+func (s *stack) get(table, pk, sk string) row {
+	s.t.Helper()
+	out, err := dynamodb.NewFromConfig(s.cloud.Config("test")).GetItem(s.t.Context(), &dynamodb.GetItemInput{
+		TableName: &table, ConsistentRead: awssdk.Bool(true),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk},
+		},
+	})
+	must(s.t, err)
+	if len(out.Item) == 0 {
+		return nil
+	}
+	return out.Item
 }

@@ -274,6 +274,12 @@ func (l *life) isDead() bool {
 	return l.dead
 }
 
+func (l *life) disarm() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.crashAfter = 0
+}
+
 // reborn is the life of the next instance: it keeps counting, and does not crash again.
 func (l *life) reborn() *life {
 	l.mu.Lock()

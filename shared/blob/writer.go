@@ -3,6 +3,7 @@ package blob
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -71,9 +72,12 @@ func (w *writer) Close(ctx context.Context) error {
 	return nil
 }
 
+// errAborted keeps an object that was given up from being made after all.
+var errAborted = errors.New("the object was given up")
+
 // Abort gives the object up. Parts that cannot be removed now are removed by the bucket's lifecycle.
 func (w *writer) Abort(ctx context.Context) {
-	w.buffer.Reset()
+	w.failed = errAborted
 	if w.upload != "" {
 		_, _ = w.bucket.Client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
 			Bucket: &w.bucket.Name, Key: &w.key, UploadId: &w.upload,

@@ -30,7 +30,7 @@ func AWS(ctx context.Context) (aws.Config, error) {
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
 		WithTransportOptions(func(t *http.Transport) { t.TLSHandshakeTimeout = tlsTimeout })
 	loaded, err := awsconfig.LoadDefaultConfig(ctx,
-		awsconfig.WithHTTPClient(plainBodies{client}),
+		awsconfig.WithHTTPClient(client), // wrapped only below: AWS_CA_BUNDLE needs one whose transport can be changed
 		awsconfig.WithRetryer(func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = maxAttempts
@@ -40,6 +40,7 @@ func AWS(ctx context.Context) (aws.Config, error) {
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("load the AWS configuration: %w", err)
 	}
+	loaded.HTTPClient = plainBodies{loaded.HTTPClient}
 	return loaded, nil
 }
 

@@ -102,7 +102,7 @@ func TestAStructThatIsNotFullyTaggedIsRefused(t *testing.T) {
 		},
 		"not exported": func() error {
 			_, err := config.LoadFrom[struct {
-				table string `env:"TABLE"` //nolint:unused // the point of the test
+				table string `env:"TABLE"`
 			}](nothing)
 			return err
 		},

@@ -54,9 +54,20 @@ func Decode(body string) (Item, error) {
 	}
 	mode, okMode := org.ParseMode(string(m.Mode))
 	orgID, okOrg := ids.ParseUUID(m.OrgID)
-	_, okID := ids.ParseTask(m.ID)
-	if !okMode || !okOrg || !okID || (m.Kind != Task && m.Kind != Event && m.Kind != Delivery) {
+	id, okID := m.Kind.parseID(m.ID)
+	if !okMode || !okOrg || !okID {
 		return Item{}, errors.New("message does not refer to a row")
 	}
-	return Item{Tenant: org.Tenant{Mode: mode, OrgID: orgID}, Kind: m.Kind, ID: m.ID}, nil
+	return Item{Tenant: org.Tenant{Mode: mode, OrgID: orgID}, Kind: m.Kind, ID: id}, nil
+}
+
+// parseID reads an id in the spelling that rows of the kind have in their keys.
+func (k Kind) parseID(text string) (id string, ok bool) {
+	switch k {
+	case Task:
+		return ids.ParseTask(text)
+	case Event, Delivery:
+		return ids.ParseUUID(text)
+	}
+	return "", false
 }

@@ -24,7 +24,7 @@ func TestParseBundleSplitsAPage(t *testing.T) {
 	            {"relation": "next", "url": "https://ehr.example/fhir?page=2"} ],
 	  "entry": [
 	    {"fullUrl": "x", "resource": {"resourceType": "Observation", "id": "1", "subject": {"reference": "Patient/p"}}, "search": {"mode": "match"}},
-	    {"search": {"extension": [{"mode": "x"}], "mode": "outcome"}, "resource": {"resourceType": "OperationOutcome"}},
+	    {"search": {"extension": [{"mode": "x"}], "mode": "outcome"}, "resource": {"resourceType": "Basic"}},
 	    {"resource": {"resourceType": "OperationOutcome", "id": "no-mode"}},
 	    {"resource": {"resourceType": "Observation", "id": "2", "note": "b" }},
 	    {"resource": {"id": "no type"}}, {"resource": null}, {"resource": {"resourceType":"Basic","id":"1","id":"2"}},
@@ -45,7 +45,7 @@ func TestParseBundleSplitsAPage(t *testing.T) {
 			{Type: "Observation", ID: "2", JSON: []byte(`{"resourceType":"Observation","id":"2","note":"b"}`)},
 		},
 		Outcomes: []fhir.Resource{
-			{Type: "OperationOutcome", JSON: []byte(`{"resourceType":"OperationOutcome"}`)},
+			{Type: "Basic", JSON: []byte(`{"resourceType":"Basic"}`)},
 			{Type: "OperationOutcome", ID: "no-mode", JSON: []byte(`{"resourceType":"OperationOutcome","id":"no-mode"}`)},
 		},
 		Unusable: 3,

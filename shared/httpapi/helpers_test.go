@@ -31,13 +31,6 @@ type directory struct {
 	err     error
 }
 
-func (d directory) caller() org.Caller {
-	return org.Caller{
-		Tenant:       org.Tenant{Mode: org.Test, OrgID: "org-1"},
-		CredentialID: "0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a", AllowedOrigins: d.origins,
-	}
-}
-
 func (d directory) Authenticate(_ context.Context, id string, key secret.Text) (org.Caller, error) {
 	if d.err != nil {
 		return org.Caller{}, d.err
@@ -58,9 +51,17 @@ func (d directory) ByPublicID(_ context.Context, id string) (org.Caller, error) 
 	return d.caller(), nil
 }
 
+func (d directory) caller() org.Caller {
+	return org.Caller{
+		Tenant:       org.Tenant{Mode: org.Test, OrgID: "org-1"},
+		CredentialID: "0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a", AllowedOrigins: d.origins,
+	}
+}
+
 // edge is an API whose log can be read.
 type edge struct {
 	*httpapi.API
+
 	log *bytes.Buffer
 }
 

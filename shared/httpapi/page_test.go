@@ -30,7 +30,9 @@ func visit(api edge, target string, f func(context.Context, httpapi.Visit, visit
 }
 
 func fail(err error) func(context.Context, httpapi.Visit, visitRequest) (httpapi.Answer, error) {
-	return func(context.Context, httpapi.Visit, visitRequest) (httpapi.Answer, error) { return httpapi.Answer{}, err }
+	return func(context.Context, httpapi.Visit, visitRequest) (httpapi.Answer, error) {
+		return httpapi.Answer{}, err
+	}
 }
 
 const connect = "/connect?public_id=" + publicID

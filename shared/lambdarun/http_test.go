@@ -143,7 +143,7 @@ func TestAHandlerThatWritesNothingAnswers200(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	got, err := lambdarun.HTTP(logx.New(silent()), handler)(t.Context(), proxyEvent(t))
-	if err != nil || got.StatusCode != 200 {
+	if err != nil || got.StatusCode != http.StatusOK {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

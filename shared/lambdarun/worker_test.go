@@ -46,7 +46,7 @@ func decode(body string) (string, error) {
 }
 
 func failures(response events.SQSEventResponse) []string {
-	ids := []string{}
+	ids := make([]string, 0, len(response.BatchItemFailures))
 	for _, failure := range response.BatchItemFailures {
 		ids = append(ids, failure.ItemIdentifier)
 	}

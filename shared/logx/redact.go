@@ -16,7 +16,7 @@ var (
 	credentialPattern = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`)
 	keyPattern        = regexp.MustCompile(`\b(private_(?:test|live)_|whsec_|whsk_)[A-Za-z0-9+/=_-]+`)
 	jwtPattern        = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_.-]+`)
-	emailPattern      = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`)
+	emailPattern      = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}`)
 )
 
 // redact is the ReplaceAttr of every logger: it hides values by the name of their attribute or group, cleans texts,

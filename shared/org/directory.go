@@ -93,7 +93,7 @@ func (d *Directory) matches(credential Credential, privateKey secret.Text) bool 
 	}
 	if len(credential.Keys) == 0 {
 		// An unknown public id costs the same hash, so that time does not tell it apart.
-		d.hashing.Check(message, secret.Mark{Version: 1})
+		d.hashing.Sign(message)
 	}
 	return matched
 }

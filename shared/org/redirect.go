@@ -1,6 +1,7 @@
 package org
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -41,9 +42,7 @@ func (v VerifiedRedirect) With(params url.Values) string {
 		return v.uri
 	}
 	query := target.Query()
-	for name, values := range params {
-		query[name] = values
-	}
+	maps.Copy(query, params)
 	target.RawQuery = query.Encode()
 	return target.String()
 }
@@ -57,7 +56,7 @@ func CheckRedirectURI(mode Mode, text string) error {
 	}
 	switch target.Scheme {
 	case "https":
-		if target.Host == "" {
+		if target.Hostname() == "" {
 			return fault.BadRequest("A redirect URI needs a host.")
 		}
 		return nil

@@ -48,7 +48,7 @@ func (q Queue) NudgeDelivery(ctx context.Context, tenant org.Tenant, id string, 
 func (q Queue) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {
-		return err //nolint:wrapcheck // says what it is already
+		return err
 	}
 	url := q.DeliveryURL
 	if i.Kind == due.Task {
@@ -56,7 +56,7 @@ func (q Queue) Send(ctx context.Context, i due.Item, delay time.Duration) error 
 	}
 	seconds := (min(max(delay, 0), longestDelay) + time.Second - 1) / time.Second
 	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl: &url, MessageBody: &body, DelaySeconds: int32(seconds), //nolint:gosec // at most 900
+		QueueUrl: &url, MessageBody: &body, DelaySeconds: int32(seconds),
 		// On a standard queue the group makes it fair: one tenant's backlog does not hold up the others.
 		MessageGroupId: aws.String(string(i.Tenant.Mode) + "-" + i.Tenant.OrgID),
 	})

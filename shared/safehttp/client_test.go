@@ -88,7 +88,7 @@ func TestNothingOnThisMachineIsReachedByDefault(t *testing.T) {
 		plain.URL + "/?code=secret", secure.URL, "http://localhost:" + port, "http://[::ffff:127.0.0.1]:" + port,
 		"https://[::ffff:127.0.0.1]", "https://[::1]", "https://[fd00:ec2::254]/latest/meta-data", "https://169.254.169.254/",
 		"http://169.254.169.254/latest/meta-data", "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next",
-		"https://[64:ff9b::7f00:1]/", "https://0.0.0.0/", "http://[::]:" + port, "https://10.0.0.1/", "http://8.8.8.8/", "https://8.8.8.8:8443/",
+		"https://[64:ff9b::7f00:1]/", "https://0.0.0.0/", "http://[::]:" + port, "https://10.0.0.1/", "http://8.8.8.8/", "http://8.8.8.8:443/", "https://8.8.8.8:8443/",
 	} {
 		_, _, err := get(t, client, address, 100)
 		wantClass(t, err, safehttp.BlockedAddress)
@@ -167,23 +167,26 @@ func TestFailuresAreClassified(t *testing.T) {
 	})
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(old.Certificate()) // so that nothing but its version speaks against it
 	for name, test := range map[string]struct {
 		address string
 		timeout time.Duration
+		roots   *x509.CertPool
 		class   safehttp.Class
 	}{
-		"unknown name":        {"https://nowhere.example/?secret", time.Minute, safehttp.DNS},
-		"closed port":         {closed.URL + "/?secret", time.Minute, safehttp.Connect},
-		"no header":           {silent.URL + "/?secret", 200 * time.Millisecond, safehttp.Timeout},
-		"unknown certificate": {untrusted.URL, time.Minute, safehttp.TLS},
-		"TLS 1.1":             {old.URL, time.Minute, safehttp.TLS},
-		"TLS to a plain port": {"https" + strings.TrimPrefix(plain.URL, "http"), time.Minute, safehttp.TLS},
-		"another protocol":    {garbage.URL, time.Minute, safehttp.BadAnswer},
-		"64 KiB of header":    {header.URL, time.Minute, safehttp.BadAnswer},
+		"unknown name":        {"https://nowhere.example/?secret", time.Minute, nil, safehttp.DNS},
+		"closed port":         {closed.URL + "/?secret", time.Minute, nil, safehttp.Connect},
+		"no header":           {silent.URL + "/?secret", 200 * time.Millisecond, nil, safehttp.Timeout},
+		"unknown certificate": {untrusted.URL, time.Minute, nil, safehttp.TLS},
+		"TLS 1.1":             {old.URL, time.Minute, roots, safehttp.TLS},
+		"TLS to a plain port": {"https" + strings.TrimPrefix(plain.URL, "http"), time.Minute, nil, safehttp.TLS},
+		"another protocol":    {garbage.URL, time.Minute, nil, safehttp.BadAnswer},
+		"64 KiB of header":    {header.URL, time.Minute, nil, safehttp.BadAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := get(t, safehttp.NewWith(loopback(), resolver, nil, test.timeout), test.address, 100)
+			_, _, err := get(t, safehttp.NewWith(loopback(), resolver, test.roots, test.timeout), test.address, 100)
 			wantClass(t, err, test.class)
 		})
 	}

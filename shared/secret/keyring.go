@@ -14,7 +14,7 @@ import (
 // stands beside whatever it made, so old marks stay checkable after a rotation (architecture section 6).
 type Keyring struct {
 	current int
-	keys    map[int][]byte
+	keys    map[int]Text
 }
 
 // minKey is the least length of a key in bytes: 43 base62 characters carry 256 bits.
@@ -23,10 +23,10 @@ const minKey = 32
 // ParseKeyring reads the JSON document of a Secrets Manager secret: {"current":"2","1":"<key>","2":"<key>"}.
 func ParseKeyring(document Text) (Keyring, error) {
 	var fields map[string]string
-	if err := json.Unmarshal(document.value, &fields); err != nil {
+	if err := json.Unmarshal([]byte(document.Reveal()), &fields); err != nil {
 		return Keyring{}, errors.New("keyring: not a JSON object of strings")
 	}
-	ring := Keyring{keys: map[int][]byte{}}
+	ring := Keyring{keys: map[int]Text{}}
 	for name, value := range fields {
 		number, err := strconv.Atoi(value)
 		if name == "current" && err == nil {
@@ -40,9 +40,9 @@ func ParseKeyring(document Text) (Keyring, error) {
 		if len(value) < minKey {
 			return Keyring{}, fmt.Errorf("keyring: version %d is shorter than %d bytes", version, minKey)
 		}
-		ring.keys[version] = []byte(value)
+		ring.keys[version] = New(value)
 	}
-	if ring.keys[ring.current] == nil {
+	if ring.keys[ring.current].Empty() {
 		return Keyring{}, fmt.Errorf("keyring: current version %d has no key", ring.current)
 	}
 	return ring, nil
@@ -78,8 +78,8 @@ func (k Keyring) Derive(use string, version int) (key []byte, used int, ok bool)
 	return sum(base, []byte("recordbridge derive "+use)), version, true
 }
 
-func sum(key, message []byte) []byte {
-	mac := hmac.New(sha256.New, key)
+func sum(key Text, message []byte) []byte {
+	mac := hmac.New(sha256.New, []byte(key.Reveal()))
 	mac.Write(message)
 	return mac.Sum(nil)
 }

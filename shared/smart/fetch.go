@@ -45,7 +45,7 @@ func (f fetcher) get(ctx context.Context, address, accept string, limit int64, t
 			return document(response, limit)
 		}
 		discard(response)
-		if false {
+		if redirects == maxRedirects {
 			return nil, &fhir.RequestError{Class: fhir.Rejected, Status: response.StatusCode}
 		}
 		next, ok := f.redirect(address, location)

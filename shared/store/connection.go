@@ -72,7 +72,8 @@ func (s Tokens) LeaseTokens(ctx context.Context, r tokens.Row, now time.Time) er
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID),
 		set:  "SET lease_owner = :owner, lease_until = :until",
-		when: "version = :version AND (attribute_not_exists(lease_until) OR lease_until < :now)",
+		// The owner's own lease is no obstacle: a write whose answer was lost is made again.
+		when: "version = :version AND (attribute_not_exists(lease_until) OR lease_until < :now OR lease_owner = :owner)",
 		values: item{
 			":owner": text(r.LeaseOwner), ":until": moment(r.LeaseUntil), ":version": number(r.Version), ":now": moment(now),
 		},

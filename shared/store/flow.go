@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/shared/fault"
@@ -41,18 +39,16 @@ func (s Flow) BeginAttempt(ctx context.Context, a flow.Attempt, state flow.State
 
 // TakeState implements flow.Store: one conditional delete that returns the row, so a state works once.
 func (s Flow) TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (flow.State, error) {
-	out, err := s.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.Table, Key: stateKey(hash).attributes(), ReturnValues: types.ReturnValueAllOld,
-		ConditionExpression:       aws.String("binding = :binding AND expires_at > :now"),
-		ExpressionAttributeValues: item{":binding": text(bindingHash), ":now": moment(now)},
+	row, err := remove(ctx, s.DB, change{
+		table: s.Table, key: stateKey(hash), when: "binding = :binding AND expires_at > :now",
+		values: item{":binding": text(bindingHash), ":now": moment(now)},
 	})
-	if err = translate(err); errors.Is(err, fault.Conflict) {
+	if errors.Is(err, fault.Conflict) {
 		return flow.State{}, fault.Missing("There is no such sign-in.").Because(err)
 	}
 	if err != nil {
 		return flow.State{}, err
 	}
-	row := item(out.Attributes)
 	return flow.State{
 		Hash: hash, BindingHash: bindingHash, Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
 		AttemptID: row.text("attempt_id"), ExpiresAt: row.time("expires_at"),

@@ -129,4 +129,4 @@ func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
 	r["org_list"], r["org_order"] = text(t.Key()+"#"+kind), text(created.UTC().Format(stamp)+"#"+id)
 }
 
-func newItem(k key) item { return item(k.attributes()) }
+func newItem(k key) item { return k.attributes() }

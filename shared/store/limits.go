@@ -16,32 +16,41 @@ import (
 // Take implements httpapi.Buckets with one conditional update for a bucket that has refilled, and a second one for a
 // bucket that has not. A refused request writes nothing.
 func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit, now time.Time) (ratelimit.Verdict, error) {
-	next, verdict := ratelimit.GCRA(time.Time{}, now, limit)
+	var stored int64 // the bucket's time as the last try met it, 0 before the first and without a row
+	for {
+		next, verdict := ratelimit.GCRA(time.UnixMicro(stored), now, limit)
+		if !verdict.Allowed {
+			return verdict, nil
+		}
+		_, err := s.DB.UpdateItem(ctx, s.taking(bucket, stored, next, now))
+		refused, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+		switch {
+		case ok:
+			stored = item(refused.Item).int("tat")
+		case err != nil:
+			return ratelimit.Verdict{}, fmt.Errorf("take from bucket: %w", err)
+		default:
+			return verdict, nil
+		}
+	}
+}
+
+// taking moves a bucket's time to next. Its condition names what the decision rests on, so that two requests never
+// share one place.
+func (s Flow) taking(bucket string, stored int64, next, now time.Time) *dynamodb.UpdateItemInput {
 	in := &dynamodb.UpdateItemInput{
-		TableName: &s.Table, Key: limitKey(bucket).attributes(),
-		UpdateExpression:    aws.String("SET tat = :next, #ttl = :ttl"),
-		ConditionExpression: aws.String("attribute_not_exists(tat) OR tat <= :now"), ExpressionAttributeNames: map[string]string{"#ttl": "ttl"},
+		TableName: &s.Table, Key: limitKey(bucket).attributes(), UpdateExpression: aws.String("SET tat = :next, #ttl = :ttl"),
+		ConditionExpression:      aws.String("attribute_not_exists(tat) OR tat <= :now"),
+		ExpressionAttributeNames: map[string]string{"#ttl": "ttl"},
 		ExpressionAttributeValues: item{
-			":next": number(next.UnixMicro()), ":now": number(now.UnixMicro()), ":ttl": number(now.Add(limit.Window + afterlife).Unix()),
+			":next": number(next.UnixMicro()), ":ttl": number(next.Add(afterlife).Unix()), ":now": number(now.UnixMicro()),
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
-	_, err := s.DB.UpdateItem(ctx, in)
-	for refused, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok; {
-		stored := item(refused.Item).int("tat")
-		if next, verdict = ratelimit.GCRA(time.UnixMicro(stored), now, limit); !verdict.Allowed {
-			return verdict, nil
-		}
-		// The condition names the value that was decided on, so that two requests never share one place.
+	if stored != 0 {
 		in.ConditionExpression = aws.String("tat = :seen")
-		in.ExpressionAttributeValues = item{
-			":next": number(next.UnixMicro()), ":seen": number(stored), ":ttl": in.ExpressionAttributeValues[":ttl"],
-		}
-		_, err = s.DB.UpdateItem(ctx, in)
-		refused, ok = errors.AsType[*types.ConditionalCheckFailedException](err)
+		delete(in.ExpressionAttributeValues, ":now")
+		in.ExpressionAttributeValues[":seen"] = number(stored)
 	}
-	if err != nil {
-		return ratelimit.Verdict{}, fmt.Errorf("take from bucket: %w", err)
-	}
-	return verdict, nil
+	return in
 }

@@ -26,7 +26,7 @@ type DB interface {
 	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// conflictTries bounds the retries of a transaction that met another one on the same row.
+// conflictTries bounds the retries of a write that met a transaction on the same row.
 const conflictTries = 6
 
 // get reads one row, consistently; fault.NotFound.
@@ -43,33 +43,55 @@ func get(ctx context.Context, db DB, table string, k key) (item, error) {
 
 // create writes a row that must not exist yet; fault.Conflict when it does.
 func create(ctx context.Context, db DB, table string, row item) error {
-	_, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: row, ConditionExpression: aws.String(absent)})
-	return translate(err)
+	return persist(ctx, func() error {
+		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: row, ConditionExpression: aws.String(absent)})
+		return err //nolint:wrapcheck // persist translates it
+	})
 }
 
 // replace writes a row over the one with revision rev; fault.Conflict when that has changed.
 func replace(ctx context.Context, db DB, table string, row item, rev int64) error {
 	row.setInt("rev", rev+1)
-	_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &table, Item: row, ConditionExpression: aws.String("rev = :rev"),
-		ExpressionAttributeValues: item{":rev": number(rev)},
+	return persist(ctx, func() error {
+		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &table, Item: row, ConditionExpression: aws.String("rev = :rev"),
+			ExpressionAttributeValues: item{":rev": number(rev)},
+		})
+		return err //nolint:wrapcheck // persist translates it
 	})
-	return translate(err)
 }
 
 // update applies u; fault.Conflict when its condition does not hold. It returns the new row.
-func update(ctx context.Context, db DB, u change) (item, error) {
-	out, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &u.table, Key: u.key.attributes(), UpdateExpression: &u.set, ConditionExpression: &u.when,
-		ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values, ReturnValues: types.ReturnValueAllNew,
+func update(ctx context.Context, db DB, u change) (row item, err error) {
+	err = persist(ctx, func() error {
+		out, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &u.table, Key: u.key.attributes(), UpdateExpression: &u.set, ConditionExpression: &u.when,
+			ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values, ReturnValues: types.ReturnValueAllNew,
+		})
+		if err == nil {
+			row = out.Attributes
+		}
+		return err //nolint:wrapcheck // persist translates it
 	})
-	if err != nil {
-		return nil, translate(err)
-	}
-	return out.Attributes, nil
+	return row, err
 }
 
-// change is a conditional update of one row.
+// remove deletes the row of u; fault.Conflict when its condition does not hold. It returns the row as it was.
+func remove(ctx context.Context, db DB, u change) (row item, err error) {
+	err = persist(ctx, func() error {
+		out, err := db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: &u.table, Key: u.key.attributes(), ConditionExpression: &u.when,
+			ExpressionAttributeValues: u.values, ReturnValues: types.ReturnValueAllOld,
+		})
+		if err == nil {
+			row = out.Attributes
+		}
+		return err //nolint:wrapcheck // persist translates it
+	})
+	return row, err
+}
+
+// change is a conditional update, or removal, of one row.
 type change struct {
 	table  string
 	key    key
@@ -93,11 +115,19 @@ func putNew(table string, row item) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{TableName: &table, Item: row, ConditionExpression: aws.String(absent)}}
 }
 
-// transact writes all or nothing; fault.Conflict when a condition does not hold. A collision with another
-// transaction is no answer yet, so it is tried again.
+// transact writes all or nothing; fault.Conflict when a condition does not hold.
 func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) error {
-	for try := 1; ; try++ {
+	return persist(ctx, func() error {
 		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+		return err //nolint:wrapcheck // persist translates it
+	})
+}
+
+// persist writes and translates the failure. A collision with a transaction under way says nothing about a condition
+// yet, so the write is tried again.
+func persist(ctx context.Context, write func() error) error {
+	for try := 1; ; try++ {
+		err := write()
 		if !collided(err) || try == conflictTries {
 			return translate(err)
 		}
@@ -114,12 +144,15 @@ func pause(ctx context.Context, wait time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("transaction: %w", ctx.Err())
+		return fmt.Errorf("write to the store: %w", ctx.Err())
 	}
 }
 
-// collided reports a cancellation for nothing but conflicts with other writers.
+// collided reports a write that failed for nothing but conflicts with other writers.
 func collided(err error) bool {
+	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
+		return true
+	}
 	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	if !ok {
 		return false

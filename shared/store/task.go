@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -145,9 +146,7 @@ func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 	c := s.fenced(task, "SET #status = :status, finished_at = :finished, stats = :stats, outcome = :outcome, #file = :file, "+
 		"failure_reason = :reason, sent_at = :finished, files_until = :kept")
 	c.names["#file"] = "file"
-	for name, value := range result {
-		c.values[name] = value
-	}
+	maps.Copy(c.values, result)
 	c.values[":status"] = text(string(task.Status))
 	c.values[":finished"] = moment(task.FinishedAt)
 	c.values[":reason"] = text(string(task.FailureReason))

@@ -51,7 +51,8 @@ func (s Work) FanOut(ctx context.Context, event webhook.Event, deliveries []webh
 		set: "SET settled = :yes REMOVE due_shard, due_at", when: "attribute_exists(pk) AND attribute_not_exists(settled)",
 		values: item{":yes": &types.AttributeValueMemberBOOL{Value: true}},
 	}
-	writes := []types.TransactWriteItem{settle.write()}
+	writes := make([]types.TransactWriteItem, 0, 1+len(deliveries))
+	writes = append(writes, settle.write())
 	for _, d := range deliveries {
 		row := newItem(deliveryKey(d.Tenant, d.ID))
 		row.setText("event_id", d.EventID)

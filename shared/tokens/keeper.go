@@ -18,9 +18,11 @@ var ErrRefused = errors.New("the refresh token was refused")
 
 const (
 	// refreshBefore is how much life an access token must have left to be handed out.
-	refreshBefore = 5 * time.Minute
+	refreshBefore = 2 * time.Minute
 	// leaseFor outlives a refresh call, whose answer must be stored under the lease.
 	leaseFor = time.Minute
+	// refreshWithin bounds that call; the rest of the lease is for sealing and storing.
+	refreshWithin = 45 * time.Second
 	// rotateTries: losing a rotated refresh token loses the connection, so the write is retried hard.
 	rotateTries = 5
 )
@@ -76,7 +78,10 @@ func (k Keeper) refresh(ctx context.Context, row Row, set Set) (Set, int64, erro
 	if err := k.Store.LeaseTokens(ctx, row, now); err != nil {
 		return k.newerThan(ctx, row, err)
 	}
-	fresh, err := k.Refresher.Refresh(ctx, set)
+	// From here on a caller that gives up stops nothing: the EHR may have spent the old refresh token already, and
+	// the new one exists nowhere but in its answer.
+	ctx = context.WithoutCancel(ctx)
+	fresh, err := k.call(ctx, set)
 	if errors.Is(err, ErrRefused) {
 		return k.newerThan(ctx, row, err)
 	}
@@ -88,11 +93,21 @@ func (k Keeper) refresh(ctx context.Context, row Row, set Set) (Set, int64, erro
 		return Set{}, 0, err
 	}
 	next.LeaseOwner = row.LeaseOwner
-	return fresh, next.Version, k.rotate(ctx, next)
+	if err := k.rotate(ctx, next); err != nil {
+		return Set{}, 0, err
+	}
+	return fresh, next.Version, nil
+}
+
+func (k Keeper) call(ctx context.Context, old Set) (Set, error) {
+	ctx, cancel := context.WithTimeout(ctx, refreshWithin)
+	defer cancel()
+	return k.Refresher.Refresh(ctx, old)
 }
 
 // newerThan settles a lost lease or a refusal: when somebody else has stored a newer version meanwhile, that is the
-// answer; else the failure stands.
+// answer; else the failure stands. A refusal says nothing once another worker has the lease: that one may have spent
+// the refresh token and be about to store its successor.
 func (k Keeper) newerThan(ctx context.Context, old Row, failure error) (Set, int64, error) {
 	row, set, err := k.read(ctx, old.Tenant, old.ConnectionID)
 	if err != nil {
@@ -101,14 +116,16 @@ func (k Keeper) newerThan(ctx context.Context, old Row, failure error) (Set, int
 	if row.Version > old.Version {
 		return set, row.Version, nil
 	}
+	if errors.Is(failure, ErrRefused) && row.LeaseOwner != old.LeaseOwner {
+		failure = fault.Stale()
+	}
 	return Set{}, 0, fmt.Errorf("refresh tokens: %w", failure)
 }
 
 func (k Keeper) rotate(ctx context.Context, next Row) error {
 	var err error
 	for range rotateTries {
-		// The tokens exist nowhere else: a caller that gives up must not cancel their write.
-		err = k.Store.RotateTokens(context.WithoutCancel(ctx), next)
+		err = k.Store.RotateTokens(ctx, next)
 		if err == nil || errors.Is(err, fault.Conflict) {
 			break
 		}
@@ -124,6 +141,6 @@ func (k Keeper) rotate(ctx context.Context, next Row) error {
 
 // stored reports whether next is what the row holds: a write whose answer was lost conflicts with its own retry.
 func (k Keeper) stored(ctx context.Context, next Row) bool {
-	row, err := k.Store.Tokens(context.WithoutCancel(ctx), next.Tenant, next.ConnectionID)
+	row, err := k.Store.Tokens(ctx, next.Tenant, next.ConnectionID)
 	return err == nil && row.Version == next.Version && bytes.Equal(row.Sealed, next.Sealed)
 }

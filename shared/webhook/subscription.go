@@ -49,7 +49,7 @@ func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key(
 // (decisions section 6). Whether the address may be reached is decided when it is dialled.
 func CheckURL(mode org.Mode, text string) error {
 	target, err := url.Parse(text)
-	if err != nil || target.Host == "" || target.User != nil || target.Fragment != "" {
+	if err != nil || target.Hostname() == "" || target.User != nil || target.Fragment != "" {
 		return fault.BadRequest("A webhook URL must be absolute, without user information and fragment.")
 	}
 	host := target.Hostname()
@@ -93,6 +93,9 @@ func sign(secrets []secret.Text, eventID string, at time.Time, body []byte) (str
 
 // headers are the headers of one attempt.
 func headers(secrets []secret.Text, event Event, at time.Time) (map[string]string, error) {
+	if len(secrets) == 0 {
+		return nil, fault.New(fault.Internal, fault.CodeServerError, "A webhook has no secret to sign with.")
+	}
 	signature, err := sign(secrets, event.ID, at, event.Body)
 	if err != nil {
 		return nil, err

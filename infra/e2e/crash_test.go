@@ -1,0 +1,207 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/shared/export"
+)
+
+// crashPersona is small, so that a sweep over all of its calls is quick.
+const crashPersona = "juniper-vale"
+
+// crash makes the first instance of a function end after its n-th call to the world outside.
+func (s *stack) crash(function string, n int) {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.life, f.serve = &life{crashAfter: n}, nil
+}
+
+// crashed reports whether the crash has happened.
+func (s *stack) crashed(function string, n int) bool {
+	return s.calls(function) >= n
+}
+
+// calls is how many calls to the world outside a function has made.
+func (s *stack) calls(function string) int {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.life == nil {
+		return 0
+	}
+	f.life.mu.Lock()
+	defer f.life.mu.Unlock()
+	return f.life.calls
+}
+
+// disarm keeps a crash that has not happened yet from happening.
+func (s *stack) disarm(function string) {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.life != nil {
+		f.life.disarm()
+	}
+}
+
+// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call, until a run ends
+// without the crash having happened.
+func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
+	t.Helper()
+	for n := 1; ; n++ {
+		reached := false
+		t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStack(t, options{})
+				s.crash(function, n)
+				scenario(t, s)
+				reached = s.crashed(function, n)
+			})
+		})
+		if !reached || t.Failed() {
+			if n == 1 {
+				t.Errorf("%s made no call", function)
+			}
+			return
+		}
+	}
+}
+
+// TestConnectingSurvivesACrashAnywhere: a whole connection or none, an answer that says to try again, and trying
+// again works.
+func TestConnectingSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range []string{"ConnectFunction", "CallbackFunction"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepCrashes(t, function, func(t *testing.T, s *stack) {
+				t.Helper()
+				answer, last := s.browser().open(s.connectURL(), crashPersona, "approve")
+				s.disarm(function)
+				if answer != nil {
+					checkTryAgain(t, answer)
+				} else if last.Query().Get("connection_status") != "authorized" && last.Query().Get("error") == "" {
+					t.Errorf("the application got %v", last.Query())
+				}
+				s.checkConnectionsAreWhole(t)
+				result := s.connect(crashPersona, "approve")
+				if result.Get("connection_status") != "authorized" {
+					t.Fatalf("trying again gave %v", result)
+				}
+				s.startExport(result.Get("org_connection_id"))
+				s.settleAll(10)
+				s.exportEvent()
+				s.checkNothingPending(t)
+			})
+		})
+	}
+}
+
+func checkTryAgain(t *testing.T, got *http.Response) {
+	t.Helper()
+	var body struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	must(t, json.NewDecoder(got.Body).Decode(&body))
+	if got.StatusCode < 500 || body.Error != "svc_server_error" || body.Description != "Something went wrong on our side. Please try again." {
+		t.Errorf("the browser got %d %+v", got.StatusCode, body)
+	}
+}
+
+// checkConnectionsAreWhole: whoever has a connection has its tokens, and nobody has tokens without one.
+func (s *stack) checkConnectionsAreWhole(t *testing.T) {
+	t.Helper()
+	connections := s.list("test-ConnectionTable", s.tenant()+"#CONN")
+	tokens := 0
+	for _, key := range connections {
+		if s.get("test-TokensTable", key, "TOKENS") != nil {
+			tokens++
+		}
+	}
+	if tokens != len(connections) {
+		t.Errorf("%d connections, %d of them with tokens", len(connections), tokens)
+	}
+}
+
+// TestAnExportSurvivesACrashAnywhere: after the accepted POST the job ends with one referenced file, one event id and
+// nothing pending, whichever function crashes after whichever call.
+func TestAnExportSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range []string{"CreateExportFunction", "ExportWorkerFunction", "WebhookWorkerFunction", "SweeperFunction"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepCrashes(t, function, func(t *testing.T, s *stack) {
+				t.Helper()
+				connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+				s.requestUntilAccepted(t, connectionID)
+				s.settleAll(130) // longer than the visibility timeout of the export queue
+				s.checkOneResult(t)
+				s.checkNothingPending(t)
+			})
+		})
+	}
+}
+
+// requestUntilAccepted asks for an export as a backend would: a 5xx is tried again.
+func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
+	t.Helper()
+	for range 5 {
+		got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
+		if got.status == http.StatusOK {
+			return
+		}
+		if got.status < 500 {
+			t.Fatalf("POST ehi-export answered %d %s", got.status, got.Error)
+		}
+	}
+	t.Fatal("POST ehi-export was never accepted")
+}
+
+func (s *stack) checkOneResult(t *testing.T) {
+	t.Helper()
+	sent := s.events("patient.ehi_export_success")
+	ids := map[string]bool{}
+	for _, d := range sent {
+		ids[d.Headers["webhook-id"]] = true
+	}
+	if len(ids) != 1 {
+		t.Fatalf("the success was told under %d event ids in %d webhooks", len(ids), len(sent))
+	}
+	if failed := s.events("patient.ehi_export_failed"); len(failed) != 0 {
+		t.Errorf("%d failures were told, too", len(failed))
+	}
+	var body struct {
+		Data exportData `json:"data"`
+	}
+	must(t, json.Unmarshal([]byte(sent[0].Body), &body))
+	if got := s.download(body.Data.DownloadLinks[0].URL); len(got["Patient"]) != 1 {
+		t.Errorf("the file holds %v", got)
+	}
+	if tasks := s.list("test-WorkTable", s.tenant()+"#TASK"); len(tasks) != 1 {
+		t.Errorf("there are %d tasks", len(tasks))
+	}
+}
+
+// checkNothingPending: no row waits for anything but the end of its file's time, and no queue holds a message.
+func (s *stack) checkNothingPending(t *testing.T) {
+	t.Helper()
+	if left := s.pending(); len(left) != 0 {
+		t.Errorf("still pending: %v", left)
+	}
+	for _, key := range s.list("test-WorkTable", s.tenant()+"#TASK") {
+		if status := s.get("test-WorkTable", key, "META").text("status"); status != string(export.Success) {
+			t.Errorf("%s is %s", key, status)
+		}
+	}
+	for _, queue := range s.cloud.SQS().Snapshot() {
+		if queue.DeadLetter && queue.Visible != 0 {
+			t.Errorf("dead letter queue %s holds %d", queue.Name, queue.Visible)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/lambda"
+	"recordbridge/infra/local/template"
+	"recordbridge/infra/local/triggers"
+	"recordbridge/shared/ids"
+)
+
+// A laptop has fewer processors than AWS: more than these only get into each other's way.
+const (
+	mostProcesses = 10 // of one function
+	mostBatches   = 4  // of one queue at once
+)
+
+// functions runs functions, in whatever way.
+type functions interface {
+	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
+	Status() []lambda.Status
+	Kill(function string) int
+	Close()
+}
+
+// subprocesses runs the binaries below folder.
+func subprocesses(all []template.Function, folder, address string, output *lines) *lambda.Subprocesses {
+	list := make([]lambda.Function, len(all))
+	for i, f := range all {
+		list[i] = lambda.Function{
+			ID: f.LogicalID, Name: f.Name, Bootstrap: filepath.Join(folder, f.Folder, "bootstrap"),
+			Environment: f.Environment, Timeout: f.Timeout, MemoryMB: f.MemoryMB, Concurrency: mostProcesses,
+		}
+	}
+	return lambda.New(lambda.Options{Address: address, Region: region, Account: account, Functions: list, Line: output.print})
+}
+
+// remoteFunctions run elsewhere: their processes and their output are not ours.
+type remoteFunctions struct {
+	*lambda.Remote
+
+	all []template.Function
+}
+
+// Status names the functions; nothing else is known about them.
+func (r remoteFunctions) Status() []lambda.Status {
+	list := make([]lambda.Status, len(r.all))
+	for i, f := range r.all {
+		list[i] = lambda.Status{ID: f.LogicalID}
+	}
+	return list
+}
+
+// Kill ends nothing.
+func (remoteFunctions) Kill(string) int { return 0 }
+
+// Close ends nothing.
+func (remoteFunctions) Close() {}
+
+// newTriggers reads the queues and schedules out of the template. A queue is read with the rights of its function.
+func newTriggers(t *template.Template, cloud *aws.Cloud, invoker triggers.Invoker, log *slog.Logger) *triggers.Triggers {
+	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
+	for _, f := range t.Functions {
+		for _, q := range f.QueueTriggers {
+			batches := mostBatches
+			if q.MaxConcurrency > 0 {
+				batches = min(batches, q.MaxConcurrency)
+			}
+			o.Sources = append(o.Sources, triggers.Source{
+				Function: f.LogicalID, Queue: sqs.NewFromConfig(cloud.Config(f.LogicalID)), QueueURL: q.QueueURL, QueueARN: q.QueueARN,
+				BatchSize: q.BatchSize, Batches: batches, PartialFailures: q.PartialFailures,
+			})
+		}
+		for _, s := range f.Schedules {
+			o.Schedules = append(o.Schedules, triggers.Schedule{Name: s.Name, Function: f.LogicalID, Every: s.Every})
+		}
+	}
+	return triggers.New(o)
+}
+
+// lines prints what functions write, whole lines at a time.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (l *lines) print(function, line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = fmt.Fprintf(l.to, "%s | %s\n", function, line) // a closed terminal stops no function
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"recordbridge/infra/local/console"
+	"recordbridge/infra/local/gateway"
+	"recordbridge/infra/local/lambda"
+	"recordbridge/shared/ids"
+)
+
+// handler serves everything on the one port.
+func (s *stack) handler() (http.Handler, error) {
+	page, err := console.New(view{s})
+	if err != nil {
+		return nil, err
+	}
+	api := gateway.New(gateway.Options{
+		API: s.template.API, Functions: s.template.Functions, Invoker: gatewayInvoker{s.functions},
+		Now: time.Now, RequestID: ids.Random, Log: s.log,
+	})
+	runtime, ok := s.functions.(http.Handler)
+	if !ok { // the functions run elsewhere and have their own Runtime API
+		runtime = api
+	}
+	stage := "/" + s.template.API.Stage
+	return ourHostOnly(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch at := r.URL.Path; {
+		case below(at, stage): // before AWS: a signed request to the API is still one to the API
+			api.ServeHTTP(w, r)
+		case strings.HasPrefix(at, lambda.Prefix):
+			runtime.ServeHTTP(w, r)
+		case below(at, inboxPath):
+			s.inbox.ServeHTTP(w, r)
+		case below(at, console.Root):
+			page.ServeHTTP(w, r)
+		case s.cloud.Handles(r):
+			s.cloud.ServeHTTP(w, r)
+		case at == "/" && r.Method == http.MethodGet:
+			http.Redirect(w, r, console.Root, http.StatusFound)
+		default:
+			api.ServeHTTP(w, r)
+		}
+	})), nil
+}
+
+// below tells whether path is root or lies under it.
+func below(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+
+// ourHostOnly refuses requests that a browser sends here in the belief that this machine is somebody's web site (DNS
+// rebinding): such a page would count as our own origin.
+func ourHostOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		if !isLoopback(host) {
+			w.WriteHeader(http.StatusMisdirectedRequest)
+			_, _ = io.WriteString(w, "This server answers to loopback addresses only.\n") // a client that went away needs no answer
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// gatewayInvoker gives the gateway the failures of functions in its own type.
+type gatewayInvoker struct{ functions functions }
+
+// Invoke implements gateway.Invoker.
+func (g gatewayInvoker) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
+	answer, err := g.functions.Invoke(ctx, function, payload)
+	if failure, ok := errors.AsType[*lambda.FunctionError](err); ok {
+		return nil, (*gateway.FunctionError)(failure)
+	}
+	return answer, err
+}

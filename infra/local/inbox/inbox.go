@@ -1,0 +1,120 @@
+// Package inbox receives webhooks on behalf of the seeded organisations, so that a person, a script or a test can see
+// what the service delivered. It owns what was received, newest 1000 only, in memory. It does not send anything, and
+// it accepts whatever comes: whether a delivery is genuine is a verdict beside it, not a condition.
+package inbox
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	keep    = 1000    // deliveries; the oldest go first
+	maxBody = 1 << 20 // bytes of one body; our own webhooks are far below
+)
+
+// Delivery is one request that was received. Its JSON is the contract of run.json's inbox_url (architecture section 2).
+type Delivery struct {
+	ReceivedAt time.Time         `json:"received_at"`
+	Method     string            `json:"method"`
+	Path       string            `json:"path"`
+	Headers    map[string]string `json:"headers"` // names in lower case; several values are joined with ", "
+	Body       string            `json:"body"`
+
+	// Verdict on the signature at the time of arrival. Not part of the contract.
+	Verdict Verdict `json:"-"`
+}
+
+// Inbox serves deliveries under one path. Every path below it is an inbox of its own; the path itself shows them all.
+type Inbox struct {
+	root string
+
+	mu       sync.Mutex
+	received []Delivery
+	secrets  map[string]string // by the name of the inbox
+}
+
+// New returns an Inbox to be served at root, such as "/_local/inbox", and at all paths below it.
+func New(root string) *Inbox {
+	return &Inbox{root: path.Clean(root), secrets: make(map[string]string)}
+}
+
+// Expect tells that what arrives at root/name is signed with secret ("whsec_…"), so that verdicts can be given.
+func (b *Inbox) Expect(name, secret string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.secrets[name] = secret
+}
+
+// List returns what was received, oldest first, with a verdict on each.
+func (b *Inbox) List() []Delivery {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := slices.Clone(b.received)
+	for i := range list {
+		name, _, _ := strings.Cut(strings.TrimPrefix(list[i].Path, b.root+"/"), "/")
+		list[i].Verdict = judge(b.secrets[name], list[i])
+	}
+	return list
+}
+
+// ServeHTTP stores a POST and answers 200; GET lists what was received at or below its path, oldest first, as JSON.
+func (b *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodPost:
+		w.WriteHeader(b.store(w, r))
+	case http.MethodGet, http.MethodHead:
+		b.list(w, r)
+	default:
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	}
+}
+
+// store keeps the request and returns the status to answer with.
+func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return http.StatusRequestEntityTooLarge
+	}
+	if err != nil {
+		return http.StatusBadRequest
+	}
+	headers := make(map[string]string, len(r.Header))
+	for name, values := range r.Header {
+		headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.received) == keep {
+		b.received = slices.Delete(b.received, 0, 1)
+	}
+	b.received = append(b.received, Delivery{
+		ReceivedAt: time.Now().UTC(), Method: r.Method, Path: r.URL.Path, Headers: headers, Body: string(body),
+	})
+	return http.StatusOK
+}
+
+func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
+	at := path.Clean(r.URL.Path)
+	list := slices.DeleteFunc(b.List(), func(d Delivery) bool {
+		return d.Path != at && !strings.HasPrefix(d.Path, at+"/")
+	})
+	body, err := json.Marshal(list)
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(append(body, '\n')) // a client that went away needs no answer
+}

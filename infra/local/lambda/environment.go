@@ -1,0 +1,54 @@
+package lambda
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Prefix is the path under which Subprocesses have to be served.
+const Prefix = "/_runtime/"
+
+// environment is all that an instance of f sees: the template's variables, what Lambda sets, where the embedded AWS
+// is, and nothing of the runner's own environment that could change what a function does.
+func (s *Subprocesses) environment(f Function, instance string) []string {
+	all := maps.Clone(f.Environment)
+	if all == nil {
+		all = make(map[string]string)
+	}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			all[name] = value
+		}
+	}
+	maps.Copy(all, map[string]string{
+		// Decides where the AWS calls go, see docs/architecture.md; the key names the caller to the embedded AWS.
+		"AWS_ENDPOINT_URL":      "http://" + s.options.Address,
+		"AWS_ACCESS_KEY_ID":     f.ID,
+		"AWS_SECRET_ACCESS_KEY": "local",
+		// Whatever this machine has configured for real AWS accounts stays out.
+		"AWS_CONFIG_FILE":             os.DevNull,
+		"AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+		"AWS_EC2_METADATA_DISABLED":   "true",
+		// What Lambda sets.
+		"AWS_REGION":                      s.options.Region,
+		"AWS_DEFAULT_REGION":              s.options.Region,
+		"AWS_LAMBDA_RUNTIME_API":          s.options.Address + strings.TrimSuffix(Prefix, "/") + "/" + instance,
+		"AWS_LAMBDA_FUNCTION_NAME":        f.Name,
+		"AWS_LAMBDA_FUNCTION_VERSION":     "$LATEST",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": strconv.Itoa(f.MemoryMB),
+		"AWS_LAMBDA_INITIALIZATION_TYPE":  "on-demand",
+		"AWS_LAMBDA_LOG_GROUP_NAME":       "/aws/lambda/" + f.Name,
+		"AWS_LAMBDA_LOG_STREAM_NAME":      instance,
+		"LAMBDA_TASK_ROOT":                ".",
+		"_HANDLER":                        "bootstrap",
+		"TZ":                              ":UTC",
+	})
+	list := make([]string, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, name+"="+all[name])
+	}
+	return list
+}

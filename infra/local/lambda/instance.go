@@ -1,0 +1,143 @@
+package lambda
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+)
+
+// instance is one process of a function.
+type instance struct {
+	id      string
+	pool    *pool
+	command *exec.Cmd
+	work    chan *invocation
+	ready   chan struct{} // closed when it asks for work for the first time
+	gone    chan struct{} // closed when its process has ended and nothing remembers it
+
+	// Guarded by Subprocesses.mu; readable without it once gone is closed.
+	started  bool
+	current  *invocation
+	clock    *time.Timer // kills it; runs while it starts and while it works
+	timedOut bool
+	initFail *FunctionError // what it said about its failure to start
+	exit     error
+}
+
+// invocation is one call of a function.
+type invocation struct {
+	id        string
+	payload   []byte
+	deadline  time.Time
+	delivered atomic.Bool   // the process has been told of it
+	over      chan struct{} // closed when the process, having answered, asks for more: back to back calls share a process
+	answer    *outcome      // guarded by Subprocesses.mu until over or the instance's gone is closed
+}
+
+// outcome is the answer of an invocation, or why there is none.
+type outcome struct {
+	body []byte
+	err  error
+}
+
+// start starts a process for p. The caller holds Subprocesses.mu and a slot of p.
+func (s *Subprocesses) start(ctx context.Context, p *pool) (*instance, error) {
+	in := &instance{
+		id: rand.Text(), pool: p, work: make(chan *invocation, 1), ready: make(chan struct{}), gone: make(chan struct{}),
+	}
+	path, err := filepath.Abs(p.function.Bootstrap)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", p.function.ID, err)
+	}
+	// The life of a process is not that of the invocation which happens to start it.
+	in.command = exec.CommandContext(context.WithoutCancel(ctx), path) //nolint:gosec // the path is our own build output
+	in.command.Dir = filepath.Dir(path)
+	in.command.Env = s.environment(p.function, in.id)
+	in.command.SysProcAttr = processAttributes()
+	in.command.WaitDelay = time.Second
+	stdout, stderr := s.lineWriter(p), s.lineWriter(p)
+	in.command.Stdout, in.command.Stderr = stdout, stderr
+	if err := in.command.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", p.function.ID, err)
+	}
+	in.clock = time.AfterFunc(p.function.Timeout, func() { s.expire(in, nil) })
+	s.instances[in.id] = in
+	p.live[in] = struct{}{}
+	go func() {
+		in.exit = in.command.Wait()
+		stdout.flush()
+		stderr.flush()
+		s.remove(in)
+		close(in.gone)
+	}()
+	return in, nil
+}
+
+// alive tells whether the process has not ended, as far as is known. The caller holds Subprocesses.mu.
+func (in *instance) alive() bool {
+	_, known := in.pool.live[in]
+	return known
+}
+
+// waitReady waits for the end of a cold start.
+func (in *instance) waitReady() error {
+	select {
+	case <-in.ready:
+		return nil
+	case <-in.gone:
+	}
+	if in.initFail != nil {
+		return in.initFail
+	}
+	return in.cause()
+}
+
+// wait waits for the end of inv; ok is false when the process ended before it saw inv.
+func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
+	select {
+	case <-inv.over:
+		if inv.answer == nil {
+			return outcome{err: &FunctionError{Type: "Runtime.NoResponse", Message: "the function did not answer"}}, true
+		}
+		return *inv.answer, true
+	case <-in.gone:
+	}
+	switch {
+	case inv.answer != nil:
+		return *inv.answer, true
+	case inv.delivered.Load() || in.timedOut:
+		return outcome{err: in.cause()}, true
+	default:
+		return outcome{}, false
+	}
+}
+
+// cause tells why the process has ended, in Lambda's words.
+func (in *instance) cause() error {
+	if in.timedOut {
+		seconds := in.pool.function.Timeout.Seconds()
+		return &FunctionError{Type: "Sandbox.Timedout", Message: fmt.Sprintf("Task timed out after %.2f seconds", seconds)}
+	}
+	how := "the process ended by itself"
+	if in.exit != nil {
+		how = in.exit.Error()
+	}
+	return &FunctionError{Type: "Runtime.ExitError", Message: how}
+}
+
+// kill ends the process at once; the rest follows from its end.
+func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only when it has ended
+
+// killAll ends the instances and returns when they are gone.
+func killAll(victims []*instance) {
+	for _, in := range victims {
+		in.kill()
+	}
+	for _, in := range victims {
+		<-in.gone
+	}
+}

@@ -1,0 +1,196 @@
+// Package lambda runs the functions of template.yaml on this machine: as subprocesses of the runner behind the Lambda
+// Runtime API, or in containers behind `sam local start-lambda`. It owns processes, their environment, their
+// concurrency and their timeouts. It does not know what triggers a function (package triggers and the gateway do), and
+// it does not build the binaries (package build does).
+package lambda
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxPayload is Lambda's limit of a synchronous request and of its answer: 6 MB.
+const maxPayload = 6 << 20
+
+var (
+	errClosed     = errors.New("the runner is shutting down")
+	errNoFunction = errors.New("no such function in the template")
+	errTooLarge   = errors.New("RequestTooLargeException: the payload is over 6 MB")
+)
+
+// FunctionError is the failure of a function that was invoked: it reported an error, ended, or ran out of time. Any
+// other error of Invoke means that the function could not be invoked.
+type FunctionError struct {
+	Type    string // Lambda's errorType, such as "Runtime.ExitError", "Sandbox.Timedout" or the name of a Go type
+	Message string // Lambda's errorMessage
+}
+
+// Error implements error.
+func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
+
+// Function is what the template says about one function.
+type Function struct {
+	ID          string            // logical id, by which it is invoked; also the AWS access key id that names the caller
+	Name        string            // physical name
+	Bootstrap   string            // path of its executable
+	Environment map[string]string // the variables of the template
+	Timeout     time.Duration     // of one invocation, and of the start of a process
+	MemoryMB    int               // only told to the function; nothing enforces it here
+	Concurrency int               // the most processes at once; further invocations wait; below 1 counts as 1
+}
+
+// Options of New.
+type Options struct {
+	// Address is the host:port at which the Subprocesses are served, and the embedded AWS with them.
+	Address   string
+	Region    string
+	Account   string
+	Functions []Function
+	// Line receives every line that a function writes to stdout or stderr. It is called by many goroutines.
+	Line func(function, line string)
+}
+
+// Subprocesses runs functions as processes of this machine. It is also the http.Handler of the Lambda Runtime API that
+// these processes talk to, and has to be served at Options.Address under Prefix.
+type Subprocesses struct {
+	options Options
+	api     *http.ServeMux
+	pending sync.WaitGroup // invocations; also those whose caller has gone
+
+	mu        sync.Mutex // guards what follows, and all state of pools and instances
+	pools     map[string]*pool
+	instances map[string]*instance // by their id, which is the capability to speak for the instance
+	closed    bool
+}
+
+// New prepares the functions; no process starts before the first Invoke.
+func New(options Options) *Subprocesses {
+	s := &Subprocesses{
+		options:   options,
+		pools:     make(map[string]*pool, len(options.Functions)),
+		instances: make(map[string]*instance),
+	}
+	for _, f := range options.Functions {
+		s.pools[f.ID] = newPool(f)
+	}
+	s.api = s.routes()
+	return s
+}
+
+// Invoke runs function, a logical id, with payload and returns its answer. When the function failed, the error is a
+// *FunctionError. As in AWS, the end of ctx ends the waiting and not the function, which goes on until it is done or out of time.
+func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
+	if len(payload) > maxPayload {
+		return nil, errTooLarge
+	}
+	p, err := s.begin(function)
+	if err != nil {
+		return nil, err
+	}
+	answer := make(chan outcome, 1)
+	go func() {
+		defer s.pending.Done()
+		answer <- s.run(ctx, p, payload)
+	}()
+	select {
+	case out := <-answer:
+		return out.body, out.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for %s: %w", function, ctx.Err())
+	}
+}
+
+// Kill ends all processes of function with SIGKILL, in the middle of whatever they do, and returns how many it ended.
+func (s *Subprocesses) Kill(function string) int {
+	s.mu.Lock()
+	var victims []*instance
+	if p, ok := s.pools[function]; ok {
+		victims = slices.Collect(maps.Keys(p.live))
+	}
+	s.mu.Unlock()
+	killAll(victims)
+	return len(victims)
+}
+
+// Close ends all processes and refuses further invocations. It returns when no process is left.
+func (s *Subprocesses) Close() {
+	s.mu.Lock()
+	s.closed = true
+	victims := slices.Collect(maps.Values(s.instances))
+	s.mu.Unlock()
+	killAll(victims)
+	s.pending.Wait()
+}
+
+// Status is how one function stands, for people.
+type Status struct {
+	ID          string
+	Processes   int // alive
+	Busy        int // of these, how many work on an invocation
+	Invocations int // begun since the start of the runner
+	Failures    int // of these
+	Log         []string
+}
+
+// Status tells how every function stands, ordered by logical id.
+func (s *Subprocesses) Status() []Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]Status, 0, len(s.pools))
+	for id, p := range s.pools {
+		all = append(all, Status{
+			ID: id, Processes: len(p.live), Busy: len(p.live) - len(p.idle),
+			Invocations: p.invocations, Failures: p.failures, Log: p.log.lines(),
+		})
+	}
+	slices.SortFunc(all, func(a, b Status) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// begin counts an invocation in, so that Close can wait for it.
+func (s *Subprocesses) begin(function string) (*pool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.pools[function]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("invoke %q: %w", function, errNoFunction)
+	case s.closed:
+		return nil, errClosed
+	}
+	p.invocations++
+	s.pending.Add(1)
+	return p, nil
+}
+
+// run carries one invocation through, on a second instance when the first one died before it saw the invocation.
+func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome {
+	for {
+		in, err := s.acquire(ctx, p)
+		if err != nil {
+			return s.count(p, outcome{err: err})
+		}
+		inv := &invocation{id: rand.Text(), payload: payload, over: make(chan struct{})}
+		s.assign(in, inv)
+		if out, ok := in.wait(inv); ok {
+			return s.count(p, out)
+		}
+	}
+}
+
+func (s *Subprocesses) count(p *pool, out outcome) outcome {
+	if out.err != nil {
+		s.mu.Lock()
+		p.failures++
+		s.mu.Unlock()
+	}
+	return out
+}

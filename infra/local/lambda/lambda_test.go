@@ -1,0 +1,298 @@
+package lambda_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/local/lambda"
+)
+
+func TestAnIdleProcessIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	functions := start(t)
+	first := mustInvoke(t, functions, "echo")
+	second := mustInvoke(t, functions, "echo")
+
+	if first.PID != second.PID {
+		t.Errorf("got processes %d and %d, want one", first.PID, second.PID)
+	}
+	if first.RequestID == second.RequestID || first.RequestID == "" {
+		t.Errorf("got request ids %q and %q, want two", first.RequestID, second.RequestID)
+	}
+	if got, want := first.ARN, "arn:aws:lambda:us-east-1:000000000000:function:local-EchoFunction"; got != want {
+		t.Errorf("got ARN %q, want %q", got, want)
+	}
+	want := lambda.Status{ID: "EchoFunction", Processes: 1, Busy: 0, Invocations: 2}
+	if diff := cmp.Diff([]lambda.Status{want}, functions.Status()); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheDeadlineIsTheTimeoutOfTheFunction(t *testing.T) {
+	t.Parallel()
+	functions := start(t, func(f *lambda.Function) { f.Timeout = time.Hour })
+	got := mustInvoke(t, functions, "echo").RemainingMS
+	if limit := time.Hour.Milliseconds(); got > limit || got < limit-time.Minute.Milliseconds() {
+		t.Errorf("got %d ms left, want a little less than %d", got, limit)
+	}
+}
+
+func TestAFunctionSeesItsOwnEnvironmentAndNothingOfTheRunners(t *testing.T) {
+	t.Parallel()
+	functions := start(t, func(f *lambda.Function) { f.Environment["AWS_REGION"] = "eu-west-1" })
+	want := []string{
+		"AWS_ACCESS_KEY_ID=EchoFunction", "AWS_CONFIG_FILE=/dev/null", "AWS_DEFAULT_REGION=us-east-1",
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256",
+		"AWS_LAMBDA_FUNCTION_NAME=local-EchoFunction", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+		"AWS_LAMBDA_INITIALIZATION_TYPE=on-demand", "AWS_LAMBDA_LOG_GROUP_NAME=/aws/lambda/local-EchoFunction",
+		"AWS_REGION=us-east-1", "AWS_SECRET_ACCESS_KEY=local", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
+		"CONTROL_TABLE=local-ControlTable", "LAMBDA_TASK_ROOT=.", roleVariable + "=function", "TZ=:UTC", "_HANDLER=bootstrap",
+	}
+	// These differ from run to run; that they work is shown by the answer.
+	varying := []string{
+		"AWS_ENDPOINT_URL", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_LAMBDA_RUNTIME_API", "HOME", "PATH", "PWD", "TMPDIR", "_X_AMZN_TRACE_ID",
+	}
+	got := slices.DeleteFunc(mustInvoke(t, functions, "echo").Environment, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(varying, name)
+	})
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("environment (-want +got):\n%s", diff)
+	}
+}
+
+func TestNoMoreProcessesRunThanTheFunctionMayHave(t *testing.T) {
+	t.Parallel()
+	functions, meeting := start(t), newPlace(t)
+	var all sync.WaitGroup
+	failures := make(chan error, 3)
+	for range 3 {
+		all.Go(func() {
+			_, err := functions.Invoke(t.Context(), "EchoFunction", payload("meet", meeting.URL))
+			failures <- err
+		})
+	}
+	<-meeting.arrived
+	<-meeting.arrived
+	if got := functions.Status()[0]; got.Processes != 2 || got.Busy != 2 {
+		t.Errorf("got %d processes, %d busy, want 2 and 2", got.Processes, got.Busy)
+	}
+	meeting.released <- struct{}{}
+	<-meeting.arrived // the third came when the first was done
+	meeting.released <- struct{}{}
+	meeting.released <- struct{}{}
+	all.Wait()
+	for range 3 {
+		if err := <-failures; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := functions.Status()[0].Processes; got != 2 {
+		t.Errorf("got %d processes for three invocations, want 2", got)
+	}
+}
+
+func TestAFailureOfTheFunctionIsAFunctionError(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, role, do string
+		want           lambda.FunctionError
+		survives       bool
+	}{
+		{name: "it returns an error", do: "fail", survives: true, want: lambda.FunctionError{Type: "errorString", Message: "the portal is closed"}},
+		{name: "it panics", do: "panic", want: lambda.FunctionError{Type: "string", Message: "an unexpected state"}},
+		{name: "its process ends", do: "crash", want: lambda.FunctionError{Type: "Runtime.ExitError", Message: "exit status 3"}},
+		{name: "it answers too much", do: "be verbose", want: lambda.FunctionError{Type: "Function.ResponseSizeTooLarge", Message: "the answer is over 6 MB"}},
+		{name: "it reports that it cannot start", role: "reports an init error", want: lambda.FunctionError{Type: "Runtime.BadConfiguration", Message: "CONTROL_TABLE is missing"}},
+		{name: "it ends before it asks for work", role: "exits in init", want: lambda.FunctionError{Type: "Runtime.ExitError", Message: "exit status 4"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			functions := start(t, func(f *lambda.Function) {
+				if test.role != "" {
+					f.Environment[roleVariable] = test.role
+				}
+			})
+			_, err := invoke(t, functions, test.do)
+			got, ok := errors.AsType[*lambda.FunctionError](err)
+			if !ok {
+				t.Fatalf("got %v, want a FunctionError", err)
+			}
+			if diff := cmp.Diff(&test.want, got); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+			if got := functions.Status()[0].Failures; got != 1 {
+				t.Errorf("got %d failures counted, want 1", got)
+			}
+			if test.role == "" {
+				mustInvoke(t, functions, "echo") // it is served again, by a new process where the old one ended
+			}
+		})
+	}
+}
+
+func TestAFunctionThatIsOutOfTimeIsKilled(t *testing.T) {
+	t.Parallel()
+	for _, role := range []string{"function", "hangs in init"} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			functions := start(t, func(f *lambda.Function) {
+				f.Timeout = 2 * time.Second
+				f.Environment[roleVariable] = role
+			})
+			_, err := invoke(t, functions, "hang")
+			want := &lambda.FunctionError{Type: "Sandbox.Timedout", Message: "Task timed out after 2.00 seconds"}
+			if got, ok := errors.AsType[*lambda.FunctionError](err); !ok || *got != *want {
+				t.Fatalf("got %v, want %v", err, want)
+			}
+			if got := functions.Status()[0].Processes; got != 0 {
+				t.Errorf("got %d processes afterwards, want none", got)
+			}
+		})
+	}
+}
+
+func TestWhoStopsWaitingLeavesTheFunctionRunning(t *testing.T) {
+	t.Parallel()
+	functions, meeting := start(t, func(f *lambda.Function) { f.Concurrency = 1 }), newPlace(t)
+	first := mustInvoke(t, functions, "echo")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-meeting.arrived
+		cancel()
+	}()
+	if _, err := functions.Invoke(ctx, "EchoFunction", payload("meet", meeting.URL)); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want the end of the waiting", err)
+	}
+	_, err := functions.Invoke(ctx, "EchoFunction", payload("echo", ""))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v while the only process is busy, want the end of the waiting", err)
+	}
+	meeting.released <- struct{}{} // fails the test by its time limit when the function has been killed
+	if second := mustInvoke(t, functions, "echo"); first.PID != second.PID {
+		t.Errorf("got processes %d and %d, want one", first.PID, second.PID)
+	}
+}
+
+func TestKillEndsAFunctionInTheMiddleOfItsWork(t *testing.T) {
+	t.Parallel()
+	functions, meeting := start(t), newPlace(t)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := functions.Invoke(t.Context(), "EchoFunction", payload("meet", meeting.URL))
+		failed <- err
+	}()
+	<-meeting.arrived
+	if got := functions.Kill("EchoFunction"); got != 1 {
+		t.Errorf("got %d processes killed, want 1", got)
+	}
+	<-meeting.left
+	if got, ok := errors.AsType[*lambda.FunctionError](<-failed); !ok || got.Type != "Runtime.ExitError" || got.Message != "signal: killed" {
+		t.Errorf("got %v, want a process that was killed", got)
+	}
+	first := mustInvoke(t, functions, "echo")
+	functions.Kill("EchoFunction")
+	if second := mustInvoke(t, functions, "echo"); first.PID == second.PID {
+		t.Error("a killed process answered")
+	}
+	if got := functions.Kill("NoFunction"); got != 0 {
+		t.Errorf("got %d processes killed of a function that does not exist", got)
+	}
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	t.Parallel()
+	functions, meeting := start(t), newPlace(t)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := functions.Invoke(t.Context(), "EchoFunction", payload("meet", meeting.URL))
+		failed <- err
+	}()
+	<-meeting.arrived
+	functions.Close()
+	<-meeting.left
+	if err := <-failed; err == nil {
+		t.Error("the invocation succeeded")
+	}
+	if _, err := invoke(t, functions, "echo"); err == nil {
+		t.Error("a closed runner ran a function")
+	}
+	if got := functions.Status()[0].Processes; got != 0 {
+		t.Errorf("got %d processes, want none", got)
+	}
+}
+
+func TestAFunctionEndsWithItsRunner(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells a process of its parent's death")
+	}
+	meeting := newPlace(t)
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner := exec.CommandContext(t.Context(), executable)
+	runner.Env = []string{roleVariable + "=runner", "URL=" + meeting.URL}
+	if err := runner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-meeting.arrived
+	if err := runner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-meeting.left
+	_ = runner.Wait() // "signal: killed"
+}
+
+func TestWhatAFunctionWritesIsKeptLineByLine(t *testing.T) {
+	t.Parallel()
+	functions := start(t)
+	_, _ = invoke(t, functions, "log")
+	got := functions.Status()[0].Log
+	slices.Sort(got)
+	want := []string{"one", "partial three", "to stderr", "two", strings.Repeat("y", 16<<10)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	_, _ = invoke(t, functions, "log much")
+	last := functions.Status()[0].Log
+	if len(last) != 50 || last[0] != "line 11" || last[49] != "line 60" {
+		t.Errorf("got %d lines from %q to %q, want the last 50 of 60", len(last), last[0], last[len(last)-1])
+	}
+}
+
+func TestWhatCannotBeInvokedIsNoFunctionError(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "bootstrap")
+	functions := start(t, func(f *lambda.Function) { f.Bootstrap = missing })
+	for name, invoke := range map[string]func() error{
+		"no such function": func() error { _, err := functions.Invoke(t.Context(), "Nobody", nil); return err },
+		"no binary":        func() error { _, err := functions.Invoke(t.Context(), "EchoFunction", []byte("{}")); return err },
+		"too much": func() error {
+			_, err := functions.Invoke(t.Context(), "EchoFunction", make([]byte, 6<<20+1))
+			return err
+		},
+	} {
+		err := invoke()
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if _, ok := errors.AsType[*lambda.FunctionError](err); ok {
+			t.Errorf("%s: got a FunctionError: %v", name, err)
+		}
+	}
+}

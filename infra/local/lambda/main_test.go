@@ -1,0 +1,203 @@
+package lambda_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	awslambda "github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"recordbridge/infra/local/lambda"
+)
+
+// The test binary is its own function: with roleVariable set it behaves as a bootstrap.
+const roleVariable = "RECORDBRIDGE_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case "function":
+		awslambda.Start(handle)
+	case "reports an init error":
+		reportInitError()
+	case "exits in init":
+		os.Exit(4)
+	case "hangs in init":
+		select {}
+	case "runner":
+		runAlone(os.Getenv("URL"))
+	default:
+		// What a developer's shell may hold and a function must not see.
+		os.Setenv("AWS_PROFILE", "someone")
+		os.Setenv("AWS_CA_BUNDLE", "/nowhere/ca.pem")
+		os.Setenv("AWS_ENDPOINT_URL_S3", "https://elsewhere.example")
+		os.Exit(m.Run())
+	}
+}
+
+// order tells the function what to do.
+type order struct {
+	Do  string `json:"do"`
+	URL string `json:"url,omitempty"` // of the place to meet
+}
+
+// answer is what the function tells of itself.
+type answer struct {
+	PID         int      `json:"pid"`
+	RequestID   string   `json:"request_id"`
+	ARN         string   `json:"arn"`
+	RemainingMS int64    `json:"remaining_ms"`
+	Environment []string `json:"environment"`
+	Padding     string   `json:"padding,omitempty"`
+}
+
+func handle(ctx context.Context, o order) (*answer, error) {
+	switch o.Do {
+	case "crash":
+		os.Exit(3)
+	case "panic":
+		panic("an unexpected state")
+	case "fail":
+		return nil, errors.New("the portal is closed")
+	case "hang":
+		select {}
+	case "be verbose":
+		return &answer{Padding: strings.Repeat("x", 6<<20)}, nil
+	case "log":
+		fmt.Print("one\n\ntwo\npartial ")
+		fmt.Print("three\n", strings.Repeat("y", 20<<10), "\n")
+		fmt.Fprintln(os.Stderr, "to stderr")
+		os.Exit(0)
+	case "log much":
+		for i := range 60 {
+			fmt.Println("line", i+1)
+		}
+	case "meet":
+		response, err := http.Get(o.URL)
+		if err != nil {
+			return nil, err
+		}
+		response.Body.Close()
+	}
+	deadline, _ := ctx.Deadline()
+	invocation, _ := lambdacontext.FromContext(ctx)
+	return &answer{
+		PID: os.Getpid(), RequestID: invocation.AwsRequestID, ARN: invocation.InvokedFunctionArn,
+		RemainingMS: time.Until(deadline).Milliseconds(), Environment: os.Environ(),
+	}, nil
+}
+
+func reportInitError() {
+	url := "http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/init/error"
+	body := `{"errorType":"Runtime.BadConfiguration","errorMessage":"CONTROL_TABLE is missing"}`
+	response, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err == nil {
+		response.Body.Close()
+	}
+	os.Exit(1)
+}
+
+// runAlone is a runner with one function that meets at url.
+func runAlone(url string) {
+	server := httptest.NewUnstartedServer(nil)
+	functions := lambda.New(lambda.Options{
+		Address: server.Listener.Addr().String(), Region: "us-east-1",
+		Functions: []lambda.Function{{
+			ID: "Meet", Bootstrap: os.Args[0], Timeout: time.Minute, Environment: map[string]string{roleVariable: "function"},
+		}},
+	})
+	server.Config.Handler = functions
+	server.Start()
+	_, _ = functions.Invoke(context.Background(), "Meet", payload("meet", url))
+}
+
+func payload(do, url string) []byte {
+	text, err := json.Marshal(order{Do: do, URL: url})
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// start serves functions whose bootstrap is this test binary.
+func start(t *testing.T, change ...func(*lambda.Function)) *lambda.Subprocesses {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	function := lambda.Function{
+		ID: "EchoFunction", Name: "local-EchoFunction", Bootstrap: executable, Timeout: time.Minute, MemoryMB: 256, Concurrency: 2,
+		Environment: map[string]string{roleVariable: "function", "CONTROL_TABLE": "local-ControlTable"},
+	}
+	for _, f := range change {
+		f(&function)
+	}
+	server := httptest.NewUnstartedServer(nil)
+	functions := lambda.New(lambda.Options{
+		Address: server.Listener.Addr().String(), Region: "us-east-1", Account: "000000000000",
+		Functions: []lambda.Function{function},
+		Line:      func(_, line string) { fmt.Fprintln(t.Output(), line) },
+	})
+	server.Config.Handler = functions
+	server.Start()
+	t.Cleanup(server.Close)
+	t.Cleanup(functions.Close)
+	return functions
+}
+
+// invoke runs the function and reads its answer.
+func invoke(t *testing.T, functions *lambda.Subprocesses, do string) (answer, error) {
+	t.Helper()
+	body, err := functions.Invoke(t.Context(), "EchoFunction", payload(do, ""))
+	if err != nil {
+		return answer{}, err
+	}
+	var got answer
+	if err := json.Unmarshal(body, &got); err != nil {
+		t.Fatalf("answer %q: %v", body, err)
+	}
+	return got, nil
+}
+
+func mustInvoke(t *testing.T, functions *lambda.Subprocesses, do string) answer {
+	t.Helper()
+	got, err := invoke(t, functions, do)
+	if err != nil {
+		t.Fatalf("%s: %v", do, err)
+	}
+	return got
+}
+
+// place is where functions meet: each waits until the test releases it.
+type place struct {
+	*httptest.Server
+
+	arrived  chan struct{} // one value per function that waits
+	released chan struct{} // takes one value per function that may go on
+	left     chan struct{} // one value per function that ended while it waited
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{arrived: make(chan struct{}, 16), released: make(chan struct{}), left: make(chan struct{}, 16)}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.arrived <- struct{}{}
+		select {
+		case <-p.released:
+			_, _ = io.WriteString(w, "go on")
+		case <-r.Context().Done():
+			p.left <- struct{}{}
+		}
+	}))
+	t.Cleanup(p.Close)
+	return p
+}

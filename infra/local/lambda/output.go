@@ -1,0 +1,71 @@
+package lambda
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"sync"
+)
+
+const (
+	tailLines   = 50       // kept per function for the console
+	longestLine = 16 << 10 // bytes of a line that are kept
+)
+
+// tail keeps the last lines that a function wrote.
+type tail struct {
+	mu   sync.Mutex
+	kept []string
+}
+
+func (t *tail) add(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.kept) == tailLines {
+		t.kept = slices.Delete(t.kept, 0, 1)
+	}
+	t.kept = append(t.kept, line)
+}
+
+func (t *tail) lines() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.kept)
+}
+
+// lineWriter cuts what one process writes to one of its streams into lines.
+type lineWriter struct {
+	emit    func(line string)
+	partial []byte
+}
+
+func (s *Subprocesses) lineWriter(p *pool) *lineWriter {
+	return &lineWriter{emit: func(line string) {
+		p.log.add(line)
+		if s.options.Line != nil {
+			s.options.Line(p.function.ID, line)
+		}
+	}}
+}
+
+// Write implements io.Writer.
+func (w *lineWriter) Write(chunk []byte) (int, error) {
+	size := len(chunk)
+	for {
+		line, rest, found := bytes.Cut(chunk, []byte("\n"))
+		w.partial = append(w.partial, line[:min(len(line), longestLine-len(w.partial))]...)
+		if !found {
+			return size, nil
+		}
+		w.flush()
+		chunk = rest
+	}
+}
+
+// flush ends the line that has been begun, if any.
+func (w *lineWriter) flush() {
+	if line := strings.ToValidUTF8(string(w.partial), "\uFFFD"); strings.TrimSpace(line) != "" {
+		w.emit(line)
+	}
+	w.partial = w.partial[:0]
+}

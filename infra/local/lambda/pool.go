@@ -1,0 +1,131 @@
+package lambda
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// pool holds the instances of one function. An instance is busy from its start, or from the assignment of an
+// invocation, until it asks for the next one; a busy instance holds one of the slots.
+type pool struct {
+	function Function
+	slots    chan struct{}
+	log      *tail
+
+	live        map[*instance]struct{}
+	idle        []*instance // the last one was used last and is used first
+	invocations int
+	failures    int
+}
+
+func newPool(f Function) *pool {
+	return &pool{
+		function: f,
+		slots:    make(chan struct{}, max(f.Concurrency, 1)),
+		log:      &tail{},
+		live:     make(map[*instance]struct{}),
+	}
+}
+
+// acquire returns an instance that is ready for one invocation: an idle one, or a new one.
+func (s *Subprocesses) acquire(ctx context.Context, p *pool) (*instance, error) {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for a free instance of %s: %w", p.function.ID, ctx.Err())
+	}
+	in, isNew, err := s.take(ctx, p)
+	if err != nil {
+		<-p.slots
+		return nil, err
+	}
+	if isNew {
+		return in, in.waitReady()
+	}
+	return in, nil
+}
+
+// take returns an idle instance or starts one. The instance owns the slot from here on.
+func (s *Subprocesses) take(ctx context.Context, p *pool) (in *instance, isNew bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := len(p.idle) - 1; last >= 0 {
+		in = p.idle[last]
+		p.idle = p.idle[:last]
+		return in, false, nil
+	}
+	if s.closed {
+		return nil, false, errClosed
+	}
+	in, err = s.start(ctx, p)
+	return in, true, err
+}
+
+// assign hands inv to an instance that the caller has acquired, and starts the clock.
+func (s *Subprocesses) assign(in *instance, inv *invocation) {
+	timeout := in.pool.function.Timeout
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	inv.deadline = time.Now().Add(timeout)
+	in.current = inv
+	in.clock = time.AfterFunc(timeout, func() { s.expire(in, inv) })
+	in.work <- inv // there is room: an instance has one invocation at a time
+}
+
+// expire kills an instance that is out of time with inv (nil: with its start), unless it has moved on by now.
+func (s *Subprocesses) expire(in *instance, inv *invocation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if in.alive() && in.current == inv {
+		in.timedOut = true
+		in.kill()
+	}
+}
+
+// next is the moment in which an instance asks for work: its start is over, or its invocation is.
+func (s *Subprocesses) next(in *instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !in.alive() {
+		return
+	}
+	if !in.started {
+		in.started = true
+		in.clock.Stop()
+		close(in.ready) // whoever started it has work for it
+		return
+	}
+	if in.current == nil || !in.current.delivered.Load() {
+		return // asked twice
+	}
+	close(in.current.over)
+	in.current = nil
+	in.clock.Stop()
+	in.pool.idle = append(in.pool.idle, in)
+	<-in.pool.slots
+}
+
+// answer keeps the first answer to inv.
+func (s *Subprocesses) answer(in *instance, inv *invocation, out outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if in.alive() && in.current == inv && inv.answer == nil {
+		inv.answer = &out
+	}
+}
+
+// remove forgets an instance whose process has ended.
+func (s *Subprocesses) remove(in *instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in.clock.Stop()
+	delete(s.instances, in.id)
+	delete(in.pool.live, in)
+	if at := slices.Index(in.pool.idle, in); at >= 0 {
+		in.pool.idle = slices.Delete(in.pool.idle, at, at+1)
+		return
+	}
+	<-in.pool.slots // it died at work
+}

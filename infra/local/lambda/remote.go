@@ -1,0 +1,53 @@
+package lambda
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+var errRemote = errors.New("the Lambda endpoint did not run the function")
+
+// Remote runs functions through Lambda's own Invoke call at an endpoint such as `sam local start-lambda`.
+type Remote struct {
+	endpoint string
+	client   *http.Client
+}
+
+// NewRemote returns a Remote for an endpoint such as "http://127.0.0.1:3001".
+func NewRemote(endpoint string) *Remote {
+	// No time limit of its own: a container may take long to start, and ctx and the function's timeout hold anyway.
+	return &Remote{endpoint: strings.TrimSuffix(endpoint, "/"), client: &http.Client{}}
+}
+
+// Invoke runs function with payload and returns its answer. When the function failed, the error is a *FunctionError.
+func (r *Remote) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
+	address := r.endpoint + "/2015-03-31/functions/" + url.PathEscape(function) + "/invocations"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(payload))
+	if err != nil {
+		return nil, fmt.Errorf("invoke %s: %w", function, err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := r.client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("invoke %s: %w", function, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxPayload+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("invoke %s: %w", function, err)
+	case len(body) > maxPayload:
+		return nil, fmt.Errorf("%w: %s: the answer is over 6 MB", errRemote, function)
+	case response.Header.Get("X-Amz-Function-Error") != "":
+		return nil, failure(body)
+	case response.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%w: %s: HTTP %d: %s", errRemote, function, response.StatusCode, body[:min(len(body), 1024)])
+	}
+	return body, nil
+}

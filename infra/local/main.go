@@ -1,0 +1,70 @@
+// Command local runs the whole service on this machine: it reads template.yaml, creates what it declares in the embedded
+// AWS, serves the API, runs the functions' real binaries, polls the queues, fires the schedules and shows a console, all
+// on one loopback port. It holds no rule of the product: whatever it needs to know stands in the template.
+//
+//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-param Key=Value ...] [-lambda URL] [-bin DIR] [-no-build] [-seed=false]
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"recordbridge/infra/local/build"
+	"recordbridge/infra/local/runfile"
+)
+
+// runFile is where other programs find out what is running.
+const runFile = ".local/run.json"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "local:", err)
+		os.Exit(1)
+	}
+}
+
+// run runs the service until ctx ends.
+func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
+	o, err := parse(arguments, stderr)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	if o.build {
+		if err = build.Functions(ctx, build.Options{Root: ".", Out: o.binaries, Log: log}); err != nil {
+			return err
+		}
+	}
+	s, err := start(ctx, o, log, &lines{to: stderr})
+	if err != nil {
+		return err
+	}
+	defer s.close(ctx)
+	started := s.run
+	if o.seed {
+		if started, err = seed(ctx, s); err != nil {
+			return fmt.Errorf("seed: %w", err)
+		}
+	}
+	if err = runfile.Write(runFile, started); err != nil {
+		return err
+	}
+	if err = banner(stdout, started); err != nil {
+		return fmt.Errorf("print the ready message: %w", err)
+	}
+	<-ctx.Done()
+	log.InfoContext(ctx, "stopping")
+	return nil
+}

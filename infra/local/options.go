@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// options are the runner's command line.
+type options struct {
+	address    string
+	data       string
+	lambda     string
+	binaries   string
+	build      bool
+	seed       bool
+	parameters parameters
+}
+
+// parameters is a flag that may be given several times.
+type parameters map[string]string
+
+// String implements flag.Value.
+func (p parameters) String() string { return "" }
+
+// Set implements flag.Value.
+func (p parameters) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return errors.New("want Key=Value")
+	}
+	p[name] = value
+	return nil
+}
+
+func parse(arguments []string, stderr io.Writer) (options, error) {
+	o := options{parameters: parameters{}}
+	flags := flag.NewFlagSet("local", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen at; port 0 takes a free one")
+	flags.StringVar(&o.data, "data", "", "keep the data in this folder (default: in memory)")
+	flags.StringVar(&o.lambda, "lambda", "", "run the functions through this Lambda endpoint, such as sam local start-lambda's")
+	flags.StringVar(&o.binaries, "bin", "build", "folder of <function>/bootstrap")
+	noBuild := flags.Bool("no-build", false, "use the binaries as they are")
+	flags.BoolVar(&o.seed, "seed", true, "create the organisations to try things out with")
+	flags.Var(o.parameters, "param", "template parameter as Key=Value; may be repeated")
+	if err := flags.Parse(arguments); err != nil {
+		return options{}, fmt.Errorf("command line: %w", err)
+	}
+	if flags.NArg() > 0 {
+		return options{}, fmt.Errorf("command line: %q is no flag", flags.Arg(0))
+	}
+	if host, _, err := net.SplitHostPort(o.address); err != nil || !isLoopback(host) {
+		return options{}, fmt.Errorf("-addr %s: want a loopback address and a port, such as 127.0.0.1:4566", o.address)
+	}
+	o.build = !*noBuild && o.lambda == ""
+	return o, nil
+}
+
+// templateParameters are the parameters that make the template's stack a local one; the command line comes last.
+func (o options) templateParameters(baseURL string) (map[string]string, error) {
+	all := map[string]string{
+		"PublicBaseUrl":        baseURL,
+		"EnableSandbox":        "true",
+		"AllowedPrivateRanges": "127.0.0.0/8,::1/128", // portals, webhooks and the sandbox are on this machine
+	}
+	if folder := os.Getenv("SANDBOX_DATA_DIR"); folder != "" {
+		absolute, err := filepath.Abs(folder) // a function runs in a folder of its own
+		if err != nil {
+			return nil, fmt.Errorf("SANDBOX_DATA_DIR: %w", err)
+		}
+		all["SandboxDataDir"] = absolute
+	}
+	maps.Copy(all, o.parameters)
+	return all, nil
+}
+
+// isLoopback tells whether host names this machine and nothing else, whatever DNS says.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,77 @@
+// Package runfile writes .local/run.json: what `make run` started and with which keys, for scripts and other programs.
+// It owns the shape of that file (docs/architecture.md, section 2) and its protection, and knows nothing of how the
+// values came about.
+package runfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Run is the content of the file.
+type Run struct {
+	BaseURL       string         `json:"base_url"`
+	ConsoleURL    string         `json:"console_url"`
+	InboxURL      string         `json:"inbox_url"` // GET lists the webhooks that were received
+	Sandbox       Sandbox        `json:"sandbox"`
+	Organisations []Organisation `json:"organisations"` // one entry per credential
+}
+
+// Sandbox is the synthetic EHR.
+type Sandbox struct {
+	FHIRBaseURL string    `json:"fhir_base_url"`
+	EndpointID  string    `json:"endpoint_id"`
+	BrandID     string    `json:"brand_id"`
+	PortalID    string    `json:"portal_id"`
+	Personas    []Persona `json:"personas"`
+}
+
+// Persona is a patient of the sandbox.
+type Persona struct {
+	ID        string `json:"id"`
+	PatientID string `json:"patient_id"`
+	Resources int    `json:"resources"` // of the record, all types together
+}
+
+// Organisation is a credential of an organisation. The secrets are plain text: the file is what protects them.
+type Organisation struct {
+	Name          string `json:"name"`
+	Mode          string `json:"mode"` // test or live
+	PublicID      string `json:"public_id"`
+	PrivateKey    string `json:"private_key"`
+	RedirectURI   string `json:"redirect_uri"`
+	WebhookURL    string `json:"webhook_url"` // empty in live mode: loopback is for test mode
+	WebhookSecret string `json:"webhook_secret"`
+}
+
+// Write replaces file by run, in one step and readable by its owner only. The folder is made when it does not exist.
+func Write(file string, run Run) error {
+	if run.Sandbox.Personas == nil {
+		run.Sandbox.Personas = []Persona{}
+	}
+	if run.Organisations == nil {
+		run.Organisations = []Organisation{}
+	}
+	text, err := json.MarshalIndent(run, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	if err = os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	draft, err := os.CreateTemp(filepath.Dir(file), "run-*.json") // is made with mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	_, err = draft.Write(append(text, '\n'))
+	if err = errors.Join(err, draft.Close()); err == nil {
+		err = os.Rename(draft.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, errors.Join(err, os.Remove(draft.Name())))
+	}
+	return nil
+}

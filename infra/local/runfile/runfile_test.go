@@ -1,0 +1,71 @@
+package runfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/local/runfile"
+)
+
+func TestTheFileHasTheAgreedShapeAndIsForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
+	full := runfile.Run{
+		BaseURL: "http://127.0.0.1:4566/v1", ConsoleURL: "http://127.0.0.1:4566/_local", InboxURL: "http://127.0.0.1:4566/_local/inbox",
+		Sandbox: runfile.Sandbox{
+			FHIRBaseURL: "http://127.0.0.1:4566/v1/sandbox/fhir", EndpointID: "e-1", BrandID: "b-1", PortalID: "p-1",
+			Personas: []runfile.Persona{{ID: "alder", PatientID: "pat-1", Resources: 8}},
+		},
+		Organisations: []runfile.Organisation{{
+			Name: "Alder Clinic App", Mode: "test", PublicID: "public_test_1", PrivateKey: "private_test_1",
+			RedirectURI: "http://127.0.0.1:4566/_local/return", WebhookURL: "http://127.0.0.1:4566/_local/inbox/alder", WebhookSecret: "whsec_1",
+		}},
+	}
+	for golden, run := range map[string]runfile.Run{"full.json": full, "empty.json": {}} {
+		dir := filepath.Join(t.TempDir(), ".local")
+		file := filepath.Join(dir, "run.json")
+		for range 2 { // the second time it replaces the file
+			if err := runfile.Write(file, run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(filepath.Join("testdata", golden))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", golden, diff)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("got mode %o, want 600", got)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+			t.Errorf("got %v in the folder (%v), want run.json alone", left, err)
+		}
+	}
+}
+
+func TestAFileThatCannotBeReplacedIsAnErrorAndLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "run.json")
+	if err := os.Mkdir(file, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := runfile.Write(file, runfile.Run{}); err == nil {
+		t.Error("a folder was replaced")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("got %v in the folder (%v), want the folder run.json alone", left, err)
+	}
+}

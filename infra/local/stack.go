@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"time"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/inbox"
+	"recordbridge/infra/local/lambda"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/runfile"
+	"recordbridge/infra/local/template"
+	"recordbridge/infra/local/triggers"
+)
+
+const (
+	stackName   = "local"
+	region      = "us-east-1"
+	account     = "000000000000"
+	inboxPath   = "/_local/inbox"
+	stopTime    = 3 * time.Second
+	expireEvery = time.Minute
+)
+
+// stack is everything that runs.
+type stack struct {
+	log       *slog.Logger
+	url       string // http://<address>, of the embedded AWS
+	template  *template.Template
+	cloud     *aws.Cloud
+	functions functions
+	triggers  *triggers.Triggers
+	inbox     *inbox.Inbox
+	run       runfile.Run // before seeding
+
+	server     *http.Server
+	stop       context.CancelFunc // of what goes on in the background
+	background sync.WaitGroup
+}
+
+// start starts the service as o says. On success the caller closes the stack.
+func start(ctx context.Context, o options, log *slog.Logger, output *lines) (*stack, error) {
+	listener, err := listen(ctx, o.address)
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	s := &stack{log: log, url: "http://" + address, inbox: inbox.New(inboxPath)}
+	if err = s.prepare(ctx, o, address, output); err != nil {
+		s.close(ctx)
+		return nil, errors.Join(err, listener.Close())
+	}
+	handler, err := s.handler()
+	if err != nil {
+		s.close(ctx)
+		return nil, errors.Join(err, listener.Close())
+	}
+	s.server = &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	// The end of ctx asks for an orderly end; what runs must not break off by itself before that.
+	var background context.Context
+	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.background.Go(func() {
+		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.ErrorContext(background, "server ended", slog.Any("error", err))
+		}
+	})
+	s.background.Go(func() { s.triggers.Run(background) })
+	s.background.Go(func() { s.expire(background) })
+	return s, nil
+}
+
+// prepare makes all that the handler needs.
+func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
+	parameters, err := o.templateParameters(s.url + "/v1")
+	if err != nil {
+		return err
+	}
+	s.template, err = template.Load("template.yaml", template.Options{Parameters: parameters, BaseURL: s.url, StackName: stackName})
+	if err != nil {
+		return err
+	}
+	if s.cloud, err = aws.New(aws.Options{URL: s.url, Dir: o.data}); err != nil {
+		return err
+	}
+	if err := provision.Apply(ctx, s.cloud.Config("provision"), s.template); err != nil {
+		return err
+	}
+	if o.lambda != "" {
+		s.functions = remoteFunctions{lambda.NewRemote(o.lambda), s.template.Functions}
+	} else {
+		s.functions = subprocesses(s.template.Functions, o.binaries, address, output)
+	}
+	s.triggers = newTriggers(s.template, s.cloud, s.functions, s.log)
+	s.run = runfile.Run{
+		BaseURL: s.url + "/" + s.template.API.Stage, ConsoleURL: s.url + "/_local", InboxURL: s.url + inboxPath,
+	}
+	return nil
+}
+
+// close ends everything, also when ctx has ended, in the order in which nothing waits for what is gone.
+func (s *stack) close(ctx context.Context) {
+	if s.stop != nil {
+		s.stop()
+	}
+	if s.functions != nil {
+		s.functions.Close() // also ends the long polls of the functions, for which the server would wait
+	}
+	if s.server != nil {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		if err := s.server.Shutdown(limited); err != nil {
+			_ = s.server.Close() // who still waits for an answer does not get one
+		}
+	}
+	s.background.Wait()
+	if s.cloud != nil {
+		if err := s.cloud.Close(); err != nil {
+			s.log.ErrorContext(ctx, "data not closed", slog.Any("error", err))
+		}
+	}
+}
+
+// expire lets rows go whose time to live is over, as DynamoDB does in its own time.
+func (s *stack) expire(ctx context.Context) {
+	ticker := time.NewTicker(expireEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			s.cloud.DynamoDB().Expire(now)
+		}
+	}
+}
+
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use by another program (another runner?): stop it, or choose another port "+
+			"with -addr 127.0.0.1:4567 (port 0 takes a free one)", address)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return listener, nil
+}

@@ -1,0 +1,149 @@
+package triggers
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+const (
+	longPoll     = 20              // seconds; SQS's longest
+	afterFailure = time.Second     // before a queue that could not be read is asked again
+	settleTime   = 5 * time.Second // for the deletion of what was handled, also when the runner is stopping
+)
+
+// poll hands one batch after the other to the function of source.
+func (t *Triggers) poll(ctx context.Context, source Source) {
+	for ctx.Err() == nil {
+		received, err := source.Queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+			QueueUrl:                    &source.QueueURL,
+			MaxNumberOfMessages:         int32(min(max(source.BatchSize, 1), 10)), // the range of SQS
+			WaitTimeSeconds:             longPoll,
+			MessageAttributeNames:       []string{"All"},
+			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
+		})
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			t.options.Log.ErrorContext(ctx, "queue cannot be read",
+				slog.String("queue", source.QueueARN), slog.Any("error", err))
+			pause(ctx, afterFailure)
+		case len(received.Messages) > 0:
+			t.handle(ctx, source, received.Messages)
+		}
+	}
+}
+
+// handle invokes the function with one batch and deletes what it has dealt with. What stays becomes visible again when
+// its visibility timeout ends, and goes to the dead letter queue when that happens too often.
+func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Message) {
+	payload, err := json.Marshal(t.event(source, batch))
+	if err != nil {
+		t.options.Log.ErrorContext(ctx, "batch cannot be written as JSON",
+			slog.String("function", source.Function), slog.Any("error", err))
+		return
+	}
+	answer, err := t.options.Invoker.Invoke(ctx, source.Function, payload)
+	if err != nil {
+		t.options.Log.WarnContext(ctx, "batch failed",
+			slog.String("function", source.Function), slog.Int("messages", len(batch)), slog.Any("error", err))
+		return
+	}
+	done := batch
+	if source.PartialFailures {
+		done = succeeded(batch, answer)
+	}
+	if failed := len(batch) - len(done); failed > 0 {
+		t.options.Log.WarnContext(ctx, "batch failed in part",
+			slog.String("function", source.Function), slog.Int("messages", len(batch)), slog.Int("failed", failed))
+	}
+	t.remove(ctx, source, done)
+}
+
+// remove deletes messages, even when ctx has just ended: they are done, and must not be done again.
+func (t *Triggers) remove(ctx context.Context, source Source, messages []types.Message) {
+	if len(messages) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	entries := make([]types.DeleteMessageBatchRequestEntry, len(messages))
+	for i, message := range messages {
+		entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: message.ReceiptHandle}
+	}
+	deleted, err := source.Queue.DeleteMessageBatch(ctx, &sqs.DeleteMessageBatchInput{QueueUrl: &source.QueueURL, Entries: entries})
+	switch {
+	case err != nil:
+		t.options.Log.ErrorContext(ctx, "handled messages cannot be deleted",
+			slog.String("queue", source.QueueARN), slog.Any("error", err))
+	case len(deleted.Failed) > 0:
+		t.options.Log.ErrorContext(ctx, "handled messages cannot be deleted",
+			slog.String("queue", source.QueueARN), slog.String("code", aws.ToString(deleted.Failed[0].Code)))
+	}
+}
+
+// event is the batch as Lambda shows it to a function.
+func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
+	records := make([]events.SQSMessage, len(batch))
+	for i, message := range batch {
+		attributes := make(map[string]events.SQSMessageAttribute, len(message.MessageAttributes))
+		for name, value := range message.MessageAttributes {
+			attributes[name] = events.SQSMessageAttribute{
+				DataType: aws.ToString(value.DataType), StringValue: value.StringValue, BinaryValue: value.BinaryValue,
+				StringListValues: []string{}, BinaryListValues: [][]byte{},
+			}
+		}
+		records[i] = events.SQSMessage{
+			MessageId:              aws.ToString(message.MessageId),
+			ReceiptHandle:          aws.ToString(message.ReceiptHandle),
+			Body:                   aws.ToString(message.Body),
+			Md5OfBody:              aws.ToString(message.MD5OfBody),
+			Md5OfMessageAttributes: aws.ToString(message.MD5OfMessageAttributes),
+			Attributes:             message.Attributes,
+			MessageAttributes:      attributes,
+			EventSource:            "aws:sqs",
+			EventSourceARN:         source.QueueARN,
+			AWSRegion:              t.options.Region,
+		}
+	}
+	return events.SQSEvent{Records: records}
+}
+
+// succeeded reads the answer of a function that reports failed messages. An answer that cannot be understood, or that
+// names a message which is not of the batch, means that all have failed:
+// https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
+func succeeded(batch []types.Message, answer []byte) []types.Message {
+	var report struct {
+		Failures []struct {
+			ID string `json:"itemIdentifier"`
+		} `json:"batchItemFailures"`
+	}
+	if len(answer) > 0 && json.Unmarshal(answer, &report) != nil {
+		return nil
+	}
+	failed := make(map[string]bool, len(batch))
+	for _, message := range batch {
+		failed[aws.ToString(message.MessageId)] = false
+	}
+	for _, failure := range report.Failures {
+		if _, known := failed[failure.ID]; !known {
+			return nil
+		}
+		failed[failure.ID] = true
+	}
+	done := make([]types.Message, 0, len(batch))
+	for _, message := range batch {
+		if !failed[aws.ToString(message.MessageId)] {
+			done = append(done, message)
+		}
+	}
+	return done
+}

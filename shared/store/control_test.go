@@ -1,0 +1,221 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+func organisationA() org.Organisation {
+	return org.Organisation{
+		ID: orgA, Name: "Alder Maple Clinic", LogoURI: "https://alder.example/logo.svg",
+		PrivacyPolicyURI: "https://alder.example/privacy", WebsiteURI: "https://alder.example",
+		Plan: org.Paid, Status: org.Active, CreatedAt: now, Rev: 1,
+	}
+}
+
+func credentialOf(of org.Tenant) org.Credential {
+	return org.Credential{
+		ID: "5c000000-0000-4000-8000-000000000001", Tenant: of,
+		Keys: []org.Key{
+			{ID: "k1", HashVersion: 2, Hash: []byte{1, 2, 3}, CreatedAt: now},
+			{ID: "k0", HashVersion: 1, Hash: []byte{4, 5, 6}, CreatedAt: now.Add(-time.Hour), RevokedAt: now},
+		},
+		RedirectURIs: []string{"https://alder.example/back"}, AllowedOrigins: []string{"https://alder.example"},
+		CreatedAt: now, Rev: 1,
+	}
+}
+
+func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	want := organisationA()
+	must(t, s.control.CreateOrganisation(t.Context(), want))
+
+	for _, mode := range []org.Mode{org.Test, org.Live} {
+		got, err := s.control.Organisation(t.Context(), org.Tenant{Mode: mode, OrgID: orgA})
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("organisation in %s (-want +got):\n%s", mode, diff)
+		}
+	}
+	wantConflict(t, "creating it again", s.control.CreateOrganisation(t.Context(), want))
+
+	got, err := s.control.Tenants(t.Context())
+	must(t, err)
+	if diff := cmp.Diff([]org.Tenant{{Mode: org.Live, OrgID: orgA}, {Mode: org.Test, OrgID: orgA}}, got); diff != "" {
+		t.Errorf("tenants (-want +got):\n%s", diff)
+	}
+}
+
+func TestTenantsFollowsThePagesOfTheDirectory(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	// 1 MB is a page: long ids are the only attributes, so it takes many rows.
+	padding := fmt.Sprintf("%0900d", 0)
+	const rows = 1300
+	for i := range rows {
+		_, err := s.db.PutItem(t.Context(), &dynamodb.PutItemInput{
+			TableName: new(s.names["ControlTable"]),
+			Item: map[string]types.AttributeValue{
+				"pk": &types.AttributeValueMemberS{Value: "DIR#ORG"},
+				"sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("test#%s%04d", padding, i)},
+			},
+		})
+		must(t, err)
+	}
+	got, err := s.control.Tenants(t.Context())
+	must(t, err)
+	if len(got) != rows {
+		t.Errorf("tenants = %d, want %d", len(got), rows)
+	}
+}
+
+func TestACredentialIsFoundByItsPublicID(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	want := credentialOf(tenant)
+	must(t, s.control.CreateCredential(t.Context(), want))
+
+	found, err := s.control.TenantOf(t.Context(), want.ID)
+	must(t, err)
+	if found != tenant {
+		t.Errorf("tenant = %v, want %v", found, tenant)
+	}
+	got, err := s.control.Credential(t.Context(), found, want.ID)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("credential (-want +got):\n%s", diff)
+	}
+	wantConflict(t, "creating it again", s.control.CreateCredential(t.Context(), want))
+	// Another tenant cannot take the public id over, and nothing of its attempt remains.
+	foreign := credentialOf(org.Tenant{Mode: org.Test, OrgID: orgB})
+	wantConflict(t, "taking the public id", s.control.CreateCredential(t.Context(), foreign))
+	_, err = s.control.Credential(t.Context(), foreign.Tenant, foreign.ID)
+	wantMissing(t, "the other tenant's credential", err)
+}
+
+func TestSavingACredentialNeedsTheRevisionThatWasRead(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	first := credentialOf(tenant)
+	must(t, s.control.CreateCredential(t.Context(), first))
+
+	changed := first
+	changed.RevokedAt, changed.AllowedOrigins = now.Add(time.Hour), nil
+	must(t, s.control.SaveCredential(t.Context(), changed))
+	wantConflict(t, "saving with an old revision", s.control.SaveCredential(t.Context(), first))
+
+	changed.Rev = 2
+	got, err := s.control.Credential(t.Context(), tenant, first.ID)
+	must(t, err)
+	if diff := cmp.Diff(changed, got); diff != "" {
+		t.Errorf("credential (-want +got):\n%s", diff)
+	}
+	won := race(t, 8, func(ctx context.Context, _ int) error { return s.control.SaveCredential(ctx, got) })
+	if won != 1 {
+		t.Errorf("%d of 8 savers of one revision won, want 1", won)
+	}
+	unknown := credentialOf(tenant)
+	unknown.ID = "unknown"
+	wantConflict(t, "saving one that does not exist", s.control.SaveCredential(t.Context(), unknown))
+}
+
+func TestSubscriptionsAreListedForTheirTenantAlone(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	want := make([]webhook.Subscription, 0, 2)
+	for i := range 2 {
+		sub := webhook.Subscription{
+			ID: fmt.Sprintf("50000000-0000-4000-8000-00000000000%d", i), Tenant: tenant, URL: "https://alder.example/hook",
+			Types: webhook.Required(), Disabled: i == 1, CreatedAt: now, Rev: 1,
+			Secrets: []webhook.SealedSecret{{Sealed: []byte("new")}, {Sealed: []byte("old"), ExpiresAt: now.Add(time.Hour)}},
+		}
+		must(t, s.control.CreateSubscription(t.Context(), sub))
+		wantConflict(t, "creating it again", s.control.CreateSubscription(t.Context(), sub))
+		want = append(want, sub)
+	}
+	must(t, s.control.CreateOrganisation(t.Context(), organisationA())) // another row of the same partition
+	got, err := s.control.Subscriptions(t.Context(), tenant)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("subscriptions (-want +got):\n%s", diff)
+	}
+	for _, other := range foreignTenants() {
+		got, err := s.control.Subscriptions(t.Context(), other)
+		must(t, err)
+		if len(got) != 0 {
+			t.Errorf("%v sees %d subscriptions of %v", other, len(got), tenant)
+		}
+	}
+}
+
+func TestATenantsOwnRegistrationComesBeforeTheOneForAll(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	endpoint := catalog.Endpoint{
+		ID: "endpoint", BrandID: "brand", PortalID: "portal", Name: "Alder Portal", FHIRBase: "https://fhir.example/r4",
+		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: "test", Status: catalog.EndpointActive, Rev: 1,
+	}
+	must(t, s.control.CreateEndpoint(t.Context(), endpoint))
+	wantConflict(t, "creating the endpoint again", s.control.CreateEndpoint(t.Context(), endpoint))
+	got, err := s.control.Endpoint(t.Context(), "endpoint")
+	must(t, err)
+	if diff := cmp.Diff(endpoint, got); diff != "" {
+		t.Errorf("endpoint (-want +got):\n%s", diff)
+	}
+	_, err = s.control.Endpoint(t.Context(), "other")
+	wantMissing(t, "another endpoint", err)
+
+	_, err = s.control.Registration(t.Context(), tenant, "endpoint")
+	wantMissing(t, "a registration before there is one", err)
+	forAll := catalog.Registration{EndpointID: "endpoint", ClientID: "client", Scope: "openid patient/*.read", Rev: 1}
+	must(t, s.control.CreateRegistration(t.Context(), forAll))
+	wantConflict(t, "creating the registration again", s.control.CreateRegistration(t.Context(), forAll))
+	_, err = s.db.PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: new(s.names["ControlTable"]),
+		Item: map[string]types.AttributeValue{
+			"pk":        &types.AttributeValueMemberS{Value: "REG#endpoint"},
+			"sk":        &types.AttributeValueMemberS{Value: tenant.Key()},
+			"client_id": &types.AttributeValueMemberS{Value: "own client"},
+		},
+	})
+	must(t, err)
+	for of, want := range map[org.Tenant]string{tenant: "own client", {Mode: org.Live, OrgID: orgA}: "client"} {
+		got, err := s.control.Registration(t.Context(), of, "endpoint")
+		must(t, err)
+		if got.ClientID != want {
+			t.Errorf("client id of %v = %q, want %q", of, got.ClientID, want)
+		}
+	}
+}
+
+func TestAnAuditRowIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	write := func() error {
+		return s.audit.Append(t.Context(), tenant, now, "id", "operator", "credential.create", "5c")
+	}
+	must(t, write())
+	wantConflict(t, "appending it again", write())
+	out, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: new(s.names["AuditTable"]),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "test#" + orgA + "#202603"},
+			"sk": &types.AttributeValueMemberS{Value: "2026-03-04T05:06:07.123456Z#id"},
+		},
+	})
+	must(t, err)
+	if got := out.Item["action"]; got == nil || got.(*types.AttributeValueMemberS).Value != "credential.create" {
+		t.Errorf("audit row = %v", out.Item)
+	}
+}

@@ -1,0 +1,186 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// foreignTenants are all who must not reach a row of tenant: the other mode, another organisation, and made-up ones
+// whose keys look like the start of a row's key.
+func foreignTenants() map[string]org.Tenant {
+	return map[string]org.Tenant{
+		"the other mode":             {Mode: org.Live, OrgID: orgA},
+		"another organisation":       {Mode: org.Test, OrgID: orgB},
+		"both":                       {Mode: org.Live, OrgID: orgB},
+		"no organisation":            {Mode: org.Test},
+		"an id with the separator":   {Mode: org.Test, OrgID: orgA + "#CONN#" + connID},
+		"an organisation cut short":  {Mode: org.Test, OrgID: orgA[:35]},
+		"a mode with the separator":  {Mode: "test#" + orgA, OrgID: "CONN"},
+		"the same id in upper case":  {Mode: org.Test, OrgID: "0A000000-0000-4000-8000-00000000000A"},
+		"an organisation of nothing": {},
+	}
+}
+
+// Every method that reaches a tenant's row is tried with the right ids and a wrong tenant, on a store where all rows
+// exist. Reads answer as for an unknown id, writes as for a row that is not there.
+func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
+	t.Parallel()
+	methods := []struct {
+		name string
+		want error
+		call func(ctx context.Context, s stores, of org.Tenant) error
+	}{
+		{"Credential", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.control.Credential(ctx, of, credentialOf(tenant).ID)
+			return err
+		}},
+		{"Organisation", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.control.Organisation(ctx, of)
+			return err
+		}},
+		{"SaveCredential", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.control.SaveCredential(ctx, credentialOf(of))
+		}},
+		{"Connection", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.conns.Connection(ctx, of, connID)
+			return err
+		}},
+		{"Tokens", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.tokens.Tokens(ctx, of, connID)
+			return err
+		}},
+		{"LeaseTokens", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			row := tokensOf(of)
+			row.LeaseOwner, row.LeaseUntil = "intruder", now.Add(time.Minute)
+			return s.tokens.LeaseTokens(ctx, row, now)
+		}},
+		{"RotateTokens", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			row := tokensOf(of)
+			row.LeaseOwner, row.Version = "owner", 2
+			return s.tokens.RotateTokens(ctx, row)
+		}},
+		{"Attempt", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.flow.Attempt(ctx, of, attemptOf(tenant).ID)
+			return err
+		}},
+		{"ConcludeAttempt", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.flow.ConcludeAttempt(ctx, conclusionOf(of))
+		}},
+		{"LatestTask", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.work.LatestTask(ctx, of, connID)
+			return err
+		}},
+		{"Task", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.work.Task(ctx, of, taskID)
+			return err
+		}},
+		{"OpenTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			task := pendingTask(of)
+			task.ID = taskNumber(9)
+			return s.work.OpenTask(ctx, task, taskID)
+		}},
+		{"OpenTask without a previous one", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.OpenTask(ctx, pendingTask(of), "")
+		}},
+		{"ResendEvent", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.ResendEvent(ctx, pendingTask(of), eventOf(of, "new"))
+		}},
+		{"ClaimTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.work.ClaimTask(ctx, of, taskID, now.Add(time.Hour), now.Add(2*time.Hour))
+			return err
+		}},
+		{"ExtendTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.ExtendTask(ctx, claimedTask(of), now.Add(time.Hour))
+		}},
+		{"YieldTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.YieldTask(ctx, claimedTask(of), now)
+		}},
+		{"FinishTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			task := claimedTask(of)
+			task.Status = export.Success
+			return s.work.FinishTask(ctx, task, eventOf(of, "new"))
+		}},
+		{"ForgetFile", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.ForgetFile(ctx, pendingTask(of))
+		}},
+		{"Postpone", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			at := now.Add(time.Minute) // when the claimed task and the delivery in flight are due
+			return s.work.Postpone(ctx, due.Item{Tenant: of, Kind: due.Task, ID: taskID, At: at}, at.Add(time.Hour))
+		}},
+		{"Event", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.work.Event(ctx, of, eventID)
+			return err
+		}},
+		{"FanOut", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.FanOut(ctx, eventOf(of, conclusionOf(of).Events[0].ID), []webhook.Delivery{deliveryOf(of)})
+		}},
+		{"ClaimDelivery", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.work.ClaimDelivery(ctx, of, delivID, now.Add(time.Hour), now.Add(2*time.Hour))
+			return err
+		}},
+		{"SettleDelivery", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.SettleDelivery(ctx, deliveryOf(of), webhook.Attempt{Number: 1, At: now}, time.Time{})
+		}},
+	}
+	s := newStores(t)
+	must(t, s.control.CreateOrganisation(t.Context(), org.Organisation{ID: "0c", Name: "Bystander", CreatedAt: now}))
+	fillAll(t, s)
+	before := s.writes.Load()
+	for name, foreign := range foreignTenants() {
+		for _, m := range methods {
+			if err := m.call(t.Context(), s, foreign); !errors.Is(err, m.want) {
+				t.Errorf("%s of %s = %v, want %v", m.name, name, err, m.want)
+			}
+		}
+	}
+	if after := s.writes.Load(); after != before {
+		t.Errorf("foreign calls changed rows: %d writes", after-before)
+	}
+	for _, m := range methods {
+		if m.name == "OpenTask without a previous one" {
+			continue // the tenant itself has one
+		}
+		own := newStores(t)
+		fillAll(t, own)
+		if m.name == "ResendEvent" || m.name == "ForgetFile" {
+			finished := claimedTask(tenant)
+			finished.Status = export.Success
+			must(t, own.work.FinishTask(t.Context(), finished, eventOf(tenant, "done")))
+		}
+		if m.name == "ConcludeAttempt" {
+			continue // concluded in fillAll; flow_test.go shows it
+		}
+		if err := m.call(t.Context(), own, tenant); err != nil {
+			t.Errorf("%s of the tenant itself = %v: the attack above proves nothing", m.name, err)
+		}
+	}
+}
+
+func claimedTask(of org.Tenant) export.Task {
+	task := pendingTask(of)
+	task.Generation = 1
+	return task
+}
+
+// fillAll stores one row of every kind for tenant: a claimed task, a leased token set, a delivery in flight.
+func fillAll(t *testing.T, s stores) {
+	t.Helper()
+	ctx := t.Context()
+	must(t, s.control.CreateOrganisation(ctx, organisationA()))
+	must(t, s.control.CreateCredential(ctx, credentialOf(tenant)))
+	s.open(t, tenant)
+	row := tokensOf(tenant)
+	row.LeaseOwner, row.LeaseUntil = "owner", now.Add(-time.Minute)
+	must(t, s.tokens.LeaseTokens(ctx, row, now.Add(-2*time.Minute)))
+	_, err := s.work.ClaimTask(ctx, tenant, taskID, now, now.Add(time.Minute))
+	must(t, err)
+	s.fanOut(t, tenant)
+}

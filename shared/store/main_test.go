@@ -1,0 +1,213 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	orgA    = "0a000000-0000-4000-8000-00000000000a"
+	orgB    = "0b000000-0000-4000-8000-00000000000b"
+	connID  = "c0000000-0000-4000-8000-000000000001"
+	taskID  = "7a000000000040008000000000000001"
+	eventID = "e0000000-0000-4000-8000-000000000001"
+	delivID = "d0000000-0000-4000-8000-000000000001"
+)
+
+var (
+	tenant = org.Tenant{Mode: org.Test, OrgID: orgA}
+	// now has more digits than a row keeps.
+	now = time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
+
+	loaded = sync.OnceValues(func() (*template.Template, error) {
+		return template.Load("../../template.yaml", template.Options{
+			Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "test",
+		})
+	})
+)
+
+// stores are all stores over the tables that template.yaml declares, in an AWS of the test's own.
+type stores struct {
+	db      *dynamodb.Client
+	writes  *writes
+	names   map[string]string // logical id to table name
+	control store.Control
+	audit   store.Audit
+	conns   store.Connections
+	tokens  store.Tokens
+	flow    store.Flow
+	work    store.Work
+	sandbox store.Sandbox
+}
+
+func newStores(t *testing.T) stores {
+	t.Helper()
+	declared, err := loaded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := &writes{}
+	cloud, err := aws.New(aws.Options{Middleware: []wire.Middleware{changes.middleware}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := cloud.Config("test")
+	if err := provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for _, table := range declared.Tables {
+		names[table.LogicalID] = table.Name
+	}
+	db := dynamodb.NewFromConfig(cfg)
+	s := over(db, names)
+	s.db, s.writes = db, changes
+	return s
+}
+
+// over returns the stores on another client.
+func over(db store.DB, names map[string]string) stores {
+	return stores{
+		names:   names,
+		control: store.Control{DB: db, Table: names["ControlTable"]},
+		audit:   store.Audit{DB: db, Table: names["AuditTable"]},
+		conns:   store.Connections{DB: db, Table: names["ConnectionTable"]},
+		tokens:  store.Tokens{DB: db, Table: names["TokensTable"]},
+		flow: store.Flow{
+			DB: db, Table: names["FlowTable"], ConnectionTable: names["ConnectionTable"],
+			TokensTable: names["TokensTable"], WorkTable: names["WorkTable"],
+		},
+		work:    store.Work{DB: db, Table: names["WorkTable"], ConnectionTable: names["ConnectionTable"]},
+		sandbox: store.Sandbox{DB: db, Table: names["SandboxTable"]},
+	}
+}
+
+// connect stores an authorized connection with tokens, as the callback does.
+func (s stores) connect(t *testing.T, of org.Tenant) {
+	t.Helper()
+	must(t, s.flow.BeginAttempt(t.Context(), attemptOf(of), stateOf(of)))
+	must(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(of)))
+}
+
+// open stores a pending task of a new connection.
+func (s stores) open(t *testing.T, of org.Tenant) export.Task {
+	t.Helper()
+	s.connect(t, of)
+	task := pendingTask(of)
+	must(t, s.work.OpenTask(t.Context(), task, ""))
+	return task
+}
+
+// claim opens a task and claims it until a minute from now.
+func (s stores) claim(t *testing.T) export.Task {
+	t.Helper()
+	s.open(t, tenant)
+	task, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
+	must(t, err)
+	return task
+}
+
+func pendingTask(of org.Tenant) export.Task {
+	return export.Task{ID: taskID, Tenant: of, ConnectionID: connID, Status: export.Pending, CreatedAt: now}
+}
+
+func connectionOf(of org.Tenant) connection.Connection {
+	c := connection.Connection{
+		ID: connID, Tenant: of, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
+		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour), Generation: 1, CreatedAt: now, Rev: 1,
+	}
+	c.Patient.Version, c.Patient.Sum = 3, []byte("keyed hash")
+	return c
+}
+
+func tokensOf(of org.Tenant) tokens.Row {
+	return tokens.Row{Tenant: of, ConnectionID: connID, Sealed: []byte("sealed one"), Version: 1}
+}
+
+func eventOf(of org.Tenant, id string) webhook.Event {
+	return webhook.Event{ID: id, Tenant: of, Type: webhook.TestEvent, Body: []byte(`{"hello":"world"}`), CreatedAt: now}
+}
+
+func deliveryOf(of org.Tenant) webhook.Delivery {
+	return webhook.Delivery{
+		ID: delivID, Tenant: of, EventID: eventID, SubscriptionID: "s0000000-0000-4000-8000-000000000001",
+		Status: webhook.InFlight, Attempt: 1, Fence: 1, NextAt: now, LeaseUntil: now.Add(time.Minute), CreatedAt: now,
+	}
+}
+
+// fanOut stores an event and its one delivery, in flight until a minute from now.
+func (s stores) fanOut(t *testing.T, of org.Tenant) webhook.Delivery {
+	t.Helper()
+	event, delivery := eventOf(of, eventID), deliveryOf(of)
+	must(t, s.work.CreateEvent(t.Context(), event))
+	must(t, s.work.FanOut(t.Context(), event, []webhook.Delivery{delivery}))
+	return delivery
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantConflict(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, fault.Conflict) {
+		t.Errorf("%s = %v, want fault.Conflict", what, err)
+	}
+}
+
+func wantMissing(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, fault.NotFound) {
+		t.Errorf("%s = %v, want fault.NotFound", what, err)
+	}
+}
+
+// race runs n calls at once and returns how many succeeded. Any failure but fault.Conflict fails the test.
+func race(t *testing.T, n int, call func(ctx context.Context, i int) error) int {
+	t.Helper()
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex
+		won   int
+	)
+	start := make(chan struct{})
+	for i := range n {
+		group.Go(func() {
+			<-start
+			err := call(t.Context(), i)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				won++
+			} else if !errors.Is(err, fault.Conflict) {
+				t.Errorf("call %d: %v", i, err)
+			}
+		})
+	}
+	close(start)
+	group.Wait()
+	return won
+}
+
+func taskNumber(i int) string { return fmt.Sprintf("7a0000000000400080000000%08d", i) }
