@@ -7,23 +7,29 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"testing"
+
+	"recordbridge/infra/local/runfile"
 )
 
 // browser follows redirects and keeps cookies as a patient's does. Loopback addresses count as secure, as in browsers.
 type browser struct {
-	stack   *stack
+	t       testing.TB
+	do      func(*http.Request) (*http.Response, error)
 	cookies map[string]string
 }
 
-func (s *stack) browser() *browser { return &browser{stack: s, cookies: map[string]string{}} }
+func (s *stack) browser() *browser {
+	return &browser{t: s.t, do: s.Do, cookies: map[string]string{}}
+}
 
 // open follows redirects from address. It stops at the application's return page, or at an answer that is no redirect.
 // At the portal, decision answers in the person's place.
 func (b *browser) open(address, persona, decision string) (*http.Response, *url.URL) {
-	b.stack.t.Helper()
+	b.t.Helper()
 	for range 10 {
 		target, err := url.Parse(address)
-		must(b.stack.t, err)
+		must(b.t, err)
 		if strings.HasPrefix(target.Path, "/_local/return") {
 			return nil, target
 		}
@@ -40,19 +46,19 @@ func (b *browser) open(address, persona, decision string) (*http.Response, *url.
 		}
 		address = target.ResolveReference(location).String()
 	}
-	b.stack.t.Fatal("too many redirects")
+	b.t.Fatal("too many redirects")
 	return nil, nil
 }
 
 func (b *browser) get(target *url.URL) *http.Response {
-	b.stack.t.Helper()
-	r, err := http.NewRequestWithContext(b.stack.t.Context(), http.MethodGet, target.String(), nil)
-	must(b.stack.t, err)
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, target.String(), nil)
+	must(b.t, err)
 	for name, value := range b.cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
-	answer, err := b.stack.Do(r)
-	must(b.stack.t, err)
+	answer, err := b.do(r)
+	must(b.t, err)
 	for _, cookie := range answer.Cookies() {
 		if cookie.MaxAge < 0 {
 			delete(b.cookies, cookie.Name)
@@ -73,10 +79,13 @@ func (s *stack) connect(persona, decision string) url.Values {
 	return last.Query()
 }
 
-func (s *stack) connectURL() string {
-	test := s.seeded.Organisations[0]
-	return baseURL + "/bridge/connect?" + url.Values{
-		"public_id": {test.PublicID}, "endpoint_id": {s.seeded.Sandbox.EndpointID}, "redirect_uri": {test.RedirectURI},
+func (s *stack) connectURL() string { return connectURL(s.seeded) }
+
+// connectURL is where the first organisation's page sends a patient.
+func connectURL(seeded runfile.Run) string {
+	test := seeded.Organisations[0]
+	return seeded.BaseURL + "/bridge/connect?" + url.Values{
+		"public_id": {test.PublicID}, "endpoint_id": {seeded.Sandbox.EndpointID}, "redirect_uri": {test.RedirectURI},
 		"external_id": {"patient-7"}, "external_state": {"state-9"},
 	}.Encode()
 }

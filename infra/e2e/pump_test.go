@@ -71,6 +71,18 @@ func (s *stack) deliver(f template.Function, trigger template.QueueTrigger) bool
 	return true
 }
 
+// loseMessages empties every queue, as if nothing of it had ever been sent.
+func (s *stack) loseMessages() {
+	s.t.Helper()
+	queue := sqs.NewFromConfig(s.cloud.Config("test"))
+	for _, f := range s.template.Functions {
+		for _, trigger := range f.QueueTriggers {
+			_, err := queue.PurgeQueue(s.t.Context(), &sqs.PurgeQueueInput{QueueUrl: &trigger.QueueURL})
+			must(s.t, err)
+		}
+	}
+}
+
 // sweep fires the schedule once. A sweeper that crashes is one minute late, no more.
 func (s *stack) sweep() {
 	s.t.Helper()
@@ -174,7 +186,7 @@ func (s *stack) list(table, list string) []string {
 }
 
 // tenant is the first organisation in test mode, as it stands in front of keys.
-func (s *stack) tenant() string { return "test#" + s.seeded.Organisations[0].OrgID }
+func (s *stack) tenant() string { return "test#" + s.orgID }
 
 // objects lists what the exports bucket holds.
 func (s *stack) objects() []string {

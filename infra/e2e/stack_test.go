@@ -34,6 +34,7 @@ import (
 	"recordbridge/infra/local/gateway"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/infra/local/template"
 	"recordbridge/shared/config"
@@ -52,10 +53,11 @@ type stack struct {
 	cloud    *aws.Cloud
 	template *template.Template
 	operator *operator.Operator
-	seeded   seed.Run
+	seeded   runfile.Run
 	inbox    *inbox.Inbox
 	gateway  http.Handler
 	logs     *bytes.Buffer
+	orgID    string // of the first organisation
 
 	mu        sync.Mutex
 	functions map[string]*function
@@ -93,9 +95,15 @@ func newStack(t testing.TB, o options) *stack {
 		operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test"})
 	must(t, err)
 	s.seeded, err = seed.Apply(t.Context(), s.operator, seed.Options{
-		BaseURL: baseURL, ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
+		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
 	})
 	must(t, err)
+	own := s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
+	var shown struct {
+		ID string `json:"id"`
+	}
+	must(t, json.Unmarshal(own.Data, &shown))
+	s.orgID = shown.ID
 	return s
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // banner says that everything is ready, where it is, and what to do with it.
-func banner(out io.Writer, run runfile.Run) error {
+func banner(out io.Writer, runFile string, run runfile.Run) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "\nReady.\n\n  API      %s\n  console  %s\n  inbox    %s\n  keys     %s\n",
 		run.BaseURL, run.ConsoleURL, run.InboxURL, runFile)
@@ -30,16 +30,17 @@ func mainJob(text *strings.Builder, run runfile.Run, o runfile.Organisation) {
 		"public_id": {o.PublicID}, "endpoint_id": {run.Sandbox.EndpointID}, "redirect_uri": {o.RedirectURI},
 	}.Encode()
 	fmt.Fprintf(text, `
-  The main job. Connect in a browser at
+  The main job. In a browser, connect at
 
     %[1]s
 
-  or without one, then go on with the org_connection_id that comes back:
+  or do all of it in a shell:
 
     portal=$(curl -s -o /dev/null -c jar -w '%%{redirect_url}' '%[1]s')
-    curl -sL -b jar -c jar -H 'Accept: application/json' "$portal&persona=%[2]s&decision=approve"
-    curl -s -u '%[3]s:%[4]s' --json '{"org_connection_id":"..."}' %[5]s/bridge/fhir/ehi-export
-    curl -s %[6]s                      # the webhook: its download_links hold the address of the file
-    curl -sL -o records.jsonl '...'    # that address
-`, connect, run.Sandbox.Personas[0].ID, o.PublicID, o.PrivateKey, run.BaseURL, run.InboxURL)
+    connection=$(curl -sL -b jar -c jar -H 'Accept: application/json' "$portal&persona=%[2]s&decision=approve" | grep -o '"org_connection_id":"[^"]*"' | cut -d'"' -f4)
+    curl -s -u '%[3]s:%[4]s' -H 'Content-Type: application/json' -d "{\"org_connection_id\":\"$connection\"}" %[5]s/bridge/fhir/ehi-export
+    sleep 2; curl -s %[6]s                       # the webhooks that came
+    link=$(curl -s %[6]s | grep -o 'http[^"\\]*/download/[^"\\]*' | tail -1)
+    curl -sL -o records.jsonl "$link"; wc -l records.jsonl; cut -c1-120 records.jsonl | head -3
+`, connect, run.Sandbox.Personas[0].ID, o.PublicID, o.PrivateKey, run.BaseURL, o.WebhookURL)
 }

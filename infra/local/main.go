@@ -2,7 +2,7 @@
 // AWS, serves the API, runs the functions' real binaries, polls the queues, fires the schedules and shows a console, all
 // on one loopback port. It holds no rule of the product: whatever it needs to know stands in the template.
 //
-//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-param Key=Value ...] [-lambda URL] [-bin DIR] [-no-build] [-seed=false]
+//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-run-file FILE] [-param Key=Value ...] [-lambda URL] [-bin DIR] [-no-build] [-seed=false]
 package main
 
 import (
@@ -19,9 +19,6 @@ import (
 	"recordbridge/infra/local/build"
 	"recordbridge/infra/local/runfile"
 )
-
-// runFile is where other programs find out what is running.
-const runFile = ".local/run.json"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -54,14 +51,14 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	defer s.close(ctx)
 	started := s.run
 	if o.seed {
-		if started, err = seed(ctx, s); err != nil {
+		if started, err = seeded(ctx, s, o); err != nil {
 			return fmt.Errorf("seed: %w", err)
 		}
 	}
-	if err = runfile.Write(runFile, started); err != nil {
+	if err = runfile.Write(o.runFile, started); err != nil {
 		return err
 	}
-	if err = banner(stdout, started); err != nil {
+	if err = banner(stdout, o.runFile, started); err != nil {
 		return fmt.Errorf("print the ready message: %w", err)
 	}
 	<-ctx.Done()

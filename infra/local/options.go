@@ -18,6 +18,7 @@ type options struct {
 	data       string
 	lambda     string
 	binaries   string
+	runFile    string // where other programs find out what is running
 	build      bool
 	seed       bool
 	parameters parameters
@@ -47,6 +48,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.data, "data", "", "keep the data in this folder (default: in memory)")
 	flags.StringVar(&o.lambda, "lambda", "", "run the functions through this Lambda endpoint, such as sam local start-lambda's")
 	flags.StringVar(&o.binaries, "bin", "build", "folder of <function>/bootstrap")
+	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
 	noBuild := flags.Bool("no-build", false, "use the binaries as they are")
 	flags.BoolVar(&o.seed, "seed", true, "create the organisations to try things out with")
 	flags.Var(o.parameters, "param", "template parameter as Key=Value; may be repeated")

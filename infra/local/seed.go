@@ -2,11 +2,81 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
 
+	"recordbridge/infra/ctl/operator"
 	"recordbridge/infra/local/runfile"
+	"recordbridge/infra/local/seed"
+	"recordbridge/shared/ids"
 )
 
-// seed creates what a person needs for trying things out, and returns what stands in run.json.
-func seed(ctx context.Context, s *stack) (runfile.Run, error) {
-	return s.run, ctx.Err()
+// seeded returns what a person needs for trying things out: made now, or, where the data is older than this process,
+// as it was when it was made, since keys are shown only once.
+func seeded(ctx context.Context, s *stack, o options) (runfile.Run, error) {
+	kept := filepath.Join(o.data, "run.json")
+	run, err := earlier(o.data, kept)
+	switch {
+	case err != nil:
+		return runfile.Run{}, err
+	case run.BaseURL == "":
+		if run, err = s.plant(ctx); err != nil {
+			return runfile.Run{}, err
+		}
+	case run.BaseURL != s.run.BaseURL:
+		return runfile.Run{}, fmt.Errorf("the data in %s was made for %s: start with the same -addr, or with an empty folder", o.data, run.BaseURL)
+	}
+	for _, organisation := range run.Organisations {
+		if organisation.WebhookURL != "" {
+			s.inbox.Expect(path.Base(organisation.WebhookURL), organisation.WebhookSecret)
+		}
+	}
+	if o.data == "" {
+		return run, nil
+	}
+	return run, runfile.Write(kept, run)
+}
+
+// earlier reads what an earlier process seeded into the same data; it is empty when there was none.
+func earlier(data, kept string) (runfile.Run, error) {
+	if data == "" {
+		return runfile.Run{}, nil
+	}
+	text, err := os.ReadFile(kept)
+	if errors.Is(err, fs.ErrNotExist) {
+		return runfile.Run{}, nil
+	}
+	if err != nil {
+		return runfile.Run{}, fmt.Errorf("read what was seeded: %w", err)
+	}
+	var run runfile.Run
+	if err := json.Unmarshal(text, &run); err != nil {
+		return runfile.Run{}, fmt.Errorf("%s is damaged: %w; start with an empty -data folder", kept, err)
+	}
+	return run, nil
+}
+
+func (s *stack) plant(ctx context.Context) (runfile.Run, error) {
+	o, err := operator.Open(ctx, s.cloud.Config("operator"), s.template.Outputs,
+		operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "runner"})
+	if err != nil {
+		return runfile.Run{}, err
+	}
+	dataDir := ""
+	for _, f := range s.template.Functions {
+		if folder := f.Environment["SANDBOX_DATA_DIR"]; folder != "" {
+			dataDir = folder
+		}
+	}
+	return seed.Apply(ctx, o, seed.Options{
+		BaseURL: s.run.BaseURL, ConsoleURL: s.run.ConsoleURL, ReturnURL: s.run.ConsoleURL + "/return",
+		InboxURL: s.run.InboxURL, DataDir: dataDir,
+	})
 }

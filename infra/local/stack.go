@@ -39,6 +39,7 @@ type stack struct {
 	triggers  *triggers.Triggers
 	inbox     *inbox.Inbox
 	run       runfile.Run // before seeding
+	runFile   string
 
 	server     *http.Server
 	stop       context.CancelFunc // of what goes on in the background
@@ -52,7 +53,7 @@ func start(ctx context.Context, o options, log *slog.Logger, output *lines) (*st
 		return nil, err
 	}
 	address := listener.Addr().String()
-	s := &stack{log: log, url: "http://" + address, inbox: inbox.New(inboxPath)}
+	s := &stack{log: log, url: "http://" + address, inbox: inbox.New(inboxPath), runFile: o.runFile}
 	if err = s.prepare(ctx, o, address, output); err != nil {
 		s.close(ctx)
 		return nil, errors.Join(err, listener.Close())

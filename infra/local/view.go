@@ -17,7 +17,7 @@ type view struct{ stack *stack }
 // State implements console.Stack.
 func (v view) State() console.State {
 	return console.State{
-		BaseURL: v.stack.run.BaseURL, InboxURL: v.stack.run.InboxURL, RunFile: runFile,
+		BaseURL: v.stack.run.BaseURL, InboxURL: v.stack.run.InboxURL, RunFile: v.stack.runFile,
 		Functions: v.functions(), Queues: v.queues(), Mails: v.mails(), Webhooks: v.webhooks(),
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -91,6 +93,8 @@ func writeJSON(w http.ResponseWriter, version string, status int, value any) {
 		status, body = http.StatusInternalServerError, []byte(`{"__type":"InternalServerError"}`)
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-"+version)
+	// DynamoDB's clients compare it and complain about every answer that has none.
+	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that went away needs no answer
 }

@@ -1,0 +1,56 @@
+# Everything a person or CI does with this project. `make help` lists it.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# These must be the same everywhere, or the AWS SDK is compiled twice (docs/architecture.md, builds).
+TAGS    := lambda.norpc,grpcnotrace
+BUILD   := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -tags $(TAGS)
+# The race detector needs a C compiler. CI always has one.
+RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
+LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
+SOAK    ?= 10m
+FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
+
+.PHONY: help run demo test soak lint fmt check build bench clean runner
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: runner ## build and start everything on this machine, and print how to use it
+	@build/local $(ARGS)
+
+demo: runner ## perform the main job headlessly, against make run or a stack of its own
+	@build/demo $(ARGS)
+
+runner:
+	@mkdir -p build
+	@$(BUILD) -o build/ ./infra/local ./infra/demo
+
+test: ## all tests that need no container, cloud or browser
+	go test $(RACE) -shuffle=on ./...
+
+soak: ## the sweeps with many seeds and big records, for SOAK (10m)
+	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak' -v ./infra/e2e
+
+lint: ## the linters of .golangci.yml
+	$(LINT) run ./...
+
+fmt: ## format the code
+	$(LINT) fmt ./...
+
+check: lint test ## what has to hold before a change lands
+
+build: ## build every function for arm64, as it is deployed
+	@set -e; for f in $(FOLDERS); do GOOS=linux GOARCH=arm64 $(BUILD) -o build/arm64/$$f/bootstrap ./functions/$$f/bootstrap; done
+	@ls -l build/arm64/*/bootstrap | awk '{printf "  %5.1f MB  %s\n", $$5/1e6, $$NF}'
+
+# SAM calls build-<LogicalId> for every function (BuildMethod: makefile).
+build-%Function:
+	GOOS=linux GOARCH=arm64 $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
+
+bench: ## measure; the figures belong in docs/performance.md
+	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/aws/ddb ./infra/e2e
+
+clean: ## remove what was built and what make run wrote
+	rm -rf build .local .aws-sam

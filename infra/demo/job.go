@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"recordbridge/infra/local/runfile"
+)
+
+// job is one run of the main job.
+type job struct {
+	stack   runfile.Run
+	org     runfile.Organisation
+	persona runfile.Persona
+	out     io.Writer
+	client  *http.Client
+	cookies map[string]*http.Cookie
+}
+
+func newJob(stack runfile.Run, persona string, out io.Writer) (*job, error) {
+	if len(stack.Organisations) == 0 || len(stack.Sandbox.Personas) < 3 {
+		return nil, errors.New("the stack was started without its seed")
+	}
+	j := &job{
+		stack: stack, org: stack.Organisations[0], persona: stack.Sandbox.Personas[2], out: out, cookies: map[string]*http.Cookie{},
+		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+	if persona != "" {
+		at := slices.IndexFunc(stack.Sandbox.Personas, func(p runfile.Persona) bool { return p.ID == persona })
+		if at < 0 {
+			return nil, fmt.Errorf("the sandbox has no persona %q", persona)
+		}
+		j.persona = stack.Sandbox.Personas[at]
+	}
+	return j, nil
+}
+
+func (j *job) say(format string, args ...any) { fmt.Fprintf(j.out, format+"\n", args...) }
+
+// perform is the main job, step by step.
+func (j *job) perform(ctx context.Context) error {
+	j.say("\n1. Patient %s signs in at the sandbox and consents", j.persona.ID)
+	connectionID, err := j.connect(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	j.say("   connected: org_connection_id %s", connectionID)
+
+	j.say("2. %s asks for the export", j.org.Name)
+	taskID, err := j.request(ctx, connectionID)
+	if err != nil {
+		return fmt.Errorf("request the export: %w", err)
+	}
+	j.say("   task %s is pending", taskID)
+
+	j.say("3. Waiting for the webhook")
+	hook, err := j.await(ctx, taskID)
+	if err != nil {
+		return fmt.Errorf("webhook: %w", err)
+	}
+	j.say("   %s arrived, signature verified (%s)", hook.Type, hook.ID)
+	if hook.Type != "patient.ehi_export_success" {
+		return fmt.Errorf("the export failed: %s", hook.Data.FailureReason)
+	}
+	j.say("   stats: %d resources", hook.Data.Stats.Total)
+	for _, t := range slices.Sorted(maps.Keys(hook.Data.Stats.ByType)) {
+		j.say("     %5d  %s", hook.Data.Stats.ByType[t], t)
+	}
+	j.say("4. Downloading %s", hook.Data.Links[0].ExportType)
+	return j.download(ctx, hook.Data.Links[0].URL, hook.Data.Stats.Total)
+}
+
+// connect goes where a browser would go.
+func (j *job) connect(ctx context.Context) (string, error) {
+	address := j.stack.BaseURL + "/bridge/connect?" + url.Values{
+		"public_id": {j.org.PublicID}, "endpoint_id": {j.stack.Sandbox.EndpointID}, "redirect_uri": {j.org.RedirectURI},
+	}.Encode()
+	for range 10 {
+		target, err := url.Parse(address)
+		if err != nil {
+			return "", fmt.Errorf("address: %w", err)
+		}
+		if strings.HasPrefix(address, j.org.RedirectURI) {
+			if failed := target.Query().Get("error"); failed != "" {
+				return "", fmt.Errorf("%s: %s", failed, target.Query().Get("error_description"))
+			}
+			return target.Query().Get("org_connection_id"), nil
+		}
+		if strings.HasSuffix(target.Path, "/oauth/authorize") {
+			target.RawQuery += "&persona=" + url.QueryEscape(j.persona.ID) + "&decision=approve"
+		}
+		response, err := j.get(ctx, target.String())
+		if err != nil {
+			return "", err
+		}
+		_ = response.Body.Close()
+		location, err := response.Location()
+		if err != nil {
+			return "", fmt.Errorf("%s answered %d", target.Path, response.StatusCode)
+		}
+		address = location.String()
+	}
+	return "", errors.New("too many redirects")
+}
+
+func (j *job) get(ctx context.Context, address string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	for _, c := range j.cookies {
+		r.AddCookie(c)
+	}
+	response, err := j.client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	for _, c := range response.Cookies() {
+		j.cookies[c.Name] = c
+	}
+	return response, nil
+}
+
+func (j *job) request(ctx context.Context, connectionID string) (string, error) {
+	body, err := json.Marshal(map[string]string{"org_connection_id": connectionID})
+	if err != nil {
+		return "", fmt.Errorf("encode: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, j.stack.BaseURL+"/bridge/fhir/ehi-export", bytes.NewReader(body))
+	if err != nil {
+		return "", fmt.Errorf("request: %w", err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.SetBasicAuth(j.org.PublicID, j.org.PrivateKey)
+	var answer struct {
+		Data struct {
+			TaskID string `json:"task_id"`
+		} `json:"data"`
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	response, err := j.client.Do(r)
+	if err != nil {
+		return "", fmt.Errorf("request: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return "", fmt.Errorf("decode: %w", err)
+	}
+	if answer.Error != "" {
+		return "", fmt.Errorf("%s: %s", answer.Error, answer.Description)
+	}
+	return answer.Data.TaskID, nil
+}
+
+// event is a webhook's body.
+type event struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Data struct {
+		TaskID        string `json:"task_id"`
+		FailureReason string `json:"failure_reason"`
+		Links         []struct {
+			URL        string `json:"url"`
+			ExportType string `json:"export_type"`
+		} `json:"download_links"`
+		Stats struct {
+			Total  int            `json:"total_resources"`
+			ByType map[string]int `json:"total_by_resource_type"`
+		} `json:"stats"`
+	} `json:"data"`
+}
+
+// await polls the inbox, as the webhook itself goes there, and verifies what came for the task.
+func (j *job) await(ctx context.Context, taskID string) (event, error) {
+	verifier, err := standardwebhooks.NewWebhook(j.org.WebhookSecret)
+	if err != nil {
+		return event{}, fmt.Errorf("secret: %w", err)
+	}
+	for {
+		found, err := j.look(ctx, taskID, verifier)
+		if err != nil || found.ID != "" {
+			return found, err
+		}
+		select {
+		case <-ctx.Done():
+			return event{}, errors.New("none came")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (j *job) look(ctx context.Context, taskID string, verifier *standardwebhooks.Webhook) (event, error) {
+	response, err := j.get(ctx, j.org.WebhookURL)
+	if err != nil {
+		return event{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	var received []struct {
+		Headers map[string]string `json:"headers"`
+		Body    string            `json:"body"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&received); err != nil {
+		return event{}, fmt.Errorf("decode the inbox: %w", err)
+	}
+	for _, d := range received {
+		var e event
+		if json.Unmarshal([]byte(d.Body), &e) != nil || e.Data.TaskID != taskID {
+			continue
+		}
+		header := http.Header{}
+		for name, value := range d.Headers {
+			header.Set(name, value)
+		}
+		if err := verifier.Verify([]byte(d.Body), header); err != nil {
+			return event{}, fmt.Errorf("the signature is wrong: %w", err)
+		}
+		return e, nil
+	}
+	return event{}, nil
+}
+
+// shownLines and shownWidth are how much of the file is printed.
+const (
+	shownLines = 5
+	shownWidth = 110
+)
+
+func (j *job) download(ctx context.Context, link string, want int) error {
+	for range 3 {
+		response, err := j.get(ctx, link)
+		if err != nil {
+			return err
+		}
+		if location, err := response.Location(); err == nil {
+			_ = response.Body.Close()
+			link = location.String()
+			continue
+		}
+		defer func() { _ = response.Body.Close() }()
+		return j.show(response, want)
+	}
+	return errors.New("download: too many redirects")
+}
+
+func (j *job) show(response *http.Response, want int) error {
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("download: the file answered %d", response.StatusCode)
+	}
+	lines := bufio.NewReader(response.Body)
+	count := 0
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			count++
+			if count <= shownLines {
+				j.say("   %s…", line[:min(len(line)-1, shownWidth)])
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("download: %w", err)
+		}
+	}
+	j.say("   %d lines of %s", count, response.Header.Get("Content-Type"))
+	if count != want {
+		return fmt.Errorf("the file has %d lines, the webhook said %d", count, want)
+	}
+	return nil
+}

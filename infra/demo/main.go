@@ -1,0 +1,54 @@
+// Command demo performs the main job against a running stack, or against one that it starts for itself: it connects a
+// synthetic patient, asks for the export, waits for the webhook, verifies its signature with the official library and
+// downloads the file. It uses nothing but the public API and .local/run.json, as a customer's program would.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+// patience is how long the whole demo may take.
+const patience = 2 * time.Minute
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	runFile := flags.String("run-file", ".local/run.json", "what make run wrote")
+	runner := flags.String("runner", "build/local", "the runner, for a stack of its own")
+	persona := flags.String("persona", "", "whose record (default: the third of the sandbox)")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("command line: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	began := time.Now()
+	stack, stop, err := find(ctx, *runFile, *runner, out)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	j, err := newJob(stack, *persona, out)
+	if err != nil {
+		return err
+	}
+	if err := j.perform(ctx); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\nDone in %s.\n", time.Since(began).Round(time.Millisecond))
+	return err
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"recordbridge/infra/local/runfile"
+)
+
+// find returns the stack that make run has started, or starts one. stop ends what it has started.
+func find(ctx context.Context, runFile, runner string, out io.Writer) (stack runfile.Run, stop func(), err error) {
+	if stack, err = read(runFile); err == nil && answers(ctx, stack) {
+		fmt.Fprintf(out, "Using the stack at %s\n", stack.BaseURL)
+		return stack, func() {}, nil
+	}
+	return begin(ctx, runner, out)
+}
+
+func read(file string) (runfile.Run, error) {
+	body, err := os.ReadFile(file) //nolint:gosec // the person names the file
+	if err != nil {
+		return runfile.Run{}, fmt.Errorf("read run file: %w", err)
+	}
+	var stack runfile.Run
+	if err := json.Unmarshal(body, &stack); err != nil {
+		return runfile.Run{}, fmt.Errorf("decode run file: %w", err)
+	}
+	return stack, nil
+}
+
+// answers reports whether the stack of a run file is still there and still the same.
+func answers(ctx context.Context, stack runfile.Run) bool {
+	if len(stack.Organisations) == 0 {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, stack.BaseURL+"/bridge/org?public_id="+stack.Organisations[0].PublicID, nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// begin starts a runner on a free port and waits until it has written its run file.
+func begin(ctx context.Context, runner string, out io.Writer) (runfile.Run, func(), error) {
+	dir, err := os.MkdirTemp("", "recordbridge-demo-")
+	if err != nil {
+		return runfile.Run{}, nil, fmt.Errorf("temporary folder: %w", err)
+	}
+	file, logFile := filepath.Join(dir, "run.json"), filepath.Join(dir, "runner.log")
+	log, err := os.Create(logFile) //nolint:gosec // in the folder just made
+	if err != nil {
+		return runfile.Run{}, nil, fmt.Errorf("log file: %w", err)
+	}
+	fmt.Fprintf(out, "No stack is running: starting one (its log is %s)\n", logFile)
+	command := exec.CommandContext(ctx, runner, "-addr", "127.0.0.1:0", "-run-file", file) //nolint:gosec // the person names the runner
+	command.Stdout, command.Stderr = log, log
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	if err := command.Start(); err != nil {
+		return runfile.Run{}, nil, fmt.Errorf("start %s: %w", runner, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = command.Wait()
+		close(ended)
+	}()
+	stop := func() {
+		_ = command.Process.Signal(syscall.SIGTERM)
+		<-ended
+		_ = log.Close()
+	}
+	for {
+		if stack, err := read(file); err == nil && answers(ctx, stack) {
+			return stack, func() { stop(); _ = os.RemoveAll(dir) }, nil
+		}
+		select {
+		case <-ended:
+			return runfile.Run{}, nil, fmt.Errorf("the runner ended; see %s", logFile)
+		case <-ctx.Done():
+			stop()
+			return runfile.Run{}, nil, errors.New("the runner did not get ready; see " + logFile)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/ids"
+)
+
+// access says who may call a route.
+type access int
+
+const (
+	keyed      access = iota + 1 // HTTP Basic
+	byPublicID                   // JSON for browsers, by public id
+	page                         // a page that a browser opens
+	foreign                      // not our API: the sandbox plays somebody else's server
+)
+
+// routeAccess must name every route of the template, so that a new one cannot forget its protection.
+func routeAccess() map[string]access {
+	return map[string]access{
+		"GET /bridge/connect":                                      page,
+		"GET /bridge/callback":                                     page,
+		"GET /bridge/org":                                          byPublicID,
+		"POST /bridge/fhir/ehi-export":                             keyed,
+		"GET /bridge/fhir/ehi-export/{taskId}":                     keyed,
+		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": keyed,
+		"GET /bridge/org_connection/{orgConnectionId}":             keyed,
+		"ANY /sandbox/{proxy+}":                                    foreign,
+	}
+}
+
+// fixture is a finished export, whose ids the attacks use.
+type fixture struct {
+	*stack
+
+	connectionID, taskID, file string
+}
+
+func newFixture(t *testing.T) fixture {
+	t.Helper()
+	s := newStack(t, options{})
+	f := fixture{stack: s, connectionID: s.connect(crashPersona, "approve").Get("org_connection_id")}
+	f.taskID = s.startExport(f.connectionID)
+	s.settleAll(5)
+	f.file = f.taskID + ".jsonl"
+	return f
+}
+
+// as calls a route with a key pair and the ids of the first organisation's test mode.
+func (f fixture) as(route template.Route, publicID, privateKey string) answer {
+	f.t.Helper()
+	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}", f.connectionID).Replace(route.Path)
+	var body any
+	if route.Method == http.MethodPost {
+		body = map[string]string{"org_connection_id": f.connectionID}
+	}
+	return f.call(route.Method, path, publicID, privateKey, body)
+}
+
+func TestEveryRouteIsProtected(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		known := routeAccess()
+		for _, function := range f.template.Functions {
+			for _, route := range function.Routes {
+				name := route.Method + " " + route.Path
+				kind, ok := known[name]
+				switch {
+				case route.Method == "ANY" && kind != foreign:
+					f.checkOtherMethods(t, route)
+				case !ok:
+					t.Errorf("%s: say in routeAccess who may call it", name)
+				case kind == keyed:
+					f.checkKeyed(t, route)
+				case kind == byPublicID:
+					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
+				case kind == page && !strings.HasSuffix(route.Path, "/callback"):
+					f.checkPublicID(t, route, http.StatusBadRequest, "")
+				}
+			}
+		}
+	})
+}
+
+func (f fixture) checkKeyed(t *testing.T, route template.Route) {
+	t.Helper()
+	own, live, other := f.seeded.Organisations[0], f.seeded.Organisations[1], f.seeded.Organisations[2]
+	unknown := "public_test_" + ids.Random()
+	for _, attack := range []struct {
+		name, publicID, key string
+		status              int
+		code                string
+	}{
+		{"no key", "", "", http.StatusUnauthorized, "svc_unauthorized_client"},
+		{"another organisation's key", other.PublicID, other.PrivateKey, http.StatusNotFound, "svc_not_found"},
+		{"the live key", live.PublicID, live.PrivateKey, http.StatusNotFound, "svc_not_found"},
+		{"another organisation's key under the own id", own.PublicID, other.PrivateKey, http.StatusUnauthorized, "svc_unauthorized_client"},
+		{"the live key under the test id", own.PublicID, live.PrivateKey, http.StatusUnauthorized, "svc_unauthorized_client"},
+		{"an unknown id", unknown, own.PrivateKey, http.StatusUnauthorized, "svc_unauthorized_client"},
+		{"a mistyped key", own.PublicID, own.PrivateKey[:len(own.PrivateKey)-1] + "!", http.StatusUnauthorized, "svc_unauthorized_client"},
+	} {
+		got := f.as(route, attack.publicID, attack.key)
+		if got.status != attack.status || got.Error != attack.code {
+			t.Errorf("%s %s with %s: got %d %s, want %d %s", route.Method, route.Path, attack.name, got.status, got.Error, attack.status, attack.code)
+		}
+		challenge := got.header.Get("X-Amzn-Remapped-Www-Authenticate")
+		if (got.status == http.StatusUnauthorized) != strings.HasPrefix(challenge, "Basic ") {
+			t.Errorf("%s %s with %s: the challenge is %q", route.Method, route.Path, attack.name, challenge)
+		}
+		if got.Request == "" || got.Request != got.header.Get("X-Request-Id") {
+			t.Errorf("%s %s with %s: request_id %q, header %q", route.Method, route.Path, attack.name, got.Request, got.header.Get("X-Request-Id"))
+		}
+	}
+	if got := f.as(route, own.PublicID, own.PrivateKey); got.status >= http.StatusBadRequest {
+		t.Errorf("%s %s with the own key: got %d %s", route.Method, route.Path, got.status, got.Error)
+	}
+}
+
+// checkPublicID: an unknown public id is refused without a challenge, which would open a browser's password dialogue.
+func (f fixture) checkPublicID(t *testing.T, route template.Route, status int, code string) {
+	t.Helper()
+	for _, publicID := range []string{"", "public_test_" + ids.Random(), "public_live_" + strings.TrimPrefix(f.seeded.Organisations[0].PublicID, "public_test_"), "'\"<script>"} {
+		got := f.call(route.Method, route.Path+"?public_id="+strings.NewReplacer("'", "%27", "\"", "%22", "<", "%3C", ">", "%3E").Replace(publicID), "", "", nil)
+		wantStatus, wantCode := status, code
+		if publicID == "" {
+			wantStatus, wantCode = http.StatusBadRequest, strings.Replace(code, "svc_unauthorized_client", "svc_invalid_request", 1)
+		}
+		if got.status != wantStatus || got.Error != wantCode || got.header.Get("X-Amzn-Remapped-Www-Authenticate") != "" || got.header.Get("Location") != "" {
+			t.Errorf("%s with public id %q: got %d %s %v", route.Path, publicID, got.status, got.Error, got.header)
+		}
+	}
+}
+
+func (f fixture) checkOtherMethods(t *testing.T, route template.Route) {
+	t.Helper()
+	route.Method = http.MethodPut
+	own := f.seeded.Organisations[0]
+	got := f.as(route, own.PublicID, own.PrivateKey)
+	if got.status != http.StatusMethodNotAllowed || got.Error != "svc_method_not_allowed" || got.header.Get("Allow") == "" {
+		t.Errorf("PUT %s: got %d %s, Allow %q", route.Path, got.status, got.Error, got.header.Get("Allow"))
+	}
+}
+
+func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		own := f.seeded.Organisations[0]
+		second, err := f.operator.AddKey(t.Context(), own.PublicID)
+		must(t, err)
+		time.Sleep(31 * time.Second)
+		path := "/bridge/org_connection/" + f.connectionID
+		for _, key := range []string{own.PrivateKey, second.Reveal()} {
+			if got := f.call(http.MethodGet, path, own.PublicID, key, nil); got.status != http.StatusOK {
+				t.Fatalf("one of two live keys: got %d %s", got.status, got.Error)
+			}
+		}
+		must(t, f.operator.RevokeKeys(t.Context(), own.PublicID, false))
+		time.Sleep(31 * time.Second)
+		if got := f.call(http.MethodGet, path, own.PublicID, own.PrivateKey, nil); got.status != http.StatusUnauthorized {
+			t.Errorf("the revoked key: got %d %s", got.status, got.Error)
+		}
+		if got := f.call(http.MethodGet, path, own.PublicID, second.Reveal(), nil); got.status != http.StatusOK {
+			t.Errorf("the other key: got %d %s", got.status, got.Error)
+		}
+	})
+}
+
+func TestAnUnknownPathAnswersInTheEnvelope(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		for _, path := range []string{"/", "/bridge", "/bridge/nothing", "/bridge/fhir/ehi-export/a/b/c/d", "/../v1/bridge/org"} {
+			got := s.asOwner(http.MethodGet, path, nil)
+			if got.status != http.StatusNotFound || got.Error != "svc_not_found" || got.Request == "" {
+				t.Errorf("%s: got %d %s", path, got.status, got.Error)
+			}
+		}
+	})
+}
+
+// TestNoSecretReachesALog greps everything that the functions logged during a whole job.
+func TestNoSecretReachesALog(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.download(f.exportEvent().DownloadLinks[0].URL)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		logged := f.logs.String()
+		if !strings.Contains(logged, "http.request") || !strings.Contains(logged, "exportworker.message") {
+			t.Fatalf("the log is not what it was: %.300s", logged)
+		}
+		for _, o := range f.seeded.Organisations {
+			for _, secret := range []string{o.PrivateKey, o.WebhookSecret} {
+				if secret != "" && strings.Contains(logged, secret) {
+					t.Error("a key or webhook secret is in the log")
+				}
+			}
+		}
+		for _, person := range f.seeded.Sandbox.Personas {
+			if strings.Contains(logged, person.PatientID) {
+				t.Errorf("patient id %s is in the log", person.PatientID)
+			}
+		}
+		for _, word := range []string{"token=", "code=", "state=", "Juniper", "resourceType"} {
+			if strings.Contains(logged, word) {
+				t.Errorf("%q is in the log", word)
+			}
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package policy_test
+
+import (
+	"testing"
+
+	"recordbridge/infra/policy"
+)
+
+func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Wildcards(resources(t, `
+  Files: {Type: AWS::S3::Bucket}
+  Good:
+    Type: AWS::Serverless::Function
+    Properties:
+      Policies:
+        - Statement:
+            - {Sid: Objects, Effect: Allow, Action: [s3:GetObject], Resource: [!Sub "${Files.Arn}/*"]}
+            - {Sid: Table, Effect: Allow, Action: "dynamodb:GetItem", Resource: !GetAtt Table.Arn}
+  Bad:
+    Type: AWS::Serverless::Function
+    Properties:
+      Role: !GetAtt Admin.Arn
+      Policies:
+        - AmazonS3FullAccess
+        - DynamoDBCrudPolicy: {TableName: !Ref Table}
+        - Statement:
+            - {Sid: Verbs, Effect: Allow, Action: ["dynamodb:*", "s3:Get*"], Resource: [!GetAtt Table.Arn]}
+            - {Sid: Things, Effect: Allow, Action: ["s3:GetObject"], Resource: ["*", !Sub "${Files.Arn}*", "arn:aws:s3:::files/*"]}
+            - {Sid: Indexes, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Sub "${Table.Arn}/index/*"]}
+  GoodKey:
+    Type: AWS::KMS::Key
+    Properties:
+      KeyPolicy:
+        Statement:
+          - Sid: Root
+            Effect: Allow
+            Principal: {AWS: !Sub "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
+            Action: kms:*
+            Resource: "*"
+  BadKey:
+    Type: AWS::KMS::Key
+    Properties:
+      KeyPolicy:
+        Statement: [{Sid: World, Effect: Allow, Principal: "*", Action: kms:*, Resource: "*"}]
+  GoodBucketPolicy:
+    Type: AWS::S3::BucketPolicy
+    Properties:
+      PolicyDocument:
+        Statement: [{Sid: TlsOnly, Effect: Deny, Principal: "*", Action: s3:*, Resource: "*"}]
+  BadBucketPolicy:
+    Type: AWS::S3::BucketPolicy
+    Properties:
+      PolicyDocument:
+        Statement: [{Sid: World, Effect: Allow, Principal: "*", Action: s3:*, Resource: !Sub "${Files.Arn}/*"}]
+`)),
+		"Bad: Indexes allows the resource ${Table.Arn}/index/*",
+		"Bad: Things allows the resource ${Files.Arn}*",
+		"Bad: Things allows the resource *",
+		"Bad: Things allows the resource arn:aws:s3:::files/*",
+		"Bad: Verbs allows the action dynamodb:*",
+		"Bad: Verbs allows the action s3:Get*",
+		"Bad: has a policy that is not written out: AmazonS3FullAccess",
+		"Bad: has a policy that is not written out: map[DynamoDBCrudPolicy:map[TableName:map[Ref:Table]]]",
+		"Bad: has a role that is not made of its own statements",
+		"BadBucketPolicy: World allows the action s3:*",
+		"BadKey: World allows the action kms:*",
+		"BadKey: World allows the resource *",
+	)
+}
+
+func TestReadingAWholeTableIsFound(t *testing.T) {
+	t.Parallel()
+	s := resources(t, `
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Policies:
+        - Statement:
+            - {Sid: Work, Effect: Allow, Action: [dynamodb:Query, dynamodb:Scan, dynamodb:PartiQLSelect], Resource: [!GetAtt T.Arn]}
+`)
+	tree := files(t, map[string]string{
+		"shared/store/a.go": "package store\n\nvar _ = dynamodb.ScanInput{}\nvar _ = dynamodb.QueryInput{}\nvar _ = scanner.Scan()\n",
+		"shared/store/b.go": "package store\n\nvar _ = dynamodb.ExecuteStatementInput{}\n",
+		"a_test.go":         "package a\n\nvar _ = dynamodb.ScanInput{}\n",
+	})
+	finds(t, policy.NoScan(s, tree),
+		"F: Work allows dynamodb:PartiQLSelect",
+		"F: Work allows dynamodb:Scan",
+		"shared/store/a.go:3: reads a whole table (ScanInput)",
+		"shared/store/b.go:3: reads a whole table (ExecuteStatementInput)",
+	)
+}
+
+func TestAReservedResourceIsClosedToOtherFunctions(t *testing.T) {
+	t.Parallel()
+	s := resources(t, `
+  Tokens: {Type: AWS::DynamoDB::Table}
+  Owner:
+    Type: AWS::Serverless::Function
+    Properties: {Environment: {Variables: {T: !Ref Tokens}}}
+  Reader:
+    Type: AWS::Serverless::Function
+    Properties: {Policies: [{Statement: [{Effect: Allow, Action: [a], Resource: [!Sub "${Tokens.Arn}/index/x"]}]}]}
+  Asker:
+    Type: AWS::Serverless::Function
+    Properties: {Policies: [{Statement: [{Effect: Allow, Action: [a], Resource: !GetAtt [Tokens, Arn]}]}]}
+  Stranger:
+    Type: AWS::Serverless::Function
+    Properties: {Description: Tokens, Environment: {Variables: {T: !Ref Other}}}
+`)
+	finds(t, policy.Reserved(s, map[string][]string{"Tokens": {"Owner"}, "Gone": {"Owner"}}),
+		"Asker: may not touch Tokens", "Gone: is not in the template", "Reader: may not touch Tokens")
+}

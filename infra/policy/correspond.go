@@ -1,0 +1,203 @@
+package policy
+
+import (
+	"fmt"
+	"go/ast"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"recordbridge/infra/local/template"
+)
+
+// Folders finds functions that stand only in functions/ or only in the template, and folders that lack a part.
+func Folders(t *Tree, functions []template.Function) []Finding {
+	var found findings
+	declared := map[string]bool{}
+	for _, f := range functions {
+		declared[f.Folder] = true
+		if !t.paths["functions/"+f.Folder] {
+			found.addf(f.LogicalID, "there is no folder functions/%s", f.Folder)
+		}
+	}
+	for _, folder := range t.Functions() {
+		where := "functions/" + folder
+		if !declared[folder] {
+			found.addf(where, "template.yaml has no such function")
+		}
+		for _, part := range []string{"/bootstrap/main.go", "/wiring"} {
+			if !t.paths[where+part] {
+				found.addf(where, "%s is missing", part[1:])
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// operation is the part of one method of a path in the API's description that has to do with the template.
+type operation struct {
+	Function string `yaml:"x-function"` // the folder whose code answers
+	TestMode bool   `yaml:"x-test-mode-only"`
+}
+
+// Routes finds methods of paths that stand only in the template or only in the API's description (docs/openapi.yaml),
+// or that the description ascribes to another function. ANY is how the template answers every other method and no
+// part of the API, but for the test mode's own paths, which may be served by ANY alone.
+func Routes(functions []template.Function, description []byte) []Finding {
+	const api, stack = "docs/openapi.yaml", "template.yaml"
+	var found findings
+	operations, err := operations(description)
+	if err != nil {
+		found.addf(api, "%v", err)
+		return found
+	}
+	served := map[template.Route]string{}
+	for _, f := range functions {
+		for _, r := range f.Routes {
+			served[r] = f.Folder
+			if _, described := operations[r]; r.Method != "ANY" && !described {
+				found.addf(stack, "%s %s is not in %s", r.Method, r.Path, api)
+			}
+		}
+	}
+	for r, o := range operations {
+		folder, ok := served[r]
+		if !ok && o.TestMode {
+			folder, ok = served[template.Route{Method: "ANY", Path: r.Path}]
+		}
+		switch {
+		case !ok:
+			found.addf(api, "%s %s is not in %s", r.Method, r.Path, stack)
+		case folder != o.Function:
+			found.addf(api, "%s %s is served by %s, but x-function says %q", r.Method, r.Path, folder, o.Function)
+		}
+	}
+	return found.sorted()
+}
+
+// operations reads the methods of all paths of an OpenAPI document.
+func operations(description []byte) (map[template.Route]operation, error) {
+	var api struct {
+		Paths map[string]map[string]yaml.Node `yaml:"paths"`
+	}
+	if err := yaml.Unmarshal(description, &api); err != nil {
+		return nil, fmt.Errorf("read the API's description: %w", err)
+	}
+	all := map[template.Route]operation{}
+	for path, item := range api.Paths {
+		for key, node := range item {
+			method := strings.ToUpper(key)
+			if !isMethod(method) {
+				continue
+			}
+			var o operation
+			if err := node.Decode(&o); err != nil {
+				return nil, fmt.Errorf("read %s %s: %w", method, path, err)
+			}
+			all[template.Route{Method: method, Path: path}] = o
+		}
+	}
+	return all, nil
+}
+
+// isMethod tells an operation of a path item from its other fields.
+func isMethod(key string) bool {
+	return slices.Contains([]string{
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,
+		http.MethodOptions, http.MethodTrace,
+	}, key)
+}
+
+var (
+	tableRow      = regexp.MustCompile(`(?m)^\s*\|.*\|\s*$`)
+	linkedText    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	namedFunction = regexp.MustCompile(`functions/([a-z0-9]+)`)
+)
+
+// FunctionTable finds functions that no row of a table in document names, in a cell of its own or in a list of
+// functions, and rows that name a folder of functions/ that does not exist.
+func FunctionTable(folders []string, document []byte) []Finding {
+	const where = "docs/architecture.md"
+	var found findings
+	named := map[string]bool{}
+	for _, row := range tableRow.FindAllString(string(document), -1) {
+		for _, m := range namedFunction.FindAllStringSubmatch(row, -1) {
+			if !slices.Contains(folders, m[1]) {
+				found.addf(where, "there is no folder functions/%s", m[1])
+			}
+		}
+		for cell := range strings.SplitSeq(linkedText.ReplaceAllString(row, "$1"), "|") {
+			words := strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(" ,`*", r) })
+			for i, w := range words {
+				words[i] = strings.TrimPrefix(strings.TrimSuffix(w, "/"), "functions/")
+			}
+			// A sentence may hold the word connect without speaking of the function.
+			if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(folders, w) }) {
+				for _, w := range words {
+					named[w] = true
+				}
+			}
+		}
+	}
+	for _, f := range folders {
+		if !named[f] {
+			found.addf(where, "no row of a table names %s", f)
+		}
+	}
+	return found.sorted()
+}
+
+// Environments finds variables that a function reads but the template does not set, and the reverse: the loader
+// reports the first only when the function starts, and the second never. A required variable must not be empty.
+func Environments(t *Tree, functions []template.Function) []Finding {
+	var found findings
+	for _, f := range functions {
+		read := variables(t, "functions/"+f.Folder+"/wiring/")
+		for name, required := range read {
+			value, set := f.Environment[name]
+			switch {
+			case !set:
+				found.addf(f.LogicalID, "the function reads %s, which template.yaml does not set", name)
+			case required && value == "":
+				found.addf(f.LogicalID, "the function requires %s, which is empty by default", name)
+			}
+		}
+		for name := range f.Environment {
+			if _, ok := read[name]; !ok {
+				found.addf(f.LogicalID, "template.yaml sets %s, which the function does not read", name)
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// variables reads the env tags in a folder: the names, and whether each is required.
+func variables(t *Tree, folder string) map[string]bool {
+	all := map[string]bool{}
+	for _, f := range t.production() {
+		if !strings.HasPrefix(f.Path, folder) {
+			continue
+		}
+		ast.Inspect(f.Go, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			tag, err := strconv.Unquote(field.Tag.Value)
+			if err != nil {
+				return true
+			}
+			if env, tagged := reflect.StructTag(tag).Lookup("env"); tagged {
+				name, options, _ := strings.Cut(env, ",")
+				all[name] = options == "required"
+			}
+			return true
+		})
+	}
+	return all
+}

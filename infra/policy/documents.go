@@ -1,0 +1,123 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// target is a rule of a Makefile; names may be several.
+var target = regexp.MustCompile(`(?m)^([A-Za-z0-9_.%/ -]+?)\s*:(?:[^=]|$)`)
+
+// MakeTargets finds targets that the Makefile lacks.
+func MakeTargets(t *Tree, want []string) []Finding {
+	var found findings
+	have := targets(t)
+	for _, name := range want {
+		if !slices.Contains(have, name) {
+			found.addf("Makefile", "there is no target %s", name)
+		}
+	}
+	return found.sorted()
+}
+
+// targets lists the Makefile's.
+func targets(t *Tree) []string {
+	var all []string
+	for _, m := range target.FindAllSubmatch(t.Text("Makefile"), -1) {
+		all = append(all, strings.Fields(string(m[1]))...)
+	}
+	return all
+}
+
+// ReadmeCommands finds out whether the first two commands that the README gives, after those that fetch the
+// repository, are Make targets: what a newcomer types first has to be what the project keeps working.
+func ReadmeCommands(t *Tree) []Finding {
+	var found findings
+	commands := slices.DeleteFunc(fenced(string(t.Text("README.md"))), func(c string) bool {
+		return strings.HasPrefix(c, "git clone ") || strings.HasPrefix(c, "cd ")
+	})
+	if len(commands) < 2 {
+		found.addf("README.md", "gives %d commands in code blocks, fewer than two", len(commands))
+	}
+	for _, c := range commands[:min(2, len(commands))] {
+		name, isMake := strings.CutPrefix(c, "make ")
+		name, _, _ = strings.Cut(name, " ")
+		if !isMake || !slices.Contains(targets(t), name) {
+			found.addf("README.md", "%q is not a target of the Makefile", c)
+		}
+	}
+	return found.sorted()
+}
+
+// fenced lists the lines of a document's code blocks that are neither empty nor comments, without a prompt.
+func fenced(document string) []string {
+	var lines []string
+	in := false
+	for line := range strings.Lines(document) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "```"):
+			in = !in
+		case in && line != "" && !strings.HasPrefix(line, "#"):
+			lines = append(lines, strings.TrimPrefix(line, "$ "))
+		}
+	}
+	return lines
+}
+
+var (
+	inlineLink    = regexp.MustCompile(`\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)`)
+	referenceLink = regexp.MustCompile(`(?m)^\[[^\]]+\]:\s+<?([^\s>]+)>?`)
+	codeBlock     = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$")
+	codeSpan      = regexp.MustCompile("`[^`\n]*`")
+	scheme        = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
+	headingLine   = regexp.MustCompile(`(?m)^#{1,6}\s+(.+?)\s*#*\s*$`)
+	notInAnchor   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// Links finds relative links of Markdown documents whose file, folder or heading is not in the repository.
+func Links(t *Tree) []Finding {
+	var found findings
+	for _, f := range t.Files {
+		if path.Ext(f.Path) != ".md" {
+			continue
+		}
+		text := codeSpan.ReplaceAllString(codeBlock.ReplaceAllString(string(f.Text), ""), "``")
+		matches := append(inlineLink.FindAllStringSubmatch(text, -1), referenceLink.FindAllStringSubmatch(text, -1)...)
+		for _, m := range matches {
+			if !scheme.MatchString(m[1]) && !t.resolves(f.Path, m[1]) {
+				found.addf(f.Path, "the link %s leads nowhere", m[1])
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// resolves tells whether a relative link of a document leads somewhere.
+func (t *Tree) resolves(document, link string) bool {
+	file, anchor, _ := strings.Cut(link, "#")
+	to := document
+	switch {
+	case strings.HasPrefix(file, "/"):
+		return false // GitHub would take it for the site's root
+	case file != "":
+		to = path.Join(path.Dir(document), file)
+	}
+	if !t.paths[to] {
+		return false
+	}
+	return anchor == "" || path.Ext(to) != ".md" || slices.Contains(anchors(string(t.Text(to))), anchor)
+}
+
+// anchors lists the headings of a document as GitHub names them in links, without the numbers for repeated ones.
+func anchors(document string) []string {
+	var all []string
+	for _, m := range headingLine.FindAllStringSubmatch(codeBlock.ReplaceAllString(document, ""), -1) {
+		heading := inlineLink.ReplaceAllString(m[1], "]")
+		name := notInAnchor.ReplaceAllString(strings.ToLower(heading), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
+}

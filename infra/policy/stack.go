@@ -1,0 +1,205 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Stack is template.yaml with everything in it, also what the runner has no use for and template.Load therefore
+// leaves out. Nothing is resolved but Globals: the rules are about how the template is written, whatever the
+// parameters of a deployment.
+type Stack struct {
+	Resources []Resource // in the order of the file
+}
+
+// Resource is one entry of the Resources section. Values are strings (numbers and booleans too), []any and
+// map[string]any; an intrinsic function is a map with its long name as only key.
+type Resource struct {
+	ID, Type, Condition string
+	Properties          map[string]any
+}
+
+const (
+	kindFunction     = "AWS::Serverless::Function"
+	kindQueue        = "AWS::SQS::Queue"
+	kindBucket       = "AWS::S3::Bucket"
+	kindBucketPolicy = "AWS::S3::BucketPolicy"
+	kindTable        = "AWS::DynamoDB::Table"
+	kindKey          = "AWS::KMS::Key"
+	kindLogGroup     = "AWS::Logs::LogGroup"
+)
+
+// ParseStack reads the text of a template.
+func ParseStack(text []byte) (*Stack, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("read the template: %w", err)
+	}
+	if len(document.Content) == 0 {
+		return nil, errors.New("the template is empty")
+	}
+	root := document.Content[0]
+	globals := fields(at(plain(root), "Globals", "Function"))
+	s := &Stack{}
+	for id, n := range pairs(child(root, "Resources")) {
+		v := plain(n)
+		r := Resource{ID: id, Type: scalar(at(v, "Type")), Condition: scalar(at(v, "Condition"))}
+		r.Properties = maps.Clone(fields(at(v, "Properties")))
+		if r.Type == kindFunction {
+			r.Properties = maps.Clone(globals)
+			maps.Copy(r.Properties, fields(at(v, "Properties")))
+		}
+		s.Resources = append(s.Resources, r)
+	}
+	return s, nil
+}
+
+// pairs walks a mapping in the order of the file.
+func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
+	return func(yield func(string, *yaml.Node) bool) {
+		if n == nil {
+			return
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if !yield(n.Content[i].Value, n.Content[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// child gives the value of a key of a mapping, or nil.
+func child(n *yaml.Node, key string) *yaml.Node {
+	for k, v := range pairs(n) {
+		if k == key {
+			return v
+		}
+	}
+	return nil
+}
+
+// plain turns a node into strings, lists and maps, intrinsic functions into their long form.
+func plain(n *yaml.Node) any {
+	var value any
+	switch n.Kind {
+	case yaml.AliasNode:
+		return plain(n.Alias)
+	case yaml.SequenceNode:
+		items := make([]any, 0, len(n.Content))
+		for _, c := range n.Content {
+			items = append(items, plain(c))
+		}
+		value = items
+	case yaml.MappingNode:
+		keys := map[string]any{}
+		for k, v := range pairs(n) {
+			keys[k] = plain(v)
+		}
+		value = keys
+	default:
+		value = n.Value
+	}
+	name, short := strings.CutPrefix(n.Tag, "!")
+	switch {
+	case !short || strings.HasPrefix(name, "!"):
+		return value
+	case name == "Ref" || name == "Condition":
+		return map[string]any{name: value}
+	}
+	return map[string]any{"Fn::" + name: value}
+}
+
+// of lists the resources of a type.
+func (s *Stack) of(kind string) []Resource {
+	return slices.DeleteFunc(slices.Clone(s.Resources), func(r Resource) bool { return r.Type != kind })
+}
+
+// at follows keys into a value; it gives nil where there is nothing.
+func at(v any, keys ...string) any {
+	for _, k := range keys {
+		v = fields(v)[k]
+	}
+	return v
+}
+
+// fields gives a value as a mapping, empty for anything else.
+func fields(v any) map[string]any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return map[string]any{}
+	}
+	return m
+}
+
+// scalar gives a value as text, empty for anything else.
+func scalar(v any) string {
+	s, _ := v.(string) //nolint:revive // no text is the empty text
+	return s
+}
+
+// list gives the items of a list; anything else is a list of one, nothing is none.
+func list(v any) []any {
+	if v == nil {
+		return nil
+	}
+	if items, ok := v.([]any); ok {
+		return items
+	}
+	return []any{v}
+}
+
+// short writes a value on one line as Fn::Sub would: ${Table.Arn}, ${Table}, or the text itself.
+func short(v any) string {
+	m := fields(v)
+	switch {
+	case m["Ref"] != nil:
+		return "${" + scalar(m["Ref"]) + "}"
+	case m["Fn::GetAtt"] != nil:
+		parts := make([]string, 0, 2)
+		for _, p := range list(m["Fn::GetAtt"]) {
+			parts = append(parts, scalar(p))
+		}
+		return "${" + strings.Join(parts, ".") + "}"
+	case m["Fn::Sub"] != nil:
+		return scalar(list(m["Fn::Sub"])[0])
+	case len(m) > 0:
+		return fmt.Sprint(v)
+	}
+	return scalar(v)
+}
+
+// shorts is short of every item.
+func shorts(v any) []string {
+	all := make([]string, 0, len(list(v)))
+	for _, item := range list(v) {
+		all = append(all, short(item))
+	}
+	return all
+}
+
+var substitution = regexp.MustCompile(`\$\{([A-Za-z0-9:]+)[^}]*\}`)
+
+// references lists the logical ids and parameters that a value names, at any depth.
+func references(v any) []string {
+	var ids []string
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			ids = append(ids, references(item)...)
+		}
+	case map[string]any:
+		for _, m := range substitution.FindAllStringSubmatch(short(v), -1) {
+			ids = append(ids, m[1])
+		}
+		for _, item := range v {
+			ids = append(ids, references(item)...)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,147 @@
+package policy
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Tree is the repository: the text of its sources and documents, its Go files parsed, and the names of all else.
+type Tree struct {
+	Files []File // in the order of their paths
+
+	fileSet *token.FileSet
+	paths   map[string]bool // every file and folder, "." too
+}
+
+// File is one source or document.
+type File struct {
+	Path string // from the root, with slashes
+	Text []byte
+	Go   *ast.File // nil for anything but Go
+}
+
+// ReadTree reads fsys, the root of a repository. Folders that hold build outputs or a person's own files are left
+// out; what stands in a testdata folder is known by name only.
+func ReadTree(fsys fs.FS) (*Tree, error) {
+	t := &Tree{fileSet: token.NewFileSet(), paths: map[string]bool{}}
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && left(entry.Name()):
+			return fs.SkipDir
+		}
+		t.paths[name] = true
+		if entry.IsDir() || !readable(name) {
+			return nil
+		}
+		return t.read(fsys, name)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the tree: %w", err)
+	}
+	return t, nil
+}
+
+// left tells which folders are no part of the repository.
+func left(folder string) bool {
+	return slices.Contains([]string{".git", ".local", ".aws-sam", ".venv", "build", "node_modules"}, folder)
+}
+
+// readable tells which files are read.
+func readable(name string) bool {
+	if strings.HasPrefix(name, "testdata/") || strings.Contains(name, "/testdata/") {
+		return false
+	}
+	return isCode(name) || path.Ext(name) == ".md"
+}
+
+// isCode tells which files are written by hand in some programming or configuration language.
+func isCode(name string) bool {
+	return path.Base(name) == "Makefile" ||
+		slices.Contains([]string{".go", ".ts", ".tsx", ".js", ".html", ".css", ".yaml", ".yml", ".sh"}, path.Ext(name))
+}
+
+// read adds one file.
+func (t *Tree) read(fsys fs.FS, name string) error {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	file := File{Path: name, Text: text}
+	if path.Ext(name) == ".go" {
+		file.Go, err = parser.ParseFile(t.fileSet, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return fmt.Errorf("parse %s: %w", name, err)
+		}
+	}
+	t.Files = append(t.Files, file)
+	return nil
+}
+
+// Text gives the text of a file, nil when there is none of this name.
+func (t *Tree) Text(name string) []byte {
+	for _, f := range t.Files {
+		if f.Path == name {
+			return f.Text
+		}
+	}
+	return nil
+}
+
+// Functions lists the folders directly under functions/.
+func (t *Tree) Functions() []string {
+	var folders []string
+	for name := range t.paths {
+		folder, under := strings.CutPrefix(name, "functions/")
+		if under && !strings.Contains(folder, "/") && path.Ext(folder) == "" {
+			folders = append(folders, folder)
+		}
+	}
+	slices.Sort(folders)
+	return folders
+}
+
+// folders groups the Go files by folder.
+func (t *Tree) folders() map[string][]File {
+	all := map[string][]File{}
+	for _, f := range t.Files {
+		if f.Go != nil {
+			all[path.Dir(f.Path)] = append(all[path.Dir(f.Path)], f)
+		}
+	}
+	return all
+}
+
+// production lists the Go files that are not tests.
+func (t *Tree) production() []File {
+	return slices.DeleteFunc(slices.Clone(t.Files), func(f File) bool { return f.Go == nil || f.isTest() })
+}
+
+// where gives a position as path:line.
+func (t *Tree) where(at token.Pos) string {
+	p := t.fileSet.Position(at)
+	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
+}
+
+// line gives the line of a position.
+func (t *Tree) line(at token.Pos) int { return t.fileSet.Position(at).Line }
+
+// isTest tells whether go test alone compiles the file.
+func (f File) isTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
+
+// lines counts a file's lines; a last one without an end counts.
+func (f File) lines() int {
+	n := bytes.Count(f.Text, []byte("\n"))
+	if len(f.Text) > 0 && !bytes.HasSuffix(f.Text, []byte("\n")) {
+		n++
+	}
+	return n
+}
