@@ -134,30 +134,39 @@ func (r *runner) json(path string, into any) {
 	must(r.t, json.NewDecoder(response.Body).Decode(into))
 }
 
-// busy is how many processes of a function are at work.
-func (r *runner) busy(function string) int {
+// pages is how many requests the sandbox has answered.
+func (r *runner) pages() int {
 	r.t.Helper()
 	var state struct {
 		Functions []struct {
-			ID   string `json:"id"`
-			Busy int    `json:"busy"`
+			ID          string `json:"id"`
+			Invocations int    `json:"invocations"`
 		} `json:"functions"`
 	}
 	r.json("/_local/state", &state)
 	for _, f := range state.Functions {
-		if f.ID == function {
-			return f.Busy
+		if f.ID == "SandboxEhrFunction" {
+			return f.Invocations
 		}
 	}
-	r.t.Fatalf("there is no %s", function)
+	r.t.Fatal("there is no sandbox")
 	return 0
 }
 
-// begin connects the big persona and asks for its export.
-func (r *runner) begin() {
+// collecting waits until the export that begin has asked for is being collected, or has ended already.
+func (r *runner) collecting(from int) {
+	r.t.Helper()
+	r.until("the record is being collected", func() bool {
+		return r.pages() > from+8 || len(r.successes()) > 0
+	})
+}
+
+// begin connects the big persona and asks for its export. It returns how many requests the sandbox had answered then.
+func (r *runner) begin() int {
 	r.t.Helper()
 	b := &browser{t: r.t, do: r.do, cookies: map[string]string{}}
 	_, last := b.open(connectURL(r.seeded), bigPersona, "approve")
+	before := r.pages()
 	body, err := json.Marshal(map[string]string{"org_connection_id": last.Query().Get("org_connection_id")})
 	must(r.t, err)
 	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.seeded.BaseURL+"/bridge/fhir/ehi-export", bytes.NewReader(body))
@@ -170,6 +179,7 @@ func (r *runner) begin() {
 	if response.StatusCode != http.StatusOK {
 		r.t.Fatalf("POST ehi-export answered %d", response.StatusCode)
 	}
+	return before
 }
 
 // successes are the success events that the first organisation's inbox holds.
@@ -209,10 +219,7 @@ func TestAnExportWorkerKilledInCollectionIsReplaced(t *testing.T) {
 	r := newRunner(t)
 	killed := false
 	for range 10 {
-		r.begin()
-		r.until("the worker is at it, or done", func() bool {
-			return r.busy("ExportWorkerFunction") > 0 || len(r.successes()) > 0
-		})
+		r.collecting(r.begin())
 		r.post("/kill/ExportWorkerFunction")
 		if killed = len(r.successes()) == 0; killed {
 			break
@@ -229,7 +236,7 @@ func TestAnExportWorkerKilledInCollectionIsReplaced(t *testing.T) {
 func TestARunnerKilledWithDataGoesOn(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
-	r.begin()
+	r.collecting(r.begin())
 	r.end(syscall.SIGKILL)
 	r.start()
 	r.checkTotal(r.recover())
