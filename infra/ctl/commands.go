@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 
@@ -48,7 +49,7 @@ func tenantFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 		parsed, okID := ids.ParseUUID(*id)
 		m, okMode := org.ParseMode(*mode)
 		if !okID || !okMode {
-			return org.Tenant{}, fmt.Errorf("-org must be an organisation's id and -mode test or live")
+			return org.Tenant{}, errors.New("-org must be an organisation's id and -mode test or live")
 		}
 		return org.Tenant{Mode: m, OrgID: parsed}, nil
 	}

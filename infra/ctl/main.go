@@ -41,8 +41,7 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   credential revoke   -public-id ID [-all]
   webhook create      -org ID -mode test|live -url URL [-type TYPE ...]
   webhook test        -org ID -mode test|live
-  endpoint create     -fhir-base URL -client-id ID -scope SCOPES -platform TYPE -mode test|live -name NAME
-`
+  endpoint create     -fhir-base URL -client-id ID -scope SCOPES -platform TYPE -mode test|live -name NAME`
 
 // commands are the functions behind the words.
 func commands() map[string]command {
@@ -66,7 +65,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(io.Discard)
 	outputs := flags.String("outputs", "", "")
 	if err := flags.Parse(args); err != nil || flags.NArg() < 2 {
-		return errors.New("\n" + usage)
+		return fmt.Errorf("no command\n%s", usage)
 	}
 	rest := flags.Args()
 	chosen, ok := commands()[rest[0]+" "+rest[1]]

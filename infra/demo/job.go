@@ -48,38 +48,38 @@ func newJob(stack runfile.Run, persona string, out io.Writer) (*job, error) {
 	return j, nil
 }
 
-func (j *job) say(format string, args ...any) { fmt.Fprintf(j.out, format+"\n", args...) }
+func (j *job) sayf(format string, args ...any) { fmt.Fprintf(j.out, format+"\n", args...) }
 
 // perform is the main job, step by step.
 func (j *job) perform(ctx context.Context) error {
-	j.say("\n1. Patient %s signs in at the sandbox and consents", j.persona.ID)
+	j.sayf("\n1. Patient %s signs in at the sandbox and consents", j.persona.ID)
 	connectionID, err := j.connect(ctx)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	j.say("   connected: org_connection_id %s", connectionID)
+	j.sayf("   connected: org_connection_id %s", connectionID)
 
-	j.say("2. %s asks for the export", j.org.Name)
+	j.sayf("2. %s asks for the export", j.org.Name)
 	taskID, err := j.request(ctx, connectionID)
 	if err != nil {
 		return fmt.Errorf("request the export: %w", err)
 	}
-	j.say("   task %s is pending", taskID)
+	j.sayf("   task %s is pending", taskID)
 
-	j.say("3. Waiting for the webhook")
+	j.sayf("3. Waiting for the webhook")
 	hook, err := j.await(ctx, taskID)
 	if err != nil {
 		return fmt.Errorf("webhook: %w", err)
 	}
-	j.say("   %s arrived, signature verified (%s)", hook.Type, hook.ID)
+	j.sayf("   %s arrived, signature verified (%s)", hook.Type, hook.ID)
 	if hook.Type != "patient.ehi_export_success" {
 		return fmt.Errorf("the export failed: %s", hook.Data.FailureReason)
 	}
-	j.say("   stats: %d resources", hook.Data.Stats.Total)
+	j.sayf("   stats: %d resources", hook.Data.Stats.Total)
 	for _, t := range slices.Sorted(maps.Keys(hook.Data.Stats.ByType)) {
-		j.say("     %5d  %s", hook.Data.Stats.ByType[t], t)
+		j.sayf("     %5d  %s", hook.Data.Stats.ByType[t], t)
 	}
-	j.say("4. Downloading %s", hook.Data.Links[0].ExportType)
+	j.sayf("4. Downloading %s", hook.Data.Links[0].ExportType)
 	return j.download(ctx, hook.Data.Links[0].URL, hook.Data.Stats.Total)
 }
 
@@ -267,7 +267,7 @@ func (j *job) show(response *http.Response, want int) error {
 		if line != "" {
 			count++
 			if count <= shownLines {
-				j.say("   %s…", line[:min(len(line)-1, shownWidth)])
+				j.sayf("   %s…", line[:min(len(line)-1, shownWidth)])
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -277,7 +277,7 @@ func (j *job) show(response *http.Response, want int) error {
 			return fmt.Errorf("download: %w", err)
 		}
 	}
-	j.say("   %d lines of %s", count, response.Header.Get("Content-Type"))
+	j.sayf("   %d lines of %s", count, response.Header.Get("Content-Type"))
 	if count != want {
 		return fmt.Errorf("the file has %d lines, the webhook said %d", count, want)
 	}

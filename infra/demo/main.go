@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := j.perform(ctx); err != nil {
+	if err = j.perform(ctx); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "\nDone in %s.\n", time.Since(began).Round(time.Millisecond))

@@ -25,7 +25,7 @@ func (s *stack) browser() *browser {
 
 // open follows redirects from address. It stops at the application's return page, or at an answer that is no redirect.
 // At the portal, decision answers in the person's place.
-func (b *browser) open(address, persona, decision string) (*http.Response, *url.URL) {
+func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	for range 10 {
 		target, err := url.Parse(address)
@@ -40,17 +40,32 @@ func (b *browser) open(address, persona, decision string) (*http.Response, *url.
 			target.RawQuery = query.Encode()
 		}
 		answer := b.get(target)
-		location, err := answer.Location()
-		if err != nil {
+		if answer.location() == nil {
 			return answer, target
 		}
-		address = target.ResolveReference(location).String()
+		address = target.ResolveReference(answer.location()).String()
 	}
 	b.t.Fatal("too many redirects")
 	return nil, nil
 }
 
-func (b *browser) get(target *url.URL) *http.Response {
+// visited is an answer that a browser got.
+type visited struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// location is where the answer sends the browser; nil when it is no redirect.
+func (v *visited) location() *url.URL {
+	target, err := url.Parse(v.header.Get("Location"))
+	if err != nil || v.header.Get("Location") == "" {
+		return nil
+	}
+	return target
+}
+
+func (b *browser) get(target *url.URL) *visited {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, target.String(), nil)
 	must(b.t, err)
@@ -59,6 +74,9 @@ func (b *browser) get(target *url.URL) *http.Response {
 	}
 	answer, err := b.do(r)
 	must(b.t, err)
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	must(b.t, err)
 	for _, cookie := range answer.Cookies() {
 		if cookie.MaxAge < 0 {
 			delete(b.cookies, cookie.Name)
@@ -66,7 +84,7 @@ func (b *browser) get(target *url.URL) *http.Response {
 		}
 		b.cookies[cookie.Name] = cookie.Value
 	}
-	return answer
+	return &visited{status: answer.StatusCode, header: answer.Header, body: body}
 }
 
 // connect takes a patient through the whole flow and returns what the application gets back.
@@ -74,7 +92,7 @@ func (s *stack) connect(persona, decision string) url.Values {
 	s.t.Helper()
 	answer, last := s.browser().open(s.connectURL(), persona, decision)
 	if answer != nil {
-		s.t.Fatalf("the browser ended at %s with %d", last.Path, answer.StatusCode)
+		s.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
 	}
 	return last.Query()
 }

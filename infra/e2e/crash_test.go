@@ -102,15 +102,15 @@ func TestConnectingSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-func checkTryAgain(t *testing.T, got *http.Response) {
+func checkTryAgain(t *testing.T, got *visited) {
 	t.Helper()
 	var body struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	must(t, json.NewDecoder(got.Body).Decode(&body))
-	if got.StatusCode < 500 || body.Error != "svc_server_error" || body.Description != "Something went wrong on our side. Please try again." {
-		t.Errorf("the browser got %d %+v", got.StatusCode, body)
+	must(t, json.Unmarshal(got.body, &body))
+	if got.status < 500 || body.Error != "svc_server_error" || body.Description != "Something went wrong on our side. Please try again." {
+		t.Errorf("the browser got %d %+v", got.status, body)
 	}
 }
 

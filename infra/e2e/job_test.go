@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -91,11 +92,11 @@ func (s *stack) exportEvent() exportData {
 func (s *stack) download(link string) map[string]map[string]int {
 	s.t.Helper()
 	response, _ := s.browser().open(link, "", "")
-	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "application/fhir+ndjson" {
-		s.t.Fatalf("the download answered %d %s", response.StatusCode, response.Header.Get("Content-Type"))
+	if response.status != http.StatusOK || response.header.Get("Content-Type") != "application/fhir+ndjson" {
+		s.t.Fatalf("the download answered %d %s", response.status, response.header.Get("Content-Type"))
 	}
 	found := map[string]map[string]int{}
-	lines := bufio.NewScanner(response.Body)
+	lines := bufio.NewScanner(bytes.NewReader(response.body))
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
 		var resource struct {
@@ -234,10 +235,9 @@ func TestACallbackInAnotherBrowserConnectsNobody(t *testing.T) {
 		attacker, victim := s.browser(), s.browser()
 		begin, err := url.Parse(s.connectURL())
 		must(t, err)
-		portal, err := attacker.get(begin).Location()
-		must(t, err)
+		portal := attacker.get(begin).location()
 		answer, last := victim.open(portal.String(), "alder-maple", "approve")
-		if answer == nil || answer.StatusCode != http.StatusBadRequest || !strings.HasSuffix(last.Path, "/bridge/callback") {
+		if answer == nil || answer.status != http.StatusBadRequest || !strings.HasSuffix(last.Path, "/bridge/callback") {
 			t.Fatalf("the victim's browser ended at %v", last)
 		}
 		if connections := s.list("test-ConnectionTable", s.tenant()+"#CONN"); len(connections) != 0 {

@@ -247,7 +247,7 @@ func TestAWebhookWorkerKilledAfterItsPostPostsTheSameAgain(t *testing.T) {
 	r := newRunner(t)
 	var mu sync.Mutex
 	posts := map[string][]string{} // bodies by webhook-id
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, in *http.Request) {
 		var body bytes.Buffer
 		_, _ = body.ReadFrom(in.Body)
 		if !strings.Contains(body.String(), `"type":"patient.ehi_export_success"`) {

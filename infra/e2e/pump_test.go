@@ -178,7 +178,7 @@ func (s *stack) list(table, list string) []string {
 		ExpressionAttributeValues: map[string]types.AttributeValue{":list": &types.AttributeValueMemberS{Value: list}},
 	})
 	must(s.t, err)
-	var keys []string
+	keys := make([]string, 0, len(out.Items))
 	for _, item := range out.Items {
 		keys = append(keys, row(item).text("pk"))
 	}
@@ -195,7 +195,7 @@ func (s *stack) objects() []string {
 		Bucket: &s.template.Buckets[0].Name,
 	})
 	must(s.t, err)
-	var keys []string
+	keys := make([]string, 0, len(out.Contents))
 	for _, object := range out.Contents {
 		keys = append(keys, *object.Key)
 	}

@@ -1,8 +1,11 @@
+// Package e2e_test performs whole journeys: the main job in this process under virtual time, with crashes after every
+// call to the world outside, and with real processes that are killed.
 package e2e_test
 
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -13,8 +16,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"crypto/rand"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 
@@ -67,11 +68,11 @@ type options struct {
 	dataDir string // bundles for the sandbox
 }
 
-func newStack(t testing.TB, o options) *stack {
-	t.Helper()
+func newStack(tb testing.TB, o options) *stack {
+	tb.Helper()
 	cloud, err := aws.New(aws.Options{URL: host})
-	must(t, err)
-	t.Cleanup(func() { _ = cloud.Close() })
+	must(tb, err)
+	tb.Cleanup(func() { _ = cloud.Close() })
 	loaded, err := template.Load("../../template.yaml", template.Options{
 		Parameters: map[string]string{
 			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "SandboxDataDir": o.dataDir,
@@ -79,10 +80,10 @@ func newStack(t testing.TB, o options) *stack {
 		},
 		BaseURL: host, StackName: "test",
 	})
-	must(t, err)
-	must(t, provision.Apply(t.Context(), cloud.Config("provision"), loaded))
+	must(tb, err)
+	must(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
 	s := &stack{
-		t: t, cloud: cloud, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
+		t: tb, cloud: cloud, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
 		functions: map[string]*function{},
 	}
 	for _, declared := range loaded.Functions {
@@ -91,26 +92,26 @@ func newStack(t testing.TB, o options) *stack {
 	s.gateway = gateway.New(gateway.Options{
 		API: loaded.API, Functions: loaded.Functions, Invoker: s, Now: time.Now, RequestID: ids.Random, Log: slog.New(slog.DiscardHandler),
 	})
-	s.operator, err = operator.Open(t.Context(), cloud.Config("operator"), loaded.Outputs,
+	s.operator, err = operator.Open(tb.Context(), cloud.Config("operator"), loaded.Outputs,
 		operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test"})
-	must(t, err)
-	s.seeded, err = seed.Apply(t.Context(), s.operator, seed.Options{
+	must(tb, err)
+	s.seeded, err = seed.Apply(tb.Context(), s.operator, seed.Options{
 		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
 	})
-	must(t, err)
+	must(tb, err)
 	own := s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 	var shown struct {
 		ID string `json:"id"`
 	}
-	must(t, json.Unmarshal(own.Data, &shown))
+	must(tb, json.Unmarshal(own.Data, &shown))
 	s.orgID = shown.ID
 	return s
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

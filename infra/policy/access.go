@@ -36,22 +36,26 @@ func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
 		for _, st := range s.allowed(r, &found) {
-			if r.Type == kindKey && delegates(st) {
-				continue
-			}
-			for _, a := range st.actions {
-				if strings.Contains(a, "*") {
-					found.addf(r.ID, "%s allows the action %s", st.sid, a)
-				}
-			}
-			for _, on := range st.resources {
-				if strings.Contains(on, "*") && !s.isObjects(on) {
-					found.addf(r.ID, "%s allows the resource %s", st.sid, on)
-				}
+			if r.Type != kindKey || !delegates(st) {
+				s.wildcards(r.ID, st, &found)
 			}
 		}
 	}
 	return found.sorted()
+}
+
+// wildcards finds those of one statement.
+func (s *Stack) wildcards(id string, st statement, found *findings) {
+	for _, a := range st.actions {
+		if strings.Contains(a, "*") {
+			found.addf(id, "%s allows the action %s", st.sid, a)
+		}
+	}
+	for _, on := range st.resources {
+		if strings.Contains(on, "*") && !s.isObjects(on) {
+			found.addf(id, "%s allows the resource %s", st.sid, on)
+		}
+	}
 }
 
 // allowed lists the Allow statements of a resource, and finds function policies that are none.
@@ -68,7 +72,7 @@ func (s *Stack) allowed(r Resource, found *findings) []statement {
 			documents = append(documents, p)
 		}
 	}
-	var all []statement
+	all := make([]statement, 0, len(documents))
 	for _, d := range documents {
 		all = append(all, statements(d)...)
 	}

@@ -132,15 +132,8 @@ func FunctionTable(folders []string, document []byte) []Finding {
 			}
 		}
 		for cell := range strings.SplitSeq(linkedText.ReplaceAllString(row, "$1"), "|") {
-			words := strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(" ,`*", r) })
-			for i, w := range words {
-				words[i] = strings.TrimPrefix(strings.TrimSuffix(w, "/"), "functions/")
-			}
-			// A sentence may hold the word connect without speaking of the function.
-			if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(folders, w) }) {
-				for _, w := range words {
-					named[w] = true
-				}
+			for _, name := range functionsIn(cell, folders) {
+				named[name] = true
 			}
 		}
 	}
@@ -150,6 +143,19 @@ func FunctionTable(folders []string, document []byte) []Finding {
 		}
 	}
 	return found.sorted()
+}
+
+// functionsIn lists the functions that a cell of a table names, if it does nothing else: a sentence may hold the word
+// connect without speaking of the function.
+func functionsIn(cell string, folders []string) []string {
+	words := strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(" ,`*", r) })
+	for i, w := range words {
+		words[i] = strings.TrimPrefix(strings.TrimSuffix(w, "/"), "functions/")
+		if !slices.Contains(folders, words[i]) {
+			return nil
+		}
+	}
+	return words
 }
 
 // Environments finds variables that a function reads but the template does not set, and the reverse: the loader

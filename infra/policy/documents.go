@@ -24,8 +24,9 @@ func MakeTargets(t *Tree, want []string) []Finding {
 
 // targets lists the Makefile's.
 func targets(t *Tree) []string {
-	var all []string
-	for _, m := range target.FindAllSubmatch(t.Text("Makefile"), -1) {
+	rules := target.FindAllSubmatch(t.Text("Makefile"), -1)
+	all := make([]string, 0, len(rules))
+	for _, m := range rules {
 		all = append(all, strings.Fields(string(m[1]))...)
 	}
 	return all
@@ -113,8 +114,9 @@ func (t *Tree) resolves(document, link string) bool {
 
 // anchors lists the headings of a document as GitHub names them in links, without the numbers for repeated ones.
 func anchors(document string) []string {
-	var all []string
-	for _, m := range headingLine.FindAllStringSubmatch(codeBlock.ReplaceAllString(document, ""), -1) {
+	headings := headingLine.FindAllStringSubmatch(codeBlock.ReplaceAllString(document, ""), -1)
+	all := make([]string, 0, len(headings))
+	for _, m := range headings {
 		heading := inlineLink.ReplaceAllString(m[1], "]")
 		name := notInAnchor.ReplaceAllString(strings.ToLower(heading), "")
 		all = append(all, strings.ReplaceAll(name, " ", "-"))

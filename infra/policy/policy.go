@@ -32,8 +32,8 @@ func (f *findings) addf(where, format string, args ...any) {
 	*f = append(*f, Finding{where, fmt.Sprintf(format, args...)})
 }
 
-// sorted gives them in the order of their text, so that a run's output does not depend on map order.
+// sorted gives them in the order of their text, each once, so that a run's output does not depend on map order.
 func (f *findings) sorted() []Finding {
 	slices.SortFunc(*f, func(a, b Finding) int { return cmp.Compare(a.String(), b.String()) })
-	return *f
+	return slices.Compact(*f)
 }

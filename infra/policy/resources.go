@@ -20,7 +20,7 @@ const (
 func Queues(s *Stack) []Finding {
 	var found findings
 	queues := s.of(kindQueue)
-	var dead []string
+	dead := make([]string, 0, len(queues))
 	for _, q := range queues {
 		dead = append(dead, references(at(q.Properties, "RedrivePolicy", "deadLetterTargetArn"))...)
 	}
@@ -37,19 +37,23 @@ func Queues(s *Stack) []Finding {
 			if !slices.Contains(shorts(at(e, "FunctionResponseTypes")), "ReportBatchItemFailures") {
 				found.addf(f.ID, "does not report which messages of a batch failed (ReportBatchItemFailures)")
 			}
-			for _, q := range queues {
-				if !slices.Contains(references(at(e, "Queue")), q.ID) {
-					continue
-				}
-				least := visibilityFactor * seconds(f.Properties["Timeout"], 3)
-				if got := seconds(q.Properties["VisibilityTimeout"], 30); got < least {
-					found.addf(q.ID, "hides messages for %d s, less than %d times the timeout of %s (%d s)",
-						got, visibilityFactor, f.ID, least)
-				}
+			source := references(at(e, "Queue"))
+			consumed := func(q Resource) bool { return slices.Contains(source, q.ID) }
+			if i := slices.IndexFunc(queues, consumed); i >= 0 {
+				visibility(queues[i], f, &found)
 			}
 		}
 	}
 	return found.sorted()
+}
+
+// visibility finds a queue that shows its messages again too soon for its consumer.
+func visibility(queue, consumer Resource, found *findings) {
+	least := visibilityFactor * seconds(consumer.Properties["Timeout"], 3)
+	if got := seconds(queue.Properties["VisibilityTimeout"], 30); got < least {
+		found.addf(queue.ID, "hides messages for %d s, less than %d times the timeout of %s (%d s)",
+			got, visibilityFactor, consumer.ID, least)
+	}
 }
 
 // events lists the properties of a function's events of one type.

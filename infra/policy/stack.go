@@ -88,6 +88,8 @@ func child(n *yaml.Node, key string) *yaml.Node {
 func plain(n *yaml.Node) any {
 	var value any
 	switch n.Kind {
+	case yaml.DocumentNode:
+		return plain(n.Content[0])
 	case yaml.AliasNode:
 		return plain(n.Alias)
 	case yaml.SequenceNode:
@@ -102,7 +104,7 @@ func plain(n *yaml.Node) any {
 			keys[k] = plain(v)
 		}
 		value = keys
-	default:
+	case yaml.ScalarNode:
 		value = n.Value
 	}
 	name, short := strings.CutPrefix(n.Tag, "!")
@@ -139,7 +141,7 @@ func fields(v any) map[string]any {
 
 // scalar gives a value as text, empty for anything else.
 func scalar(v any) string {
-	s, _ := v.(string) //nolint:revive // no text is the empty text
+	s, _ := v.(string)
 	return s
 }
 

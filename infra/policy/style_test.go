@@ -91,7 +91,7 @@ func private() {}
 		"functions/f/f.go":   "package f\n\nimport other \"recordbridge/shared/x\"\n\nfunc f() { other.Called(other.Used{}); _ = other.Shared }\n",
 		"functions/f/g.go":   "package f\n\nfunc Unused() {}\n",
 		"infra/i_test.go":    "package infra_test\n\nimport \"recordbridge/shared/x\"\n\nvar _ = x.Tested\n",
-	})),
+	}), nil),
 		"shared/x/x.go:11: nothing but tests uses Uncalled",
 		"shared/x/x.go:12: nothing but tests uses Tested",
 		"shared/x/x.go:4: nothing but tests uses Alone",

@@ -35,7 +35,7 @@ func ReadTree(fsys fs.FS) (*Tree, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && left(entry.Name()):
+		case entry.IsDir() && left(name):
 			return fs.SkipDir
 		}
 		t.paths[name] = true
@@ -50,9 +50,10 @@ func ReadTree(fsys fs.FS) (*Tree, error) {
 	return t, nil
 }
 
-// left tells which folders are no part of the repository.
+// left tells which folders hold what was built, installed or left by a person, not the repository.
 func left(folder string) bool {
-	return slices.Contains([]string{".git", ".local", ".aws-sam", ".venv", "build", "node_modules"}, folder)
+	return slices.Contains([]string{".git", ".local", ".aws-sam", "build"}, folder) ||
+		path.Base(folder) == "node_modules"
 }
 
 // readable tells which files are read.
@@ -67,23 +68,6 @@ func readable(name string) bool {
 func isCode(name string) bool {
 	return path.Base(name) == "Makefile" ||
 		slices.Contains([]string{".go", ".ts", ".tsx", ".js", ".html", ".css", ".yaml", ".yml", ".sh"}, path.Ext(name))
-}
-
-// read adds one file.
-func (t *Tree) read(fsys fs.FS, name string) error {
-	text, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	file := File{Path: name, Text: text}
-	if path.Ext(name) == ".go" {
-		file.Go, err = parser.ParseFile(t.fileSet, name, text, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return fmt.Errorf("parse %s: %w", name, err)
-		}
-	}
-	t.Files = append(t.Files, file)
-	return nil
 }
 
 // Text gives the text of a file, nil when there is none of this name.
@@ -107,6 +91,23 @@ func (t *Tree) Functions() []string {
 	}
 	slices.Sort(folders)
 	return folders
+}
+
+// read adds one file.
+func (t *Tree) read(fsys fs.FS, name string) error {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	file := File{Path: name, Text: text}
+	if path.Ext(name) == ".go" {
+		file.Go, err = parser.ParseFile(t.fileSet, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return fmt.Errorf("parse %s: %w", name, err)
+		}
+	}
+	t.Files = append(t.Files, file)
+	return nil
 }
 
 // folders groups the Go files by folder.

@@ -52,16 +52,6 @@ func LoadFrom[T any](lookup func(string) (string, bool)) (T, error) {
 	return settings, nil
 }
 
-// Names returns the variables that a T reads, in the order of its fields, to be compared with the template.
-func Names[T any]() ([]string, error) {
-	variables, err := variablesOf(reflect.TypeFor[T]())
-	names := make([]string, 0, len(variables))
-	for _, v := range variables {
-		names = append(names, v.name)
-	}
-	return names, err
-}
-
 type variable struct {
 	index    int
 	name     string

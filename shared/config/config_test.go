@@ -125,18 +125,6 @@ func TestAStructThatIsNotFullyTaggedIsRefused(t *testing.T) {
 	}
 }
 
-func TestNamesListsTheVariables(t *testing.T) {
-	t.Parallel()
-	got, err := config.Names[settings]()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"WORK_TABLE", "QUOTA", "DEPRECATE", "FILE_LIFE", "ALLOWED_RANGES", "ORIGINS"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
-}
-
 func TestLoadReadsTheProcessEnvironment(t *testing.T) {
 	t.Setenv("WORK_TABLE", "work")
 	t.Setenv("FILE_LIFE", "1h")

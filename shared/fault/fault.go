@@ -9,9 +9,11 @@ import (
 )
 
 // Kind says what an error means for behaviour. A Kind is itself an error, so errors.Is(err, fault.NotFound) works.
-type Kind string
+type Kind string //nolint:errname // a kind is compared with, it is no error to construct
 
 // The kinds. An error that carries none of them is Internal.
+//
+//nolint:errname // fault.NotFound reads better than fault.ErrNotFound, and the package says what they are
 const (
 	Invalid          Kind = "invalid"
 	Unauthenticated  Kind = "unauthenticated"
@@ -35,10 +37,11 @@ func (k Kind) Error() string { return string(k) }
 type Code string
 
 // The service's own codes. Codes of RFC 6749 pass through from health systems beside them.
+//
+//nolint:gosec // error codes of the API that have "token" in their names
 const (
 	CodeInvalidRequest          Code = "svc_invalid_request"
 	CodeUnauthorizedClient      Code = "svc_unauthorized_client"
-	CodeForbiddenMode           Code = "svc_forbidden_mode"
 	CodeNotFound                Code = "svc_not_found"
 	CodeMethodNotAllowed        Code = "svc_method_not_allowed"
 	CodeConnectionNotExportable Code = "svc_connection_not_exportable"
@@ -92,7 +95,7 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // Is reports whether target is e's Kind.
 func (e *Error) Is(target error) bool {
-	kind, ok := target.(Kind) //nolint:errorlint // a Kind is a value to compare with, never a wrapped error
+	kind, ok := target.(Kind)
 	return ok && kind == e.Kind
 }
 

@@ -1,5 +1,5 @@
-// Package logx owns how the service logs: a JSON logger that redacts, one wide line per unit of work (a request, a
-// message, a scheduled run) and the audit line. It decides nothing about where lines go and keeps no logger itself:
+// Package logx owns how the service logs: a JSON logger that redacts, and one wide line per unit of work (a request, a
+// message, a scheduled run). It decides nothing about where lines go and keeps no logger itself:
 // whoever starts a process makes one and hands it down.
 package logx
 
@@ -13,13 +13,6 @@ import (
 // the last line of defence, not a licence to log tokens, e-mail addresses or FHIR content.
 func New(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: redact}))
-}
-
-// Audit writes one line about a change that somebody may have to account for later (a credential made, a redirect
-// URI changed, a consent revoked). action is a constant such as "credential.created"; attrs are ids only.
-func Audit(ctx context.Context, logger *slog.Logger, action string, attrs ...slog.Attr) {
-	line := append([]slog.Attr{slog.String("action", action), slog.String("request_id", RequestID(ctx))}, attrs...)
-	logger.LogAttrs(ctx, slog.LevelInfo, "audit", line...)
 }
 
 type requestIDKey struct{}

@@ -2,7 +2,6 @@ package logx_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -161,16 +160,5 @@ func TestManyMayAddAtOnce(t *testing.T) {
 	event.Emit(ctx, logx.New(&log), "unit.done")
 	if got := len(lineOf(t, &log)); got != 22 {
 		t.Errorf("got %d fields, want 22", got)
-	}
-}
-
-func TestAuditNamesTheActionAndTheRequest(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	ctx := logx.WithRequestID(context.Background(), "req-1")
-	logx.Audit(ctx, logx.New(&log), "credential.created", slog.String("org_id", "o-1"))
-	want := map[string]any{"level": "INFO", "msg": "audit", "action": "credential.created", "request_id": "req-1", "org_id": "o-1"}
-	if diff := cmp.Diff(want, lineOf(t, &log)); diff != "" {
-		t.Errorf("line (-want +got):\n%s", diff)
 	}
 }

@@ -71,7 +71,7 @@ func (s Tokens) Tokens(ctx context.Context, tenant org.Tenant, connectionID stri
 func (s Tokens) LeaseTokens(ctx context.Context, r tokens.Row, now time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID),
-		set:  "SET lease_owner = :owner, lease_until = :until",
+		set: "SET lease_owner = :owner, lease_until = :until",
 		// The owner's own lease is no obstacle: a write whose answer was lost is made again.
 		when: "version = :version AND (attribute_not_exists(lease_until) OR lease_until < :now OR lease_owner = :owner)",
 		values: item{

@@ -45,7 +45,7 @@ func get(ctx context.Context, db DB, table string, k key) (item, error) {
 func create(ctx context.Context, db DB, table string, row item) error {
 	return persist(ctx, func() error {
 		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: row, ConditionExpression: aws.String(absent)})
-		return err //nolint:wrapcheck // persist translates it
+		return err
 	})
 }
 
@@ -57,13 +57,14 @@ func replace(ctx context.Context, db DB, table string, row item, rev int64) erro
 			TableName: &table, Item: row, ConditionExpression: aws.String("rev = :rev"),
 			ExpressionAttributeValues: item{":rev": number(rev)},
 		})
-		return err //nolint:wrapcheck // persist translates it
+		return err
 	})
 }
 
 // update applies u; fault.Conflict when its condition does not hold. It returns the new row.
-func update(ctx context.Context, db DB, u change) (row item, err error) {
-	err = persist(ctx, func() error {
+func update(ctx context.Context, db DB, u change) (item, error) {
+	var row item
+	failure := persist(ctx, func() error {
 		out, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &u.table, Key: u.key.attributes(), UpdateExpression: &u.set, ConditionExpression: &u.when,
 			ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values, ReturnValues: types.ReturnValueAllNew,
@@ -71,14 +72,15 @@ func update(ctx context.Context, db DB, u change) (row item, err error) {
 		if err == nil {
 			row = out.Attributes
 		}
-		return err //nolint:wrapcheck // persist translates it
+		return err
 	})
-	return row, err
+	return row, failure
 }
 
 // remove deletes the row of u; fault.Conflict when its condition does not hold. It returns the row as it was.
-func remove(ctx context.Context, db DB, u change) (row item, err error) {
-	err = persist(ctx, func() error {
+func remove(ctx context.Context, db DB, u change) (item, error) {
+	var row item
+	failure := persist(ctx, func() error {
 		out, err := db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: &u.table, Key: u.key.attributes(), ConditionExpression: &u.when,
 			ExpressionAttributeValues: u.values, ReturnValues: types.ReturnValueAllOld,
@@ -86,9 +88,9 @@ func remove(ctx context.Context, db DB, u change) (row item, err error) {
 		if err == nil {
 			row = out.Attributes
 		}
-		return err //nolint:wrapcheck // persist translates it
+		return err
 	})
-	return row, err
+	return row, failure
 }
 
 // change is a conditional update, or removal, of one row.
@@ -119,7 +121,7 @@ func putNew(table string, row item) types.TransactWriteItem {
 func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) error {
 	return persist(ctx, func() error {
 		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
-		return err //nolint:wrapcheck // persist translates it
+		return err
 	})
 }
 
@@ -175,18 +177,15 @@ func translate(err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+	if _, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok || collided(err) {
 		return fault.Stale().Because(err)
 	}
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		for _, reason := range cancelled.CancellationReasons {
-			if code := aws.ToString(reason.Code); code == "ConditionalCheckFailed" || code == "TransactionConflict" {
+			if aws.ToString(reason.Code) == "ConditionalCheckFailed" {
 				return fault.Stale().Because(err)
 			}
 		}
-	}
-	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
-		return fault.Stale().Because(err)
 	}
 	return fmt.Errorf("write to the store: %w", err)
 }

@@ -115,8 +115,8 @@ func TestOfManyClaimsOneWinsAndTheNextWaitsForTheLease(t *testing.T) {
 	wantConflict(t, "a claim in the lease's last moment", err)
 
 	if won := race(t, 20, func(ctx context.Context, _ int) error {
-		_, err := claim(ctx, now.Add(time.Minute+time.Microsecond))
-		return err
+		_, failure := claim(ctx, now.Add(time.Minute+time.Microsecond))
+		return failure
 	}); won != 1 {
 		t.Errorf("%d of 20 claims after the lease won, want 1", won)
 	}
@@ -199,9 +199,8 @@ func TestFinishingATaskStoresItsResultAndEventAtOnce(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("task (-want +got):\n%s", diff)
 			}
-			if _, err := s.work.Event(t.Context(), tenant, eventID); err != nil {
-				t.Errorf("event: %v", err)
-			}
+			_, err = s.work.Event(t.Context(), tenant, eventID)
+			must(t, err)
 			wantConflict(t, "finishing again", s.work.FinishTask(t.Context(), want, eventOf(tenant, "another")))
 			_, err = s.work.ClaimTask(t.Context(), tenant, taskID, now.Add(time.Hour), now.Add(2*time.Hour))
 			wantConflict(t, "claiming a finished task", err)

@@ -17,23 +17,23 @@ const (
 )
 
 // CreateOrganisation makes an active organisation in both modes; its id is chosen here. Errors are fault.Invalid.
-func (o *Operator) CreateOrganisation(ctx context.Context, new org.Organisation) (org.Organisation, error) {
-	if strings.TrimSpace(new.Name) == "" {
+func (o *Operator) CreateOrganisation(ctx context.Context, made org.Organisation) (org.Organisation, error) {
+	if strings.TrimSpace(made.Name) == "" {
 		return org.Organisation{}, fault.BadRequest("An organisation needs a name.")
 	}
-	if new.Plan != org.Free && new.Plan != org.Paid {
+	if made.Plan != org.Free && made.Plan != org.Paid {
 		return org.Organisation{}, fault.BadRequest("The plan is free or paid.")
 	}
-	for _, address := range []string{new.LogoURI, new.PrivacyPolicyURI, new.WebsiteURI} {
+	for _, address := range []string{made.LogoURI, made.PrivacyPolicyURI, made.WebsiteURI} {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
 			return org.Organisation{}, fault.BadRequest("The organisation's addresses must be https URLs.")
 		}
 	}
-	new.ID, new.Status, new.CreatedAt = o.NewID(), org.Active, o.Now()
-	if err := o.control.CreateOrganisation(ctx, new); err != nil {
+	made.ID, made.Status, made.CreatedAt = o.NewID(), org.Active, o.Now()
+	if err := o.control.CreateOrganisation(ctx, made); err != nil {
 		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
 	}
-	return new, o.record(ctx, org.Tenant{Mode: org.Live, OrgID: new.ID}, "organisation.created", new.ID)
+	return made, o.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
 }
 
 // Listed is one organisation in one mode.

@@ -52,6 +52,7 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 	}
 	for _, want := range []struct {
 		org.Organisation
+
 		mode     org.Mode
 		redirect string
 		inbox    string

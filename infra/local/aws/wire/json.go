@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -81,9 +82,7 @@ func WriteJSONError(w http.ResponseWriter, version string, err error) {
 		failure = &Error{Code: "InternalServerError", Message: err.Error(), Status: http.StatusInternalServerError}
 	}
 	body := map[string]any{"__type": failure.Code, "message": failure.Message}
-	for name, value := range failure.Fields {
-		body[name] = value
-	}
+	maps.Copy(body, failure.Fields)
 	writeJSON(w, version, max(failure.Status, http.StatusBadRequest), body)
 }
 

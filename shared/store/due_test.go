@@ -1,0 +1,149 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/export"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+	"recordbridge/shared/webhook"
+)
+
+// allDue lists every shard, in order of time.
+func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
+	t.Helper()
+	var all []due.Item
+	for shard := range store.DueShards {
+		items, err := s.work.Due(t.Context(), shard, before)
+		must(t, err)
+		all = append(all, items...)
+	}
+	slices.SortFunc(all, func(a, b due.Item) int { return a.At.Compare(b.At) })
+	return all
+}
+
+// Whatever happens to a row, the index says when somebody has to look at it next, or nothing once nobody has to.
+func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	far := now.Add(1000 * time.Hour)
+	minute := now.Add(time.Minute)
+	check := func(after string, want ...due.Item) {
+		t.Helper()
+		if diff := cmp.Diff(want, s.allDue(t, far)); diff != "" {
+			t.Errorf("due after %s (-want +got):\n%s", after, diff)
+		}
+	}
+	connected := due.Item{Tenant: tenant, Kind: due.Event, ID: conclusionOf(tenant).Events[0].ID, At: now.Add(30 * time.Second)}
+	task := due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}
+	delivery := due.Item{Tenant: tenant, Kind: due.Delivery, ID: delivID, At: minute}
+	at := func(i due.Item, at time.Time) due.Item { i.At = at; return i }
+
+	s.connect(t, tenant)
+	check("connecting", connected)
+	must(t, s.work.FanOut(t.Context(), conclusionOf(tenant).Events[0], nil))
+	check("fanning out to nobody")
+
+	must(t, s.work.OpenTask(t.Context(), pendingTask(tenant), ""))
+	check("opening", at(task, now.Add(30*time.Second)))
+	claimed, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, minute)
+	must(t, err)
+	check("claiming", at(task, minute))
+	must(t, s.work.ExtendTask(t.Context(), claimed, now.Add(2*time.Minute)))
+	check("extending", at(task, now.Add(2*time.Minute)))
+	must(t, s.work.YieldTask(t.Context(), claimed, now.Add(time.Hour)))
+	check("yielding", at(task, now.Add(time.Hour)))
+	must(t, s.work.Postpone(t.Context(), at(task, now.Add(time.Hour)), now.Add(2*time.Hour)))
+	check("postponing", at(task, now.Add(2*time.Hour)))
+	claimed, err = s.work.ClaimTask(t.Context(), tenant, taskID, now, minute)
+	must(t, err)
+	done := succeeded(claimed)
+	must(t, s.work.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
+	event := due.Item{Tenant: tenant, Kind: due.Event, ID: eventID, At: now.Add(30 * time.Second)}
+	check("finishing", event, at(task, done.FilesUntil))
+	must(t, s.work.ForgetFile(t.Context(), done))
+	check("forgetting the file", event)
+
+	must(t, s.work.FanOut(t.Context(), eventOf(tenant, eventID), []webhook.Delivery{deliveryOf(tenant)}))
+	check("fanning out", delivery)
+	d := deliveryOf(tenant)
+	d.Status, d.Attempt, d.NextAt = webhook.Scheduled, 2, minute
+	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 1, At: now}, now.Add(time.Hour)))
+	check("a failed attempt", at(delivery, now.Add(time.Hour)))
+	d, err = s.work.ClaimDelivery(t.Context(), tenant, delivID, minute, now.Add(2*time.Minute))
+	must(t, err)
+	check("claiming the second", at(delivery, now.Add(2*time.Minute)))
+	d.Status = webhook.Delivered
+	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 2, At: now}, time.Time{}))
+	check("delivering")
+}
+
+func TestAFailedTaskIsNeverDueAgain(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	task := s.claim(t)
+	task.Status, task.FinishedAt = export.Failed, now
+	must(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
+	for _, i := range s.allDue(t, now.Add(1000*time.Hour)) {
+		if i.Kind == due.Task {
+			t.Errorf("%v is due", i)
+		}
+	}
+	wantConflict(t, "forgetting the file that a failure never had", s.work.ForgetFile(t.Context(), task))
+}
+
+func TestDueListsWhatIsDueByThenOldestFirst(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	const rows = 64
+	for i := range rows {
+		event := eventOf(org.Tenant{Mode: org.Live, OrgID: orgB}, fmt.Sprintf("e0000000-0000-4000-8000-0000000000%02d", i))
+		event.CreatedAt = now.Add(time.Duration((i*37)%rows) * time.Second)
+		must(t, s.work.CreateEvent(t.Context(), event))
+	}
+	shards, seen := 0, map[string]bool{}
+	before := now.Add(30*time.Second + 31*time.Second) // the 32nd of them
+	for shard := range store.DueShards {
+		items, err := s.work.Due(t.Context(), shard, before)
+		must(t, err)
+		if !slices.IsSortedFunc(items, func(a, b due.Item) int { return a.At.Compare(b.At) }) {
+			t.Errorf("shard %d is not in order: %v", shard, items)
+		}
+		for _, i := range items {
+			if i.At.After(before) || i.Tenant != (org.Tenant{Mode: org.Live, OrgID: orgB}) || i.Kind != due.Event {
+				t.Errorf("%v is not what is due", i)
+			}
+			seen[i.ID] = true
+		}
+		if len(items) > 0 {
+			shards++
+		}
+	}
+	if len(seen) != 32 {
+		t.Errorf("%d rows are due, want 32", len(seen))
+	}
+	if shards < store.DueShards/2 {
+		t.Errorf("the rows are in %d of %d shards", shards, store.DueShards)
+	}
+}
+
+func TestOfTwoSweepersOnePostpones(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	s.open(t, tenant)
+	item := due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: now.Add(30 * time.Second)}
+	if won := race(t, 10, func(ctx context.Context, _ int) error {
+		return s.work.Postpone(ctx, item, now.Add(time.Hour))
+	}); won != 1 {
+		t.Errorf("%d of 10 sweepers won, want 1", won)
+	}
+	item.ID = taskNumber(9)
+	wantConflict(t, "postponing a row that is gone", s.work.Postpone(t.Context(), item, now))
+}

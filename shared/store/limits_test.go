@@ -1,0 +1,134 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ratelimit"
+)
+
+// The bucket in the database answers as the arithmetic in memory does, whatever the limit and the pace.
+func TestABucketDecidesAsTheArithmeticDoes(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	var buckets atomic.Int64
+	rapid.Check(t, func(r *rapid.T) {
+		limit := ratelimit.Limit{
+			Quota:  rapid.IntRange(1, 8).Draw(r, "quota"),
+			Window: time.Duration(rapid.IntRange(1, 60).Draw(r, "window")) * time.Second,
+		}
+		bucket := taskNumber(int(buckets.Add(1)))
+		at, tat := now, time.Time{}
+		for range rapid.IntRange(1, 20).Draw(r, "requests") {
+			at = at.Add(time.Duration(rapid.IntRange(0, 10_000).Draw(r, "pause")) * time.Millisecond)
+			got, err := s.flow.Take(t.Context(), bucket, limit, at)
+			if err != nil {
+				r.Fatal(err)
+			}
+			var want ratelimit.Verdict
+			tat, want = ratelimit.GCRA(tat, at, limit)
+			tat = tat.Truncate(time.Microsecond) // what a row keeps
+			if got != want {
+				r.Fatalf("verdict at %v = %+v, want %+v", at, got, want)
+			}
+		}
+	})
+}
+
+func TestABurstTakesNoMoreThanTheQuota(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	limit := ratelimit.Limit{Quota: 7, Window: time.Minute}
+	burst := func(at time.Time) int {
+		return race(t, 40, func(ctx context.Context, _ int) error {
+			verdict, err := s.flow.Take(ctx, "bucket", limit, at)
+			if err == nil && !verdict.Allowed {
+				if verdict.RetryAfter <= 0 {
+					t.Errorf("refused with %+v: it says no time to wait", verdict)
+				}
+				return fault.Stale()
+			}
+			return err
+		})
+	}
+	if got := burst(now); got != limit.Quota {
+		t.Errorf("%d of a first burst passed, want %d", got, limit.Quota)
+	}
+	before := s.writes.Load()
+	if got := burst(now); got != 0 {
+		t.Errorf("%d of a second burst passed, want 0", got)
+	}
+	if after := s.writes.Load(); after != before {
+		t.Errorf("refused requests wrote %d times", after-before)
+	}
+	if got := burst(now.Add(3 * limit.Interval())); got != 3 {
+		t.Errorf("%d passed after three intervals, want 3", got)
+	}
+}
+
+// vanishing deletes the row between a refused condition and the next try, as its time to live may.
+type vanishing struct {
+	*dynamodb.Client
+
+	updates int
+}
+
+func (v *vanishing) UpdateItem(
+	ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options),
+) (*dynamodb.UpdateItemOutput, error) {
+	v.updates++
+	if v.updates == 2 {
+		_, err := v.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return v.Client.UpdateItem(ctx, in, o...)
+}
+
+func TestABucketThatVanishesMeanwhileIsANewOne(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	limit := ratelimit.Limit{Quota: 2, Window: time.Minute}
+	_, err := s.flow.Take(t.Context(), "bucket", limit, now)
+	must(t, err)
+	db := &vanishing{Client: s.db}
+	verdict, err := over(db, s.names).flow.Take(t.Context(), "bucket", limit, now)
+	must(t, err)
+	if !verdict.Allowed || verdict.Remaining != 1 {
+		t.Errorf("verdict = %+v, want that of a fresh bucket", verdict)
+	}
+	if db.updates != 3 {
+		t.Errorf("%d updates, want 3: refused, vanished, created", db.updates)
+	}
+}
+
+func TestABucketGoesAnHourAfterItIsFullAgain(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	_, err := s.flow.Take(t.Context(), "bucket", ratelimit.Limit{Quota: 2, Window: time.Minute}, now)
+	must(t, err)
+	out, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: new(s.names["FlowTable"]),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "RL#bucket"}, "sk": &types.AttributeValueMemberS{Value: "META"},
+		},
+	})
+	must(t, err)
+	full := now.Add(30 * time.Second)
+	want := map[string]any{
+		"pk": "RL#bucket", "sk": "META", "tat": fmt.Sprint("number ", full.UnixMicro()), "ttl": fmt.Sprint("number ", full.Add(time.Hour).Unix()),
+	}
+	if diff := cmp.Diff(want, plain(out.Item)); diff != "" {
+		t.Errorf("bucket (-want +got):\n%s", diff)
+	}
+}
