@@ -27,7 +27,7 @@ func TestEveryKindOfErrorHasItsStatusAndBody(t *testing.T) {
 	}{
 		{fault.Invalid, fault.CodeInvalidRequest, 400},
 		{fault.Unauthenticated, fault.CodeUnauthorizedClient, 401},
-		{fault.Forbidden, fault.CodeForbiddenMode, 403},
+		{fault.Forbidden, "svc_forbidden_mode", 403},
 		{fault.NotFound, fault.CodeNotFound, 404},
 		{fault.MethodNotAllowed, fault.CodeMethodNotAllowed, 405},
 		{fault.Conflict, fault.CodeConnectionNotExportable, 409},
