@@ -29,7 +29,7 @@ type Connection struct {
 	PortalID         string
 	EndpointID       string
 	PlatformType     string
-	Scope            string      // granted scopes, space-separated; empty when the EHR did not say
+	Scope            string      // granted scopes, space-separated: those asked for when the EHR did not say (RFC 6749 section 5.1)
 	ConsentExpiresAt time.Time   // zero when unknown
 	Patient          secret.Mark // keyed hash of issuer and patient id, for "same patient" on reconnect
 	Generation       int64       // counts authorisations: one more with every reconnect

@@ -18,8 +18,9 @@ const (
 	sweepGrace = 30 * time.Second
 	// longestNudge is SQS's limit; later attempts wait for the sweeper alone.
 	longestNudge = 15 * time.Minute
-	// parallelPosts bounds the sockets that one fan-out opens at once.
-	parallelPosts = 8
+	// parallelPosts bounds the sockets that one fan-out opens at once. It covers all subscriptions that there can be, so
+	// that slow receivers do not wait for one another beyond the lease.
+	parallelPosts = 25
 )
 
 // Worker delivers events. Its methods are safe to repeat: a duplicate or late call finds nothing to claim.

@@ -1,6 +1,7 @@
 // Package operator owns what an operator does to a stack: organisations, credentials and their keys, webhooks,
 // institutions. It works the same on a laptop, on LocalStack and on AWS, because it writes through the stores that the
-// functions read. Every change leaves an audit row. It is linked into the command line and the runner, in no Lambda.
+// functions read. Every change to an organisation leaves an audit row. It is linked into the command line and the
+// runner, in no Lambda.
 package operator
 
 import (
