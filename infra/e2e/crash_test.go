@@ -208,3 +208,47 @@ func (s *stack) checkNothingPending(t *testing.T) {
 		}
 	}
 }
+
+// TestReadingSurvivesACrashAnywhere: an endpoint that only reads answers a crash with an error in our envelope, and
+// the next request as if nothing had happened.
+func TestReadingSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range []string{"GetExportFunction", "DownloadExportFunction", "GetConnectionFunction", "GetOrgFunction"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			for n, reached := 1, true; reached && !t.Failed(); n++ {
+				synctest.Test(t, func(t *testing.T) {
+					f := newFixture(t)
+					f.crash(function, n)
+					got := f.read(function)
+					reached = f.crashed(function, n)
+					f.disarm(function)
+					if reached && (got.status != http.StatusBadGateway || got.Error != "svc_server_error") {
+						t.Errorf("a crash after call %d was answered %d %s", n, got.status, got.Error)
+					}
+					if got := f.read(function); got.status >= http.StatusBadRequest {
+						t.Errorf("the request after a crash after call %d was answered %d %s", n, got.status, got.Error)
+					}
+				})
+			}
+		})
+	}
+}
+
+// read makes the request that a reading function serves.
+func (f fixture) read(function string) answer {
+	f.t.Helper()
+	own := f.seeded.Organisations[0]
+	for _, declared := range f.template.Functions {
+		if declared.LogicalID != function {
+			continue
+		}
+		route := declared.Routes[0]
+		if function == "GetOrgFunction" {
+			return f.call(route.Method, route.Path+"?public_id="+own.PublicID, "", "", nil)
+		}
+		return f.as(route, own.PublicID, own.PrivateKey)
+	}
+	f.t.Fatalf("there is no %s", function)
+	return answer{}
+}

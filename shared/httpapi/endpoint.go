@@ -13,48 +13,27 @@ import (
 // Keyed makes a JSON endpoint for an organisation's backend: HTTP Basic, no CORS. In is bound by its tags (see
 // binder), Out becomes the data of the success envelope.
 func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
-	bind := newBinder[In]()
-	serve := func(c *call) (reply, error) {
-		caller, err := auth.caller(c)
-		if err != nil {
-			return reply{}, err
-		}
-		in, err := bind.from(c.request)
-		if err != nil {
-			return reply{}, err
-		}
-		out, err := f(c.request.Context(), caller, in)
-		return succeed(c, out, err)
-	}
-	return Endpoint{serve: serve, fail: failKeyed}
+	return Endpoint{serve: serveJSON(auth.caller, f), fail: failKeyed}
 }
 
 // KeyOptional makes a JSON endpoint that a caller reaches either with its key or with a token inside the URL. The
 // caller is nil when the request has no Authorization header; one that is there has to be right. f answers
 // fault.Unauthenticated when the token is missing or wrong.
 func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, *org.Caller, In) (Out, error)) Endpoint {
-	bind := newBinder[In]()
-	serve := func(c *call) (reply, error) {
-		caller, err := auth.optional(c)
-		if err != nil {
-			return reply{}, err
-		}
-		in, err := bind.from(c.request)
-		if err != nil {
-			return reply{}, err
-		}
-		out, err := f(c.request.Context(), caller, in)
-		return succeed(c, out, err)
-	}
-	return Endpoint{serve: serve, fail: failKeyed}
+	return Endpoint{serve: serveJSON(auth.optional, f), fail: failKeyed}
 }
 
 // Browser makes a JSON endpoint for web pages: the organisation is found by the query parameter public_id, CORS by
 // its registered origins, and a 401 carries no challenge, so that no browser opens a password dialogue.
 func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
+	return Endpoint{serve: serveJSON(auth.caller, f), fail: failJSON, public: auth.Public}
+}
+
+// serveJSON knows the caller first, then reads what it sent, then calls f.
+func serveJSON[Who, In, Out any](know func(*call) (Who, error), f func(context.Context, Who, In) (Out, error)) func(*call) (reply, error) {
 	bind := newBinder[In]()
-	serve := func(c *call) (reply, error) {
-		caller, err := auth.caller(c)
+	return func(c *call) (reply, error) {
+		caller, err := know(c)
 		if err != nil {
 			return reply{}, err
 		}
@@ -65,7 +44,6 @@ func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, I
 		out, err := f(c.request.Context(), caller, in)
 		return succeed(c, out, err)
 	}
-	return Endpoint{serve: serve, fail: failJSON, public: auth.Public}
 }
 
 // Found is the Out of a JSON endpoint that answers with a redirect (302) in place of an envelope.
