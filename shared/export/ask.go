@@ -27,6 +27,7 @@ type session struct {
 	current      tokens.Set
 	version      int64
 	pauseBy      time.Time // no wait may reach beyond it; zero for no such moment
+	tried        int       // of the request under way, in the runs before this one
 	now          func() time.Time
 }
 
@@ -65,7 +66,9 @@ func (h *handOver) Error() string { return "checkpoint and continue" }
 // what passes (fhir notes section 2.5). A wait that is too long for a running function is a handOver.
 func (s *session) ask(ctx context.Context, request func(context.Context) ([]byte, error)) ([]byte, error) {
 	renewed := false
-	for try := 1; ; try++ {
+	first := s.tried + 1
+	s.tried = 0
+	for try := first; ; try++ {
 		body, err := request(ctx)
 		if err != nil && ctx.Err() != nil {
 			return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
@@ -85,6 +88,7 @@ func (s *session) ask(ctx context.Context, request func(context.Context) ([]byte
 			return nil, err
 		}
 		if err := s.wait(ctx, max(failed.RetryAfter, firstWait<<(try-1))); err != nil {
+			s.tried = try
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"recordbridge/shared/webhook"
@@ -19,11 +20,14 @@ type checkpoint struct {
 	Queries  []query        `json:"queries"`  // not begun, or under way when first
 	Next     string         `json:"next"`     // next page of the first query, empty to begin it
 	Pages    int            `json:"pages"`    // pages read of the first query
+	Links    []uint64       `json:"links"`    // marks of the next links that the first query had
+	Tried    int            `json:"tried"`    // how often the request that comes next was tried
 	Refs     []string       `json:"refs"`     // "Type/id" to be read
 	Written  []uint64       `json:"written"`  // marks of what is in the segments
 	Segments []segment      `json:"segments"` // in order
 	Counts   map[string]int `json:"counts"`   // by resource type
 	Outcome  []TypeOutcome  `json:"outcome"`
+	Spent    []string       `json:"spent"` // keys of the checkpoints before this one
 	written  map[uint64]struct{}
 	queued   map[string]struct{}
 }
@@ -84,8 +88,7 @@ func (c *checkpoint) save(ctx context.Context, files Files, key string) error {
 
 // firstTime marks a resource as written; it is false when it was before.
 func (c *checkpoint) firstTime(name string) bool {
-	sum := sha256.Sum256([]byte(name))
-	mark := binary.BigEndian.Uint64(sum[:8])
+	mark := markOf(name)
 	if _, known := c.written[mark]; known {
 		return false
 	}
@@ -94,9 +97,25 @@ func (c *checkpoint) firstTime(name string) bool {
 }
 
 func (c *checkpoint) isWritten(name string) bool {
-	sum := sha256.Sum256([]byte(name))
-	_, known := c.written[binary.BigEndian.Uint64(sum[:8])]
+	_, known := c.written[markOf(name)]
 	return known
+}
+
+// turn makes link the next page of the first query; it is false when the query has been there before.
+func (c *checkpoint) turn(link string) bool {
+	mark := markOf(link)
+	if slices.Contains(c.Links, mark) {
+		return false
+	}
+	c.Links = append(c.Links, mark)
+	c.Next = link
+	return true
+}
+
+// markOf is what is kept of a name or a link: enough to tell it from all others.
+func markOf(text string) uint64 {
+	sum := sha256.Sum256([]byte(text))
+	return binary.BigEndian.Uint64(sum[:8])
 }
 
 // enqueue notes a reference to be read, once.

@@ -25,6 +25,7 @@ type collector struct {
 	out     Writer
 	bytes   int64
 	line    []byte
+	resumed bool // the next link is an earlier run's
 }
 
 // run collects from the task's checkpoint on. It returns nil once the task is finished; a handOver after it has saved
@@ -50,6 +51,10 @@ func (w Worker) run(ctx context.Context, task *Task, deadline time.Time) error {
 	if err := c.closeSegment(ctx); err != nil {
 		return err
 	}
+	c.state.Tried = c.tried
+	if task.Checkpoint != "" {
+		c.state.Spent = append(c.state.Spent, task.Checkpoint)
+	}
 	key := generationKey(*task, "checkpoint", ".json")
 	if err := c.state.save(ctx, w.Files, key); err != nil {
 		return err
@@ -74,6 +79,7 @@ func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) 
 	if c.state, err = loadCheckpoint(ctx, w.Files, task.Checkpoint); err != nil {
 		return nil, err
 	}
+	c.tried, c.resumed = c.state.Tried, c.state.Next != ""
 	if c.out, err = w.Files.Create(ctx, generationKey(task, "segment", ".ndjson"), ContentType); err != nil {
 		return nil, fmt.Errorf("create segment: %w", err)
 	}
@@ -107,7 +113,7 @@ func (c *collector) begin(ctx context.Context) error {
 	}
 	body, err := c.ask(ctx, c.source.Metadata)
 	if err != nil {
-		return c.passing(err, ResourcePatientFailure)
+		return c.passing(err, SuppressedPleaseContact)
 	}
 	capability, err := fhir.ParseCapability(body)
 	if err != nil {
@@ -129,10 +135,6 @@ func (c *collector) readPatient(ctx context.Context) (fhir.Resource, error) {
 	}
 	body, err := c.ask(ctx, func(ctx context.Context) ([]byte, error) { return c.source.Read(ctx, "Patient", c.patient) })
 	if err != nil {
-		failed, ok := errors.AsType[*fhir.RequestError](err)
-		if ok && failed.Class == fhir.Content {
-			return fhir.Resource{}, &verdict{reason: ResourceInvalidContent, cause: err}
-		}
 		return fhir.Resource{}, c.passing(err, ResourcePatientFailure)
 	}
 	patient, err := fhir.Scan(body)
@@ -151,7 +153,9 @@ func (c *collector) passing(err error, reason Reason) error {
 	switch failed.Class {
 	case fhir.Limited, fhir.ServerFault, fhir.Network:
 		return &setback{reason: reason, wait: failed.RetryAfter, cause: err}
-	case fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Rejected, fhir.Content, fhir.TooLarge, fhir.ForeignLink:
+	case fhir.Content:
+		reason = ResourceInvalidContent
+	case fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Rejected, fhir.TooLarge, fhir.ForeignLink:
 	}
 	return &verdict{reason: reason, cause: err}
 }
@@ -165,12 +169,18 @@ func (c *collector) search(ctx context.Context) error {
 	page, err := c.page(ctx, q)
 	failed, isFailed := errors.AsType[*fhir.RequestError](err)
 	switch {
+	case isFailed && c.resumed:
+		// Some servers forget their pages between two runs; what is written already is not written again.
+		c.resumed = false
+		c.state.Next, c.state.Links = "", nil
+		return nil
 	case isFailed:
 		c.endQuery(q, failed)
 		return nil
 	case err != nil:
 		return err
 	}
+	c.resumed = false
 	for _, resource := range page.Resources {
 		if resource.Type == "Patient" && resource.ID != c.patient {
 			continue // an include may drag other patients in
@@ -183,10 +193,8 @@ func (c *collector) search(ctx context.Context) error {
 	switch {
 	case page.Next == "":
 		c.endQuery(q, nil)
-	case page.Next == c.state.Next || c.state.Pages >= maxPages:
+	case c.state.Pages >= maxPages || !c.state.turn(page.Next):
 		c.endQuery(q, &fhir.RequestError{Class: fhir.Content})
-	default:
-		c.state.Next = page.Next
 	}
 	return nil
 }
@@ -222,7 +230,7 @@ func (c *collector) endQuery(q query, failed *fhir.RequestError) {
 		result.Result = OutcomeEmpty
 	}
 	c.state.Outcome = append(c.state.Outcome, result)
-	c.state.Queries, c.state.Next, c.state.Pages = c.state.Queries[1:], "", 0
+	c.state.Queries, c.state.Next, c.state.Pages, c.state.Links = c.state.Queries[1:], "", 0, nil
 }
 
 func outcomeOf(failed *fhir.RequestError, begun bool) Outcome {

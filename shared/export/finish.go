@@ -14,7 +14,7 @@ func successEventID(task Task, number int64) string {
 	return webhook.EventID(task.Tenant, webhook.ExportSucceeded, task.ID, number)
 }
 
-// succeed stores the result of a finished collection and its event.
+// succeed stores the result of a finished collection and its event; fault.Conflict when the task is another worker's.
 func (w Worker) succeed(ctx context.Context, task Task, file File, stats webhook.Stats, outcome []TypeOutcome) error {
 	now := w.Now()
 	task.Status, task.File, task.Stats, task.Outcome = Success, file, stats, outcome
@@ -37,9 +37,13 @@ func (w Worker) succeed(ctx context.Context, task Task, file File, stats webhook
 // fail ends the task with a reason and its event.
 func (w Worker) fail(ctx context.Context, task Task, reason Reason) error {
 	task.Status, task.FailureReason, task.FinishedAt = Failed, reason, w.Now()
-	return w.finish(ctx, task, webhook.ExportFailed, webhook.ExportFailure{
+	err := w.finish(ctx, task, webhook.ExportFailed, webhook.ExportFailure{
 		FailureReason: string(reason), OrgConnectionID: task.ConnectionID, TaskID: task.ID, OrgID: task.Tenant.OrgID,
 	})
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
 }
 
 func (w Worker) finish(ctx context.Context, task Task, t webhook.Type, data any) error {
@@ -50,9 +54,6 @@ func (w Worker) finish(ctx context.Context, task Task, t webhook.Type, data any)
 	// A result that is ready is stored even when the run's time has just ended.
 	ctx = context.WithoutCancel(ctx)
 	if err := w.Store.FinishTask(ctx, task, event); err != nil {
-		if errors.Is(err, fault.Conflict) {
-			return nil
-		}
 		return fmt.Errorf("finish task: %w", err)
 	}
 	_ = w.Nudger.NudgeEvent(ctx, task.Tenant, event.ID)

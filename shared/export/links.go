@@ -43,8 +43,8 @@ func (l Links) URL(task Task) (string, error) {
 	return l.BaseURL + "/bridge/fhir/ehi-export/" + task.ID + "/download/" + url.PathEscape(task.File.Name) + "?token=" + token, nil
 }
 
-// Tenant checks a token for a task's file and returns whose it is. A token that is false, of another file or past
-// made with an unknown key answers fault.Unauthenticated, a true one past its time fault.Gone.
+// Tenant checks a token for a task's file and returns whose it is. A token that is false, of another file or made with
+// an unknown key answers fault.Unauthenticated, a true one past its time fault.Gone.
 func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error) {
 	refused := fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The download link is not valid.")
 	version, rest, _ := strings.Cut(token, ".")
@@ -53,7 +53,7 @@ func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant
 	if !ok || err != nil {
 		return org.Tenant{}, refused
 	}
-	mac, err := base64.RawURLEncoding.DecodeString(sum)
+	mac, err := base64.RawURLEncoding.Strict().DecodeString(sum)
 	if err != nil || !l.Keys.Check([]byte(body), secret.Mark{Version: number, Sum: mac}) {
 		return org.Tenant{}, refused
 	}

@@ -74,7 +74,6 @@ type Writer interface {
 // Worker carries exports out. Its method is safe to repeat: a duplicate or late call finds nothing to claim.
 type Worker struct {
 	Store            WorkStore
-	Connections      Connections
 	Tokens           Tokens
 	Portals          Portals
 	Files            Files
@@ -104,6 +103,9 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	defer stop(nil)
 	beats := w.heartbeat(ctx, task, stop)
 	err = w.run(ctx, &task, deadline)
+	if errors.Is(context.Cause(ctx), errTakenOver) {
+		err = errTakenOver // whatever failed on the way out
+	}
 	stop(nil)
 	<-beats
 	return w.conclude(context.WithoutCancel(ctx), task, err)

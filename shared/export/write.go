@@ -2,9 +2,11 @@ package export
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
 )
 
@@ -70,7 +72,11 @@ func (c *collector) complete(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.worker.succeed(ctx, c.task, file, c.state.stats(), c.state.Outcome); err != nil {
+	err := c.worker.succeed(ctx, c.task, file, c.state.stats(), c.state.Outcome)
+	if errors.Is(err, fault.Conflict) {
+		return errTakenOver // the segments are the other worker's now
+	}
+	if err != nil {
 		return err
 	}
 	c.tidy(ctx, file.Key)
@@ -117,7 +123,9 @@ func (c *collector) tidy(ctx context.Context, kept string) {
 			_ = c.worker.Files.Delete(ctx, s.Key)
 		}
 	}
-	if c.task.Checkpoint != "" {
-		_ = c.worker.Files.Delete(ctx, c.task.Checkpoint)
+	for _, key := range append(c.state.Spent, c.task.Checkpoint) {
+		if key != "" {
+			_ = c.worker.Files.Delete(ctx, key)
+		}
 	}
 }

@@ -47,7 +47,6 @@ type Completed struct {
 	Redirect      org.VerifiedRedirect
 	Result        url.Values
 	ExternalState string
-	RequestID     string
 }
 
 // Complete ends an attempt. An error with an empty Completed has no proven place to go and is for a page; one with a
@@ -69,9 +68,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	if err != nil {
 		return Completed{}, fmt.Errorf("read attempt: %w", err)
 	}
-	done := Completed{
-		Redirect: org.RestoreRedirect(attempt.RedirectURI), ExternalState: attempt.ExternalState, RequestID: attempt.RequestID,
-	}
+	done := Completed{Redirect: org.RestoreRedirect(attempt.RedirectURI), ExternalState: attempt.ExternalState}
 	conclusion, err := c.settle(ctx, attempt, r)
 	if err != nil {
 		// What went wrong is told to the browser; that the attempt has ended so is worth a try to remember.

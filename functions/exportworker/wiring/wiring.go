@@ -32,7 +32,6 @@ import (
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
-	ConnectionTable      string         `env:"CONNECTION_TABLE,required"`
 	TokensTable          string         `env:"TOKENS_TABLE,required"`
 	WorkTable            string         `env:"WORK_TABLE,required"`
 	TokensKey            string         `env:"TOKENS_KEY,required"`
@@ -60,8 +59,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 	}
 	portal := smart.Portal{Doer: p.HTTP, Now: p.Now}
 	worker := export.Worker{
-		Store:       store.Work{DB: db, Table: env.WorkTable},
-		Connections: store.Connections{DB: db, Table: env.ConnectionTable},
+		Store: store.Work{DB: db, Table: env.WorkTable},
 		Tokens: tokens.Keeper{
 			Store:     store.Tokens{DB: db, Table: env.TokensTable},
 			Vault:     tokens.Vault{Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.TokensKey, tokens.Purpose, p.Now)},

@@ -1,0 +1,303 @@
+package export_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/secret"
+)
+
+func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.work(t, 0)
+		if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+		got := b.store.task
+		if got.Stats.TotalResources != len(wholeRecord()) || got.Stats.TotalByResourceType["Observation"] != 4 {
+			t.Errorf("stats: %+v", got.Stats)
+		}
+		want := []export.TypeOutcome{
+			{Type: "Patient", Result: export.OutcomeOK, Count: 1},
+			{Type: "Condition", Result: export.OutcomeOK, Count: 3},
+			{Type: "Observation", Result: export.OutcomeOK, Count: 4},
+			{Type: "DocumentReference", Result: export.OutcomeOK, Count: 1},
+			{Type: "Goal", Result: export.OutcomeEmpty},
+			{Type: "MedicationRequest", Result: export.OutcomeOK, Count: 1},
+			{Type: "Practitioner", Result: export.OutcomeOK, Count: 2},
+			{Type: "Organization", Result: export.OutcomeOK, Count: 3},
+			{Type: "Binary", Result: export.OutcomeOK, Count: 1},
+		}
+		if diff := cmp.Diff(want, got.Outcome); diff != "" {
+			t.Errorf("outcome (-want +got):\n%s", diff)
+		}
+		wantFile := export.File{Name: taskID + ".jsonl", Key: "test/" + tenant.OrgID + "/" + taskID + "/segment-1.ndjson", Bytes: int64(len(b.file(t)))}
+		if diff := cmp.Diff(wantFile, got.File); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+		if !got.FilesUntil.Equal(time.Now().Add(8*24*time.Hour)) || !got.SentAt.Equal(time.Now()) || !got.FinishedAt.Equal(time.Now()) {
+			t.Errorf("times: until %v, sent %v, finished %v", got.FilesUntil, got.SentAt, got.FinishedAt)
+		}
+	})
+}
+
+func TestResourcesAreWrittenAsTheyCame(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.resources["Condition/c3"] = "{\n \"id\" : \"c3\",\r\n \"resourceType\":\"Condition\", \"onsetAge\":{\"value\":1.50},\"note\":[{\"text\":\"a\\nb ü\"}]}"
+		b.work(t, 0)
+		want := `{"id":"c3","resourceType":"Condition","onsetAge":{"value":1.50},"note":[{"text":"a\nb ü"}]}`
+		if lines := strings.Split(string(b.file(t)), "\n"); !slices.Contains(lines, want) {
+			t.Errorf("no line %s in %q", want, lines)
+		}
+	})
+}
+
+func TestOnlyTheServerItselfIsAskedAndOnlyForWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.work(t, 0)
+		want := []string{
+			"Patient/p1", "metadata", findConditions, "Condition?page=1&patient=p1", findObservations, observations2,
+			"Observation?page=2&patient=p1", findNotes, "Goal?patient=p1", "MedicationRequest?patient=p1",
+			"Practitioner/d1", "Organization/g1", "Practitioner/d2", "Binary/b1", "Organization/g2", "Organization/g3",
+		}
+		if diff := cmp.Diff(want, b.hospital.asked); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(map[string]bool{"Bearer first": true, "": true}, b.hospital.bearers); diff != "" {
+			t.Errorf("tokens (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestTheSuccessEventTellsWhatTheSpecificationLists(t *testing.T) {
+	t.Parallel()
+	for name, deprecated := range map[string]bool{"with the deprecated link": true, "without it": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.worker.SendDownloadLink = deprecated
+				b.hospital.types = []string{"Condition:patient"}
+				b.work(t, 0)
+				if len(b.store.events) != 1 || !slices.Equal(b.nudges.events, []string{b.store.events[0].ID}) {
+					t.Fatalf("events %v, nudged %v", b.store.events, b.nudges.events)
+				}
+				event := b.store.events[0]
+				address, err := b.worker.Links.URL(b.store.task)
+				if err != nil {
+					t.Fatal(err)
+				}
+				link := map[string]any{"url": address, "export_type": "jsonl", "content_type": "application/fhir+ndjson"}
+				data := map[string]any{
+					"download_links": []any{link}, "org_connection_id": connectionID, "task_id": taskID, "org_id": tenant.OrgID,
+					"stats": map[string]any{"total_resources": 7.0, "total_by_resource_type": map[string]any{
+						"Patient": 1.0, "Condition": 3.0, "Practitioner": 2.0, "Organization": 1.0,
+					}},
+				}
+				if deprecated {
+					data["download_link"] = link
+				}
+				want := map[string]any{
+					"api_mode": "test", "date": "2000-01-01T00:00:00Z", "id": event.ID, "type": "patient.ehi_export_success", "data": data,
+				}
+				var got map[string]any
+				if err := json.Unmarshal(event.Body, &got); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("event (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestTypesOutsideTheGrantedScopesAreDeniedWithoutARequest(t *testing.T) {
+	t.Parallel()
+	for name, scope := range map[string]string{
+		"version 1": "patient/Patient.read patient/Condition.read",
+		"version 2": "patient/Patient.rs patient/Condition.rs patient/Observation.r",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.desk.set.Scope = scope
+				b.work(t, 0)
+				for _, denied := range []string{"Observation", "DocumentReference", "Goal", "MedicationRequest"} {
+					if got, want := outcomeOf(t, b.store.task, denied), (export.TypeOutcome{Type: denied, Result: export.OutcomeDenied}); got != want {
+						t.Errorf("got %+v, want %+v", got, want)
+					}
+				}
+				if got := b.hospital.times(findObservations); got != 0 {
+					t.Errorf("asked %d times for what was not granted", got)
+				}
+			})
+		})
+	}
+}
+
+func TestAnEHRThatDoesNotTellItsScopesIsAskedForEverything(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.desk.set.Scope = ""
+		b.work(t, 0)
+		if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestOtherPatientsAndMessagesInAPageAreNoPartOfTheRecord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.add(t, `{"resourceType":"OperationOutcome","id":"w1"}`)
+		b.hospital.pages["Condition"] = []string{"Patient/p2 c1 OperationOutcome/w1"}
+		b.work(t, 0)
+		want := without(wholeRecord(), "Condition/c2", "Condition/c3", "Practitioner/d2")
+		if diff := cmp.Diff(want, names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestResourcesWithoutAnIDAreToldApartByTheirContent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		one, other := `{"resourceType":"Condition","code":{"text":"a"}}`, `{"resourceType":"Condition","code":{"text":"b"}}`
+		page := `{"resourceType":"Bundle","entry":[{"resource":` + one + `},{"resource":` + other + `},{"resource":` + one + `}]}`
+		b.hospital.script(findConditions, answer{status: 200, body: page})
+		b.work(t, 0)
+		if got := b.store.task.Stats.TotalByResourceType["Condition"]; got != 2 {
+			t.Errorf("wrote %d, want 2", got)
+		}
+	})
+}
+
+func TestPagesThatNeverEndAreLeft(t *testing.T) {
+	t.Parallel()
+	page := func(id, next string) answer {
+		return answer{status: 200, always: true, body: `{"resourceType":"Bundle","link":[{"relation":"next","url":"` + next +
+			`"}],"entry":[{"resource":{"resourceType":"Condition","id":"` + id + `"}}]}`}
+	}
+	for name, c := range map[string]struct {
+		pages    map[string]answer
+		requests int
+	}{
+		"a page that follows itself": {map[string]answer{
+			findConditions: page("c1", "Condition?at=b"), "Condition?at=b": page("c2", base+"/Condition?at=b"),
+		}, 3},
+		"two pages in turn": {map[string]answer{
+			findConditions:   page("c1", base+"/Condition?at=b"),
+			"Condition?at=b": page("c2", base+"/Condition?at=c"), "Condition?at=c": page("c3", base+"/Condition?at=b"),
+		}, 3},
+		"back to the beginning": {map[string]answer{
+			findConditions: page("c1", base+"/Condition?at=b"), "Condition?at=b": page("c2", base+"/"+findConditions),
+		}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				for request, scripted := range c.pages {
+					b.hospital.script(request, scripted)
+				}
+				b.work(t, 0)
+				got := 0
+				for _, asked := range b.hospital.asked {
+					if strings.HasPrefix(asked, "Condition?") {
+						got++
+					}
+				}
+				if got > c.requests {
+					t.Errorf("%d requests for a loop, want at most %d", got, c.requests)
+				}
+				if o := outcomeOf(t, b.store.task, "Condition"); o.Result != export.OutcomeTruncated {
+					t.Errorf("outcome %+v, want truncated", o)
+				}
+				if o := outcomeOf(t, b.store.task, "Observation"); o.Result != export.OutcomeOK {
+					t.Errorf("the next type: %+v, want ok", o)
+				}
+			})
+		})
+	}
+}
+
+func TestA401IsAnsweredWithOneNewToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.script(observations2, answer{status: 401})
+		b.work(t, 0)
+		if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+		if b.desk.renewed != 1 || !b.hospital.bearers["Bearer renewed"] {
+			t.Errorf("renewed %d times, tokens %v", b.desk.renewed, b.hospital.bearers)
+		}
+	})
+}
+
+func TestAFailedReferenceIsRecordedAndTheRestGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer answer
+		want   export.TypeOutcome
+	}{
+		"gone":               {answer{status: 410}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeUnsupported, Status: 410}},
+		"forbidden":          {answer{status: 403}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeDenied, Status: 403}},
+		"the bytes as such":  {answer{status: 200, body: "%PDF-1.7"}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Status: 200}},
+		"no JSON":            {answer{status: 200, body: `{"resourceType":`}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Status: 200}},
+		"another resource":   {answer{status: 200, body: `{"resourceType":"Binary","id":"b9"}`}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Status: 200}},
+		"fails on their end": {answer{status: 500}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Status: 500}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				c.answer.always = true
+				b.hospital.script("Binary/b1", c.answer)
+				b.work(t, 0)
+				if diff := cmp.Diff(without(wholeRecord(), "Binary"), names(t, b.file(t))); diff != "" {
+					t.Errorf("file (-want +got):\n%s", diff)
+				}
+				if got := outcomeOf(t, b.store.task, "Binary"); got != c.want {
+					t.Errorf("got %+v, want %+v", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestLinksToOtherServersAreNeverFollowed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.desk.set.AccessToken = secret.New("first")
+		page := `{"resourceType":"Bundle","link":[{"relation":"next","url":"https://elsewhere.example/other?page=2"}],"entry":[]}`
+		b.hospital.script(findConditions, answer{status: 200, body: page})
+		b.work(t, 0)
+		if got := b.hospital.times("elsewhere.example"); got != 0 {
+			t.Errorf("another server was asked %d times", got)
+		}
+		if o := outcomeOf(t, b.store.task, "Condition"); o.Result != export.OutcomeTruncated {
+			t.Errorf("outcome %+v, want truncated", o)
+		}
+	})
+}

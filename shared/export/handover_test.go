@@ -1,0 +1,330 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+)
+
+// margin is how long before its deadline a run hands over.
+const margin = 75 * time.Second
+
+func contextUntil(t *testing.T, after time.Duration) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(t.Context(), after)
+}
+
+// uninterrupted is the file and the task of a run that nothing disturbed.
+func uninterrupted(t *testing.T) (file []byte, task export.Task, requests int) {
+	t.Helper()
+	b := newBench(t)
+	b.work(t, 0)
+	return b.file(t), b.store.task, len(b.hospital.asked)
+}
+
+func TestAHandOverAtAnyPointChangesNothingInTheFile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, requests := uninterrupted(t)
+		for point := range requests + 1 {
+			b := newBench(t)
+			b.hospital.latency = time.Second
+			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // time for point requests
+			if handed := b.store.task.Status == export.Pending; handed != (point < requests) {
+				t.Errorf("after %d requests: status %s", point, b.store.task.Status)
+			}
+			b.finish(t)
+			wantSameExport(t, b, file, whole)
+		}
+	})
+}
+
+func TestAHandOverAfterEveryStepChangesNothingInTheFile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, requests := uninterrupted(t)
+		for _, step := range []int{1, 2, 3, 5} {
+			b := newBench(t)
+			b.hospital.latency = time.Second
+			runs := 0
+			for ; b.store.task.Status == export.Pending; runs++ {
+				b.work(t, margin+time.Duration(step)*time.Second-time.Millisecond)
+			}
+			wantSameExport(t, b, file, whole)
+			if least := requests / (step + 2); runs < least {
+				t.Errorf("steps of %d: %d runs, want at least %d", step, runs, least)
+			}
+			if got := b.hospital.times("Patient/p1"); got != 1 {
+				t.Errorf("steps of %d: the patient was read %d times", step, got)
+			}
+		}
+	})
+}
+
+func wantSameExport(t *testing.T, b *bench, file []byte, whole export.Task) {
+	t.Helper()
+	if got := b.file(t); !bytes.Equal(got, file) {
+		t.Errorf("file (-want +got):\n%s", cmp.Diff(string(file), string(got)))
+	}
+	if diff := cmp.Diff(whole.Stats, b.store.task.Stats); diff != "" {
+		t.Errorf("stats (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(whole.Outcome, b.store.task.Outcome); diff != "" {
+		t.Errorf("outcome (-want +got):\n%s", diff)
+	}
+	if got, want := b.store.task.File.Bytes, int64(len(file)); got != want {
+		t.Errorf("the task tells %d bytes, want %d", got, want)
+	}
+	if diff := cmp.Diff([]string{b.store.task.File.Key}, b.files.keys()); diff != "" {
+		t.Errorf("objects left (-want +got):\n%s", diff)
+	}
+	if len(b.store.events) != 1 {
+		t.Errorf("%d events, want 1", len(b.store.events))
+	}
+}
+
+func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
+	t.Parallel()
+	for name, request := range map[string]string{
+		"the patient": readPatient, "the statement": "metadata", "a first page": findObservations, "a later page": observations2, "a reference": "Binary/b1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				file, whole, _ := uninterrupted(t)
+				b := newBench(t)
+				b.hospital.script(request, answer{status: 503, retryAfter: 120})
+				started := time.Now()
+				b.work(t, 0)
+				if b.store.task.Status != export.Pending || time.Since(started) != 0 {
+					t.Fatalf("status %s after %v, want pending at once", b.store.task.Status, time.Since(started))
+				}
+				if diff := cmp.Diff([]time.Duration{2 * time.Minute}, b.nudges.tasks); diff != "" {
+					t.Errorf("nudges (-want +got):\n%s", diff)
+				}
+				if got, want := time.Until(b.store.lookAt), 2*time.Minute+lease; got != want {
+					t.Errorf("the sweeper looks after %v, want %v", got, want)
+				}
+				b.finish(t)
+				wantSameExport(t, b, file, whole)
+			})
+		})
+	}
+}
+
+func TestARetryAfterOfADayIsAskedAgainAfterAQuarterOfAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.script(findObservations, answer{status: 429, retryAfter: 86400, always: true})
+		b.work(t, 0)
+		if diff := cmp.Diff([]time.Duration{15 * time.Minute}, b.nudges.tasks); diff != "" {
+			t.Errorf("nudges (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestATypeThatAlwaysAsksToWaitIsLeftAfterFiveTries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
+		if runs := b.finish(t); runs != 5 {
+			t.Errorf("%d runs, want 5", runs)
+		}
+		if got := b.hospital.times(findObservations); got != 5 {
+			t.Errorf("%d tries, want 5", got)
+		}
+		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeFailed, Status: 429}
+		if got := outcomeOf(t, b.store.task, "Observation"); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		if diff := cmp.Diff(without(wholeRecord(), "Observation"), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAWaitThatWouldOutlastTheRunIsSpentInTheQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, _ := uninterrupted(t)
+		b := newBench(t)
+		b.hospital.script(findObservations, answer{status: 503, retryAfter: 20})
+		b.work(t, margin+10*time.Second)
+		if diff := cmp.Diff([]time.Duration{20 * time.Second}, b.nudges.tasks); diff != "" {
+			t.Errorf("nudges (-want +got):\n%s", diff)
+		}
+		b.finish(t)
+		wantSameExport(t, b, file, whole)
+	})
+}
+
+func TestAServerThatForgotItsPagesBetweenTwoRunsIsSearchedAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, _ := uninterrupted(t)
+		b := newBench(t)
+		b.hospital.script(observations2, answer{status: 503, retryAfter: 60}, answer{status: 410})
+		b.finish(t)
+		wantSameExport(t, b, file, whole)
+		if got := b.hospital.times(findObservations); got != 2 {
+			t.Errorf("searched %d times, want 2", got)
+		}
+	})
+}
+
+func TestATakeOverStopsTheRunAndNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.latency = 15 * time.Second
+		go func() {
+			<-time.After(50 * time.Second)
+			b.store.takeOver()
+		}()
+		b.work(t, 0)
+		if got := b.store.extends; got != 2 {
+			t.Errorf("the lease was extended %d times before, want 2", got)
+		}
+		// The heartbeat at 60 s sees it; the request under way is given up.
+		if got := len(b.hospital.asked); got > 4 {
+			t.Errorf("%d requests, want at most 4", got)
+		}
+		if b.store.task.Status != export.Pending || len(b.files.keys())+len(b.nudges.tasks)+len(b.store.events) != 0 {
+			t.Errorf("status %s, objects %v, nudges %v", b.store.task.Status, b.files.keys(), b.nudges.tasks)
+		}
+	})
+}
+
+func TestATakeOverDuringARefreshIsNoSetback(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.desk.hang = true
+		go func() {
+			<-time.After(10 * time.Second)
+			b.store.takeOver()
+		}()
+		b.work(t, 0)
+		if b.store.task.Setbacks != 0 || len(b.nudges.tasks)+len(b.store.events) != 0 {
+			t.Errorf("%d setbacks, nudges %v, %d events", b.store.task.Setbacks, b.nudges.tasks, len(b.store.events))
+		}
+	})
+}
+
+func TestWhatARunHasReachedIsStoredThoughItsTimeEndsThen(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		runFor time.Duration
+		last   string // the last object of the run
+		want   export.Status
+	}{
+		"the result":     {0, "segment-1.ndjson", export.Success},
+		"the checkpoint": {margin + 5*time.Second, "checkpoint-1.json", export.Pending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.hospital.latency = time.Second
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				b.files.closed = func(key string) {
+					if strings.HasSuffix(key, c.last) {
+						cancel()
+					}
+				}
+				var deadline time.Time
+				if c.runFor > 0 {
+					deadline = time.Now().Add(c.runFor)
+				}
+				if err := b.worker.Work(ctx, tenant, taskID, deadline); err != nil {
+					t.Fatal(err)
+				}
+				if ctx.Err() == nil || b.store.task.Status != c.want || !b.store.task.LeaseUntil.IsZero() != (c.want == export.Success) {
+					t.Errorf("context %v, task %+v", ctx.Err(), b.store.task)
+				}
+			})
+		})
+	}
+}
+
+func TestALateWorkerLeavesTheOtherWorkersSegmentsAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, _ := uninterrupted(t)
+		b := newBench(t)
+		b.hospital.script(observations2, answer{status: 503, retryAfter: 60})
+		b.work(t, 0) // leaves a checkpoint and a segment
+		before := b.files.keys()
+		b.store.finish = func() error {
+			b.store.task.Generation++ // another worker has claimed the task in the last moment
+			return fault.Stale()
+		}
+		b.work(t, 0)
+		for _, key := range before {
+			if _, ok := b.files.objects[key]; !ok {
+				t.Errorf("the late worker deleted %s", key)
+			}
+		}
+		b.store.finish = nil
+		<-time.After(lease + time.Second)
+		b.finish(t)
+		if got := b.file(t); !bytes.Equal(got, file) || b.store.task.Stats.TotalResources != whole.Stats.TotalResources {
+			t.Errorf("the other worker's file differs:\n%s", cmp.Diff(string(file), string(got)))
+		}
+	})
+}
+
+func TestTheLeaseIsExtendedWhileARunLasts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.latency = 10 * time.Second
+		b.work(t, 0)
+		if got, want := b.store.extends, len(b.hospital.asked)*10/20; got < want-1 || got > want {
+			t.Errorf("extended %d times, want about %d", got, want)
+		}
+	})
+}
+
+func TestALateOrForgedMessageChangesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.store.task.LeaseUntil = time.Now().Add(time.Second)
+		b.work(t, 0)
+		if len(b.hospital.asked) != 0 || b.store.task.Generation != 0 {
+			t.Errorf("%v asked for a task that is somebody's", b.hospital.asked)
+		}
+		<-time.After(2 * time.Second)
+		b.work(t, 0)
+		done := b.store.task
+		b.work(t, 0)
+		if diff := cmp.Diff(done, b.store.task); diff != "" || len(b.store.events) != 1 {
+			t.Errorf("%d events, task (-before +after):\n%s", len(b.store.events), diff)
+		}
+	})
+}
+
+func TestACheckpointHoldsNoContent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.add(t, `{"resourceType":"Condition","id":"c1","code":{"text":"a secret of the patient"}}`)
+		b.hospital.script(findObservations, answer{status: 503, retryAfter: 60})
+		b.work(t, 0)
+		if body := string(b.files.objects[b.store.task.Checkpoint]); body == "" || strings.Contains(body, "secret") || strings.Contains(body, "first") {
+			t.Errorf("checkpoint %q", body)
+		}
+	})
+}

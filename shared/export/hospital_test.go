@@ -1,0 +1,234 @@
+package export_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"recordbridge/shared/safehttp"
+)
+
+const (
+	base      = "https://ehr.example/fhir/r4"
+	patientID = "p1"
+)
+
+// hospital is a FHIR server without a socket, so that it runs in virtual time: it is the Doer of the real reader.
+type hospital struct {
+	types     []string            // of the CapabilityStatement, "Type" or "Type:search parameter"
+	resources map[string]string   // bodies by "Type/id"
+	pages     map[string][]string // by type: "c1 c2" are the ids of one page
+	latency   time.Duration
+
+	mu      sync.Mutex
+	scripts map[string][]answer // by request, before the normal answer
+	asked   []string            // requests: path and query below the base
+	bearers map[string]bool     // the Authorization headers that came
+}
+
+// answer is one scripted answer. Status 0 is a connection that fails.
+type answer struct {
+	status     int
+	retryAfter int
+	body       string
+	always     bool // not only once
+}
+
+// Do implements smart.Doer.
+func (h *hospital) Do(r *http.Request) (*http.Response, error) {
+	select {
+	case <-time.After(h.latency):
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	name := r.URL.Host
+	if r.URL.Host == "ehr.example" {
+		name = strings.TrimPrefix(r.URL.RequestURI(), "/fhir/r4/")
+	}
+	w := httptest.NewRecorder()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, name)
+	h.bearers[r.Header.Get("Authorization")] = true
+	if scripted, ok := h.next(name); ok {
+		if scripted.status == 0 {
+			return nil, &safehttp.Error{Class: safehttp.Connect}
+		}
+		if scripted.retryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(scripted.retryAfter))
+		}
+		w.WriteHeader(scripted.status)
+		_, _ = w.WriteString(scripted.body)
+		return w.Result(), nil
+	}
+	h.serve(w, r, name)
+	return w.Result(), nil
+}
+
+func (h *hospital) next(name string) (answer, bool) {
+	script := h.scripts[name]
+	if len(script) == 0 {
+		return answer{}, false
+	}
+	if !script[0].always {
+		h.scripts[name] = script[1:]
+	}
+	return script[0], true
+}
+
+func (h *hospital) serve(w http.ResponseWriter, r *http.Request, name string) {
+	path, _, _ := strings.Cut(name, "?")
+	body, known := h.resources[path]
+	switch {
+	case path == "metadata":
+		body = h.statement()
+	case known:
+	case h.pages[path] != nil && r.URL.Query().Get(h.param(path)) != "":
+		body = h.bundle(path, r)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	_, _ = w.Write([]byte(body))
+}
+
+func (h *hospital) param(resourceType string) string {
+	for _, t := range h.types {
+		if name, param, _ := strings.Cut(t, ":"); name == resourceType {
+			return param
+		}
+	}
+	return ""
+}
+
+func (h *hospital) statement() string {
+	var resources []string
+	for _, t := range h.types {
+		name, param, _ := strings.Cut(t, ":")
+		resources = append(resources, fmt.Sprintf(`{"type":%q,"searchParam":[{"name":"_id"},{"name":%q}]}`, name, param))
+	}
+	return `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[` +
+		strings.Join(resources, ",") + `]}]}`
+}
+
+func (h *hospital) bundle(resourceType string, r *http.Request) string {
+	number, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	pages := h.pages[resourceType]
+	var entries []string
+	for id := range strings.FieldsSeq(pages[number]) {
+		name := id
+		if !strings.Contains(id, "/") {
+			name = resourceType + "/" + id
+		}
+		entries = append(entries, `{"fullUrl":"`+base+"/"+name+`","resource":`+h.resources[name]+`,"search":{"mode":"match"}}`)
+	}
+	link := ""
+	if number+1 < len(pages) {
+		query := r.URL.Query()
+		query.Set("page", strconv.Itoa(number+1))
+		link = `,"link":[{"relation":"next","url":"` + base + "/" + resourceType + "?" + query.Encode() + `"}]`
+	}
+	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `]` + link + `}`
+}
+
+// script makes the server answer a request so, before it answers normally again.
+func (h *hospital) script(name string, answers ...answer) { h.scripts[name] = answers }
+
+// times counts the requests of a name.
+func (h *hospital) times(name string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	count := 0
+	for _, asked := range h.asked {
+		if asked == name {
+			count++
+		}
+	}
+	return count
+}
+
+func (h *hospital) add(t *testing.T, resources ...string) {
+	t.Helper()
+	for _, text := range resources {
+		var head struct {
+			ResourceType string
+			ID           string
+		}
+		if err := json.Unmarshal([]byte(text), &head); err != nil {
+			t.Fatal(err, text)
+		}
+		h.resources[head.ResourceType+"/"+head.ID] = text
+	}
+}
+
+// The searches and the reads of newHospital that tests make fail.
+const (
+	findConditions   = "Condition?patient=p1"
+	findObservations = "Observation?patient=p1"
+	observations2    = "Observation?page=1&patient=p1"
+	findNotes        = "DocumentReference?subject=Patient%2Fp1"
+	readPatient      = "Patient/p1"
+)
+
+// newHospital has the record of one patient, with every kind of reference.
+func newHospital(t *testing.T) *hospital {
+	t.Helper()
+	h := &hospital{
+		types: []string{
+			"Patient:_id", "Condition:patient", "Observation:patient", "DocumentReference:subject", "Goal:patient",
+			"MedicationRequest:patient", "Practitioner:name",
+		},
+		resources: map[string]string{}, scripts: map[string][]answer{}, bearers: map[string]bool{},
+		pages: map[string][]string{
+			"Condition":         {"c1 c2", "c2 c3 Patient/p1"},
+			"Observation":       {"o1 o2", "o2", "o3 o1 o4"},
+			"DocumentReference": {"n1"},
+			"Goal":              {""},
+			"MedicationRequest": {"r1 Medication/m1"},
+		},
+	}
+	h.add(t,
+		`{"resourceType":"Patient","id":"p1","generalPractitioner":[{"reference":"Practitioner/d1"}],"managingOrganization":{"reference":"Organization/g1"}}`,
+		`{"resourceType":"Patient","id":"p2"}`,
+		`{"resourceType":"Condition","id":"c1","subject":{"reference":"Patient/p1"},"asserter":{"reference":"`+base+`/Practitioner/d1"}}`,
+		`{"resourceType":"Condition","id":"c2","subject":{"reference":"Patient/p1"},"recorder":{"reference":"Practitioner/d2/_history/3"}}`,
+		`{"resourceType":"Condition","id":"c3","subject":{"reference":"Patient/p2"}}`,
+		`{"resourceType":"Observation","id":"o1","contained":[{"resourceType":"Practitioner","id":"in"}],"performer":[{"reference":"#in"}]}`,
+		`{"resourceType":"Observation","id":"o2","performer":[{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}]}`,
+		`{"resourceType":"Observation","id":"o3","performer":[{"reference":"https://elsewhere.example/fhir/r4/Practitioner/x1"}]}`,
+		`{"resourceType":"Observation","id":"o4","specimen":{"reference":"Specimen/s1"},"device":{"reference":"Practitioner?name=any"}}`,
+		`{"resourceType":"DocumentReference","id":"n1","content":[{"attachment":{"url":"Binary/b1"}},{"attachment":{"url":"`+base+`/Binary/b1"}},`+
+			`{"attachment":{"url":"https://elsewhere.example/Binary/b2"}}],"custodian":{"reference":"Organization/g1"}}`,
+		`{"resourceType":"MedicationRequest","id":"r1","medicationReference":{"reference":"Medication/m1"}}`,
+		`{"resourceType":"Medication","id":"m1","manufacturer":{"reference":"Organization/g2"}}`,
+		`{"resourceType":"Practitioner","id":"d1"}`,
+		`{"resourceType":"Practitioner","id":"d2","qualification":[{"issuer":{"reference":"Organization/g1"}}]}`,
+		`{"resourceType":"Organization","id":"g1"}`,
+		`{"resourceType":"Organization","id":"g2","partOf":{"reference":"Organization/g3"}}`,
+		`{"resourceType":"Organization","id":"g3","partOf":{"reference":"Organization/g2"}}`,
+		`{"resourceType":"Binary","id":"b1","contentType":"text/plain","data":"YQ=="}`,
+	)
+	return h
+}
+
+// wholeRecord is what an export of newHospital holds, in order.
+func wholeRecord() []string {
+	return []string{
+		"Patient/p1", "Condition/c1", "Condition/c2", "Condition/c3", "Observation/o1", "Observation/o2", "Observation/o3",
+		"Observation/o4", "DocumentReference/n1", "MedicationRequest/r1", "Medication/m1", "Practitioner/d1",
+		"Organization/g1", "Practitioner/d2", "Binary/b1", "Organization/g2", "Organization/g3",
+	}
+}
+
+func without(names []string, unwanted ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.Contains(unwanted, name) || slices.Contains(unwanted, strings.Split(name, "/")[0])
+	})
+}

@@ -1,0 +1,132 @@
+package export_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/export"
+)
+
+func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
+	t.Parallel()
+	html := "<!doctype html><html>Sign in</html>"
+	for name, c := range map[string]struct {
+		request  string
+		answer   answer
+		requests int
+		waited   time.Duration
+		want     export.TypeOutcome
+		lost     []string
+	}{
+		"401 twice": {
+			findObservations, answer{status: 401}, 2, 0,
+			export.TypeOutcome{Result: export.OutcomeDenied, Status: 401}, []string{"Observation"},
+		},
+		"403": {
+			findObservations, answer{status: 403}, 1, 0,
+			export.TypeOutcome{Result: export.OutcomeDenied, Status: 403}, []string{"Observation"},
+		},
+		"404": {
+			findObservations, answer{status: 404, body: html}, 1, 0,
+			export.TypeOutcome{Result: export.OutcomeUnsupported, Status: 404}, []string{"Observation"},
+		},
+		"400": {
+			findObservations, answer{status: 400}, 1, 0,
+			export.TypeOutcome{Result: export.OutcomeUnsupported, Status: 400}, []string{"Observation"},
+		},
+		"a redirect to a sign-in page": {
+			findObservations, answer{status: 302}, 1, 0,
+			export.TypeOutcome{Result: export.OutcomeUnsupported, Status: 302}, []string{"Observation"},
+		},
+		"500": {
+			findObservations, answer{status: 500}, 2, 500 * time.Millisecond,
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 500}, []string{"Observation"},
+		},
+		"503 with Retry-After": {
+			findObservations, answer{status: 503, retryAfter: 3}, 5, 13 * time.Second, // 3, 3, 3 and 4 seconds
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 503}, []string{"Observation"},
+		},
+		"429 without Retry-After": {
+			findObservations, answer{status: 429}, 5, 7500 * time.Millisecond,
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 429}, []string{"Observation"},
+		},
+		"no connection": {
+			findObservations, answer{}, 5, 7500 * time.Millisecond,
+			export.TypeOutcome{Result: export.OutcomeFailed}, []string{"Observation"},
+		},
+		"HTML": {
+			findObservations, answer{status: 200, body: html}, 2, 500 * time.Millisecond,
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200}, []string{"Observation"},
+		},
+		"broken JSON": {
+			findObservations, answer{status: 200, body: `{"resourceType":"Bundle","entry":[{`}, 2, 0,
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200}, []string{"Observation"},
+		},
+		"an OperationOutcome in place of a page": {
+			findObservations, answer{status: 200, body: `{"resourceType":"OperationOutcome"}`}, 2, 0,
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200}, []string{"Observation"},
+		},
+		"page 2: 403": {
+			observations2, answer{status: 403}, 1, 0,
+			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 403, Count: 2}, []string{"Observation/o3", "Observation/o4"},
+		},
+		"page 2: 500": {
+			observations2, answer{status: 500}, 2, 500 * time.Millisecond,
+			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 500, Count: 2}, []string{"Observation/o3", "Observation/o4"},
+		},
+		"page 2: HTML": {
+			observations2, answer{status: 200, body: html}, 2, 500 * time.Millisecond,
+			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 200, Count: 2}, []string{"Observation/o3", "Observation/o4"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				c.answer.always, c.want.Type = true, "Observation"
+				b.hospital.script(c.request, c.answer)
+				started := time.Now()
+				b.work(t, 0)
+				if diff := cmp.Diff(without(wholeRecord(), c.lost...), names(t, b.file(t))); diff != "" {
+					t.Errorf("file (-want +got):\n%s", diff)
+				}
+				if got := outcomeOf(t, b.store.task, "Observation"); got != c.want {
+					t.Errorf("got %+v, want %+v", got, c.want)
+				}
+				if got := b.hospital.times(c.request); got != c.requests {
+					t.Errorf("%d requests, want %d", got, c.requests)
+				}
+				if got := time.Since(started); got != c.waited {
+					t.Errorf("waited %v, want %v", got, c.waited)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatFailsOnceIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	for name, once := range map[string]answer{
+		"500": {status: 500}, "503": {status: 503}, "429 with Retry-After": {status: 429, retryAfter: 20},
+		"no connection": {}, "HTML": {status: 200, body: "<html>"}, "broken JSON": {status: 200, body: "{"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				for _, request := range []string{readPatient, "metadata", findConditions, observations2, "Binary/b1"} {
+					if name != "broken JSON" || request == observations2 || request == findConditions {
+						b.hospital.script(request, once)
+					}
+				}
+				b.work(t, 0)
+				if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
+					t.Errorf("file (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package tokens_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tokens"
+)
+
+const connID = "c0000000-0000-4000-8000-000000000001"
+
+var (
+	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
+	start  = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+)
+
+// ehr is a token endpoint that takes each refresh token once, as RFC 9700 section 4.14.2 wants it.
+type ehr struct {
+	mu     sync.Mutex
+	now    func() time.Time
+	valid  string
+	spent  []string // refresh tokens in the order of their use
+	answer func() error
+}
+
+func (e *ehr) Refresh(ctx context.Context, old tokens.Set) (tokens.Set, error) {
+	if e.answer != nil {
+		if err := e.answer(); err != nil {
+			return tokens.Set{}, err
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return tokens.Set{}, err
+	}
+	used := old.RefreshToken.Reveal()
+	e.spent = append(e.spent, used)
+	if used != e.valid {
+		return tokens.Set{}, tokens.ErrRefused
+	}
+	e.valid = fmt.Sprint("refresh ", len(e.spent)+1)
+	old.AccessToken, old.RefreshToken = secret.New(fmt.Sprint("access ", len(e.spent)+1)), secret.New(e.valid)
+	old.ExpiresAt = e.now().Add(time.Hour)
+	return old, nil
+}
+
+// world is a connection with a token set in a DynamoDB and a KMS of the test's own.
+type world struct {
+	rows  store.Tokens
+	flow  store.Flow
+	vault tokens.Vault
+	ehr   *ehr
+	at    time.Time
+}
+
+func newWorld(t *testing.T, expiresIn time.Duration) *world {
+	t.Helper()
+	declared, err := template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
+	must(t, err)
+	cloud, err := aws.New(aws.Options{})
+	must(t, err)
+	cfg := cloud.Config("test")
+	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
+	names := map[string]string{}
+	for _, table := range declared.Tables {
+		names[table.LogicalID] = table.Name
+	}
+	keys, db := awskms.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
+	key, err := keys.CreateKey(t.Context(), &awskms.CreateKeyInput{})
+	must(t, err)
+
+	w := &world{at: start}
+	w.rows = store.Tokens{DB: db, Table: names["TokensTable"]}
+	w.flow = store.Flow{DB: db, Table: names["FlowTable"], TokensTable: names["TokensTable"]}
+	w.vault = tokens.Vault{Sealer: kms.New(keys, *key.KeyMetadata.KeyId, tokens.Purpose, w.now)}
+	w.ehr = &ehr{valid: "refresh 1", now: w.now}
+	w.put(t, setOf(start.Add(expiresIn)))
+	return w
+}
+
+func (w *world) now() time.Time { return w.at }
+
+// put stores the first version of the connection's tokens, as the callback does.
+func (w *world) put(t *testing.T, set tokens.Set) {
+	t.Helper()
+	row, err := w.vault.Seal(t.Context(), tenant, connID, 1, set)
+	must(t, err)
+	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
+	must(t, w.flow.BeginAttempt(t.Context(), attempt, flow.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
+	must(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
+}
+
+// keeper is one worker; owner is who it leases as.
+func (w *world) keeper(owner string) tokens.Keeper {
+	return tokens.Keeper{
+		Store: w.rows, Vault: w.vault, Refresher: w.ehr, Now: w.now, NewID: func() string { return owner },
+	}
+}
+
+func setOf(expires time.Time) tokens.Set {
+	return tokens.Set{
+		AccessToken: secret.New("access 1"), RefreshToken: secret.New("refresh 1"), PatientID: secret.New("patient 1"),
+		Scope: "patient/*.read", FHIRBase: "https://fhir.example/r4", TokenEndpoint: "https://fhir.example/token",
+		ClientID: "client", ExpiresAt: expires,
+	}
+}
+
+// stored opens what the row holds.
+func (w *world) stored(t *testing.T) (tokens.Set, tokens.Row) {
+	t.Helper()
+	row, err := w.rows.Tokens(t.Context(), tenant, connID)
+	must(t, err)
+	set, err := w.vault.Open(t.Context(), row)
+	must(t, err)
+	return set, row
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,175 @@
+package webhook_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/webhook"
+)
+
+func newSecret(t *testing.T) secret.Text {
+	t.Helper()
+	text, err := webhook.NewSecret(rand.Reader)
+	must(t, err)
+	return text
+}
+
+// verify asks the reference library, which a receiver would use.
+func verify(t *testing.T, p post, text secret.Text) error {
+	t.Helper()
+	verifier, header := reference(t, p, text)
+	return verifier.Verify([]byte(p.body), header)
+}
+
+// verifyLater verifies a POST of some time ago, which the library would refuse for its age.
+func verifyLater(t *testing.T, p post, text secret.Text) error {
+	t.Helper()
+	verifier, header := reference(t, p, text)
+	return verifier.VerifyIgnoringTimestamp([]byte(p.body), header)
+}
+
+func reference(t *testing.T, p post, text secret.Text) (*standardwebhooks.Webhook, http.Header) {
+	t.Helper()
+	verifier, err := standardwebhooks.NewWebhook(text.Reveal())
+	must(t, err)
+	header := http.Header{}
+	for name, value := range p.header {
+		header.Set(name, value)
+	}
+	return verifier, header
+}
+
+func TestTheReferenceLibraryVerifiesADelivery(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		text := newSecret(t)
+		w.subscribe(t, "s1", signing{text: text})
+		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		got := w.posts[0]
+		if err := verify(t, got, text); err != nil {
+			t.Errorf("verify: %v", err)
+		}
+		if err := verify(t, got, newSecret(t)); err == nil {
+			t.Error("another secret verifies")
+		}
+		got.body += " "
+		if err := verify(t, got, text); err == nil {
+			t.Error("a changed body verifies")
+		}
+	})
+}
+
+func TestWhileASecretRotatesBothVerifyAndThenOnlyTheNewOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		fresh, old := newSecret(t), newSecret(t)
+		expires := time.Now().Add(24 * time.Hour)
+		w.subscribe(t, "s1", signing{text: fresh}, signing{text: old, expires: expires})
+		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 500}, nil }
+		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		w.followSchedule(t)
+
+		for _, p := range w.posts {
+			entries := strings.Fields(p.header["Webhook-Signature"])
+			wantOld := p.at.Before(expires)
+			if want := map[bool]int{true: 2, false: 1}[wantOld]; len(entries) != want {
+				t.Errorf("%d signatures at %v, want %d", len(entries), p.at, want)
+			}
+			if err := verifyLater(t, p, fresh); err != nil {
+				t.Errorf("the new secret at %v: %v", p.at, err)
+			}
+			if err := verifyLater(t, p, old); (err == nil) != wantOld {
+				t.Errorf("the old secret at %v: %v, want it to verify: %v", p.at, err, wantOld)
+			}
+		}
+	})
+}
+
+func TestASubscriptionWithoutALiveSecretSendsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(t, "s1", signing{text: newSecret(t), expires: time.Now()})
+		if err := w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID); err == nil || len(w.posts) != 0 {
+			t.Errorf("error %v after %d unsigned POSTs, want an error and none", err, len(w.posts))
+		}
+	})
+}
+
+func TestADamagedSecretSendsNothing(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"whsec_", "whsec_not base64", "whsec_" + strings.Repeat("A", 43)} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.subscribe(t, "s1", signing{text: secret.New(text)})
+			if err := w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID); err == nil || len(w.posts) != 0 {
+				t.Errorf("%q: error %v after %d POSTs, want an error and none", text, err, len(w.posts))
+			}
+		})
+	}
+}
+
+func TestASecretHas32BytesInStandardBase64(t *testing.T) {
+	t.Parallel()
+	text, err := webhook.NewSecret(bytes.NewReader(bytes.Repeat([]byte{0xff}, 32)))
+	must(t, err)
+	if want := "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0xff}, 32)); text.Reveal() != want {
+		t.Errorf("secret = %q, want %q", text.Reveal(), want)
+	}
+	if _, err := webhook.NewSecret(strings.NewReader("too short")); err == nil {
+		t.Error("a secret was made of too few random bytes")
+	}
+}
+
+func TestCheckURLRefusesWhatMustNotBeCalled(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		url        string
+		test, live bool
+	}{
+		{"https://alder.example/hook", true, true},
+		{"https://alder.example:8443/hook?a=b", true, true},
+		{"HTTPS://alder.example", true, true},
+		{"http://localhost:8080/hook", true, false},
+		{"http://127.0.0.1:8080/hook", true, false},
+		{"http://[::1]:8080/hook", true, false},
+		{"http://alder.example/hook", false, false},
+		{"http://localhost.alder.example/hook", false, false},
+		{"http://127.0.0.1.alder.example/hook", false, false},
+		{"http://127.0.0.2/hook", false, false},
+		{"http://0.0.0.0/hook", false, false},
+		{"https://user@alder.example/hook", false, false},
+		{"https://user:password@alder.example/hook", false, false},
+		{"https://alder.example/hook#part", false, false},
+		{"https:///hook", false, false},
+		{"https://:443/hook", false, false},
+		{"https:alder.example", false, false},
+		{"//alder.example/hook", false, false},
+		{"alder.example/hook", false, false},
+		{"ftp://alder.example/hook", false, false},
+		{"javascript:alert(1)", false, false},
+		{"file:///etc/passwd", false, false},
+		{"https://alder.example/\n", false, false},
+		{"https://al der.example/", false, false},
+		{"", false, false},
+	}
+	for _, test := range tests {
+		for mode, want := range map[org.Mode]bool{org.Test: test.test, org.Live: test.live} {
+			if err := webhook.CheckURL(mode, test.url); (err == nil) != want {
+				t.Errorf("CheckURL(%s, %q) = %v, want it accepted: %v", mode, test.url, err, want)
+			}
+		}
+	}
+}

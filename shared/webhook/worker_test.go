@@ -1,0 +1,334 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// schedule is the wait before each attempt (decisions section 6).
+func schedule() []time.Duration {
+	return []time.Duration{
+		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+		5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	}
+}
+
+// A receiver that never works gets ten attempts: the queue's own delay carries the short waits, the due index the long
+// ones. A nudge a millisecond early finds nothing to do.
+func TestAReceiverThatNeverWorksGetsTenAttempts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ luck, factor float64 }{
+		"at the earliest": {0, 0.8}, "on average": {0.5, 1}, "at the latest": {0.999999999999, 1.2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.luck = test.luck
+				w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 503, Body: []byte("no")}, nil }
+				w.subscribe(t, "s1")
+				must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+				w.followSchedule(t)
+
+				if len(w.posts) != len(schedule()) {
+					t.Fatalf("%d attempts, want %d", len(w.posts), len(schedule()))
+				}
+				for i, wait := range schedule() {
+					want := time.Duration(float64(wait) * test.factor)
+					got := w.posts[max(i, 0)].at.Sub(w.posts[max(i-1, 0)].at)
+					if (got - want).Abs() > time.Millisecond {
+						t.Errorf("attempt %d came %v after the one before, want %v", i+1, got, want)
+					}
+					if w.posts[i].body != w.posts[0].body || w.posts[i].header["Webhook-Id"] != w.posts[0].header["Webhook-Id"] {
+						t.Errorf("attempt %d tells something else", i+1)
+					}
+				}
+			})
+		})
+	}
+}
+
+// followSchedule plays queue and sweeper until nothing is due any more.
+func (w *world) followSchedule(t *testing.T) {
+	t.Helper()
+	for range 20 {
+		rows := w.due(t)
+		if len(rows) == 0 {
+			return
+		}
+		next := rows[0].At
+		if n := len(w.nudges); n > 0 {
+			next = time.Now().Add(w.nudges[n-1].delay)
+			if want := next.Add(30 * time.Second); !rows[0].At.Equal(want.Truncate(time.Microsecond)) {
+				t.Errorf("nudged for %v, the sweeper steps in at %v, want %v", next, rows[0].At, want)
+			}
+			w.nudges = nil
+		}
+		before := len(w.posts)
+		sleepUntil(next.Add(-time.Millisecond))
+		must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
+		if len(w.posts) != before {
+			t.Fatalf("attempt %d came before its time", len(w.posts))
+		}
+		sleepUntil(next)
+		must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
+		if len(w.posts) != before+1 {
+			t.Fatalf("no attempt at its time, after %d", before)
+		}
+	}
+	t.Fatal("the schedule does not end")
+}
+
+func TestADeliveryThatSucceedsIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = func(_ string, nth int) (webhook.Answer, error) {
+			return webhook.Answer{Status: []int{500, 302, 404, 204}[nth-1]}, nil // a redirect is a failure
+		}
+		w.subscribe(t, "s1")
+		event := w.emit(t)
+		must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		id := w.due(t)[0].ID
+		w.followSchedule(t)
+		if len(w.posts) != 4 {
+			t.Errorf("%d attempts, want 4", len(w.posts))
+		}
+		// Nudges that come late or twice change nothing.
+		for range 3 {
+			must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+			must(t, w.worker().RetryDelivery(t.Context(), tenant, id))
+			sleepUntil(time.Now().Add(time.Hour))
+		}
+		if len(w.posts) != 4 || len(w.due(t)) != 0 {
+			t.Errorf("%d attempts and %v due after late nudges, want 4 and none", len(w.posts), w.due(t))
+		}
+	})
+}
+
+func TestDuplicatesDeliverOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = func(string, int) (webhook.Answer, error) {
+			sleepUntil(time.Now().Add(10 * time.Second)) // so that all of them meet
+			return webhook.Answer{Status: 500}, nil
+		}
+		for _, id := range []string{"s1", "s2", "s3"} {
+			w.subscribe(t, id)
+		}
+		event := w.emit(t)
+		together(t, 8, func() error { return w.worker().DeliverEvent(t.Context(), tenant, event.ID) })
+		if got := w.receivers(); !slices.Equal(got, []string{"https://s1.example/hook", "https://s2.example/hook", "https://s3.example/hook"}) {
+			t.Errorf("first attempts went to %q, want one to each", got)
+		}
+		rows := w.due(t)
+		sleepUntil(time.Now().Add(5 * time.Second))
+		together(t, 8, func() error { return w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID) })
+		if len(w.posts) != 4 {
+			t.Errorf("%d attempts after 8 nudges for one delivery, want 4", len(w.posts))
+		}
+	})
+}
+
+func together(t *testing.T, n int, call func() error) {
+	t.Helper()
+	var group sync.WaitGroup
+	for range n {
+		group.Go(func() {
+			if err := call(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func (w *world) receivers() []string {
+	urls := make([]string, 0, len(w.posts))
+	for _, p := range w.posts {
+		urls = append(urls, p.url)
+	}
+	slices.Sort(urls)
+	return urls
+}
+
+func TestABlockedAddressIsTriedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Failure: webhook.FailedBlocked}, nil }
+		w.subscribe(t, "s1")
+		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		if rows := w.due(t); len(rows) != 0 || len(w.nudges) != 0 || len(w.posts) != 1 {
+			t.Errorf("%d attempts, nudges %v, due %v; want one attempt and nothing more", len(w.posts), w.nudges, rows)
+		}
+	})
+}
+
+// Our own faults use up no attempt: the same attempt is made again once the lease has ended, and not before.
+func TestOurOwnFaultUsesUpNoAttempt(t *testing.T) {
+	t.Parallel()
+	noSockets := errors.New("no sockets left")
+	faults := map[string]func(w *world) (worker webhook.Worker){
+		"the poster": func(w *world) webhook.Worker {
+			worker := w.worker()
+			worker.Poster = brokenPoster{err: noSockets}
+			return worker
+		},
+		"the secret's key": func(w *world) webhook.Worker {
+			worker := w.worker()
+			worker.Secrets = brokenOpener{err: noSockets}
+			return worker
+		},
+	}
+	for name, broken := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.subscribe(t, "s1")
+				event := w.emit(t)
+				started := time.Now()
+				if err := broken(w).DeliverEvent(t.Context(), tenant, event.ID); !errors.Is(err, noSockets) {
+					t.Fatalf("error = %v, want the fault", err)
+				}
+				rows := w.due(t)
+				if len(rows) != 1 || rows[0].Kind != due.Delivery || !rows[0].At.Equal(started.Add(lease)) {
+					t.Fatalf("due %v, want the delivery at the end of its lease", rows)
+				}
+				sleepUntil(rows[0].At)
+				must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
+				if len(w.posts) != 0 {
+					t.Error("an attempt was made while the lease was alive")
+				}
+				sleepUntil(rows[0].At.Add(time.Second))
+				w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: http.StatusBadGateway}, nil }
+				must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
+				if want := []nudge{{id: rows[0].ID, delay: 5 * time.Second}}; !slices.Equal(w.nudges, want) {
+					t.Errorf("nudges = %v, want %v: the wait after the first attempt", w.nudges, want)
+				}
+				w.followSchedule(t)
+				if len(w.posts) != len(schedule()) {
+					t.Errorf("%d attempts, want all %d", len(w.posts), len(schedule()))
+				}
+			})
+		})
+	}
+}
+
+type brokenPoster struct{ err error }
+
+func (b brokenPoster) Post(context.Context, string, map[string]string, []byte) (webhook.Answer, error) {
+	return webhook.Answer{}, b.err
+}
+
+type brokenOpener struct{ err error }
+
+func (b brokenOpener) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
+	return nil, b.err
+}
+
+func TestAPostThatOutlivesItsLeaseDoesNotSettleAnothersClaim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(t, "s1")
+		event := w.emit(t)
+		w.answer = func(_ string, nth int) (webhook.Answer, error) {
+			if nth > 1 {
+				return webhook.Answer{Status: http.StatusOK}, nil
+			}
+			sleepUntil(time.Now().Add(lease + time.Second))
+			must(t, w.worker().RetryDelivery(t.Context(), tenant, w.due(t)[0].ID)) // the second claim delivers
+			return webhook.Answer{Status: http.StatusInternalServerError}, nil
+		}
+		must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		if rows := w.due(t); len(rows) != 0 || len(w.posts) != 2 {
+			t.Errorf("%d attempts, due %v; want it delivered by the second", len(w.posts), rows)
+		}
+	})
+}
+
+func TestNobodyIsCalledWhoDoesNotWantTheEvent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		narrow := webhook.Subscription{ID: "s1", Tenant: tenant, URL: "https://s1.example", Types: []webhook.Type{webhook.ExportFailed}}
+		must(t, w.store.CreateSubscription(t.Context(), narrow))
+		off := webhook.Subscription{ID: "s2", Tenant: tenant, URL: "https://s2.example", Types: webhook.Required(), Disabled: true}
+		must(t, w.store.CreateSubscription(t.Context(), off))
+		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		if rows := w.due(t); len(w.posts) != 0 || len(rows) != 0 {
+			t.Errorf("%d attempts, due %v; want none", len(w.posts), rows)
+		}
+	})
+}
+
+// unsubscribed is a store whose subscriptions have gone since the fan-out.
+type unsubscribed struct{ webhook.Store }
+
+func (unsubscribed) Subscriptions(context.Context, org.Tenant) ([]webhook.Subscription, error) {
+	return nil, nil
+}
+
+func TestARetryForARemovedSubscriptionEndsTheDelivery(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Failure: webhook.FailedTimeout}, nil }
+		w.subscribe(t, "s1")
+		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		id := w.due(t)[0].ID
+		sleepUntil(time.Now().Add(5 * time.Second))
+		worker := w.worker()
+		worker.Store = unsubscribed{Store: w.store}
+		must(t, worker.RetryDelivery(t.Context(), tenant, id))
+		if rows := w.due(t); len(w.posts) != 1 || len(rows) != 0 {
+			t.Errorf("%d attempts, due %v; want one and none", len(w.posts), rows)
+		}
+	})
+}
+
+func TestAFirstDeliveryTakesFiveAWSCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(t, "s1")
+		event := w.emit(t)
+		w.restart()
+		w.calls = nil
+		must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		want := []string{
+			"dynamodb GetItem", "dynamodb Query", "dynamodb TransactWriteItems", "kms Decrypt", "dynamodb TransactWriteItems",
+		}
+		if diff := cmp.Diff(want, w.calls); diff != "" || len(w.posts) != 1 {
+			t.Errorf("%d attempts with these calls (-want +got):\n%s", len(w.posts), diff)
+		}
+	})
+}
+
+func TestAnEventThatIsNotThereIsAnError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		event := w.emit(t)
+		for _, foreign := range []org.Tenant{{Mode: org.Live, OrgID: tenant.OrgID}, {Mode: org.Test, OrgID: "0b"}} {
+			if err := w.worker().DeliverEvent(t.Context(), foreign, event.ID); err == nil {
+				t.Errorf("the event of another tenant was delivered for %v", foreign)
+			}
+		}
+	})
+}
