@@ -74,7 +74,7 @@ func (d Deps) get(ctx context.Context, caller *org.Caller, in request) (httpapi.
 	if err != nil {
 		return httpapi.Found{}, err
 	}
-	if err := task.Downloadable(in.FileName, d.Now()); err != nil {
+	if err = task.Downloadable(in.FileName, d.Now()); err != nil {
 		return httpapi.Found{}, err
 	}
 	address, err := d.Downloads.Address(ctx, task.File.Key, task.File.Name, export.ContentType, addressLife)

@@ -45,11 +45,8 @@ type request struct {
 type response struct {
 	TaskID string        `json:"task_id"`
 	Status export.Status `json:"status"`
-	*result
-}
 
-// result is an extension, only with ?include=result.
-type result struct {
+	// Extensions, only with ?include=result.
 	FailureReason export.Reason          `json:"failure_reason,omitempty"`
 	Stats         *webhook.Stats         `json:"stats,omitempty"`
 	DownloadLinks []webhook.DownloadLink `json:"download_links,omitempty"`
@@ -77,20 +74,21 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response,
 		return response{}, err
 	}
 	out := response{TaskID: task.ID, Status: task.Status}
-	if in.Include == "result" {
-		out.result, err = d.result(task)
+	if in.Include != "result" {
+		return out, nil
 	}
-	return out, err
+	return d.withResult(out, task)
 }
 
-func (d Deps) result(task export.Task) (*result, error) {
-	out := &result{FailureReason: task.FailureReason, Outcome: task.Outcome}
+// withResult adds what the webhook tells.
+func (d Deps) withResult(out response, task export.Task) (response, error) {
+	out.FailureReason, out.Outcome = task.FailureReason, task.Outcome
 	if task.Status != export.Success {
 		return out, nil
 	}
 	address, err := d.Links.URL(task)
 	if err != nil {
-		return nil, err
+		return response{}, err
 	}
 	out.Stats = &task.Stats
 	out.DownloadLinks = []webhook.DownloadLink{{URL: address, ExportType: export.ExportType, ContentType: export.ContentType}}

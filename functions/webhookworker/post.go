@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -29,28 +30,36 @@ type Poster struct {
 	Client Doer
 }
 
-// Post implements webhook.Poster.
+// Post implements webhook.Poster. Its error is that ctx has ended: then nothing is known of the receiver.
 func (p Poster) Post(ctx context.Context, url string, header map[string]string, body []byte) (webhook.Answer, error) {
+	answer := p.post(ctx, url, header, body)
+	if answer.Failure != "" && ctx.Err() != nil {
+		return webhook.Answer{}, fmt.Errorf("the worker's time has ended: %w", ctx.Err())
+	}
+	return answer, nil
+}
+
+func (p Poster) post(ctx context.Context, url string, header map[string]string, body []byte) webhook.Answer {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		// The address passed its check when it was registered; what no request can be made of is never reached.
-		return webhook.Answer{Failure: webhook.FailedBlocked}, nil //nolint:nilerr // it is the receiver's failure, not ours
+		return webhook.Answer{Failure: webhook.FailedBlocked}
 	}
 	for name, value := range header {
 		r.Header.Set(name, value)
 	}
 	response, err := p.Client.Do(r)
 	if err != nil {
-		return webhook.Answer{Failure: failureOf(err)}, nil //nolint:nilerr // it is the receiver's failure, not ours
+		return webhook.Answer{Failure: failureOf(err)}
 	}
 	defer func() { _ = response.Body.Close() }()
 	kept, err := io.ReadAll(io.LimitReader(response.Body, keptBody))
 	if err != nil && ctx.Err() != nil {
-		return webhook.Answer{Failure: webhook.FailedTimeout}, nil
+		return webhook.Answer{Failure: webhook.FailedTimeout}
 	}
-	return webhook.Answer{Status: response.StatusCode, Body: kept}, nil
+	return webhook.Answer{Status: response.StatusCode, Body: kept}
 }
 
 func failureOf(err error) webhook.Failure {

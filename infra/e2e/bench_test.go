@@ -60,7 +60,7 @@ func startBenched(b *testing.B) *benched {
 	}
 }
 
-func (r *benched) get(address string) *http.Response {
+func (r *benched) get(address string) {
 	r.b.Helper()
 	request, err := http.NewRequestWithContext(r.b.Context(), http.MethodGet, address, nil)
 	must(r.b, err)
@@ -69,7 +69,6 @@ func (r *benched) get(address string) *http.Response {
 	_, err = io.Copy(io.Discard, response.Body)
 	must(r.b, err)
 	must(r.b, response.Body.Close())
-	return response
 }
 
 // BenchmarkRunnerStart is the time from the start of the built runner to its run file: everything is created and seeded.

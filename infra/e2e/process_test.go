@@ -259,7 +259,7 @@ func TestAWebhookWorkerKilledAfterItsPostPostsTheSameAgain(t *testing.T) {
 		first := len(posts[id]) == 1
 		mu.Unlock()
 		if first {
-			r.post("/kill/WebhookWorkerFunction")
+			r.post("/kill/WebhookWorkerFunction") //nolint:contextcheck // the request dies with the worker; the kill must not
 		}
 	}))
 	defer receiver.Close()

@@ -55,15 +55,15 @@ func tokenFailure(err error) error {
 	return &setback{reason: TokenRefreshFailure, cause: err}
 }
 
-// handOver ends a run early: what there is is saved, and the task goes on after wait.
-type handOver struct {
+// handOverError ends a run early: what there is is saved, and the task goes on after wait.
+type handOverError struct {
 	wait time.Duration
 }
 
-func (h *handOver) Error() string { return "checkpoint and continue" }
+func (h *handOverError) Error() string { return "checkpoint and continue" }
 
 // ask makes one request, again when that may help: after a refresh of the token on the first 401, after a wait on
-// what passes (fhir notes section 2.5). A wait that is too long for a running function is a handOver.
+// what passes (fhir notes section 2.5). A wait that is too long for a running function is a handOverError.
 func (s *session) ask(ctx context.Context, request func(context.Context) ([]byte, error)) ([]byte, error) {
 	renewed := false
 	first := s.tried + 1
@@ -114,7 +114,7 @@ func triesFor(failed *fhir.RequestError) int {
 
 func (s *session) wait(ctx context.Context, wait time.Duration) error {
 	if wait > longestWait || (!s.pauseBy.IsZero() && s.now().Add(wait).After(s.pauseBy)) {
-		return &handOver{wait: wait}
+		return &handOverError{wait: wait}
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -17,6 +17,7 @@ const maxPages = 2000
 // collector is one run of a task: it writes what it collects into one segment.
 type collector struct {
 	*session
+
 	worker  Worker
 	task    Task
 	base    fhir.Base
@@ -28,7 +29,7 @@ type collector struct {
 	resumed bool // the next link is an earlier run's
 }
 
-// run collects from the task's checkpoint on. It returns nil once the task is finished; a handOver after it has saved
+// run collects from the task's checkpoint on. It returns nil once the task is finished; a handOverError after it has saved
 // task.Checkpoint.
 func (w Worker) run(ctx context.Context, task *Task, deadline time.Time) error {
 	var pauseBy time.Time
@@ -43,7 +44,7 @@ func (w Worker) run(ctx context.Context, task *Task, deadline time.Time) error {
 	if err == nil {
 		return c.complete(ctx)
 	}
-	pause, ok := errors.AsType[*handOver](err)
+	pause, ok := errors.AsType[*handOverError](err)
 	if !ok {
 		c.out.Abort(context.WithoutCancel(ctx))
 		return err
@@ -60,7 +61,7 @@ func (w Worker) run(ctx context.Context, task *Task, deadline time.Time) error {
 		return err
 	}
 	task.Checkpoint = key
-	return &handOver{wait: pause.wait}
+	return &handOverError{wait: pause.wait}
 }
 
 func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) (*collector, error) {
@@ -137,11 +138,17 @@ func (c *collector) readPatient(ctx context.Context) (fhir.Resource, error) {
 	if err != nil {
 		return fhir.Resource{}, c.passing(err, ResourcePatientFailure)
 	}
-	patient, err := fhir.Scan(body)
-	if err != nil || patient.Type != "Patient" || patient.ID != c.patient {
+	patient, ok := scan(body, "Patient", c.patient)
+	if !ok {
 		return fhir.Resource{}, &verdict{reason: ResourceInvalidContent, cause: errors.New("the Patient resource is not usable")}
 	}
 	return patient, nil
+}
+
+// scan reads the resource that was asked for; ok is false when body is anything else.
+func scan(body []byte, resourceType, id string) (resource fhir.Resource, ok bool) {
+	resource, err := fhir.Scan(body)
+	return resource, err == nil && resource.Type == resourceType && resource.ID == id
 }
 
 // passing turns a failed request that the task cannot do without into a setback or a verdict with reason.
@@ -268,8 +275,8 @@ func (c *collector) follow(ctx context.Context) error {
 		c.noteRead(resourceType, outcomeOf(failed, false), failed.Status)
 		return nil
 	}
-	resource, err := fhir.Scan(body)
-	if err != nil || resource.Type != resourceType || resource.ID != id {
+	resource, ok := scan(body, resourceType, id)
+	if !ok {
 		c.noteRead(resourceType, OutcomeFailed, 200)
 		return nil
 	}
@@ -299,7 +306,7 @@ func (c *collector) noteRead(resourceType string, result Outcome, status int) {
 // checkTime asks for a handover when the deadline is near.
 func (c *collector) checkTime() error {
 	if !c.pauseBy.IsZero() && c.now().After(c.pauseBy) {
-		return &handOver{}
+		return &handOverError{}
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/secret"
 )
 
 func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
@@ -289,7 +288,6 @@ func TestLinksToOtherServersAreNeverFollowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.desk.set.AccessToken = secret.New("first")
 		page := `{"resourceType":"Bundle","link":[{"relation":"next","url":"https://elsewhere.example/other?page=2"}],"entry":[]}`
 		b.hospital.script(findConditions, answer{status: 200, body: page})
 		b.work(t, 0)

@@ -328,3 +328,21 @@ func TestACheckpointHoldsNoContent(t *testing.T) {
 		}
 	})
 }
+
+func TestAReferenceThatCannotBeReadIsAskedOnceOverAllRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.latency = time.Second
+		b.hospital.script("Practitioner/d1", answer{status: 404, always: true})
+		for b.store.task.Status == export.Pending {
+			b.work(t, margin+time.Second-time.Millisecond)
+		}
+		if got := b.hospital.times("Practitioner/d1"); got != 1 {
+			t.Errorf("asked %d times, want 1", got)
+		}
+		if diff := cmp.Diff(without(wholeRecord(), "Practitioner/d1"), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}

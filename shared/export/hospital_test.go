@@ -109,7 +109,7 @@ func (h *hospital) param(resourceType string) string {
 }
 
 func (h *hospital) statement() string {
-	var resources []string
+	resources := make([]string, 0, len(h.types))
 	for _, t := range h.types {
 		name, param, _ := strings.Cut(t, ":")
 		resources = append(resources, fmt.Sprintf(`{"type":%q,"searchParam":[{"name":"_id"},{"name":%q}]}`, name, param))

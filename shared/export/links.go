@@ -50,7 +50,7 @@ func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant
 	version, rest, _ := strings.Cut(token, ".")
 	body, sum, ok := strings.Cut(rest, ".")
 	number, err := strconv.Atoi(version)
-	if !ok || err != nil {
+	if !ok || err != nil || strconv.Itoa(number) != version { // a token has one spelling
 		return org.Tenant{}, refused
 	}
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(sum)

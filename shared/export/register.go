@@ -130,7 +130,7 @@ func (r Registrar) resend(ctx context.Context, task Task) error {
 	var body struct {
 		Data json.RawMessage `json:"data"`
 	}
-	if err := json.Unmarshal(sent.Body, &body); err != nil {
+	if err = json.Unmarshal(sent.Body, &body); err != nil {
 		return fmt.Errorf("decode success event: %w", err)
 	}
 	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, task.Resends+1, now, body.Data)

@@ -161,7 +161,7 @@ func (v *verdict) Unwrap() error { return v.cause }
 func (w Worker) conclude(ctx context.Context, task Task, err error) error {
 	final, isFinal := errors.AsType[*verdict](err)
 	passing, isPassing := errors.AsType[*setback](err)
-	saved, isSaved := errors.AsType[*handOver](err)
+	saved, isSaved := errors.AsType[*handOverError](err)
 	switch {
 	case err == nil, errors.Is(err, errTakenOver):
 		return nil

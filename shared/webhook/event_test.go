@@ -23,7 +23,8 @@ func TestEachEventHasItsGoldenBody(t *testing.T) {
 		want string
 	}{
 		{
-			webhook.TestEvent, webhook.Test{Hello: "world", Random: "r"},
+			webhook.TestEvent,
+			webhook.Test{Hello: "world", Random: "r"},
 			`{"api_mode":"test","date":"2026-03-04T05:06:07.12Z","id":"2222f3af-2234-5ffd-b63e-0c7abf09dd03","type":"webhook.test",` +
 				`"data":{"hello":"world","random":"r"}}`,
 		},

@@ -85,6 +85,23 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// Post implements webhook.Poster.
+func (w *world) Post(_ context.Context, url string, header map[string]string, body []byte) (webhook.Answer, error) {
+	w.mu.Lock()
+	w.posts = append(w.posts, post{url: url, header: header, body: string(body), at: time.Now()})
+	nth := len(w.posts)
+	w.mu.Unlock()
+	return w.answer(url, nth)
+}
+
+// NudgeDelivery implements webhook.Nudger.
+func (w *world) NudgeDelivery(_ context.Context, _ org.Tenant, id string, delay time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.nudges = append(w.nudges, nudge{id: id, delay: delay})
+	return nil
+}
+
 // restart makes the function a cold one: it has no data key in memory.
 func (w *world) restart() {
 	w.sealer = kms.New(w.clients.kms, w.clients.key, webhook.SecretPurpose, time.Now)
@@ -104,23 +121,6 @@ func (w *world) count(next wire.Handler) wire.Handler {
 		w.mu.Unlock()
 		next(out, r, c)
 	}
-}
-
-// Post implements webhook.Poster.
-func (w *world) Post(_ context.Context, url string, header map[string]string, body []byte) (webhook.Answer, error) {
-	w.mu.Lock()
-	w.posts = append(w.posts, post{url: url, header: header, body: string(body), at: time.Now()})
-	nth := len(w.posts)
-	w.mu.Unlock()
-	return w.answer(url, nth)
-}
-
-// NudgeDelivery implements webhook.Nudger.
-func (w *world) NudgeDelivery(_ context.Context, _ org.Tenant, id string, delay time.Duration) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.nudges = append(w.nudges, nudge{id: id, delay: delay})
-	return nil
 }
 
 // subscribe stores a subscription whose secrets are given newest first.

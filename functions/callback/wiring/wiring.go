@@ -60,7 +60,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 		DB: db, Table: env.FlowTable,
 		ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable,
 	}
-	return lambdarun.HTTP(p.Logger, callback.New(callback.Deps{
+	return lambdarun.HTTP(p.Logger, callback.New(callback.Deps{ //nolint:contextcheck // a request brings its own context
 		API: httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Limiter: httpapi.Limiter{
 			Buckets: attempts,

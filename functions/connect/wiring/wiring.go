@@ -46,7 +46,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 	}
 	control := store.Control{DB: db, Table: env.ControlTable}
 	attempts := store.Flow{DB: db, Table: env.FlowTable}
-	return lambdarun.HTTP(p.Logger, connect.New(connect.Deps{
+	return lambdarun.HTTP(p.Logger, connect.New(connect.Deps{ //nolint:contextcheck // a request brings its own context
 		API: httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Auth: httpapi.PublicAuth{
 			Public: org.NewDirectory(control, secret.Keyring{}, p.Now),

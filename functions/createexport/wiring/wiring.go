@@ -50,7 +50,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 			Limit:   ratelimit.Limit{Name: "keyed", Quota: env.RequestsPerMinute, Window: time.Minute},
 		},
 	}
-	return lambdarun.HTTP(p.Logger, createexport.New(createexport.Deps{
+	return lambdarun.HTTP(p.Logger, createexport.New(createexport.Deps{ //nolint:contextcheck // a request brings its own context
 		API:  httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Auth: auth,
 		Exports: export.Registrar{

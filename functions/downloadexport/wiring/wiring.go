@@ -53,7 +53,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 		},
 	}
 	presigner := s3.NewPresignClient(s3.NewFromConfig(p.AWS))
-	return lambdarun.HTTP(p.Logger, downloadexport.New(downloadexport.Deps{
+	return lambdarun.HTTP(p.Logger, downloadexport.New(downloadexport.Deps{ //nolint:contextcheck // a request brings its own context
 		API:       httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Auth:      auth,
 		Tasks:     store.Work{DB: db, Table: env.WorkTable},

@@ -43,7 +43,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 			Limit:   ratelimit.Limit{Name: "keyed", Quota: env.RequestsPerMinute, Window: time.Minute},
 		},
 	}
-	return lambdarun.HTTP(p.Logger, getconnection.New(getconnection.Deps{
+	return lambdarun.HTTP(p.Logger, getconnection.New(getconnection.Deps{ //nolint:contextcheck // a request brings its own context
 		API:         httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Auth:        auth,
 		Connections: store.Connections{DB: db, Table: env.ConnectionTable},

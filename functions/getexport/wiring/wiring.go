@@ -56,7 +56,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 			Limit:   ratelimit.Limit{Name: "keyed", Quota: env.RequestsPerMinute, Window: time.Minute},
 		},
 	}
-	return lambdarun.HTTP(p.Logger, getexport.New(getexport.Deps{
+	return lambdarun.HTTP(p.Logger, getexport.New(getexport.Deps{ //nolint:contextcheck // a request brings its own context
 		API:   httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Auth:  auth,
 		Tasks: store.Work{DB: db, Table: env.WorkTable},

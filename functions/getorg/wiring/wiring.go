@@ -34,7 +34,7 @@ func Build(_ context.Context, env Environment, p config.Process) (lambdarun.HTTP
 		Buckets: store.Flow{DB: db, Table: env.FlowTable},
 		Limit:   ratelimit.Limit{Name: "browser", Quota: env.RequestsPerMinute, Window: time.Minute},
 	}
-	return lambdarun.HTTP(p.Logger, getorg.New(getorg.Deps{
+	return lambdarun.HTTP(p.Logger, getorg.New(getorg.Deps{ //nolint:contextcheck // a request brings its own context
 		API:           httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Auth:          httpapi.PublicAuth{Public: directory, Limiter: limiter},
 		Organisations: directory,

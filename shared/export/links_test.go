@@ -1,0 +1,174 @@
+package export_test
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// finishedTask is an export whose file lives until a moment.
+func finishedTask(until time.Time) export.Task {
+	return export.Task{
+		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Success,
+		File: export.File{Name: taskID + ".jsonl", Key: "key", Bytes: 1}, FilesUntil: until,
+	}
+}
+
+func aMoment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
+
+// token returns the token of the task's download URL.
+func token(t *testing.T, links export.Links, task export.Task) string {
+	t.Helper()
+	address, err := links.URL(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.Query().Get("token")
+}
+
+func TestADownloadURLHasTheDocumentedShapeAndOpensItsFile(t *testing.T) {
+	t.Parallel()
+	links, task := newLinks(t, "1"), finishedTask(aMoment())
+	address, err := links.URL(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, query, _ := strings.Cut(address, "?")
+	if want := "https://api.example/v1/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl"; path != want {
+		t.Errorf("got %s, want %s", path, want)
+	}
+	if !strings.HasPrefix(query, "token=") || strings.ContainsAny(query, "&;") {
+		t.Errorf("query %q", query)
+	}
+	got, err := links.Tenant(token(t, links, task), taskID, task.File.Name, aMoment().Add(-time.Second))
+	if err != nil || got != tenant {
+		t.Errorf("got %v, %v, want %v", got, err, tenant)
+	}
+}
+
+func TestADownloadURLNamesNoPatientAndNoConnection(t *testing.T) {
+	t.Parallel()
+	address, err := newLinks(t, "1").URL(finishedTask(aMoment()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(address, connectionID) {
+		t.Errorf("the address %s names the connection", address)
+	}
+}
+
+func TestATamperedTokenIsRefusedWhicheverCharacterWasChanged(t *testing.T) {
+	t.Parallel()
+	links, task := newLinks(t, "1"), finishedTask(aMoment())
+	good := token(t, links, task)
+	for at := range good {
+		for _, other := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.=+" {
+			changed := good[:at] + string(other) + good[at+1:]
+			if changed != good {
+				wantRefused(t, links, changed, taskID, task.File.Name)
+			}
+		}
+		wantRefused(t, links, good[:at], taskID, task.File.Name)
+		wantRefused(t, links, good[:at]+good[at+1:], taskID, task.File.Name)
+	}
+	version, rest, _ := strings.Cut(good, ".")
+	body, sum, _ := strings.Cut(rest, ".")
+	for _, forged := range []string{
+		"", ".", "..", "1..", good + ".", good + "A", good + "=", "2." + rest, "0." + rest, "-1." + rest, "01." + rest, "+1." + rest,
+		version + "." + sum + "." + body, version + "." + body + "." + body, version + ".." + sum, strings.ToUpper(good),
+	} {
+		wantRefused(t, links, forged, taskID, task.File.Name)
+	}
+}
+
+func wantRefused(t *testing.T, links export.Links, token, id, file string) {
+	t.Helper()
+	got, err := links.Tenant(token, id, file, aMoment().Add(-time.Hour))
+	if !errors.Is(err, fault.Unauthenticated) || fault.Of(err).Code != fault.CodeUnauthorizedClient || got != (org.Tenant{}) {
+		t.Errorf("token %q for %s %s: %v, %v", token, id, file, got, err)
+	}
+}
+
+func TestATokenIsForOneFileOfOneTask(t *testing.T) {
+	t.Parallel()
+	links, task := newLinks(t, "1"), finishedTask(aMoment())
+	good := token(t, links, task)
+	wantRefused(t, links, good, strings.Repeat("f", 32), task.File.Name)
+	wantRefused(t, links, good, "", task.File.Name)
+	wantRefused(t, links, good, taskID, "other.jsonl")
+	wantRefused(t, links, good, taskID, "")
+}
+
+func TestATokenSurvivesARotationAndEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	task := finishedTask(aMoment())
+	old := token(t, newLinks(t, "1"), task)
+	if _, err := newLinks(t, "2").Tenant(old, taskID, task.File.Name, aMoment().Add(-time.Hour)); err != nil {
+		t.Errorf("after the rotation: %v", err)
+	}
+	ring, err := secret.ParseKeyring(secret.New(`{"current":"2","2":"` + strings.Repeat("b", 43) + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, export.Links{Keys: ring}, old, taskID, task.File.Name)
+	wantRefused(t, export.Links{Keys: ring}, "2"+old[1:], taskID, task.File.Name)
+}
+
+func TestATokenEndsWithTheFile(t *testing.T) {
+	t.Parallel()
+	links, task := newLinks(t, "1"), finishedTask(aMoment())
+	good := token(t, links, task)
+	if _, err := links.Tenant(good, taskID, task.File.Name, aMoment().Add(-time.Second)); err != nil {
+		t.Errorf("a second before: %v", err)
+	}
+	for _, late := range []time.Duration{0, time.Second, 24 * time.Hour} {
+		_, err := links.Tenant(good, taskID, task.File.Name, aMoment().Add(late))
+		if !errors.Is(err, fault.Gone) || fault.Of(err).Code != fault.CodeExportExpired {
+			t.Errorf("%v after: %v, want gone", late, err)
+		}
+	}
+	_, err := links.Tenant(good, taskID, "other.jsonl", aMoment().Add(time.Hour))
+	if !errors.Is(err, fault.Unauthenticated) {
+		t.Errorf("late and of another file: %v, want unauthenticated", err)
+	}
+}
+
+func TestOnlyAFinishedFileCanBeDownloadedUntilItsTimeEnds(t *testing.T) {
+	t.Parallel()
+	pending, failed := finishedTask(aMoment()), finishedTask(aMoment())
+	pending.Status, failed.Status = export.Pending, export.Failed
+	for name, c := range map[string]struct {
+		task export.Task
+		file string
+		now  time.Time
+		want error
+	}{
+		"in time":      {finishedTask(aMoment()), taskID + ".jsonl", aMoment().Add(-time.Nanosecond), nil},
+		"at its end":   {finishedTask(aMoment()), taskID + ".jsonl", aMoment(), fault.Gone},
+		"another file": {finishedTask(aMoment()), "x.jsonl", aMoment().Add(-time.Hour), fault.NotFound},
+		"another, late": {
+			finishedTask(aMoment()), "x.jsonl", aMoment().Add(time.Hour), fault.NotFound,
+		},
+		"pending": {pending, taskID + ".jsonl", aMoment().Add(-time.Hour), fault.NotFound},
+		"failed":  {failed, taskID + ".jsonl", aMoment().Add(-time.Hour), fault.NotFound},
+		"no task": {export.Task{}, "", aMoment(), fault.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := c.task.Downloadable(c.file, c.now); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
