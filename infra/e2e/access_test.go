@@ -155,7 +155,7 @@ func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
 		own := f.seeded.Organisations[0]
 		second, err := f.operator.AddKey(t.Context(), own.PublicID)
 		must(t, err)
-		time.Sleep(31 * time.Second)
+		<-time.After(31 * time.Second)
 		path := "/bridge/org_connection/" + f.connectionID
 		for _, key := range []string{own.PrivateKey, second.Reveal()} {
 			if got := f.call(http.MethodGet, path, own.PublicID, key, nil); got.status != http.StatusOK {
@@ -163,7 +163,7 @@ func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
 			}
 		}
 		must(t, f.operator.RevokeKeys(t.Context(), own.PublicID, false))
-		time.Sleep(31 * time.Second)
+		<-time.After(31 * time.Second)
 		if got := f.call(http.MethodGet, path, own.PublicID, own.PrivateKey, nil); got.status != http.StatusUnauthorized {
 			t.Errorf("the revoked key: got %d %s", got.status, got.Error)
 		}

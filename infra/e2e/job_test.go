@@ -193,7 +193,7 @@ func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
 		}
 		s.settle(1)
 		s.exportEvent() // sent a moment ago: not sent again
-		time.Sleep(6 * time.Minute)
+		<-time.After(6 * time.Minute)
 		s.startExport(connectionID)
 		s.settle(1)
 		if got := len(s.events("patient.ehi_export_success")); got != 2 {

@@ -96,7 +96,7 @@ func (s *stack) settle(minutes int) {
 	s.t.Helper()
 	s.pump()
 	for range minutes {
-		time.Sleep(time.Minute) // virtual: the test runs inside testing/synctest
+		<-time.After(time.Minute) // virtual: the test runs inside testing/synctest
 		s.sweep()
 		s.pump()
 	}
@@ -110,7 +110,7 @@ func (s *stack) settleAll(most int) {
 		if len(s.pending()) == 0 {
 			return
 		}
-		time.Sleep(time.Minute) // virtual: the test runs inside testing/synctest
+		<-time.After(time.Minute) // virtual: the test runs inside testing/synctest
 		s.sweep()
 		s.pump()
 	}

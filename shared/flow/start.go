@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"recordbridge/shared/catalog"
@@ -102,11 +103,14 @@ func (s Starter) endpoint(ctx context.Context, r Request) (catalog.Endpoint, err
 	if endpoint.Status != catalog.EndpointActive || endpoint.Mode != string(r.Caller.Tenant.Mode) {
 		return catalog.Endpoint{}, catalog.MissingEndpoint()
 	}
-	if (r.BrandID != "" && r.BrandID != endpoint.BrandID) || (r.PortalID != "" && r.PortalID != endpoint.PortalID) {
+	if !isOrNone(r.BrandID, endpoint.BrandID) || !isOrNone(r.PortalID, endpoint.PortalID) {
 		return catalog.Endpoint{}, fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.")
 	}
 	return endpoint, nil
 }
+
+// isOrNone reports whether a UUID, when one was given, is the expected one in either case of letters.
+func isOrNone(given, expected string) bool { return given == "" || strings.EqualFold(given, expected) }
 
 // send stores the attempt with its state and makes the address at the portal.
 func (s Starter) send(ctx context.Context, attempt Attempt, authorizationEndpoint, challenge string) (Started, error) {

@@ -19,8 +19,8 @@ func leaks(text string) bool {
 	text = strings.ToLower(text)
 	hex := fmt.Sprintf("%x", value)
 	return strings.Contains(text, value) || strings.Contains(text, hex) ||
-		strings.Contains(text, strings.Trim(fmt.Sprint([]byte(value)), "[]")) || // 115 101 110 …
-		strings.Contains(text, "0x73, 0x65") || strings.Contains(text, "73 65 6e")
+		strings.Contains(text, "115 101 110") || // the first letters in decimal
+		strings.Contains(text, "0x73, 0x65, 0x6e") || strings.Contains(text, "73 65 6e")
 }
 
 // Secrets get into structures, and structures into logs: in every one of these ways nothing of the value is shown.

@@ -246,7 +246,7 @@ func TestManyClientsWaitOnOneQueueUnderTheVirtualClock(t *testing.T) {
 			})
 		}
 		for range 100 {
-			time.Sleep(11 * time.Second)
+			<-time.After(11 * time.Second)
 			if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url.QueueUrl, MessageBody: awssdk.String("x")}); err != nil {
 				t.Fatal(err)
 			}

@@ -85,9 +85,9 @@ func TestQueuesComeBackWithTimersCountsAndDeadLetters(t *testing.T) {
 		}
 		send(live, "poison", 0)
 		receive(live)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		receive(live)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		receive(live) // moves it
 		send(live, "done", 0)
 		done := receive(live)
@@ -109,7 +109,7 @@ func TestQueuesComeBackWithTimersCountsAndDeadLetters(t *testing.T) {
 		}
 		start := time.Now()
 		for len(receive(live).Messages) == 0 && time.Since(start) < time.Hour {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 		}
 		if got := time.Since(start); got != 90*time.Second {
 			t.Errorf("the delayed message came after %v, want 1m30s", got)

@@ -37,7 +37,7 @@ func TestWhatIsPostedIsListedOldestFirst(t *testing.T) {
 		if got := send(t, b, "POST", root+"/alder", `{"type":"webhook.test"}`, header).Code; got != http.StatusOK {
 			t.Fatalf("got status %d, want 200", got)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		send(t, b, "POST", root+"/alderman", "second, with \xff", nil)
 		send(t, b, "POST", root+"/alder/deeper?x=1", "third", nil)
 

@@ -113,12 +113,12 @@ func TestWhatAnAnswerMeansForTheMessagesOfItsBatch(t *testing.T) {
 				o := options(t, worker)
 				o.Sources = []triggers.Source{q.source(3, 1, !test.all)}
 				stop := run(t, o)
-				time.Sleep(29 * time.Second) // virtual: a second before the visibility timeout ends
+				<-time.After(29 * time.Second) // virtual: a second before the visibility timeout ends
 				synctest.Wait()
 				if _, calls, _ := worker.invocations(); len(calls) != 1 {
 					t.Errorf("got %d invocations before the visibility timeout, want 1", len(calls))
 				}
-				time.Sleep(2 * time.Second)
+				<-time.After(2 * time.Second)
 				synctest.Wait()
 				stop()
 				var again []string
@@ -151,7 +151,7 @@ func TestAMessageThatAlwaysFailsEndsInTheDeadLetterQueue(t *testing.T) {
 		o.Sources = []triggers.Source{q.source(1, 1, true)}
 		stop := run(t, o)
 		q.send(t, "poison", "good")
-		time.Sleep(3 * time.Minute)
+		<-time.After(3 * time.Minute)
 		synctest.Wait()
 		stop()
 
@@ -176,14 +176,14 @@ func TestNoMoreBatchesRunThanTheSourceMayHave(t *testing.T) {
 		worker.respond = func([]byte) ([]byte, error) {
 			most.Store(max(most.Load(), running.Add(1)))
 			defer running.Add(-1)
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			return nil, nil
 		}
 		q.send(t, strings.Split("abcdefg", "")...)
 		o := options(t, worker)
 		o.Sources = []triggers.Source{q.source(1, 3, true)}
 		stop := run(t, o)
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		stop()
 		if got := most.Load(); got != 3 {
 			t.Errorf("got %d batches at once, want 3", got)
@@ -201,7 +201,7 @@ func TestAQueueThatCannotBeReadIsAskedAgainAfterASecond(t *testing.T) {
 		o := options(t, &function{})
 		o.Sources = []triggers.Source{{Function: "WorkerFunction", Queue: broken, BatchSize: 1}}
 		stop := run(t, o)
-		time.Sleep(10*time.Second + time.Millisecond)
+		<-time.After(10*time.Second + time.Millisecond)
 		stop()
 		if broken.reads != 11 {
 			t.Errorf("got %d reads in 10 s, want 11", broken.reads)
@@ -217,7 +217,7 @@ func TestWhatIsHandledIsDeletedAlsoWhenTheRunnerStops(t *testing.T) {
 		var stopped sync.WaitGroup
 		worker.respond = func([]byte) ([]byte, error) {
 			stopped.Go(stop)
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			return nil, nil
 		}
 		o := options(t, worker)

@@ -23,7 +23,7 @@ func TestAScheduleFiresAtItsRateInTheShapeOfEventBridge(t *testing.T) {
 		o := options(t, sweeper)
 		o.Schedules = everyMinute()
 		stop := run(t, o)
-		time.Sleep(3*time.Minute + time.Second)
+		<-time.After(3*time.Minute + time.Second)
 		stop()
 
 		names, calls, times := sweeper.invocations()
@@ -55,13 +55,13 @@ func TestASlowRunDoesNotDelayTheNextOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeper := &function{respond: func([]byte) ([]byte, error) {
-			time.Sleep(90 * time.Second)
+			<-time.After(90 * time.Second)
 			return nil, errors.New("out of time")
 		}}
 		o := options(t, sweeper)
 		o.Schedules = everyMinute()
 		stop := run(t, o)
-		time.Sleep(2*time.Minute + time.Second)
+		<-time.After(2*time.Minute + time.Second)
 		if _, calls, _ := sweeper.invocations(); len(calls) != 2 {
 			t.Errorf("got %d runs in two minutes, want 2", len(calls))
 		}

@@ -30,7 +30,7 @@ func TestExpireRemovesRowsWhoseTimeHasPassed(t *testing.T) {
 		if got := server.Expire(time.Now()); got != 0 {
 			t.Errorf("got %d rows expired before their time, want 0", got)
 		}
-		time.Sleep(10 * time.Minute)
+		<-time.After(10 * time.Minute)
 		if got := get(t, client, key("a", "minute")); got == nil {
 			t.Error("a row went before Expire was called, want it to stay")
 		}
@@ -55,7 +55,7 @@ func TestATokenIsForgottenAfterTenMinutes(t *testing.T) {
 			wait time.Duration
 			want string
 		}{{0, "1"}, {9*time.Minute + 59*time.Second, "1"}, {time.Second, "2"}, {time.Second, "2"}} {
-			time.Sleep(step.wait)
+			<-time.After(step.wait)
 			if err := transact(t, client, "token", add); err != nil {
 				t.Fatal(err)
 			}

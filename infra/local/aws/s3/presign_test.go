@@ -45,7 +45,7 @@ func TestAPresignedURLServesTheObjectUntilItExpires(t *testing.T) {
 		put(t, client, "a b/c.ndjson", "{}\n")
 		url := presignGet(t, client, "a b/c.ndjson", 5*time.Minute).URL
 
-		time.Sleep(5 * time.Minute)
+		<-time.After(5 * time.Minute)
 		resp := open(t, server, http.MethodGet, url, "")
 		if resp.status != http.StatusOK || resp.body != "{}\n" {
 			t.Fatalf("at the last second: got %d %q, want the object", resp.status, resp.body)
@@ -57,7 +57,7 @@ func TestAPresignedURLServesTheObjectUntilItExpires(t *testing.T) {
 			t.Errorf("got disposition %q, want the override %q", got, want)
 		}
 
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		resp = open(t, server, http.MethodGet, url, "")
 		if resp.status != http.StatusForbidden || !strings.Contains(resp.body, "<Code>AccessDenied</Code>") || !strings.Contains(resp.body, "expired") {
 			t.Errorf("a second later: got %d %s, want AccessDenied", resp.status, resp.body)

@@ -114,7 +114,7 @@ func TestVisibilityCanBeExtendedAndGivenUp(t *testing.T) {
 		if err := b.visibility(url, first.ReceiptHandle, 300); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(299 * time.Second)
+		<-time.After(299 * time.Second)
 		if got := b.receive(url, 0); len(got) != 0 {
 			t.Fatal("the message came back before its extended timeout")
 		}
@@ -126,11 +126,11 @@ func TestVisibilityCanBeExtendedAndGivenUp(t *testing.T) {
 			t.Errorf("ApproximateReceiveCount is %q, want 2", got)
 		}
 		wantCode(t, b.visibility(url, first.ReceiptHandle, 60), "AWS.SimpleQueueService.MessageNotInflight")
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		wantCode(t, b.visibility(url, second.ReceiptHandle, 60), "AWS.SimpleQueueService.MessageNotInflight")
 
 		third := b.one(url)
-		time.Sleep(20 * time.Second)
+		<-time.After(20 * time.Second)
 		wantCode(t, b.visibility(url, third.ReceiptHandle, 43_190), "InvalidParameterValue")
 	})
 }
@@ -142,16 +142,16 @@ func TestOnlyTheLatestReceiptHandleDeletes(t *testing.T) {
 		url := b.queue("jobs", map[string]string{"VisibilityTimeout": "30"})
 		b.send(url, "slow", 0)
 		first := b.one(url)
-		time.Sleep(31 * time.Second)
+		<-time.After(31 * time.Second)
 		second := b.one(url)
 
 		b.deleteMessage(url, first.ReceiptHandle)
-		time.Sleep(31 * time.Second)
+		<-time.After(31 * time.Second)
 		third := b.one(url) // the stale handle deleted nothing
 		b.deleteMessage(url, second.ReceiptHandle)
 		b.deleteMessage(url, third.ReceiptHandle)
 		b.deleteMessage(url, third.ReceiptHandle) // a repetition is no error
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		if got := b.receive(url, 0); len(got) != 0 {
 			t.Errorf("got %q after it was deleted", bodies(got))
 		}
@@ -164,7 +164,7 @@ func TestMessagesVanishAfterTheRetentionPeriod(t *testing.T) {
 		b := newBench(t)
 		url := b.queue("jobs", map[string]string{"MessageRetentionPeriod": "60"})
 		b.send(url, "old", 0)
-		time.Sleep(61 * time.Second)
+		<-time.After(61 * time.Second)
 		if got := b.receive(url, 0); len(got) != 0 {
 			t.Errorf("got %q after the retention period", bodies(got))
 		}
@@ -179,7 +179,7 @@ func TestDeadLettersGoBackAsNewMessages(t *testing.T) {
 		b.send(live, "task", 0)
 		failed := b.one(live)
 		b.send(dead, "sent here directly", 0)
-		time.Sleep(10 * time.Minute)
+		<-time.After(10 * time.Minute)
 		b.receive(live, 0)
 
 		source := arn("dead")

@@ -1,0 +1,86 @@
+package export_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+)
+
+func TestFiftyRequestsAtOnceGetOneTask(t *testing.T) {
+	t.Parallel()
+	l, r := newRegistrar(t)
+	got := make([]string, 50)
+	var requests sync.WaitGroup
+	for i := range got {
+		requests.Go(func() {
+			task, err := r.Register(t.Context(), tenant, connectionID, i%2 == 0)
+			if err != nil {
+				t.Error(err)
+			}
+			got[i] = task.ID
+		})
+	}
+	requests.Wait()
+	for _, id := range got {
+		if id != l.latest || len(l.tasks) != 1 {
+			t.Fatalf("%d tasks, one answer %q, newest %q", len(l.tasks), id, l.latest)
+		}
+	}
+}
+
+func TestFiftyRequestsAtOnceSendASuccessAgainOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := newRegistrar(t)
+		register(t, r, false)
+		l.end(t, export.Success)
+		<-time.After(time.Hour)
+		var requests sync.WaitGroup
+		for range 50 {
+			requests.Go(func() {
+				if _, err := r.Register(t.Context(), tenant, connectionID, false); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		requests.Wait()
+		if got := len(l.events); got != 2 {
+			t.Errorf("%d events, want 2", got)
+		}
+	})
+}
+
+func TestARaceThatIsNeverWonIsUnavailable(t *testing.T) {
+	t.Parallel()
+	l, r := newRegistrar(t)
+	l.conflicts = 1000
+	_, err := r.Register(t.Context(), tenant, connectionID, false)
+	if fault.Of(err).Code != fault.CodeUnavailable || l.conflicts != 995 {
+		t.Errorf("got %v after %d tries, want unavailable after 5", err, 1000-l.conflicts)
+	}
+}
+
+func TestAStoreThatFailsIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"Connection", "LatestTask", "Task", "OpenTask", "Event", "ResendEvent"} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l, r := newRegistrar(t)
+				register(t, r, false)
+				l.end(t, export.Success)
+				<-time.After(time.Hour)
+				l.broken = method
+				_, err := r.Register(t.Context(), tenant, connectionID, method == "OpenTask")
+				if !errors.Is(err, errTrouble) || fault.Of(err).Kind != fault.Internal {
+					t.Errorf("got %v, want the trouble as our own", err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,295 @@
+package flow_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tokens"
+)
+
+// theConclusion returns the one conclusion there is.
+func (w *world) theConclusion(t *testing.T) flow.Conclusion {
+	t.Helper()
+	if len(w.concluded) != 1 {
+		t.Fatalf("%d conclusions, want 1", len(w.concluded))
+	}
+	return w.concluded[0]
+}
+
+// wantNoConnection checks that an attempt left nothing but, at most, the code it ended with.
+func wantNoConnection(t *testing.T, w *world) {
+	t.Helper()
+	for _, c := range w.concluded {
+		if c.Connection.ID != "" || len(c.Tokens.Sealed) != 0 || len(c.Events) != 0 {
+			t.Errorf("a failed attempt left %+v", c)
+		}
+	}
+	if len(w.nudged) != 0 {
+		t.Errorf("nudged %v", w.nudged)
+	}
+}
+
+func TestCompleteAnswersWithExactlyTheResultFields(t *testing.T) {
+	t.Parallel()
+	for name, external := range map[string]bool{"with external ids": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, r := newWorld(), request(t)
+			if !external {
+				r.ExternalID, r.ExternalState = "", ""
+			}
+			done, err := w.completer(t).Complete(t.Context(), w.start(t, r).back())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := url.Values{
+				"org_connection_id": {w.theConclusion(t).Connection.ID}, "endpoint_id": {endpointID}, "portal_id": {portalID},
+				"brand_id": {brandID}, "connection_status": {"authorized"}, "platform_type": {"sandbox"}, "request_id": {"request-1"},
+			}
+			if external {
+				want["external_id"], want["external_state"] = []string{"patient-7"}, []string{"visit-9"}
+			}
+			if diff := cmp.Diff(want, done.Result); diff != "" {
+				t.Errorf("result (-want +got):\n%s", diff)
+			}
+			if done.Redirect.URI() != redirectURI {
+				t.Errorf("redirect to %s", done.Redirect.URI())
+			}
+		})
+	}
+}
+
+func TestCompleteStoresAWholeConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		b := w.start(t, request(t))
+		<-time.After(5 * time.Minute)
+		if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+			t.Fatal(err)
+		}
+		c := w.theConclusion(t)
+		want := connection.Connection{
+			ID: c.Connection.ID, Tenant: tenant, Status: connection.Authorized, BrandID: brandID, PortalID: portalID,
+			EndpointID: endpointID, PlatformType: "sandbox", Scope: "patient/*.read", Generation: 1, CreatedAt: time.Now(),
+			Patient: newKeyring(t).Sign([]byte("patient|" + fhirBase + "|p1")),
+		}
+		if diff := cmp.Diff(want, c.Connection); diff != "" {
+			t.Errorf("connection (-want +got):\n%s", diff)
+		}
+		if c.Error != "" || c.Attempt.RequestID != "request-1" || c.Tokens.Version != 1 || c.Tokens.ConnectionID != want.ID || c.Tokens.Tenant != tenant {
+			t.Errorf("conclusion %+v", c)
+		}
+		set, err := tokens.Vault{Sealer: w}.Open(t.Context(), c.Tokens)
+		if err != nil || set.AccessToken.Reveal() != "access" || set.RefreshToken.Reveal() != "refresh" || set.PatientID.Reveal() != "p1" {
+			t.Errorf("sealed tokens: %v", err)
+		}
+		wantConnectionEvent(t, w, map[string]any{
+			"org_connection_id": want.ID, "endpoint_id": endpointID, "portal_id": portalID, "brand_id": brandID,
+			"connection_status": "authorized", "platform_type": "sandbox", "request_id": "request-1",
+			"external_id": "patient-7", "external_state": "visit-9", "scope": "patient/*.read",
+		})
+	})
+}
+
+func wantConnectionEvent(t *testing.T, w *world, data map[string]any) {
+	t.Helper()
+	events := w.theConclusion(t).Events
+	if len(events) != 1 || len(w.nudged) != 1 || w.nudged[0] != events[0].ID {
+		t.Fatalf("%d events, nudged %v", len(events), w.nudged)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(events[0].Body, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"api_mode": "test", "date": got["date"], "id": events[0].ID, "type": "patient.connection_success", "data": data,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("event (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	b := w.start(t, request(t))
+	w.authority = flow.Authority{Issuer: "https://evil.example", TokenEndpoint: "https://evil.example/token"}
+	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+		t.Fatal(err)
+	}
+	want := []flow.Grant{{
+		TokenEndpoint: "https://ehr.example/token", ClientID: "client", RedirectURI: callbackURI, FHIRBase: fhirBase,
+		Scope: "launch/patient patient/*.rs", Code: secret.New("code"), Verifier: secret.New(verifier),
+	}}
+	sameText := cmp.Comparer(func(a, b secret.Text) bool { return a.Equal(b) })
+	if diff := cmp.Diff(want, w.grants, sameText); diff != "" {
+		t.Errorf("grants (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheSamePatientIsKnownAgainAndAnotherIsNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	mark := func(patient string) secret.Mark {
+		w.set.PatientID = secret.New(patient)
+		if _, err := w.completer(t).Complete(t.Context(), w.start(t, request(t)).back()); err != nil {
+			t.Fatal(err)
+		}
+		return w.concluded[len(w.concluded)-1].Connection.Patient
+	}
+	first, again, other := mark("p1"), mark("p1"), mark("p2")
+	if !cmp.Equal(first, again) || cmp.Equal(first, other) {
+		t.Errorf("marks %v, %v, %v", first, again, other)
+	}
+}
+
+func TestAReturnThatProvesNothingIsRefusedWithoutARedirect(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*flow.Return)
+		wait   time.Duration
+		keeps  bool // the state still works for the right browser
+	}{
+		"no state":              {change: func(r *flow.Return) { r.State = "" }, keeps: true},
+		"unknown state":         {change: func(r *flow.Return) { r.State = "made up" }, keeps: true},
+		"no cookie":             {change: func(r *flow.Return) { r.Cookie = func(string) string { return "" } }, keeps: true},
+		"another's cookie":      {change: func(r *flow.Return) { r.Cookie = func(string) string { return "x" } }, keeps: true},
+		"the hash as cookie":    {change: func(r *flow.Return) { r.Cookie = hash }, keeps: true},
+		"expired":               {change: func(*flow.Return) {}, wait: lifetime},
+		"an error, but expired": {change: func(r *flow.Return) { r.Error = "access_denied" }, wait: lifetime},
+		"refusal, no cookie": {change: func(r *flow.Return) {
+			r.Error, r.Cookie = "access_denied", func(string) string { return "" }
+		}, keeps: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				b := w.start(t, request(t))
+				<-time.After(c.wait)
+				r := b.back()
+				c.change(&r)
+				done, err := w.completer(t).Complete(t.Context(), r)
+				wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
+				if done.Redirect.URI() != "" || done.Result != nil || done.ExternalState != "" {
+					t.Errorf("completed %+v", done)
+				}
+				if len(w.grants)+len(w.concluded) != 0 {
+					t.Errorf("%d exchanges, %d conclusions", len(w.grants), len(w.concluded))
+				}
+				if c.keeps {
+					if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+						t.Errorf("the right browser afterwards: %v", err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAnAttemptLivesThirtyMinutes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		b := w.start(t, request(t))
+		<-time.After(lifetime - time.Second)
+		if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAStateWorksOnceHoweverManyReturnAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	b := w.start(t, request(t))
+	completer := w.completer(t)
+	var returns sync.WaitGroup
+	results := make([]error, 20)
+	for i := range results {
+		returns.Go(func() { _, results[i] = completer.Complete(t.Context(), b.back()) })
+	}
+	returns.Wait()
+	succeeded := 0
+	for _, err := range results {
+		if err == nil {
+			succeeded++
+			continue
+		}
+		wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
+	}
+	if succeeded != 1 || len(w.concluded) != 1 || len(w.grants) != 1 {
+		t.Errorf("%d succeeded, %d conclusions, %d exchanges, want one each", succeeded, len(w.concluded), len(w.grants))
+	}
+}
+
+func TestTwoTabsDoNotDisturbEachOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	first, second := w.start(t, request(t)), w.start(t, request(t))
+	both := map[string]string{}
+	for _, b := range []browser{first, second} {
+		for name, value := range b.cookies {
+			both[name] = value
+		}
+	}
+	for _, b := range []browser{first, second} {
+		b.cookies = both
+		if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAReturnFromAnotherServerIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		issuer   string // of the portal
+		required bool
+		returned string
+		good     bool
+	}{
+		"promised and right":            {issuer, true, issuer, true},
+		"promised and missing":          {issuer, true, "", false},
+		"promised and wrong":            {issuer, true, "https://evil.example", false},
+		"promised, but a prefix":        {issuer, true, issuer + "/", false},
+		"not promised and right":        {issuer, false, issuer, true},
+		"not promised and missing":      {issuer, false, "", true},
+		"not promised and wrong":        {issuer, false, "https://evil.example", false},
+		"a portal without issuer, none": {"", false, "", true},
+		"a portal without issuer, one":  {"", false, "https://any.example", true},
+	} {
+		for _, refusal := range []string{"", "access_denied"} {
+			t.Run(name+" "+refusal, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld()
+				w.authority.Issuer, w.authority.IssRequired = c.issuer, c.required
+				r := w.start(t, request(t)).back()
+				r.Issuer, r.Error = c.returned, refusal
+				done, err := w.completer(t).Complete(t.Context(), r)
+				if c.good {
+					if (err == nil) != (refusal == "") || w.theConclusion(t).Connection.ID == "" {
+						t.Errorf("got %v, want a connection", err)
+					}
+					return
+				}
+				wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
+				wantNoConnection(t, w)
+				if len(w.grants) != 0 || done.Redirect.URI() != redirectURI || w.theConclusion(t).Error != "svc_invalid_request" {
+					t.Errorf("%d exchanges, completed %+v, conclusion %+v", len(w.grants), done, w.concluded)
+				}
+			})
+		}
+	}
+}

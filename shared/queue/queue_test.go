@@ -1,0 +1,159 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/shared/due"
+	"recordbridge/shared/org"
+	"recordbridge/shared/queue"
+)
+
+const (
+	taskID = "7a000000000040008000000000000001"
+	id     = "e0000000-0000-4000-8000-000000000001"
+)
+
+var tenant = org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}
+
+// recorder keeps what was sent on its way to the embedded SQS.
+type recorder struct {
+	*sqs.Client
+
+	sent []*sqs.SendMessageInput
+	err  error
+}
+
+func (r *recorder) SendMessage(
+	ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	r.sent = append(r.sent, in)
+	return r.Client.SendMessage(ctx, in, o...)
+}
+
+func newQueue(t *testing.T) (queue.Queue, *recorder) {
+	t.Helper()
+	cloud, err := aws.New(aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := sqs.NewFromConfig(cloud.Config("test"))
+	urls := make([]string, 0, 2)
+	for _, name := range []string{"exports", "deliveries"} {
+		created, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls = append(urls, *created.QueueUrl)
+	}
+	r := &recorder{Client: client}
+	return queue.Queue{Client: r, ExportURL: urls[0], DeliveryURL: urls[1]}, r
+}
+
+// receive takes everything that can be seen from a queue.
+func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
+	t.Helper()
+	out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
+		QueueUrl: &url, MaxNumberOfMessages: 10, MessageSystemAttributeNames: []types.MessageSystemAttributeName{"MessageGroupId"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Messages
+}
+
+func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
+	t.Parallel()
+	q, r := newQueue(t)
+	for _, err := range []error{
+		q.NudgeTask(t.Context(), tenant, taskID, 0),
+		q.NudgeEvent(t.Context(), tenant, id),
+		q.NudgeDelivery(t.Context(), tenant, id, 0),
+		q.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: time.Now()}, 0),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	item := func(kind due.Kind, id string) due.Item { return due.Item{Tenant: tenant, Kind: kind, ID: id} }
+	for url, want := range map[string][]due.Item{
+		q.ExportURL:   {item(due.Task, taskID), item(due.Task, taskID)},
+		q.DeliveryURL: {item(due.Event, id), item(due.Delivery, id)},
+	} {
+		got := map[due.Item]int{}
+		for _, m := range receive(t, r.Client, url) {
+			i, err := due.Decode(*m.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[i]++
+			if group := m.Attributes["MessageGroupId"]; group != "live-"+tenant.OrgID {
+				t.Errorf("group = %q, want one of the tenant's own", group)
+			}
+		}
+		expected := map[due.Item]int{}
+		for _, i := range want {
+			expected[i]++
+		}
+		if diff := cmp.Diff(expected, got); diff != "" {
+			t.Errorf("messages in %s (-want +got):\n%s", url, diff)
+		}
+	}
+}
+
+func TestADelayIsRoundedUpToSecondsAndCutAtFifteenMinutes(t *testing.T) {
+	t.Parallel()
+	q, r := newQueue(t)
+	tests := []struct {
+		delay time.Duration
+		want  int32
+	}{
+		{-time.Hour, 0},
+		{0, 0},
+		{1, 1},
+		{time.Second, 1},
+		{time.Second + 1, 2},
+		{4*time.Second + 999*time.Millisecond, 5},
+		{15*time.Minute - 1, 900},
+		{15 * time.Minute, 900},
+		{24 * time.Hour, 900},
+		{1<<63 - 1, 900},
+	}
+	for i, test := range tests {
+		if err := q.NudgeDelivery(t.Context(), tenant, id, test.delay); err != nil {
+			t.Errorf("delay %v: %v", test.delay, err)
+			continue
+		}
+		if got := r.sent[i].DelaySeconds; got != test.want {
+			t.Errorf("delay %v = %d seconds, want %d", test.delay, got, test.want)
+		}
+	}
+	if got := len(receive(t, r.Client, q.DeliveryURL)); got != 2 {
+		t.Errorf("%d messages can be seen at once, want the 2 without delay", got)
+	}
+}
+
+func TestAFailureToSendIsTheCallersToSee(t *testing.T) {
+	t.Parallel()
+	q, r := newQueue(t)
+	r.err = fmt.Errorf("no route: %w", errors.ErrUnsupported)
+	for name, err := range map[string]error{
+		"task": q.NudgeTask(t.Context(), tenant, taskID, 0), "event": q.NudgeEvent(t.Context(), tenant, id),
+		"delivery": q.NudgeDelivery(t.Context(), tenant, id, 0),
+	} {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: error = %v, want the cause", name, err)
+		}
+	}
+}
