@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"sync"
 	"testing"
@@ -240,9 +241,7 @@ func TestTwoTabsDoNotDisturbEachOther(t *testing.T) {
 	first, second := w.start(t, request(t)), w.start(t, request(t))
 	both := map[string]string{}
 	for _, b := range []browser{first, second} {
-		for name, value := range b.cookies {
-			both[name] = value
-		}
+		maps.Copy(both, b.cookies)
 	}
 	for _, b := range []browser{first, second} {
 		b.cookies = both
