@@ -63,6 +63,11 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 			t.Errorf("the log of %s shows %q", name, out.String())
 		}
 	}
+	for _, verb := range verbs {
+		if got := fmt.Sprintf("%"+verb, text); got != "[redacted]" && verb != "T" && verb != "p" { // fmt asks nobody for these
+			t.Errorf("%%%s = %q, want it redacted", verb, got)
+		}
+	}
 	if got := text.String(); got != "[redacted]" {
 		t.Errorf("String = %q", got)
 	}

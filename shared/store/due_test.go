@@ -144,6 +144,10 @@ func TestOfTwoSweepersOnePostpones(t *testing.T) {
 	}); won != 1 {
 		t.Errorf("%d of 10 sweepers won, want 1", won)
 	}
+	for _, seen := range []time.Time{item.At, now.Add(time.Hour - time.Second), now.Add(2 * time.Hour)} {
+		item.At = seen
+		wantConflict(t, "postponing what was moved since", s.work.Postpone(t.Context(), item, now.Add(3*time.Hour)))
+	}
 	item.ID = taskNumber(9)
 	wantConflict(t, "postponing a row that is gone", s.work.Postpone(t.Context(), item, now))
 }

@@ -75,24 +75,45 @@ func TestABurstTakesNoMoreThanTheQuota(t *testing.T) {
 	}
 }
 
-// vanishing deletes the row between a refused condition and the next try, as its time to live may.
-type vanishing struct {
+// meddling lets something happen between a refused condition and the next try.
+type meddling struct {
 	*dynamodb.Client
 
+	meddle  func(in *dynamodb.UpdateItemInput)
 	updates int
 }
 
-func (v *vanishing) UpdateItem(
+func (m *meddling) UpdateItem(
 	ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options),
 ) (*dynamodb.UpdateItemOutput, error) {
-	v.updates++
-	if v.updates == 2 {
-		_, err := v.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key})
-		if err != nil {
-			return nil, err
+	m.updates++
+	if m.updates == 2 {
+		m.meddle(in)
+	}
+	return m.Client.UpdateItem(ctx, in, o...)
+}
+
+func TestTwoRequestsNeverShareTheLastPlace(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	limit := ratelimit.Limit{Quota: 2, Window: time.Minute}
+	take := func(from stores) bool {
+		verdict, err := from.flow.Take(t.Context(), "bucket", limit, now)
+		must(t, err)
+		return verdict.Allowed
+	}
+	if !take(s) {
+		t.Fatal("the first request was refused")
+	}
+	db := &meddling{Client: s.db}
+	db.meddle = func(*dynamodb.UpdateItemInput) {
+		if !take(s) {
+			t.Error("the request that came in between was refused")
 		}
 	}
-	return v.Client.UpdateItem(ctx, in, o...)
+	if take(over(db, s.names)) {
+		t.Error("a third request passed: it was decided on a time that another had moved")
+	}
 }
 
 func TestABucketThatVanishesMeanwhileIsANewOne(t *testing.T) {
@@ -101,7 +122,11 @@ func TestABucketThatVanishesMeanwhileIsANewOne(t *testing.T) {
 	limit := ratelimit.Limit{Quota: 2, Window: time.Minute}
 	_, err := s.flow.Take(t.Context(), "bucket", limit, now)
 	must(t, err)
-	db := &vanishing{Client: s.db}
+	db := &meddling{Client: s.db}
+	db.meddle = func(in *dynamodb.UpdateItemInput) { // as its time to live may
+		_, failure := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key})
+		must(t, failure)
+	}
 	verdict, err := over(db, s.names).flow.Take(t.Context(), "bucket", limit, now)
 	must(t, err)
 	if !verdict.Allowed || verdict.Remaining != 1 {

@@ -231,6 +231,7 @@ func TestOfManyResendsOfOneTaskOneIsStored(t *testing.T) {
 	if won := race(t, 10, func(ctx context.Context, _ int) error { return s.work.ResendEvent(ctx, task, again) }); won != 1 {
 		t.Errorf("%d of 10 resends won, want 1", won)
 	}
+	wantConflict(t, "an old count with another event", s.work.ResendEvent(t.Context(), task, eventOf(tenant, "another")))
 	want := task
 	want.Resends, want.SentAt = 1, again.CreatedAt
 	got, err := s.work.Task(t.Context(), tenant, taskID)

@@ -49,6 +49,7 @@ func TestAnEventFansOutOnce(t *testing.T) {
 		_, err := s.work.ClaimDelivery(t.Context(), tenant, d.ID, d.LeaseUntil, d.LeaseUntil.Add(time.Minute))
 		wantConflict(t, "a claim in the last moment of the first lease", err)
 	}
+	wantConflict(t, "a second fan-out to others", s.work.FanOut(t.Context(), event, nil))
 	none := eventOf(tenant, "e0000000-0000-4000-8000-000000000007")
 	wantConflict(t, "an event that does not exist", s.work.FanOut(t.Context(), none, nil))
 	must(t, s.work.CreateEvent(t.Context(), none))

@@ -2,8 +2,7 @@ package webhook_test
 
 import (
 	"context"
-	"errors"
-	"net/http"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/due"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -178,90 +176,6 @@ func TestABlockedAddressIsTriedOnce(t *testing.T) {
 	})
 }
 
-// Our own faults use up no attempt: the same attempt is made again once the lease has ended, and not before.
-func TestOurOwnFaultUsesUpNoAttempt(t *testing.T) {
-	t.Parallel()
-	noSockets := errors.New("no sockets left")
-	faults := map[string]func(w *world) (worker webhook.Worker){
-		"the poster": func(w *world) webhook.Worker {
-			worker := w.worker()
-			worker.Poster = brokenPoster{err: noSockets}
-			return worker
-		},
-		"the secret's key": func(w *world) webhook.Worker {
-			worker := w.worker()
-			worker.Secrets = brokenOpener{err: noSockets}
-			return worker
-		},
-	}
-	for name, broken := range faults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.subscribe(t, "s1")
-				event := w.emit(t)
-				started := time.Now()
-				if err := broken(w).DeliverEvent(t.Context(), tenant, event.ID); !errors.Is(err, noSockets) {
-					t.Fatalf("error = %v, want the fault", err)
-				}
-				rows := w.due(t)
-				if len(rows) != 1 || rows[0].Kind != due.Delivery || !rows[0].At.Equal(started.Add(lease)) {
-					t.Fatalf("due %v, want the delivery at the end of its lease", rows)
-				}
-				sleepUntil(rows[0].At)
-				must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
-				if len(w.posts) != 0 {
-					t.Error("an attempt was made while the lease was alive")
-				}
-				sleepUntil(rows[0].At.Add(time.Second))
-				w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: http.StatusBadGateway}, nil }
-				must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
-				if want := []nudge{{id: rows[0].ID, delay: 5 * time.Second}}; !slices.Equal(w.nudges, want) {
-					t.Errorf("nudges = %v, want %v: the wait after the first attempt", w.nudges, want)
-				}
-				w.followSchedule(t)
-				if len(w.posts) != len(schedule()) {
-					t.Errorf("%d attempts, want all %d", len(w.posts), len(schedule()))
-				}
-			})
-		})
-	}
-}
-
-type brokenPoster struct{ err error }
-
-func (b brokenPoster) Post(context.Context, string, map[string]string, []byte) (webhook.Answer, error) {
-	return webhook.Answer{}, b.err
-}
-
-type brokenOpener struct{ err error }
-
-func (b brokenOpener) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
-	return nil, b.err
-}
-
-func TestAPostThatOutlivesItsLeaseDoesNotSettleAnothersClaim(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.subscribe(t, "s1")
-		event := w.emit(t)
-		w.answer = func(_ string, nth int) (webhook.Answer, error) {
-			if nth > 1 {
-				return webhook.Answer{Status: http.StatusOK}, nil
-			}
-			sleepUntil(time.Now().Add(lease + time.Second))
-			must(t, w.worker().RetryDelivery(t.Context(), tenant, w.due(t)[0].ID)) // the second claim delivers
-			return webhook.Answer{Status: http.StatusInternalServerError}, nil
-		}
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
-		if rows := w.due(t); len(rows) != 0 || len(w.posts) != 2 {
-			t.Errorf("%d attempts, due %v; want it delivered by the second", len(w.posts), rows)
-		}
-	})
-}
-
 func TestNobodyIsCalledWhoDoesNotWantTheEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -277,27 +191,119 @@ func TestNobodyIsCalledWhoDoesNotWantTheEvent(t *testing.T) {
 	})
 }
 
-// unsubscribed is a store whose subscriptions have gone since the fan-out.
-type unsubscribed struct{ webhook.Store }
+// changed is a store whose subscriptions are others since the fan-out.
+type changed struct {
+	webhook.Store
 
-func (unsubscribed) Subscriptions(context.Context, org.Tenant) ([]webhook.Subscription, error) {
-	return nil, nil
+	now []webhook.Subscription
 }
 
-func TestARetryForARemovedSubscriptionEndsTheDelivery(t *testing.T) {
+func (c changed) Subscriptions(context.Context, org.Tenant) ([]webhook.Subscription, error) {
+	return c.now, nil
+}
+
+func TestARetryForASubscriptionThatEndedEndsTheDelivery(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(s webhook.Subscription) []webhook.Subscription{
+		"removed": func(webhook.Subscription) []webhook.Subscription { return nil },
+		"switched off": func(s webhook.Subscription) []webhook.Subscription {
+			s.Disabled = true
+			return []webhook.Subscription{s}
+		},
+		"narrowed": func(s webhook.Subscription) []webhook.Subscription {
+			s.Types = []webhook.Type{webhook.ExportFailed}
+			return []webhook.Subscription{s}
+		},
+		"replaced": func(s webhook.Subscription) []webhook.Subscription {
+			s.ID = "s2"
+			return []webhook.Subscription{s}
+		},
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Failure: webhook.FailedTimeout}, nil }
+				subscription := w.subscribe(t, "s1")
+				must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+				id := w.due(t)[0].ID
+				sleepUntil(time.Now().Add(5 * time.Second))
+				worker := w.worker()
+				worker.Store = changed{Store: w.store, now: change(subscription)}
+				must(t, worker.RetryDelivery(t.Context(), tenant, id))
+				if rows := w.due(t); len(w.posts) != 1 || len(rows) != 0 {
+					t.Errorf("%d attempts, due %v; want one and none", len(w.posts), rows)
+				}
+			})
+		})
+	}
+}
+
+// settled is a store that keeps what was to be settled.
+type settled struct {
+	webhook.Store
+
+	attempts *[]webhook.Attempt
+}
+
+func (s settled) SettleDelivery(ctx context.Context, d webhook.Delivery, a webhook.Attempt, dueAt time.Time) error {
+	*s.attempts = append(*s.attempts, a)
+	return s.Store.SettleDelivery(ctx, d, a, dueAt)
+}
+
+func TestTheLogTellsWhatBecameOfAnAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Failure: webhook.FailedTimeout}, nil }
+		answers := []webhook.Answer{
+			{Failure: webhook.FailedTLS}, {Status: 301, Body: []byte("moved")}, {Status: 199}, {Status: 299, Body: []byte("thanks")},
+		}
+		w.answer = func(_ string, nth int) (webhook.Answer, error) {
+			sleepUntil(time.Now().Add(time.Duration(nth) * time.Second))
+			return answers[nth-1], nil
+		}
 		w.subscribe(t, "s1")
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
-		id := w.due(t)[0].ID
-		sleepUntil(time.Now().Add(5 * time.Second))
+		var got []webhook.Attempt
 		worker := w.worker()
-		worker.Store = unsubscribed{Store: w.store}
-		must(t, worker.RetryDelivery(t.Context(), tenant, id))
-		if rows := w.due(t); len(w.posts) != 1 || len(rows) != 0 {
-			t.Errorf("%d attempts, due %v; want one and none", len(w.posts), rows)
+		worker.Store = settled{Store: w.store, attempts: &got}
+		must(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
+			sleepUntil(rows[0].At)
+			must(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
+		}
+		want := []webhook.Attempt{
+			{Number: 1, Failure: webhook.FailedTLS},
+			{Number: 2, Status: 301, Failure: webhook.FailedStatus, Body: []byte("moved")},
+			{Number: 3, Status: 199, Failure: webhook.FailedStatus},
+			{Number: 4, Status: 299, Body: []byte("thanks")},
+		}
+		for i := range want {
+			want[i].At, want[i].Latency = w.posts[i].at, time.Duration(i+1)*time.Second
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("attempts (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestSlowReceiversDoNotWaitForOneAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		const receivers = 25 // as many as there can be
+		for i := range receivers {
+			w.subscribe(t, fmt.Sprint("s", i))
+		}
+		w.answer = func(string, int) (webhook.Answer, error) {
+			sleepUntil(time.Now().Add(30 * time.Second))
+			return webhook.Answer{Failure: webhook.FailedTimeout}, nil
+		}
+		event := w.emit(t)
+		started := time.Now()
+		must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		if took := time.Since(started); took != 30*time.Second || len(w.posts) != receivers || len(w.nudges) != receivers {
+			t.Errorf("%d posts and %d nudges in %v, want %d of each in 30 s", len(w.posts), len(w.nudges), took, receivers)
 		}
 	})
 }

@@ -1,0 +1,223 @@
+package connect_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"recordbridge/functions/connect"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+const (
+	oneURI    = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
+	twoURIs   = "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
+	broken    = "public_test_0c0c0c0c-0c0c-4c0c-8c0c-0c0c0c0c0c0c"
+	returnURI = "https://app.example/return?keep=1"
+	otherURI  = "https://app.example/other"
+	requestID = "11111111-1111-4111-8111-111111111111"
+	authorize = "https://ehr.example/authorize?state=s"
+)
+
+var errTrouble = errors.New("trouble at 10.0.0.7")
+
+func tenant() org.Tenant {
+	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
+}
+
+// directory knows two credentials.
+type directory struct{}
+
+func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
+	switch publicID {
+	case oneURI:
+		return org.Caller{Tenant: tenant(), RedirectURIs: []string{returnURI}}, nil
+	case twoURIs:
+		return org.Caller{Tenant: tenant(), RedirectURIs: []string{otherURI, returnURI}}, nil
+	case broken:
+		return org.Caller{}, errTrouble
+	}
+	return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
+}
+
+// starter remembers what was asked for, and answers err or an attempt.
+type starter struct {
+	asked []flow.Request
+	err   error
+}
+
+func (s *starter) Start(_ context.Context, r flow.Request) (flow.Started, error) {
+	s.asked = append(s.asked, r)
+	if s.err != nil {
+		return flow.Started{}, s.err
+	}
+	return flow.Started{URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"), CookieAge: 30 * time.Minute}, nil
+}
+
+func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest.ResponseRecorder {
+	t.Helper()
+	handler := connect.New(connect.Deps{
+		API: httpapi.New(httpapi.Options{
+			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
+		}),
+		Auth: httpapi.PublicAuth{Public: directory{}}, Flows: s,
+	})
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(method, connect.Route+"?"+query.Encode(), http.NoBody))
+	return w
+}
+
+func wantRedirect(t *testing.T, w *httptest.ResponseRecorder, want string) {
+	t.Helper()
+	if got := w.Header().Get("Location"); w.Code != http.StatusFound || got != want || w.Body.Len() != 0 {
+		t.Errorf("got %d to %s with %q\nwant 302 to %s", w.Code, got, w.Body, want)
+	}
+}
+
+func TestConnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
+	t.Parallel()
+	var s starter
+	w := s.visit(t, http.MethodGet, url.Values{
+		"public_id": {twoURIs}, "endpoint_id": {"endpoint"}, "brand_id": {"brand"}, "portal_id": {"portal"}, "redirect_uri": {returnURI},
+		"external_id": {"patient 7"}, "external_state": {"visit&9"}, "request_id": {"my-request"}, "later": {"ignored"},
+	})
+	wantRedirect(t, w, authorize)
+	wantCookie := "__Host-attempt-1=binding; Path=/; Max-Age=1800; HttpOnly; Secure; SameSite=Lax"
+	if got := w.Header().Values("Set-Cookie"); len(got) != 1 || got[0] != wantCookie {
+		t.Errorf("cookies %q, want %q", got, wantCookie)
+	}
+	for name, want := range map[string]string{
+		"X-Request-Id": requestID, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "",
+	} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("header %s: %q, want %q", name, got, want)
+		}
+	}
+	redirect, err := org.MatchRedirect([]string{returnURI}, returnURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []flow.Request{{
+		Caller: org.Caller{Tenant: tenant(), RedirectURIs: []string{otherURI, returnURI}}, Redirect: redirect,
+		EndpointID: "endpoint", BrandID: "brand", PortalID: "portal",
+		ExternalID: "patient 7", ExternalState: "visit&9", RequestID: "my-request",
+	}}
+	same := gocmp.Comparer(func(a, b org.VerifiedRedirect) bool { return a == b })
+	if diff := gocmp.Diff(want, s.asked, same); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func TestConnectFillsInTheOnlyRedirectAndARequestID(t *testing.T) {
+	t.Parallel()
+	var s starter
+	wantRedirect(t, s.visit(t, http.MethodGet, url.Values{"public_id": {oneURI}}), authorize)
+	if got := s.asked[0]; got.Redirect.URI() != returnURI || got.RequestID != requestID {
+		t.Errorf("asked for %s with request id %q", got.Redirect.URI(), got.RequestID)
+	}
+}
+
+func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		query  url.Values
+		status int
+		code   string
+	}{
+		"no public id":            {url.Values{"redirect_uri": {returnURI}}, 400, "svc_invalid_request"},
+		"an unknown public id":    {url.Values{"public_id": {"public_test_x"}, "redirect_uri": {returnURI}}, 400, "svc_unauthorized_client"},
+		"two public ids":          {url.Values{"public_id": {oneURI, twoURIs}, "redirect_uri": {returnURI}}, 400, "svc_invalid_request"},
+		"another redirect URI":    {url.Values{"public_id": {oneURI}, "redirect_uri": {otherURI}}, 400, "svc_invalid_request"},
+		"a longer redirect URI":   {url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI + "&x=1"}}, 400, "svc_invalid_request"},
+		"a script as redirect":    {url.Values{"public_id": {oneURI}, "redirect_uri": {"javascript:alert(1)"}}, 400, "svc_invalid_request"},
+		"two redirect URIs":       {url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI, returnURI}}, 400, "svc_invalid_request"},
+		"none of several":         {url.Values{"public_id": {twoURIs}}, 400, "svc_invalid_request"},
+		"a control character":     {url.Values{"public_id": {oneURI}, "external_id": {"a\r\nb"}}, 400, "svc_invalid_request"},
+		"our own failure":         {url.Values{"public_id": {broken}, "redirect_uri": {returnURI}}, 500, "svc_server_error"},
+		"markup in what was sent": {url.Values{"public_id": {"<script>"}}, 400, "svc_unauthorized_client"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s starter
+			w := s.visit(t, http.MethodGet, c.query)
+			if w.Code != c.status || w.Header().Get("Location") != "" || len(w.Header().Values("Set-Cookie")) != 0 || len(s.asked) != 0 {
+				t.Errorf("got %d to %q, %d attempts", w.Code, w.Header().Get("Location"), len(s.asked))
+			}
+			if got := w.Header().Get("Content-Type"); got != "text/html; charset=utf-8" || w.Header().Get("WWW-Authenticate") != "" {
+				t.Errorf("Content-Type %q, WWW-Authenticate %q", got, w.Header().Get("WWW-Authenticate"))
+			}
+			if policy := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "script-src") {
+				t.Errorf("policy %q", policy)
+			}
+			page := w.Body.String()
+			if !strings.Contains(page, c.code) || !strings.Contains(page, requestID) {
+				t.Errorf("the page shows neither %s nor the request id:\n%s", c.code, page)
+			}
+			if strings.Contains(page, "<script") || strings.Contains(page, "app.example") || strings.Contains(page, "10.0.0.7") {
+				t.Errorf("the page repeats what was sent or what failed:\n%s", page)
+			}
+		})
+	}
+}
+
+func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err               error
+		state             string
+		code, description string
+	}{
+		"an unknown endpoint": {catalog.MissingEndpoint(), "visit&9", "svc_invalid_request", "endpoint_id is not known."},
+		"without a state":     {catalog.MissingEndpoint(), "", "svc_invalid_request", "endpoint_id is not known."},
+		"a portal that is down": {
+			fault.New(fault.Unavailable, fault.CodeUnavailable, "The health system did not answer."), "s",
+			"svc_unavailable", "The health system did not answer.",
+		},
+		"our own failure": {errTrouble, "s", "svc_server_error", "Something went wrong on our side. Please try again."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := starter{err: c.err}
+			w := s.visit(t, http.MethodGet, url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI}, "external_state": {c.state}, "request_id": {"mine"}})
+			want := url.Values{"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {requestID}}
+			if c.state != "" {
+				want.Set("external_state", c.state)
+			}
+			wantRedirect(t, w, "https://app.example/return?"+want.Encode())
+			if got := w.Header().Values("Set-Cookie"); len(got) != 0 {
+				t.Errorf("cookies %q of an attempt that was not begun", got)
+			}
+		})
+	}
+}
+
+func TestConnectHasOneMethod(t *testing.T) {
+	t.Parallel()
+	for method, want := range map[string]int{
+		http.MethodPost: 405, http.MethodDelete: 405, http.MethodOptions: 204, http.MethodHead: 302,
+	} {
+		var s starter
+		w := s.visit(t, method, url.Values{"public_id": {oneURI}})
+		wantAllow := ""
+		if want != http.StatusFound {
+			wantAllow = "GET, HEAD, OPTIONS"
+		}
+		if w.Code != want || cmp.Or(w.Header().Get("Allow"), "") != wantAllow {
+			t.Errorf("%s: %d with Allow %q", method, w.Code, w.Header().Get("Allow"))
+		}
+	}
+}
