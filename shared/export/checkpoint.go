@@ -21,6 +21,7 @@ type checkpoint struct {
 	Next     string         `json:"next"`     // next page of the first query, empty to begin it
 	Pages    int            `json:"pages"`    // pages read of the first query
 	Links    []uint64       `json:"links"`    // marks of the next links that the first query had
+	Lost     int            `json:"lost"`     // entries of the first query that were no usable resource
 	Tried    int            `json:"tried"`    // how often the request that comes next was tried
 	Refs     []string       `json:"refs"`     // "Type/id" to be read
 	Written  []uint64       `json:"written"`  // marks of what is in the segments

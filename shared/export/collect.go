@@ -197,6 +197,7 @@ func (c *collector) search(ctx context.Context) error {
 		}
 	}
 	c.state.Pages++
+	c.state.Lost += page.Unusable
 	switch {
 	case page.Next == "":
 		c.endQuery(q, nil)
@@ -233,11 +234,13 @@ func (c *collector) endQuery(q query, failed *fhir.RequestError) {
 	switch {
 	case failed != nil:
 		result.Result, result.Status = outcomeOf(failed, c.state.Pages > 0), failed.Status
+	case c.state.Lost > 0:
+		result.Result = OutcomeTruncated
 	case result.Count == 0:
 		result.Result = OutcomeEmpty
 	}
 	c.state.Outcome = append(c.state.Outcome, result)
-	c.state.Queries, c.state.Next, c.state.Pages, c.state.Links = c.state.Queries[1:], "", 0, nil
+	c.state.Queries, c.state.Next, c.state.Pages, c.state.Links, c.state.Lost = c.state.Queries[1:], "", 0, nil, 0
 }
 
 func outcomeOf(failed *fhir.RequestError, begun bool) Outcome {

@@ -172,3 +172,17 @@ func TestWhatFailsOnceIsAskedAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestAnEntryThatIsNoResourceIsNotSilent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.script(findObservations, answer{status: 200, body: `{"resourceType":"Bundle","type":"searchset","entry":[` +
+			`{"resource":{"resourceType":"Observation","id":"good"}},{"resource":{"id":"without-a-type"}}]}`})
+		b.finish(t)
+		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeTruncated, Count: 1}
+		if diff := cmp.Diff(want, outcomeOf(t, b.store.task, "Observation")); diff != "" {
+			t.Errorf("outcome (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -79,7 +79,7 @@ const (
 	OutcomeEmpty       Outcome = "empty"
 	OutcomeDenied      Outcome = "denied"
 	OutcomeUnsupported Outcome = "unsupported"
-	OutcomeTruncated   Outcome = "truncated" // a later page could not be read
+	OutcomeTruncated   Outcome = "truncated" // a later page, or some of the resources, could not be read
 	OutcomeFailed      Outcome = "failed"
 )
 
