@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
 const (
@@ -28,7 +29,7 @@ type registrar struct{}
 
 func (registrar) Register(_ context.Context, tenant org.Tenant, id string, refresh bool) (export.Task, error) {
 	switch {
-	case tenant != tenants()[publicA]:
+	case tenant != keyedtest.Tenants()[keyedtest.PublicA]:
 		return export.Task{}, connection.Missing()
 	case id == known && refresh:
 		return export.Task{ID: fresh, Status: export.Success}, nil
@@ -37,7 +38,7 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, refre
 	case id == revoked:
 		return export.Task{}, connection.Connection{Status: connection.Revoked}.Exportable()
 	case id == broken:
-		return export.Task{}, errTrouble
+		return export.Task{}, keyedtest.ErrTrouble
 	case id == busy:
 		return export.Task{}, fault.Stale()
 	}
@@ -45,40 +46,40 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, refre
 }
 
 func newHandler() http.Handler {
-	return createexport.New(createexport.Deps{API: newAPI(), Auth: httpapi.KeyAuth{Keys: keys{}}, Exports: registrar{}})
+	return createexport.New(createexport.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Exports: registrar{}})
 }
 
 func TestCreateExportAnswers(t *testing.T) {
 	t.Parallel()
-	missing := failureBody("svc_not_found", "There is no such connection.")
-	fixtures := failureBody("svc_invalid_request", "fixtures is only for TEFCA connections in test mode.")
+	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
+	fixtures := keyedtest.FailureBody("svc_invalid_request", "fixtures is only for TEFCA connections in test mode.")
 	accepted := `{"success":true,"data":{"task_id":"` + pending + `","status":"pending"}}`
-	for name, e := range map[string]exchange{
-		"a task":                {body: `{"org_connection_id":"` + known + `"}`, status: 200, want: accepted},
-		"an id in upper case":   {body: `{"org_connection_id":"` + strings.ToUpper(known) + `"}`, status: 200, want: accepted},
-		"unknown members":       {body: `{"org_connection_id":"` + known + `","later":{"a":1}}`, status: 200, want: accepted},
-		"no fixtures":           {body: `{"org_connection_id":"` + known + `","fixtures":null}`, status: 200, want: accepted},
-		"refresh":               {body: `{"org_connection_id":"` + known + `","refresh":true}`, status: 200, want: `{"success":true,"data":{"task_id":"` + fresh + `","status":"success"}}`},
-		"fixtures":              {body: `{"org_connection_id":"` + known + `","fixtures":{"tefca_ccda":"a.xml"}}`, status: 400, want: fixtures},
-		"empty fixtures":        {body: `{"org_connection_id":"` + known + `","fixtures":{}}`, status: 400, want: fixtures},
-		"unknown connection":    {body: `{"org_connection_id":"c0000000-0000-4000-8000-0000000000ff"}`, status: 404, want: missing},
-		"an id that is no UUID": {body: `{"org_connection_id":"connection-1"}`, status: 404, want: missing},
-		"another organisation":  {user: publicB, body: `{"org_connection_id":"` + known + `"}`, status: 404, want: missing},
-		"the other mode":        {user: liveA, body: `{"org_connection_id":"` + known + `"}`, status: 404, want: missing},
-		"our own failure":       {body: `{"org_connection_id":"` + broken + `"}`, status: 500, want: serverError},
-		"revoked":               {body: `{"org_connection_id":"` + revoked + `"}`, status: 409, want: failureBody("svc_connection_not_exportable", "The patient's authorisation is no longer valid. Ask the patient to reconnect.")},
+	for name, e := range map[string]keyedtest.Exchange{
+		"a task":                {Body: `{"org_connection_id":"` + known + `"}`, Status: 200, Want: accepted},
+		"an id in upper case":   {Body: `{"org_connection_id":"` + strings.ToUpper(known) + `"}`, Status: 200, Want: accepted},
+		"unknown members":       {Body: `{"org_connection_id":"` + known + `","later":{"a":1}}`, Status: 200, Want: accepted},
+		"no fixtures":           {Body: `{"org_connection_id":"` + known + `","fixtures":null}`, Status: 200, Want: accepted},
+		"refresh":               {Body: `{"org_connection_id":"` + known + `","refresh":true}`, Status: 200, Want: `{"success":true,"data":{"task_id":"` + fresh + `","status":"success"}}`},
+		"fixtures":              {Body: `{"org_connection_id":"` + known + `","fixtures":{"tefca_ccda":"a.xml"}}`, Status: 400, Want: fixtures},
+		"empty fixtures":        {Body: `{"org_connection_id":"` + known + `","fixtures":{}}`, Status: 400, Want: fixtures},
+		"unknown connection":    {Body: `{"org_connection_id":"c0000000-0000-4000-8000-0000000000ff"}`, Status: 404, Want: missing},
+		"an id that is no UUID": {Body: `{"org_connection_id":"connection-1"}`, Status: 404, Want: missing},
+		"another organisation":  {User: keyedtest.PublicB, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
+		"the other mode":        {User: keyedtest.LiveA, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
+		"our own failure":       {Body: `{"org_connection_id":"` + broken + `"}`, Status: 500, Want: keyedtest.ServerError},
+		"revoked":               {Body: `{"org_connection_id":"` + revoked + `"}`, Status: 409, Want: keyedtest.FailureBody("svc_connection_not_exportable", "The patient's authorisation is no longer valid. Ask the patient to reconnect.")},
 		"a race without a winner": {
-			body: `{"org_connection_id":"` + busy + `"}`, status: 503,
-			want: failureBody("svc_unavailable", "The record was changed at the same time. Please try again."),
+			Body: `{"org_connection_id":"` + busy + `"}`, Status: 503,
+			Want: keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e.method, e.path = http.MethodPost, createexport.Route
-			if e.user == "" {
-				e.user = publicA
+			e.Method, e.Path = http.MethodPost, createexport.Route
+			if e.User == "" {
+				e.User = keyedtest.PublicA
 			}
-			e.check(t, newHandler())
+			e.Check(t, createexport.Route, newHandler())
 		})
 	}
 }
@@ -103,10 +104,10 @@ func TestCreateExportRefusesBodiesThatAreNoRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			exchange{
-				method: http.MethodPost, path: createexport.Route, user: publicA, body: c.body,
-				status: c.status, want: failureBody(c.code, c.description),
-			}.check(t, newHandler())
+			keyedtest.Exchange{
+				Method: http.MethodPost, Path: createexport.Route, User: keyedtest.PublicA, Body: c.body,
+				Status: c.status, Want: keyedtest.FailureBody(c.code, c.description),
+			}.Check(t, createexport.Route, newHandler())
 		})
 	}
 }
@@ -114,22 +115,22 @@ func TestCreateExportRefusesBodiesThatAreNoRequest(t *testing.T) {
 func TestCreateExportKnowsItsCallersAndItsMethods(t *testing.T) {
 	t.Parallel()
 	body := `{"org_connection_id":"` + known + `"}`
-	allowed := failureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: POST, OPTIONS.")
+	allowed := keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: POST, OPTIONS.")
 	allow := map[string]string{"Allow": "POST, OPTIONS"}
-	for name, e := range map[string]exchange{
-		"no key":       {method: http.MethodPost, body: body, status: 401, want: unauthorized},
-		"a wrong key":  {method: http.MethodPost, body: body, user: publicA, key: "other", status: 401, want: unauthorized},
-		"a stranger":   {method: http.MethodPost, body: body, user: "public_test_x", status: 401, want: unauthorized},
-		"no key first": {method: http.MethodPost, body: "no JSON", status: 401, want: unauthorized},
-		"GET":          {method: http.MethodGet, user: publicA, status: 405, want: allowed, header: allow},
-		"DELETE":       {method: http.MethodDelete, user: publicA, status: 405, want: allowed, header: allow},
-		"HEAD":         {method: http.MethodHead, user: publicA, status: 405, header: allow},
-		"OPTIONS":      {method: http.MethodOptions, status: 204, header: allow},
+	for name, e := range map[string]keyedtest.Exchange{
+		"no key":       {Method: http.MethodPost, Body: body, Status: 401, Want: keyedtest.Unauthorized},
+		"a wrong key":  {Method: http.MethodPost, Body: body, User: keyedtest.PublicA, Key: "other", Status: 401, Want: keyedtest.Unauthorized},
+		"a stranger":   {Method: http.MethodPost, Body: body, User: "public_test_x", Status: 401, Want: keyedtest.Unauthorized},
+		"no key first": {Method: http.MethodPost, Body: "no JSON", Status: 401, Want: keyedtest.Unauthorized},
+		"GET":          {Method: http.MethodGet, User: keyedtest.PublicA, Status: 405, Want: allowed, Header: allow},
+		"DELETE":       {Method: http.MethodDelete, User: keyedtest.PublicA, Status: 405, Want: allowed, Header: allow},
+		"HEAD":         {Method: http.MethodHead, User: keyedtest.PublicA, Status: 405, Header: allow},
+		"OPTIONS":      {Method: http.MethodOptions, Status: 204, Header: allow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e.path = createexport.Route
-			e.check(t, newHandler())
+			e.Path = createexport.Route
+			e.Check(t, createexport.Route, newHandler())
 		})
 	}
 }

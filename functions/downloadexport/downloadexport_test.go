@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
 const (
@@ -28,21 +29,21 @@ const (
 type tasks struct{}
 
 func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
-	if tenant != tenants()[publicA] {
+	if tenant != keyedtest.Tenants()[keyedtest.PublicA] {
 		return export.Task{}, fault.Missing("no row")
 	}
 	task := export.Task{
 		ID: id, Tenant: tenant, Status: export.Success, File: export.File{Name: id + ".jsonl", Key: "key of " + id},
-		FilesUntil: aMoment().Add(time.Minute),
+		FilesUntil: keyedtest.Moment().Add(time.Minute),
 	}
 	switch id {
 	case ready, unsigned:
 	case old:
-		task.FilesUntil = aMoment()
+		task.FilesUntil = keyedtest.Moment()
 	case pending:
 		task.Status = export.Pending
 	case broken:
-		return export.Task{}, errTrouble
+		return export.Task{}, keyedtest.ErrTrouble
 	default:
 		return export.Task{}, fault.Missing("no row")
 	}
@@ -54,7 +55,7 @@ type downloads struct{}
 
 func (downloads) Address(_ context.Context, key, fileName, contentType string, life time.Duration) (string, error) {
 	if strings.Contains(key, unsigned) {
-		return "", errTrouble
+		return "", keyedtest.ErrTrouble
 	}
 	return "https://files.example/?" + strings.Join([]string{key, fileName, contentType, life.String()}, "|"), nil
 }
@@ -72,7 +73,7 @@ func newLinks(t *testing.T) export.Links {
 func link(t *testing.T, id string) string {
 	t.Helper()
 	address, err := newLinks(t).URL(export.Task{
-		ID: id, Tenant: tenants()[publicA], File: export.File{Name: id + ".jsonl"}, FilesUntil: aMoment().Add(time.Minute),
+		ID: id, Tenant: keyedtest.Tenants()[keyedtest.PublicA], File: export.File{Name: id + ".jsonl"}, FilesUntil: keyedtest.Moment().Add(time.Minute),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func path(id, fileName string) string {
 func newHandler(t *testing.T, now time.Time) http.Handler {
 	t.Helper()
 	return downloadexport.New(downloadexport.Deps{
-		API: newAPI(), Auth: httpapi.KeyAuth{Keys: keys{}}, Tasks: tasks{}, Links: newLinks(t), Downloads: downloads{},
+		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Tasks: tasks{}, Links: newLinks(t), Downloads: downloads{},
 		Now: func() time.Time { return now },
 	})
 }
@@ -102,56 +103,56 @@ func found(id string) map[string]string {
 
 func TestADownloadNeedsATokenOrTheOwnersKey(t *testing.T) {
 	t.Parallel()
-	missing := failureBody("svc_not_found", "There is no such export.")
-	expired := failureBody("svc_export_expired", "The files of this export have been deleted. Request a new export.")
-	invalid := failureBody("svc_unauthorized_client", "The download link is not valid.")
+	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
+	expired := keyedtest.FailureBody("svc_export_expired", "The files of this export have been deleted. Request a new export.")
+	invalid := keyedtest.FailureBody("svc_unauthorized_client", "The download link is not valid.")
 	token := strings.TrimPrefix(link(t, ready), path(ready, ready+".jsonl"))
-	for name, e := range map[string]exchange{
-		"the link":                     {path: link(t, ready), status: 302, header: found(ready)},
-		"the link, dashed":             {path: path(dashed, ready+".jsonl") + token, status: 302, header: found(ready)},
-		"the key":                      {path: path(ready, ready+".jsonl"), user: publicA, status: 302, header: found(ready)},
-		"the key, dashed":              {path: path(dashed, ready+".jsonl"), user: publicA, status: 302, header: found(ready)},
-		"HEAD":                         {method: http.MethodHead, path: link(t, ready), status: 302, header: found(ready)},
-		"neither":                      {path: path(ready, ready+".jsonl"), status: 401, want: invalid},
-		"a false token":                {path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", status: 401, want: invalid},
-		"the token of another task":    {path: path(old, old+".jsonl") + token, status: 401, want: invalid},
-		"the token of another file":    {path: path(ready, "other.jsonl") + token, status: 401, want: invalid},
-		"two tokens":                   {path: link(t, ready) + "&token=x", status: 400, want: failureBody("svc_invalid_request", "token must be sent only once.")},
-		"a wrong key beside the token": {path: link(t, ready), user: publicA, key: "other", status: 401, want: unauthorized},
-		"another organisation's key":   {path: path(ready, ready+".jsonl"), user: publicB, status: 404, want: missing},
-		"the other mode's key":         {path: path(ready, ready+".jsonl"), user: liveA, status: 404, want: missing},
-		"another's key and the token":  {path: link(t, ready), user: publicB, status: 404, want: missing},
-		"another file":                 {path: path(ready, "other.jsonl"), user: publicA, status: 404, want: missing},
-		"an unknown task":              {path: path("00000000000040008000000000000009", "x.jsonl"), user: publicA, status: 404, want: missing},
-		"no task id":                   {path: path("task-1", "x.jsonl"), user: publicA, status: 404, want: missing},
-		"no task id and no key":        {path: path("task-1", "x.jsonl"), status: 404, want: missing},
-		"pending":                      {path: path(pending, pending+".jsonl"), user: publicA, status: 404, want: missing},
-		"expired, by key":              {path: path(old, old+".jsonl"), user: publicA, status: 410, want: expired},
-		"expired, by token":            {path: link(t, old), status: 410, want: expired},
-		"our own failure":              {path: link(t, broken), status: 500, want: serverError},
-		"a file that cannot be signed": {path: link(t, unsigned), status: 500, want: serverError},
+	for name, e := range map[string]keyedtest.Exchange{
+		"the link":                     {Path: link(t, ready), Status: 302, Header: found(ready)},
+		"the link, dashed":             {Path: path(dashed, ready+".jsonl") + token, Status: 302, Header: found(ready)},
+		"the key":                      {Path: path(ready, ready+".jsonl"), User: keyedtest.PublicA, Status: 302, Header: found(ready)},
+		"the key, dashed":              {Path: path(dashed, ready+".jsonl"), User: keyedtest.PublicA, Status: 302, Header: found(ready)},
+		"HEAD":                         {Method: http.MethodHead, Path: link(t, ready), Status: 302, Header: found(ready)},
+		"neither":                      {Path: path(ready, ready+".jsonl"), Status: 401, Want: invalid},
+		"a false token":                {Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", Status: 401, Want: invalid},
+		"the token of another task":    {Path: path(old, old+".jsonl") + token, Status: 401, Want: invalid},
+		"the token of another file":    {Path: path(ready, "other.jsonl") + token, Status: 401, Want: invalid},
+		"two tokens":                   {Path: link(t, ready) + "&token=x", Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "token must be sent only once.")},
+		"a wrong key beside the token": {Path: link(t, ready), User: keyedtest.PublicA, Key: "other", Status: 401, Want: keyedtest.Unauthorized},
+		"another organisation's key":   {Path: path(ready, ready+".jsonl"), User: keyedtest.PublicB, Status: 404, Want: missing},
+		"the other mode's key":         {Path: path(ready, ready+".jsonl"), User: keyedtest.LiveA, Status: 404, Want: missing},
+		"another's key and the token":  {Path: link(t, ready), User: keyedtest.PublicB, Status: 404, Want: missing},
+		"another file":                 {Path: path(ready, "other.jsonl"), User: keyedtest.PublicA, Status: 404, Want: missing},
+		"an unknown task":              {Path: path("00000000000040008000000000000009", "x.jsonl"), User: keyedtest.PublicA, Status: 404, Want: missing},
+		"no task id":                   {Path: path("task-1", "x.jsonl"), User: keyedtest.PublicA, Status: 404, Want: missing},
+		"no task id and no key":        {Path: path("task-1", "x.jsonl"), Status: 404, Want: missing},
+		"pending":                      {Path: path(pending, pending+".jsonl"), User: keyedtest.PublicA, Status: 404, Want: missing},
+		"expired, by key":              {Path: path(old, old+".jsonl"), User: keyedtest.PublicA, Status: 410, Want: expired},
+		"expired, by token":            {Path: link(t, old), Status: 410, Want: expired},
+		"our own failure":              {Path: link(t, broken), Status: 500, Want: keyedtest.ServerError},
+		"a file that cannot be signed": {Path: link(t, unsigned), Status: 500, Want: keyedtest.ServerError},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e.check(t, newHandler(t, aMoment()))
+			e.Check(t, downloadexport.Route, newHandler(t, keyedtest.Moment()))
 		})
 	}
 }
 
 func TestATokenEndsWithItsFile(t *testing.T) {
 	t.Parallel()
-	exchange{
-		path: link(t, ready), status: 410,
-		want: failureBody("svc_export_expired", "The files of this export have been deleted. Request a new export."),
-	}.check(t, newHandler(t, aMoment().Add(time.Minute)))
+	keyedtest.Exchange{
+		Path: link(t, ready), Status: 410,
+		Want: keyedtest.FailureBody("svc_export_expired", "The files of this export have been deleted. Request a new export."),
+	}.Check(t, downloadexport.Route, newHandler(t, keyedtest.Moment().Add(time.Minute)))
 }
 
 func TestADownloadIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
-	allowed := failureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
+	allowed := keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
-		exchange{method: method, path: link(t, ready), status: 405, want: allowed, header: allow}.check(t, newHandler(t, aMoment()))
+		keyedtest.Exchange{Method: method, Path: link(t, ready), Status: 405, Want: allowed, Header: allow}.Check(t, downloadexport.Route, newHandler(t, keyedtest.Moment()))
 	}
-	exchange{method: http.MethodOptions, path: link(t, ready), status: 204, header: allow}.check(t, newHandler(t, aMoment()))
+	keyedtest.Exchange{Method: http.MethodOptions, Path: link(t, ready), Status: 204, Header: allow}.Check(t, downloadexport.Route, newHandler(t, keyedtest.Moment()))
 }

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
 const (
@@ -31,7 +32,7 @@ func (connections) Connection(_ context.Context, tenant org.Tenant, id string) (
 		PlatformType: "sandbox", Patient: secret.Mark{Version: 1, Sum: []byte("never shown")}, Generation: 4,
 	}
 	switch {
-	case tenant != tenants()[publicA]:
+	case tenant != keyedtest.Tenants()[keyedtest.PublicA]:
 		return connection.Connection{}, fault.Missing("no row")
 	case id == whole:
 		c.Status, c.Scope = connection.Authorized, "patient/*.read"
@@ -40,60 +41,60 @@ func (connections) Connection(_ context.Context, tenant org.Tenant, id string) (
 	case id == bare:
 		return c, nil
 	case id == broken:
-		return connection.Connection{}, errTrouble
+		return connection.Connection{}, keyedtest.ErrTrouble
 	}
 	return connection.Connection{}, fault.Missing("no row")
 }
 
 func newHandler() http.Handler {
-	return getconnection.New(getconnection.Deps{API: newAPI(), Auth: httpapi.KeyAuth{Keys: keys{}}, Connections: connections{}})
+	return getconnection.New(getconnection.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Connections: connections{}})
 }
 
 func TestGetConnectionAnswers(t *testing.T) {
 	t.Parallel()
-	missing := failureBody("svc_not_found", "There is no such connection.")
+	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
 	shown := func(id, rest string) string {
 		return `{"success":true,"data":{"org_connection_id":"` + id + `","org_id":"a0000000-0000-4000-8000-000000000001",` +
 			`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint","platform_type":"sandbox","api_mode":"test",` + rest + `}}`
 	}
 	all := shown(whole, `"status":"authorized","scope":"patient/*.read","consent_expires_at":"2027-01-02T02:04:05Z"`)
-	for name, e := range map[string]exchange{
-		"with everything":      {path: whole, status: 200, want: all},
-		"in upper case":        {path: strings.ToUpper(whole), status: 200, want: all},
-		"with what must be":    {path: bare, status: 200, want: shown(bare, `"status":"rejected"`)},
-		"unknown":              {path: "c0000000-0000-4000-8000-0000000000ff", status: 404, want: missing},
-		"no UUID":              {path: "connection-1", status: 404, want: missing},
-		"another organisation": {path: whole, user: publicB, status: 404, want: missing},
-		"the other mode":       {path: whole, user: liveA, status: 404, want: missing},
-		"our own failure":      {path: broken, status: 500, want: serverError},
+	for name, e := range map[string]keyedtest.Exchange{
+		"with everything":      {Path: whole, Status: 200, Want: all},
+		"in upper case":        {Path: strings.ToUpper(whole), Status: 200, Want: all},
+		"with what must be":    {Path: bare, Status: 200, Want: shown(bare, `"status":"rejected"`)},
+		"unknown":              {Path: "c0000000-0000-4000-8000-0000000000ff", Status: 404, Want: missing},
+		"no UUID":              {Path: "connection-1", Status: 404, Want: missing},
+		"another organisation": {Path: whole, User: keyedtest.PublicB, Status: 404, Want: missing},
+		"the other mode":       {Path: whole, User: keyedtest.LiveA, Status: 404, Want: missing},
+		"our own failure":      {Path: broken, Status: 500, Want: keyedtest.ServerError},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e.path = route + e.path
-			if e.user == "" {
-				e.user = publicA
+			e.Path = route + e.Path
+			if e.User == "" {
+				e.User = keyedtest.PublicA
 			}
-			e.check(t, newHandler())
+			e.Check(t, getconnection.Route, newHandler())
 		})
 	}
 }
 
 func TestGetConnectionKnowsItsCallersAndItsMethods(t *testing.T) {
 	t.Parallel()
-	allowed := failureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
+	allowed := keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
 	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
-	for name, e := range map[string]exchange{
-		"no key":      {status: 401, want: unauthorized},
-		"a wrong key": {user: publicA, key: "other", status: 401, want: unauthorized},
-		"a stranger":  {user: "public_test_x", status: 401, want: unauthorized},
-		"PUT":         {method: http.MethodPut, user: publicA, status: 405, want: allowed, header: allow},
-		"HEAD":        {method: http.MethodHead, user: publicA, status: 200, header: map[string]string{"Content-Type": "application/json"}},
-		"OPTIONS":     {method: http.MethodOptions, status: 204, header: allow},
+	for name, e := range map[string]keyedtest.Exchange{
+		"no key":      {Status: 401, Want: keyedtest.Unauthorized},
+		"a wrong key": {User: keyedtest.PublicA, Key: "other", Status: 401, Want: keyedtest.Unauthorized},
+		"a stranger":  {User: "public_test_x", Status: 401, Want: keyedtest.Unauthorized},
+		"PUT":         {Method: http.MethodPut, User: keyedtest.PublicA, Status: 405, Want: allowed, Header: allow},
+		"HEAD":        {Method: http.MethodHead, User: keyedtest.PublicA, Status: 200, Header: map[string]string{"Content-Type": "application/json"}},
+		"OPTIONS":     {Method: http.MethodOptions, Status: 204, Header: allow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e.path = route + whole
-			e.check(t, newHandler())
+			e.Path = route + whole
+			e.Check(t, getconnection.Route, newHandler())
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/keyedtest"
 	"recordbridge/shared/webhook"
 )
 
@@ -29,7 +30,7 @@ type tasks struct{}
 func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
 	task := export.Task{ID: id, Tenant: tenant}
 	switch {
-	case tenant != tenants()[publicA]:
+	case tenant != keyedtest.Tenants()[keyedtest.PublicA]:
 		return export.Task{}, fault.Missing("no row")
 	case id == pending:
 		task.Status = export.Pending
@@ -45,7 +46,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 		task.Status, task.FailureReason = export.Failed, export.ScopePatientMissing
 		return task, nil
 	case id == broken:
-		return export.Task{}, errTrouble
+		return export.Task{}, keyedtest.ErrTrouble
 	}
 	return export.Task{}, fault.Missing("no row")
 }
@@ -55,69 +56,69 @@ type links struct{}
 
 func (links) URL(task export.Task) (string, error) {
 	if task.ID == damaged {
-		return "", errTrouble
+		return "", keyedtest.ErrTrouble
 	}
 	return "https://api.example/" + task.ID + "?token=a&b", nil
 }
 
 func newHandler() http.Handler {
-	return getexport.New(getexport.Deps{API: newAPI(), Auth: httpapi.KeyAuth{Keys: keys{}}, Tasks: tasks{}, Links: links{}})
+	return getexport.New(getexport.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Tasks: tasks{}, Links: links{}})
 }
 
 func TestGetExportAnswers(t *testing.T) {
 	t.Parallel()
-	missing := failureBody("svc_not_found", "There is no such export.")
-	include := failureBody("svc_invalid_request", "include can only be result.")
+	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
+	include := keyedtest.FailureBody("svc_invalid_request", "include can only be result.")
 	isPending := `{"success":true,"data":{"task_id":"` + pending + `","status":"pending"}}`
-	for name, e := range map[string]exchange{
-		"pending":              {path: pending, status: 200, want: isPending},
-		"the dashed form":      {path: dashed, status: 200, want: isPending},
-		"nothing to include":   {path: pending + "?include=", status: 200, want: isPending},
-		"pending with result":  {path: pending + "?include=result", status: 200, want: isPending},
-		"success":              {path: succeeded, status: 200, want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success"}}`},
-		"failed":               {path: failed, status: 200, want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed"}}`},
-		"failed with result":   {path: failed + "?include=result", status: 200, want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed","failure_reason":"scope_patient_missing"}}`},
-		"unknown":              {path: "00000000000040008000000000000009", status: 404, want: missing},
-		"no task id":           {path: "task-1", status: 404, want: missing},
-		"an id with braces":    {path: "%7B" + dashed + "%7D", status: 404, want: missing},
-		"another organisation": {path: pending, user: publicB, status: 404, want: missing},
-		"the other mode":       {path: pending, user: liveA, status: 404, want: missing},
-		"unknown include":      {path: pending + "?include=everything", status: 400, want: include},
-		"include twice":        {path: pending + "?include=result&include=result", status: 400, want: failureBody("svc_invalid_request", "include must be sent only once.")},
-		"our own failure":      {path: broken, status: 500, want: serverError},
-		"a link that fails":    {path: damaged + "?include=result", status: 500, want: serverError},
-		"success with result": {path: succeeded + "?include=result", status: 200, want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success",` +
+	for name, e := range map[string]keyedtest.Exchange{
+		"pending":              {Path: pending, Status: 200, Want: isPending},
+		"the dashed form":      {Path: dashed, Status: 200, Want: isPending},
+		"nothing to include":   {Path: pending + "?include=", Status: 200, Want: isPending},
+		"pending with result":  {Path: pending + "?include=result", Status: 200, Want: isPending},
+		"success":              {Path: succeeded, Status: 200, Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success"}}`},
+		"failed":               {Path: failed, Status: 200, Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed"}}`},
+		"failed with result":   {Path: failed + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed","failure_reason":"scope_patient_missing"}}`},
+		"unknown":              {Path: "00000000000040008000000000000009", Status: 404, Want: missing},
+		"no task id":           {Path: "task-1", Status: 404, Want: missing},
+		"an id with braces":    {Path: "%7B" + dashed + "%7D", Status: 404, Want: missing},
+		"another organisation": {Path: pending, User: keyedtest.PublicB, Status: 404, Want: missing},
+		"the other mode":       {Path: pending, User: keyedtest.LiveA, Status: 404, Want: missing},
+		"unknown include":      {Path: pending + "?include=everything", Status: 400, Want: include},
+		"include twice":        {Path: pending + "?include=result&include=result", Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "include must be sent only once.")},
+		"our own failure":      {Path: broken, Status: 500, Want: keyedtest.ServerError},
+		"a link that fails":    {Path: damaged + "?include=result", Status: 500, Want: keyedtest.ServerError},
+		"success with result": {Path: succeeded + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success",` +
 			`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},` +
 			`"download_links":[{"url":"https://api.example/` + succeeded + `?token=a&b","export_type":"jsonl","content_type":"application/fhir+ndjson"}],` +
 			`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503}]}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e.path = route + e.path
-			if e.user == "" {
-				e.user = publicA
+			e.Path = route + e.Path
+			if e.User == "" {
+				e.User = keyedtest.PublicA
 			}
-			e.check(t, newHandler())
+			e.Check(t, getexport.Route, newHandler())
 		})
 	}
 }
 
 func TestGetExportKnowsItsCallersAndItsMethods(t *testing.T) {
 	t.Parallel()
-	allowed := failureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
+	allowed := keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
 	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
-	for name, e := range map[string]exchange{
-		"no key":      {status: 401, want: unauthorized},
-		"a wrong key": {user: publicA, key: "other", status: 401, want: unauthorized},
-		"a stranger":  {user: "public_test_x", status: 401, want: unauthorized},
-		"POST":        {method: http.MethodPost, user: publicA, status: 405, want: allowed, header: allow},
-		"HEAD":        {method: http.MethodHead, user: publicA, status: 200, header: map[string]string{"Content-Type": "application/json"}},
-		"OPTIONS":     {method: http.MethodOptions, status: 204, header: allow},
+	for name, e := range map[string]keyedtest.Exchange{
+		"no key":      {Status: 401, Want: keyedtest.Unauthorized},
+		"a wrong key": {User: keyedtest.PublicA, Key: "other", Status: 401, Want: keyedtest.Unauthorized},
+		"a stranger":  {User: "public_test_x", Status: 401, Want: keyedtest.Unauthorized},
+		"POST":        {Method: http.MethodPost, User: keyedtest.PublicA, Status: 405, Want: allowed, Header: allow},
+		"HEAD":        {Method: http.MethodHead, User: keyedtest.PublicA, Status: 200, Header: map[string]string{"Content-Type": "application/json"}},
+		"OPTIONS":     {Method: http.MethodOptions, Status: 204, Header: allow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e.path = route + pending
-			e.check(t, newHandler())
+			e.Path = route + pending
+			e.Check(t, getexport.Route, newHandler())
 		})
 	}
 }

@@ -38,7 +38,8 @@ func UnusedExports(t *Tree, excused map[string]string) []Finding {
 		for _, s := range mentioned(f.Go, importPath, own) {
 			inside[s] = true
 		}
-		if strings.HasPrefix(f.Path, "shared/") {
+		// testkit is for tests alone.
+		if strings.HasPrefix(f.Path, "shared/") && !strings.HasPrefix(f.Path, "shared/testkit/") {
 			declared = append(declared, own...)
 		}
 	}
