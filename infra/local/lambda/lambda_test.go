@@ -262,16 +262,34 @@ func TestWhatAFunctionWritesIsKeptLineByLine(t *testing.T) {
 	t.Parallel()
 	functions := start(t)
 	_, _ = invoke(t, functions, "log")
-	got := functions.Status()[0].Log
+	got := logged(t, functions, func(lines []string) bool { return len(lines) == 5 })
 	slices.Sort(got)
 	want := []string{"one", "partial three", "to stderr", "two", strings.Repeat("y", 16<<10)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 	_, _ = invoke(t, functions, "log much")
-	last := functions.Status()[0].Log
+	last := logged(t, functions, func(lines []string) bool { return lines[len(lines)-1] == "line 60" })
 	if len(last) != 50 || last[0] != "line 11" || last[49] != "line 60" {
 		t.Errorf("got %d lines from %q to %q, want the last 50 of 60", len(last), last[0], last[len(last)-1])
+	}
+}
+
+// logged waits until the lines of the one function are as expected, and returns them: the answer of an invocation and
+// what it wrote come by different ways.
+func logged(t *testing.T, functions *lambda.Subprocesses, expected func(lines []string) bool) []string {
+	t.Helper()
+	late := time.After(10 * time.Second)
+	for {
+		lines := functions.Status()[0].Log
+		if len(lines) > 0 && expected(lines) {
+			return lines
+		}
+		select {
+		case <-late:
+			return lines
+		case <-time.After(time.Millisecond):
+		}
 	}
 }
 
