@@ -287,3 +287,22 @@ func TestTheAPIKeepsItsStageTypesAndGatewayResponses(t *testing.T) {
 		t.Errorf("types: got %s, want %s", types, want)
 	}
 }
+
+// TestNoPrivateAddressIsAllowedByDefault: what a laptop needs must be asked for, or a deployed stack could be made to
+// call its own network.
+func TestNoPrivateAddressIsAllowedByDefault(t *testing.T) {
+	t.Parallel()
+	callers := 0
+	for _, f := range loadMain(t, nil).Functions {
+		ranges, declared := f.Environment["ALLOWED_PRIVATE_RANGES"]
+		if declared {
+			callers++
+		}
+		if ranges != "" {
+			t.Errorf("%s may reach %q", f.LogicalID, ranges)
+		}
+	}
+	if callers != 4 {
+		t.Errorf("%d functions make outbound calls, want 4: connect, callback, exportworker and webhookworker", callers)
+	}
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/template"
+)
+
+// newStack serves an embedded AWS with the project's template on it and returns the file with its outputs. It sets the
+// environment as an operator would, so its tests do not run side by side.
+func newStack(t *testing.T) string {
+	t.Helper()
+	var cloud *aws.Cloud
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { cloud.ServeHTTP(w, r) }))
+	t.Cleanup(server.Close)
+	cloud, err := aws.New(aws.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := template.Load("../../template.yaml", template.Options{BaseURL: server.URL, StackName: "ctl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = provision.Apply(t.Context(), cloud.Config("provision"), loaded); err != nil {
+		t.Fatal(err)
+	}
+	outputs, err := json.Marshal(loaded.Outputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "outputs.json")
+	if err = os.WriteFile(file, outputs, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "operator", "AWS_SECRET_ACCESS_KEY": "local",
+		"AWS_CA_BUNDLE": "", "AWS_PROFILE": "",
+	} {
+		t.Setenv(name, value)
+	}
+	return file
+}
+
+// ctl runs a command and returns what it printed.
+func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(t.Context(), append([]string{"-outputs", outputs}, args...), &out); err != nil {
+		if out.Len() > 0 {
+			t.Errorf("%v printed %s although it failed", args, out.String())
+		}
+		return nil, err
+	}
+	var printed map[string]any
+	if err := json.Unmarshal(out.Bytes(), &printed); err != nil {
+		t.Fatalf("%v printed %s: %v", args, out.String(), err)
+	}
+	return printed, nil
+}
+
+func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
+	outputs := newStack(t)
+	done := func(args ...string) map[string]any {
+		t.Helper()
+		printed, err := ctl(t, outputs, args...)
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		return printed
+	}
+	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-plan", "paid")["id"].(string)
+	credential := done("credential", "create", "-org", id, "-mode", "test", "-redirect", "https://app.example/return")
+	publicID, _ := credential["public_id"].(string)
+	if key, _ := credential["private_key"].(string); !strings.HasPrefix(publicID, "public_test_") || !strings.HasPrefix(key, "private_test_") {
+		t.Errorf("the credential is %v", credential)
+	}
+	done("credential", "add-key", "-public-id", publicID)
+	if _, err := ctl(t, outputs, "credential", "add-key", "-public-id", publicID); err == nil {
+		t.Error("a third live key was made")
+	}
+	done("credential", "revoke", "-public-id", publicID, "-all")
+	hook := done("webhook", "create", "-org", id, "-mode", "test", "-url", "https://app.example/hook", "-type", "patient.connection_success")
+	if types, _ := hook["types"].([]any); len(types) != 4 {
+		t.Errorf("the webhook is %v", hook)
+	}
+	if event := done("webhook", "test", "-org", id, "-mode", "test")["event_id"]; event == "" {
+		t.Error("the test event has no id")
+	}
+	done("endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "client", "-scope", "patient/*.rs", "-platform", "sandbox", "-mode", "test", "-name", "Alder Hospital")
+	var listed bytes.Buffer
+	if err := run(t.Context(), []string{"-outputs", outputs, "organisation", "list"}, &listed); err != nil || strings.Count(listed.String(), id) != 2 {
+		t.Errorf("the list is %s (%v), want the organisation in both modes", listed.String(), err)
+	}
+}
+
+func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
+	outputs := newStack(t)
+	unknown := "00000000-0000-4000-8000-000000000000"
+	for _, args := range [][]string{
+		{},
+		{"organisation"},
+		{"organisation", "destroy"},
+		{"organisation", "create"},
+		{"organisation", "create", "-name", "X", "-plan", "gold"},
+		{"organisation", "create", "-name", "X", "-website", "http://plain.example"},
+		{"credential", "create", "-org", "nobody", "-redirect", "https://app.example/return"},
+		{"credential", "create", "-org", unknown, "-redirect", "https://app.example/return"},
+		{"credential", "create", "-org", unknown, "-mode", "live", "-redirect", "http://127.0.0.1/return"},
+		{"credential", "add-key", "-public-id", "public_test_" + unknown},
+		{"credential", "revoke", "-public-id", "x"},
+		{"webhook", "create", "-org", unknown, "-mode", "live", "-url", "http://127.0.0.1/hook"},
+		{"webhook", "create", "-org", unknown, "-mode", "test", "-url", "https://app.example/hook", "-type", "no.such.type"},
+		{"endpoint", "create", "-name", "No base"},
+	} {
+		if _, err := ctl(t, outputs, args...); err == nil {
+			t.Errorf("%v was accepted", args)
+		}
+	}
+	if _, err := ctl(t, filepath.Join(t.TempDir(), "missing.json"), "organisation", "list"); err == nil {
+		t.Error("a missing outputs file was accepted")
+	}
+}
