@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -41,6 +42,8 @@ type Options struct {
 	URL        string            // under which the cloud is reached; queue URLs start with it; "" is http://127.0.0.1:4566
 	Dir        string            // folder of the journal and of S3's objects; "" keeps everything in memory
 	Middleware []wire.Middleware // around every call; the first is outermost
+	// Skew is how far the cloud's clock is ahead of that of a caller who signs; nil is not at all.
+	Skew func(caller string) time.Duration
 }
 
 // Cloud is one AWS account in one region, us-east-1. Its methods may be called from many goroutines.

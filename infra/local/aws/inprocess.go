@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"syscall"
 )
 
 // Do implements the SDK's HTTPClient: it serves r in the caller's goroutine and returns the buffered answer. A call
@@ -18,11 +19,27 @@ func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	var out answer
-	c.ServeHTTP(&out, incoming)
+	broken := c.serve(&out, incoming)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if broken {
+		return nil, &url.Error{Op: r.Method, URL: r.URL.Redacted(), Err: syscall.ECONNRESET}
+	}
 	return out.response(r), nil
+}
+
+// serve reports whether the handler broke the connection off, which handlers do with http.ErrAbortHandler.
+func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (broken bool) {
+	defer func() {
+		if reason := recover(); reason == http.ErrAbortHandler { //nolint:errorlint // what was thrown, not what it wraps
+			broken = true
+		} else if reason != nil {
+			panic(reason) //nolint:forbidigo // not ours to swallow
+		}
+	}()
+	c.ServeHTTP(w, r)
+	return false
 }
 
 // serverSide returns r as net/http's server would hand it over after its way through a socket.

@@ -60,11 +60,22 @@ func (b *builder) arn(kind, id string) string {
 	return v
 }
 
-// bucket reads an AWS::S3::Bucket. Encryption, access and lifecycle are AWS's; the sweeper deletes files on time
-// everywhere.
+// bucket reads an AWS::S3::Bucket. Nothing is encrypted here, but whoever uses the bucket needs its key's permissions.
+// Access and lifecycle are AWS's; the sweeper deletes files on time everywhere.
 func (b *builder) bucket(id string, o *object) Bucket {
-	o.ignore("BucketEncryption", "PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration")
-	return Bucket{LogicalID: id, Name: b.ref(kindBucket, id), ARN: b.arn(kindBucket, id)}
+	o.ignore("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration")
+	bucket := Bucket{LogicalID: id, Name: b.ref(kindBucket, id), ARN: b.arn(kindBucket, id)}
+	encryption := o.object("BucketEncryption")
+	for _, rule := range encryption.objects("ServerSideEncryptionConfiguration") {
+		rule.ignore("BucketKeyEnabled")
+		standard := rule.object("ServerSideEncryptionByDefault")
+		standard.oneOf("SSEAlgorithm", "aws:kms", "AES256")
+		bucket.KeyARN = standard.text("KMSMasterKeyID")
+		standard.finish()
+		rule.finish()
+	}
+	encryption.finish()
+	return bucket
 }
 
 // key reads an AWS::KMS::Key. Who may use it is decided by the functions' statements alone.

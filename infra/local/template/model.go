@@ -86,7 +86,10 @@ type Queue struct {
 }
 
 // Bucket is an AWS::S3::Bucket.
-type Bucket struct{ LogicalID, Name, ARN string }
+type Bucket struct {
+	LogicalID, Name, ARN string
+	KeyARN               string // of the KMS key that encrypts its objects by default; empty when S3's own key does
+}
 
 // Key is an AWS::KMS::Key. Its ARN is that of its alias, since a key's own id is known only once it exists.
 type Key struct{ LogicalID, Alias, ARN string }

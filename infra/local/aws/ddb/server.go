@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"recordbridge/infra/local/aws/wire"
 )
@@ -33,6 +34,7 @@ type Server struct {
 	tables     map[string]*table
 	tokens     map[string]tokenUse
 	tokenSweep int // the size of tokens at which those that are over are dropped
+	indexLag   func(table, index string) time.Duration
 }
 
 // New makes a Server without tables that appends every committed change to journal before the change can be seen.
@@ -63,6 +65,14 @@ func New(journal wire.Journal) *Server {
 		"TransactGetItems":        operation(s.transactGetItems),
 	}
 	return s
+}
+
+// LagIndexes makes indexes eventually consistent: an entry of an index shows, changes or goes only when the lag that is
+// asked for at the write has passed. nil, as in the beginning, is no lag. It is called while the lock is held.
+func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.indexLag = lag
 }
 
 // Name implements wire.Service.

@@ -33,7 +33,13 @@ type Server struct {
 	mu     sync.Mutex
 	queues map[string]*queue
 	placed uint64 // messages that ever got a place in a queue; orders those that become visible at the same time
+	draw   Disorder
 }
+
+// Disorder is what a standard queue may do to whoever believes in order and in exactly once. It is asked for each
+// message that a receive takes: which of the candidates, oldest first, is taken, and whether that one can be received
+// again at once, as if it had been delivered twice.
+type Disorder func(queue string, candidates int) (pick int, twice bool)
 
 // New makes an empty service. Queue URLs start with baseURL, such as "http://127.0.0.1:4566"; every change goes into
 // journal before it takes effect.
@@ -54,6 +60,13 @@ func New(baseURL string, journal wire.Journal) *Server {
 		"StartMessageMoveTask":    wire.Typed(s.startMessageMoveTask),
 	}
 	return s
+}
+
+// Disturb makes d decide about every message that is received from now on; nil gives them oldest first and once.
+func (s *Server) Disturb(d Disorder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draw = d
 }
 
 // Name implements wire.Service.
