@@ -1,0 +1,82 @@
+package corpus
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var variable = regexp.MustCompile(`\$\{([a-zA-Z]+)\}`)
+
+// Expand replaces variables and carries generators out, at any depth. A variable that nobody set is an error.
+func Expand(v any, variables map[string]string) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return ExpandText(v, variables)
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			var err error
+			if out[i], err = Expand(element, variables); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case map[string]any:
+		if n, ok := v["$repeat"].(int); ok {
+			return repeated(v, n), nil
+		}
+		if n, ok := v["$list"].(int); ok {
+			return listed(v["of"], n, variables)
+		}
+		out := make(map[string]any, len(v))
+		for key, element := range v {
+			name, err := ExpandText(key, variables)
+			if err != nil {
+				return nil, err
+			}
+			if out[name], err = Expand(element, variables); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	default:
+		return v, nil
+	}
+}
+
+// ExpandText is Expand of one text.
+func ExpandText(text string, variables map[string]string) (string, error) {
+	var missing error
+	out := variable.ReplaceAllStringFunc(text, func(found string) string {
+		value, ok := variables[found[2:len(found)-1]]
+		if !ok {
+			missing = fmt.Errorf("nothing was saved as %s", found)
+		}
+		return value
+	})
+	return out, missing
+}
+
+func repeated(generator map[string]any, times int) string {
+	unit := "x"
+	if of, ok := generator["of"].(string); ok {
+		unit = of
+	}
+	return strings.Repeat(unit, times)
+}
+
+func listed(of any, length int, variables map[string]string) (any, error) {
+	out := make([]any, length)
+	own := maps.Clone(variables)
+	for i := range out {
+		own["n"] = strconv.Itoa(i)
+		var err error
+		if out[i], err = Expand(of, own); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
