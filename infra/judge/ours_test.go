@@ -34,7 +34,7 @@ func TestOursPassesEveryScript(t *testing.T) {
 					NewID: func() string { return "j" + strconv.FormatInt(runs.Add(1), 10) + "test" },
 				}
 				err = replay.Play(t.Context(), party, script)
-				if difference, ok := errors.AsType[*replay.Difference](err); ok {
+				if difference, ok := errors.AsType[*replay.DifferenceError](err); ok {
 					t.Errorf("ours differs: %v", difference)
 				} else if err != nil {
 					t.Error(err)

@@ -44,7 +44,10 @@ type Step struct {
 	// In is the request of a JSON service, or the form of SES. Generators: {$repeat: 1024, of: ab} is a long text,
 	// {$list: 101, of: <anything, with ${n}>} a long list.
 	In any `yaml:"in"`
-	// Headers and Body are S3's; Body may be {$repeat: ...}.
+	// Each has the step performed once for each text, which ${each} stands for in it.
+	Each []string `yaml:"each"`
+	// Headers are S3's. Body is S3's, too, and of a JSON service a body that is sent as it is, instead of In; it may be
+	// {$repeat: ...}.
 	Headers map[string]string `yaml:"headers"`
 	Body    any               `yaml:"body"`
 	Sign    Sign              `yaml:"sign"`
@@ -146,6 +149,9 @@ func (s Script) check() error {
 	for i, step := range s.Steps {
 		if (step.Wait > 0) == (step.Call != "") {
 			return fmt.Errorf("step %d is either a wait or a call", i+1)
+		}
+		if step.Each != nil && len(step.Each) == 0 {
+			return fmt.Errorf("step %d is performed for nothing", i+1)
 		}
 		asserts = asserts || step.asserts()
 	}

@@ -41,7 +41,7 @@ func shown(v any) string {
 }
 
 func matchText(at, want string, got any) string {
-	ok := false
+	var ok bool
 	switch {
 	case want == "<any>":
 		ok = got != nil

@@ -4,7 +4,6 @@ package replay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -25,17 +24,19 @@ type Party struct {
 	NewID func() string
 }
 
-// Difference is an answer that is not what its script expects.
-type Difference struct {
+// DifferenceError is an answer that is not what its script expects.
+type DifferenceError struct {
 	Step int // from 1, fixtures included
 	Call string
 	What string
 }
 
 // Error implements error.
-func (d *Difference) Error() string { return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What) }
+func (d *DifferenceError) Error() string {
+	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
+}
 
-// Play performs s. It returns a *Difference when an answer is not as expected, and another error when the server cannot
+// Play performs s. It returns a *DifferenceError when an answer is not as expected, and another error when the server cannot
 // be reached or the script cannot be performed.
 func Play(ctx context.Context, p Party, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
@@ -46,26 +47,47 @@ func Play(ctx context.Context, p Party, s corpus.Script) error {
 			}
 			continue
 		}
-		got, err := p.call(ctx, s.Service, step, variables)
-		if err != nil {
-			return fmt.Errorf("step %d, %s: %w", i+1, step.Call, err)
-		}
-		what, err := got.judge(step, variables)
+		what, err := p.performEach(ctx, s.Service, step, variables)
 		if err != nil {
 			return fmt.Errorf("step %d, %s: %w", i+1, step.Call, err)
 		}
 		if what != "" {
-			return &Difference{Step: i + 1, Call: step.Call, What: what}
-		}
-		for name, path := range step.Save {
-			value := got.find(path)
-			if value == nil {
-				return &Difference{Step: i + 1, Call: step.Call, What: "there is no " + path}
-			}
-			variables[name] = fmt.Sprint(value)
+			return &DifferenceError{Step: i + 1, Call: step.Call, What: what}
 		}
 	}
 	return nil
+}
+
+// performEach performs a step, once for each of its texts if it has them; what is "" for agreement.
+func (p Party) performEach(ctx context.Context, service string, step corpus.Step, variables map[string]string) (what string, err error) {
+	if step.Each == nil {
+		return p.perform(ctx, service, step, variables)
+	}
+	for _, text := range step.Each {
+		variables["each"] = text
+		if what, err = p.perform(ctx, service, step, variables); what != "" || err != nil {
+			return fmt.Sprintf("with %q: %s", text, what), err
+		}
+	}
+	return "", nil
+}
+
+func (p Party) perform(ctx context.Context, service string, step corpus.Step, variables map[string]string) (what string, err error) {
+	got, err := p.call(ctx, service, step, variables)
+	if err != nil {
+		return "", err
+	}
+	if what, err = got.judge(step, variables); what != "" || err != nil {
+		return what, err
+	}
+	for name, path := range step.Save {
+		value := got.find(path)
+		if value == nil {
+			return "there is no " + path, nil
+		}
+		variables[name] = fmt.Sprint(value)
+	}
+	return "", nil
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -108,43 +130,57 @@ func (a *answer) find(path string) any {
 
 // judge compares the answer with what the step expects; "" is agreement.
 func (a *answer) judge(step corpus.Step, variables map[string]string) (string, error) {
-	if step.Fails != "" {
-		if a.code != step.Fails {
-			return fmt.Sprintf("answers %s, want %s", a, step.Fails), nil
-		}
-	} else if a.status >= http.StatusBadRequest && step.Status == 0 {
-		return fmt.Sprintf("answers %s, want success", a), nil
+	if what := a.judgeOutcome(step); what != "" {
+		return what, nil
 	}
-	if step.Status != 0 && a.status != step.Status {
-		return fmt.Sprintf("answers status %d %s, want %d", a.status, a.code, step.Status), nil
+	if what, err := a.judgeBody(step, variables); what != "" || err != nil {
+		return what, err
 	}
-	want, err := corpus.Expand(map[string]any{"gives": step.Gives, "text": step.Text}, variables)
-	if err != nil {
-		return "", err
-	}
-	expected, ok := want.(map[string]any)
-	if !ok {
-		return "", errors.New("an expectation is no mapping any more")
-	}
-	if step.Gives != nil {
-		if what := corpus.Match(expected["gives"], a.value); what != "" {
-			return what, nil
-		}
-	}
-	for name, text := range step.Answers {
-		if text, err = corpus.ExpandText(text, variables); err != nil {
+	for name, pattern := range step.Answers {
+		want, err := corpus.ExpandText(pattern, variables)
+		if err != nil {
 			return "", err
 		}
 		var got any
 		if values := a.header.Values(name); len(values) > 0 {
 			got = strings.Join(values, ", ")
 		}
-		if what := corpus.Match(text, got); what != "" {
+		if what := corpus.Match(want, got); what != "" {
 			return "header " + name + what, nil
 		}
 	}
+	return "", nil
+}
+
+// judgeOutcome looks at success or failure alone.
+func (a *answer) judgeOutcome(step corpus.Step) string {
+	switch {
+	case step.Fails != "" && a.code != step.Fails:
+		return fmt.Sprintf("answers %s, want %s", a, step.Fails)
+	case step.Fails == "" && step.Status == 0 && a.status >= http.StatusBadRequest:
+		return fmt.Sprintf("answers %s, want success", a)
+	case step.Status != 0 && a.status != step.Status:
+		return fmt.Sprintf("answers status %d %s, want %d", a.status, a.code, step.Status)
+	}
+	return ""
+}
+
+func (a *answer) judgeBody(step corpus.Step, variables map[string]string) (string, error) {
+	if step.Gives != nil {
+		want, err := corpus.Expand(step.Gives, variables)
+		if err != nil {
+			return "", err
+		}
+		if what := corpus.Match(want, a.value); what != "" {
+			return what, nil
+		}
+	}
 	if step.Text != nil {
-		if what := corpus.Match(expected["text"], string(a.body)); what != "" {
+		want, err := corpus.Expand(step.Text, variables)
+		if err != nil {
+			return "", err
+		}
+		if what := corpus.Match(want, string(a.body)); what != "" {
 			return "the body" + what, nil
 		}
 	}

@@ -48,6 +48,13 @@ func (p Party) request(ctx context.Context, service string, step corpus.Step, va
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode the request: %w", err)
 	}
+	if step.Body != nil {
+		content, expandErr := corpus.Expand(step.Body, variables)
+		if expandErr != nil {
+			return nil, nil, expandErr
+		}
+		body = fmt.Append(nil, content)
+	}
 	r, err := p.newRequest(ctx, http.MethodPost, "/", body)
 	if err != nil {
 		return nil, nil, err
@@ -88,11 +95,10 @@ func (p Party) rest(ctx context.Context, step corpus.Step, variables map[string]
 		return nil, nil, err
 	}
 	for name, text := range step.Headers {
-		value, err := corpus.ExpandText(text, variables)
-		if err != nil {
+		if text, err = corpus.ExpandText(text, variables); err != nil {
 			return nil, nil, err
 		}
-		r.Header.Set(name, value)
+		r.Header.Set(name, text)
 	}
 	return r, body, nil
 }

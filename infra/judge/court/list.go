@@ -1,4 +1,4 @@
-package main
+package court
 
 import (
 	"errors"
@@ -9,21 +9,21 @@ import (
 // heading is the section of docs/embedded-aws.md whose table lists the known differences.
 const heading = "## Listed differences"
 
-// difference is a row of the table: this judge may differ from these scripts, and why ours is right all the same.
-type difference struct {
+// known is a row of the table: this judge may differ from these scripts, and why ours is right all the same.
+type known struct {
 	script string // an id; a * at its end stands for anything
 	judge  string
 	reason string
 }
 
 // listed reads the table out of the text of the document.
-func listed(text string) ([]difference, error) {
+func listed(text string) ([]known, error) {
 	_, section, ok := strings.Cut(text, heading+"\n")
 	if !ok {
 		return nil, fmt.Errorf("the section %q is not there", heading)
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
-	var all []difference
+	var all []known
 	for line := range strings.SplitSeq(section, "\n") {
 		cells := strings.Split(strings.Trim(line, "|"), "|")
 		if !strings.HasPrefix(line, "| `") {
@@ -32,7 +32,7 @@ func listed(text string) ([]difference, error) {
 		if len(cells) != 3 {
 			return nil, fmt.Errorf("%q has not three columns", line)
 		}
-		d := difference{strings.Trim(strings.TrimSpace(cells[0]), "`"), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])}
+		d := known{strings.Trim(strings.TrimSpace(cells[0]), "`"), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])}
 		if d.script == "*" || d.judge == "" || d.reason == "" {
 			return nil, errors.New("a row names scripts, a judge and a reason")
 		}
@@ -42,7 +42,7 @@ func listed(text string) ([]difference, error) {
 }
 
 // covers tells whether the row is about this script and this judge.
-func (d difference) covers(script, judge string) bool {
+func (d known) covers(script, judge string) bool {
 	if d.judge != judge {
 		return false
 	}
