@@ -10,9 +10,10 @@ BUILD   := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -tags $(TAGS)
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
 LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
 SOAK    ?= 10m
+JUDGES  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci/judges
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run demo test soak lint fmt check build bench clean runner
+.PHONY: help run demo test soak judge lint fmt check build bench clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +33,10 @@ test: ## all tests that need no container, cloud or browser
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak' -v ./infra/e2e
+
+judge: ## let other people's servers judge the embedded AWS; installs them into JUDGES
+	.ci/judges $(JUDGES)
+	go run ./infra/judge -judges $(JUDGES)
 
 lint: ## the linters of .golangci.yml
 	$(LINT) run ./...

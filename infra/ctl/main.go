@@ -20,8 +20,9 @@ import (
 	"strings"
 	"time"
 
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+
 	"recordbridge/infra/ctl/operator"
-	"recordbridge/shared/config"
 	"recordbridge/shared/ids"
 )
 
@@ -76,7 +77,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := config.AWS(ctx)
+	cfg, err := awsconfig.LoadDefaultConfig(ctx) // an operator signs in as people do: profiles, single sign-on
 	if err != nil {
 		return err
 	}

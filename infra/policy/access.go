@@ -3,6 +3,7 @@ package policy
 import (
 	"go/ast"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,7 @@ type statement struct {
 	actions, resources []string // resources as Fn::Sub would write them
 	principal          any
 	condition          any
+	inverted           []string // elements that give what they do not name: NotAction, NotResource, NotPrincipal
 }
 
 // statements reads a policy document.
@@ -20,24 +22,44 @@ func statements(document any) []statement {
 	items := list(at(document, "Statement"))
 	all := make([]statement, 0, len(items))
 	for _, s := range items {
-		all = append(all, statement{
+		one := statement{
 			sid: scalar(at(s, "Sid")), effect: scalar(at(s, "Effect")),
 			actions: shorts(at(s, "Action")), resources: shorts(at(s, "Resource")),
 			principal: at(s, "Principal"), condition: at(s, "Condition"),
-		})
+		}
+		for _, element := range []string{"NotAction", "NotPrincipal", "NotResource"} {
+			if at(s, element) != nil {
+				one.inverted = append(one.inverted, element)
+			}
+		}
+		all = append(all, one)
 	}
 	return all
 }
 
-// Wildcards finds statements that allow more than they name: an action with *, or a resource with * other than the
-// objects of a bucket of the template. Only a key's policy may delegate everything to the account's own IAM, since
-// without it nobody could ever change the key. Policies that are not written out in statements count as well.
+// forAccount tells whether a statement holds only for what happens on behalf of the stack's account.
+func (st statement) forAccount() bool {
+	return short(at(st.condition, "StringEquals", "aws:SourceAccount")) == "${AWS::AccountId}"
+}
+
+// Wildcards finds statements that allow more than they name: an action or a resource with a wildcard, other than the
+// objects of a bucket of the template; everything but what is named; everybody; a service on behalf of any account. A
+// condition excuses none of them. Only a key's policy may delegate everything to the account's own IAM, since without it
+// nobody could ever change the key, and there the resource * is the key itself. Permissions count as well that are not
+// written out in a function's own statements.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
+		if strings.HasPrefix(r.Type, "AWS::IAM::") || r.Type == "AWS::Lambda::Permission" {
+			found.addf(r.ID, "gives permissions outside a function's own statements")
+		}
+		if r.Properties["FunctionUrlConfig"] != nil {
+			found.addf(r.ID, "is reached without API Gateway (FunctionUrlConfig)")
+		}
 		for _, st := range s.allowed(r, &found) {
 			if r.Type != kindKey || !delegates(st) {
-				s.wildcards(r.ID, st, &found)
+				s.wildcards(r, st, &found)
+				st.everybody(r.ID, &found)
 			}
 		}
 	}
@@ -45,22 +67,73 @@ func Wildcards(s *Stack) []Finding {
 }
 
 // wildcards finds those of one statement.
-func (s *Stack) wildcards(id string, st statement, found *findings) {
+func (s *Stack) wildcards(r Resource, st statement, found *findings) {
+	for _, element := range st.inverted {
+		found.addf(r.ID, "%s allows all but what it names (%s)", st.sid, element)
+	}
 	for _, a := range st.actions {
-		if strings.Contains(a, "*") {
-			found.addf(id, "%s allows the action %s", st.sid, a)
+		if strings.ContainsAny(a, "*?") {
+			found.addf(r.ID, "%s allows the action %s", st.sid, a)
 		}
 	}
 	for _, on := range st.resources {
-		if strings.Contains(on, "*") && !s.isObjects(on) {
-			found.addf(id, "%s allows the resource %s", st.sid, on)
+		itself := r.Type == kindKey && on == "*"
+		if strings.ContainsAny(on, "*?") && !itself && !s.isObjects(on) {
+			found.addf(r.ID, "%s allows the resource %s", st.sid, on)
 		}
 	}
 }
 
+// everybody finds a statement of a resource's own policy that lets in more than it means to.
+func (st statement) everybody(id string, found *findings) {
+	anybody := slices.Contains(shorts(st.principal), "*")
+	for _, who := range fields(st.principal) {
+		anybody = anybody || slices.Contains(shorts(who), "*")
+	}
+	switch {
+	case anybody:
+		found.addf(id, "%s lets everybody in", st.sid)
+	case at(st.principal, "Service") != nil && !st.forAccount():
+		found.addf(id, "%s lets %s in for any account (aws:SourceAccount)", st.sid, short(at(st.principal, "Service")))
+	}
+}
+
+// Strangers finds permissions of functions on what is not in the template: a typing error at best. An index has to be
+// one of its table's.
+func Strangers(s *Stack) []Finding {
+	var found, other findings
+	for _, f := range s.of(kindFunction) {
+		for _, st := range s.allowed(f, &other) {
+			for _, on := range st.resources {
+				if !s.owns(on) {
+					found.addf(f.ID, "%s allows %s, which is nothing of the template", st.sid, on)
+				}
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// owned is how a statement names a resource of the template: by a reference, for objects and indexes with more behind.
+var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/\*|/index/(\w+))?$`)
+
+// owns tells whether the resource of a statement is one of the template's.
+func (s *Stack) owns(on string) bool {
+	for _, p := range s.of(kindParameter) {
+		if strings.HasSuffix(on, ":parameter"+short(p.Properties["Name"])) {
+			return true
+		}
+	}
+	m := owned.FindStringSubmatch(on)
+	return m != nil && slices.ContainsFunc(s.Resources, func(r Resource) bool {
+		hasIndex := func(g any) bool { return scalar(at(g, "IndexName")) == m[2] }
+		return r.ID == m[1] && (m[2] == "" || slices.ContainsFunc(list(r.Properties["GlobalSecondaryIndexes"]), hasIndex))
+	})
+}
+
 // allowed lists the Allow statements of a resource, and finds function policies that are none.
 func (s *Stack) allowed(r Resource, found *findings) []statement {
-	documents := []any{r.Properties["PolicyDocument"], r.Properties["KeyPolicy"]}
+	documents := []any{r.Properties["PolicyDocument"], r.Properties["KeyPolicy"], r.Properties["ResourcePolicy"]}
 	if r.Type == kindFunction {
 		if r.Properties["Role"] != nil {
 			found.addf(r.ID, "has a role that is not made of its own statements")

@@ -28,6 +28,13 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
             - {Sid: Verbs, Effect: Allow, Action: ["dynamodb:*", "s3:Get*"], Resource: [!GetAtt Table.Arn]}
             - {Sid: Things, Effect: Allow, Action: ["s3:GetObject"], Resource: ["*", !Sub "${Files.Arn}*", "arn:aws:s3:::files/*"]}
             - {Sid: Indexes, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Sub "${Table.Arn}/index/*"]}
+            - {Sid: Joined, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Join ["", [!GetAtt Table.Arn, "/index/*"]]]}
+            - {Sid: Guess, Effect: Allow, Action: ["dynamodb:Get?tem"], Resource: [!Sub "${Table.Arn}?"]}
+            - {Sid: Keys, Effect: Allow, Action: ["kms:Decrypt"], Resource: ["*"], Condition: {StringEquals: {"kms:EncryptionContext:purpose": tokens}}}
+            - {Sid: Rest, Effect: Allow, NotAction: ["iam:*"], NotResource: [!GetAtt Table.Arn]}
+      FunctionUrlConfig: {AuthType: NONE}
+  Role: {Type: AWS::IAM::Role}
+  Invoker: {Type: AWS::Lambda::Permission}
   GoodKey:
     Type: AWS::KMS::Key
     Properties:
@@ -38,11 +45,20 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
             Principal: {AWS: !Sub "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
             Action: kms:*
             Resource: "*"
+          - Sid: Service
+            Effect: Allow
+            Principal: {Service: cloudwatch.amazonaws.com}
+            Action: [kms:Decrypt]
+            Resource: "*"
+            Condition: {StringEquals: {aws:SourceAccount: !Ref "AWS::AccountId"}}
   BadKey:
     Type: AWS::KMS::Key
     Properties:
       KeyPolicy:
-        Statement: [{Sid: World, Effect: Allow, Principal: "*", Action: kms:*, Resource: "*"}]
+        Statement:
+          - {Sid: World, Effect: Allow, Principal: "*", Action: kms:*, Resource: "*"}
+          - {Sid: Service, Effect: Allow, Principal: {Service: cloudwatch.amazonaws.com}, Action: [kms:Decrypt], Resource: "*"}
+          - {Sid: Others, Effect: Allow, Principal: {AWS: ["*"]}, Action: [kms:Decrypt], Resource: "*"}
   GoodBucketPolicy:
     Type: AWS::S3::BucketPolicy
     Properties:
@@ -54,7 +70,13 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
       PolicyDocument:
         Statement: [{Sid: World, Effect: Allow, Principal: "*", Action: s3:*, Resource: !Sub "${Files.Arn}/*"}]
 `)),
+		"Bad: Guess allows the action dynamodb:Get?tem",
+		"Bad: Guess allows the resource ${Table.Arn}?",
 		"Bad: Indexes allows the resource ${Table.Arn}/index/*",
+		"Bad: Joined allows the resource map[Fn::Join:[ [map[Fn::GetAtt:Table.Arn] /index/*]]]",
+		"Bad: Keys allows the resource *",
+		"Bad: Rest allows all but what it names (NotAction)",
+		"Bad: Rest allows all but what it names (NotResource)",
 		"Bad: Things allows the resource ${Files.Arn}*",
 		"Bad: Things allows the resource *",
 		"Bad: Things allows the resource arn:aws:s3:::files/*",
@@ -63,9 +85,54 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
 		"Bad: has a policy that is not written out: AmazonS3FullAccess",
 		"Bad: has a policy that is not written out: map[DynamoDBCrudPolicy:map[TableName:map[Ref:Table]]]",
 		"Bad: has a role that is not made of its own statements",
+		"Bad: is reached without API Gateway (FunctionUrlConfig)",
 		"BadBucketPolicy: World allows the action s3:*",
+		"BadBucketPolicy: World lets everybody in",
+		"BadKey: Others lets everybody in",
+		"BadKey: Service lets cloudwatch.amazonaws.com in for any account (aws:SourceAccount)",
 		"BadKey: World allows the action kms:*",
-		"BadKey: World allows the resource *",
+		"BadKey: World lets everybody in",
+		"Invoker: gives permissions outside a function's own statements",
+		"Role: gives permissions outside a function's own statements",
+	)
+}
+
+func TestPermissionsOnWhatIsNotInTheTemplateAreFound(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Strangers(resources(t, `
+  Work: {Type: AWS::DynamoDB::Table, Properties: {GlobalSecondaryIndexes: [{IndexName: byDue}]}}
+  Files: {Type: AWS::S3::Bucket}
+  Hashing: {Type: AWS::SecretsManager::Secret}
+  Base: {Type: AWS::SSM::Parameter, Properties: {Name: !Sub "/x/${AWS::StackName}/base"}}
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Policies:
+        - Statement:
+            - Sid: Good
+              Effect: Allow
+              Action: [a]
+              Resource:
+                - !GetAtt Work.Arn
+                - !Sub "${Work.Arn}/index/byDue"
+                - !Sub "${Files.Arn}/*"
+                - !Ref Hashing
+                - !Sub "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/x/${AWS::StackName}/base"
+            - Sid: Bad
+              Effect: Allow
+              Action: [a]
+              Resource:
+                - !GetAtt Gone.Arn
+                - !Sub "${Work.Arn}/index/byOrg"
+                - !Sub "${Hashing.Arn}/index/byDue"
+                - arn:aws:kms:us-east-1:111122223333:key/x
+                - !Sub "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/x/${AWS::StackName}/other"
+`)),
+		"F: Bad allows ${Gone.Arn}, which is nothing of the template",
+		"F: Bad allows ${Hashing.Arn}/index/byDue, which is nothing of the template",
+		"F: Bad allows ${Work.Arn}/index/byOrg, which is nothing of the template",
+		"F: Bad allows arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/x/${AWS::StackName}/other, which is nothing of the template",
+		"F: Bad allows arn:aws:kms:us-east-1:111122223333:key/x, which is nothing of the template",
 	)
 }
 

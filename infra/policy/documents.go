@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -47,6 +48,79 @@ func ReadmeCommands(t *Tree) []Finding {
 		name, _, _ = strings.Cut(name, " ")
 		if !isMake || !slices.Contains(targets(t), name) {
 			found.addf("README.md", "%q is not a target of the Makefile", c)
+		}
+	}
+	return found.sorted()
+}
+
+var (
+	makeCommand = regexp.MustCompile("(?:^|[;&|(` ])make ((?:[a-z][a-z0-9-]*|[A-Z]+=\\S+| )+)(<?)") // make build-<name> is no command
+	goCommand   = regexp.MustCompile(`\bgo (?:run|test|build|vet) [^` + "`" + `|;&]*`)
+	ownFolder   = regexp.MustCompile(`\./[\w/.-]*\w`)
+)
+
+// Commands finds commands in the documents' code that this repository cannot run: targets that the Makefile lacks, and
+// folders given to the go command that are not there.
+func Commands(t *Tree) []Finding {
+	var found findings
+	for _, f := range t.Files {
+		if path.Ext(f.Path) != ".md" {
+			continue
+		}
+		lines := append(fenced(string(f.Text)), codeSpan.FindAllString(codeBlock.ReplaceAllString(string(f.Text), ""), -1)...)
+		for _, line := range lines {
+			line, _, _ = strings.Cut(line, " # ")
+			for _, name := range made(line) {
+				if !slices.Contains(targets(t), name) {
+					found.addf(f.Path, "make %s: the Makefile has no such target", name)
+				}
+			}
+			for _, command := range goCommand.FindAllString(line, -1) {
+				t.compiled(f.Path, strings.TrimSpace(command), &found)
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// made lists the targets that a line of code makes.
+func made(line string) []string {
+	commands := makeCommand.FindAllStringSubmatch(line, -1)
+	names := make([]string, 0, len(commands))
+	for _, m := range commands {
+		words := strings.Fields(m[1])
+		if m[2] != "" && !strings.HasSuffix(m[1], " ") {
+			words = words[:len(words)-1] // make build-<name> stands for many
+		}
+		names = append(names, slices.DeleteFunc(words, func(w string) bool { return strings.Contains(w, "=") })...)
+	}
+	return names
+}
+
+// compiled finds folders that a go command of a document is given and that are not there.
+func (t *Tree) compiled(document, command string, found *findings) {
+	for _, folder := range ownFolder.FindAllString(command, -1) {
+		if !t.paths[strings.TrimPrefix(folder, "./")] {
+			found.addf(document, "%s: there is no %s", command, folder)
+		}
+	}
+}
+
+// mention is a document of this repository named in some text by its whole path.
+var mention = regexp.MustCompile(`(?:^|[^\w/.-])((?:docs/[\w/.-]+|CONTRIBUTING|README|SECURITY|CHANGELOG)\.md)\b`)
+
+// Mentions finds documents that comments, messages and the template name but that are not there: nobody follows such a
+// name until it is needed.
+func Mentions(t *Tree) []Finding {
+	var found findings
+	for _, f := range t.Files {
+		if f.isTest() || path.Ext(f.Path) == ".md" {
+			continue // examples of broken ones, and Links
+		}
+		for _, m := range mention.FindAllSubmatch(f.Text, -1) {
+			if name := string(m[1]); !t.paths[name] {
+				found.addf(f.Path, "there is no %s", name)
+			}
 		}
 	}
 	return found.sorted()
@@ -112,14 +186,20 @@ func (t *Tree) resolves(document, link string) bool {
 	return anchor == "" || path.Ext(to) != ".md" || slices.Contains(anchors(string(t.Text(to))), anchor)
 }
 
-// anchors lists the headings of a document as GitHub names them in links, without the numbers for repeated ones.
+// anchors lists the headings of a document as GitHub names them in links: the second of the same name ends in -1.
 func anchors(document string) []string {
 	headings := headingLine.FindAllStringSubmatch(codeBlock.ReplaceAllString(document, ""), -1)
 	all := make([]string, 0, len(headings))
+	seen := map[string]int{}
 	for _, m := range headings {
 		heading := inlineLink.ReplaceAllString(m[1], "]")
-		name := notInAnchor.ReplaceAllString(strings.ToLower(heading), "")
-		all = append(all, strings.ReplaceAll(name, " ", "-"))
+		name := strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
+		if n := seen[name]; n > 0 {
+			all = append(all, fmt.Sprintf("%s-%d", name, n))
+		} else {
+			all = append(all, name)
+		}
+		seen[name]++
 	}
 	return all
 }

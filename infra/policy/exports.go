@@ -22,39 +22,60 @@ type declaration struct {
 	public bool
 }
 
-// UnusedExports finds exported functions, types, constants and variables of shared/ that nothing outside tests uses:
-// build what a function needs now, not what a package might want (architecture section 5). It goes by names, not by
-// types: methods and fields are not looked at. excused gives the reason for each name ("shared/org.Inactive") that may
-// stay although nothing uses it yet.
+// UnusedExports finds exported functions, types, constants and variables that nothing uses: build what a function needs
+// now, not what a package might want (architecture section 5). In shared/ tests are no users. What stands in infra/ is
+// for tests as well as for laptops, so there a test of another package is one. It goes by names, not by types: methods
+// and fields are not looked at. excused gives the reason for each name ("shared/org.Inactive") that may stay although
+// nothing uses it yet.
 func UnusedExports(t *Tree, excused map[string]string) []Finding {
-	outside, inside := map[symbol]bool{}, map[symbol]bool{}
+	production, elsewhere, inside := map[symbol]bool{}, map[symbol]bool{}, map[symbol]bool{}
 	var declared []declaration
-	for _, f := range t.production() {
+	for _, f := range t.Files {
+		if f.Go == nil {
+			continue
+		}
 		importPath := module + path.Dir(f.Path)
 		for _, s := range selected(f.Go) {
-			outside[s] = true
+			production[s] = production[s] || !f.isTest()
+			elsewhere[s] = elsewhere[s] || s.importPath != importPath
+		}
+		if f.isTest() {
+			continue
 		}
 		own := exported(f.Go, importPath)
 		for _, s := range mentioned(f.Go, importPath, own) {
 			inside[s] = true
 		}
-		// testkit is for tests alone.
-		if strings.HasPrefix(f.Path, "shared/") && !strings.HasPrefix(f.Path, "shared/testkit/") {
+		if accountable(f) {
 			declared = append(declared, own...)
 		}
 	}
 	var found findings
 	for _, d := range declared {
+		used, users := production, "tests"
+		if under(d.importPath, module+"infra") {
+			used, users = elsewhere, "its own tests"
+		}
 		switch {
 		case excused[strings.TrimPrefix(d.importPath, module)+"."+d.name] != "":
-		case outside[d.symbol] || !d.public && inside[d.symbol]:
+		case used[d.symbol] || !d.public && inside[d.symbol]:
 		case inside[d.symbol]:
 			found.addf(t.where(d.at), "%s is exported, but only its own package uses it", d.name)
 		default:
-			found.addf(t.where(d.at), "nothing but tests uses %s", d.name)
+			found.addf(t.where(d.at), "nothing but %s uses %s", users, d.name)
 		}
 	}
 	return found.sorted()
+}
+
+// accountable tells whether what a file exports has to have a user: testkit and these rules are for tests alone, and a
+// function's own packages are used by its own wiring.
+func accountable(f File) bool {
+	switch {
+	case strings.HasPrefix(f.Path, "shared/testkit/"), strings.HasPrefix(f.Path, "infra/policy/"):
+		return false
+	}
+	return strings.HasPrefix(f.Path, "shared/") || strings.HasPrefix(f.Path, "infra/")
 }
 
 // exported lists the exported package-level names that a file declares.

@@ -33,7 +33,7 @@ func TestUnsafeQueuesAreFound(t *testing.T) {
       SqsManagedSseEnabled: true
       VisibilityTimeout: 60
       RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 5}
-  Dead: {Type: AWS::SQS::Queue, Properties: {KmsMasterKeyId: !Ref Key}}
+  Dead: {Type: AWS::SQS::Queue, Properties: {KmsMasterKeyId: !Ref Key, MessageRetentionPeriod: 1209600}}
   Worker:
     Type: AWS::Serverless::Function
     Properties:
@@ -45,8 +45,15 @@ func TestUnsafeQueuesAreFound(t *testing.T) {
 			"      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 5}\n", "",
 			[]string{"Dead: has no dead letter queue", "Jobs: has no dead letter queue"},
 		},
-		"plain":       {"SqsManagedSseEnabled: true", "SqsManagedSseEnabled: false", []string{"Jobs: is not encrypted"}},
-		"plain dead":  {"KmsMasterKeyId: !Ref Key", "", []string{"Dead: is not encrypted"}},
+		"plain": {"SqsManagedSseEnabled: true", "SqsManagedSseEnabled: false", []string{"Jobs: is not encrypted"}},
+		"dead letters elsewhere": {
+			"!GetAtt Dead.Arn", "arn:aws:sqs:us-east-1:111122223333:dead",
+			[]string{"Dead: has no dead letter queue", "Jobs: has no dead letter queue"},
+		},
+		"plain dead":  {"KmsMasterKeyId: !Ref Key, ", "", []string{"Dead: is not encrypted"}},
+		"forgetful":   {", MessageRetentionPeriod: 1209600", "", []string{"Dead: keeps messages for 345600 s, not longer than Jobs (345600 s)"}},
+		"collecting":  {"FunctionResponseTypes:", "MaximumBatchingWindowInSeconds: 5, FunctionResponseTypes:", []string{"Jobs: hides messages for 60 s, less than 6 times the timeout of Worker (65 s)"}},
+		"elsewhere":   {"Queue: !GetAtt Jobs.Arn", "Queue: !Ref JobsArn", []string{"Worker: takes messages of a queue that is not in the template"}},
 		"impatient":   {"VisibilityTimeout: 60", "VisibilityTimeout: 59", []string{"Jobs: hides messages for 59 s, less than 6 times the timeout of Worker (60 s)"}},
 		"by default":  {"      VisibilityTimeout: 60\n", "", []string{"Jobs: hides messages for 30 s, less than 6 times the timeout of Worker (60 s)"}},
 		"whole batch": {", FunctionResponseTypes: [ReportBatchItemFailures]", "", []string{"Worker: does not report which messages of a batch failed (ReportBatchItemFailures)"}},
@@ -62,6 +69,7 @@ func TestUnsafeBucketsAreFound(t *testing.T) {
       BucketEncryption: {ServerSideEncryptionConfiguration: [{ServerSideEncryptionByDefault: {SSEAlgorithm: "aws:kms"}}]}
       PublicAccessBlockConfiguration: {BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true}
       LifecycleConfiguration: {Rules: [{Status: Enabled, ExpirationInDays: 10}]}
+      OwnershipControls: {Rules: [{ObjectOwnership: BucketOwnerEnforced}]}
   FilesPolicy:
     Type: AWS::S3::BucketPolicy
     Properties:
@@ -76,33 +84,19 @@ func TestUnsafeBucketsAreFound(t *testing.T) {
 `
 	plain := []string{"Files: has no policy that denies plain HTTP"}
 	judge(t, good, policy.Buckets, map[string]example{
-		"plain":          {`SSEAlgorithm: "aws:kms"`, "", []string{"Files: is not encrypted"}},
-		"public":         {"IgnorePublicAcls: true", "IgnorePublicAcls: false", []string{"Files: may be public: IgnorePublicAcls is not true"}},
-		"forever":        {"Status: Enabled", "Status: Disabled", []string{"Files: has no lifecycle rule that is enabled"}},
-		"other bucket":   {"Bucket: !Ref Files", "Bucket: !Ref Others", plain},
-		"allow":          {"Effect: Deny", "Effect: Allow", plain},
-		"one caller":     {`Principal: "*"`, "Principal: {AWS: x}", plain},
-		"one action":     {"s3:*", "s3:GetObject", plain},
-		"not objects":    {`, !Sub "${Files.Arn}/*"`, "", plain},
+		"plain":        {`SSEAlgorithm: "aws:kms"`, "", []string{"Files: is not encrypted"}},
+		"public":       {"IgnorePublicAcls: true", "IgnorePublicAcls: false", []string{"Files: may be public: IgnorePublicAcls is not true"}},
+		"forever":      {"Status: Enabled", "Status: Disabled", []string{"Files: has no lifecycle rule that is enabled"}},
+		"other bucket": {"Bucket: !Ref Files", "Bucket: !Ref Others", plain},
+		"allow":        {"Effect: Deny", "Effect: Allow", plain},
+		"one caller":   {`Principal: "*"`, "Principal: {AWS: x}", plain},
+		"one action":   {"s3:*", "s3:GetObject", plain},
+		"not objects":  {`, !Sub "${Files.Arn}/*"`, "", plain},
+		"access lists": {
+			"BucketOwnerEnforced", "ObjectWriter",
+			[]string{"Files: may have objects that others own: its access lists are not switched off"},
+		},
 		"without reason": {`aws:SecureTransport: "false"`, `aws:SecureTransport: "true"`, plain},
-	})
-}
-
-func TestUnsafeTablesAreFound(t *testing.T) {
-	t.Parallel()
-	const good = `
-  Work:
-    Type: AWS::DynamoDB::Table
-    Properties: {SSESpecification: {SSEEnabled: true}, PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}}
-  Flow:
-    Type: AWS::DynamoDB::Table
-    Properties: {SSESpecification: {SSEEnabled: true}}
-`
-	rule := func(s *policy.Stack) []policy.Finding { return policy.Tables(s, []string{"Flow"}) }
-	judge(t, good, rule, map[string]example{
-		"plain": {"SSESpecification: {SSEEnabled: true}, ", "", []string{"Work: is not encrypted with a key of KMS"}},
-		"lossy": {"RecoveryEnabled: true", "RecoveryEnabled: false", []string{"Work: has no point-in-time recovery"}},
-		"newer": {"  Flow:", "  Other:", []string{"Other: has no point-in-time recovery"}},
 	})
 }
 

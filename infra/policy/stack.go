@@ -21,8 +21,9 @@ type Stack struct {
 // Resource is one entry of the Resources section. Values are strings (numbers and booleans too), []any and
 // map[string]any; an intrinsic function is a map with its long name as only key.
 type Resource struct {
-	ID, Type, Condition string
-	Properties          map[string]any
+	ID, Type, Condition                 string
+	DeletionPolicy, UpdateReplacePolicy string
+	Properties                          map[string]any
 }
 
 const (
@@ -33,6 +34,11 @@ const (
 	kindTable        = "AWS::DynamoDB::Table"
 	kindKey          = "AWS::KMS::Key"
 	kindLogGroup     = "AWS::Logs::LogGroup"
+	kindAPI          = "AWS::Serverless::Api"
+	kindParameter    = "AWS::SSM::Parameter"
+	kindAlarm        = "AWS::CloudWatch::Alarm"
+	kindTopic        = "AWS::SNS::Topic"
+	kindTopicPolicy  = "AWS::SNS::TopicPolicy"
 )
 
 // ParseStack reads the text of a template.
@@ -49,7 +55,10 @@ func ParseStack(text []byte) (*Stack, error) {
 	s := &Stack{}
 	for id, n := range pairs(child(root, "Resources")) {
 		v := plain(n)
-		r := Resource{ID: id, Type: scalar(at(v, "Type")), Condition: scalar(at(v, "Condition"))}
+		r := Resource{
+			ID: id, Type: scalar(at(v, "Type")), Condition: scalar(at(v, "Condition")),
+			DeletionPolicy: scalar(at(v, "DeletionPolicy")), UpdateReplacePolicy: scalar(at(v, "UpdateReplacePolicy")),
+		}
 		r.Properties = maps.Clone(fields(at(v, "Properties")))
 		if r.Type == kindFunction {
 			r.Properties = maps.Clone(globals)

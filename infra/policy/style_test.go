@@ -13,12 +13,15 @@ func TestLongFilesAreFound(t *testing.T) {
 	lines := func(n int) string { return "package x\n" + strings.Repeat("\n", n-1) }
 	finds(t, policy.FileLengths(files(t, map[string]string{
 		"a/fits.go": lines(400), "a/long.go": lines(401), "a/long_test.go": lines(401), "ui/long.tsx": strings.Repeat("x\n", 400) + "x",
+		"infra/local/new/long.go": lines(401), ".ci/long.py": lines(401),
 		"template.yaml": strings.Repeat("\n", 900), "docs/openapi.yaml": strings.Repeat("\n", 900), "README.md": strings.Repeat("\n", 900),
 		"functions/a/bootstrap/main.go": lines(41), "functions/b/bootstrap/main.go": lines(40),
 	})),
+		".ci/long.py: 401 lines, more than 400",
 		"a/long.go: 401 lines, more than 400",
 		"a/long_test.go: 401 lines, more than 400",
 		"functions/a/bootstrap/main.go: 41 lines, more than 40",
+		"infra/local/new/long.go: 401 lines, more than 400",
 		"ui/long.tsx: 401 lines, more than 400",
 	)
 }
@@ -91,7 +94,14 @@ func private() {}
 		"functions/f/f.go":   "package f\n\nimport other \"recordbridge/shared/x\"\n\nfunc f() { other.Called(other.Used{}); _ = other.Shared }\n",
 		"functions/f/g.go":   "package f\n\nfunc Unused() {}\n",
 		"infra/i_test.go":    "package infra_test\n\nimport \"recordbridge/shared/x\"\n\nvar _ = x.Tested\n",
-	}), nil),
+
+		"infra/local/y/y.go":      "package y\n\nfunc ForTests() {}\nfunc ForItself() {}\nfunc Excused() {}\nfunc help() { ForItself() }\nvar Own = 1\n",
+		"infra/local/y/y_test.go": "package y_test\n\nimport \"recordbridge/infra/local/y\"\n\nvar _ = y.Own\n",
+		"infra/e2e/e_test.go":     "package e2e_test\n\nimport \"recordbridge/infra/local/y\"\n\nvar _ = y.ForTests\n",
+		"infra/policy/p.go":       "package policy\n\nfunc Rule() {}\n",
+	}), map[string]string{"infra/local/y.Excused": "a reason"}),
+		"infra/local/y/y.go:4: ForItself is exported, but only its own package uses it",
+		"infra/local/y/y.go:7: nothing but its own tests uses Own",
 		"shared/x/x.go:11: nothing but tests uses Uncalled",
 		"shared/x/x.go:12: nothing but tests uses Tested",
 		"shared/x/x.go:4: nothing but tests uses Alone",

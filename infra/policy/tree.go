@@ -67,7 +67,7 @@ func readable(name string) bool {
 // isCode tells which files are written by hand in some programming or configuration language.
 func isCode(name string) bool {
 	return path.Base(name) == "Makefile" ||
-		slices.Contains([]string{".go", ".ts", ".tsx", ".js", ".html", ".css", ".yaml", ".yml", ".sh"}, path.Ext(name))
+		slices.Contains([]string{".go", ".ts", ".tsx", ".js", ".html", ".css", ".yaml", ".yml", ".sh", ".py"}, path.Ext(name))
 }
 
 // Text gives the text of a file, nil when there is none of this name.

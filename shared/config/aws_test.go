@@ -23,7 +23,7 @@ import (
 // loaded is the configuration under test, pointed at a server.
 func loaded(tb testing.TB, endpoint string) aws.Config {
 	tb.Helper()
-	cfg, err := config.AWS(tb.Context())
+	cfg, err := config.AWS()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -31,6 +31,48 @@ func loaded(tb testing.TB, endpoint string) aws.Config {
 	cfg.Credentials = credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "secret", "")
 	cfg.BaseEndpoint = aws.String(endpoint)
 	return cfg
+}
+
+// Lambda sets these variables for every function, and AWS_ENDPOINT_URL decides where a laptop's calls go.
+func TestTheEnvironmentDecidesWhoCallsAndWhere(t *testing.T) {
+	var got http.Header
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header
+		large(w, r)
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("AWS_REGION", "eu-central-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	t.Setenv("AWS_SESSION_TOKEN", "session")
+	key := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "a"}}
+	const everything, nowhere = "AWS_ENDPOINT_URL", "http://127.0.0.1:1"
+	for name, endpoints := range map[string]map[string]string{
+		"one endpoint for all":   {everything: server.URL},
+		"one for the service":    {"AWS_ENDPOINT_URL_DYNAMODB": server.URL},
+		"the service's is first": {everything: nowhere, "AWS_ENDPOINT_URL_DYNAMODB": server.URL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got = nil
+			for variable, url := range endpoints {
+				t.Setenv(variable, url)
+			}
+			cfg, err := config.AWS()
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.DisableValidateResponseChecksum = true })
+			if _, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("work"), Key: key}); err != nil {
+				t.Fatal(err)
+			}
+			if sent := got.Get("Authorization"); !strings.Contains(sent, "AKIDEXAMPLE/") || !strings.Contains(sent, "/eu-central-1/dynamodb/") {
+				t.Errorf("signed as %q", sent)
+			}
+			if sent := got.Get("X-Amz-Security-Token"); sent != "session" {
+				t.Errorf("the session token is %q", sent)
+			}
+		})
+	}
 }
 
 // writerTo is a request body like the SDK's: it offers io.WriterTo, and fails the test when net/http uses it.

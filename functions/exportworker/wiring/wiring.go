@@ -12,12 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"recordbridge/functions/exportworker"
 	"recordbridge/shared/blob"
 	"recordbridge/shared/config"
-	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/due"
 	"recordbridge/shared/export"
@@ -39,7 +37,7 @@ type Environment struct {
 	ExportsBucket        string         `env:"EXPORTS_BUCKET,required"`
 	ExportQueueURL       string         `env:"EXPORT_QUEUE_URL,required"`
 	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
-	BaseURLParameter     string         `env:"BASE_URL_PARAMETER,required"`
+	BaseURL              string         `env:"BASE_URL,required"`
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
 	WorkerLease          time.Duration  `env:"WORKER_LEASE,required"`
 	ExportRetention      time.Duration  `env:"EXPORT_RETENTION,required"`
@@ -50,10 +48,6 @@ type Environment struct {
 func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQSHandler, error) {
 	db := dynamodb.NewFromConfig(p.AWS)
 	signing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.DownloadSecret)
-	if err != nil {
-		return nil, err
-	}
-	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +62,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 		Portals: portal,
 		Files:   blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
 		Nudger:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
-		Links:   export.Links{Keys: signing, BaseURL: baseURL},
+		Links:   export.Links{Keys: signing, BaseURL: env.BaseURL},
 		Now:     p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
 	}
 	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "exportworker"}

@@ -18,7 +18,7 @@ func start(ctx context.Context, logger *slog.Logger) (lambdarun.HTTPHandler, err
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := config.AWS(ctx)
+	cfg, err := config.AWS()
 	if err != nil {
 		return nil, err
 	}

@@ -110,14 +110,19 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			MaxConcurrency: 50, PartialFailures: true,
 		}},
 		Statements: []template.Statement{
-			{Sid: "Control", Actions: []string{"dynamodb:GetItem", "dynamodb:Query"}, Resources: []string{tables + "ControlTable"}},
+			{
+				Sid: "Control", Actions: []string{"dynamodb:GetItem", "dynamodb:Query"}, Resources: []string{tables + "ControlTable"},
+				Condition: leading("test#*", "live#*"),
+			},
 			{
 				Sid: "Work", Actions: []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"},
 				Resources: []string{tables + "WorkTable"},
+				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*", "test#*#DELIV#*", "live#*#DELIV#*"),
 			},
 			{
 				Sid: "OpenWebhookSecret", Actions: []string{"kms:Decrypt"},
 				Resources: []string{"arn:aws:kms:us-east-1:000000000000:alias/recordbridge-SecretsKey"},
+				Condition: map[string]map[string][]string{"StringEquals": {"kms:EncryptionContext:purpose": {"webhook-secret"}}},
 			},
 			{
 				Sid:     "ConsumeDelivery",
@@ -129,6 +134,11 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("WebhookWorkerFunction (-want +got):\n%s", diff)
 	}
+}
+
+// leading is a condition on the partition keys of what is asked for.
+func leading(keys ...string) map[string]map[string][]string {
+	return map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
 }
 
 func TestASchedulesNameIsThatOfTheRuleSAMMakes(t *testing.T) {

@@ -14,13 +14,17 @@ const (
 	kindSecret       = "AWS::SecretsManager::Secret" // #nosec G101 -- the name of a resource type
 	kindParameter    = "AWS::SSM::Parameter"
 	kindLogGroup     = "AWS::Logs::LogGroup"
+	kindAlarm        = "AWS::CloudWatch::Alarm"
+	kindTopic        = "AWS::SNS::Topic"
+	kindTopicPolicy  = "AWS::SNS::TopicPolicy"
+	kindSubscription = "AWS::SNS::Subscription"
 )
 
 // understoodType tells whether builder.add knows a resource type.
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
-		kindLogGroup:
+		kindLogGroup, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		return true
 	}
 	return false
@@ -48,6 +52,8 @@ func (r *resolver) reference(kind, id string) (string, bool) {
 		return r.baseURL + "/" + account + "/" + r.name(id), true
 	case kindKey:
 		return "alias/" + r.name(id), true
+	case kindTopic:
+		return arn("sns", r.name(id)), true
 	case kindSecret:
 		return r.attribute(kind, id, "Id")
 	}

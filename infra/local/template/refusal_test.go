@@ -66,11 +66,11 @@ func TestAnUnknownResourceOrAttributeIsRefused(t *testing.T) {
 	t.Parallel()
 	expectRefusals(t, map[string]struct{ text, want string }{
 		"an unknown type": {
-			head + "  T:\n    Type: AWS::SNS::Topic\n", "3: T: the resource type AWS::SNS::Topic is not understood",
+			head + "  T:\n    Type: AWS::EC2::Instance\n", "3: T: the resource type AWS::EC2::Instance is not understood",
 		},
 		"an unknown type that its condition leaves out": {
-			"Conditions:\n  No: !Equals [a, b]\n" + head + "  T: {Type: AWS::SNS::Topic, Condition: No}\n",
-			"5: T: the resource type AWS::SNS::Topic is not understood",
+			"Conditions:\n  No: !Equals [a, b]\n" + head + "  T: {Type: AWS::EC2::Instance, Condition: No}\n",
+			"5: T: the resource type AWS::EC2::Instance is not understood",
 		},
 		"an unknown attribute": {
 			head + "  B:\n    Type: AWS::S3::Bucket\n    DependsOn: A\n", "5: B: the property DependsOn is not understood",
@@ -87,6 +87,19 @@ func TestAnUnknownResourceOrAttributeIsRefused(t *testing.T) {
 		"an unknown nested property": {
 			head + "  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      RedrivePolicy: {deadLetterTargetArn: a, x: 1}\n",
 			"6: Q: the property RedrivePolicy.x is not understood",
+		},
+		"an unknown property of an alarm": {
+			head + "  A:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      Unit: Count\n",
+			"6: A: the property Unit is not understood",
+		},
+		"an alarm of nothing": {
+			head + "  A:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n" +
+				"      Dimensions: [{Name: FunctionName, Value: !Ref Gone}]\n",
+			"6: A: Ref to Gone, which is not in the template or left out by its Condition",
+		},
+		"an unknown property of a topic": {
+			head + "  T:\n    Type: AWS::SNS::Topic\n    Properties:\n      FifoTopic: true\n",
+			"6: T: the property FifoTopic is not understood",
 		},
 		"a number out of range": {
 			head + "  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: 43201\n",

@@ -1,0 +1,42 @@
+package template_test
+
+import (
+	"slices"
+	"testing"
+
+	"recordbridge/infra/local/template"
+)
+
+func TestTheAlarmsTopicIsAnOutputAndItsKeyAKeyLikeAnother(t *testing.T) {
+	t.Parallel()
+	tpl := loadMain(t, map[string]string{"AlarmEmail": "operator@recordbridge.example"})
+	if got, want := tpl.Outputs["AlarmTopic"], "arn:aws:sns:us-east-1:000000000000:recordbridge-AlarmTopic"; got != want {
+		t.Errorf("the output AlarmTopic: got %q, want %q", got, want)
+	}
+	if !slices.ContainsFunc(tpl.Keys, func(k template.Key) bool { return k.LogicalID == "AlarmKey" }) {
+		t.Error("there is no AlarmKey")
+	}
+}
+
+func TestWhatWatchesIsAcceptedAndMakesNothing(t *testing.T) {
+	t.Parallel()
+	text := head + `  Jobs: {Type: AWS::SQS::Queue}
+  Topic: {Type: AWS::SNS::Topic, Properties: {DisplayName: x, KmsMasterKeyId: y}}
+  Policy: {Type: AWS::SNS::TopicPolicy, Properties: {Topics: [!Ref Topic], PolicyDocument: {}}}
+  Mail: {Type: AWS::SNS::Subscription, Properties: {TopicArn: !Ref Topic, Protocol: email, Endpoint: a@b.example}}
+  Age:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateAgeOfOldestMessage
+      Dimensions: [{Name: QueueName, Value: !GetAtt Jobs.QueueName}]
+      AlarmActions: [!Ref Topic]
+`
+	got, err := loadText(t, text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Queues) != 1 || len(got.Functions)+len(got.Keys)+len(got.Buckets)+len(got.Parameters) != 0 {
+		t.Errorf("got %+v, want one queue and nothing else", got)
+	}
+}

@@ -1,0 +1,166 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// nearTimeout is the least share of its timeout from which on a function's run counts as nearly too long.
+const nearTimeout = 0.5
+
+// Watched finds what no alarm watches: the errors, refusals and duration of a function and, when a schedule starts it,
+// its silence; the age of a queue's work, and what comes into a dead letter queue; the API's errors and latency; what
+// the tables refuse and fail at. An alarm counts when it is always there or has the condition of what it watches.
+func Watched(s *Stack) []Finding {
+	w := watch{stack: s}
+	for _, f := range s.of(kindFunction) {
+		for _, metric := range []string{"Errors", "Throttles"} {
+			w.want(f, "AWS/Lambda", metric, "FunctionName", "${"+f.ID+"}", nil)
+		}
+		w.duration(f)
+		if len(events(f, "Schedule")) > 0 {
+			w.silence(f)
+		}
+	}
+	dead := s.deadLetterQueues()
+	for _, q := range s.of(kindQueue) {
+		metric := "ApproximateAgeOfOldestMessage"
+		if slices.Contains(dead, q.ID) {
+			metric = "ApproximateNumberOfMessagesVisible"
+		}
+		w.want(q, "AWS/SQS", metric, "QueueName", "${"+q.ID+".QueueName}", nil)
+	}
+	for _, a := range s.of(kindAPI) {
+		// SAM names an API without a Name after the stack.
+		name := cmp.Or(short(a.Properties["Name"]), "${AWS::StackName}")
+		stage := map[string]string{"Stage": short(a.Properties["StageName"])}
+		for _, metric := range []string{"5XXError", "Latency"} {
+			w.want(a, "AWS/ApiGateway", metric, "ApiName", name, stage)
+		}
+	}
+	for _, t := range s.of(kindTable) {
+		for _, metric := range []string{"ThrottledRequests", "SystemErrors"} {
+			w.want(t, "AWS/DynamoDB", metric, "TableName", "${"+t.ID+"}", nil)
+		}
+	}
+	return w.found.sorted()
+}
+
+// watch collects what is not watched.
+type watch struct {
+	stack *Stack
+	found findings
+}
+
+// want finds a resource whose metric no alarm watches.
+func (w *watch) want(r Resource, namespace, metric, dimension, value string, others map[string]string) {
+	if len(w.by(r, namespace, metric, dimension, value, others)) == 0 {
+		w.found.addf(r.ID, "no alarm watches %s", metric)
+	}
+}
+
+// observer is an alarm and that part of it which watches a certain metric.
+type observer struct {
+	alarm Resource
+	part  series
+}
+
+// by lists the alarms that watch a metric of a resource.
+func (w *watch) by(r Resource, namespace, metric, dimension, value string, others map[string]string) []observer {
+	var all []observer
+	for _, a := range w.stack.of(kindAlarm) {
+		if a.Condition != "" && a.Condition != r.Condition {
+			continue
+		}
+		for _, one := range seriesOf(a) {
+			if one.watches(namespace, metric, dimension, value, others) {
+				all = append(all, observer{a, one})
+			}
+		}
+	}
+	return all
+}
+
+// duration finds a function whose runs may come near its timeout unseen: no alarm on Duration, or one that measures
+// with another timeout than the function has.
+func (w *watch) duration(f Resource) {
+	observers := w.by(f, "AWS/Lambda", "Duration", "FunctionName", "${"+f.ID+"}", nil)
+	if len(observers) == 0 {
+		w.found.addf(f.ID, "no alarm watches Duration")
+	}
+	timeout := 1000 * float64(seconds(f.Properties["Timeout"], 3))
+	for _, o := range observers {
+		threshold, _ := strconv.ParseFloat(scalar(o.alarm.Properties["Threshold"]), 64)
+		if o.part.id != "" {
+			threshold *= divisor(o.alarm, o.part.id)
+		}
+		if threshold < nearTimeout*timeout || threshold >= timeout {
+			w.found.addf(o.alarm.ID, "looks out for runs of %s of %.0f ms; its timeout is at %.0f ms", f.ID, threshold, timeout)
+		}
+	}
+}
+
+// divisor is what an alarm's expression divides a series by (FILL(id, 0) / 10000), or 0.
+func divisor(alarm Resource, id string) float64 {
+	share := regexp.MustCompile(fmt.Sprintf(`\bFILL\(%s, 0\) / (\d+)`, regexp.QuoteMeta(id)))
+	for _, one := range seriesOf(alarm) {
+		if m := share.FindStringSubmatch(one.expression); m != nil {
+			by, _ := strconv.ParseFloat(m[1], 64)
+			return by
+		}
+	}
+	return 0
+}
+
+// silence finds a scheduled function that may stop without a word: with nothing to fail, it makes no errors.
+func (w *watch) silence(f Resource) {
+	breaking := func(o observer) bool {
+		return scalar(o.alarm.Properties["TreatMissingData"]) == "breaching" &&
+			scalar(o.alarm.Properties["ComparisonOperator"]) == "LessThanThreshold"
+	}
+	if !slices.ContainsFunc(w.by(f, "AWS/Lambda", "Invocations", "FunctionName", "${"+f.ID+"}", nil), breaking) {
+		w.found.addf(f.ID, "no alarm goes off when its schedule stops")
+	}
+}
+
+// Topics finds topics that are not encrypted with a key of the template, and those that alarms cannot reach: CloudWatch
+// has to be let in by the key and by the topic, for this account only.
+// https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html#compatibility-with-aws-services
+func Topics(s *Stack) []Finding {
+	var found findings
+	for _, t := range s.of(kindTopic) {
+		keys := references(t.Properties["KmsMasterKeyId"])
+		key := slices.IndexFunc(s.of(kindKey), func(k Resource) bool { return slices.Contains(keys, k.ID) })
+		if key < 0 {
+			found.addf(t.ID, "is not encrypted with a key of the template")
+			continue
+		}
+		document := s.of(kindKey)[key].Properties["KeyPolicy"]
+		for _, action := range []string{"kms:Decrypt", "kms:GenerateDataKey"} {
+			if !letsAlarmsIn(document, action) {
+				found.addf(t.ID, "its key does not let alarms use %s", action)
+			}
+		}
+		ref := "${" + t.ID + "}"
+		about := func(p Resource) bool { return slices.Contains(shorts(p.Properties["Topics"]), ref) }
+		policies := slices.DeleteFunc(s.of(kindTopicPolicy), func(p Resource) bool { return !about(p) })
+		if !slices.ContainsFunc(policies, func(p Resource) bool { return letsAlarmsIn(p.Properties["PolicyDocument"], "sns:Publish") }) {
+			found.addf(t.ID, "its policy does not let alarms use sns:Publish")
+		}
+		if !slices.ContainsFunc(policies, func(p Resource) bool { return deniesPlain(p.Properties["PolicyDocument"], "sns:Publish", ref) }) {
+			found.addf(t.ID, "has no policy that denies plain HTTP")
+		}
+	}
+	return found.sorted()
+}
+
+// letsAlarmsIn tells whether a policy allows CloudWatch an action on behalf of this account.
+func letsAlarmsIn(document any, action string) bool {
+	return slices.ContainsFunc(statements(document), func(st statement) bool {
+		return st.effect == "Allow" && slices.Contains(st.actions, action) && st.forAccount() &&
+			scalar(at(st.principal, "Service")) == "cloudwatch.amazonaws.com"
+	})
+}
