@@ -84,7 +84,7 @@ func BenchmarkRunnerStart(b *testing.B) {
 // BenchmarkFirstAnswer is a request that starts its function's process.
 func BenchmarkFirstAnswer(b *testing.B) {
 	r := startBenched(b)
-	console := strings.TrimSuffix(r.seeded.BaseURL, "/v1") + "/_local/kill/GetOrgFunction"
+	console := strings.TrimSuffix(r.seeded.BaseURL, "/v1") + "/_local/api/functions/GetOrgFunction/kill"
 	for b.Loop() {
 		b.StopTimer()
 		request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, console, nil)

@@ -113,7 +113,7 @@ func (r *runner) do(request *http.Request) (*http.Response, error) {
 // post sends an empty POST to the console and returns what it said.
 func (r *runner) post(path string) string {
 	r.t.Helper()
-	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://"+r.address+"/_local"+path, nil)
+	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://"+r.address+"/_local/api/functions"+path, nil)
 	must(r.t, err)
 	response, err := r.do(request)
 	must(r.t, err)
@@ -143,7 +143,7 @@ func (r *runner) pages() int {
 			Invocations int    `json:"invocations"`
 		} `json:"functions"`
 	}
-	r.json("/_local/state", &state)
+	r.json("/_local/api/state", &state)
 	for _, f := range state.Functions {
 		if f.ID == "SandboxEhrFunction" {
 			return f.Invocations
@@ -199,7 +199,7 @@ func (r *runner) successes() []inbox.Delivery {
 func (r *runner) recover() inbox.Delivery {
 	r.t.Helper()
 	r.until("the export succeeds", func() bool {
-		r.post("/fire/SweeperFunction")
+		r.post("/SweeperFunction/fire")
 		return len(r.successes()) > 0
 	})
 	return r.successes()[0]
@@ -220,7 +220,7 @@ func TestAnExportWorkerKilledInCollectionIsReplaced(t *testing.T) {
 	killed := false
 	for range 10 {
 		r.collecting(r.begin())
-		r.post("/kill/ExportWorkerFunction")
+		r.post("/ExportWorkerFunction/kill")
 		if killed = len(r.successes()) == 0; killed {
 			break
 		}
@@ -259,14 +259,14 @@ func TestAWebhookWorkerKilledAfterItsPostPostsTheSameAgain(t *testing.T) {
 		first := len(posts[id]) == 1
 		mu.Unlock()
 		if first {
-			r.post("/kill/WebhookWorkerFunction") //nolint:contextcheck // the request dies with the worker; the kill must not
+			r.post("/WebhookWorkerFunction/kill") //nolint:contextcheck // the request dies with the worker; the kill must not
 		}
 	}))
 	defer receiver.Close()
 	r.subscribe(receiver.URL)
 	r.begin()
 	r.until("the same event is posted again", func() bool {
-		r.post("/fire/SweeperFunction")
+		r.post("/SweeperFunction/fire")
 		mu.Lock()
 		defer mu.Unlock()
 		for _, bodies := range posts {

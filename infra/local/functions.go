@@ -32,7 +32,7 @@ type functions interface {
 }
 
 // subprocesses runs the binaries below folder.
-func subprocesses(all []template.Function, folder, address string, output *lines) *lambda.Subprocesses {
+func subprocesses(all []template.Function, folder, address string, output *lines, observer lambda.Observer) *lambda.Subprocesses {
 	list := make([]lambda.Function, len(all))
 	for i, f := range all {
 		list[i] = lambda.Function{
@@ -40,14 +40,27 @@ func subprocesses(all []template.Function, folder, address string, output *lines
 			Environment: f.Environment, Timeout: f.Timeout, MemoryMB: f.MemoryMB, Concurrency: mostProcesses,
 		}
 	}
-	return lambda.New(lambda.Options{Address: address, Region: region, Account: account, Functions: list, Line: output.print})
+	return lambda.New(lambda.Options{
+		Address: address, Region: region, Account: account, Functions: list, Line: output.print, Observer: observer,
+	})
 }
 
 // remoteFunctions run elsewhere: their processes and their output are not ours.
 type remoteFunctions struct {
 	*lambda.Remote
 
-	all []template.Function
+	all      []template.Function
+	observer lambda.Observer
+}
+
+// Invoke implements functions. Lines and AWS calls do not come by here, so none are known of the invocation.
+func (r remoteFunctions) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
+	trace := ids.Random()
+	r.observer.Asked(trace, function, payload)
+	r.observer.Given(trace, "")
+	answer, err := r.Remote.Invoke(ctx, function, payload)
+	r.observer.Over(trace, answer, err, 0)
+	return answer, err
 }
 
 // Status names the functions; nothing else is known about them.

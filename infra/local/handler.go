@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
 	"recordbridge/infra/local/console"
 	"recordbridge/infra/local/gateway"
 	"recordbridge/infra/local/lambda"
@@ -17,7 +20,7 @@ import (
 
 // handler serves everything on the one port.
 func (s *stack) handler() (http.Handler, error) {
-	page, err := console.New(view{s})
+	page, err := s.console()
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +51,14 @@ func (s *stack) handler() (http.Handler, error) {
 			api.ServeHTTP(w, r)
 		}
 	})), nil
+}
+
+func (s *stack) console() (http.Handler, error) {
+	cfg := s.cloud.Config(consoleCaller)
+	return console.New(console.Options{
+		Stack: view{s}, Invocations: s.timeline, Tables: s.cloud.DynamoDB(), Queues: s.cloud.SQS(),
+		QueueClient: sqs.NewFromConfig(cfg), Objects: s3.NewFromConfig(cfg),
+	})
 }
 
 // below tells whether path is root or lies under it.

@@ -11,13 +11,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	awslambda "github.com/aws/aws-lambda-go/lambda"
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
@@ -58,8 +61,16 @@ func fail(format string, arguments ...any) int {
 	return 1
 }
 
-// report sends what the function was given to the test.
-func report(event json.RawMessage) error {
+// report looks at its queue, and sends what the function was given to the test.
+func report(ctx context.Context, event json.RawMessage) error {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return err
+	}
+	// Whether it may is not what is tested here.
+	_, _ = sqs.NewFromConfig(cfg).GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: awssdk.String(os.Getenv("AWS_ENDPOINT_URL") + "/000000000000/local-WorkQueue"),
+	})
 	response, err := http.Post(os.Getenv("REPORT_URL"), "application/json", strings.NewReader(string(event)))
 	if err != nil {
 		return err
@@ -192,14 +203,14 @@ func TestEverythingIsServedOnOnePort(t *testing.T) {
 	if err := json.Unmarshal([]byte(<-reports), &batch); err != nil || len(batch.Records) != 1 || batch.Records[0].Body != "a nudge" {
 		t.Errorf("the worker got %+v (%v), want the message", batch, err)
 	}
-	if status, body := s.do(t, "POST", "/_local/fire/WorkerFunction", ""); status != http.StatusOK {
+	if status, body := s.do(t, "POST", "/_local/api/functions/WorkerFunction/fire", ""); status != http.StatusOK {
 		t.Errorf("fire: got %d %s", status, body)
 	}
 	if got := <-reports; !strings.Contains(got, `"detail-type":"Scheduled Event"`) {
 		t.Errorf("the worker got %s, want a scheduled event", got)
 	}
 	for path, want := range map[string]int{
-		"/": http.StatusOK, "/_local": http.StatusOK, "/_local/state": http.StatusOK, "/_local/inbox/alder": http.StatusOK,
+		"/": http.StatusOK, "/_local": http.StatusOK, "/_local/api/state": http.StatusOK, "/_local/inbox/alder": http.StatusOK,
 		"/v1/nothing": http.StatusForbidden, "/nothing": http.StatusForbidden, "/_runtime/nobody/2018-06-01/runtime/invocation/next": http.StatusGone,
 	} {
 		if got, _ := s.do(t, "GET", path, ""); got != want {
@@ -209,7 +220,7 @@ func TestEverythingIsServedOnOnePort(t *testing.T) {
 			t.Errorf("GET %s as rebound.example: got %d, want 421", path, got)
 		}
 	}
-	if got, _ := s.do(t, "GET", "/_local/state", "localhost:4566"); got != http.StatusOK {
+	if got, _ := s.do(t, "GET", "/_local/api/state", "localhost:4566"); got != http.StatusOK {
 		t.Errorf("as localhost: got %d, want 200", got)
 	}
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
@@ -220,16 +231,12 @@ func TestEverythingIsServedOnOnePort(t *testing.T) {
 	}
 }
 
-// state is what the test reads of /_local/state.
-type state struct {
-	Functions []functionState `json:"functions"`
-	Queues    []queueState    `json:"queues"`
-	Webhooks  []webhookState  `json:"webhooks"`
-}
-
+// functionState and so on are what the tests read of the console's answers.
 type functionState struct {
 	ID          string `json:"id"`
 	Schedule    string `json:"schedule"`
+	MemoryMB    int    `json:"memory_mb"`
+	Timeout     string `json:"timeout"`
 	Processes   int    `json:"processes"`
 	Invocations int    `json:"invocations"`
 }
@@ -241,8 +248,57 @@ type queueState struct {
 }
 
 type webhookState struct {
+	ID      int    `json:"id"`
 	Path    string `json:"path"`
 	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Body    string `json:"body"`
+}
+
+type invocationState struct {
+	ID       string      `json:"id"`
+	Function string      `json:"function"`
+	What     string      `json:"what"`
+	State    string      `json:"state"`
+	Outcome  string      `json:"outcome"`
+	Cold     bool        `json:"cold"`
+	Calls    []callState `json:"calls"`
+}
+
+type callState struct {
+	Service   string `json:"service"`
+	Operation string `json:"operation"`
+	Target    string `json:"target"`
+}
+
+// console reads an endpoint of the console.
+func (s started) console(t *testing.T, path string, answer any) {
+	t.Helper()
+	status, body := s.do(t, "GET", "/_local/api/"+path, "")
+	if status != http.StatusOK {
+		t.Fatalf("GET %s: %d %s", path, status, body)
+	}
+	if err := json.Unmarshal([]byte(body), answer); err != nil {
+		t.Fatalf("GET %s: %v", path, err)
+	}
+}
+
+// settled returns the invocations as soon as all of them are over: a function tells the test before it has ended.
+func (s started) settled(t *testing.T) []invocationState {
+	t.Helper()
+	late := time.After(10 * time.Second)
+	for {
+		var list struct{ Invocations []invocationState }
+		s.console(t, "invocations", &list)
+		if !slices.ContainsFunc(list.Invocations, func(i invocationState) bool { return i.State == "running" || i.State == "waiting" }) {
+			return list.Invocations
+		}
+		select {
+		case <-late:
+			return list.Invocations
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 func TestTheConsoleTellsHowTheStackStands(t *testing.T) {
@@ -252,23 +308,60 @@ func TestTheConsoleTellsHowTheStackStands(t *testing.T) {
 	s.do(t, "GET", "/v1/echo", "")
 	s.send(t, "local-DeadLetterQueue", "a dead letter")
 	s.do(t, "POST", "/_local/inbox/alder", "")
-	_, body := s.do(t, "GET", "/_local/state", "")
-	var got state
-	if err := json.Unmarshal([]byte(body), &got); err != nil {
-		t.Fatal(err)
+	var state struct{ Functions []functionState }
+	s.console(t, "state", &state)
+	if diff := cmp.Diff([]functionState{
+		{ID: "EchoFunction", MemoryMB: 128, Timeout: "20s", Processes: 1, Invocations: 1},
+		{ID: "WorkerFunction", Schedule: "every 1h0m0s", MemoryMB: 128, Timeout: "20s"},
+	}, state.Functions); diff != "" {
+		t.Errorf("functions (-want +got):\n%s", diff)
 	}
-	want := state{
-		Functions: []functionState{
-			{ID: "EchoFunction", Processes: 1, Invocations: 1},
-			{ID: "WorkerFunction", Schedule: "every 1h0m0s"},
-		},
-		Queues:   []queueState{{Name: "local-DeadLetterQueue", Visible: 1, DeadLetter: true}, {Name: "local-WorkQueue"}},
-		Webhooks: []webhookState{{Path: "/_local/inbox/alder", Verdict: "unknown"}},
+	var queues struct{ Queues []queueState }
+	s.console(t, "queues", &queues)
+	if diff := cmp.Diff([]queueState{{Name: "local-DeadLetterQueue", Visible: 1, DeadLetter: true}, {Name: "local-WorkQueue"}}, queues.Queues); diff != "" {
+		t.Errorf("queues (-want +got):\n%s", diff)
+	}
+	var inbox struct{ Webhooks []webhookState }
+	s.console(t, "inbox", &inbox)
+	if diff := cmp.Diff([]webhookState{
+		{ID: 1, Path: "/_local/inbox/alder", Verdict: "unknown", Reason: "no secret is known for this inbox"},
+	}, inbox.Webhooks); diff != "" {
+		t.Errorf("webhooks (-want +got):\n%s", diff)
+	}
+	for _, path := range []string{"tables", "buckets", "mail"} {
+		var answer map[string][]any
+		s.console(t, path, &answer)
+	}
+	status, body := s.do(t, "POST", "/_local/api/functions/EchoFunction/kill", "")
+	if status != http.StatusOK || body != "{\"killed\":1}\n" {
+		t.Errorf("kill: got %d %s, want one process killed", status, body)
+	}
+}
+
+func TestTheConsoleShowsWhichAWSCallsAnInvocationMade(t *testing.T) {
+	t.Parallel()
+	reports := make(chan string, 1)
+	report := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reports <- r.URL.Path }))
+	t.Cleanup(report.Close)
+	s := start(t, project(t), "-param", "ReportUrl="+report.URL)
+	s.do(t, "GET", "/v1/echo?secret=SENTINEL", "")
+	s.send(t, "local-WorkQueue", "a nudge")
+	<-reports
+	s.do(t, "POST", "/_local/api/functions/WorkerFunction/fire", "") // when it answers, the process has been there twice
+	<-reports
+
+	got := s.settled(t)
+	for i := range got {
+		s.console(t, "invocations/"+got[i].ID, &got[i])
+		got[i].ID, got[i].Cold = "", false // the fired one may have come while the other was still at work
+	}
+	call := []callState{{Service: "sqs", Operation: "GetQueueAttributes", Target: "local-WorkQueue"}}
+	want := []invocationState{
+		{Function: "WorkerFunction", What: "WorkerFunctionHourly", State: "done", Outcome: "done", Calls: call},
+		{Function: "WorkerFunction", What: "local-WorkQueue: 1 message", State: "done", Outcome: "done", Calls: call},
+		{Function: "EchoFunction", What: "GET /echo", State: "done", Outcome: "200"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("state (-want +got):\n%s", diff)
-	}
-	if status, body := s.do(t, "POST", "/_local/kill/EchoFunction", ""); status != http.StatusOK || body != "{\"killed\":1}\n" {
-		t.Errorf("kill: got %d %s, want one process killed", status, body)
+		t.Errorf("invocations (-want +got):\n%s", diff)
 	}
 }

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/provision"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/template"
+	"recordbridge/infra/local/timeline"
 	"recordbridge/infra/local/triggers"
 )
 
@@ -27,6 +29,9 @@ const (
 	inboxPath   = "/_local/inbox"
 	stopTime    = 3 * time.Second
 	expireEvery = time.Minute
+
+	// consoleCaller is the access key of the console, and so of the person in front of it.
+	consoleCaller = "console"
 )
 
 // stack is everything that runs.
@@ -38,6 +43,7 @@ type stack struct {
 	functions functions
 	triggers  *triggers.Triggers
 	inbox     *inbox.Inbox
+	timeline  *timeline.Recorder
 	run       runfile.Run // before seeding
 	runFile   string
 
@@ -53,7 +59,9 @@ func start(ctx context.Context, o options, log *slog.Logger, output *lines) (*st
 		return nil, err
 	}
 	address := listener.Addr().String()
-	s := &stack{log: log, url: "http://" + address, inbox: inbox.New(inboxPath), runFile: o.runFile}
+	s := &stack{
+		log: log, url: "http://" + address, inbox: inbox.New(inboxPath), timeline: timeline.New(time.Now), runFile: o.runFile,
+	}
 	if err = s.prepare(ctx, o, address, output); err != nil {
 		s.close(ctx)
 		return nil, errors.Join(err, listener.Close())
@@ -89,16 +97,18 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 	if err != nil {
 		return err
 	}
-	if s.cloud, err = aws.New(aws.Options{URL: s.url, Dir: o.data}); err != nil {
+	// The timeline is outermost, so that it shows what the others make of a call.
+	around := []wire.Middleware{s.timeline.Middleware()}
+	if s.cloud, err = aws.New(aws.Options{URL: s.url, Dir: o.data, Middleware: around}); err != nil {
 		return err
 	}
 	if err := provision.Apply(ctx, s.cloud.Config("provision"), s.template); err != nil {
 		return err
 	}
 	if o.lambda != "" {
-		s.functions = remoteFunctions{lambda.NewRemote(o.lambda), s.template.Functions}
+		s.functions = remoteFunctions{lambda.NewRemote(o.lambda), s.template.Functions, s.timeline}
 	} else {
-		s.functions = subprocesses(s.template.Functions, o.binaries, address, output)
+		s.functions = subprocesses(s.template.Functions, o.binaries, address, output, s.timeline)
 	}
 	s.triggers = newTriggers(s.template, s.cloud, s.functions, s.log)
 	s.run = runfile.Run{

@@ -19,7 +19,7 @@ func TestDataOutlivesAKilledRunner(t *testing.T) {
 	_ = first.Wait() // "signal: killed"
 
 	second := start(t, dir, "-data", "data")
-	if _, body := second.do(t, "GET", "/_local/state", ""); !strings.Contains(body, `{"name":"local-DeadLetterQueue","visible":1,`) {
+	if _, body := second.do(t, "GET", "/_local/api/queues", ""); !strings.Contains(body, `{"name":"local-DeadLetterQueue","visible":1,`) {
 		t.Errorf("got %s, want the message of the killed runner", body)
 	}
 }

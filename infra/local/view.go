@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"recordbridge/infra/local/console"
+	"recordbridge/infra/local/template"
 )
 
 // mostShown is how many mails and webhooks the console shows.
@@ -14,12 +15,9 @@ const mostShown = 100
 // view is the stack as the console shows it.
 type view struct{ stack *stack }
 
-// State implements console.Stack.
-func (v view) State() console.State {
-	return console.State{
-		BaseURL: v.stack.run.BaseURL, InboxURL: v.stack.run.InboxURL, RunFile: v.stack.runFile,
-		Functions: v.functions(), Queues: v.queues(), Mails: v.mails(), Webhooks: v.webhooks(),
-	}
+// Links implements console.Stack.
+func (v view) Links() console.Links {
+	return console.Links{BaseURL: v.stack.run.BaseURL, InboxURL: v.stack.run.InboxURL, RunFile: v.stack.runFile}
 }
 
 // Fire implements console.Stack.
@@ -30,9 +28,11 @@ func (v view) Fire(ctx context.Context, function string) error {
 // Kill implements console.Stack.
 func (v view) Kill(function string) int { return v.stack.functions.Kill(function) }
 
-func (v view) functions() []console.Function {
-	rates := make(map[string][]string)
+// Functions implements console.Stack.
+func (v view) Functions() []console.Function {
+	rates, declared := make(map[string][]string), make(map[string]template.Function)
 	for _, f := range v.stack.template.Functions {
+		declared[f.LogicalID] = f
 		for _, s := range f.Schedules {
 			rates[f.LogicalID] = append(rates[f.LogicalID], "every "+s.Every.String())
 		}
@@ -41,38 +41,33 @@ func (v view) functions() []console.Function {
 	list := make([]console.Function, len(all))
 	for i, f := range all {
 		list[i] = console.Function{
-			ID: f.ID, Schedule: strings.Join(rates[f.ID], ", "), Processes: f.Processes, Busy: f.Busy,
+			ID: f.ID, Schedule: strings.Join(rates[f.ID], ", "),
+			MemoryMB: declared[f.ID].MemoryMB, Timeout: declared[f.ID].Timeout.String(), Processes: f.Processes, Busy: f.Busy,
 			Invocations: f.Invocations, Failures: f.Failures, Log: append([]string{}, f.Log...),
 		}
 	}
 	return list
 }
 
-func (v view) queues() []console.Queue {
-	all := v.stack.cloud.SQS().Snapshot()
-	list := make([]console.Queue, len(all))
-	for i, q := range all {
-		list[i] = console.Queue{
-			Name: q.Name, Visible: q.Visible, InFlight: q.InFlight, Delayed: q.Delayed, DeadLetter: q.DeadLetter,
-		}
-	}
-	return list
-}
-
-func (v view) mails() []console.Mail {
+// Mails implements console.Stack.
+func (v view) Mails() []console.Mail {
 	all := newest(v.stack.cloud.SES().Sent())
 	list := make([]console.Mail, len(all))
 	for i, m := range all {
-		list[i] = console.Mail{At: m.At, To: m.To, Subject: m.Subject, Text: m.Text}
+		list[i] = console.Mail{ID: m.ID, At: m.At, From: m.From, To: m.To, Subject: m.Subject, Text: m.Text}
 	}
 	return list
 }
 
-func (v view) webhooks() []console.Webhook {
+// Webhooks implements console.Stack.
+func (v view) Webhooks() []console.Webhook {
 	all := newest(v.stack.inbox.List())
 	list := make([]console.Webhook, len(all))
 	for i, d := range all {
-		list[i] = console.Webhook{ReceivedAt: d.ReceivedAt, Path: d.Path, Verdict: string(d.Verdict), Body: d.Body}
+		list[i] = console.Webhook{
+			ID: d.Number, ReceivedAt: d.ReceivedAt, Path: d.Path, Verdict: string(d.Verdict), Reason: d.Reason,
+			Headers: d.Headers, Body: d.Body,
+		}
 	}
 	return list
 }

@@ -1,22 +1,41 @@
-// Package console is the runner's page for people at /_local: functions with their last log lines, queues, mail and
-// received webhooks, with buttons that fire a schedule or kill a function's processes. It also holds the page to which
-// the seeded test credential sends a browser back. It shows what others own and decides nothing itself; it shows no
-// keys, since any user of this machine can open it.
+// Package console is the runner's page for people at /_local. It shows what the stack on this machine holds and does:
+// functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received webhooks; and it
+// lets a person fire a schedule, kill a function's processes, redrive or purge a queue. It also holds the page to which
+// the seeded test credential sends a browser back. It owns no state and decides nothing: each subject has an interface
+// below, which the owner of the subject implements.
+//
+// Any user of this machine can open it, so it shows no keys: no environment, no Secrets Manager, no KMS, no binary
+// values, and nothing that is called or looks like a key, secret, token or hash (hide.go). What a page needs comes from
+// these endpoints, as JSON with names in snake_case, times in RFC 3339 and {"error": "…"} with a status of 4xx or 5xx:
+//
+//	GET  /_local/api/state                                            links, functions, how much there is of everything
+//	POST /_local/api/functions/{function}/fire                        run its schedule now; answers when it is done
+//	POST /_local/api/functions/{function}/kill                        end its processes
+//	GET  /_local/api/invocations?function=&without=&failed=1&limit=   newest first
+//	GET  /_local/api/invocations/{id}                                 one, with its lines and calls
+//	GET  /_local/api/tables                                           with keys, indexes and numbers of rows
+//	GET  /_local/api/tables/{table}/items?index=&prefix=&from=&limit= rows by key, in pages
+//	GET  /_local/api/tables/{table}/item?index=&id=                   one row
+//	GET  /_local/api/queues                                           with their numbers
+//	GET  /_local/api/queues/{queue}/messages                          the oldest messages, without receiving them
+//	POST /_local/api/queues/{queue}/redrive                           dead letters back to where they came from
+//	POST /_local/api/queues/{queue}/purge                             delete all messages
+//	GET  /_local/api/buckets
+//	GET  /_local/api/buckets/{bucket}/objects?prefix=&from=           one level of keys, in pages
+//	GET  /_local/api/buckets/{bucket}/object?key=                     one object with the beginning of its text
+//	GET  /_local/api/buckets/{bucket}/download?key=                   its bytes, as an attachment
+//	GET  /_local/api/mail                                             newest first
+//	GET  /_local/api/inbox                                            webhooks with the verdict on their signature, newest first
 package console
 
 import (
-	"context"
 	"embed"
 	"encoding/json"
-	"errors"
 	"html/template"
 	"io/fs"
 	"net/http"
-	"slices"
+	"strconv"
 	"strings"
-	"time"
-
-	"recordbridge/infra/local/triggers"
 )
 
 // Root is the path under which the console has to be served.
@@ -25,69 +44,24 @@ const Root = "/_local"
 //go:embed page
 var files embed.FS
 
-// Stack is what the console shows and acts on.
-type Stack interface {
-	State() State
-	// Fire runs the schedule of a function now. An error is told to the person who asked.
-	Fire(ctx context.Context, function string) error
-	// Kill ends the processes of a function and returns how many there were.
-	Kill(function string) int
-}
-
-// State is everything on the page. Lists are ordered as they are to be shown.
-type State struct {
-	BaseURL   string     `json:"base_url"`
-	InboxURL  string     `json:"inbox_url"`
-	RunFile   string     `json:"run_file"` // where the keys are
-	Functions []Function `json:"functions"`
-	Queues    []Queue    `json:"queues"`
-	Mails     []Mail     `json:"mails"`
-	Webhooks  []Webhook  `json:"webhooks"`
-}
-
-// Function is one function of the stack.
-type Function struct {
-	ID          string   `json:"id"`
-	Schedule    string   `json:"schedule,omitempty"` // such as "every 1m0s"
-	Processes   int      `json:"processes"`
-	Busy        int      `json:"busy"`
-	Invocations int      `json:"invocations"`
-	Failures    int      `json:"failures"`
-	Log         []string `json:"log"` // oldest line first
-}
-
-// Queue is one queue with its numbers of messages.
-type Queue struct {
-	Name       string `json:"name"`
-	Visible    int    `json:"visible"`
-	InFlight   int    `json:"in_flight"`
-	Delayed    int    `json:"delayed"`
-	DeadLetter bool   `json:"dead_letter"`
-}
-
-// Mail is one mail that was sent.
-type Mail struct {
-	At      time.Time `json:"at"`
-	To      []string  `json:"to"`
-	Subject string    `json:"subject"`
-	Text    string    `json:"text"`
-}
-
-// Webhook is one delivery that the inbox received.
-type Webhook struct {
-	ReceivedAt time.Time `json:"received_at"`
-	Path       string    `json:"path"`
-	Verdict    string    `json:"verdict"` // on its signature
-	Body       string    `json:"body"`
+// Options are what the console shows and acts on; all of them have to be set.
+type Options struct {
+	Stack       Stack
+	Invocations Invocations
+	Tables      Tables
+	Queues      Queues
+	QueueClient QueueClient
+	Objects     ObjectClient
 }
 
 type console struct {
-	stack      Stack
+	Options
+
 	returnPage *template.Template
 }
 
-// New serves the console of stack. What changes something is refused to pages of other origins.
-func New(stack Stack) (http.Handler, error) {
+// New serves the console of a stack. What changes something is refused to pages of other origins.
+func New(o Options) (http.Handler, error) {
 	page, err := fs.Sub(files, "page")
 	if err != nil {
 		return nil, err
@@ -96,17 +70,57 @@ func New(stack Stack) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &console{stack: stack, returnPage: returnPage}
+	c := &console{Options: o, returnPage: returnPage}
 	mux := http.NewServeMux()
-	for path, file := range map[string]string{"": "index.html", "/console.js": "console.js", "/console.css": "console.css"} {
-		mux.HandleFunc("GET "+Root+path, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, page, file) })
+	if err := servePage(mux, page); err != nil {
+		return nil, err
+	}
+	mux.HandleFunc("GET "+Root+"/return", c.serveReturn)
+	for pattern, serve := range map[string]http.HandlerFunc{
+		"GET /state":                      c.serveState,
+		"POST /functions/{function}/fire": c.serveFire,
+		"POST /functions/{function}/kill": c.serveKill,
+		"GET /invocations":                c.serveInvocations,
+		"GET /invocations/{id}":           c.serveInvocation,
+		"GET /tables":                     c.serveTables,
+		"GET /tables/{table}/items":       c.serveItems,
+		"GET /tables/{table}/item":        c.serveItem,
+		"GET /queues":                     c.serveQueues,
+		"GET /queues/{queue}/messages":    c.serveMessages,
+		"POST /queues/{queue}/redrive":    c.serveRedrive,
+		"POST /queues/{queue}/purge":      c.servePurge,
+		"GET /buckets":                    c.serveBuckets,
+		"GET /buckets/{bucket}/objects":   c.serveObjects,
+		"GET /buckets/{bucket}/object":    c.serveObject,
+		"GET /buckets/{bucket}/download":  c.serveDownload,
+		"GET /mail":                       c.serveMail,
+		"GET /inbox":                      c.serveInbox,
+	} {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+Root+"/api"+path, serve)
+	}
+	return withHeaders(http.NewCrossOriginProtection().Handler(mux)), nil
+}
+
+// servePage serves index.html at Root and the scripts and styles beside it.
+func servePage(mux *http.ServeMux, page fs.FS) error {
+	entries, err := fs.ReadDir(page, ".")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		path := Root + "/" + name
+		switch name {
+		case "index.html":
+			path = Root
+		case "return.html": // a template
+			continue
+		}
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, page, name) })
 	}
 	mux.Handle("GET "+Root+"/{$}", http.RedirectHandler(Root, http.StatusMovedPermanently))
-	mux.HandleFunc("GET "+Root+"/state", c.serveState)
-	mux.HandleFunc("GET "+Root+"/return", c.serveReturn)
-	mux.HandleFunc("POST "+Root+"/fire/{function}", c.serveFire)
-	mux.HandleFunc("POST "+Root+"/kill/{function}", c.serveKill)
-	return withHeaders(http.NewCrossOriginProtection().Handler(mux)), nil
+	return nil
 }
 
 // withHeaders makes sure that nothing a function wrote or a redirect brought can act on the page.
@@ -122,44 +136,13 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-func (c *console) serveState(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, c.stack.State())
-}
-
-func (c *console) serveFire(w http.ResponseWriter, r *http.Request) {
-	err := c.stack.Fire(r.Context(), r.PathValue("function"))
-	switch {
-	case errors.Is(err, triggers.ErrNoSchedule):
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
-	case err != nil:
-		writeJSON(w, http.StatusBadGateway, map[string]string{"error": err.Error()})
-	default:
-		writeJSON(w, http.StatusOK, map[string]string{"fired": r.PathValue("function")})
+// limit reads how much a request wants: the usual number unless it names one, and never more than most.
+func limit(r *http.Request, usual, most int) int {
+	n, err := strconv.Atoi(r.URL.Query().Get("limit"))
+	if err != nil || n < 1 {
+		return usual
 	}
-}
-
-func (c *console) serveKill(w http.ResponseWriter, r *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]int{"killed": c.stack.Kill(r.PathValue("function"))})
-}
-
-// serveReturn shows what a redirect brought back: to a person as a page, to a program, which asks for JSON, as an
-// object of the first value of every parameter.
-func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
-	type parameter struct{ Name, Value string }
-	rows, object := []parameter{}, map[string]string{}
-	for name, values := range r.URL.Query() {
-		object[name] = values[0]
-		for _, value := range values {
-			rows = append(rows, parameter{name, value})
-		}
-	}
-	if strings.Contains(r.Header.Get("Accept"), "application/json") {
-		writeJSON(w, http.StatusOK, object)
-		return
-	}
-	slices.SortStableFunc(rows, func(a, b parameter) int { return strings.Compare(a.Name, b.Name) })
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = c.returnPage.Execute(w, map[string]any{"Parameters": rows, "Failed": r.URL.Query().Has("error")}) // fails only when the browser is gone
+	return min(n, most)
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {
@@ -170,4 +153,8 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n')) // a client that went away needs no answer
+}
+
+func writeError(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, map[string]string{"error": message})
 }

@@ -28,8 +28,10 @@ type Delivery struct {
 	Headers    map[string]string `json:"headers"` // names in lower case; several values are joined with ", "
 	Body       string            `json:"body"`
 
-	// Verdict on the signature at the time of arrival. Not part of the contract.
-	Verdict Verdict `json:"-"`
+	// What follows is not part of the contract.
+	Number  int     `json:"-"` // counts what was received, from 1
+	Verdict Verdict `json:"-"` // on the signature at the time of arrival
+	Reason  string  `json:"-"` // why the verdict is not Verified
 }
 
 // Inbox serves deliveries under one path. Every path below it is an inbox of its own; the path itself shows them all.
@@ -38,6 +40,7 @@ type Inbox struct {
 
 	mu       sync.Mutex
 	received []Delivery
+	count    int               // of all that was ever received
 	secrets  map[string]string // by the name of the inbox
 }
 
@@ -60,7 +63,7 @@ func (b *Inbox) List() []Delivery {
 	list := slices.Clone(b.received)
 	for i := range list {
 		name, _, _ := strings.Cut(strings.TrimPrefix(list[i].Path, b.root+"/"), "/")
-		list[i].Verdict = judge(b.secrets[name], list[i])
+		list[i].Verdict, list[i].Reason = judge(b.secrets[name], list[i])
 	}
 	return list
 }
@@ -96,8 +99,9 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 	if len(b.received) == keep {
 		b.received = slices.Delete(b.received, 0, 1)
 	}
+	b.count++
 	b.received = append(b.received, Delivery{
-		ReceivedAt: time.Now().UTC(), Method: r.Method, Path: r.URL.Path, Headers: headers, Body: string(body),
+		Number: b.count, ReceivedAt: time.Now().UTC(), Method: r.Method, Path: r.URL.Path, Headers: headers, Body: string(body),
 	})
 	return http.StatusOK
 }

@@ -116,23 +116,27 @@ func TestTheVerdictOnASignature(t *testing.T) {
 	rotated.Set("Webhook-Signature", signed(t, other, body, now).Get("Webhook-Signature")+" v1a,AAAA "+rotated.Get("Webhook-Signature"))
 	noID := signed(t, secret, body, now)
 	noID.Del("Webhook-Id")
+	badTime := signed(t, secret, body, now)
+	badTime.Set("Webhook-Timestamp", "today")
 	tests := []struct {
 		name   string
 		path   string
 		header http.Header
 		want   inbox.Verdict
+		reason string
 	}{
-		{"signed with its secret", "/alder", signed(t, secret, body, now), inbox.Verified},
-		{"signed with two secrets", "/alder", rotated, inbox.Verified},
-		{"at a path below", "/alder/hook", signed(t, secret, body, now), inbox.Verified},
-		{"signed with another secret", "/alder", signed(t, other, body, now), inbox.Wrong},
-		{"another body", "/alder", signed(t, secret, "{}", now), inbox.Wrong},
-		{"too old", "/alder", signed(t, secret, body, now.Add(-6*time.Minute)), inbox.Wrong},
-		{"from the future", "/alder", signed(t, secret, body, now.Add(6*time.Minute)), inbox.Wrong},
-		{"without an id", "/alder", noID, inbox.Wrong},
-		{"not signed", "/alder", nil, inbox.Wrong},
-		{"to an inbox without a secret", "/birch", signed(t, secret, body, now), inbox.Unknown},
-		{"to an inbox with a broken secret", "/broken", signed(t, secret, body, now), inbox.Unknown},
+		{"signed with its secret", "/alder", signed(t, secret, body, now), inbox.Verified, ""},
+		{"signed with two secrets", "/alder", rotated, inbox.Verified, ""},
+		{"at a path below", "/alder/hook", signed(t, secret, body, now), inbox.Verified, ""},
+		{"signed with another secret", "/alder", signed(t, other, body, now), inbox.Wrong, "no signature fits the body and the secret of this inbox"},
+		{"another body", "/alder", signed(t, secret, "{}", now), inbox.Wrong, "no signature fits the body and the secret of this inbox"},
+		{"too old", "/alder", signed(t, secret, body, now.Add(-6*time.Minute)), inbox.Wrong, "signed more than 5m0s before or after it came"},
+		{"from the future", "/alder", signed(t, secret, body, now.Add(6*time.Minute)), inbox.Wrong, "signed more than 5m0s before or after it came"},
+		{"without an id", "/alder", noID, inbox.Wrong, "the header webhook-id is missing"},
+		{"with a time that is none", "/alder", badTime, inbox.Wrong, "webhook-timestamp is no number of seconds"},
+		{"not signed", "/alder", nil, inbox.Wrong, "the header webhook-id is missing"},
+		{"to an inbox without a secret", "/birch", signed(t, secret, body, now), inbox.Unknown, "no secret is known for this inbox"},
+		{"to an inbox with a broken secret", "/broken", signed(t, secret, body, now), inbox.Unknown, "the secret of this inbox is no base64"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -141,8 +145,8 @@ func TestTheVerdictOnASignature(t *testing.T) {
 			b.Expect("alder", secret)
 			b.Expect("broken", "whsec_!")
 			send(t, b, "POST", root+test.path, body, test.header)
-			if got := b.List()[0].Verdict; got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
+			if got := b.List()[0]; got.Verdict != test.want || got.Reason != test.reason || got.Number != 1 {
+				t.Errorf("got %q (%s), want %q (%s)", got.Verdict, got.Reason, test.want, test.reason)
 			}
 		})
 	}

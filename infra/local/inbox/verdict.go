@@ -22,20 +22,29 @@ const (
 // tolerance between the time of signing and the time of arrival, as Standard Webhooks' own libraries have it.
 const tolerance = 5 * time.Minute
 
-// judge checks a delivery as Standard Webhooks 1.0 says: HMAC-SHA256 over "id.timestamp.body" with the secret's bytes.
+// judge checks a delivery as Standard Webhooks 1.0 says: HMAC-SHA256 over "id.timestamp.body" with the secret's bytes;
+// reason says, in words for a person, what is the matter with one that is not Verified.
 // It is written apart from the service's signing on purpose: a shared mistake would verify itself.
-func judge(secret string, d Delivery) Verdict {
+func judge(secret string, d Delivery) (verdict Verdict, reason string) {
 	if secret == "" {
-		return Unknown
+		return Unknown, "no secret is known for this inbox"
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {
-		return Unknown
+		return Unknown, "the secret of this inbox is no base64"
+	}
+	for _, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
+		if d.Headers[name] == "" {
+			return Wrong, "the header " + name + " is missing"
+		}
 	}
 	id, timestamp := d.Headers["webhook-id"], d.Headers["webhook-timestamp"]
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	if err != nil || id == "" || d.ReceivedAt.Sub(time.Unix(seconds, 0)).Abs() > tolerance {
-		return Wrong
+	if err != nil {
+		return Wrong, "webhook-timestamp is no number of seconds"
+	}
+	if d.ReceivedAt.Sub(time.Unix(seconds, 0)).Abs() > tolerance {
+		return Wrong, "signed more than " + tolerance.String() + " before or after it came"
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id + "." + timestamp + "." + d.Body))
@@ -44,8 +53,8 @@ func judge(secret string, d Delivery) Verdict {
 		encoded, isV1 := strings.CutPrefix(signature, "v1,")
 		got, err := base64.StdEncoding.DecodeString(encoded)
 		if isV1 && err == nil && hmac.Equal(got, want) {
-			return Verified
+			return Verified, ""
 		}
 	}
-	return Wrong
+	return Wrong, "no signature fits the body and the secret of this inbox"
 }

@@ -22,6 +22,7 @@ type instance struct {
 	// Guarded by Subprocesses.mu; readable without it once gone is closed.
 	started  bool
 	current  *invocation
+	latest   string      // trace of the invocation that it was started for, then of the one that it was given last
 	clock    *time.Timer // kills it; runs while it starts and while it works
 	timedOut bool
 	initFail *FunctionError // what it said about its failure to start
@@ -31,6 +32,7 @@ type instance struct {
 // invocation is one call of a function.
 type invocation struct {
 	id        string
+	trace     string // root of its trace id
 	payload   []byte
 	deadline  time.Time
 	delivered atomic.Bool   // the process has been told of it
@@ -44,10 +46,10 @@ type outcome struct {
 	err  error
 }
 
-// start starts a process for p. The caller holds Subprocesses.mu and a slot of p.
-func (s *Subprocesses) start(ctx context.Context, p *pool) (*instance, error) {
+// start starts a process for p, and at first for the invocation of the given trace. The caller holds Subprocesses.mu and a slot of p.
+func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*instance, error) {
 	in := &instance{
-		id: rand.Text(), pool: p, work: make(chan *invocation, 1), ready: make(chan struct{}), gone: make(chan struct{}),
+		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}), gone: make(chan struct{}),
 	}
 	path, err := filepath.Abs(p.function.Bootstrap)
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *Subprocesses) start(ctx context.Context, p *pool) (*instance, error) {
 	in.command.Env = s.environment(p.function, in.id)
 	in.command.SysProcAttr = processAttributes()
 	in.command.WaitDelay = time.Second
-	stdout, stderr := s.lineWriter(p), s.lineWriter(p)
+	stdout, stderr := s.lineWriter(in), s.lineWriter(in)
 	in.command.Stdout, in.command.Stderr = stdout, stderr
 	if err := in.command.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.function.ID, err)

@@ -56,14 +56,33 @@ type Options struct {
 	Functions []Function
 	// Line receives every line that a function writes to stdout or stderr. It is called by many goroutines.
 	Line func(function, line string)
+	// Observer is told how invocations go; nil is nobody.
+	Observer Observer
+}
+
+// Observer is told how invocations go. An invocation is named by the root of its X-Ray trace id, which its process gets
+// as _X_AMZN_TRACE_ID and the AWS SDK sends on with every call. The methods are called by many goroutines, and partly
+// while locks are held: they must neither block nor call back.
+type Observer interface {
+	// Asked comes first, with the logical id of the function.
+	Asked(trace, function string, payload []byte)
+	// Starting tells that the invocation waits for the start of a process.
+	Starting(trace string)
+	// Given tells that a process has it, under a request id.
+	Given(trace, request string)
+	// Wrote passes a line of a process that the invocation was the last to occupy; it may come late.
+	Wrote(trace, line string)
+	// Over tells how it ended, as Invoke does, and how much memory its process has had at most, 0 when not known.
+	Over(trace string, answer []byte, err error, peakMemory int64)
 }
 
 // Subprocesses runs functions as processes of this machine. It is also the http.Handler of the Lambda Runtime API that
 // these processes talk to, and has to be served at Options.Address under Prefix.
 type Subprocesses struct {
-	options Options
-	api     *http.ServeMux
-	pending sync.WaitGroup // invocations; also those whose caller has gone
+	options  Options
+	observer Observer
+	api      *http.ServeMux
+	pending  sync.WaitGroup // invocations; also those whose caller has gone
 
 	mu        sync.Mutex // guards what follows, and all state of pools and instances
 	pools     map[string]*pool
@@ -75,6 +94,7 @@ type Subprocesses struct {
 func New(options Options) *Subprocesses {
 	s := &Subprocesses{
 		options:   options,
+		observer:  cmp.Or[Observer](options.Observer, unobserved{}),
 		pools:     make(map[string]*pool, len(options.Functions)),
 		instances: make(map[string]*instance),
 	}
@@ -171,17 +191,27 @@ func (s *Subprocesses) begin(function string) (*pool, error) {
 	return p, nil
 }
 
-// run carries one invocation through, on a second instance when the first one died before it saw the invocation.
+// run carries one invocation through.
 func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome {
+	trace := newTrace()
+	s.observer.Asked(trace, p.function.ID, payload)
+	out, memory := s.carry(ctx, p, trace, payload)
+	s.observer.Over(trace, out.body, out.err, memory)
+	return s.count(p, out)
+}
+
+// carry gives the invocation to an instance, to a second one when the first died before it saw the invocation. It also
+// returns the most memory that the instance has had, 0 when that is not known.
+func (s *Subprocesses) carry(ctx context.Context, p *pool, trace string, payload []byte) (out outcome, memory int64) {
 	for {
-		in, err := s.acquire(ctx, p)
+		in, err := s.acquire(ctx, p, trace)
 		if err != nil {
-			return s.count(p, outcome{err: err})
+			return outcome{err: err}, 0
 		}
-		inv := &invocation{id: rand.Text(), payload: payload, over: make(chan struct{})}
+		inv := &invocation{id: rand.Text(), trace: trace, payload: payload, over: make(chan struct{})}
 		s.assign(in, inv)
 		if out, ok := in.wait(inv); ok {
-			return s.count(p, out)
+			return out, peakMemory(in)
 		}
 	}
 }

@@ -15,6 +15,9 @@ import (
 
 	awslambda "github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/infra/local/lambda"
 )
@@ -29,6 +32,9 @@ func TestMain(m *testing.M) {
 	case "reports an init error":
 		reportInitError()
 	case "exits in init":
+		os.Exit(4)
+	case "complains in init":
+		fmt.Fprintln(os.Stderr, "CONTROL_TABLE is missing")
 		os.Exit(4)
 	case "hangs in init":
 		select {}
@@ -80,6 +86,8 @@ func handle(ctx context.Context, o order) (*answer, error) {
 		for i := range 60 {
 			fmt.Println("line", i+1)
 		}
+	case "call AWS":
+		return nil, callAWS(ctx)
 	case "meet":
 		response, err := http.Get(o.URL)
 		if err != nil {
@@ -93,6 +101,16 @@ func handle(ctx context.Context, o order) (*answer, error) {
 		PID: os.Getpid(), RequestID: invocation.AwsRequestID, ARN: invocation.InvokedFunctionArn,
 		RemainingMS: time.Until(deadline).Milliseconds(), Environment: os.Environ(),
 	}, nil
+}
+
+// callAWS makes a call as our functions do: with what the environment says, through the SDK.
+func callAWS(ctx context.Context) error {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = sqs.NewFromConfig(cfg).GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String("q")})
+	return err
 }
 
 func reportInitError() {

@@ -39,12 +39,16 @@ type lineWriter struct {
 	partial []byte
 }
 
-func (s *Subprocesses) lineWriter(p *pool) *lineWriter {
+func (s *Subprocesses) lineWriter(in *instance) *lineWriter {
 	return &lineWriter{emit: func(line string) {
-		p.log.add(line)
+		in.pool.log.add(line)
 		if s.options.Line != nil {
-			s.options.Line(p.function.ID, line)
+			s.options.Line(in.pool.function.ID, line)
 		}
+		s.mu.Lock()
+		latest := in.latest
+		s.mu.Unlock()
+		s.observer.Wrote(latest, line)
 	}}
 }
 

@@ -29,14 +29,14 @@ func newPool(f Function) *pool {
 	}
 }
 
-// acquire returns an instance that is ready for one invocation: an idle one, or a new one.
-func (s *Subprocesses) acquire(ctx context.Context, p *pool) (*instance, error) {
+// acquire returns an instance that is ready for the invocation of that trace: an idle one, or a new one.
+func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*instance, error) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for a free instance of %s: %w", p.function.ID, ctx.Err())
 	}
-	in, isNew, err := s.take(ctx, p)
+	in, isNew, err := s.take(ctx, p, trace)
 	if err != nil {
 		<-p.slots
 		return nil, err
@@ -48,7 +48,7 @@ func (s *Subprocesses) acquire(ctx context.Context, p *pool) (*instance, error) 
 }
 
 // take returns an idle instance or starts one. The instance owns the slot from here on.
-func (s *Subprocesses) take(ctx context.Context, p *pool) (in *instance, isNew bool, err error) {
+func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *instance, isNew bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last := len(p.idle) - 1; last >= 0 {
@@ -59,7 +59,8 @@ func (s *Subprocesses) take(ctx context.Context, p *pool) (in *instance, isNew b
 	if s.closed {
 		return nil, false, errClosed
 	}
-	in, err = s.start(ctx, p)
+	s.observer.Starting(trace)
+	in, err = s.start(ctx, p, trace)
 	return in, true, err
 }
 
@@ -69,7 +70,7 @@ func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	inv.deadline = time.Now().Add(timeout)
-	in.current = inv
+	in.current, in.latest = inv, inv.trace
 	in.clock = time.AfterFunc(timeout, func() { s.expire(in, inv) })
 	in.work <- inv // there is room: an instance has one invocation at a time
 }

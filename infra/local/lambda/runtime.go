@@ -3,11 +3,9 @@ package lambda
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 )
 
 // The Lambda Runtime API as aws-lambda-go speaks it, one path prefix per instance:
@@ -51,11 +49,12 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 			return
 		}
 		inv.delivered.Store(true)
+		s.observer.Given(inv.trace, inv.id)
 		header := w.Header()
 		header.Set("Lambda-Runtime-Aws-Request-Id", inv.id)
 		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(inv.deadline.UnixMilli(), 10))
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", s.arn(in.pool.function))
-		header.Set("Lambda-Runtime-Trace-Id", fmt.Sprintf("Root=1-%08x-%024x;Sampled=0", time.Now().Unix(), 0))
+		header.Set("Lambda-Runtime-Trace-Id", "Root="+inv.trace+";Sampled=0")
 		header.Set("Content-Type", "application/json")
 		_, _ = w.Write(inv.payload) // when the process is gone, its end is what counts
 	}

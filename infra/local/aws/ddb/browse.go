@@ -1,0 +1,206 @@
+package ddb
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The functions of this file are for people who look into the tables. Functions of the service cannot reach them: they
+// are no operations, and so there is still no Scan.
+
+// TableInfo is one table as the console lists it.
+type TableInfo struct {
+	Name      string      `json:"name"`
+	Partition string      `json:"partition"`      // name of the partition key
+	Sort      string      `json:"sort,omitempty"` // of the sort key, if there is one
+	Expires   string      `json:"expires,omitempty"`
+	Rows      int         `json:"rows"`
+	Indexes   []IndexInfo `json:"indexes"`
+}
+
+// IndexInfo is one secondary index of a table.
+type IndexInfo struct {
+	Name      string `json:"name"`
+	Partition string `json:"partition"`
+	Sort      string `json:"sort,omitempty"`
+	Rows      int    `json:"rows"`
+}
+
+// Position says where to browse.
+type Position struct {
+	Table  string
+	Index  string // "" is the table itself
+	Prefix string // of the partition key's text; "" is every partition
+	From   string // Page.Next of the page before; "" is the beginning
+	Limit  int    // rows of a page, at least 1
+}
+
+// Page is a part of a table or index, in the order of its keys: partitions by their bytes, which DynamoDB has in none.
+type Page struct {
+	Rows []Row
+	Next string // "" on the last page
+}
+
+// Row is one row. Its values are those of the JSON that an attribute has on the wire: {"S": "text"}.
+type Row struct {
+	ID   string                     // finds the row again, with Row
+	Keys []string                   // names of the key attributes: of the index first, then of the table
+	Item map[string]json.RawMessage // what the table, or the index, holds
+	Size int                        // in bytes, as DynamoDB counts them
+}
+
+// Tables returns every table, sorted by name.
+func (s *Server) Tables() []TableInfo {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := make([]TableInfo, 0, len(s.tables))
+	for _, name := range slices.Sorted(maps.Keys(s.tables)) {
+		t := s.tables[name]
+		info := TableInfo{
+			Name: name, Partition: t.key.partition, Sort: t.key.sort, Expires: t.ttlAttribute,
+			Rows: t.rows.count, Indexes: make([]IndexInfo, len(t.indexes)),
+		}
+		for i, x := range t.indexes {
+			info.Indexes[i] = IndexInfo{Name: x.spec.IndexName, Partition: x.key.partition, Sort: x.key.sort, Rows: x.rows.count}
+		}
+		all = append(all, info)
+	}
+	return all
+}
+
+// Browse returns the page that begins at p. The errors are ResourceNotFoundException, and ValidationException for an
+// index or a position that there is not.
+func (s *Server) Browse(p Position) (Page, error) {
+	from, err := parsePosition(p.From)
+	if err != nil {
+		return Page{}, err
+	}
+	s.mu.RLock()
+	rows, keys, next, err := s.browse(p, from)
+	s.mu.RUnlock()
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Rows: make([]Row, len(rows)), Next: next}
+	for i, r := range rows { // rows are never modified, so they can be read without the lock
+		page.Rows[i] = r.show(keys)
+	}
+	return page, nil
+}
+
+// Row returns one row of a table or, when index is not "", of an index. The errors are those of Browse; ok is false
+// when the row is gone.
+func (s *Server) Row(table, index, id string) (found Row, ok bool, err error) {
+	at, err := parsePosition(id)
+	if err != nil {
+		return Row{}, false, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	rows, keys, err := s.browsed(table, index)
+	if err != nil {
+		return Row{}, false, err
+	}
+	partition := rows.partitions[at.partition]
+	i, ok := findRow(partition, at)
+	if !ok {
+		return Row{}, false, nil
+	}
+	return partition[i].show(keys), true, nil
+}
+
+// browsed finds what is browsed and the names of its keys. The caller holds the lock.
+func (s *Server) browsed(table, index string) (rows *tree, keys []string, err error) {
+	t, err := s.table(table)
+	if err != nil {
+		return nil, nil, err
+	}
+	if index == "" {
+		return t.rows, t.key.list(), nil
+	}
+	x := t.index(index)
+	if x == nil {
+		return nil, nil, invalidf("The table does not have the specified index: %s", index)
+	}
+	keys = x.key.list()
+	for _, name := range t.key.list() {
+		if !x.key.has(name) {
+			keys = append(keys, name)
+		}
+	}
+	return x.rows, keys, nil
+}
+
+// browse collects the rows of a page. The caller holds the lock.
+func (s *Server) browse(p Position, from rowKey) (page []*row, keys []string, next string, err error) {
+	all, keys, err := s.browsed(p.Table, p.Index)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	limit := max(p.Limit, 1)
+	for _, name := range all.partitionsFrom(from.partition, p.Prefix, keys[0]) {
+		rows, first := all.partitions[name], 0
+		if name == from.partition {
+			first, _ = findRow(rows, from)
+		}
+		for _, r := range rows[first:] {
+			if len(page) == limit {
+				return page, keys, r.key.position(), nil
+			}
+			page = append(page, r)
+		}
+	}
+	return page, keys, "", nil
+}
+
+// partitionsFrom returns in order the partitions from first on whose key, the attribute of that name, begins with prefix.
+func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
+	var names []string
+	for name, rows := range t.partitions {
+		if name >= first && len(rows) > 0 && strings.HasPrefix(rows[0].item[attribute].text, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (r *row) show(keys []string) Row {
+	shown := Row{ID: r.key.position(), Keys: keys, Item: make(map[string]json.RawMessage, len(r.item)), Size: r.size}
+	for name, v := range r.item {
+		shown.Item[name] = v.appendJSON(nil)
+	}
+	return shown
+}
+
+// position writes a key so that it can stand in a URL.
+func (k rowKey) position() string {
+	parts := make([]string, 3)
+	for i, part := range []string{k.partition, k.order, k.tie} {
+		parts[i] = base64.RawURLEncoding.EncodeToString([]byte(part))
+	}
+	return strings.Join(parts, ".")
+}
+
+func parsePosition(text string) (rowKey, error) {
+	if text == "" {
+		return rowKey{}, nil
+	}
+	parts := strings.Split(text, ".")
+	var k rowKey
+	fields := []*string{&k.partition, &k.order, &k.tie}
+	if len(parts) != len(fields) {
+		return rowKey{}, invalidf("The position is invalid")
+	}
+	for i, field := range fields {
+		raw, err := base64.RawURLEncoding.DecodeString(parts[i])
+		if err != nil {
+			return rowKey{}, invalidf("The position is invalid: %v", err)
+		}
+		*field = string(raw)
+	}
+	return k, nil
+}

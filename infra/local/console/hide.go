@@ -1,0 +1,41 @@
+package console
+
+import (
+	"regexp"
+	"strings"
+)
+
+const hiddenText = "[hidden]"
+
+// Whatever it stands in, nothing of this form is shown: our own key formats, and private keys in PEM.
+var (
+	keyForms = regexp.MustCompile(`\b(private_(?:test|live)_|whsec_|whsk_)[A-Za-z0-9+/=_-]+`)
+	pemForm  = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?`)
+)
+
+// mask takes keys out of a text.
+func mask(text string) string {
+	return pemForm.ReplaceAllString(keyForms.ReplaceAllString(text, "${1}"+hiddenText), hiddenText)
+}
+
+func maskAll(texts []string) []string {
+	masked := make([]string, len(texts))
+	for i, text := range texts {
+		masked[i] = mask(text)
+	}
+	return masked
+}
+
+// isSecret says whether the values of a name are key material, or what stands for it: sealed, or a hash of it.
+func isSecret(name string) bool {
+	name = strings.ToLower(name)
+	if strings.HasSuffix(name, "_endpoint") || strings.HasSuffix(name, "_at") { // "token_endpoint" is an address
+		return false
+	}
+	for _, part := range []string{"secret", "sealed", "hash", "token", "password", "verifier", "binding", "private"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return name == "key" || strings.HasSuffix(name, "_key")
+}

@@ -1,0 +1,162 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/infra/local/timeline"
+	"recordbridge/infra/local/triggers"
+)
+
+// Stack is the runner itself. Lists are ordered as they are to be shown.
+type Stack interface {
+	Links() Links
+	Functions() []Function
+	Mails() []Mail
+	Webhooks() []Webhook
+	// Fire runs the schedule of a function now. An error is told to the person who asked.
+	Fire(ctx context.Context, function string) error
+	// Kill ends the processes of a function and returns how many there were.
+	Kill(function string) int
+}
+
+// Links say where things are.
+type Links struct {
+	BaseURL  string `json:"base_url"`
+	InboxURL string `json:"inbox_url"`
+	RunFile  string `json:"run_file"` // where the keys are
+}
+
+// Function is one function of the stack.
+type Function struct {
+	ID          string   `json:"id"`
+	Schedule    string   `json:"schedule,omitempty"` // such as "every 1m0s"
+	MemoryMB    int      `json:"memory_mb"`          // which AWS gives it; nothing enforces it here
+	Timeout     string   `json:"timeout"`            // such as "30s"
+	Processes   int      `json:"processes"`
+	Busy        int      `json:"busy"`
+	Invocations int      `json:"invocations"`
+	Failures    int      `json:"failures"`
+	Log         []string `json:"log"` // oldest line first
+}
+
+// Mail is one mail that was sent.
+type Mail struct {
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	From    string    `json:"from"`
+	To      []string  `json:"to"`
+	Subject string    `json:"subject"`
+	Text    string    `json:"text"`
+}
+
+// Webhook is one delivery that the inbox received.
+type Webhook struct {
+	ID         int               `json:"id"` // counts from the start of the runner
+	ReceivedAt time.Time         `json:"received_at"`
+	Path       string            `json:"path"`
+	Verdict    string            `json:"verdict"`          // on its signature
+	Reason     string            `json:"reason,omitempty"` // of a verdict that is not "verified"
+	Headers    map[string]string `json:"headers"`
+	Body       string            `json:"body"`
+}
+
+// state is what every part of the page shows, and what the first part is made of.
+type state struct {
+	Links
+
+	Functions []Function `json:"functions"`
+	Totals    totals     `json:"totals"`
+}
+
+// totals is how much there is to see.
+type totals struct {
+	Invocations int `json:"invocations"` // that are remembered
+	Failed      int `json:"failed"`      // of these
+	Rows        int `json:"rows"`
+	Messages    int `json:"messages"`     // in queues that are not for dead letters
+	DeadLetters int `json:"dead_letters"` // messages
+	Mails       int `json:"mails"`
+	Webhooks    int `json:"webhooks"`
+	Unverified  int `json:"unverified"` // webhooks with a wrong signature
+}
+
+func (c *console) serveState(w http.ResponseWriter, _ *http.Request) {
+	functions := c.Stack.Functions()
+	for i := range functions {
+		functions[i].Log = maskAll(functions[i].Log)
+	}
+	writeJSON(w, http.StatusOK, state{Links: c.Stack.Links(), Functions: functions, Totals: c.totals()})
+}
+
+func (c *console) totals() totals {
+	t := totals{
+		Invocations: len(c.Invocations.List(timeline.Filter{})), Failed: len(c.Invocations.List(timeline.Filter{Failed: true})),
+		Mails: len(c.Stack.Mails()),
+	}
+	for _, table := range c.Tables.Tables() {
+		t.Rows += table.Rows
+	}
+	for _, q := range c.Queues.Details() {
+		if n := q.Visible + q.InFlight + q.Delayed; q.DeadLetter {
+			t.DeadLetters += n
+		} else {
+			t.Messages += n
+		}
+	}
+	for _, hook := range c.Stack.Webhooks() {
+		t.Webhooks++
+		if hook.Verdict == "wrong" {
+			t.Unverified++
+		}
+	}
+	return t
+}
+
+func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{"mails": c.Stack.Mails()})
+}
+
+func (c *console) serveInbox(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{"webhooks": c.Stack.Webhooks()})
+}
+
+func (c *console) serveFire(w http.ResponseWriter, r *http.Request) {
+	err := c.Stack.Fire(r.Context(), r.PathValue("function"))
+	switch {
+	case errors.Is(err, triggers.ErrNoSchedule):
+		writeError(w, http.StatusNotFound, err.Error())
+	case err != nil:
+		writeError(w, http.StatusBadGateway, err.Error())
+	default:
+		writeJSON(w, http.StatusOK, map[string]string{"fired": r.PathValue("function")})
+	}
+}
+
+func (c *console) serveKill(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]int{"killed": c.Stack.Kill(r.PathValue("function"))})
+}
+
+// serveReturn shows what a redirect brought back: to a person as a page, to a program, which asks for JSON, as an
+// object of the first value of every parameter.
+func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
+	type parameter struct{ Name, Value string }
+	rows, object := []parameter{}, map[string]string{}
+	for name, values := range r.URL.Query() {
+		object[name] = values[0]
+		for _, value := range values {
+			rows = append(rows, parameter{name, value})
+		}
+	}
+	if strings.Contains(r.Header.Get("Accept"), "application/json") {
+		writeJSON(w, http.StatusOK, object)
+		return
+	}
+	slices.SortStableFunc(rows, func(a, b parameter) int { return strings.Compare(a.Name, b.Name) })
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = c.returnPage.Execute(w, map[string]any{"Parameters": rows, "Failed": r.URL.Query().Has("error")}) // fails only when the browser is gone
+}

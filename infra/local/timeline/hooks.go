@@ -1,0 +1,164 @@
+package timeline
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"recordbridge/infra/local/lambda"
+)
+
+// record is an invocation with what only the Recorder needs to know of it.
+type record struct {
+	Invocation
+
+	begun     time.Time // when a process got it
+	troubled  bool      // a unit-of-work line says ERROR
+	lineBytes int
+}
+
+// Asked notes that function was asked to deal with payload; trace is the root of a trace id of its own.
+func (r *Recorder) Asked(trace, function string, payload []byte) {
+	trigger, what, requests := read(payload)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fresh := &record{Invocation: Invocation{
+		ID: trace, Function: function, At: r.now(), Trigger: trigger, What: what, State: Waiting,
+	}}
+	if len(r.recent) == mostInvocations {
+		r.forgetOne()
+	}
+	r.recent = append(r.recent, fresh)
+	r.ofEach[function]++
+	r.byTrace[trace] = fresh
+	for _, id := range requests {
+		r.claim(fresh, id)
+	}
+}
+
+// Starting notes that a process is being started for the invocation.
+func (r *Recorder) Starting(trace string) {
+	r.with(trace, func(known *record) {
+		known.Cold = true
+		r.starting[known.Function] = append(r.starting[known.Function], known)
+	})
+}
+
+// Given notes that a process has been given the invocation, under Lambda's request id.
+func (r *Recorder) Given(trace, request string) {
+	r.with(trace, func(known *record) {
+		r.started(known)
+		r.claim(known, request)
+		known.State, known.begun = Running, r.now()
+		known.Wait = milliseconds(known.begun.Sub(known.At))
+	})
+}
+
+// Wrote notes a line of a process that the invocation was the last to occupy. The line counts as that of another
+// invocation when it bears the other's request id: a pipe may be read after the process has gone on to the next one.
+func (r *Recorder) Wrote(trace, line string) {
+	var unit struct {
+		Message string `json:"msg"`
+		Request string `json:"request_id"`
+		Level   string `json:"level"`
+	}
+	wide := json.Unmarshal([]byte(line), &unit) == nil && unit.Message != "" && unit.Request != ""
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.byTrace[trace]
+	if owner := r.byRequest[unit.Request]; wide && owner != nil {
+		known = owner
+	}
+	switch {
+	case known == nil:
+	case len(known.Lines)+len(known.Wide) == mostLines || known.lineBytes+len(line) > mostLineBytes:
+		known.LinesMissed++
+	default:
+		known.lineBytes += len(line)
+		if wide && slices.Contains(known.RequestIDs, unit.Request) {
+			known.Wide = append(known.Wide, line)
+			known.troubled = known.troubled || unit.Level == slog.LevelError.String()
+		} else {
+			known.Lines = append(known.Lines, line)
+		}
+	}
+}
+
+// Over notes how the invocation ended: with the function's answer, or with err, a *lambda.FunctionError when it was the
+// function that failed. peakMemory, in bytes, is 0 when it is not known.
+func (r *Recorder) Over(trace string, answer []byte, err error, peakMemory int64) {
+	outcome, failed := judge(answer)
+	message := ""
+	if err != nil {
+		outcome, failed, message = "not invoked", true, err.Error()
+		if failure, ok := errors.AsType[*lambda.FunctionError](err); ok {
+			outcome, message = failure.Type, failure.Message
+		}
+	}
+	r.with(trace, func(known *record) {
+		r.started(known)
+		known.State, known.Outcome, known.Error, known.PeakMemory = Done, outcome, message, peakMemory
+		if failed {
+			known.State = Failed
+		}
+		if known.begun.IsZero() {
+			known.Wait = milliseconds(r.now().Sub(known.At))
+			return
+		}
+		known.Duration = milliseconds(r.now().Sub(known.begun))
+	})
+}
+
+// with calls change under the lock, unless the invocation is forgotten.
+func (r *Recorder) with(trace string, change func(*record)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.byTrace[trace]; known != nil {
+		change(known)
+	}
+}
+
+// claim makes request an id by which lines find known. The caller holds the lock.
+func (r *Recorder) claim(known *record, request string) {
+	if request == "" {
+		return
+	}
+	known.RequestIDs = append(known.RequestIDs, request)
+	r.byRequest[request] = known // a message that comes again belongs to its latest delivery
+}
+
+// started ends the time in which a process starts for known. The caller holds the lock.
+func (r *Recorder) started(known *record) {
+	left := slices.DeleteFunc(r.starting[known.Function], func(other *record) bool { return other == known })
+	if len(left) == 0 {
+		delete(r.starting, known.Function)
+	} else {
+		r.starting[known.Function] = left
+	}
+}
+
+// forgetOne drops the oldest invocation of the function that has the most, so that a busy one, such as the sandbox's
+// portal during an export, does not drive the others out. The caller holds the lock.
+func (r *Recorder) forgetOne() {
+	busiest := r.recent[0].Function
+	for function, n := range r.ofEach {
+		if n > r.ofEach[busiest] {
+			busiest = function
+		}
+	}
+	at := slices.IndexFunc(r.recent, func(known *record) bool { return known.Function == busiest })
+	known := r.recent[at]
+	r.recent = slices.Delete(r.recent, at, at+1)
+	if r.ofEach[busiest]--; r.ofEach[busiest] == 0 {
+		delete(r.ofEach, busiest)
+	}
+	r.started(known)
+	delete(r.byTrace, known.ID)
+	for _, request := range known.RequestIDs {
+		if r.byRequest[request] == known {
+			delete(r.byRequest, request)
+		}
+	}
+}

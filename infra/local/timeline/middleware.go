@@ -1,0 +1,172 @@
+package timeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+const (
+	keptRequest = 1 << 20 // bytes of a request that are kept until the call's target has been read out of them
+	keptAnswer  = 4 << 10 // bytes of an answer that are kept until the error code has been read out of them
+)
+
+// Middleware notes the calls that invocations make. A call without a known trace id belongs to the process that starts
+// for its caller, if there is exactly one: before its first invocation a process has no trace id to send. All other
+// calls pass untouched.
+func (r *Recorder) Middleware() wire.Middleware {
+	return func(next wire.Handler) wire.Handler {
+		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
+			trace, starting := r.owner(request, c.Caller)
+			if trace == "" {
+				next(w, request, c)
+				return
+			}
+			began := r.now()
+			in, out := &incoming{ReadCloser: request.Body}, &outgoing{ResponseWriter: w}
+			if c.Service != "s3" { // whose targets are paths
+				in.keep = keptRequest
+			}
+			if request.Body != nil {
+				request.Body = in
+			}
+			finished := false
+			defer func() { // also when the handler breaks the connection off, by a panic
+				if !finished {
+					out.status = 0
+				}
+				r.note(trace, Call{
+					Service: c.Service, Operation: c.Operation, Init: starting,
+					Target: targetOf(c.Service, request, in.kept.Bytes()), Duration: milliseconds(r.now().Sub(began)),
+					Status: out.status, Error: out.code(), BytesIn: max(in.size, request.ContentLength), BytesOut: out.size,
+				}, began)
+			}()
+			next(out, request, c)
+			out.WriteHeader(http.StatusOK) // of an answer without a body
+			finished = true
+		}
+	}
+}
+
+// owner finds the invocation that a call belongs to, "" when there is none.
+func (r *Recorder) owner(request *http.Request, caller string) (trace string, starting bool) {
+	header := request.Header.Get("X-Amzn-Trace-Id")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for part := range strings.SplitSeq(header, ";") {
+		if root, ok := strings.CutPrefix(part, "Root="); ok && r.byTrace[root] != nil {
+			return root, false
+		}
+	}
+	// A call without an address has not come through a socket: the runner itself polls queues in a function's name.
+	candidates := r.starting[caller]
+	if header == "" && request.RemoteAddr != "" && len(candidates) == 1 {
+		return candidates[0].ID, true
+	}
+	return "", false
+}
+
+// note keeps a call that came in at began.
+func (r *Recorder) note(trace string, c Call, began time.Time) {
+	r.with(trace, func(known *record) {
+		known.CallCount++
+		if len(known.Calls) < mostCalls {
+			c.Start = milliseconds(began.Sub(known.At))
+			known.Calls = append(known.Calls, c)
+		}
+	})
+}
+
+// incoming is the body of a request; it keeps the beginning.
+type incoming struct {
+	io.ReadCloser
+
+	keep int // so many bytes
+	kept bytes.Buffer
+	size int64
+}
+
+// Read implements io.Reader.
+func (b *incoming) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.size += int64(n)
+	b.kept.Write(p[:min(n, b.keep-b.kept.Len())])
+	return n, err
+}
+
+// outgoing is an answer; of one that tells of an error it keeps the beginning.
+type outgoing struct {
+	http.ResponseWriter
+
+	status int
+	size   int64
+	kept   bytes.Buffer
+}
+
+// Unwrap is for http.ResponseController.
+func (a *outgoing) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *outgoing) WriteHeader(status int) {
+	if status >= http.StatusOK {
+		if a.status != 0 {
+			return
+		}
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (a *outgoing) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	if a.status >= http.StatusBadRequest {
+		a.kept.Write(p[:min(len(p), keptAnswer-a.kept.Len())])
+	}
+	n, err := a.ResponseWriter.Write(p)
+	a.size += int64(n)
+	return n, err
+}
+
+// code reads AWS's error code out of an answer, in the JSON protocols or in XML.
+func (a *outgoing) code() string {
+	if a.status < http.StatusBadRequest {
+		return ""
+	}
+	var in struct {
+		Type string `json:"__type"`
+	}
+	if json.Unmarshal(a.kept.Bytes(), &in) == nil {
+		return in.Type[strings.LastIndexByte(in.Type, '#')+1:]
+	}
+	decoder := xml.NewDecoder(&a.kept)
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return ""
+		}
+		if element, ok := token.(xml.StartElement); ok && element.Name.Local == "Code" {
+			var code string
+			if decoder.DecodeElement(&code, &element) != nil {
+				return ""
+			}
+			return code
+		}
+	}
+}
+
+// unescaped is the path of an S3 request as a person reads it.
+func unescaped(r *http.Request) string {
+	path, err := url.PathUnescape(r.URL.EscapedPath())
+	if err != nil {
+		return r.URL.Path
+	}
+	return path
+}

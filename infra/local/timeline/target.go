@@ -1,0 +1,75 @@
+package timeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// parameters are the members of requests that name what a call is about.
+type parameters struct {
+	TableName, IndexName string
+	RequestItems         map[string]json.RawMessage
+	TransactItems        []map[string]struct{ TableName string }
+	QueueURL             string `json:"QueueUrl"`
+	SourceARN            string `json:"SourceArn"`
+	KeyID                string `json:"KeyId"`
+	SecretID             string `json:"SecretId"`
+	Name                 string
+}
+
+// targetOf names what a call is about, and never what it says about it: no keys or values of rows, no messages.
+func targetOf(service string, r *http.Request, body []byte) string {
+	if service == "s3" {
+		return strings.TrimPrefix(unescaped(r), "/")
+	}
+	var p parameters
+	if service == "ses" || json.Unmarshal(body, &p) != nil {
+		return ""
+	}
+	switch service {
+	case "dynamodb":
+		return p.tables()
+	case "sqs":
+		if p.QueueURL != "" {
+			return afterLast(p.QueueURL, "/")
+		}
+		return afterLast(p.SourceARN, ":")
+	case "kms":
+		return afterLast(p.KeyID, ":")
+	default:
+		return afterLast(p.SecretID+p.Name, ":")
+	}
+}
+
+// tables names the table of a call with its index, or the tables of a batch or transaction with the number of rows.
+func (p *parameters) tables() string {
+	switch {
+	case p.IndexName != "":
+		return p.TableName + " " + p.IndexName
+	case p.TableName != "":
+		return p.TableName
+	}
+	rows := map[string]int{}
+	for _, element := range p.TransactItems {
+		for _, action := range element {
+			rows[action.TableName]++
+		}
+	}
+	for table := range p.RequestItems {
+		rows[table] = 0 // how many there are is written in two ways; the name is enough
+	}
+	names := make([]string, 0, len(rows))
+	for _, table := range slices.Sorted(maps.Keys(rows)) {
+		if n := rows[table]; n > 1 {
+			table = fmt.Sprintf("%s (%d rows)", table, n)
+		}
+		names = append(names, table)
+	}
+	return strings.Join(names, ", ")
+}
+
+func afterLast(text, separator string) string { return text[strings.LastIndex(text, separator)+1:] }
