@@ -1,16 +1,15 @@
 // Package aws owns the embedded AWS as one piece: it joins the services on one HTTP handler, finds out which call a
-// request is and who makes it, runs the middleware around it, and keeps the journal. It emulates nothing itself; each
-// service is a package beside this one, and package wire is what they share.
+// request is, has its signature verified, runs the middleware around it, and keeps the journal. It emulates nothing
+// itself; each service is a package beside this one, and package wire is what they share.
 //
 // The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). The second way
 // opens no socket, so it works under the virtual clock of testing/synctest.
 package aws
 
 import (
-	"crypto/rand"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"recordbridge/infra/local/aws/s3"
 	"recordbridge/infra/local/aws/secrets"
 	"recordbridge/infra/local/aws/ses"
+	"recordbridge/infra/local/aws/sigv4"
 	"recordbridge/infra/local/aws/sqs"
 	"recordbridge/infra/local/aws/ssm"
 	"recordbridge/infra/local/aws/wire"
@@ -33,7 +33,7 @@ const (
 	// An IP address and no name: for it the SDKs put S3 buckets into the path by themselves.
 	defaultURL = "http://127.0.0.1:4566"
 	region     = "us-east-1"
-	// secretKey belongs to every access key; package s3 checks signatures against it.
+	// secretKey belongs to every access key: whoever holds it may call itself what it likes.
 	secretKey = "local"
 )
 
@@ -42,28 +42,45 @@ type Options struct {
 	URL        string            // under which the cloud is reached; queue URLs start with it; "" is http://127.0.0.1:4566
 	Dir        string            // folder of the journal and of S3's objects; "" keeps everything in memory
 	Middleware []wire.Middleware // around every call; the first is outermost
-	// Skew is how far the cloud's clock is ahead of that of a caller who signs; nil is not at all.
+	// Skew is how far the cloud's clock, that of signatures and of the Date header, is ahead of that of a caller who
+	// signs; nil is not at all.
 	Skew func(caller string) time.Duration
 }
 
 // Cloud is one AWS account in one region, us-east-1. Its methods may be called from many goroutines.
 type Cloud struct {
-	url      string
-	journal  *journal.Log // nil in memory
-	services map[string]wire.Service
-	handlers map[string]wire.Handler // the services behind the middleware
+	url        string
+	skew       func(caller string) time.Duration
+	signatures *sigv4.Verifier
+	journal    *journal.Log // nil in memory
+	compaction compaction
+	services   map[string]wire.Service
+	handlers   map[string]wire.Handler // the services behind the middleware
 
 	dynamodb *ddb.Server
+	s3       *s3.Server
 	ses      *ses.Server
 	sqs      *sqs.Server
 }
 
-// New builds the services and, when o.Dir is set, brings back what an earlier Cloud stored there. A journal that is
-// damaged in the middle is an error that says what to do. Close the Cloud after use.
+// New builds the services and, when o.Dir is set, brings back what an earlier Cloud stored there. A directory that is
+// damaged, or that another process uses, is an error that says what to do. Close the Cloud after use.
 func New(o Options) (*Cloud, error) {
-	c := &Cloud{url: o.URL, services: map[string]wire.Service{}, handlers: map[string]wire.Handler{}}
-	if c.url == "" {
-		c.url = defaultURL
+	c, err := build(o)
+	if err != nil || c.journal == nil {
+		return c, err
+	}
+	if err := c.restore(o.Dir); err != nil {
+		return nil, c.abandon(err)
+	}
+	return c, nil
+}
+
+// build makes a Cloud that has not looked at its journal yet.
+func build(o Options) (*Cloud, error) {
+	c := &Cloud{
+		url: cmp.Or(o.URL, defaultURL), skew: o.Skew, signatures: sigv4.New(region, secretOf),
+		services: map[string]wire.Service{}, handlers: map[string]wire.Handler{},
 	}
 	var log wire.Journal = wire.Discard{}
 	objects := ""
@@ -72,25 +89,22 @@ func New(o Options) (*Cloud, error) {
 		if c.journal, err = journal.Open(o.Dir); err != nil {
 			return nil, err
 		}
-		log, objects = c.journal, filepath.Join(o.Dir, "s3")
+		log, objects = c.journal, filepath.Join(o.Dir, objectsFolder)
 	}
 	buckets, err := s3.New(s3.Options{Dir: objects, Journal: log})
 	if err != nil {
 		return nil, c.abandon(err)
 	}
-	c.dynamodb, c.ses, c.sqs = ddb.New(log), ses.New(log), sqs.New(c.url, log)
+	c.dynamodb, c.s3, c.ses, c.sqs = ddb.New(log), buckets, ses.New(log), sqs.New(c.url, log)
 	for _, service := range []wire.Service{c.dynamodb, c.ses, c.sqs, buckets, kms.New(log), secrets.New(log), ssm.New(log)} {
 		handler := wire.Handler(service.Serve)
 		for _, around := range slices.Backward(o.Middleware) {
 			handler = around(handler)
 		}
+		if c.journal != nil {
+			handler = c.thenCompact(handler)
+		}
 		c.services[service.Name()], c.handlers[service.Name()] = service, handler
-	}
-	if c.journal == nil {
-		return c, nil
-	}
-	if err := c.journal.Replay(c.replay); err != nil {
-		return nil, c.abandon(err)
 	}
 	return c, nil
 }
@@ -100,7 +114,7 @@ func (c *Cloud) Close() error {
 	if c.journal == nil {
 		return nil
 	}
-	return c.journal.Close()
+	return c.closeJournal()
 }
 
 // DynamoDB returns the tables, for the console and for whoever decides when expired rows go.
@@ -122,29 +136,6 @@ func (c *Cloud) Config(caller string) awssdk.Config {
 		BaseEndpoint:               &c.url,
 		RequestChecksumCalculation: awssdk.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: awssdk.ResponseChecksumValidationWhenSupported,
-	}
-}
-
-// Handles reports whether r is a call to AWS, so that other routes can share the port.
-func (c *Cloud) Handles(r *http.Request) bool {
-	_, ok := identify(r)
-	return ok
-}
-
-// ServeHTTP identifies the call and lets its service answer, inside the middleware.
-func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("X-Amzn-Requestid", rand.Text())
-	id, ok := identify(r)
-	switch {
-	case !ok:
-		refuse(w, r, "MissingAuthenticationToken", "the request is not a call to AWS: it has no X-Amz-Target and no signature")
-	case c.handlers[id.service] == nil:
-		refuse(w, r, "UnknownOperationException", "service "+id.service+" is not part of the embedded AWS")
-	case id.caller == "":
-		refuse(w, r, "MissingAuthenticationTokenException", "Missing Authentication Token")
-	default:
-		call := wire.Call{Service: id.service, Operation: c.services[id.service].Operation(r), Caller: id.caller}
-		c.handlers[id.service](w, r, call)
 	}
 }
 

@@ -150,12 +150,12 @@ func TestHandlesTellsAWSFromOtherRoutes(t *testing.T) {
 		status             int
 		answer             string
 	}{
-		"an API route":                 {"/v1/exports", "", "", false, 400, "MissingAuthenticationToken"},
-		"an API route with basic auth": {"/v1/exports", "Authorization", "Basic eDp5", false, 400, "MissingAuthenticationToken"},
-		"a call without signature":     {"/", "X-Amz-Target", "AmazonSQS.ListQueues", true, 400, "MissingAuthenticationTokenException"},
+		"an API route":                 {"/v1/exports", "", "", false, 403, "MissingAuthenticationToken"},
+		"an API route with basic auth": {"/v1/exports", "Authorization", "Basic eDp5", false, 403, "MissingAuthenticationToken"},
+		"a call without signature":     {"/", "X-Amz-Target", "DynamoDB_20120810.ListTables", true, 400, "MissingAuthenticationTokenException"},
 		"an unknown service":           {"/", "Authorization", strings.ReplaceAll(signed, "%s", "sts"), true, 400, "service sts is not part"},
 		"an unknown target":            {"/", "X-Amz-Target", "AWSEvents.PutEvents", true, 400, "service AWSEvents is not part"},
-		"a broken signature header":    {"/", "Authorization", "AWS4-HMAC-SHA256 Credential=Web", false, 400, "MissingAuthenticationToken"},
+		"a broken signature header":    {"/", "Authorization", "AWS4-HMAC-SHA256 Credential=Web", false, 403, "MissingAuthenticationToken"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

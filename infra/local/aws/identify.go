@@ -1,14 +1,11 @@
 package aws
 
 import (
-	"encoding/xml"
 	"net/http"
 	"strings"
-
-	"recordbridge/infra/local/aws/wire"
 )
 
-// identity is what a request says about itself before any service looks at it.
+// identity is what a request says about itself before any of it is proven.
 type identity struct {
 	service string // as in wire.Call; a name that the embedded AWS does not know is possible
 	caller  string // access key id, "" when the request is not signed
@@ -58,24 +55,4 @@ func credential(r *http.Request) (caller, service string, ok bool) {
 		return "", "", false
 	}
 	return parts[0], parts[3], true
-}
-
-// refuse answers in the protocol of the caller: JSON when it named a target, else the XML of the other services.
-func refuse(w http.ResponseWriter, r *http.Request, code, message string) {
-	if r.Header.Get("X-Amz-Target") != "" {
-		wire.WriteJSONError(w, "1.1", wire.Fail(code, "%s", message))
-		return
-	}
-	body, err := xml.Marshal(struct {
-		XMLName xml.Name `xml:"ErrorResponse"`
-		Type    string   `xml:"Error>Type"`
-		Code    string   `xml:"Error>Code"`
-		Message string   `xml:"Error>Message"`
-	}{Type: "Sender", Code: code, Message: message})
-	if err != nil {
-		body = nil
-	}
-	w.Header().Set("Content-Type", "text/xml")
-	w.WriteHeader(http.StatusBadRequest)
-	_, _ = w.Write(body) // a client that went away needs no answer
 }

@@ -35,7 +35,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (broken bool) {
 		if reason := recover(); reason == http.ErrAbortHandler { //nolint:errorlint // what was thrown, not what it wraps
 			broken = true
 		} else if reason != nil {
-			panic(reason) //nolint:forbidigo // not ours to swallow
+			panic(reason) // not ours to swallow
 		}
 	}()
 	c.ServeHTTP(w, r)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
@@ -26,8 +27,7 @@ func TestEveryServiceSurvivesARestart(t *testing.T) {
 			if err := p.fill(t.Context(), first.Config("test")); err != nil {
 				t.Fatal(err)
 			}
-			// No Close: kill -9 gives none either.
-			second := newCloud(t, aws.Options{Dir: dir})
+			second := newCloud(t, aws.Options{Dir: afterKill(t, dir)})
 			if err := p.check(t.Context(), second.Config("test")); err != nil {
 				t.Error(err)
 			}
@@ -44,7 +44,7 @@ func TestEveryServiceSurvivesARestart(t *testing.T) {
 		if err := sendMail(t.Context(), first.Config("test")); err != nil {
 			t.Fatal(err)
 		}
-		second := newCloud(t, aws.Options{Dir: dir})
+		second := newCloud(t, aws.Options{Dir: afterKill(t, dir)})
 		if diff := cmp.Diff(first.SES().Sent(), second.SES().Sent()); diff != "" {
 			t.Errorf("mail (-before +after):\n%s", diff)
 		}
@@ -98,7 +98,7 @@ func TestQueuesComeBackWithTimersCountsAndDeadLetters(t *testing.T) {
 		held := receive(live)
 		send(live, "later", 90)
 
-		second := newCloud(t, aws.Options{Dir: dir})
+		second := newCloud(t, aws.Options{Dir: afterKill(t, dir)})
 		want := []local.QueueState{{Name: "dead", Visible: 1, DeadLetter: true}, {Name: "live", InFlight: 1, Delayed: 1}}
 		if diff := cmp.Diff(want, second.SQS().Snapshot()); diff != "" {
 			t.Errorf("after the restart (-want +got):\n%s", diff)
@@ -123,25 +123,94 @@ func TestQueuesComeBackWithTimersCountsAndDeadLetters(t *testing.T) {
 	})
 }
 
-func TestADamagedJournalIsNamed(t *testing.T) {
+func TestWhatIsHeldSurvivesACompaction(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ content, want string }{
-		"no journal line":    {"garbage\n", "not a journal line"},
-		"an unknown service": {`{"service":"lambda","record":{},"crc32":2266069402}` + "\n", `no service "lambda"`},
+	first := newCloud(t, aws.Options{Dir: t.TempDir()})
+	s, err := newSession(t.Context(), first.Config("test"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "journal.ndjson"), []byte(test.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			_, err := aws.New(aws.Options{Dir: dir})
-			if err == nil || !strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want line 1 and %q", err, test.want)
-			}
-		})
+	s.goesOn(t, first) // the check itself must not depend on a restart
+
+	dir := t.TempDir()
+	second := newCloud(t, aws.Options{Dir: dir})
+	if s, err = newSession(t.Context(), second.Config("test")); err != nil {
+		t.Fatal(err)
 	}
+	before, want := journalSize(t, dir), state(t, second)
+	if err := second.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(t, second); got != want {
+		t.Errorf("compaction changed the running state (-before +after):\n%s", cmp.Diff(want, got))
+	}
+	t.Logf("%d bytes became %d", before, journalSize(t, dir))
+	third := newCloud(t, aws.Options{Dir: afterKill(t, dir)})
+	if got := state(t, third); got != want {
+		t.Errorf("after compaction and restart (-before +after):\n%s", cmp.Diff(want, got))
+	}
+	s.goesOn(t, third)
+}
+
+func TestAWornJournalIsCompactedBetweenCallsAndAtTheStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cloud := newCloud(t, aws.Options{Dir: dir})
+	if err := fillTable(t.Context(), cloud.Config("test")); err != nil {
+		t.Fatal(err)
+	}
+	client := dynamodb.NewFromConfig(cloud.Config("test"))
+	most := int64(0)
+	overwrite := func() {
+		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String(itemsTable), Item: row("large", strings.Repeat("x", 390<<10))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, journalSize(t, dir))
+	}
+	for range 24 {
+		overwrite()
+	}
+	if most > 5<<20 {
+		t.Errorf("the journal grew to %d bytes, want less than 5 MiB", most)
+	}
+	for journalSize(t, dir) < 3<<20 {
+		overwrite()
+	}
+	if err := cloud.Close(); err != nil {
+		t.Fatal(err)
+	}
+	worn, err := os.ReadFile(filepath.Join(dir, "journal.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := newCloud(t, aws.Options{Dir: dir})
+	if got := journalSize(t, dir); got != int64(len(worn)) {
+		t.Errorf("a journal of %d bytes was compacted to %d although it was not due", len(worn), got)
+	}
+	client = dynamodb.NewFromConfig(again.Config("test"))
+	for journalSize(t, dir) > 1<<20 {
+		overwrite()
+	}
+	if err := checkTable(t.Context(), again.Config("test")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestADirectoryInUseIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := newCloud(t, aws.Options{Dir: dir})
+	if _, err := aws.New(aws.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("got %v, want an error that names the directory", err)
+	}
+	if _, err := aws.Repair(dir); err == nil {
+		t.Error("a directory in use was repaired")
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	newCloud(t, aws.Options{Dir: dir})
 }
 
 func TestAClosedCloudRefusesChanges(t *testing.T) {
@@ -158,4 +227,33 @@ func TestAClosedCloudRefusesChanges(t *testing.T) {
 	if err := checkParameter(t.Context(), cfg); err == nil {
 		t.Error("a change that could not be stored is visible")
 	}
+}
+
+// afterKill copies a data directory as the process that uses it would leave it if it were killed now.
+func afterKill(t *testing.T, dir string) string {
+	t.Helper()
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return copied
+}
+
+// state is everything that the cloud holds.
+func state(t *testing.T, cloud *aws.Cloud) string {
+	t.Helper()
+	all, err := cloud.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func journalSize(t *testing.T, dir string) int64 {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(dir, "journal.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
 }

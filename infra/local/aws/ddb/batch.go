@@ -17,11 +17,18 @@ type batchWriteInput struct {
 }
 
 type batchWriteElement struct {
-	PutRequest    *struct{ Item item }
-	DeleteRequest *struct{ Key item }
+	PutRequest    *putRequest    `json:",omitempty"`
+	DeleteRequest *deleteRequest `json:",omitempty"`
 }
 
-type batchWriteReply struct{ UnprocessedItems emptyReply }
+type putRequest struct{ Item item }
+
+type deleteRequest struct{ Key item }
+
+// batchWriteReply gives back the writes that met a transaction.
+type batchWriteReply struct {
+	UnprocessedItems map[string][]batchWriteElement
+}
 
 func (s *Server) batchWriteItem(in *batchWriteInput) (any, error) {
 	if err := absent(map[string]bool{
@@ -36,16 +43,36 @@ func (s *Server) batchWriteItem(in *batchWriteInput) (any, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	plans, err := s.planAll(writes, repeatedKey)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range plans {
+	out := batchWriteReply{map[string][]batchWriteElement{}}
+	seen := make(map[rowAddress]bool, len(writes))
+	plans := make([]*plan, 0, len(writes))
+	for _, w := range writes {
+		p, err := s.plan(w)
+		if err != nil {
+			return nil, err
+		}
+		if seen[p.address()] {
+			return nil, invalidf(repeatedKey)
+		}
+		seen[p.address()] = true
 		if err = p.decide(); err != nil {
 			return nil, err
 		}
+		if s.inFlight[p.address()] {
+			out.UnprocessedItems[w.in.TableName] = append(out.UnprocessedItems[w.in.TableName], w.element())
+			continue
+		}
+		plans = append(plans, p)
 	}
-	return batchWriteReply{}, s.commitPlans(plans, nil)
+	return out, s.commitPlans(plans, nil)
+}
+
+// element is w as a batch carries it.
+func (w write) element() batchWriteElement {
+	if w.kind == writePut {
+		return batchWriteElement{PutRequest: &putRequest{w.in.Item}}
+	}
+	return batchWriteElement{DeleteRequest: &deleteRequest{w.in.Key}}
 }
 
 func (in *batchWriteInput) writes() ([]write, error) {
@@ -61,6 +88,9 @@ func (in *batchWriteInput) writes() ([]write, error) {
 				w.kind, w.in.Item = writePut, element.PutRequest.Item
 			default:
 				w.kind, w.in.Key = writeDelete, element.DeleteRequest.Key
+			}
+			if err := w.in.Item.check(); err != nil {
+				return nil, err
 			}
 			size += w.in.Item.size()
 			writes = append(writes, w)

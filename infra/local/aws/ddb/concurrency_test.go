@@ -43,7 +43,9 @@ func TestParallelIncrementsAllCount(t *testing.T) {
 	for range 16 {
 		wg.Go(func() {
 			for range 20 {
-				if err := transact(t, client, "", txUpdate(key("count", "1"), "ADD n :v", item{":v": num("1")})); err != nil {
+				if err := untilNoConflict(t.Context(), func() error {
+					return transact(t, client, "", txUpdate(key("count", "1"), "ADD n :v", item{":v": num("1")}))
+				}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -69,7 +71,9 @@ func TestAReaderNeverSeesHalfATransaction(t *testing.T) {
 	for i := range 4 {
 		wg.Go(func() {
 			for j := range 25 {
-				if err := transact(t, client, "", both(strconv.Itoa(100*i+j))...); err != nil {
+				if err := untilNoConflict(t.Context(), func() error {
+					return transact(t, client, "", both(strconv.Itoa(100*i+j))...)
+				}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // condition is a parsed condition, filter or key condition. A nil item is an item without attributes.
@@ -35,7 +36,11 @@ func (o sizeOf) value(it item) (value, bool) {
 	}
 	var length int
 	switch v.kind {
-	case typeString, typeBinary:
+	case typeString:
+		for _, r := range v.text {
+			length += utf16.RuneLen(r) // as DynamoDB counts characters
+		}
+	case typeBinary:
 		length = len(v.text)
 	case typeList:
 		length = len(v.list)
@@ -86,7 +91,7 @@ func (c comparison) holds(it item) bool {
 	left, okLeft := c.left.value(it)
 	right, okRight := c.right.value(it)
 	if !okLeft || !okRight {
-		return c.operator == "<>" && okLeft != okRight
+		return c.operator == "<>" // what is not there differs from everything, and from what else is not there
 	}
 	switch c.operator {
 	case "=":

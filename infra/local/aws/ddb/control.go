@@ -2,6 +2,7 @@ package ddb
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -92,6 +93,7 @@ func (t *table) describe() tableDescription {
 	}
 	if t.spec.BillingMode == billingOnDemand {
 		out.BillingModeSummary = &billingSummary{t.spec.BillingMode}
+		out.ProvisionedThroughput = &throughput{}
 	}
 	if t.spec.SSESpecification != nil && t.spec.SSESpecification.Enabled {
 		out.SSEDescription = &sseDescription{Status: "ENABLED", SSEType: "KMS"}
@@ -166,7 +168,7 @@ func (s *Server) describeTimeToLive(in *tableName) (any, error) {
 
 type backupsInput struct {
 	TableName                        string
-	PointInTimeRecoverySpecification recoverySpec
+	PointInTimeRecoverySpecification *recoverySpec
 }
 
 type recoverySpec struct {
@@ -190,10 +192,16 @@ type recoveryDescription struct {
 func (s *Server) updateContinuousBackups(in *backupsInput) (any, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	spec := in.PointInTimeRecoverySpecification
+	if spec == nil {
+		return nil, invalidf("1 validation error detected: Value null at 'pointInTimeRecoverySpecification' failed to satisfy constraint: Member must not be null")
+	}
 	if _, err := s.controlled(in.TableName); err != nil {
+		if failure, ok := errors.AsType[*wire.Error](err); ok && failure.Code == codeNoTable {
+			return nil, wire.Fail("TableNotFoundException", "Table not found: %s", in.TableName)
+		}
 		return nil, err
 	}
-	spec := in.PointInTimeRecoverySpecification
 	description := recoveryDescription{PointInTimeRecoveryStatus: "DISABLED"}
 	switch {
 	case spec.RecoveryPeriodInDays < 0 || spec.RecoveryPeriodInDays > 35:
@@ -210,21 +218,30 @@ func (s *Server) updateContinuousBackups(in *backupsInput) (any, error) {
 	return backupsReply{backupsDescription{ContinuousBackupsStatus: "ENABLED", PointInTimeRecoveryDescription: description}}, nil
 }
 
+const codeNoTable = "ResourceNotFoundException"
+
 const arnPrefix = "arn:aws:dynamodb:us-east-1:000000000000:table/"
 
 // table finds the table of an item operation, by name or ARN.
 func (s *Server) table(name string) (*table, error) {
-	if t, ok := s.tables[strings.TrimPrefix(name, arnPrefix)]; ok {
+	bare := strings.TrimPrefix(name, arnPrefix)
+	if t, ok := s.tables[bare]; ok {
 		return t, nil
 	}
-	return nil, wire.Fail("ResourceNotFoundException", "Requested resource not found")
+	if name == "" {
+		return nil, invalidf("1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null")
+	}
+	if !tablePattern.MatchString(bare) {
+		return nil, invalidf("1 validation error detected: Value '%s' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+", name)
+	}
+	return nil, wire.Fail(codeNoTable, "Requested resource not found")
 }
 
 // controlled finds the table of a control operation, whose error names it.
 func (s *Server) controlled(name string) (*table, error) {
 	t, err := s.table(name)
-	if err != nil {
-		return nil, wire.Fail("ResourceNotFoundException", "Requested resource not found: Table: %s not found", name)
+	if failure, ok := errors.AsType[*wire.Error](err); ok && failure.Code == codeNoTable {
+		return nil, wire.Fail(codeNoTable, "Requested resource not found: Table: %s not found", name)
 	}
-	return t, nil
+	return t, err
 }

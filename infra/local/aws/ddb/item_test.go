@@ -175,16 +175,16 @@ func TestWhatIsLeftOutIsRefused(t *testing.T) {
 	const k = `"Key":{"pk":{"S":"a"},"sk":{"S":"1"}}`
 	tests := map[string]struct{ operation, body, errorType, message string }{
 		"Scan":                 {"Scan", `{"TableName":"Work"}`, "UnknownOperationException", "Scan"},
-		"legacy condition":     {"DeleteItem", `{"TableName":"Work",` + k + `,"Expected":{}}`, "com.amazonaws.dynamodb.v20120810#ValidationException", "Expected"},
-		"legacy update":        {"UpdateItem", `{"TableName":"Work",` + k + `,"AttributeUpdates":{}}`, "com.amazonaws.dynamodb.v20120810#ValidationException", "AttributeUpdates"},
-		"legacy key condition": {"Query", `{"TableName":"Work","KeyConditions":{}}`, "com.amazonaws.dynamodb.v20120810#ValidationException", "KeyConditions"},
-		"legacy projection":    {"GetItem", `{"TableName":"Work",` + k + `,"AttributesToGet":["n"]}`, "com.amazonaws.dynamodb.v20120810#ValidationException", "AttributesToGet"},
-		"capacity":             {"GetItem", `{"TableName":"Work",` + k + `,"ReturnConsumedCapacity":"TOTAL"}`, "com.amazonaws.dynamodb.v20120810#ValidationException", "ReturnConsumedCapacity"},
-		"two types":            {"PutItem", `{"TableName":"Work","Item":{"pk":{"S":"a","N":"1"}}}`, "com.amazonaws.dynamodb.v20120810#ValidationException", "more than one datatypes"},
-		"no type":              {"PutItem", `{"TableName":"Work","Item":{"pk":{}}}`, "com.amazonaws.dynamodb.v20120810#ValidationException", "AttributeValue is empty"},
-		"a false null":         {"PutItem", `{"TableName":"Work","Item":{"pk":{"NULL":false}}}`, "com.amazonaws.dynamodb.v20120810#ValidationException", "must have the value of true"},
-		"no JSON":              {"PutItem", `{"TableName":`, "com.amazonaws.dynamodb.v20120810#SerializationException", "unexpected end"},
-		"a number as number":   {"PutItem", `{"TableName":"Work","Item":{"pk":{"N":1}}}`, "com.amazonaws.dynamodb.v20120810#SerializationException", "cannot unmarshal"},
+		"legacy condition":     {"DeleteItem", `{"TableName":"Work",` + k + `,"Expected":{}}`, "com.amazon.coral.validate#ValidationException", "Expected"},
+		"legacy update":        {"UpdateItem", `{"TableName":"Work",` + k + `,"AttributeUpdates":{}}`, "com.amazon.coral.validate#ValidationException", "AttributeUpdates"},
+		"legacy key condition": {"Query", `{"TableName":"Work","KeyConditions":{}}`, "com.amazon.coral.validate#ValidationException", "KeyConditions"},
+		"legacy projection":    {"GetItem", `{"TableName":"Work",` + k + `,"AttributesToGet":["n"]}`, "com.amazon.coral.validate#ValidationException", "AttributesToGet"},
+		"capacity":             {"GetItem", `{"TableName":"Work",` + k + `,"ReturnConsumedCapacity":"TOTAL"}`, "com.amazon.coral.validate#ValidationException", "ReturnConsumedCapacity"},
+		"two types":            {"PutItem", `{"TableName":"Work","Item":{"pk":{"S":"a","N":"1"}}}`, "com.amazon.coral.validate#ValidationException", "more than one datatypes"},
+		"no type":              {"PutItem", `{"TableName":"Work","Item":{"pk":{}}}`, "com.amazon.coral.validate#ValidationException", "AttributeValue is empty"},
+		"a false null":         {"PutItem", `{"TableName":"Work","Item":{"pk":{"NULL":false}}}`, "com.amazon.coral.validate#ValidationException", "must have the value of true"},
+		"no JSON":              {"PutItem", `{"TableName":`, "com.amazon.coral.service#SerializationException", "unexpected end"},
+		"a number as number":   {"PutItem", `{"TableName":"Work","Item":{"pk":{"N":1}}}`, "com.amazon.coral.service#SerializationException", "cannot unmarshal"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

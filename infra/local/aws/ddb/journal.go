@@ -80,7 +80,9 @@ func (s *Server) apply(record journalRecord) error {
 		if err != nil {
 			return err
 		}
-		t.put(key, change.Put)
+		if t.put(key, change.Put, s.indexLag) {
+			s.late.Store(true)
+		}
 	}
 	if record.Token != nil {
 		s.remember(*record.Token)

@@ -152,6 +152,9 @@ func (p *parser) between(of operand) (condition, error) {
 	if err = p.checkOrdered("BETWEEN", of, low, high); err != nil {
 		return nil, err
 	}
+	if err = p.checkDistinct("BETWEEN", of, low, high); err != nil {
+		return nil, err
+	}
 	a, okLow := low.(literal)
 	b, okHigh := high.(literal)
 	if !okLow || !okHigh {
@@ -267,10 +270,15 @@ func (p *parser) call() (phrase, error) {
 }
 
 func (p *parser) checkArguments(function string, args []operand) error {
-	if function == functionSize {
-		return nil
-	}
 	_, isPath := args[0].(attribute)
+	switch function {
+	case functionSize:
+		return p.checkKinds(function, args, typeString, typeBinary, typeList, typeMap, typeStringSet, typeNumberSet, typeBinarySet)
+	case functionBeginsWith:
+		if err := p.checkKinds(function, args, typeString, typeBinary); err != nil {
+			return err
+		}
+	}
 	if !isPath && (function == functionExists || function == functionNotExists) {
 		return p.errorf("Operator or function requires a document path; operator or function: %s", function)
 	}
@@ -283,8 +291,23 @@ func (p *parser) checkArguments(function string, args []operand) error {
 		return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, second.of.kind)
 	case function == functionType && !slices.Contains(strings.Fields("S N B BOOL NULL L M SS NS BS"), second.of.text):
 		return p.errorf("Invalid attribute type name found; type: %s, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}", second.of.text)
-	case function == functionBeginsWith && isLiteral && second.of.kind != typeString && second.of.kind != typeBinary:
-		return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, second.of.kind)
 	}
 	return p.checkDistinct(function, args[0], args[1])
+}
+
+// checkKinds refuses operands that can be told to be of another type than the function takes.
+func (p *parser) checkKinds(function string, args []operand, takes ...string) error {
+	for _, arg := range args {
+		kind := ""
+		switch arg := arg.(type) {
+		case literal:
+			kind = arg.of.kind
+		case sizeOf:
+			kind = typeNumber
+		}
+		if kind != "" && !slices.Contains(takes, kind) {
+			return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, kind)
+		}
+	}
+	return nil
 }

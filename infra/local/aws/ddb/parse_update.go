@@ -134,11 +134,18 @@ func (p *parser) setExpression() (setExpression, error) {
 func (p *parser) setTerm() (setExpression, error) {
 	switch {
 	case p.accept("("):
+		start := p.at
 		inner, err := p.setExpression()
 		if err != nil {
 			return nil, err
 		}
-		return inner, p.expect(")")
+		if err = p.expect(")"); err != nil {
+			return nil, err
+		}
+		if p.isBracketed(start, p.at-1) {
+			return nil, p.errorf("The expression has redundant parentheses;")
+		}
+		return inner, nil
 	case p.atCall():
 		return p.setCall()
 	case p.peek().kind == valueRef:
@@ -147,6 +154,23 @@ func (p *parser) setTerm() (setExpression, error) {
 	}
 	at, err := p.path()
 	return operandTerm{attribute{at}}, err
+}
+
+// isBracketed says whether the tokens from start to end, where one bracket opens, close it only at their end.
+func (p *parser) isBracketed(start, end int) bool {
+	depth := 0
+	for i, t := range p.tokens[start:end] {
+		switch t {
+		case token{symbol, "("}:
+			depth++
+		case token{symbol, ")"}:
+			depth--
+		}
+		if depth == 0 {
+			return i > 0 && i == end-start-1 && p.tokens[start] == token{symbol, "("}
+		}
+	}
+	return false
 }
 
 func (p *parser) setCall() (setExpression, error) {
@@ -173,11 +197,19 @@ func (p *parser) setCall() (setExpression, error) {
 	if err = p.expect(")"); err != nil {
 		return nil, err
 	}
+	if _, nested := second.(listAppend); nested && function == functionIfNotExists {
+		return nil, p.errorf("The function is not allowed to be used this way in an expression; function: %s", functionListAppend)
+	}
 	if function == functionListAppend {
 		return listAppend{first, second}, p.checkLists(first, second)
 	}
 	if term, ok := first.(operandTerm); ok {
 		if of, isPath := term.of.(attribute); isPath {
+			if other, isTerm := second.(operandTerm); isTerm {
+				if err = p.checkDistinct(function, of, other.of); err != nil {
+					return nil, err
+				}
+			}
 			return ifNotExists{of.at, second}, nil
 		}
 	}

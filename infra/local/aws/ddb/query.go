@@ -24,7 +24,7 @@ type queryInput struct {
 	KeyConditionExpression expression
 	FilterExpression       expression
 	ProjectionExpression   expression
-	Select                 string
+	Select                 choice
 	ExclusiveStartKey      item
 	ScanIndexForward       *bool
 	Limit                  *int
@@ -61,6 +61,9 @@ func (s *Server) query(in *queryInput) (any, error) {
 	q, err := s.parseQuery(in)
 	if err != nil {
 		return nil, err
+	}
+	if in.IndexName != "" {
+		s.settle()
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()

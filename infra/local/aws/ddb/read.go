@@ -1,5 +1,7 @@
 package ddb
 
+import "errors"
+
 // readInput is GetItem and each element of TransactGetItems.
 type readInput struct {
 	expressionAttributes
@@ -66,9 +68,10 @@ func (s *Server) transactGetItems(in *transactGetInput) (any, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	seen := map[rowAddress]bool{}
+	reasons := noReasons(len(in.TransactItems))
 	out := transactGetReply{Responses: make([]itemReply, 0, len(in.TransactItems))}
 	size := 0
-	for _, element := range in.TransactItems {
+	for i, element := range in.TransactItems {
 		get := element.Get
 		if get == nil {
 			return nil, invalidf("TransactItems can only contain Get")
@@ -82,19 +85,30 @@ func (s *Server) transactGetItems(in *transactGetInput) (any, error) {
 			return nil, err
 		}
 		key, err := t.keyOf(get.Key)
+		if _, misfit := errors.AsType[mismatchError](err); misfit {
+			reasons[i].take(err)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		if seen[rowAddress{t, key}] {
+		at := rowAddress{t, key}
+		if seen[at] {
 			return nil, invalidf(repeatedItem)
 		}
-		seen[rowAddress{t, key}] = true
+		seen[at] = true
+		if s.inFlight[at] {
+			reasons[i] = cancellationReason{Code: reasonConflict, Message: ongoing}
+		}
 		it := t.rows.get(key)
 		size += it.size()
 		out.Responses = append(out.Responses, itemReply{project(it, paths)})
 	}
+	if err := cancelled(reasons); err != nil {
+		return nil, err
+	}
 	if size > maxTransactionBytes {
-		return nil, invalidf("Transaction size exceeds the limit of 4 MB")
+		return nil, errTooLarge()
 	}
 	return out, nil
 }

@@ -36,6 +36,20 @@ func (e *expression) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// choice is one of the words that AWS knows for a member, "" when there is none.
+type choice string
+
+// UnmarshalJSON implements json.Unmarshaler and refuses a word that is there but empty.
+func (c *choice) UnmarshalJSON(raw []byte) error {
+	if err := json.Unmarshal(raw, (*string)(c)); err != nil {
+		return err
+	}
+	if *c == "" && string(raw) != "null" {
+		return invalidf("1 validation error detected: Value '' failed to satisfy constraint: Member must satisfy enum value set")
+	}
+	return nil
+}
+
 // scope checks the placeholders of a request that has the given expressions (empty ones do not count).
 func (s *Server) scope(in expressionAttributes, expressions ...expression) (*scope, error) {
 	names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues

@@ -3,7 +3,7 @@
 //
 // It does not own persistence (a wire.Journal does) or identity, faults and call counting (package aws puts those
 // around it), and it leaves out what Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, legacy
-// parameters and consumed capacity. Reads of an index are never stale here, as they can be on AWS.
+// parameters and consumed capacity. Indexes are late, and transactions slow, when LagIndexes and HoldTransactions say so.
 package ddb
 
 import (
@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"recordbridge/infra/local/aws/wire"
@@ -20,8 +21,16 @@ import (
 
 const serviceName = "dynamodb"
 
-// errorNamespace stands in front of every error type on DynamoDB's wire; the SDKs strip it.
-const errorNamespace = "com.amazonaws.dynamodb.v20120810#"
+// namespaceOf is what stands in front of an error type on DynamoDB's wire, and a # behind it; the SDKs strip it.
+func namespaceOf(code string) string {
+	switch code {
+	case "ValidationException":
+		return "com.amazon.coral.validate"
+	case "SerializationException":
+		return "com.amazon.coral.service"
+	}
+	return "com.amazonaws.dynamodb.v20120810"
+}
 
 // Server is one account's DynamoDB in one region. It is safe for parallel callers: one lock orders all writes, and
 // stored items are never modified, so that answers are encoded outside the lock. It implements wire.Service.
@@ -34,7 +43,11 @@ type Server struct {
 	tables     map[string]*table
 	tokens     map[string]tokenUse
 	tokenSweep int // the size of tokens at which those that are over are dropped
+	inFlight   map[rowAddress]bool
+	underWay   map[string]bool // tokens of the transactions in flight
+	hold       func(tables []string) time.Duration
 	indexLag   func(table, index string) time.Duration
+	late       atomic.Bool // whether an index has changes that cannot be seen yet
 }
 
 // New makes a Server without tables that appends every committed change to journal before the change can be seen.
@@ -44,6 +57,8 @@ func New(journal wire.Journal) *Server {
 		reserved: map[string]bool{},
 		tables:   map[string]*table{},
 		tokens:   map[string]tokenUse{},
+		inFlight: map[rowAddress]bool{},
+		underWay: map[string]bool{},
 	}
 	for word := range strings.FieldsSeq(reservedWords) {
 		s.reserved[word] = true
@@ -65,14 +80,6 @@ func New(journal wire.Journal) *Server {
 		"TransactGetItems":        operation(s.transactGetItems),
 	}
 	return s
-}
-
-// LagIndexes makes indexes eventually consistent: an entry of an index shows, changes or goes only when the lag that is
-// asked for at the write has passed. nil, as in the beginning, is no lag. It is called while the lock is held.
-func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.indexLag = lag
 }
 
 // Name implements wire.Service.
@@ -108,7 +115,7 @@ func inNamespace(err error) error {
 		return err
 	}
 	qualified := *failure
-	qualified.Code = errorNamespace + failure.Code
+	qualified.Code = namespaceOf(failure.Code) + "#" + failure.Code
 	return &qualified
 }
 

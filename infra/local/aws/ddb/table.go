@@ -60,6 +60,7 @@ type index struct {
 	spec indexSpec
 	key  keyNames
 	rows *tree
+	late []entryChange // in the order of their writes
 }
 
 // table is a table and its indexes; spec and what derives from it never change after creation.
@@ -94,15 +95,23 @@ func (t *table) index(name string) *index {
 	return nil
 }
 
+// mismatchError is a ValidationException about a request that is well-formed and does not fit its table. In a
+// transaction it is the reason of one item.
+type mismatchError struct{ error }
+
+func (m mismatchError) Unwrap() error { return m.error }
+
+func mismatchf(format string, args ...any) error { return mismatchError{invalidf(format, args...)} }
+
 // keyOfItem places a whole item and refuses one whose key attributes are missing or malformed.
 func (t *table) keyOfItem(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		v, ok := it[name]
 		if !ok {
-			return rowKey{}, invalidf("One or more parameter values were invalid: Missing the key %s in the item", name)
+			return rowKey{}, mismatchf("One or more parameter values were invalid: Missing the key %s in the item", name)
 		}
 		if want := t.types[name]; v.kind != want {
-			return rowKey{}, invalidf("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s", name, want, v.kind)
+			return rowKey{}, mismatchf("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s", name, want, v.kind)
 		}
 	}
 	return t.place(it)
@@ -116,7 +125,7 @@ func (t *table) keyOf(key item) (rowKey, error) {
 		matches = matches && key[name].kind == t.types[name]
 	}
 	if !matches {
-		return rowKey{}, invalidf("The provided key element does not match the schema")
+		return rowKey{}, mismatchf("The provided key element does not match the schema")
 	}
 	return t.place(key)
 }
@@ -172,22 +181,35 @@ func (t *table) checkIndexKeys(it item) error {
 	return nil
 }
 
-// put replaces or, with a nil item, removes one row, and keeps the indexes in step.
-func (t *table) put(key rowKey, it item) {
+// put replaces or, with a nil item, removes one row, and has the indexes follow after their lag; a nil lag is none. It
+// tells whether an index is late now.
+func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
 	old := t.rows.get(key)
 	for _, x := range t.indexes {
-		if at, ok := x.keyOf(old, key); ok {
-			x.rows.remove(at)
+		change := entryChange{row: key}
+		change.from, change.wasIn = x.keyOf(old, key)
+		if change.to, change.isIn = x.keyOf(it, key); change.isIn {
+			change.item = x.project(t.key, it)
 		}
-		if at, ok := x.keyOf(it, key); ok {
-			x.rows.set(at, x.project(t.key, it))
+		if !change.wasIn && !change.isIn {
+			continue
+		}
+		wait := time.Duration(0)
+		if lag != nil {
+			wait = lag(t.spec.TableName, x.spec.IndexName)
+		}
+		if x.postpone(change, wait) {
+			late = true
+		} else {
+			x.carryOut(change)
 		}
 	}
 	if it == nil {
 		t.rows.remove(key)
-		return
+	} else {
+		t.rows.set(key, it)
 	}
-	t.rows.set(key, it)
+	return late
 }
 
 // keyOf places an item of the table in the index; ok is false when it lacks an index key, so that it is not in there.

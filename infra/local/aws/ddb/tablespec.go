@@ -13,10 +13,15 @@ const (
 	projectKeysOnly = "KEYS_ONLY"
 	projectInclude  = "INCLUDE"
 
-	maxIndexes = 20
+	maxKeyName   = 255
+	maxIndexes   = 20
+	maxProjected = 20 // attributes that one index includes
 )
 
-var namePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
+var (
+	namePattern  = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
+	tablePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,255}$`) // how requests for items are checked
+)
 
 // tableSpec is the part of CreateTable that is kept, journalled and described.
 type tableSpec struct {
@@ -49,6 +54,9 @@ func (spec *tableSpec) check() error {
 		if !(value{kind: attribute.AttributeType}).isScalar() {
 			return invalidf("1 validation error detected: Value '%s' at 'attributeDefinitions.member.attributeType' failed to satisfy constraint: Member must satisfy enum value set: [B, N, S]", attribute.AttributeType)
 		}
+		if n := len(attribute.AttributeName); n < 1 || n > maxKeyName {
+			return invalidf("1 validation error detected: Value '%s' at 'attributeDefinitions.member.attributeName' failed to satisfy constraint: Member must have length between 1 and %d", attribute.AttributeName, maxKeyName)
+		}
 		if types[attribute.AttributeName] != "" {
 			return invalidf("Cannot have two attributes with the same name: %s", attribute.AttributeName)
 		}
@@ -77,8 +85,31 @@ func (spec *tableSpec) checkBilling() error {
 		if spec.ProvisionedThroughput == nil {
 			return invalidf("One or more parameter values were invalid: ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
 		}
+		if err := spec.ProvisionedThroughput.check(); err != nil {
+			return err
+		}
 	default:
 		return invalidf("1 validation error detected: Value '%s' at 'billingMode' failed to satisfy constraint: Member must satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]", spec.BillingMode)
+	}
+	return nil
+}
+
+func (t throughput) check() error {
+	if t.ReadCapacityUnits < 1 || t.WriteCapacityUnits < 1 {
+		return invalidf("1 validation error detected: Value at 'provisionedThroughput' failed to satisfy constraint: Member must have value greater than or equal to 1")
+	}
+	return nil
+}
+
+func (spec *tableSpec) checkIndexBilling(indexed indexSpec) error {
+	onDemand, given := spec.BillingMode == billingOnDemand, indexed.ProvisionedThroughput
+	switch {
+	case onDemand && given != nil:
+		return invalidf("One or more parameter values were invalid: ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", indexed.IndexName)
+	case !onDemand && given == nil:
+		return invalidf("One or more parameter values were invalid: ProvisionedThroughput must be specified for index: %s", indexed.IndexName)
+	case !onDemand:
+		return given.check()
 	}
 	return nil
 }
@@ -86,6 +117,9 @@ func (spec *tableSpec) checkBilling() error {
 func (spec *tableSpec) checkIndexes(types map[string]string, used map[string]bool) error {
 	if len(spec.GlobalSecondaryIndexes) > maxIndexes {
 		return invalidf("One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of %d", maxIndexes)
+	}
+	if spec.GlobalSecondaryIndexes != nil && len(spec.GlobalSecondaryIndexes) == 0 {
+		return invalidf("One or more parameter values were invalid: List of GlobalSecondaryIndexes is empty")
 	}
 	names := map[string]bool{}
 	for _, indexed := range spec.GlobalSecondaryIndexes {
@@ -102,6 +136,9 @@ func (spec *tableSpec) checkIndexes(types map[string]string, used map[string]boo
 		if err := indexed.Projection.check(); err != nil {
 			return err
 		}
+		if err := spec.checkIndexBilling(indexed); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -111,6 +148,9 @@ func (p projectionSpec) check() error {
 	case projectInclude:
 		if len(p.NonKeyAttributes) == 0 {
 			return invalidf("One or more parameter values were invalid: ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+		}
+		if n := len(p.NonKeyAttributes); n > maxProjected {
+			return invalidf("1 validation error detected: Value at 'nonKeyAttributes' failed to satisfy constraint: Member must have length less than or equal to %d, and it has %d", maxProjected, n)
 		}
 	case projectAll, projectKeysOnly:
 		if len(p.NonKeyAttributes) > 0 {

@@ -3,8 +3,6 @@ package ddb
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
-	"strings"
 	"time"
 
 	"recordbridge/infra/local/aws/wire"
@@ -54,15 +52,14 @@ func (s *Server) transactWriteItems(in *transactWriteInput) (any, error) {
 			return nil, err
 		}
 	}
+	plans, err := s.claim(writes, token)
+	if err != nil || plans == nil {
+		return emptyReply{}, err
+	}
+	s.keepInFlight(plans)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if repeated, tokenErr := s.isRepeat(token); repeated || tokenErr != nil {
-		return emptyReply{}, tokenErr
-	}
-	plans, err := s.planAll(writes, repeatedItem)
-	if err != nil {
-		return nil, err
-	}
+	defer s.release(plans, token)
 	if err = decideAll(plans); err != nil {
 		return nil, err
 	}
@@ -101,6 +98,8 @@ func (s *Server) parseElement(element map[string]*writeInput) (write, error) {
 		switch {
 		case in == nil || kind != writePut && kind != writeUpdate && kind != writeDelete && kind != writeCheck:
 			return write{}, invalidf("TransactItems can only contain one of Check, Put, Update or Delete")
+		case kind == writePut && in.Item == nil, kind != writePut && in.Key == nil:
+			return write{}, invalidf("1 validation error detected: a member of %s failed to satisfy constraint: Member must not be null", kind)
 		case kind == writeCheck && in.ConditionExpression == "":
 			return write{}, invalidf("ConditionCheck needs a ConditionExpression")
 		case kind == writeUpdate && in.UpdateExpression == "":
@@ -125,6 +124,9 @@ func newToken(in *transactWriteInput) (*tokenRecord, error) {
 func (s *Server) isRepeat(token *tokenRecord) (bool, error) {
 	if token == nil {
 		return false, nil
+	}
+	if s.underWay[token.Token] {
+		return false, errInProgress()
 	}
 	use, known := s.tokens[token.Token]
 	if !known || token.At.Sub(use.at) >= tokenLife {
@@ -151,43 +153,21 @@ func (s *Server) remember(token tokenRecord) {
 	s.tokens[token.Token] = use
 }
 
-type cancellationReason struct {
-	Code    string
-	Message string `json:",omitempty"`
-	Item    any    `json:",omitempty"`
-}
-
 // decideAll decides every plan and, when one of them fails, cancels the transaction with a reason for each.
 func decideAll(plans []*plan) error {
-	reasons := make([]cancellationReason, len(plans))
-	codes := make([]string, len(plans))
-	cancelled := false
+	reasons := noReasons(len(plans))
 	size := 0
 	for i, p := range plans {
-		reasons[i].Code = "None"
-		if failure, failed := errors.AsType[*wire.Error](p.decide()); failed {
-			cancelled = true
-			reasons[i] = cancellationReason{Code: reasonCode(failure.Code), Message: failure.Message, Item: failure.Fields["Item"]}
-		}
-		codes[i] = reasons[i].Code
+		reasons[i].take(p.decide())
 		size += p.next.size()
 	}
-	if cancelled {
-		return &wire.Error{
-			Code:    "TransactionCanceledException",
-			Message: "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]",
-			Fields:  map[string]any{"CancellationReasons": reasons},
-		}
+	if err := cancelled(reasons); err != nil {
+		return err
 	}
 	if size > maxTransactionBytes {
-		return invalidf("Transaction size exceeds the limit of 4 MB")
+		return errTooLarge()
 	}
 	return nil
 }
 
-func reasonCode(errorCode string) string {
-	if errorCode == "ValidationException" {
-		return "ValidationError"
-	}
-	return strings.TrimSuffix(errorCode, "Exception")
-}
+func errTooLarge() error { return invalidf("Transaction size exceeds the limit of 4 MB") }

@@ -11,7 +11,7 @@ import (
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
 // Expire removes the rows whose time to live has passed at now and returns how many. It is lazy as AWS is: rows stay
-// until the caller decides to call. When the journal fails nothing is removed, and a later call tries again.
+// until the caller decides to call, and those that a transaction holds until a later call. When the journal fails nothing is removed, and a later call tries again.
 func (s *Server) Expire(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -22,7 +22,7 @@ func (s *Server) Expire(now time.Time) int {
 		}
 		for _, rows := range t.rows.partitions {
 			for _, r := range rows {
-				if isExpired(r.item[t.ttlAttribute], now) {
+				if isExpired(r.item[t.ttlAttribute], now) && !s.inFlight[rowAddress{t, r.key}] {
 					record.Items = append(record.Items, itemChange{Table: t.spec.TableName, Removed: t.key.of(r.item)})
 				}
 			}

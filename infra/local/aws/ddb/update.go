@@ -52,10 +52,14 @@ func (s sum) compute(old item) (value, error) {
 }
 
 func (f ifNotExists) compute(old item) (value, error) {
+	fallback, err := f.fallback.compute(old) // it has to be there even when nobody needs it
+	if err != nil {
+		return value{}, err
+	}
 	if v, ok := f.at.get(old); ok {
 		return v, nil
 	}
-	return f.fallback.compute(old)
+	return fallback, nil
 }
 
 func (f listAppend) compute(old item) (value, error) {
@@ -131,7 +135,7 @@ func (a action) add(old, next item) error {
 func (a action) deleteMembers(old, next item) error {
 	current, exists := a.at.get(old)
 	if !exists {
-		return nil
+		return a.at.remove(next) // which refuses a path through what is not there
 	}
 	if current.kind != a.operand.kind {
 		return errBadOperand()

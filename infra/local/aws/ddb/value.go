@@ -143,9 +143,6 @@ func (v value) normalisedMembers() (members []string, err error) {
 				return nil, err
 			}
 		}
-		if member == "" {
-			return nil, invalidf("One or more parameter values were invalid: An %s set may not have a empty string as a member", elementName(v.kind))
-		}
 		if seen[member] {
 			return nil, invalidf("One or more parameter values were invalid: Input collection [%s] contains duplicates.", strings.Join(v.set, ", "))
 		}
@@ -200,6 +197,17 @@ func (it item) size() int {
 		total += len(name) + v.size()
 	}
 	return total
+}
+
+// check refuses what no table takes.
+func (it item) check() error {
+	if _, nameless := it[""]; nameless {
+		return invalidf("One or more parameter values were invalid: An attribute name may not be empty")
+	}
+	if it.size() > maxItemBytes {
+		return invalidf("Item size has exceeded the maximum allowed size")
+	}
+	return nil
 }
 
 // depth is 0 for a scalar and one more than the deepest element for a list or a map.

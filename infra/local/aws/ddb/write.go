@@ -30,8 +30,8 @@ type writeInput struct {
 	Item, Key                           item
 	ConditionExpression                 expression
 	UpdateExpression                    expression
-	ReturnValues                        string
-	ReturnValuesOnConditionCheckFailure string
+	ReturnValues                        choice
+	ReturnValuesOnConditionCheckFailure choice
 
 	ReturnConsumedCapacity      string
 	ReturnItemCollectionMetrics string
@@ -73,7 +73,7 @@ func (s *Server) updateItem(in *writeInput) (any, error) {
 	return s.writeOne(writeUpdate, in, returnNone, returnAllOld, returnAllNew, returnUpdatedOld, returnUpdatedNew)
 }
 
-func (s *Server) writeOne(kind string, in *writeInput, returnable ...string) (any, error) {
+func (s *Server) writeOne(kind string, in *writeInput, returnable ...choice) (any, error) {
 	if in.ReturnValues != "" && !slices.Contains(returnable, in.ReturnValues) {
 		return nil, invalidf("Return values set to invalid value")
 	}
@@ -86,6 +86,9 @@ func (s *Server) writeOne(kind string, in *writeInput, returnable ...string) (an
 	p, err := s.plan(w)
 	if err != nil {
 		return nil, err
+	}
+	if s.inFlight[p.address()] {
+		return nil, wire.Fail("TransactionConflictException", "%s", ongoing)
 	}
 	if err = p.decide(); err != nil {
 		return nil, err
@@ -100,6 +103,9 @@ func (s *Server) writeOne(kind string, in *writeInput, returnable ...string) (an
 func (s *Server) parseWrite(kind string, in *writeInput) (write, error) {
 	w := write{kind: kind, in: in}
 	if err := in.checkParameters(); err != nil {
+		return w, err
+	}
+	if err := in.Item.check(); err != nil {
 		return w, err
 	}
 	scope, err := s.scope(in.expressionAttributes, in.ConditionExpression, in.UpdateExpression)
@@ -151,7 +157,7 @@ func (s *Server) plan(w write) (*plan, error) {
 	}
 	for _, a := range w.actions {
 		if name := a.at[0].name; p.table.key.has(name) {
-			return nil, invalidf("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
+			return nil, mismatchf("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
 		}
 	}
 	p.old = p.table.rows.get(p.key)
@@ -164,24 +170,7 @@ type rowAddress struct {
 	key   rowKey
 }
 
-// planAll plans several writes and refuses two of one row, with AWS's message for that.
-func (s *Server) planAll(writes []write, repeated string) ([]*plan, error) {
-	seen := make(map[rowAddress]bool, len(writes))
-	plans := make([]*plan, 0, len(writes))
-	for _, w := range writes {
-		p, err := s.plan(w)
-		if err != nil {
-			return nil, err
-		}
-		at := rowAddress{p.table, p.key}
-		if seen[at] {
-			return nil, invalidf("%s", repeated)
-		}
-		seen[at] = true
-		plans = append(plans, p)
-	}
-	return plans, nil
-}
+func (p *plan) address() rowAddress { return rowAddress{p.table, p.key} }
 
 // decide evaluates the condition and computes the row's next content.
 func (p *plan) decide() error {
@@ -215,11 +204,8 @@ func (p *plan) checkNext() error {
 	if p.next == nil {
 		return nil
 	}
-	if p.next.size() > maxItemBytes {
-		if p.kind == writeUpdate {
-			return invalidf("Item size to update has exceeded the maximum allowed size")
-		}
-		return invalidf("Item size has exceeded the maximum allowed size")
+	if p.kind == writeUpdate && p.next.size() > maxItemBytes {
+		return invalidf("Item size to update has exceeded the maximum allowed size")
 	}
 	if err := p.next.checkNesting(); err != nil {
 		return err

@@ -1,74 +1,82 @@
-// Package journal owns the file in which the embedded AWS keeps its changes: one JSON line per record, appended
-// with a single write, checked by a CRC-32 on reading. It knows no service and never rewrites what it wrote;
-// compaction is not part of it.
+// Package journal owns the file in which the embedded AWS keeps its changes: a header, then one JSON line per record,
+// numbered and with a checksum, appended with a single write. It also owns the lock on the data directory, the
+// compaction of the file, and its repair. It knows no service: what a record means, and what the whole state is, comes
+// from whoever opened it.
+//
+// At any moment the directory holds one whole journal. A process that is killed leaves at most a last line without
+// its end and a draft of a compaction behind; the next start removes both. Bytes are synced to the disk by compaction
+// and repair only, so a power cut may cost the latest records.
 package journal
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"sync"
 )
 
-const fileName = "journal.ndjson"
+const (
+	fileName  = "journal.ndjson"
+	draftName = fileName + ".new"
+)
 
 var (
 	errNotReplayed = errors.New("journal: Replay has to run before the first Append")
 	errBroken      = errors.New("journal: an earlier write failed and could not be undone")
+	errClosed      = errors.New("journal: it is closed")
 )
 
 // Log is one open journal. It implements wire.Journal; its methods may be called from many goroutines.
 type Log struct {
-	path string
+	dir  string
+	disk disk
+	lock *os.File
+
+	compacting sync.Mutex // held by Compact, and by Close, which waits for it
 
 	mu       sync.Mutex
-	file     *os.File
-	size     int64 // bytes of complete lines; a failed write is cut back to it
+	file     file
+	size     int64  // bytes of complete lines; a failed write is cut back to it
+	records  uint64 // number of the last line
+	due      int64  // the size from which on compaction is worth its time
+	buffer   []byte // of the line that is being written
 	replayed bool
 	broken   bool
+	closed   bool
 }
 
-// line is the shape of one line. The checksum covers the service's name and the record's bytes as they stand in the line.
-type line struct {
-	Service string          `json:"service"`
-	Record  json.RawMessage `json:"record"`
-	CRC32   uint32          `json:"crc32"`
-}
+// Open opens the journal in dir, which is made when it is missing, and keeps other processes out of dir until Close or
+// the end of the process. The file may hold key material and mail, so only its owner can read it. Call Replay before
+// the first Append.
+func Open(dir string) (*Log, error) { return open(osDisk{}, dir) }
 
-func checksum(service string, record []byte) uint32 {
-	return crc32.Update(crc32.ChecksumIEEE([]byte(service)), crc32.IEEETable, record)
-}
-
-// Open opens the journal in dir, which is made when it is missing. The file may hold key material and mail, so only
-// its owner can read it. Call Replay before the first Append.
-func Open(dir string) (*Log, error) {
+func open(d disk, dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: data directory: %w", err)
 	}
-	path := filepath.Join(dir, fileName)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600) //nolint:gosec // the folder is the -data flag of whoever starts us
+	held, err := lock(dir)
 	if err != nil {
-		return nil, fmt.Errorf("journal: open: %w", err)
+		return nil, err
 	}
-	return &Log{path: path, file: file}, nil
+	l := &Log{dir: dir, disk: d, lock: held}
+	if err = os.Remove(l.path(draftName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("journal: remove the draft of a compaction: %w", err), unlock(held))
+	}
+	if l.file, err = d.Open(l.path(fileName), os.O_CREATE); err != nil {
+		return nil, errors.Join(fmt.Errorf("journal: open: %w", err), unlock(held))
+	}
+	return l, nil
 }
 
 // Append implements wire.Journal. The record is in the operating system's hands when it returns nil, so it survives
-// the end of the process by any signal; it may not survive a power cut, because nothing is synced to the disk.
+// the end of the process by any signal.
 func (l *Log) Append(service string, record any) error {
 	raw, err := json.Marshal(record)
 	if err != nil {
 		return fmt.Errorf("journal: encode a record of %s: %w", service, err)
 	}
-	encoded, err := json.Marshal(line{Service: service, Record: raw, CRC32: checksum(service, raw)})
-	if err != nil {
-		return fmt.Errorf("journal: encode a line of %s: %w", service, err)
-	}
-	encoded = append(encoded, '\n')
-
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.replayed {
@@ -77,21 +85,36 @@ func (l *Log) Append(service string, record any) error {
 	if l.broken {
 		return errBroken
 	}
-	if _, err := l.file.Write(encoded); err != nil {
-		// A disk that filled up leaves half a line, after which every later line would count as damaged.
-		l.broken = l.file.Truncate(l.size) != nil
-		return fmt.Errorf("journal: write: %w", err)
+	l.buffer = appendLine(l.buffer[:0], l.records+1, service, raw)
+	if err := l.write(l.buffer); err != nil {
+		return err
 	}
-	l.size += int64(len(encoded))
+	l.records++
 	return nil
 }
 
-// Close closes the file. An Append that follows fails.
+// Close closes the file and lets others into the directory. An Append that follows fails.
 func (l *Log) Close() error {
+	l.compacting.Lock()
+	defer l.compacting.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.file.Close(); err != nil {
+	l.closed = true
+	if err := errors.Join(l.file.Close(), unlock(l.lock)); err != nil {
 		return fmt.Errorf("journal: close: %w", err)
 	}
 	return nil
 }
+
+// write appends whole lines or nothing. The caller holds the mutex.
+func (l *Log) write(lines []byte) error {
+	if _, err := l.file.Write(lines); err != nil {
+		// A disk that filled up leaves half a line, after which every later line would count as damaged.
+		l.broken = l.file.Truncate(l.size) != nil
+		return fmt.Errorf("journal: write: %w", err)
+	}
+	l.size += int64(len(lines))
+	return nil
+}
+
+func (l *Log) path(name string) string { return filepath.Join(l.dir, name) }

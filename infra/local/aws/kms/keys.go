@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +27,8 @@ const (
 
 	specSymmetric = "SYMMETRIC_DEFAULT"
 	specP384      = "ECC_NIST_P384"
+
+	maxDescription = 8192
 )
 
 var aliasName = regexp.MustCompile(`^alias/[a-zA-Z0-9/_-]{1,250}$`)
@@ -39,6 +42,7 @@ type storedKey struct {
 	Usage       string    `json:"usage"`
 	Description string    `json:"description,omitempty"`
 	Created     time.Time `json:"created"`
+	Disabled    bool      `json:"disabled,omitempty"`
 	Material    []byte    `json:"material"`
 }
 
@@ -92,7 +96,11 @@ type metadata struct {
 	KeySpec      string
 	KeyState     string
 	KeyUsage     string
+	MultiRegion  bool
 	Origin       string
+
+	EncryptionAlgorithms []string `json:",omitempty"`
+	SigningAlgorithms    []string `json:",omitempty"`
 }
 
 type keyMetadataOutput struct {
@@ -100,10 +108,18 @@ type keyMetadataOutput struct {
 }
 
 func (k *key) describe() keyMetadataOutput {
-	return keyMetadataOutput{KeyMetadata: metadata{
+	m := metadata{
 		AWSAccountID: account, KeyID: k.ID, ARN: k.arn(), CreationDate: k.Created.Unix(), Description: k.Description,
-		Enabled: true, KeyManager: "CUSTOMER", KeySpec: k.Spec, KeyState: "Enabled", KeyUsage: k.Usage, Origin: "AWS_KMS",
-	}}
+		Enabled: !k.Disabled, KeyManager: "CUSTOMER", KeySpec: k.Spec, KeyState: "Enabled", KeyUsage: k.Usage, Origin: "AWS_KMS",
+		SigningAlgorithms: k.algorithms(),
+	}
+	if k.Disabled {
+		m.KeyState = "Disabled"
+	}
+	if k.sealer != nil {
+		m.EncryptionAlgorithms = []string{specSymmetric}
+	}
+	return keyMetadataOutput{KeyMetadata: m}
 }
 
 func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
@@ -113,6 +129,9 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	}
 	if usage == "" {
 		usage = useEncrypt
+	}
+	if len(in.Description) > maxDescription {
+		return nil, invalid("description", "Member must have length less than or equal to %d", maxDescription)
 	}
 	if (spec == specSymmetric) != (usage == useEncrypt) {
 		return nil, wire.Fail("ValidationException", "KeyUsage %s is not compatible with KeySpec %s in the embedded AWS", usage, spec)
@@ -165,6 +184,12 @@ func (s *Server) createAlias(_ context.Context, in *createAliasInput) (any, erro
 	if !aliasName.MatchString(in.AliasName) {
 		return nil, wire.Fail("ValidationException", "Alias must start with the prefix \"alias/\" and may hold letters, digits, /, _ and -")
 	}
+	if strings.HasPrefix(in.AliasName, "alias/aws/") {
+		return nil, wire.Fail("NotAuthorizedException", "Aliases that start with alias/aws/ are AWS's own")
+	}
+	if strings.Contains(in.TargetKeyID, "alias/") {
+		return nil, wire.Fail("ValidationException", "Aliases must refer to keys. Not aliases")
+	}
 	k, err := s.find(in.TargetKeyID)
 	if err != nil {
 		return nil, err
@@ -187,4 +212,27 @@ func (s *Server) describeKey(_ context.Context, in *describeKeyInput) (any, erro
 		return nil, err
 	}
 	return k.describe(), nil
+}
+
+func (s *Server) disableKey(_ context.Context, in *describeKeyInput) (any, error) {
+	return nil, s.setDisabled(in.KeyID, true)
+}
+
+func (s *Server) enableKey(_ context.Context, in *describeKeyInput) (any, error) {
+	return nil, s.setDisabled(in.KeyID, false)
+}
+
+func (s *Server) setDisabled(keyID string, disabled bool) error {
+	if strings.Contains(keyID, "alias/") {
+		return wire.Fail("InvalidArnException", "Aliases are not valid for this operation")
+	}
+	k, err := s.find(keyID)
+	if err != nil {
+		return err
+	}
+	changed := k.storedKey
+	changed.Disabled = disabled
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.commit(record{Key: &changed})
 }

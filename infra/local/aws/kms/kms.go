@@ -8,7 +8,8 @@ package kms
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,12 +20,14 @@ const (
 	serviceName = "kms"
 	account     = "000000000000"
 	arnPrefix   = "arn:aws:kms:us-east-1:" + account + ":"
+	maxKeyID    = 2048
 )
 
 // Server is the service. Create it with New.
 type Server struct {
-	journal    wire.Journal
-	operations map[string]wire.Operation
+	wire.JSONService
+
+	journal wire.Journal
 
 	mu      sync.RWMutex
 	keys    map[string]*key   // by key id
@@ -34,31 +37,22 @@ type Server struct {
 // New makes an empty service; every change goes into journal before it takes effect.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, keys: map[string]*key{}, aliases: map[string]string{}}
-	s.operations = map[string]wire.Operation{
+	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
 		"CreateKey":       wire.Typed(s.createKey),
 		"CreateAlias":     wire.Typed(s.createAlias),
 		"DescribeKey":     wire.Typed(s.describeKey),
+		"DisableKey":      wire.Typed(s.disableKey),
+		"EnableKey":       wire.Typed(s.enableKey),
 		"GenerateDataKey": wire.Typed(s.generateDataKey),
 		"Encrypt":         wire.Typed(s.encrypt),
 		"Decrypt":         wire.Typed(s.decrypt),
 		"GetPublicKey":    wire.Typed(s.getPublicKey),
 		"Sign":            wire.Typed(s.sign),
-	}
+	}}
 	return s
 }
 
-// Name implements wire.Service.
-func (s *Server) Name() string { return serviceName }
-
-// Operation implements wire.Service.
-func (s *Server) Operation(r *http.Request) string { return wire.Target(r) }
-
-// Serve implements wire.Service.
-func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
-	wire.ServeJSON(w, r, "1.1", s.operations)
-}
-
-// record is one change as it stands in the journal: a new key, or a new alias of one.
+// record is one change as it stands in the journal: a key that is new or in another state, or a new alias of one.
 type record struct {
 	Key    *storedKey `json:"key,omitempty"`
 	Alias  string     `json:"alias,omitempty"`
@@ -74,6 +68,23 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.apply(r)
+}
+
+// Dump implements wire.Service: the keys, then their aliases.
+func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, id := range slices.Sorted(maps.Keys(s.keys)) {
+		if err := emit(record{Key: &s.keys[id].storedKey}); err != nil {
+			return err
+		}
+	}
+	for _, alias := range slices.Sorted(maps.Keys(s.aliases)) {
+		if err := emit(record{Alias: alias, Target: s.aliases[alias]}); err != nil {
+			return err
+		}
+	}
+	return finish()
 }
 
 // commit stores r and then lets it take effect. The caller holds the mutex.
@@ -97,21 +108,42 @@ func (s *Server) apply(r record) error {
 	return nil
 }
 
-// find returns the key of a key id, key ARN, alias name or alias ARN.
+// find returns the key of a key id, key ARN, alias name or alias ARN. Anything else is a key that does not exist.
 func (s *Server) find(keyID string) (*key, error) {
+	if keyID == "" || len(keyID) > maxKeyID {
+		return nil, invalid("keyId", "Member must have length between 1 and %d", maxKeyID)
+	}
+	name, isARN := strings.CutPrefix(keyID, arnPrefix)
+	id, isKeyARN := strings.CutPrefix(name, "key/")
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	name := strings.TrimPrefix(keyID, arnPrefix)
-	if strings.HasPrefix(name, "alias/") {
-		k, ok := s.keys[s.aliases[name]]
-		if !ok {
-			return nil, wire.Fail("NotFoundException", "Alias %s is not found.", arnPrefix+name)
+	switch {
+	case strings.HasPrefix(keyID, "arn:") && !isARN:
+		return nil, wire.Fail("NotFoundException", "Invalid arn %s", keyID)
+	case strings.HasPrefix(name, "alias/"):
+		if k, ok := s.keys[s.aliases[name]]; ok {
+			return k, nil
 		}
+		return nil, wire.Fail("NotFoundException", "Alias %s is not found.", arnPrefix+name)
+	case isARN != isKeyARN:
+		return nil, wire.Fail("NotFoundException", "Invalid keyId '%s'", keyID)
+	}
+	if k, ok := s.keys[id]; ok {
 		return k, nil
 	}
-	k, ok := s.keys[strings.TrimPrefix(name, "key/")]
-	if !ok {
-		return nil, wire.Fail("NotFoundException", "Key '%s' does not exist", arnPrefix+"key/"+strings.TrimPrefix(name, "key/"))
+	return nil, wire.Fail("NotFoundException", "Key '%s' does not exist", arnPrefix+"key/"+id)
+}
+
+// usable finds a key that can be used.
+func (s *Server) usable(keyID string) (*key, error) {
+	k, err := s.find(keyID)
+	if err == nil && k.Disabled {
+		return nil, wire.Fail("DisabledException", "%s is disabled.", k.arn())
 	}
-	return k, nil
+	return k, err
+}
+
+// invalid refuses what is wrong whatever keys there are.
+func invalid(member, format string, args ...any) error {
+	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: %s", member, fmt.Sprintf(format, args...))
 }

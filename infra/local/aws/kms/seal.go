@@ -13,6 +13,7 @@ import (
 
 const (
 	maxPlaintext  = 4096
+	maxCiphertext = 6144
 	maxDataKey    = 1024
 	blobVersion   = 1
 	blobHeader    = 1 + 16 // version, key id; what follows is nonce and sealed bytes
@@ -20,9 +21,10 @@ const (
 )
 
 type encryptInput struct {
-	KeyID             string `json:"KeyId"`
-	Plaintext         []byte
-	EncryptionContext map[string]string
+	KeyID               string `json:"KeyId"`
+	Plaintext           []byte
+	EncryptionContext   map[string]string
+	EncryptionAlgorithm string
 }
 
 type encryptOutput struct {
@@ -33,10 +35,13 @@ type encryptOutput struct {
 
 func (s *Server) encrypt(_ context.Context, in *encryptInput) (any, error) {
 	if len(in.Plaintext) == 0 || len(in.Plaintext) > maxPlaintext {
-		return nil, wire.Fail("ValidationException", "1 validation error detected: Value at 'plaintext' failed to satisfy constraint: Member must have length between 1 and %d", maxPlaintext)
+		return nil, invalid("plaintext", "Member must have length between 1 and %d", maxPlaintext)
 	}
 	k, err := s.findSealing(in.KeyID)
 	if err != nil {
+		return nil, err
+	}
+	if err = checkSealing(in.EncryptionAlgorithm); err != nil {
 		return nil, err
 	}
 	blob, err := k.seal(in.Plaintext, in.EncryptionContext)
@@ -44,9 +49,10 @@ func (s *Server) encrypt(_ context.Context, in *encryptInput) (any, error) {
 }
 
 type decryptInput struct {
-	KeyID             string `json:"KeyId"`
-	CiphertextBlob    []byte
-	EncryptionContext map[string]string
+	KeyID               string `json:"KeyId"`
+	CiphertextBlob      []byte
+	EncryptionContext   map[string]string
+	EncryptionAlgorithm string
 }
 
 type decryptOutput struct {
@@ -57,31 +63,53 @@ type decryptOutput struct {
 
 // decrypt finds the key by what the blob says. A key that the caller names must be the same one.
 func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
+	if len(in.CiphertextBlob) == 0 || len(in.CiphertextBlob) > maxCiphertext {
+		return nil, invalid("ciphertextBlob", "Member must have length between 1 and %d", maxCiphertext)
+	}
+	if err := checkSealing(in.EncryptionAlgorithm); err != nil {
+		return nil, err
+	}
+	var named *key
+	if in.KeyID != "" {
+		var err error
+		if named, err = s.findSealing(in.KeyID); err != nil {
+			return nil, err
+		}
+	}
 	if len(in.CiphertextBlob) < blobHeader || in.CiphertextBlob[0] != blobVersion {
 		return nil, invalidCiphertext()
 	}
 	id := uuid.UUID(in.CiphertextBlob[1:blobHeader])
-	k, err := s.findSealing(id.String())
-	if err != nil {
+	if _, err := s.find(id.String()); err != nil {
 		return nil, invalidCiphertext()
 	}
-	if in.KeyID != "" {
-		named, missing := s.findSealing(in.KeyID)
-		if missing != nil {
-			return nil, missing
-		}
-		if named != k {
-			return nil, wire.Fail("IncorrectKeyException", "The key ID in the request does not identify a CMK that can perform this operation.")
-		}
+	k, err := s.findSealing(id.String())
+	if err != nil {
+		return nil, err
+	}
+	if named != nil && named.ID != k.ID {
+		return nil, wire.Fail("IncorrectKeyException", "The key ID in the request does not identify a CMK that can perform this operation.")
 	}
 	plaintext, err := k.open(in.CiphertextBlob, in.EncryptionContext)
 	return decryptOutput{Plaintext: plaintext, KeyID: k.arn(), EncryptionAlgorithm: algorithmName}, err
 }
 
+// checkSealing refuses the algorithms of asymmetric keys, which no sealing key here is.
+func checkSealing(algorithm string) error {
+	switch algorithm {
+	case "", algorithmName:
+		return nil
+	case "RSAES_OAEP_SHA_1", "RSAES_OAEP_SHA_256", "SM2PKE":
+		return wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.", algorithm, specSymmetric)
+	default:
+		return invalid("encryptionAlgorithm", "Member must satisfy enum value set: [SM2PKE, RSAES_OAEP_SHA_1, RSAES_OAEP_SHA_256, SYMMETRIC_DEFAULT]")
+	}
+}
+
 type generateDataKeyInput struct {
 	KeyID             string `json:"KeyId"`
 	KeySpec           string
-	NumberOfBytes     int
+	NumberOfBytes     *int
 	EncryptionContext map[string]string
 }
 
@@ -92,15 +120,17 @@ type generateDataKeyOutput struct {
 }
 
 func (s *Server) generateDataKey(_ context.Context, in *generateDataKeyInput) (any, error) {
-	if (in.KeySpec == "") == (in.NumberOfBytes == 0) {
+	if (in.KeySpec == "") == (in.NumberOfBytes == nil) {
 		return nil, wire.Fail("ValidationException", "Please specify either number of bytes or key spec.")
 	}
-	size := in.NumberOfBytes
-	if in.KeySpec != "" {
-		size = map[string]int{"AES_256": 32, "AES_128": 16}[in.KeySpec]
+	size := map[string]int{"AES_256": 32, "AES_128": 16}[in.KeySpec]
+	if in.NumberOfBytes != nil {
+		size = *in.NumberOfBytes
+	} else if size == 0 {
+		return nil, invalid("keySpec", "Member must satisfy enum value set: [AES_256, AES_128]")
 	}
 	if size < 1 || size > maxDataKey {
-		return nil, wire.Fail("ValidationException", "1 validation error detected: the data key must be AES_128, AES_256 or 1 to %d bytes", maxDataKey)
+		return nil, invalid("numberOfBytes", "Member must have value between 1 and %d", maxDataKey)
 	}
 	k, err := s.findSealing(in.KeyID)
 	if err != nil {
@@ -113,7 +143,7 @@ func (s *Server) generateDataKey(_ context.Context, in *generateDataKeyInput) (a
 }
 
 func (s *Server) findSealing(keyID string) (*key, error) {
-	k, err := s.find(keyID)
+	k, err := s.usable(keyID)
 	if err == nil && k.sealer == nil {
 		return nil, wire.Fail("InvalidKeyUsageException", "%s key usage is %s which is not valid for this operation.", k.arn(), k.Usage)
 	}

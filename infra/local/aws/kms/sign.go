@@ -5,8 +5,12 @@ import (
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"recordbridge/infra/local/aws/wire"
 )
@@ -24,9 +28,12 @@ type getPublicKeyOutput struct {
 }
 
 func (s *Server) getPublicKey(_ context.Context, in *getPublicKeyInput) (any, error) {
-	k, err := s.findSigning(in.KeyID)
+	k, err := s.usable(in.KeyID)
 	if err != nil {
 		return nil, err
+	}
+	if k.signer == nil {
+		return nil, wire.Fail("UnsupportedOperationException", "%s key spec is %s which is not valid for this operation.", k.arn(), k.Spec)
 	}
 	der, err := x509.MarshalPKIXPublicKey(k.signer.Public())
 	if err != nil {
@@ -49,27 +56,32 @@ type signOutput struct {
 }
 
 func (s *Server) sign(_ context.Context, in *signInput) (any, error) {
-	if len(in.Message) == 0 || len(in.Message) > maxPlaintext {
-		return nil, wire.Fail("ValidationException", "1 validation error detected: Value at 'message' failed to satisfy constraint: Member must have length between 1 and %d", maxPlaintext)
+	algorithm, known := algorithms()[in.SigningAlgorithm]
+	switch {
+	case len(in.Message) == 0 || len(in.Message) > maxPlaintext:
+		return nil, invalid("message", "Member must have length between 1 and %d", maxPlaintext)
+	case in.MessageType != "" && in.MessageType != messageRaw && in.MessageType != messageDigest:
+		return nil, invalid("messageType", "Member must satisfy enum value set: [%s, %s]", messageDigest, messageRaw)
+	case !known:
+		return nil, invalid("signingAlgorithm", "Member must satisfy enum value set: [%s]", strings.Join(slices.Sorted(maps.Keys(algorithms())), ", "))
 	}
 	k, err := s.findSigning(in.KeyID)
 	if err != nil {
 		return nil, err
 	}
-	hash, err := k.hash(in.SigningAlgorithm)
-	if err != nil {
-		return nil, err
+	if !slices.Contains(k.algorithms(), in.SigningAlgorithm) {
+		return nil, wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.", in.SigningAlgorithm, k.Spec)
 	}
 	digest := in.Message
-	if in.MessageType != "DIGEST" {
-		h := hash.New()
+	if in.MessageType != messageDigest {
+		h := algorithm.HashFunc().New()
 		_, _ = h.Write(in.Message) // a hash never fails
 		digest = h.Sum(nil)
 	}
-	if len(digest) != hash.Size() {
+	if len(digest) != algorithm.HashFunc().Size() {
 		return nil, wire.Fail("ValidationException", "Digest is invalid length for algorithm %s.", in.SigningAlgorithm)
 	}
-	signature, err := k.signer.Sign(rand.Reader, digest, hash)
+	signature, err := k.signer.Sign(rand.Reader, digest, algorithm)
 	if err != nil {
 		return nil, fmt.Errorf("kms: sign: %w", err)
 	}
@@ -77,30 +89,41 @@ func (s *Server) sign(_ context.Context, in *signInput) (any, error) {
 }
 
 func (s *Server) findSigning(keyID string) (*key, error) {
-	k, err := s.find(keyID)
+	k, err := s.usable(keyID)
 	if err == nil && k.signer == nil {
 		return nil, wire.Fail("InvalidKeyUsageException", "%s key usage is %s which is not valid for this operation.", k.arn(), k.Usage)
 	}
 	return k, err
 }
 
-// algorithms are those of SMART's asymmetric client authentication (RS384, ES384) and RS256.
-func (k *key) algorithms() []string {
-	if _, elliptic := k.signer.(*ecdsa.PrivateKey); elliptic {
-		return []string{"ECDSA_SHA_384"}
+const (
+	messageRaw    = "RAW"
+	messageDigest = "DIGEST"
+)
+
+// algorithms are KMS's for elliptic and RSA keys, as crypto.Signer wants them.
+func algorithms() map[string]crypto.SignerOpts {
+	pss := func(hash crypto.Hash) crypto.SignerOpts {
+		return &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: hash}
 	}
-	return []string{"RSASSA_PKCS1_V1_5_SHA_256", "RSASSA_PKCS1_V1_5_SHA_384"}
+	return map[string]crypto.SignerOpts{
+		"ECDSA_SHA_256": crypto.SHA256, "ECDSA_SHA_384": crypto.SHA384, "ECDSA_SHA_512": crypto.SHA512,
+		"RSASSA_PKCS1_V1_5_SHA_256": crypto.SHA256, "RSASSA_PKCS1_V1_5_SHA_384": crypto.SHA384, "RSASSA_PKCS1_V1_5_SHA_512": crypto.SHA512,
+		"RSASSA_PSS_SHA_256": pss(crypto.SHA256), "RSASSA_PSS_SHA_384": pss(crypto.SHA384), "RSASSA_PSS_SHA_512": pss(crypto.SHA512),
+	}
 }
 
-func (k *key) hash(algorithm string) (crypto.Hash, error) {
-	for _, offered := range k.algorithms() {
-		switch {
-		case offered != algorithm:
-		case algorithm == "RSASSA_PKCS1_V1_5_SHA_256":
-			return crypto.SHA256, nil
-		default:
-			return crypto.SHA384, nil
+// algorithms are those that the key can sign with; one elliptic curve goes with one hash.
+func (k *key) algorithms() []string {
+	switch k.signer.(type) {
+	case *ecdsa.PrivateKey:
+		return []string{"ECDSA_SHA_384"}
+	case *rsa.PrivateKey:
+		return []string{
+			"RSASSA_PKCS1_V1_5_SHA_256", "RSASSA_PKCS1_V1_5_SHA_384", "RSASSA_PKCS1_V1_5_SHA_512",
+			"RSASSA_PSS_SHA_256", "RSASSA_PSS_SHA_384", "RSASSA_PSS_SHA_512",
 		}
+	default:
+		return nil
 	}
-	return 0, wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.", algorithm, k.Spec)
 }

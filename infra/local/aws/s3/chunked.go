@@ -10,8 +10,11 @@ import (
 	"strings"
 )
 
-// maxChunkLine bounds the size lines and trailer lines of the aws-chunked encoding.
-const maxChunkLine = 1024
+const (
+	// maxChunkLine bounds the size lines and trailer lines of the aws-chunked encoding.
+	maxChunkLine = 1024
+	minChunk     = 8 << 10 // bytes of every chunk but the last
+)
 
 var errChunks = errors.New("the aws-chunked body is malformed")
 
@@ -21,6 +24,7 @@ var errChunks = errors.New("the aws-chunked body is malformed")
 type chunkReader struct {
 	src     *bufio.Reader
 	left    int64 // of the current chunk
+	small   bool  // the current chunk may only be the last
 	trailer http.Header
 	done    bool
 }
@@ -67,6 +71,10 @@ func (c *chunkReader) next() error {
 	}
 	c.left = int64(size)
 	if c.left > 0 {
+		if c.small {
+			return refuse("InvalidChunkSizeError", "only the last chunk is allowed to have a size less than %d bytes", minChunk)
+		}
+		c.small = c.left < minChunk
 		return nil
 	}
 	for {

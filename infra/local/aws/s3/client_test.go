@@ -19,6 +19,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"recordbridge/infra/local/aws/s3"
+	"recordbridge/infra/local/aws/sigv4"
 	"recordbridge/infra/local/aws/wire"
 )
 
@@ -38,6 +39,13 @@ func (c inProcess) Do(r *http.Request) (*http.Response, error) {
 }
 
 func (c inProcess) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	signatures := sigv4.New("us-east-1", func(string) (string, bool) { return "local", true })
+	if _, err := signatures.Verify(r, c.server.Name(), time.Now()); err != nil {
+		if refusal, ok := errors.AsType[*sigv4.Error](err); ok {
+			c.server.Refuse(w, r, refusal.Code, refusal.Message)
+			return
+		}
+	}
 	c.server.Serve(w, r, wire.Call{Service: c.server.Name(), Operation: c.server.Operation(r)})
 }
 

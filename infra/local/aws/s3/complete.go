@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"crypto/md5" //nolint:gosec // G501: the ETag of an upload is defined by MD5
 	"encoding/hex"
 	"encoding/xml"
@@ -17,11 +18,13 @@ const minPartSize = 5 << 20 // of every part but the last
 type completedPart struct {
 	xmlChecksums
 
-	PartNumber int
+	PartNumber *int
 	ETag       string
 }
 
-// completeUpload joins the listed parts into one body outside the lock, then commits if the parts are still the same.
+// completeUpload makes an object of the listed parts. A completion that is sent again, because its answer was lost, is
+// answered as the first time as long as its object is there: so does S3, although its documentation only speaks of
+// NoSuchUpload (https://github.com/adobe/S3Mock/issues/2586 has a script that shows it).
 func (s *Server) completeUpload(w http.ResponseWriter, r *request) error {
 	p, err := openDocument(r) // x-amz-checksum-* headers speak of the object here
 	if err != nil {
@@ -38,33 +41,65 @@ func (s *Server) completeUpload(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	o, err := s.complete(r, in.Part, wanted)
+	if err != nil {
+		if o = s.completedBefore(r, in.Part); o == nil {
+			return err
+		}
+	}
+	setEncryption(w.Header(), o.Headers)
+	writeCompleted(w, r, o.content)
+	return nil
+}
+
+// complete joins the listed parts into one body outside the lock, then commits if the parts are still the same.
+func (s *Server) complete(r *request, listed []completedPart, wanted writeCondition) (o *object, err error) {
 	var u *upload
 	var parts []content
 	err = s.view(func(st state) error {
 		if u, err = st.upload(r); err != nil {
 			return err
 		}
-		parts, err = u.choose(in.Part)
+		parts, err = u.choose(listed)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	joined, err := s.join(u, parts)
 	if err != nil {
-		return s.endedMeanwhile(r, err)
+		return nil, s.endedMeanwhile(r, err)
 	}
+	o = &object{content: joined, Headers: u.Headers, Upload: r.query.Get("uploadId")}
 	err = checkWhole(r.Header, joined)
 	if err == nil {
-		err = s.finish(r, in.Part, joined, wanted)
+		err = s.finish(r, listed, o, wanted)
 	}
 	if err != nil {
 		s.blobs.remove(joined.Blob)
-		return err
+		return nil, err
 	}
-	setEncryption(w.Header(), u.Headers)
-	writeCompleted(w, r, joined)
-	return nil
+	return o, nil
+}
+
+// completedBefore finds the object that the same list of parts made of the same upload; nil when there is none.
+func (s *Server) completedBefore(r *request, listed []completedPart) *object {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	o, err := s.state.object(r.bucket, r.key)
+	if err != nil || o.Upload == "" || o.Upload != r.query.Get("uploadId") {
+		return nil
+	}
+	tags := md5.New() //nolint:gosec // G401: see the import
+	for _, l := range listed {
+		if err := addTag(tags, l.ETag); err != nil {
+			return nil
+		}
+	}
+	if o.ETag != joinedTag(tags, len(listed)) {
+		return nil
+	}
+	return o
 }
 
 // choose picks the parts that the caller lists and holds the list against the rules of S3.
@@ -72,42 +107,70 @@ func (u *upload) choose(listed []completedPart) ([]content, error) {
 	if len(listed) == 0 {
 		return nil, refuse("MalformedXML", "you must specify at least one part")
 	}
+	if err := checkOrder(listed); err != nil {
+		return nil, err
+	}
 	parts := make([]content, len(listed))
 	for i, l := range listed {
-		if i > 0 && l.PartNumber <= listed[i-1].PartNumber {
-			return nil, refuse("InvalidPartOrder", "the list of parts was not in ascending order")
+		var err error
+		if parts[i], err = u.part(l); err != nil {
+			return nil, err
 		}
-		part, ok := u.parts[l.PartNumber]
-		if !ok || !sameETag(part.ETag, l.ETag) {
-			return nil, refuse("InvalidPart", "part %d could not be found, or its entity tag did not match", l.PartNumber)
+		if u.Composite && *l.PartNumber != i+1 {
+			// "Checking object integrity for data uploads" announces exactly this answer.
+			return nil, refuse("InternalError", "the part numbers of an upload with composite checksums must be consecutive and begin with 1")
 		}
-		claimed := *l.field(u.Algorithm)
-		if u.Composite && claimed == "" {
-			return nil, refuse("InvalidRequest", "the upload was created using a %s checksum: the complete request must include "+
-				"the checksum for each part; it was missing for part %d", strings.ToLower(string(u.Algorithm)), l.PartNumber)
-		}
-		if claimed != "" && part.Checksum.Value != "" && claimed != part.Checksum.Value {
-			return nil, refuse("InvalidPart", "the checksum of part %d did not match", l.PartNumber)
-		}
-		parts[i] = part
 	}
 	for i, part := range parts[:len(parts)-1] {
 		if part.Size < minPartSize {
-			return nil, refuse("EntityTooSmall", "part %d is smaller than the minimum allowed size of %d bytes", listed[i].PartNumber, minPartSize)
+			return nil, refuse("EntityTooSmall", "your proposed upload is smaller than the minimum allowed size").
+				with("ProposedSize", part.Size).with("MinSizeAllowed", minPartSize).with("PartNumber", *listed[i].PartNumber).with("ETag", part.ETag)
 		}
 	}
 	return parts, nil
 }
 
+func checkOrder(listed []completedPart) error {
+	for i, l := range listed {
+		switch {
+		case l.PartNumber == nil || l.ETag == "":
+			return errMalformedXML()
+		case *l.PartNumber < 1:
+			return refuse("InvalidArgument", "PartNumber must be >= 1").with("ArgumentName", "PartNumber")
+		case i > 0 && *l.PartNumber <= *listed[i-1].PartNumber:
+			return refuse("InvalidPartOrder", "the list of parts was not in ascending order")
+		}
+	}
+	return nil
+}
+
+// part finds a listed part and holds it against the list.
+func (u *upload) part(l completedPart) (content, error) {
+	number := *l.PartNumber
+	part, ok := u.parts[number]
+	if !ok || !sameETag(part.ETag, l.ETag) {
+		return content{}, refuse("InvalidPart", "one or more of the specified parts could not be found, or their entity tags did not match").
+			with("PartNumber", number).with("ETag", l.ETag)
+	}
+	claimed := *l.field(u.Algorithm)
+	if u.Composite && claimed == "" {
+		return content{}, refuse("InvalidRequest", "the upload was created using a %s checksum: the complete request must include "+
+			"the checksum for each part; it was missing for part %d", strings.ToLower(string(u.Algorithm)), number)
+	}
+	if claimed != "" && part.Checksum.Value != "" && claimed != part.Checksum.Value {
+		return content{}, refuse("InvalidPart", "the checksum of part %d did not match", number).with("PartNumber", number)
+	}
+	return part, nil
+}
+
 // join writes the bodies of the parts after one another and describes the result.
 func (s *Server) join(u *upload, parts []content) (content, error) {
 	joined := content{Modified: now()}
-	tags := md5.New() //nolint:gosec // G401: see the import
-	whole := u.Algorithm.newHash()
+	tags := md5.New()                      //nolint:gosec // G401: see the import
+	kind := cmp.Or(u.Algorithm, crc64NVME) // what S3 takes unasked
+	whole := kind.newHash()
 	id, err := s.blobs.write(func(w io.Writer) error {
-		if whole != nil {
-			w = io.MultiWriter(w, whole)
-		}
+		w = io.MultiWriter(w, whole)
 		for _, part := range parts {
 			if err := s.appendBlob(w, part.Blob); err != nil {
 				return err
@@ -123,12 +186,10 @@ func (s *Server) join(u *upload, parts []content) (content, error) {
 		return content{}, err
 	}
 	joined.Blob = id
-	joined.ETag = `"` + hex.EncodeToString(tags.Sum(nil)) + "-" + strconv.Itoa(len(parts)) + `"`
-	switch {
-	case u.Composite:
+	joined.ETag = joinedTag(tags, len(parts))
+	joined.Checksum = checksum{Algorithm: kind, Value: encodeSum(whole)}
+	if u.Composite {
 		joined.Checksum = compositeChecksum(u.Algorithm, parts)
-	case whole != nil:
-		joined.Checksum = checksum{Algorithm: u.Algorithm, Value: encodeSum(whole)}
 	}
 	return joined, nil
 }
@@ -155,6 +216,10 @@ func addTag(sum hash.Hash, etag string) error {
 	return nil
 }
 
+func joinedTag(tags hash.Hash, parts int) string {
+	return `"` + hex.EncodeToString(tags.Sum(nil)) + "-" + strconv.Itoa(parts) + `"`
+}
+
 // endedMeanwhile explains a part that could not be read: an abort or another completion may have removed it.
 func (s *Server) endedMeanwhile(r *request, failure error) error {
 	return s.view(func(st state) error {
@@ -170,18 +235,41 @@ func checkWhole(h http.Header, joined content) error {
 	if size := h.Get("X-Amz-Mp-Object-Size"); size != "" && size != strconv.FormatInt(joined.Size, 10) {
 		return refuse("InvalidRequest", "the object size you specified does not match the actual object size")
 	}
-	claimed, err := declaredChecksum(h)
+	if kind := h.Get("X-Amz-Checksum-Type"); kind != "" && kind != joined.Checksum.kind() {
+		return refuse("BadDigest", "the checksum type you specified is not that of the upload")
+	}
+	claimed, err := claimedChecksum(h)
 	if err != nil {
 		return err
 	}
-	if claimed.Algorithm != "" && claimed != joined.Checksum {
+	if claimed.Algorithm == joined.Checksum.Algorithm && claimed.Value != joined.Checksum.Value {
 		return refuse("BadDigest", "the %s you specified did not match the calculated checksum", claimed.Algorithm)
+	}
+	if claimed.Algorithm != "" && claimed.Algorithm != joined.Checksum.Algorithm && joined.Checksum.Algorithm != crc64NVME {
+		return refuse("BadDigest", "the upload was not created with %s", claimed.Algorithm)
 	}
 	return nil
 }
 
+// claimedChecksum is declaredChecksum for a whole object, whose composite checksums end in "-" and the part count. One
+// of another algorithm than the upload's is not looked at when the upload was created without any, as S3 documents.
+func claimedChecksum(h http.Header) (checksum, error) {
+	plain := http.Header{}
+	var value string
+	for _, a := range algorithms() {
+		if sent := h.Get(a.header()); sent != "" {
+			value = sent
+			digest, _, _ := strings.Cut(sent, "-")
+			plain.Set(a.header(), digest)
+		}
+	}
+	claimed, err := declaredChecksum(plain)
+	claimed.Value = value
+	return claimed, err
+}
+
 // finish commits the object in place of its upload.
-func (s *Server) finish(r *request, listed []completedPart, joined content, wanted writeCondition) error {
+func (s *Server) finish(r *request, listed []completedPart, o *object, wanted writeCondition) error {
 	return s.update(func(st state) (change, error) {
 		u, err := st.upload(r)
 		if err != nil {
@@ -195,7 +283,7 @@ func (s *Server) finish(r *request, listed []completedPart, joined content, want
 		}
 		return change{
 			Kind: uploadCompleted, Bucket: r.bucket, Keys: []string{r.key}, UploadID: r.query.Get("uploadId"),
-			Object: &object{content: joined, Headers: u.Headers},
+			Object: o,
 		}, nil
 	})
 }

@@ -7,10 +7,16 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
-const copySource = "X-Amz-Copy-Source"
+const (
+	copySource     = "X-Amz-Copy-Source"
+	minRangeSource = 5 << 20 // a source must be larger to be copied in ranges
+)
+
+var copySpan = regexp.MustCompile(`^bytes=(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
 
 // uploadPartCopy makes a part out of a stored object or of a range of it, so that an export is composed on the server.
 func (s *Server) uploadPartCopy(w http.ResponseWriter, r *request) error {
@@ -50,12 +56,11 @@ func (s *Server) uploadPartCopy(w http.ResponseWriter, r *request) error {
 
 // openSource opens the object that x-amz-copy-source names, if its conditions hold.
 func (s *Server) openSource(h http.Header) (*object, io.ReadSeekCloser, error) {
-	for _, condition := range []string{"-If-None-Match", "-If-Modified-Since", "-If-Unmodified-Since"} {
-		if h.Get(copySource+condition) != "" {
-			return nil, nil, refuse("NotImplemented", "the embedded S3 does not know %s", copySource+condition)
-		}
+	source, version, versioned := strings.Cut(strings.TrimPrefix(h.Get(copySource), "/"), "?versionId=")
+	if versioned && version != "null" {
+		return nil, nil, refuse("NotImplemented", "the embedded S3 has no versions")
 	}
-	path, err := url.PathUnescape(strings.TrimPrefix(h.Get(copySource), "/"))
+	path, err := url.PathUnescape(source)
 	bucket, key, ok := strings.Cut(path, "/")
 	if err != nil || !ok || key == "" {
 		return nil, nil, refuse("InvalidArgument", "the copy source must be of the form bucket/key, URL-encoded")
@@ -64,21 +69,42 @@ func (s *Server) openSource(h http.Header) (*object, io.ReadSeekCloser, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if tags := h.Get(copySource + "-If-Match"); tags != "" && !matches(tags, o.ETag) {
+	if err := checkSource(h, o.content); err != nil {
 		_ = body.Close()
-		return nil, nil, errPrecondition()
+		return nil, nil, err
 	}
 	return o, body, nil
 }
 
-// copyRange is stricter than the Range of a read: both ends are needed and must lie inside the source.
+// checkSource decides the conditions of a copy: those of a read, except that nothing is merely "not modified".
+func checkSource(h http.Header, c content) error {
+	conditions := http.Header{}
+	for _, name := range []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"} {
+		conditions.Set(name, h.Get(copySource+"-"+name))
+	}
+	if err := checkReadConditions(conditions, c); err != nil {
+		return errPrecondition(strings.ToLower(copySource))
+	}
+	return nil
+}
+
+// copyRange is stricter than the Range of a read: both ends are needed, they must lie inside the source, and the source
+// must be large ("x-amz-copy-source-range" of UploadPartCopy in the S3 API reference).
 func copyRange(header string, size int64) (byteRange, error) {
 	if header == "" {
 		return byteRange{length: size}, nil
 	}
+	if !copySpan.MatchString(header) {
+		return byteRange{}, refuse("InvalidArgument", "the x-amz-copy-source-range value must be of the form bytes=first-last").
+			with("ArgumentName", "x-amz-copy-source-range").with("ArgumentValue", header)
+	}
 	span, partial, err := parseRange(header, size)
-	if err != nil || !partial || strings.TrimPrefix(span.contentRange(size), "bytes ") != strings.TrimPrefix(header, "bytes=")+fmt.Sprintf("/%d", size) {
-		return byteRange{}, refuse("InvalidArgument", "range specified is not valid for source object of size: %d", size)
+	if err != nil || !partial || "bytes="+span.text() != header {
+		return byteRange{}, refuse("InvalidArgument", "range specified is not valid for source object of size: %d", size).
+			with("ArgumentName", "x-amz-copy-source-range").with("ArgumentValue", header)
+	}
+	if size <= minRangeSource {
+		return byteRange{}, refuse("InvalidRequest", "the specified copy source is not supported as a byte-range copy source")
 	}
 	return span, nil
 }

@@ -11,12 +11,41 @@ import (
 type apiError struct {
 	code    string
 	message string
+	details []detail
+}
+
+// detail is an element of an error answer beside code and message.
+type detail struct {
+	XMLName xml.Name
+	Value   string `xml:",chardata"`
 }
 
 func (e *apiError) Error() string { return e.code + ": " + e.message }
 
-func refuse(code, format string, args ...any) error {
+func refuse(code, format string, args ...any) *apiError {
 	return &apiError{code: code, message: fmt.Sprintf(format, args...)}
+}
+
+// with adds a detail to the answer.
+func (e *apiError) with(name string, value any) *apiError {
+	e.details = append(e.details, detail{xml.Name{Local: name}, fmt.Sprint(value)})
+	return e
+}
+
+func errMalformedXML() *apiError {
+	return refuse("MalformedXML", "the XML you provided was not well-formed or did not validate against our published schema")
+}
+
+func errNoSuchKey(key string) *apiError {
+	return refuse("NoSuchKey", "the specified key does not exist").with("Key", key)
+}
+
+func errKeyTooLong(size int) *apiError {
+	return refuse("KeyTooLongError", "your key is too long").with("Size", size).with("MaxSizeAllowed", maxKeyBytes)
+}
+
+func errPrecondition(condition string) *apiError {
+	return refuse("PreconditionFailed", "at least one of the preconditions you specified did not hold").with("Condition", condition)
 }
 
 // status gives the HTTP status of an error code, from the list "Error responses" of the S3 API reference.
@@ -28,7 +57,9 @@ func status(code string) int {
 		return http.StatusForbidden
 	case "NoSuchBucket", "NoSuchKey", "NoSuchLifecycleConfiguration", "NoSuchUpload":
 		return http.StatusNotFound
-	case "BucketAlreadyOwnedByYou":
+	case "MethodNotAllowed":
+		return http.StatusMethodNotAllowed
+	case "ConditionalRequestConflict", "OperationAborted":
 		return http.StatusConflict
 	case "MissingContentLength":
 		return http.StatusLengthRequired
@@ -40,6 +71,8 @@ func status(code string) int {
 		return http.StatusInternalServerError
 	case "NotImplemented":
 		return http.StatusNotImplemented
+	case "ServiceUnavailable", "SlowDown":
+		return http.StatusServiceUnavailable
 	default:
 		return http.StatusBadRequest
 	}
@@ -55,9 +88,10 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		XMLName   xml.Name `xml:"Error"`
 		Code      string
 		Message   string
+		Details   []detail
 		Resource  string
 		RequestID string `xml:"RequestId"`
-	}{Code: failure.code, Message: failure.message, Resource: r.URL.Path, RequestID: w.Header().Get("X-Amz-Request-Id")}
+	}{Code: failure.code, Message: failure.message, Details: failure.details, Resource: r.URL.Path, RequestID: w.Header().Get("X-Amz-Request-Id")}
 	if r.Method == http.MethodHead || failure.code == "NotModified" {
 		w.WriteHeader(status(failure.code)) // neither has a body: the SDK goes by the status
 		return

@@ -19,6 +19,9 @@ func storedHeaders(h http.Header) (map[string]string, error) {
 	if err := refuseUnknownFeatures(h); err != nil {
 		return nil, err
 	}
+	if err := checkStorageClass(h.Get("X-Amz-Storage-Class")); err != nil {
+		return nil, err
+	}
 	stored := map[string]string{"Content-Type": "binary/octet-stream"}
 	for _, name := range []string{
 		"Content-Type", "Content-Disposition", "Content-Language", "Cache-Control", "Expires",
@@ -46,6 +49,27 @@ func storedHeaders(h http.Header) (map[string]string, error) {
 		}
 	}
 	return stored, storeEncryption(stored, h)
+}
+
+// checkStorageClass takes the one class that the embedded S3 has.
+func checkStorageClass(class string) error {
+	switch class {
+	case "", "STANDARD":
+		return nil
+	case "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER", "GLACIER_IR", "DEEP_ARCHIVE", "REDUCED_REDUNDANCY":
+		return refuse("NotImplemented", "the embedded S3 has no storage class %s", class)
+	default:
+		return refuse("InvalidStorageClass", "the storage class you specified is not valid").with("StorageClassRequested", class)
+	}
+}
+
+// refuseEncryption: reads say nothing of an encryption that S3 undoes by itself.
+func refuseEncryption(h http.Header) error {
+	if h.Get(encryption) != "" || h.Get(kmsKey) != "" {
+		return refuse("InvalidArgument", "%s is not supported for this operation", strings.ToLower(encryption)).
+			with("ArgumentName", strings.ToLower(encryption))
+	}
+	return refuseUnknownFeatures(h)
 }
 
 // storeEncryption keeps what the writer asked for; S3 encrypts with its own keys when nothing is asked.
@@ -76,7 +100,7 @@ func refuseUnknownFeatures(h http.Header) error {
 	for name := range h {
 		for _, prefix := range []string{
 			"X-Amz-Tagging", "X-Amz-Object-Lock-", "X-Amz-Grant-", "X-Amz-Acl", "X-Amz-Website-",
-			"X-Amz-Write-Offset-Bytes", encryption + "-Customer-", encryption + "-Context",
+			"X-Amz-Write-Offset-Bytes", "X-Amz-Bucket-Object-Lock-", encryption + "-Customer-", encryption + "-Context",
 		} {
 			if strings.HasPrefix(name, prefix) {
 				return refuse("NotImplemented", "the header %s asks for something the embedded S3 does not do", name)

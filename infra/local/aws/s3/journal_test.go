@@ -237,3 +237,26 @@ func TestALargeBodyIsStreamedToTheFolder(t *testing.T) {
 		t.Errorf("allocated %d MiB for a body of %d MiB", allocated/mib, size/mib)
 	}
 }
+
+func TestACompletionMayBeSentAgainAfterARestart(t *testing.T) {
+	t.Parallel()
+	log := &memoryJournal{}
+	client := connect(newServer(t, s3.Options{Journal: log}))
+	createBucket(t, client)
+	u := begin(t, client)
+	end := u.part(t, 1, []byte("end"))
+	first, err := u.complete(t, end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restarted := newServer(t, s3.Options{})
+	for _, record := range log.records {
+		if err = restarted.Replay(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := upload{connect(restarted), u.id}.complete(t, end)
+	if err != nil || aws.ToString(again.ETag) != aws.ToString(first.ETag) {
+		t.Errorf("got %+v, %v; want the first answer", again, err)
+	}
+}

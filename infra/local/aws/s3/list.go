@@ -14,22 +14,6 @@ import (
 
 const maxPage = 1000
 
-func (s *Server) listBuckets(w http.ResponseWriter, _ *request) error {
-	type entry struct{ Name, CreationDate string }
-	out := struct {
-		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
-		Buckets []entry  `xml:"Buckets>Bucket"`
-	}{}
-	err := s.view(func(st state) error {
-		for _, name := range slices.Sorted(maps.Keys(st.buckets)) {
-			out.Buckets = append(out.Buckets, entry{name, formatTime(st.buckets[name].created)})
-		}
-		return nil
-	})
-	writeXML(w, http.StatusOK, out)
-	return err
-}
-
 type listing struct {
 	XMLName               xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListBucketResult"`
 	Name                  string
@@ -44,14 +28,19 @@ type listing struct {
 	IsTruncated           bool
 	Contents              []listedObject
 	CommonPrefixes        []listedPrefix
+
+	owners bool // every object names its owner
 }
 
 type listedObject struct {
-	Key          string
-	LastModified string
-	ETag         string
-	Size         int64
-	StorageClass string
+	Key               string
+	LastModified      string
+	ETag              string
+	ChecksumAlgorithm algorithm `xml:",omitempty"`
+	ChecksumType      string    `xml:",omitempty"`
+	Size              int64
+	StorageClass      string
+	Owner             *owner
 }
 
 type listedPrefix struct{ Prefix string }
@@ -68,6 +57,7 @@ func (s *Server) listObjects(w http.ResponseWriter, r *request) error {
 	out := listing{
 		Name: r.bucket, Prefix: q.Get("prefix"), Delimiter: q.Get("delimiter"), StartAfter: q.Get("start-after"),
 		ContinuationToken: q.Get("continuation-token"), EncodingType: q.Get("encoding-type"), MaxKeys: maxKeys,
+		owners: q.Get("fetch-owner") == "true",
 	}
 	if out.EncodingType != "" && out.EncodingType != "url" {
 		return refuse("InvalidArgument", "invalid encoding method specified in request")
@@ -112,12 +102,25 @@ func (l *listing) fill(b *bucket, from position) {
 			continue
 		}
 		last = position{key: key}
-		o := b.objects[key]
-		l.Contents = append(l.Contents, listedObject{key, formatTime(o.Modified), o.ETag, o.Size, "STANDARD"})
+		l.Contents = append(l.Contents, l.entry(key, b.objects[key]))
 	}
 	if l.IsTruncated {
 		l.NextContinuationToken = last.token()
 	}
+}
+
+func (l *listing) entry(key string, o *object) listedObject {
+	entry := listedObject{
+		Key: key, LastModified: formatTime(o.Modified), ETag: o.ETag, Size: o.Size, StorageClass: "STANDARD",
+		ChecksumAlgorithm: o.Checksum.Algorithm,
+	}
+	if o.Checksum.Algorithm != "" {
+		entry.ChecksumType = o.Checksum.kind()
+	}
+	if l.owners {
+		entry.Owner = &owner{account}
+	}
+	return entry
 }
 
 func (l *listing) commonPrefix(key string) (string, bool) {
@@ -128,11 +131,12 @@ func (l *listing) commonPrefix(key string) (string, bool) {
 	return l.Prefix + head + l.Delimiter, found
 }
 
-// encodeKeys makes keys with characters that XML cannot hold readable again.
+// encodeKeys makes keys with characters that XML cannot hold readable again. Slashes stay as they are.
 func (l *listing) encodeKeys() {
+	unlikeQuery := strings.NewReplacer("+", "%20", "%2F", "/")
 	encode := func(fields ...*string) {
 		for _, field := range fields {
-			*field = url.QueryEscape(*field)
+			*field = unlikeQuery.Replace(url.QueryEscape(*field))
 		}
 	}
 	encode(&l.Prefix, &l.Delimiter, &l.StartAfter)

@@ -108,7 +108,7 @@ func (s *Server) uploadPart(w http.ResponseWriter, r *request) error {
 	if err = u.fits(declared); err != nil {
 		return err
 	}
-	part, err := s.receive(r, u.Headers)
+	part, err := s.receive(r, u.Headers, u.Algorithm)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,8 @@ func (s *Server) uploadPart(w http.ResponseWriter, r *request) error {
 func (s *Server) target(r *request) (number int, u *upload, err error) {
 	number, err = strconv.Atoi(r.query.Get("partNumber"))
 	if err != nil || number < 1 || number > maxPartNumber {
-		return 0, nil, refuse("InvalidArgument", "part number must be an integer between 1 and %d, inclusive", maxPartNumber)
+		return 0, nil, refuse("InvalidArgument", "part number must be an integer between 1 and %d, inclusive", maxPartNumber).
+			with("ArgumentName", "partNumber").with("ArgumentValue", r.query.Get("partNumber"))
 	}
 	err = s.view(func(st state) error {
 		u, err = st.upload(r)
@@ -179,11 +180,13 @@ type partListing struct {
 	Bucket               string
 	Key                  string
 	UploadID             string `xml:"UploadId"`
+	Initiator            owner
+	Owner                owner
 	StorageClass         string
 	ChecksumAlgorithm    algorithm `xml:",omitempty"`
 	ChecksumType         string    `xml:",omitempty"`
 	PartNumberMarker     int
-	NextPartNumberMarker int `xml:",omitempty"`
+	NextPartNumberMarker int
 	MaxParts             int
 	IsTruncated          bool
 	Part                 []listedPart
@@ -196,12 +199,13 @@ func (s *Server) listParts(w http.ResponseWriter, r *request) error {
 	}
 	after := 0
 	if marker := r.query.Get("part-number-marker"); marker != "" {
-		if after, err = strconv.Atoi(marker); err != nil {
-			return refuse("InvalidArgument", "part-number-marker must be an integer")
+		if after, err = strconv.Atoi(marker); err != nil || after < 0 {
+			return refuse("InvalidArgument", "part-number-marker must be an integer that is not negative").with("ArgumentName", "part-number-marker")
 		}
 	}
 	out := partListing{
 		Bucket: r.bucket, Key: r.key, UploadID: r.query.Get("uploadId"), StorageClass: "STANDARD",
+		Initiator: owner{account}, Owner: owner{account},
 		PartNumberMarker: after, MaxParts: maxParts,
 	}
 	err = s.view(func(st state) error {

@@ -22,7 +22,7 @@ func (s *Server) putObject(w http.ResponseWriter, r *request) error {
 	if err = s.requireBucket(r.bucket); err != nil {
 		return err
 	}
-	body, err := s.receive(r, headers)
+	body, err := s.receive(r, headers, crc64NVME)
 	if err != nil {
 		return err
 	}
@@ -43,6 +43,9 @@ func (s *Server) putObject(w http.ResponseWriter, r *request) error {
 
 // getObject serves HeadObject too: the same answer without its body.
 func (s *Server) getObject(w http.ResponseWriter, r *request) error {
+	if err := refuseEncryption(r.Header); err != nil {
+		return err
+	}
 	o, body, err := s.openObject(r.bucket, r.key)
 	if err != nil {
 		return err
@@ -98,45 +101,6 @@ func (s *Server) openObject(bucket, key string) (*object, io.ReadSeekCloser, err
 	return o, body, err
 }
 
-// deleteObject succeeds for a key that does not exist, as S3 does.
-func (s *Server) deleteObject(w http.ResponseWriter, r *request) error {
-	if r.Header.Get("If-Match") != "" {
-		return refuse("NotImplemented", "the embedded S3 does not delete on a condition")
-	}
-	if err := s.drop(r.bucket, []string{r.key}); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// drop deletes those of the keys that exist; nothing is journalled when none does.
-func (s *Server) drop(bucket string, keys []string) error {
-	found, err := s.existing(bucket, keys)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	return s.update(func(state) (change, error) {
-		return change{Kind: objectsDeleted, Bucket: bucket, Keys: found}, nil
-	})
-}
-
-func (s *Server) existing(bucket string, keys []string) (found []string, err error) {
-	err = s.view(func(st state) error {
-		b, missing := st.bucket(bucket)
-		if missing != nil {
-			return missing
-		}
-		for _, key := range keys {
-			if b.objects[key] != nil {
-				found = append(found, key)
-			}
-		}
-		return nil
-	})
-	return found, err
-}
-
 // view runs f on the state without changing it.
 func (s *Server) view(f func(state) error) error {
 	s.mu.RLock()
@@ -144,11 +108,16 @@ func (s *Server) view(f func(state) error) error {
 	return f(s.state)
 }
 
-// receive streams the verified body of r into a blob. The headers decide the form of the ETag.
-func (s *Server) receive(r *request, headers map[string]string) (content, error) {
+// receive streams the verified body of r into a blob. The headers decide the form of the ETag. A body that comes without
+// a checksum gets that of the fallback, if there is one.
+func (s *Server) receive(r *request, headers map[string]string, fallback algorithm) (content, error) {
 	p, err := openPayload(r)
 	if err != nil {
 		return content{}, err
+	}
+	if p.sum == nil && fallback != "" {
+		p.computed, p.sum = true, fallback.newHash()
+		p.declared.Algorithm = fallback
 	}
 	id, err := s.blobs.write(p.copyTo)
 	if err != nil {

@@ -28,7 +28,12 @@ func newRequest(r *http.Request) (*request, error) {
 	case !utf8.ValidString(key) || !utf8.ValidString(bucket):
 		return nil, refuse("InvalidURI", "the path is not valid UTF-8")
 	case len(key) > maxKeyBytes:
-		return nil, refuse("KeyTooLongError", "your key is too long: the limit is %d bytes", maxKeyBytes)
+		return nil, errKeyTooLong(len(key))
+	}
+	for _, name := range []string{"X-Amz-Expected-Bucket-Owner", "X-Amz-Source-Expected-Bucket-Owner"} {
+		if expected := r.Header.Get(name); expected != "" && expected != account {
+			return nil, refuse("AccessDenied", "the bucket does not belong to the account that %s names", name)
+		}
 	}
 	req := &request{Request: r, bucket: bucket, key: key, query: r.URL.Query(), body: r.Body}
 	if r.Body == nil { // an SDK client that calls us without a socket may leave it out
@@ -109,6 +114,20 @@ func operationName(asked string, copies bool) string {
 	}
 }
 
+// notAllowed tells whether a call that is no operation of ours is none of S3 either.
+func notAllowed(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
+		bucket, _ := address(r)
+		return bucket == "" && r.Method != http.MethodGet
+	case http.MethodPost:
+		_, key := address(r)
+		return key != "" && subresource(r.URL.Query()) == ""
+	default:
+		return r.Method != http.MethodOptions
+	}
+}
+
 // subresource is the sorted rest of the query names when those are gone that only modify an operation. An unknown
 // name stays in, so that "?acl" or "?tagging" can never be taken for a plain read or write.
 func subresource(query url.Values) string {
@@ -129,7 +148,7 @@ func isModifier(name string) bool {
 	switch name {
 	case "x-id", // names the operation in the SDK's own words
 		"prefix", "delimiter", "max-keys", "start-after", "continuation-token", "encoding-type", "fetch-owner",
-		"max-parts", "part-number-marker":
+		"max-buckets", "max-parts", "part-number-marker":
 		return true
 	default:
 		return false

@@ -34,6 +34,7 @@ type payload struct {
 	wantMD5    string // Content-MD5, "" without
 	wantSHA256 string // hex, "" when the payload is not signed
 	declared   checksum
+	computed   bool // the checksum is ours, and nobody promised it
 }
 
 // openPayload checks what the headers of r promise about its body. Nothing of the body is read yet.
@@ -61,9 +62,11 @@ func openDocument(r *request) (*payload, error) {
 	if p.size > maxBody {
 		return nil, refuse("EntityTooLarge", "your proposed upload exceeds the maximum allowed size of %d bytes", int64(maxBody))
 	}
-	p.wantMD5 = r.Header.Get("Content-Md5")
-	if raw, err := base64.StdEncoding.DecodeString(p.wantMD5); p.wantMD5 != "" && (err != nil || len(raw) != md5.Size) {
-		return nil, refuse("InvalidDigest", "the Content-MD5 you specified is not valid")
+	if values, sent := r.Header["Content-Md5"]; sent {
+		p.wantMD5 = strings.Join(values, ",")
+		if raw, err := base64.StdEncoding.DecodeString(p.wantMD5); err != nil || len(raw) != md5.Size {
+			return nil, refuse("InvalidDigest", "the Content-MD5 you specified is not valid").with("Content-MD5", p.wantMD5)
+		}
 	}
 	return p, nil
 }
@@ -90,6 +93,18 @@ func (p *payload) readContentHash(r *request) error {
 	return nil
 }
 
+// requireDigest refuses a document that nothing protects.
+func requireDigest(h http.Header) error {
+	declared, err := declaredChecksum(h)
+	if err != nil {
+		return err
+	}
+	if _, sent := h["Content-Md5"]; !sent && declared.Algorithm == "" {
+		return refuse("InvalidRequest", "missing required header for this request: Content-MD5 or x-amz-checksum-*")
+	}
+	return nil
+}
+
 // declaredChecksum finds the one x-amz-checksum-* header, or the announcement of one in the trailer, which leaves the
 // value open.
 func declaredChecksum(h http.Header) (checksum, error) {
@@ -111,7 +126,23 @@ func declaredChecksum(h http.Header) (checksum, error) {
 	if trailer != "" && declared.Algorithm == "" {
 		return checksum{}, refuse("InvalidRequest", "the value specified in the x-amz-trailer header is not supported")
 	}
-	return declared, nil
+	return declared, checkAnnounced(h, declared)
+}
+
+// checkAnnounced holds the checksum against x-amz-sdk-checksum-algorithm, with which SDKs announce it.
+func checkAnnounced(h http.Header, declared checksum) error {
+	announced, err := parseAlgorithm(h.Get("X-Amz-Sdk-Checksum-Algorithm"))
+	switch {
+	case err != nil:
+		return err
+	case announced != "" && declared.Algorithm == "":
+		return refuse("InvalidRequest", "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or "+
+			"x-amz-trailer headers were found")
+	case announced != "" && announced != declared.Algorithm:
+		return refuse("BadDigest", "the checksum is not of the algorithm that x-amz-sdk-checksum-algorithm names")
+	default:
+		return nil
+	}
 }
 
 // copyTo streams the body into dst and then holds it against its promises.
@@ -135,9 +166,14 @@ func (p *payload) verify() error {
 		return refuse("XAmzContentSHA256Mismatch", "the provided 'x-amz-content-sha256' header does not match what was computed")
 	}
 	if p.wantMD5 != "" && encodeSum(p.md5) != p.wantMD5 {
-		return refuse("BadDigest", "the Content-MD5 you specified did not match what we received")
+		return refuse("BadDigest", "the Content-MD5 you specified did not match what we received").
+			with("ExpectedDigest", p.wantMD5).with("CalculatedDigest", encodeSum(p.md5))
 	}
 	if p.sum == nil {
+		return nil
+	}
+	if p.computed {
+		p.declared.Value = encodeSum(p.sum)
 		return nil
 	}
 	if p.declared.Value == "" && p.chunks != nil {
@@ -167,7 +203,7 @@ func (p *payload) decodeXML(v any) error {
 		return err
 	}
 	if err := xml.Unmarshal(body, v); err != nil { //nolint:gosec // G709: into our own structs; encoding/xml expands no entities
-		return refuse("MalformedXML", "the XML you provided was not well-formed or did not validate against our schema")
+		return errMalformedXML()
 	}
 	return nil
 }

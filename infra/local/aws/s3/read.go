@@ -12,10 +12,10 @@ import (
 func checkReadConditions(h http.Header, c content) error {
 	if tags := h.Get("If-Match"); tags != "" {
 		if !matches(tags, c.ETag) {
-			return errPrecondition()
+			return errPrecondition("If-Match")
 		}
 	} else if t, err := http.ParseTime(h.Get("If-Unmodified-Since")); err == nil && c.Modified.After(t) {
-		return errPrecondition()
+		return errPrecondition("If-Unmodified-Since")
 	}
 	if tags := h.Get("If-None-Match"); tags != "" {
 		if matches(tags, c.ETag) {
@@ -25,10 +25,6 @@ func checkReadConditions(h http.Header, c content) error {
 		return refuse("NotModified", "not modified since %s", t.Format(time.RFC3339))
 	}
 	return nil
-}
-
-func errPrecondition() error {
-	return refuse("PreconditionFailed", "at least one of the preconditions you specified did not hold")
 }
 
 // matches compares entity tags; SDK users pass them with and without quotes.
@@ -50,11 +46,12 @@ type writeCondition struct {
 }
 
 func newWriteCondition(h http.Header) (writeCondition, error) {
-	none := h.Get("If-None-Match")
-	if none != "" && none != "*" {
-		return writeCondition{}, refuse("NotImplemented", "a write only supports If-None-Match: *")
+	none, etag := h.Get("If-None-Match"), h.Get("If-Match")
+	if none != "" && (none != "*" || etag != "") {
+		return writeCondition{}, refuse("NotImplemented", "a header you provided implies functionality that is not implemented: "+
+			"a write knows If-None-Match: * and If-Match, one at a time").with("Header", "If-None-Match")
 	}
-	return writeCondition{absent: none == "*", etag: h.Get("If-Match")}, nil
+	return writeCondition{absent: none == "*", etag: etag}, nil
 }
 
 func (c writeCondition) check(st state, bucket, key string) error {
@@ -65,11 +62,11 @@ func (c writeCondition) check(st state, bucket, key string) error {
 	current := b.objects[key]
 	switch {
 	case c.absent && current != nil:
-		return errPrecondition()
+		return errPrecondition("If-None-Match")
 	case c.etag != "" && current == nil:
-		return refuse("NoSuchKey", "the specified key does not exist")
+		return errNoSuchKey(key)
 	case c.etag != "" && !matches(c.etag, current.ETag):
-		return errPrecondition()
+		return errPrecondition("If-Match")
 	default:
 		return nil
 	}
@@ -80,9 +77,9 @@ type byteRange struct {
 	start, length int64
 }
 
-func (b byteRange) contentRange(size int64) string {
-	return fmt.Sprintf("bytes %d-%d/%d", b.start, b.start+b.length-1, size)
-}
+func (b byteRange) text() string { return fmt.Sprintf("%d-%d", b.start, b.start+b.length-1) }
+
+func (b byteRange) contentRange(size int64) string { return fmt.Sprintf("bytes %s/%d", b.text(), size) }
 
 // parseRange reads a Range header for a body of the given size. As in S3, a header with several ranges or in another
 // form is ignored; one that lies outside the body is InvalidRange.
@@ -104,7 +101,8 @@ func parseRange(header string, size int64) (part byteRange, partial bool, err er
 		last = size - 1
 	}
 	if first >= size {
-		return whole, false, refuse("InvalidRange", "the requested range is not satisfiable")
+		return whole, false, refuse("InvalidRange", "the requested range is not satisfiable").
+			with("RangeRequested", header).with("ActualObjectSize", size)
 	}
 	return byteRange{start: first, length: last - first + 1}, true, nil
 }

@@ -1,5 +1,6 @@
 // Package s3 is the embedded AWS's object store: the S3 operations that our functions and the console call, with
-// S3's own signature, checksum, multipart and precondition rules, in memory or in a directory.
+// S3's own checksum, multipart and precondition rules, in memory or in a directory. Whoever routes requests here has
+// verified their signatures.
 // It leaves out versioning, tagging, access control lists, copies of whole objects and the execution of lifecycle
 // rules, and answers what it does not know with NotImplemented instead of ignoring it. Buckets are addressed by path
 // ("/bucket/key"); whoever routes requests here must not clean the path, because keys may hold "//" and "..".
@@ -9,18 +10,12 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
-	"recordbridge/infra/local/aws/sigv4"
 	"recordbridge/infra/local/aws/wire"
 )
-
-// secretKey belongs to every access key: the embedded AWS checks that requests are signed, not who is who.
-const secretKey = "local"
 
 // Options say where the server keeps what it stores.
 type Options struct {
@@ -82,13 +77,19 @@ func New(o Options) (*Server, error) {
 // Name implements wire.Service.
 func (s *Server) Name() string { return "s3" }
 
-// Serve answers one call: signature first, then the operation that c names.
+// Serve answers one call, whose signature has been verified, with the operation that c names.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c wire.Call) {
 	s.start.Do(s.removeStrays)
 	w.Header().Set("X-Amz-Request-Id", rand.Text())
 	if err := s.serve(w, r, c.Operation); err != nil {
 		writeError(w, r, err)
 	}
+}
+
+// Refuse answers r with one of S3's error codes, for whoever refuses a call before it gets to Serve.
+func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, code, message string) {
+	w.Header().Set("X-Amz-Request-Id", rand.Text())
+	writeError(w, r, refuse(code, "%s", message))
 }
 
 // Replay applies one change that an earlier life of the server appended to its journal.
@@ -105,14 +106,10 @@ func (s *Server) Replay(record json.RawMessage) error {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string) error {
-	everyKey := func(string) (string, bool) { return secretKey, true }
-	if _, err := sigv4.Verify(r, everyKey, time.Now()); err != nil {
-		if refusal, ok := errors.AsType[*sigv4.Error](err); ok {
-			return refuse(refusal.Code, "%s", refusal.Message)
-		}
-		return err
-	}
 	handle, ok := s.handlers[operation]
+	if !ok && operation == "" && notAllowed(r) {
+		return refuse("MethodNotAllowed", "the specified method is not allowed against this resource").with("Method", r.Method)
+	}
 	if !ok {
 		return refuse("NotImplemented", "the embedded S3 does not know this operation (%q)", operation)
 	}

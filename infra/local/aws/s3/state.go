@@ -30,7 +30,8 @@ type content struct {
 type object struct {
 	content
 
-	Headers map[string]string `json:"headers"` // what a read answers: type, user metadata, encryption
+	Headers map[string]string `json:"headers"`          // what a read answers: type, user metadata, encryption
+	Upload  string            `json:"upload,omitempty"` // id of the multipart upload that made it
 }
 
 type upload struct {
@@ -149,7 +150,7 @@ func (b *bucket) drop(key string) (garbage []string) {
 func (s state) bucket(name string) (*bucket, error) {
 	b, ok := s.buckets[name]
 	if !ok {
-		return nil, refuse("NoSuchBucket", "the bucket %q does not exist", name)
+		return nil, refuse("NoSuchBucket", "the specified bucket does not exist").with("BucketName", name)
 	}
 	return b, nil
 }
@@ -161,7 +162,7 @@ func (s state) object(bucket, key string) (*object, error) {
 	}
 	o, ok := b.objects[key]
 	if !ok {
-		return nil, refuse("NoSuchKey", "the specified key does not exist")
+		return nil, errNoSuchKey(key)
 	}
 	return o, nil
 }
@@ -171,9 +172,10 @@ func (s state) upload(r *request) (*upload, error) {
 	if _, err := s.bucket(r.bucket); err != nil {
 		return nil, err
 	}
-	u, ok := s.uploads[r.query.Get("uploadId")]
+	id := r.query.Get("uploadId")
+	u, ok := s.uploads[id]
 	if !ok || u.Bucket != r.bucket || u.Key != r.key {
-		return nil, refuse("NoSuchUpload", "the upload does not exist: it may have been aborted or completed")
+		return nil, refuse("NoSuchUpload", "the upload does not exist: it may have been aborted or completed").with("UploadId", id)
 	}
 	return u, nil
 }

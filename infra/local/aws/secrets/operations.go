@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,7 +13,13 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-const maxValueBytes = 64 << 10
+const (
+	maxValueBytes  = 64 << 10
+	minTokenLength = 32
+	maxTokenLength = 64
+	maxStages      = 20
+	maxStageLength = 256
+)
 
 var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]{1,512}$`)
 
@@ -26,13 +33,24 @@ type value struct {
 func (v value) empty() bool { return v.SecretString == nil && len(v.SecretBinary) == 0 }
 
 func (v value) check() error {
-	if v.SecretString != nil && len(v.SecretBinary) > 0 {
-		return wire.Fail("InvalidParameterException", "You can't specify both SecretString and SecretBinary.")
+	if token := len(v.ClientRequestToken); v.ClientRequestToken != "" && (token < minTokenLength || token > maxTokenLength) {
+		return wire.Fail("InvalidParameterException", "ClientRequestToken must be %d-%d characters long.", minTokenLength, maxTokenLength)
 	}
-	if len(v.SecretBinary) > maxValueBytes || (v.SecretString != nil && len(*v.SecretString) > maxValueBytes) {
-		return wire.Fail("InvalidParameterException", "The secret value is longer than %d bytes.", maxValueBytes)
+	if v.SecretString != nil && len(v.SecretBinary) > 0 {
+		return wire.Fail("InvalidParameterException", "You can't specify both a binary secret value and a string secret value in the same secret.")
+	}
+	for member, long := range map[string]bool{
+		"secretBinary": len(v.SecretBinary) > maxValueBytes, "secretString": v.SecretString != nil && len(*v.SecretString) > maxValueBytes,
+	} {
+		if long {
+			return tooLong(member, maxValueBytes)
+		}
 	}
 	return nil
+}
+
+func tooLong(member string, most int) error {
+	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: Member must have length less than or equal to %d", member, most)
 }
 
 func (v value) version(now time.Time) *version {
@@ -66,7 +84,10 @@ func (s *Server) createSecret(_ context.Context, in *createSecretInput) (any, er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, taken := s.secrets[in.Name]; taken {
+	if taken, ok := s.secrets[in.Name]; ok {
+		if v := taken.Versions[in.ClientRequestToken]; v != nil && v.same(in.version(v.Created)) {
+			return versionOutput{ARN: taken.ARN, Name: taken.Name, VersionID: v.ID}, nil // the repetition of a request whose answer was lost
+		}
 		return nil, wire.Fail("ResourceExistsException", "The operation failed because the secret %s already exists.", in.Name)
 	}
 	now := time.Now()
@@ -88,14 +109,13 @@ type putSecretValueInput struct {
 
 func (s *Server) putSecretValue(_ context.Context, in *putSecretValueInput) (any, error) {
 	if in.empty() {
-		return nil, wire.Fail("InvalidParameterException", "You must provide either SecretString or SecretBinary.")
+		return nil, wire.Fail("InvalidRequestException", "You must provide either SecretString or SecretBinary.")
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	stages := in.VersionStages
-	if len(stages) == 0 {
-		stages = []string{stageCurrent}
+	if err := checkStages(in.VersionStages); err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,16 +123,32 @@ func (s *Server) putSecretValue(_ context.Context, in *putSecretValueInput) (any
 	if err != nil {
 		return nil, err
 	}
+	stages := in.VersionStages
+	if first := len(found.Versions) == 0; len(stages) == 0 || first && !slices.Contains(stages, stageCurrent) {
+		stages = append(slices.Clone(stages), stageCurrent)
+	}
 	now := time.Now()
 	next := in.version(now)
-	out := versionOutput{ARN: found.arn, Name: found.name, VersionID: next.ID, VersionStages: stages}
-	if old, known := found.versions[next.ID]; known {
+	out := versionOutput{ARN: found.ARN, Name: found.Name, VersionID: next.ID, VersionStages: stages}
+	if old, known := found.Versions[next.ID]; known {
 		if !old.same(next) {
-			return nil, wire.Fail("ResourceExistsException", "You can't use ClientRequestToken %s because that value is already in use for a version of secret %s.", next.ID, found.arn)
+			return nil, wire.Fail("ResourceExistsException", "You can't use ClientRequestToken %s because that value is already in use for a version of secret %s.", next.ID, found.ARN)
 		}
 		return out, nil // the repetition of a request whose answer was lost
 	}
-	return out, s.commit(record{Name: found.name, Version: next, Stages: stages, At: now})
+	return out, s.commit(record{Name: found.Name, Version: next, Stages: stages, At: now})
+}
+
+func checkStages(stages []string) error {
+	if len(stages) > maxStages {
+		return tooLong("versionStages", maxStages)
+	}
+	for _, stage := range stages {
+		if stage == "" || len(stage) > maxStageLength {
+			return tooLong("versionStages.member", maxStageLength)
+		}
+	}
+	return nil
 }
 
 func (v *version) same(other *version) bool {
@@ -148,17 +184,17 @@ func (s *Server) getSecretValue(_ context.Context, in *getSecretValueInput) (any
 		stage = stageCurrent
 	}
 	if id == "" {
-		id = found.stages[stage]
+		id = found.Stages[stage]
 	}
-	v, ok := found.versions[id]
+	v, ok := found.Versions[id]
 	if !ok {
 		return nil, wire.Fail("ResourceNotFoundException", "Secrets Manager can't find the specified secret value for staging label or version: %s%s", in.VersionID, stage)
 	}
-	if stage != "" && found.stages[stage] != id {
+	if stage != "" && found.Stages[stage] != id {
 		return nil, wire.Fail("InvalidRequestException", "You provided a VersionStage that is not associated to the provided VersionId.")
 	}
 	return getSecretValueOutput{
-		versionOutput: versionOutput{ARN: found.arn, Name: found.name, VersionID: id, VersionStages: found.stagesOf()[id]},
+		versionOutput: versionOutput{ARN: found.ARN, Name: found.Name, VersionID: id, VersionStages: found.stagesOf()[id]},
 		SecretString:  v.Text, SecretBinary: v.Bytes, CreatedDate: seconds(v.Created),
 	}, nil
 }
@@ -184,15 +220,15 @@ func (s *Server) describeSecret(_ context.Context, in *describeSecretInput) (any
 		return nil, err
 	}
 	return describeSecretOutput{
-		ARN: found.arn, Name: found.name, Description: found.description, VersionIDsToStages: found.stagesOf(),
-		CreatedDate: seconds(found.created), LastChangedDate: seconds(found.changed),
+		ARN: found.ARN, Name: found.Name, Description: found.Description, VersionIDsToStages: found.stagesOf(),
+		CreatedDate: seconds(found.Created), LastChangedDate: seconds(found.Changed),
 	}, nil
 }
 
 // stagesOf returns the staging labels of every version that has one.
 func (s *secret) stagesOf() map[string][]string {
 	out := map[string][]string{}
-	for stage, id := range s.stages {
+	for stage, id := range s.Stages {
 		out[id] = append(out[id], stage)
 	}
 	return out

@@ -8,7 +8,8 @@ package secrets
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,18 +27,23 @@ const (
 
 // Server is the service. Create it with New.
 type Server struct {
-	journal    wire.Journal
-	operations map[string]wire.Operation
+	wire.JSONService
+
+	journal wire.Journal
 
 	mu      sync.RWMutex
 	secrets map[string]*secret // by name
 }
 
+// secret is one secret as it stands in memory and, after a compaction, in the journal.
 type secret struct {
-	name, arn, description string
-	created, changed       time.Time
-	versions               map[string]*version
-	stages                 map[string]string // staging label to version id
+	Name        string              `json:"name"`
+	ARN         string              `json:"arn"`
+	Description string              `json:"description,omitempty"`
+	Created     time.Time           `json:"created"`
+	Changed     time.Time           `json:"changed"`
+	Versions    map[string]*version `json:"versions"` // by their ids
+	Stages      map[string]string   `json:"stages"`   // staging label to version id
 }
 
 // version is one value as it stands in memory and in the journal: text or bytes.
@@ -51,34 +57,25 @@ type version struct {
 // New makes an empty service; every change goes into journal before it takes effect.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, secrets: map[string]*secret{}}
-	s.operations = map[string]wire.Operation{
+	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
 		"CreateSecret":   wire.Typed(s.createSecret),
 		"DescribeSecret": wire.Typed(s.describeSecret),
 		"GetSecretValue": wire.Typed(s.getSecretValue),
 		"PutSecretValue": wire.Typed(s.putSecretValue),
-	}
+	}}
 	return s
 }
 
-// Name implements wire.Service.
-func (s *Server) Name() string { return serviceName }
-
-// Operation implements wire.Service.
-func (s *Server) Operation(r *http.Request) string { return wire.Target(r) }
-
-// Serve implements wire.Service.
-func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
-	wire.ServeJSON(w, r, "1.1", s.operations)
-}
-
-// record is one change as it stands in the journal: a new version, of a new secret when ARN is set.
+// record is one change as it stands in the journal: a new version, of a new secret when ARN is set. A compaction writes
+// whole secrets instead.
 type record struct {
-	Name        string    `json:"name"`
+	Whole       *secret   `json:"whole,omitempty"`
+	Name        string    `json:"name,omitempty"`
 	ARN         string    `json:"arn,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Version     *version  `json:"version,omitempty"` // none when a secret is made without a value
 	Stages      []string  `json:"stages,omitempty"`
-	At          time.Time `json:"at"`
+	At          time.Time `json:"at,omitzero"`
 }
 
 // Replay implements wire.Service.
@@ -92,6 +89,18 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	return s.apply(r)
 }
 
+// Dump implements wire.Service.
+func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(s.secrets)) {
+		if err := emit(record{Whole: s.secrets[name]}); err != nil {
+			return err
+		}
+	}
+	return finish()
+}
+
 // commit stores r and then lets it take effect. The caller holds the mutex.
 func (s *Server) commit(r record) error {
 	if err := s.journal.Append(serviceName, r); err != nil {
@@ -101,19 +110,23 @@ func (s *Server) commit(r record) error {
 }
 
 func (s *Server) apply(r record) error {
+	if r.Whole != nil {
+		s.secrets[r.Whole.Name] = r.Whole
+		return nil
+	}
 	if r.ARN != "" {
 		s.secrets[r.Name] = &secret{
-			name: r.Name, arn: r.ARN, description: r.Description, created: r.At,
-			versions: map[string]*version{}, stages: map[string]string{},
+			Name: r.Name, ARN: r.ARN, Description: r.Description, Created: r.At,
+			Versions: map[string]*version{}, Stages: map[string]string{},
 		}
 	}
 	found, ok := s.secrets[r.Name]
 	if !ok {
 		return fmt.Errorf("secretsmanager record: no secret %q", r.Name)
 	}
-	found.changed = r.At
+	found.Changed = r.At
 	if r.Version != nil {
-		found.versions[r.Version.ID] = r.Version
+		found.Versions[r.Version.ID] = r.Version
 		found.move(r.Stages, r.Version.ID)
 	}
 	return nil
@@ -122,21 +135,24 @@ func (s *Server) apply(r record) error {
 // move puts staging labels on the version id. The one that loses AWSCURRENT becomes AWSPREVIOUS.
 func (s *secret) move(stages []string, id string) {
 	for _, stage := range stages {
-		if last, ok := s.stages[stage]; ok && stage == stageCurrent && last != id {
-			s.stages[stagePrevious] = last
+		if last, ok := s.Stages[stage]; ok && stage == stageCurrent && last != id {
+			s.Stages[stagePrevious] = last
 		}
-		s.stages[stage] = id
+		s.Stages[stage] = id
 	}
 }
 
 // find returns the secret of a name or ARN, with or without the six characters that AWS adds to the name.
 func (s *Server) find(secretID string) (*secret, error) {
+	if secretID == "" {
+		return nil, wire.Fail("InvalidParameterException", "You must provide a value for the SecretId parameter.")
+	}
 	name, isARN := strings.CutPrefix(secretID, arnPrefix)
 	if found, ok := s.secrets[name]; ok {
 		return found, nil
 	}
 	if cut := strings.LastIndexByte(name, '-'); isARN && cut > 0 {
-		if found, ok := s.secrets[name[:cut]]; ok && found.arn == secretID {
+		if found, ok := s.secrets[name[:cut]]; ok && found.ARN == secretID {
 			return found, nil
 		}
 	}

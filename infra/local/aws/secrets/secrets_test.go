@@ -2,6 +2,7 @@ package secrets_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -92,6 +93,43 @@ func TestPutSecretValueIsIdempotentByItsToken(t *testing.T) {
 	}
 }
 
+func TestCreateSecretIsIdempotentByItsToken(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	token := "0c6a2b1e-1111-4222-8333-444455556666"
+	again := func(value string) (*sdk.CreateSecretOutput, error) {
+		return client.CreateSecret(t.Context(), &sdk.CreateSecretInput{Name: awssdk.String("keys"), SecretString: &value, ClientRequestToken: &token})
+	}
+	first, err := again("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := again("one")
+	if err != nil || *second.ARN != *first.ARN || *second.VersionId != token {
+		t.Errorf("the repetition gave %+v, %v, want %+v", second, err, first)
+	}
+	_, err = again("two")
+	if _, ok := errors.AsType[*types.ResourceExistsException](err); !ok {
+		t.Errorf("another value under the same token: got %v, want *types.ResourceExistsException", err)
+	}
+}
+
+func TestTheFirstVersionOfASecretIsCurrent(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	if _, err := client.CreateSecret(t.Context(), &sdk.CreateSecretInput{Name: awssdk.String("empty")}); err != nil {
+		t.Fatal(err)
+	}
+	first := put(t, client, &sdk.PutSecretValueInput{SecretId: awssdk.String("empty"), SecretString: awssdk.String("x"), VersionStages: []string{"AWSPENDING"}})
+	if diff := cmp.Diff([]string{"AWSPENDING", "AWSCURRENT"}, first.VersionStages); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	out, err := client.GetSecretValue(t.Context(), &sdk.GetSecretValueInput{SecretId: awssdk.String("empty")})
+	if err != nil || *out.SecretString != "x" {
+		t.Errorf("got %+v, %v, want the only version", out, err)
+	}
+}
+
 func TestSecretsManagerRefusesWhatAWSRefuses(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -117,10 +155,42 @@ func TestSecretsManagerRefusesWhatAWSRefuses(t *testing.T) {
 			})
 			return err
 		}, "InvalidParameterException"},
+		"a short token": {func() error {
+			_, err := client.PutSecretValue(t.Context(), &sdk.PutSecretValueInput{
+				SecretId: awssdk.String("keys"), SecretString: awssdk.String("x"), ClientRequestToken: awssdk.String(strings.Repeat("x", 31)),
+			})
+			return err
+		}, "InvalidParameterException"},
+		"a value above 64 KiB": {func() error {
+			_, err := client.PutSecretValue(t.Context(), &sdk.PutSecretValueInput{
+				SecretId: awssdk.String("keys"), SecretString: awssdk.String(strings.Repeat("x", 64<<10+1)),
+			})
+			return err
+		}, "ValidationException"},
+		"twenty-one labels": {func() error {
+			_, err := client.PutSecretValue(t.Context(), &sdk.PutSecretValueInput{
+				SecretId: awssdk.String("keys"), SecretString: awssdk.String("x"), VersionStages: strings.Split("abcdefghijklmnopqrstu", ""),
+			})
+			return err
+		}, "ValidationException"},
+		"a label of 257 letters": {func() error {
+			_, err := client.PutSecretValue(t.Context(), &sdk.PutSecretValueInput{
+				SecretId: awssdk.String("keys"), SecretString: awssdk.String("x"), VersionStages: []string{strings.Repeat("x", 257)},
+			})
+			return err
+		}, "ValidationException"},
+		"an unknown secret": {func() error {
+			_, err := client.PutSecretValue(t.Context(), &sdk.PutSecretValueInput{SecretId: awssdk.String("none"), SecretString: awssdk.String("x")})
+			return err
+		}, "ResourceNotFoundException"},
+		"an empty id": {func() error {
+			_, err := client.GetSecretValue(t.Context(), &sdk.GetSecretValueInput{SecretId: awssdk.String("")})
+			return err
+		}, "InvalidParameterException"},
 		"neither text nor bytes": {func() error {
 			_, err := client.PutSecretValue(t.Context(), &sdk.PutSecretValueInput{SecretId: awssdk.String("keys")})
 			return err
-		}, "InvalidParameterException"},
+		}, "InvalidRequestException"},
 		"a secret without a value": {func() error {
 			_, err := client.GetSecretValue(t.Context(), &sdk.GetSecretValueInput{SecretId: awssdk.String("empty")})
 			return err

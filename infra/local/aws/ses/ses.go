@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -29,6 +30,8 @@ const (
 	namespace     = "http://ses.amazonaws.com/doc/2010-12-01/"
 	maxForm       = 14 << 20 // SES takes mails of 10 MB, which base64 makes a third longer
 	maxRecipients = 50
+	maxMessage    = 10 << 20
+	maxAddress    = 320
 )
 
 // Mail is one accepted mail. A mail sent with SendRawEmail has Raw, and of the rest what its headers say.
@@ -88,6 +91,18 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	return nil
 }
 
+// Dump implements wire.Service.
+func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, m := range s.sent {
+		if err := emit(m); err != nil {
+			return err
+		}
+	}
+	return finish()
+}
+
 // Serve implements wire.Service.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 	operation := s.Operation(r)
@@ -100,6 +115,9 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 		m, err = fromRaw(r.PostForm)
 	default:
 		err = wire.Fail("InvalidAction", "operation %q is not part of the embedded AWS", operation)
+	}
+	if name := r.PostForm.Get("ConfigurationSetName"); err == nil && name != "" {
+		err = wire.Fail("ConfigurationSetDoesNotExist", "Configuration set <%s> does not exist.", name)
 	}
 	if err == nil {
 		err = m.check()
@@ -175,23 +193,43 @@ func fromRaw(form url.Values) (Mail, error) {
 	return m, nil
 }
 
+// check refuses what SES refuses before it looks at identities, of which there are none here.
 func (m Mail) check() error {
-	if _, err := mail.ParseAddress(m.From); err != nil {
-		return wire.Fail("InvalidParameterValue", "Missing final '@domain'")
-	}
 	if len(m.To) == 0 {
 		return wire.Fail("InvalidParameterValue", "Missing required header 'To'.")
 	}
 	if len(m.To) > maxRecipients {
 		return wire.Fail("InvalidParameterValue", "Recipient count exceeds %d.", maxRecipients)
 	}
-	for _, recipient := range m.To {
-		if _, err := mail.ParseAddress(recipient); err != nil {
-			return wire.Fail("InvalidParameterValue", "Missing final '@domain'")
+	for _, address := range slices.Concat([]string{m.From}, m.To, m.ReplyTo) {
+		if err := checkAddress(address); err != nil {
+			return err
 		}
 	}
 	if m.Raw == nil && m.Text == "" && m.HTML == "" {
 		return wire.Fail("InvalidParameterValue", "Must supply a body: text, HTML or both.")
+	}
+	if strings.ContainsFunc(m.Subject, unicode.IsControl) {
+		return wire.Fail("InvalidParameterValue", "The subject holds control characters.")
+	}
+	if size := len(m.Raw) + len(m.Text) + len(m.HTML); size > maxMessage {
+		return wire.Fail("InvalidParameterValue", "Message length is more than %d bytes long: '%d'.", maxMessage, size)
+	}
+	return nil
+}
+
+// checkAddress takes an address with or without a display name. The address itself is ASCII: SES does not support
+// SMTPUTF8, and international domains come in Punycode (API reference, SendEmail, Source).
+func checkAddress(text string) error {
+	parsed, err := mail.ParseAddress(text)
+	if err != nil {
+		return wire.Fail("InvalidParameterValue", "Missing final '@domain'")
+	}
+	if len(parsed.Address) > maxAddress {
+		return wire.Fail("InvalidParameterValue", "The address is longer than %d characters.", maxAddress)
+	}
+	if strings.ContainsFunc(parsed.Address, func(r rune) bool { return r <= ' ' || r >= unicode.MaxASCII }) {
+		return wire.Fail("InvalidParameterValue", "Local address contains control or whitespace, or the address is not ASCII")
 	}
 	return nil
 }

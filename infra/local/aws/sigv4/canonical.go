@@ -1,12 +1,16 @@
 package sigv4
 
 import (
-	"crypto/hmac"
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,23 +18,37 @@ import (
 
 // canonicalRequest renders r as the signer had to render it, restricted to the headers that sig lists.
 func canonicalRequest(r *http.Request, query url.Values, sig *signature) string {
-	path, err := url.PathUnescape(r.URL.EscapedPath())
-	if err != nil {
-		path = r.URL.Path
-	}
-	var headers strings.Builder
+	var out strings.Builder
+	out.Grow(1024)
+	out.WriteString(r.Method + "\n" + canonicalPath(r, sig.service) + "\n" + canonicalQuery(query) + "\n")
 	for _, name := range sig.signedHeaders {
-		headers.WriteString(name + ":" + canonicalHeader(r, name) + "\n")
+		for _, piece := range []string{name, ":", canonicalHeader(r, name), "\n"} {
+			out.WriteString(piece)
+		}
 	}
-	return strings.Join([]string{
-		r.Method,
-		strings.ReplaceAll(escape(path), "%2F", "/"), // S3 encodes the path once and leaves it unnormalised
-		canonicalQuery(query),
-		headers.String(),
-		strings.Join(sig.signedHeaders, ";"),
-		sig.payload,
-	}, "\n")
+	out.WriteString("\n" + strings.Join(sig.signedHeaders, ";") + "\n" + sig.payload)
+	return out.String()
 }
+
+// canonicalPath is the path encoded once for S3. The others normalise it as it was sent and encode it a second time
+// ("Create a canonical request" in the IAM user guide).
+func canonicalPath(r *http.Request, service string) string {
+	sent := r.URL.EscapedPath()
+	if service != serviceS3 {
+		clean := path.Clean("/" + sent)
+		if strings.HasSuffix(sent, "/") && clean != "/" {
+			clean += "/"
+		}
+		return escapePath(clean)
+	}
+	decoded, err := url.PathUnescape(sent)
+	if err != nil {
+		decoded = r.URL.Path
+	}
+	return escapePath(decoded)
+}
+
+func escapePath(s string) string { return strings.ReplaceAll(escape(s), "%2F", "/") }
 
 // canonicalHeader joins the values of one header and squeezes their spaces. Two headers live outside http.Header.
 func canonicalHeader(r *http.Request, name string) string {
@@ -39,6 +57,8 @@ func canonicalHeader(r *http.Request, name string) string {
 		return host(r)
 	case name == "content-length" && len(values) == 0:
 		return strconv.FormatInt(r.ContentLength, 10)
+	case len(values) == 1 && !strings.Contains(values[0], "  "):
+		return strings.TrimSpace(values[0])
 	default:
 		squeezed := make([]string, len(values))
 		for i, value := range values {
@@ -67,19 +87,40 @@ func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-// compute derives the day's signing key from the secret and signs the canonical request with it.
-func (s *signature) compute(canonical, secret string) string {
+// host prefers the Host of a received request; a request that an SDK client hands over in-process may only have a URL.
+func host(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
+
+// stringToSign is what the signing key signs.
+func (s *signature) stringToSign(canonical string) string {
 	digest := sha256.Sum256([]byte(canonical))
-	toSign := strings.Join([]string{algorithm, s.date, s.scope, hex.EncodeToString(digest[:])}, "\n")
-	key := []byte("AWS4" + secret)
-	for part := range strings.SplitSeq(s.scope, "/") {
-		key = sign(key, part)
-	}
-	return hex.EncodeToString(sign(key, toSign))
+	return algorithm + "\n" + s.date + "\n" + s.scope + "\n" + hex.EncodeToString(digest[:])
 }
 
-func sign(key []byte, text string) []byte {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(text))
-	return mac.Sum(nil)
+// body is a request body that was read to be hashed and can be read again.
+type body struct {
+	bytes.Reader
+
+	content []byte
+}
+
+// Bytes is the whole body, for a middleware that needs it and would otherwise read and restore it.
+func (b *body) Bytes() []byte { return b.content }
+
+// Close implements io.Closer.
+func (b *body) Close() error { return nil }
+
+// hashBody reads the body of r, puts it back and returns its SHA-256 in hex.
+func hashBody(r *http.Request) (string, error) {
+	var read bytes.Buffer
+	if r.Body != nil {
+		read.Grow(int(min(max(r.ContentLength, 0), 1<<20)) + bytes.MinRead)
+		if _, err := io.Copy(&read, r.Body); err != nil {
+			return "", fmt.Errorf("read the body: %w", err)
+		}
+	}
+	kept := &body{content: read.Bytes()}
+	kept.Reset(kept.content)
+	r.Body = kept
+	digest := sha256.Sum256(kept.content)
+	return hex.EncodeToString(digest[:]), nil
 }

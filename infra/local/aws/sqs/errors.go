@@ -1,6 +1,10 @@
 package sqs
 
-import "recordbridge/infra/local/aws/wire"
+import (
+	"net/http"
+
+	"recordbridge/infra/local/aws/wire"
+)
 
 // queryCode is the code that SQS used before it spoke JSON. SDKs prefer it over the new one, so code that compares
 // strings sees "AWS.SimpleQueueService.NonExistentQueue" while errors.As still finds *types.QueueDoesNotExist.
@@ -11,11 +15,20 @@ func queryCode(code string) string {
 	case "QueueNameExists":
 		return "QueueAlreadyExists"
 	case "BatchEntryIdsNotDistinct", "BatchRequestTooLong", "EmptyBatchRequest", "InvalidBatchEntryId",
-		"MessageNotInflight", "TooManyEntriesInBatchRequest", "UnsupportedOperation":
+		"MessageNotInflight", "PurgeQueueInProgress", "TooManyEntriesInBatchRequest", "UnsupportedOperation":
 		return "AWS.SimpleQueueService." + code
 	default:
 		return code
 	}
+}
+
+func missing(parameter string) error {
+	return wire.Fail("MissingParameter", "The request must contain the parameter %s.", parameter)
+}
+
+// exceeded are the errors that SQS answers with 403.
+func exceeded(code, message string) error {
+	return &wire.Error{Code: code, Message: message, Status: http.StatusForbidden}
 }
 
 func outOfRange(parameter string, value, low, high int) error {

@@ -1,6 +1,7 @@
 package sqs
 
 import (
+	"cmp"
 	"container/heap"
 	"encoding/base64"
 	"strconv"
@@ -20,6 +21,8 @@ type message struct {
 	FirstReceived time.Time            `json:"first_received,omitzero"`
 	Received      time.Time            `json:"received,omitzero"`
 	Receives      int                  `json:"receives,omitempty"`
+	FirstHandle   int                  `json:"first_handle,omitempty"` // the earliest delivery whose receipt handle is valid
+	Doubled       bool                 `json:"doubled,omitempty"`      // the latest delivery left a copy that can be received
 	VisibleAt     time.Time            `json:"visible_at"`
 	SourceARN     string               `json:"source_arn,omitempty"` // the queue that a dead letter failed in
 
@@ -27,26 +30,45 @@ type message struct {
 	index int // in the queue's schedule, -1 while it is outside
 }
 
-// attribute is a MessageAttributeValue of the API.
-type attribute struct {
-	DataType    string  `json:"DataType"`
-	StringValue *string `json:"StringValue,omitempty"`
-	BinaryValue []byte  `json:"BinaryValue,omitempty"`
-}
-
 // handle is the receipt handle of the message's latest delivery.
 func (m *message) handle() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(m.ID + "#" + strconv.Itoa(m.Receives)))
 }
 
-// idOfHandle returns the message that a receipt handle speaks of.
-func idOfHandle(handle string) (string, error) {
-	decoded, err := base64.RawURLEncoding.DecodeString(handle)
-	id, _, ok := strings.Cut(string(decoded), "#")
-	if err != nil || !ok {
-		return "", wire.Fail("ReceiptHandleIsInvalid", "The input receipt handle is not a valid receipt handle.")
+// receipt is what a receipt handle says: the message, and which of its deliveries.
+type receipt struct {
+	id       string
+	delivery int
+}
+
+func readHandle(handle string) (receipt, error) {
+	if handle == "" {
+		return receipt{}, missing("ReceiptHandle")
 	}
-	return id, nil
+	decoded, err := base64.RawURLEncoding.DecodeString(handle)
+	id, number, _ := strings.Cut(string(decoded), "#")
+	delivery, noNumber := strconv.Atoi(number)
+	if err != nil || noNumber != nil {
+		return receipt{}, wire.Fail("ReceiptHandleIsInvalid", "The input receipt handle is not a valid receipt handle.")
+	}
+	return receipt{id, delivery}, nil
+}
+
+// receive counts a delivery. The handles of earlier ones end with it, except that of the delivery that it doubles.
+func (m *message) receive(at, until time.Time, doubled bool) {
+	m.Receives++
+	if !m.Doubled {
+		m.FirstHandle = m.Receives
+	}
+	m.Received, m.VisibleAt, m.Doubled = at, until, doubled
+	if m.FirstReceived.IsZero() {
+		m.FirstReceived = at
+	}
+}
+
+// compare orders messages by when they become visible; those that do together keep the order in which they came.
+func (m *message) compare(other *message) int {
+	return cmp.Or(m.VisibleAt.Compare(other.VisibleAt), cmp.Compare(m.place, other.place))
 }
 
 func (m *message) inFlight(now time.Time) bool { return m.Receives > 0 && m.VisibleAt.After(now) }
@@ -57,13 +79,24 @@ type queue struct {
 	attributes map[string]string // as the caller set them
 	settings   settings          // the same, parsed
 	created    time.Time
+	modified   time.Time // when the attributes were set last
+	purged     time.Time // zero when never
 	messages   map[string]*message
 	schedule   schedule
 	wake       chan struct{} // closed and replaced whenever a message may have become visible
 }
 
 func newQueue(name string, created time.Time) *queue {
-	return &queue{name: name, created: created, messages: map[string]*message{}, wake: make(chan struct{})}
+	return &queue{name: name, created: created, modified: created, messages: map[string]*message{}, wake: make(chan struct{})}
+}
+
+// received returns the message of a receipt, nil when it is gone or was delivered anew since.
+func (q *queue) received(r receipt, now time.Time) *message {
+	m, ok := q.messages[r.id]
+	if !ok || q.expired(m, now) || r.delivery < max(m.FirstHandle, 1) || r.delivery > m.Receives {
+		return nil
+	}
+	return m
 }
 
 func (q *queue) arn() string { return arnPrefix + q.name }
@@ -121,19 +154,24 @@ func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 	return visible, inFlight, delayed
 }
 
+// room is how many messages more may be in flight.
+func (q *queue) room(now time.Time) int {
+	if len(q.messages) < maxInFlight {
+		return maxInFlight // at least as many as there are messages
+	}
+	_, inFlight, _ := q.counts(now)
+	return max(maxInFlight-inFlight, 0)
+}
+
 // schedule is a heap of messages, the one that is visible first on top.
 type schedule []*message
 
 // Len implements heap.Interface.
 func (s *schedule) Len() int { return len(*s) }
 
-// Less implements heap.Interface. Messages that become visible together keep the order in which they came.
+// Less implements heap.Interface.
 func (s *schedule) Less(i, j int) bool {
-	a, b := (*s)[i], (*s)[j]
-	if a.VisibleAt.Equal(b.VisibleAt) {
-		return a.place < b.place
-	}
-	return a.VisibleAt.Before(b.VisibleAt)
+	return (*s)[i].compare((*s)[j]) < 0
 }
 
 // Swap implements heap.Interface.

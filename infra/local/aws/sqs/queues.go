@@ -24,6 +24,9 @@ type queueURLOutput struct {
 func (s *Server) createQueue(_ context.Context, in *createQueueInput) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if in.QueueName == "" {
+		return nil, missing("QueueName")
+	}
 	if !queueName.MatchString(in.QueueName) {
 		return nil, wire.Fail("InvalidParameterValue", "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
 	}
@@ -36,15 +39,12 @@ func (s *Server) createQueue(_ context.Context, in *createQueueInput) (any, erro
 		}
 		return queueURLOutput{QueueURL: s.urlOf(in.QueueName)}, nil
 	}
-	attributes := in.Attributes
-	if attributes == nil {
-		attributes = map[string]string{}
-	}
-	err := s.commit(record{Kind: kindCreate, Queue: in.QueueName, Attributes: attributes, At: time.Now()})
+	err := s.commit(record{Kind: kindCreate, Queue: in.QueueName, Attributes: in.Attributes, At: time.Now()})
 	return queueURLOutput{QueueURL: s.urlOf(in.QueueName)}, err
 }
 
-// checkAttributes refuses what parseSettings refuses, and a dead-letter queue that does not exist yet or is name itself.
+// checkAttributes refuses what parseSettings refuses, and a dead-letter queue that does not exist yet, does not want the
+// queue's dead letters or is the queue itself.
 func (s *Server) checkAttributes(name string, attributes map[string]string) error {
 	parsed, err := parseSettings(attributes)
 	if err != nil || parsed.deadLetterARN == "" {
@@ -55,6 +55,8 @@ func (s *Server) checkAttributes(name string, attributes map[string]string) erro
 		return badRedrive(attributes["RedrivePolicy"], "Dead letter target does not exist.")
 	case target.name == name:
 		return badRedrive(attributes["RedrivePolicy"], "A queue cannot be its own dead letter target.")
+	case !target.settings.redrivers.allow(arnPrefix + name):
+		return badRedrive(attributes["RedrivePolicy"], "Redrive permission of the dead letter target does not allow this queue.")
 	default:
 		return nil
 	}
@@ -84,6 +86,9 @@ type getQueueURLInput struct {
 func (s *Server) getQueueURL(_ context.Context, in *getQueueURLInput) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if in.QueueName == "" {
+		return nil, missing("QueueName")
+	}
 	q, err := s.named(in.QueueName)
 	if err != nil {
 		return nil, err
@@ -107,7 +112,18 @@ func (s *Server) getQueueAttributes(_ context.Context, in *getQueueAttributesInp
 	if err != nil {
 		return nil, err
 	}
-	return getQueueAttributesOutput{Attributes: selected(q.describe(time.Now()), in.AttributeNames)}, nil
+	all := q.describe(time.Now())
+	for _, name := range in.AttributeNames {
+		if _, ok := all[name]; !ok && !slices.Contains(unsetAttributes(), name) {
+			return nil, unknownAttribute(name)
+		}
+	}
+	return getQueueAttributesOutput{Attributes: selected(all, in.AttributeNames)}, nil
+}
+
+// unsetAttributes are names that may be asked for and have no value while nobody has set them, and All.
+func unsetAttributes() []string {
+	return []string{"All", "KmsMasterKeyId", kmsReuse, "Policy", "RedriveAllowPolicy", "RedrivePolicy", "FifoQueue", "ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit"}
 }
 
 // selected returns the entries of all that are named; "All" names every one.
@@ -126,9 +142,11 @@ func selected(all map[string]string, names []string) map[string]string {
 
 // describe returns every attribute of the queue: defaults, what was set, and what is counted.
 func (q *queue) describe(now time.Time) map[string]string {
-	all := map[string]string{}
+	all := map[string]string{sqsSSE: strconv.FormatBool(q.attributes["KmsMasterKeyId"] == "")} // the default since 2022
 	for name, n := range numbers() {
-		all[name] = strconv.Itoa(n.fallback)
+		if name != kmsReuse || q.attributes["KmsMasterKeyId"] != "" {
+			all[name] = strconv.Itoa(n.fallback)
+		}
 	}
 	for name, value := range q.attributes {
 		if value != "" {
@@ -138,6 +156,7 @@ func (q *queue) describe(now time.Time) map[string]string {
 	visible, inFlight, delayed := q.counts(now)
 	all["QueueArn"] = q.arn()
 	all["CreatedTimestamp"] = strconv.FormatInt(q.created.Unix(), 10)
+	all["LastModifiedTimestamp"] = strconv.FormatInt(q.modified.Unix(), 10)
 	all["ApproximateNumberOfMessages"] = strconv.Itoa(visible)
 	all["ApproximateNumberOfMessagesNotVisible"] = strconv.Itoa(inFlight)
 	all["ApproximateNumberOfMessagesDelayed"] = strconv.Itoa(delayed)
@@ -156,8 +175,14 @@ func (s *Server) setQueueAttributes(_ context.Context, in *setQueueAttributesInp
 	if err != nil {
 		return nil, err
 	}
+	if len(in.Attributes) == 0 {
+		return nil, missing("Attributes")
+	}
 	if err := s.checkAttributes(q.name, in.Attributes); err != nil {
 		return nil, err
 	}
-	return nil, s.commit(record{Kind: kindAttributes, Queue: q.name, Attributes: in.Attributes})
+	if _, err := parseSettings(q.with(in.Attributes)); err != nil {
+		return nil, err
+	}
+	return nil, s.commit(record{Kind: kindAttributes, Queue: q.name, Attributes: in.Attributes, At: time.Now()})
 }

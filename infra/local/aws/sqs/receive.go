@@ -8,7 +8,11 @@ import (
 	"time"
 )
 
-const maxReceiveBatch = 10
+const (
+	maxReceiveBatch = 10
+	maxInFlight     = 120_000 // developer guide, "Amazon SQS standard queue quotas"; a short poll beyond it fails
+	fullPause       = time.Second
+)
 
 type receiveMessageInput struct {
 	QueueURL                    string `json:"QueueUrl"`
@@ -40,6 +44,7 @@ type poll struct {
 	max        int
 	visibility time.Duration
 	deadline   time.Time
+	short      bool // does not wait
 	system     []string
 	attributes []string
 }
@@ -82,6 +87,7 @@ func (s *Server) newPoll(in *receiveMessageInput) (poll, error) {
 	return poll{
 		queueURL: in.QueueURL, max: most,
 		visibility: time.Duration(visibility) * time.Second,
+		short:      wait == 0,
 		deadline:   time.Now().Add(time.Duration(wait) * time.Second),
 		system:     slices.Concat(in.AttributeNames, in.MessageSystemAttributeNames),
 		attributes: in.MessageAttributeNames,
@@ -106,6 +112,13 @@ func (p *pause) sleep(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
+// taken is a message that a receive takes.
+type taken struct {
+	*message
+
+	twice bool
+}
+
 // take makes up to p.max visible messages invisible and returns them. Without any it says how long to sleep before
 // the next try, nil when the poll is over.
 func (s *Server) take(p poll) ([]received, *pause, error) {
@@ -116,31 +129,29 @@ func (s *Server) take(p poll) ([]received, *pause, error) {
 		return nil, nil, err
 	}
 	now := time.Now()
-	var chosen []*message
-	// A failing journal must not lose the messages that next took out of the schedule.
+	most := min(p.max, q.room(now))
+	if most == 0 && p.short {
+		return nil, nil, exceeded("OverLimit", "Too many messages are in flight.")
+	}
+	chosen, err := s.choose(q, most, now)
+	// A failing journal must not lose the messages that choose took out of the schedule.
 	defer func() {
 		for _, m := range chosen {
 			if m.index < 0 {
-				q.put(m)
+				q.put(m.message)
 			}
 		}
 	}()
-	for len(chosen) < p.max {
-		m := q.next(now)
-		if m == nil {
-			break
-		}
-		buried, err := s.bury(q, m, now)
-		if !buried {
-			chosen = append(chosen, m)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
+	if err != nil {
+		return nil, nil, err
 	}
 	var out []received
 	for _, m := range chosen {
-		if err := s.commit(record{Kind: kindReceive, Queue: q.name, ID: m.ID, At: now, Until: now.Add(p.visibility)}); err != nil {
+		r := record{Kind: kindReceive, Queue: q.name, ID: m.ID, At: now, Until: now.Add(p.visibility), Twice: m.twice}
+		if m.twice {
+			r.Until = now
+		}
+		if err := s.commit(r); err != nil {
 			return nil, nil, err
 		}
 		out = append(out, m.deliver(p))
@@ -149,10 +160,32 @@ func (s *Server) take(p poll) ([]received, *pause, error) {
 		return out, nil, nil
 	}
 	length := p.deadline.Sub(now)
-	if len(q.schedule) > 0 {
+	if most == 0 {
+		length = min(length, fullPause)
+	} else if len(q.schedule) > 0 {
 		length = min(length, q.schedule[0].VisibleAt.Sub(now))
 	}
 	return nil, &pause{length: length, wake: q.wake}, nil
+}
+
+// choose takes up to most messages out of the schedule of q and buries those that were received too often. The messages
+// come with an error, too: they are still those of the queue.
+func (s *Server) choose(q *queue, most int, now time.Time) ([]taken, error) {
+	var chosen []taken
+	for len(chosen) < most {
+		m, twice := s.next(q, now)
+		if m == nil {
+			break
+		}
+		buried, err := s.bury(q, m, now)
+		if !buried {
+			chosen = append(chosen, taken{m, twice})
+		}
+		if err != nil {
+			return chosen, err
+		}
+	}
+	return chosen, nil
 }
 
 // bury moves m to the dead-letter queue when it was received too often. SQS does so when the next consumer asks.

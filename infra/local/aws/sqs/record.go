@@ -15,6 +15,7 @@ type record struct {
 	ID         string            `json:"id,omitempty"`         // the message's id for all below
 	At         time.Time         `json:"at,omitzero"`          // when it happened
 	Until      time.Time         `json:"until,omitzero"`       // kindReceive, kindVisibility: invisible until then
+	Twice      bool              `json:"twice,omitempty"`      // kindReceive: a copy stays
 	Target     string            `json:"target,omitempty"`     // kindBury, kindRevive: the queue it goes to
 	NewID      string            `json:"new_id,omitempty"`     // kindRevive
 }
@@ -50,9 +51,9 @@ func (s *Server) apply(r record) error {
 	}
 	switch r.Kind {
 	case kindCreate, kindAttributes:
-		return q.set(r.Attributes)
+		return q.set(r.Attributes, r.At)
 	case kindPurge:
-		q.messages, q.schedule = map[string]*message{}, nil
+		q.messages, q.schedule, q.purged = map[string]*message{}, nil, r.At
 		return nil
 	case kindSend:
 		if r.Message == nil {
@@ -72,14 +73,10 @@ func (s *Server) applyToMessage(q *queue, r record) error {
 	}
 	switch r.Kind {
 	case kindReceive:
-		m.Receives++
-		m.Received, m.VisibleAt = r.At, r.Until
-		if m.FirstReceived.IsZero() {
-			m.FirstReceived = r.At
-		}
+		m.receive(r.At, r.Until, r.Twice)
 		q.put(m)
 	case kindVisibility:
-		m.VisibleAt = r.Until
+		m.VisibleAt, m.Doubled = r.Until, false
 		q.put(m)
 	case kindDelete:
 		q.remove(m)
@@ -97,7 +94,7 @@ func (s *Server) applyMove(from *queue, m *message, r record) error {
 		return fmt.Errorf("sqs record %q: no queue %q", r.Kind, r.Target)
 	}
 	from.remove(m)
-	m.VisibleAt = r.At
+	m.VisibleAt, m.Doubled = r.At, false
 	if r.Kind == kindBury {
 		m.SourceARN = from.arn()
 	} else {
@@ -114,16 +111,23 @@ func (s *Server) add(q *queue, m *message) {
 	q.put(m)
 }
 
-func (q *queue) set(attributes map[string]string) error {
-	merged := maps.Clone(attributes)
-	if q.attributes != nil {
-		merged = maps.Clone(q.attributes)
-		maps.Copy(merged, attributes)
-	}
+func (q *queue) set(attributes map[string]string, at time.Time) error {
+	merged := q.with(attributes)
 	parsed, err := parseSettings(merged)
 	if err != nil {
 		return err
 	}
-	q.attributes, q.settings = merged, parsed
+	q.attributes, q.settings, q.modified = merged, parsed, at
 	return nil
+}
+
+// with returns the queue's attributes as they would be after a change.
+func (q *queue) with(attributes map[string]string) map[string]string {
+	merged := map[string]string{}
+	maps.Copy(merged, q.attributes)
+	if attributes["KmsMasterKeyId"] != "" {
+		delete(merged, sqsSSE) // a key takes the place of the key that SQS owns
+	}
+	maps.Copy(merged, attributes)
+	return merged
 }

@@ -2,6 +2,11 @@ package sqs
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,7 +17,10 @@ import (
 type startMessageMoveTaskInput struct {
 	SourceARN      string `json:"SourceArn"`
 	DestinationARN string `json:"DestinationArn"`
+	PerSecond      *int   `json:"MaxNumberOfMessagesPerSecond"`
 }
+
+const maxMovesPerSecond = 500
 
 type startMessageMoveTaskOutput struct {
 	TaskHandle string
@@ -23,9 +31,18 @@ type startMessageMoveTaskOutput struct {
 func (s *Server) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if in.SourceARN == "" {
+		return nil, missing("SourceArn")
+	}
+	if _, err := ranged("MaxNumberOfMessagesPerSecond", in.PerSecond, maxMovesPerSecond, 1, maxMovesPerSecond); err != nil {
+		return nil, err
+	}
 	source := s.findARN(in.SourceARN)
-	if source == nil || (in.DestinationARN != "" && s.findARN(in.DestinationARN) == nil) {
-		return nil, wire.Fail("ResourceNotFoundException", "The resource that you specified for the SourceArn or DestinationArn parameter doesn't exist.")
+	if source == nil {
+		return nil, noResource("SourceArn")
+	}
+	if in.DestinationARN != "" && s.findARN(in.DestinationARN) == nil {
+		return nil, noResource("DestinationArn")
 	}
 	if !s.isDeadLetterQueue(source) {
 		return nil, wire.Fail("InvalidParameterValue", "Source queue must be configured as a Dead Letter Queue.")
@@ -55,6 +72,13 @@ func (s *Server) startMessageMoveTask(_ context.Context, in *startMessageMoveTas
 	return startMessageMoveTaskOutput{TaskHandle: uuid.NewString()}, nil
 }
 
+func noResource(parameter string) error {
+	return &wire.Error{
+		Code: "ResourceNotFoundException", Status: http.StatusNotFound,
+		Message: "The resource that you specified for the " + parameter + " parameter doesn't exist.",
+	}
+}
+
 func (s *Server) isDeadLetterQueue(q *queue) bool {
 	for _, other := range s.queues {
 		if other.settings.deadLetterARN == q.arn() {
@@ -62,4 +86,67 @@ func (s *Server) isDeadLetterQueue(q *queue) bool {
 		}
 	}
 	return false
+}
+
+// parseRedrive reads a RedrivePolicy. The empty text takes the policy away.
+func parseRedrive(text string) (deadLetterARN string, maxReceives int, err error) {
+	if text == "" {
+		return "", 0, nil
+	}
+	var policy struct {
+		DeadLetterTargetARN string          `json:"deadLetterTargetArn"`
+		MaxReceiveCount     json.RawMessage `json:"maxReceiveCount"` // a number or a number in quotes
+	}
+	if json.Unmarshal([]byte(text), &policy) != nil {
+		return "", 0, badRedrive(text, "Redrive policy is not a valid JSON map.")
+	}
+	if policy.DeadLetterTargetARN == "" || len(policy.MaxReceiveCount) == 0 {
+		return "", 0, badRedrive(text, "Redrive policy does not contain mandatory attributes deadLetterTargetArn and maxReceiveCount.")
+	}
+	count, err := strconv.Atoi(strings.Trim(string(policy.MaxReceiveCount), `"`))
+	if err != nil || count < 1 || count > 1000 {
+		return "", 0, badRedrive(text, "Invalid value for maxReceiveCount, must be between 1 and 1000.")
+	}
+	return policy.DeadLetterTargetARN, count, nil
+}
+
+func badRedrive(text, reason string) error {
+	return wire.Fail("InvalidParameterValue", "Value %s for parameter RedrivePolicy is invalid. Reason: %s", text, reason)
+}
+
+// redrivers are the queues that may have this one as their dead-letter queue, as a RedriveAllowPolicy says: all when
+// deny is false, else only those in sources.
+type redrivers struct {
+	deny    bool
+	sources []string
+}
+
+func (r redrivers) allow(arn string) bool { return !r.deny || slices.Contains(r.sources, arn) }
+
+// maxRedrivers is the limit for sourceQueueArns.
+const maxRedrivers = 10
+
+// parseRedrivers reads a RedriveAllowPolicy. The empty text takes the policy away.
+func parseRedrivers(text string) (redrivers, error) {
+	if text == "" {
+		return redrivers{}, nil
+	}
+	var policy struct {
+		Permission string   `json:"redrivePermission"`
+		Sources    []string `json:"sourceQueueArns"`
+	}
+	byQueue := false
+	if err := json.Unmarshal([]byte(text), &policy); err == nil {
+		byQueue = policy.Permission == "byQueue" && len(policy.Sources) > 0 && len(policy.Sources) <= maxRedrivers
+	}
+	switch {
+	case byQueue:
+		return redrivers{deny: true, sources: policy.Sources}, nil
+	case policy.Permission == "allowAll" && policy.Sources == nil:
+		return redrivers{}, nil
+	case policy.Permission == "denyAll" && policy.Sources == nil:
+		return redrivers{deny: true}, nil
+	default:
+		return redrivers{}, wire.Fail("InvalidParameterValue", "Value %s for parameter RedriveAllowPolicy is invalid.", text)
+	}
 }

@@ -2,6 +2,7 @@ package sqs
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,7 +12,10 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-const maxAttributes = 10
+const invalidCharacters = "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF"
+
+// groupID: API reference, SendMessage.
+var groupID = regexp.MustCompile("^[!-~]{1,128}$")
 
 // outgoing is one message of SendMessage, or one entry of SendMessageBatch, where ID names the entry.
 type outgoing struct {
@@ -19,7 +23,10 @@ type outgoing struct {
 	MessageBody       string
 	DelaySeconds      *int
 	MessageAttributes map[string]attribute
-	MessageGroupID    string `json:"MessageGroupId"`
+	MessageGroupID    *string `json:"MessageGroupId"`
+	// What follows is refused: a standard queue has no deduplication, and nobody here reads a trace header.
+	MessageDeduplicationID  *string `json:"MessageDeduplicationId"`
+	MessageSystemAttributes map[string]attribute
 }
 
 type sent struct {
@@ -78,7 +85,7 @@ func (s *Server) enqueue(q *queue, in outgoing) (any, error) {
 	}
 	now := time.Now()
 	m := &message{
-		ID: uuid.NewString(), Body: in.MessageBody, Attributes: in.MessageAttributes, GroupID: in.MessageGroupID,
+		ID: uuid.NewString(), Body: in.MessageBody, Attributes: in.MessageAttributes, GroupID: in.group(),
 		Sent: now, VisibleAt: now.Add(time.Duration(delay) * time.Second),
 	}
 	if err := s.commit(record{Kind: kindSend, Queue: q.name, Message: m}); err != nil {
@@ -103,40 +110,33 @@ func (o outgoing) size() int {
 	return total
 }
 
+func (o outgoing) group() string {
+	if o.MessageGroupID == nil {
+		return ""
+	}
+	return *o.MessageGroupID
+}
+
 func (o outgoing) check(maxBytes int) error {
 	if o.MessageBody == "" {
-		return wire.Fail("MissingParameter", "The request must contain the parameter MessageBody.")
+		return missing("MessageBody")
 	}
 	if o.size() > maxBytes {
 		return wire.Fail("InvalidParameterValue", "One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", maxBytes)
 	}
 	if strings.ContainsFunc(o.MessageBody, forbidden) {
-		return wire.Fail("InvalidMessageContents", "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF")
+		return wire.Fail("InvalidMessageContents", "%s", invalidCharacters)
 	}
-	if len(o.MessageGroupID) > 128 {
-		return wire.Fail("InvalidParameterValue", "Value for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include 1 to 128 characters.")
+	if o.MessageGroupID != nil && !groupID.MatchString(*o.MessageGroupID) {
+		return wire.Fail("InvalidParameterValue", "Value %s for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.", *o.MessageGroupID)
 	}
-	if len(o.MessageAttributes) > maxAttributes {
-		return wire.Fail("InvalidParameterValue", "Number of message attributes [%d] exceeds the allowed maximum [%d].", len(o.MessageAttributes), maxAttributes)
+	if o.MessageDeduplicationID != nil {
+		return wire.Fail("InvalidParameterValue", "Value %s for parameter MessageDeduplicationId is invalid. Reason: The request include parameter that is not valid for this queue type.", *o.MessageDeduplicationID)
 	}
-	for name, value := range o.MessageAttributes {
-		if !value.valid() {
-			return wire.Fail("InvalidParameterValue", "The message attribute '%s' must contain a non-empty value of a supported type.", name)
-		}
+	if len(o.MessageSystemAttributes) > 0 {
+		return wire.Fail("UnsupportedOperation", "MessageSystemAttributes are not part of the embedded AWS.")
 	}
-	return nil
-}
-
-func (a attribute) valid() bool {
-	kind, _, _ := strings.Cut(a.DataType, ".")
-	switch kind {
-	case "String", "Number":
-		return a.StringValue != nil && *a.StringValue != ""
-	case "Binary":
-		return len(a.BinaryValue) > 0
-	default:
-		return false
-	}
+	return checkMessageAttributes(o.MessageAttributes)
 }
 
 // forbidden reports whether a message body may not hold r. JSON decoding turns bytes that are no UTF-8 into U+FFFD,

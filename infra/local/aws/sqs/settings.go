@@ -3,7 +3,6 @@ package sqs
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"recordbridge/infra/local/aws/wire"
@@ -14,6 +13,9 @@ const (
 	maxDelaySeconds      = 900
 	maxWaitSeconds       = 20
 	maxVisibilitySeconds = 12 * 60 * 60
+
+	kmsReuse = "KmsDataKeyReusePeriodSeconds"
+	sqsSSE   = "SqsManagedSseEnabled"
 )
 
 // settings are the attributes of a queue that change what it does.
@@ -23,6 +25,7 @@ type settings struct {
 	maxBytes                int
 	deadLetterARN           string // "" without a redrive policy
 	maxReceives             int
+	redrivers               redrivers
 }
 
 // number is the range and default of a numeric queue attribute.
@@ -31,6 +34,7 @@ type number struct{ low, high, fallback int }
 func numbers() map[string]number {
 	return map[string]number{
 		"DelaySeconds":                  {0, maxDelaySeconds, 0},
+		kmsReuse:                        {60, 86_400, 300},
 		"MaximumMessageSize":            {1024, maxMessageBytes, maxMessageBytes},
 		"MessageRetentionPeriod":        {60, 1_209_600, 345_600},
 		"ReceiveMessageWaitTimeSeconds": {0, maxWaitSeconds, 0},
@@ -46,26 +50,21 @@ func parseSettings(attributes map[string]string) (settings, error) {
 	}
 	var out settings
 	for name, text := range attributes {
-		switch name {
-		case "Policy", "KmsMasterKeyId", "KmsDataKeyReusePeriodSeconds", "RedriveAllowPolicy", "SqsManagedSseEnabled":
-		case "RedrivePolicy":
-			var err error
-			if out.deadLetterARN, out.maxReceives, err = parseRedrive(text); err != nil {
+		n, isNumber := numbers()[name]
+		value, noNumber := strconv.Atoi(text)
+		switch {
+		case isNumber && (noNumber != nil || value < n.low || value > n.high):
+			return settings{}, badAttribute(name)
+		case isNumber:
+			values[name] = value
+		default:
+			if err := out.parseText(name, text); err != nil {
 				return settings{}, err
 			}
-		case "FifoQueue":
-			return settings{}, wire.Fail("UnsupportedOperation", "FIFO queues are not part of the embedded AWS.")
-		default:
-			n, known := numbers()[name]
-			if !known {
-				return settings{}, wire.Fail("InvalidAttributeName", "Unknown Attribute %s.", name)
-			}
-			value, err := strconv.Atoi(text)
-			if err != nil || value < n.low || value > n.high {
-				return settings{}, wire.Fail("InvalidAttributeValue", "Invalid value for the parameter %s.", name)
-			}
-			values[name] = value
 		}
+	}
+	if attributes["KmsMasterKeyId"] != "" && attributes[sqsSSE] == "true" {
+		return settings{}, wire.Fail("InvalidAttributeName", "You can use one type of server-side encryption (SSE) at one time. You can either enable KMS SSE or SQS SSE.")
 	}
 	out.delay, out.wait = values["DelaySeconds"], values["ReceiveMessageWaitTimeSeconds"]
 	out.visibility, out.maxBytes = values["VisibilityTimeout"], values["MaximumMessageSize"]
@@ -73,28 +72,37 @@ func parseSettings(attributes map[string]string) (settings, error) {
 	return out, nil
 }
 
-// parseRedrive reads a RedrivePolicy. The empty text takes the policy away.
-func parseRedrive(text string) (deadLetterARN string, maxReceives int, err error) {
-	if text == "" {
-		return "", 0, nil
+// parseText reads an attribute that is no number. What is only shown again has to have the right form all the same.
+func (out *settings) parseText(name, text string) (err error) {
+	switch name {
+	case "KmsMasterKeyId":
+	case "Policy":
+		if text != "" && !json.Valid([]byte(text)) {
+			return badAttribute(name)
+		}
+	case sqsSSE:
+		if text != "true" && text != "false" {
+			return badAttribute(name)
+		}
+	case "RedrivePolicy":
+		out.deadLetterARN, out.maxReceives, err = parseRedrive(text)
+	case "RedriveAllowPolicy":
+		out.redrivers, err = parseRedrivers(text)
+	case "FifoQueue":
+		if text == "true" {
+			return wire.Fail("UnsupportedOperation", "FIFO queues are not part of the embedded AWS.")
+		}
+		return unknownAttribute(name)
+	default:
+		return unknownAttribute(name)
 	}
-	var policy struct {
-		DeadLetterTargetARN string          `json:"deadLetterTargetArn"`
-		MaxReceiveCount     json.RawMessage `json:"maxReceiveCount"` // a number or a number in quotes
-	}
-	if json.Unmarshal([]byte(text), &policy) != nil {
-		return "", 0, badRedrive(text, "Redrive policy is not a valid JSON map.")
-	}
-	if policy.DeadLetterTargetARN == "" || len(policy.MaxReceiveCount) == 0 {
-		return "", 0, badRedrive(text, "Redrive policy does not contain mandatory attributes deadLetterTargetArn and maxReceiveCount.")
-	}
-	count, err := strconv.Atoi(strings.Trim(string(policy.MaxReceiveCount), `"`))
-	if err != nil || count < 1 || count > 1000 {
-		return "", 0, badRedrive(text, "Invalid value for maxReceiveCount, must be between 1 and 1000.")
-	}
-	return policy.DeadLetterTargetARN, count, nil
+	return err
 }
 
-func badRedrive(text, reason string) error {
-	return wire.Fail("InvalidParameterValue", "Value %s for parameter RedrivePolicy is invalid. Reason: %s", text, reason)
+func badAttribute(name string) error {
+	return wire.Fail("InvalidAttributeValue", "Invalid value for the parameter %s.", name)
+}
+
+func unknownAttribute(name string) error {
+	return wire.Fail("InvalidAttributeName", "Unknown Attribute %s.", name)
 }

@@ -52,15 +52,15 @@ func (s *Server) deleteMessageBatch(_ context.Context, in *deleteMessageBatchInp
 // settle deletes the message. With the handle of an earlier delivery it succeeds and deletes nothing: that is what
 // the API reference warns of, and what a consumer meets that worked longer than its visibility timeout.
 func (s *Server) settle(q *queue, in settlement) error {
-	id, err := idOfHandle(in.ReceiptHandle)
+	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {
 		return err
 	}
-	m, ok := q.messages[id]
-	if !ok || m.handle() != in.ReceiptHandle {
+	m := q.received(r, time.Now())
+	if m == nil {
 		return nil
 	}
-	return s.commit(record{Kind: kindDelete, Queue: q.name, ID: id})
+	return s.commit(record{Kind: kindDelete, Queue: q.name, ID: m.ID})
 }
 
 type changeMessageVisibilityInput struct {
@@ -76,25 +76,34 @@ func (s *Server) changeMessageVisibility(_ context.Context, in *changeMessageVis
 	if err != nil {
 		return nil, err
 	}
-	id, err := idOfHandle(in.ReceiptHandle)
+	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {
 		return nil, err
+	}
+	if in.VisibilityTimeout == nil {
+		return nil, missing("VisibilityTimeout")
 	}
 	seconds, err := ranged("VisibilityTimeout", in.VisibilityTimeout, 0, 0, maxVisibilitySeconds)
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	m, ok := q.messages[id]
-	if !ok || !m.inFlight(now) || m.handle() != in.ReceiptHandle {
-		return nil, wire.Fail("MessageNotInflight", "Value for parameter ReceiptHandle is invalid. Reason: Message does not exist or is not available for visibility timeout change.")
+	m := q.received(r, now)
+	if m == nil {
+		return nil, wire.Fail("InvalidParameterValue", "Value %s for parameter ReceiptHandle is invalid. Reason: Message does not exist or is not available for visibility timeout change.", in.ReceiptHandle)
+	}
+	if !m.inFlight(now) && !m.Doubled {
+		return nil, wire.Fail("MessageNotInflight", "The specified message isn't in flight.")
 	}
 	until := now.Add(time.Duration(seconds) * time.Second)
 	if until.Sub(m.Received) > maxVisibilitySeconds*time.Second {
 		return nil, wire.Fail("InvalidParameterValue", "Value %d for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the message is beyond the limit [%d seconds].", seconds, maxVisibilitySeconds)
 	}
-	return nil, s.commit(record{Kind: kindVisibility, Queue: q.name, ID: id, Until: until})
+	return nil, s.commit(record{Kind: kindVisibility, Queue: q.name, ID: m.ID, Until: until})
 }
+
+// purgePause is how long SQS refuses a second purge (API reference, PurgeQueue).
+const purgePause = time.Minute
 
 type purgeQueueInput struct {
 	QueueURL string `json:"QueueUrl"`
@@ -107,5 +116,9 @@ func (s *Server) purgeQueue(_ context.Context, in *purgeQueueInput) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.commit(record{Kind: kindPurge, Queue: q.name})
+	now := time.Now()
+	if !q.purged.IsZero() && now.Sub(q.purged) < purgePause {
+		return nil, exceeded("PurgeQueueInProgress", "Only one PurgeQueue operation on "+q.name+" is allowed every 60 seconds.")
+	}
+	return nil, s.commit(record{Kind: kindPurge, Queue: q.name, At: now})
 }

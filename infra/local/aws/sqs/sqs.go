@@ -1,6 +1,7 @@
 // Package sqs owns the embedded SQS: standard queues with delay, visibility timeout, long polling, dead-letter queues
 // and their redrive, spoken in AWS JSON 1.0. It has no FIFO queues, no queue policies, no deletion of queues and no
-// real distribution: a message is delivered twice only when its visibility timeout runs out.
+// real distribution: a message is delivered twice, or out of order, only when its visibility timeout runs out or Disturb
+// has it so.
 //
 // Times come from package time alone, so the whole service runs under the virtual clock of testing/synctest.
 // Rules without a source of their own follow the Amazon SQS API reference and developer guide.
@@ -36,11 +37,6 @@ type Server struct {
 	draw   Disorder
 }
 
-// Disorder is what a standard queue may do to whoever believes in order and in exactly once. It is asked for each
-// message that a receive takes: which of the candidates, oldest first, is taken, and whether that one can be received
-// again at once, as if it had been delivered twice.
-type Disorder func(queue string, candidates int) (pick int, twice bool)
-
 // New makes an empty service. Queue URLs start with baseURL, such as "http://127.0.0.1:4566"; every change goes into
 // journal before it takes effect.
 func New(baseURL string, journal wire.Journal) *Server {
@@ -60,13 +56,6 @@ func New(baseURL string, journal wire.Journal) *Server {
 		"StartMessageMoveTask":    wire.Typed(s.startMessageMoveTask),
 	}
 	return s
-}
-
-// Disturb makes d decide about every message that is received from now on; nil gives them oldest first and once.
-func (s *Server) Disturb(d Disorder) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.draw = d
 }
 
 // Name implements wire.Service.
@@ -106,9 +95,17 @@ func (s *Server) Replay(raw json.RawMessage) error {
 // find returns the queue of a queue URL. Host and port are not compared: a container reaches us under another name.
 func (s *Server) find(queueURL string) (*queue, error) {
 	if queueURL == "" {
-		return nil, wire.Fail("MissingParameter", "The request must contain the parameter QueueUrl.")
+		return nil, missing("QueueUrl")
 	}
-	return s.named(queueURL[strings.LastIndexByte(queueURL, '/')+1:])
+	address := strings.Split(queueURL, "/")
+	if len(address) < 2 {
+		return nil, wire.Fail("InvalidAddress", "The address %s is not valid for this endpoint.", queueURL)
+	}
+	name := address[len(address)-1]
+	if address[len(address)-2] != account {
+		name = "" // a queue of somebody else
+	}
+	return s.named(name)
 }
 
 func (s *Server) named(name string) (*queue, error) {

@@ -125,7 +125,7 @@ func TestVisibilityCanBeExtendedAndGivenUp(t *testing.T) {
 		if got := second.Attributes["ApproximateReceiveCount"]; got != "2" {
 			t.Errorf("ApproximateReceiveCount is %q, want 2", got)
 		}
-		wantCode(t, b.visibility(url, first.ReceiptHandle, 60), "AWS.SimpleQueueService.MessageNotInflight")
+		wantCode(t, b.visibility(url, first.ReceiptHandle, 60), "InvalidParameterValue") // it has been received anew
 		<-time.After(time.Hour)
 		wantCode(t, b.visibility(url, second.ReceiptHandle, 60), "AWS.SimpleQueueService.MessageNotInflight")
 

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"recordbridge/infra/local/aws/wire"
@@ -16,11 +17,13 @@ const (
 	maxValueBytes = 4096
 	maxNameBytes  = 1011
 	maxNames      = 10
+	maxLevels     = 15
 )
 
 var (
 	parameterName = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 	reservedName  = regexp.MustCompile(`(?i)^/?(aws|ssm)`)
+	awsPath       = regexp.MustCompile(`(?i)^/aws[^/]*/`)
 )
 
 type putParameterInput struct {
@@ -36,11 +39,8 @@ type putParameterOutput struct {
 }
 
 func (s *Server) putParameter(_ context.Context, in *putParameterInput) (any, error) {
-	if len(in.Name) > maxNameBytes || !parameterName.MatchString(in.Name) {
-		return nil, wire.Fail("ValidationException", "Parameter name: only letters, digits and _.-/ are allowed, %d at most.", maxNameBytes)
-	}
-	if reservedName.MatchString(in.Name) {
-		return nil, wire.Fail("ValidationException", "Parameter name: can't be prefixed with \"aws\" or \"ssm\" (case-insensitive).")
+	if err := checkName(in.Name); err != nil {
+		return nil, err
 	}
 	if in.Value == "" || len(in.Value) > maxValueBytes {
 		return nil, wire.Fail("ValidationException", "Standard tier parameters support a maximum parameter value of %d characters and no empty one.", maxValueBytes)
@@ -55,8 +55,13 @@ func (s *Server) putParameter(_ context.Context, in *putParameterInput) (any, er
 	if kind == "" {
 		kind = old.Type
 	}
-	if !slices.Contains([]string{"String", "StringList", typeSecure}, kind) {
+	switch {
+	case kind == "":
 		return nil, wire.Fail("ValidationException", "A parameter type is required when you create a parameter.")
+	case !slices.Contains([]string{"String", "StringList", typeSecure}, kind):
+		return nil, wire.Fail("ValidationException", "1 validation error detected: Value '%s' at 'type' failed to satisfy constraint: Member must satisfy enum value set: [SecureString, StringList, String]", kind)
+	case exists && kind != old.Type:
+		return nil, wire.Fail("HierarchyTypeMismatchException", "Parameter Store doesn't support changing a parameter's type. You must create a new, unique parameter.")
 	}
 	next := parameter{Name: in.Name, Type: kind, Value: in.Value, Version: old.Version + 1, Modified: time.Now()}
 	if err := s.journal.Append(serviceName, next); err != nil {
@@ -64,6 +69,26 @@ func (s *Server) putParameter(_ context.Context, in *putParameterInput) (any, er
 	}
 	s.parameters[in.Name] = next
 	return putParameterOutput{Version: next.Version, Tier: "Standard"}, nil
+}
+
+// checkName holds a new name against the rules of PutParameter (API reference, Name).
+func checkName(name string) error {
+	levels := strings.Count(strings.TrimPrefix(name, "/"), "/") + 1
+	switch {
+	case len(name) > maxNameBytes || !parameterName.MatchString(name):
+		return wire.Fail("ValidationException", "Parameter name: only letters, digits and _.-/ are allowed, %d at most.", maxNameBytes)
+	case awsPath.MatchString(name):
+		return wire.Fail("AccessDeniedException", "No access to reserved parameter name: %s.", name)
+	case reservedName.MatchString(name):
+		return wire.Fail("ValidationException", "Parameter name: can't be prefixed with \"aws\" or \"ssm\" (case-insensitive).")
+	case levels > 1 && !strings.HasPrefix(name, "/"):
+		return wire.Fail("ValidationException", "Parameter name must be a fully qualified name.")
+	case strings.Contains(name, "//") || strings.HasSuffix(name, "/"):
+		return wire.Fail("ValidationException", "Parameter name: sub-paths divided by slash must not be empty.")
+	case levels > maxLevels:
+		return wire.Fail("HierarchyLevelLimitExceededException", "Parameter name: a hierarchy can have at most %d levels.", maxLevels)
+	}
+	return nil
 }
 
 type parameterOutput struct {
@@ -102,7 +127,7 @@ type getParameterOutput struct {
 func (s *Server) getParameter(_ context.Context, in *getParameterInput) (any, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	p, ok := s.parameters[in.Name]
+	p, ok := s.find(in.Name)
 	if !ok {
 		return nil, wire.Fail("ParameterNotFound", "Parameter %s not found.", in.Name)
 	}
@@ -127,11 +152,21 @@ func (s *Server) getParameters(_ context.Context, in *getParametersInput) (any, 
 	defer s.mu.RUnlock()
 	out := getParametersOutput{Parameters: []parameterOutput{}, InvalidParameters: []string{}}
 	for _, name := range in.Names {
-		if p, ok := s.parameters[name]; ok {
+		if p, ok := s.find(name); ok {
 			out.Parameters = append(out.Parameters, p.show(in.WithDecryption))
 		} else {
 			out.InvalidParameters = append(out.InvalidParameters, name)
 		}
 	}
 	return out, nil
+}
+
+// find returns the parameter of a name or an ARN.
+func (s *Server) find(name string) (parameter, bool) {
+	path, isARN := strings.CutPrefix(name, arnPrefix)
+	if p, ok := s.parameters[path]; ok || !isARN {
+		return p, ok
+	}
+	p, ok := s.parameters[strings.TrimPrefix(path, "/")] // a name without a slash gets one in its ARN
+	return p, ok
 }

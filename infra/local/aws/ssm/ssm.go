@@ -8,7 +8,8 @@ package ssm
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +24,9 @@ const (
 
 // Server is the service. Create it with New.
 type Server struct {
-	journal    wire.Journal
-	operations map[string]wire.Operation
+	wire.JSONService
+
+	journal wire.Journal
 
 	mu         sync.RWMutex
 	parameters map[string]parameter // by name
@@ -42,23 +44,12 @@ type parameter struct {
 // New makes an empty service; every change goes into journal before it takes effect.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, parameters: map[string]parameter{}}
-	s.operations = map[string]wire.Operation{
+	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
 		"GetParameter":  wire.Typed(s.getParameter),
 		"GetParameters": wire.Typed(s.getParameters),
 		"PutParameter":  wire.Typed(s.putParameter),
-	}
+	}}
 	return s
-}
-
-// Name implements wire.Service.
-func (s *Server) Name() string { return serviceName }
-
-// Operation implements wire.Service.
-func (s *Server) Operation(r *http.Request) string { return wire.Target(r) }
-
-// Serve implements wire.Service.
-func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
-	wire.ServeJSON(w, r, "1.1", s.operations)
 }
 
 // Replay implements wire.Service.
@@ -71,6 +62,18 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	defer s.mu.Unlock()
 	s.parameters[p.Name] = p
 	return nil
+}
+
+// Dump implements wire.Service.
+func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(s.parameters)) {
+		if err := emit(s.parameters[name]); err != nil {
+			return err
+		}
+	}
+	return finish()
 }
 
 // arn puts a slash between prefix and name when the name brings none.

@@ -61,6 +61,19 @@ func TestGetParametersNamesTheMissing(t *testing.T) {
 	}
 }
 
+func TestAParameterIsFoundByItsARN(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	for _, name := range []string{"plain", "/path/name", strings.Repeat("/b", 15)} {
+		put(t, client, &sdk.PutParameterInput{Name: &name, Type: types.ParameterTypeString, Value: awssdk.String("of " + name)})
+		arn := "arn:aws:ssm:us-east-1:000000000000:parameter/" + strings.TrimPrefix(name, "/")
+		out, err := client.GetParameter(t.Context(), &sdk.GetParameterInput{Name: &arn})
+		if err != nil || *out.Parameter.Value != "of "+name || *out.Parameter.Name != name {
+			t.Errorf("%s: got %+v, %v", arn, out, err)
+		}
+	}
+}
+
 func TestParameterStoreRefusesWhatAWSRefuses(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -80,7 +93,19 @@ func TestParameterStoreRefusesWhatAWSRefuses(t *testing.T) {
 		"an empty value":      {store("b", "", types.ParameterTypeString), "ValidationException"},
 		"a value above 4 KiB": {store("b", strings.Repeat("x", 4097), types.ParameterTypeString), "ValidationException"},
 		"a name with a space": {store("b c", "2", types.ParameterTypeString), "ValidationException"},
-		"a reserved prefix":   {store("/AWS/b", "2", types.ParameterTypeString), "ValidationException"},
+		"a reserved prefix":   {store("/aws-b", "2", types.ParameterTypeString), "ValidationException"},
+		"another one":         {store("ssmb", "2", types.ParameterTypeString), "ValidationException"},
+		"a path of AWS":       {store("/AWSthings/b", "2", types.ParameterTypeString), "AccessDeniedException"},
+		"half a path":         {store("b/c", "2", types.ParameterTypeString), "ValidationException"},
+		"an empty level":      {store("/b//c", "2", types.ParameterTypeString), "ValidationException"},
+		"sixteen levels":      {store(strings.Repeat("/b", 16), "2", types.ParameterTypeString), "HierarchyLevelLimitExceededException"},
+		"an unknown type":     {store("b", "2", "Number"), "ValidationException"},
+		"another type": {func() error {
+			_, err := client.PutParameter(t.Context(), &sdk.PutParameterInput{
+				Name: awssdk.String("a"), Type: types.ParameterTypeSecureString, Value: awssdk.String("2"), Overwrite: awssdk.Bool(true),
+			})
+			return err
+		}, "HierarchyTypeMismatchException"},
 		"a missing parameter": {func() error {
 			_, err := client.GetParameter(t.Context(), &sdk.GetParameterInput{Name: awssdk.String("b")})
 			return err

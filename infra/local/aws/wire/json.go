@@ -35,6 +35,24 @@ func Fail(code, format string, args ...any) error {
 // Operation is one decoded operation of a JSON service.
 type Operation func(ctx context.Context, body []byte) (any, error)
 
+// JSONService is what the services of the AWS JSON protocol have in common. They embed it.
+type JSONService struct {
+	ServiceName string               // as Name says it
+	Version     string               // of the protocol: "1.0" or "1.1"
+	Operations  map[string]Operation // by their names
+}
+
+// Name implements Service.
+func (s *JSONService) Name() string { return s.ServiceName }
+
+// Operation implements Service.
+func (s *JSONService) Operation(r *http.Request) string { return Target(r) }
+
+// Serve implements Service.
+func (s *JSONService) Serve(w http.ResponseWriter, r *http.Request, _ Call) {
+	ServeJSON(w, r, s.Version, s.Operations)
+}
+
 // Typed turns a function over a request struct into an Operation. Unknown members are ignored, as AWS does.
 func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	return func(ctx context.Context, body []byte) (any, error) {

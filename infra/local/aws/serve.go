@@ -1,0 +1,68 @@
+package aws
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"recordbridge/infra/local/aws/sigv4"
+	"recordbridge/infra/local/aws/wire"
+)
+
+const (
+	// maxBody is above every request limit but S3's, which streams (DynamoDB's 16 MB BatchWriteItem is the largest).
+	maxBody = 17 << 20
+	// maxAccessKey is the longest access key id, of [A-Za-z0-9_] on AWS; template names may hold a hyphen as well.
+	maxAccessKey = 128
+)
+
+// Handles reports whether r is a call to AWS, so that other routes can share the port.
+func (c *Cloud) Handles(r *http.Request) bool {
+	_, ok := identify(r)
+	return ok
+}
+
+// ServeHTTP identifies the call, verifies its signature and lets its service answer, inside the middleware.
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, ok := identify(r)
+	now := c.clock(id.caller)
+	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // from which the SDKs learn how wrong their clock is
+	w.Header().Set("X-Amzn-Requestid", rand.Text())
+	service, handle := c.services[id.service], c.handlers[id.service]
+	switch {
+	case !ok:
+		c.refuse(w, r, id, "MissingAuthenticationToken", "the request is not a call to AWS: it has no X-Amz-Target and no signature")
+		return
+	case handle == nil:
+		c.refuse(w, r, id, "UnknownOperationException", "service "+id.service+" is not part of the embedded AWS")
+		return
+	case service != c.s3: // S3 takes objects of any size and streams them
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	}
+	caller, err := c.signatures.Verify(r, id.service, now)
+	if refusal, wrong := errors.AsType[*sigv4.Error](err); wrong {
+		c.refuse(w, r, id, refusal.Code, refusal.Message)
+	} else if err != nil {
+		c.refuse(w, r, id, "RequestEntityTooLarge", "the request body is too large or was broken off")
+	} else {
+		handle(w, r, wire.Call{Service: id.service, Operation: service.Operation(r), Caller: caller})
+	}
+}
+
+// clock is the cloud's, as a caller sees it.
+func (c *Cloud) clock(caller string) time.Time {
+	if c.skew == nil {
+		return time.Now()
+	}
+	return time.Now().Add(c.skew(caller))
+}
+
+// secretOf knows every access key that could be one.
+func secretOf(accessKey string) (string, bool) {
+	strange := strings.ContainsFunc(accessKey, func(r rune) bool {
+		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+	return secretKey, !strange && len(accessKey) <= maxAccessKey
+}

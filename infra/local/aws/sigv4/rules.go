@@ -1,0 +1,114 @@
+package sigv4
+
+import (
+	"fmt"
+	"time"
+)
+
+// problem is a reason to refuse a signature. Each family of services has its own code for it.
+type problem int
+
+const (
+	malformedURL problem = iota
+	twoMechanisms
+	notSigned
+	wrongMechanism
+	malformedHeader
+	malformedQuery
+	noDate
+	noPayloadHash
+	wrongTime // of a signature in the header
+	expired   // of a presigned URL; also one that is not valid yet
+	wrongScope
+	wrongScopeInQuery
+	unsignedHeader
+	unknownKey
+	wrongSignature
+)
+
+// serviceS3 is the one service that encodes the path once, leaves it as it is and lets the body be signed by its hash.
+const serviceS3 = "s3"
+
+// The longest that the signer's clock may be from ours.
+const (
+	maxSkewS3 = 15 * time.Minute
+	maxSkew   = 5 * time.Minute
+)
+
+// Error says why a request is refused, with the error code that the service has for it and a sentence for the
+// developer. Neither holds a secret or the signature that was expected.
+type Error struct {
+	Code    string
+	Message string
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+func refuse(service string, p problem, format string, args ...any) *Error {
+	code := jsonCode(p)
+	switch service {
+	case serviceS3:
+		code = s3Code(p)
+	case "ses":
+		code = QueryCode(code)
+	}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// s3Code is a code from the list "Error responses" of the S3 API reference.
+func s3Code(p problem) string {
+	switch p {
+	case malformedURL:
+		return "InvalidURI"
+	case twoMechanisms, wrongMechanism:
+		return "InvalidArgument"
+	case malformedHeader, wrongScope:
+		return "AuthorizationHeaderMalformed"
+	case malformedQuery, wrongScopeInQuery:
+		return "AuthorizationQueryParametersError"
+	case notSigned, noDate, expired, unsignedHeader:
+		return "AccessDenied"
+	case noPayloadHash:
+		return "InvalidRequest"
+	case wrongTime:
+		return "RequestTimeTooSkewed"
+	case unknownKey:
+		return "InvalidAccessKeyId"
+	case wrongSignature:
+		return "SignatureDoesNotMatch"
+	}
+	return "InternalError"
+}
+
+// jsonCode is a code from "Error handling with DynamoDB", which all services that speak JSON share.
+func jsonCode(p problem) string {
+	switch p {
+	case notSigned:
+		return "MissingAuthenticationTokenException"
+	case malformedURL, twoMechanisms, wrongMechanism, malformedHeader, malformedQuery, noDate, noPayloadHash:
+		return "IncompleteSignatureException"
+	case wrongTime, expired, wrongScope, wrongScopeInQuery, unsignedHeader, wrongSignature:
+		return "InvalidSignatureException"
+	case unknownKey:
+		return "UnrecognizedClientException"
+	}
+	return "InternalFailure"
+}
+
+// QueryCode is the name that the Query protocol has for an error code of the JSON protocol ("Common errors" of the SES
+// API reference): SES answers with it, and SQS names it beside the other.
+func QueryCode(code string) string {
+	switch code {
+	case "MissingAuthenticationTokenException":
+		return "MissingAuthenticationToken"
+	case "IncompleteSignatureException":
+		return "IncompleteSignature"
+	case "InvalidSignatureException":
+		return "SignatureDoesNotMatch"
+	case "UnrecognizedClientException":
+		return "InvalidClientTokenId"
+	default:
+		return code
+	}
+}

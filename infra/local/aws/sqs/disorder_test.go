@@ -1,0 +1,236 @@
+package sqs_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/local/aws/sqs"
+	"recordbridge/infra/local/aws/wire"
+)
+
+// scripted is a Disorder that gives the answers one after the other, then order and once, and notes what it was asked.
+type scripted struct {
+	answers []answer
+	asked   []question
+}
+
+type answer struct {
+	pick  int
+	twice bool
+}
+
+type question struct {
+	Queue      string
+	Candidates int
+}
+
+func (s *scripted) draw(queue string, candidates int) (pick int, twice bool) {
+	s.asked = append(s.asked, question{queue, candidates})
+	if len(s.answers) == 0 {
+		return 0, false
+	}
+	next := s.answers[0]
+	s.answers = s.answers[1:]
+	return next.pick, next.twice
+}
+
+func TestAPickDecidesWhichMessageComes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	url := b.queue("jobs", nil)
+	for _, body := range []string{"a", "b", "c", "d"} {
+		b.send(url, body, 0)
+	}
+	b.send(url, "delayed", 60)
+	script := scripted{answers: []answer{{pick: 3}, {pick: 1}, {pick: 99}, {pick: -1}}}
+	b.cloud.SQS().Disturb(script.draw)
+	if diff := cmp.Diff([]string{"d", "b", "c", "a"}, bodies(b.receive(url, 0))); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	want := []question{{"jobs", 4}, {"jobs", 3}, {"jobs", 2}, {"jobs", 1}}
+	if diff := cmp.Diff(want, script.asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func TestAMessageThatIsDeliveredTwiceHasTwoValidHandles(t *testing.T) {
+	t.Parallel()
+	for name, deleteFirst := range map[string]bool{"the first deletes": true, "the second deletes": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				url := b.queue("jobs", nil)
+				b.send(url, "work", 0)
+				b.cloud.SQS().Disturb((&scripted{answers: []answer{{twice: true}}}).draw)
+				first, second := b.one(url), b.one(url)
+				if *first.MessageId != *second.MessageId || *first.ReceiptHandle == *second.ReceiptHandle {
+					t.Errorf("got messages %s and %s with handles %s and %s", *first.MessageId, *second.MessageId, *first.ReceiptHandle, *second.ReceiptHandle)
+				}
+				if got := second.Attributes["ApproximateReceiveCount"]; got != "2" {
+					t.Errorf("ApproximateReceiveCount is %q, want 2", got)
+				}
+				if got := b.receive(url, 0); len(got) != 0 {
+					t.Errorf("got %q a third time at once", bodies(got))
+				}
+				if deleteFirst {
+					b.deleteMessage(url, first.ReceiptHandle)
+				} else {
+					b.deleteMessage(url, second.ReceiptHandle)
+				}
+				<-time.After(time.Hour)
+				if got := b.receive(url, 0); len(got) != 0 {
+					t.Errorf("got %q after it was deleted", bodies(got))
+				}
+			})
+		})
+	}
+}
+
+func TestADuplicateDoesNotComeInTheSameBatch(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	url := b.queue("jobs", nil)
+	b.send(url, "work", 0)
+	b.cloud.SQS().Disturb((&scripted{answers: []answer{{twice: true}, {twice: true}}}).draw)
+	for range 3 {
+		b.one(url)
+	}
+	if got := b.receive(url, 0); len(got) != 0 {
+		t.Errorf("got %q although the third delivery was no double", bodies(got))
+	}
+}
+
+func TestTheHandlesOfADoubledMessageEndWithTheNextDelivery(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		url := b.queue("jobs", map[string]string{"VisibilityTimeout": "30"})
+		b.send(url, "work", 0)
+		b.cloud.SQS().Disturb((&scripted{answers: []answer{{twice: true}}}).draw)
+		first, second := b.one(url), b.one(url)
+		<-time.After(31 * time.Second)
+		third := b.one(url)
+		b.deleteMessage(url, first.ReceiptHandle)
+		b.deleteMessage(url, second.ReceiptHandle)
+		<-time.After(31 * time.Second)
+		b.one(url) // neither deleted it
+		b.deleteMessage(url, third.ReceiptHandle)
+	})
+}
+
+func TestAConsumerMayHoldADoubledMessageLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		url := b.queue("jobs", nil)
+		b.send(url, "work", 0)
+		b.cloud.SQS().Disturb((&scripted{answers: []answer{{twice: true}}}).draw)
+		first := b.one(url)
+		if err := b.visibility(url, first.ReceiptHandle, 300); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.receive(url, 0); len(got) != 0 {
+			t.Errorf("got %q, whose copy the change has hidden", bodies(got))
+		}
+	})
+}
+
+func TestADuplicateCountsAsAReceive(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	live, dead := b.pair("exports", "2")
+	b.send(live, "task", 0)
+	b.cloud.SQS().Disturb((&scripted{answers: []answer{{twice: true}, {twice: true}}}).draw)
+	b.one(live)
+	b.one(live)
+	if got := b.receive(live, 0); len(got) != 0 {
+		t.Errorf("got %q a third time, although two receives are the most", bodies(got))
+	}
+	if got := bodies(b.receive(dead, 0)); !cmp.Equal(got, []string{"task"}) {
+		t.Errorf("the dead-letter queue holds %q", got)
+	}
+}
+
+func TestExpiredMessagesAreNoCandidates(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		url := b.queue("jobs", map[string]string{"MessageRetentionPeriod": "60"})
+		script := scripted{answers: []answer{{pick: 0}}}
+		b.cloud.SQS().Disturb(script.draw)
+		b.send(url, "old", 0)
+		<-time.After(61 * time.Second)
+		start := time.Now()
+		if got := b.receive(url, 20); len(got) != 0 {
+			t.Errorf("got %q after the retention period", bodies(got))
+		}
+		if got := time.Since(start); got != 20*time.Second {
+			t.Errorf("the poll took %v, want 20s", got)
+		}
+		if len(script.asked) != 0 {
+			t.Errorf("asked %v about nothing", script.asked)
+		}
+	})
+}
+
+// kept is a journal that another server can be fed with.
+type kept struct{ records []json.RawMessage }
+
+func (k *kept) Append(_ string, record any) error {
+	encoded, err := json.Marshal(record)
+	k.records = append(k.records, encoded)
+	return err
+}
+
+func TestBothHandlesOfADoubledMessageSurviveARestart(t *testing.T) {
+	t.Parallel()
+	const url = `"QueueUrl":"http://x/000000000000/jobs"`
+	var journal kept
+	before := sqs.New("http://127.0.0.1:4566", &journal)
+	before.Disturb((&scripted{answers: []answer{{twice: true}}}).draw)
+	call(t, before, "CreateQueue", `{"QueueName":"jobs"}`, http.StatusOK)
+	call(t, before, "SendMessage", `{`+url+`,"MessageBody":"work"}`, http.StatusOK)
+	var first struct {
+		Messages []struct{ ReceiptHandle string }
+	}
+	if err := json.Unmarshal([]byte(call(t, before, "ReceiveMessage", `{`+url+`}`, http.StatusOK)), &first); err != nil || len(first.Messages) != 1 {
+		t.Fatal(first, err)
+	}
+
+	after := sqs.New("http://127.0.0.1:4566", wire.Discard{})
+	for _, record := range journal.records {
+		if err := after.Replay(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := call(t, after, "ReceiveMessage", `{`+url+`}`, http.StatusOK); !strings.Contains(got, `"work"`) {
+		t.Errorf("got %s, want the copy", got)
+	}
+	call(t, after, "DeleteMessage", `{`+url+`,"ReceiptHandle":"`+first.Messages[0].ReceiptHandle+`"}`, http.StatusOK)
+	if diff := cmp.Diff([]sqs.QueueState{{Name: "jobs"}}, after.Snapshot()); diff != "" {
+		t.Errorf("after the deletion with the first handle (-want +got):\n%s", diff)
+	}
+}
+
+func TestWithoutADisorderMessagesComeInOrderAndOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	url := b.queue("jobs", nil)
+	b.cloud.SQS().Disturb((&scripted{answers: []answer{{pick: 1, twice: true}}}).draw)
+	b.cloud.SQS().Disturb(nil)
+	b.send(url, "a", 0)
+	b.send(url, "b", 0)
+	if diff := cmp.Diff([]string{"a", "b"}, bodies(b.receive(url, 0))); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]sqs.QueueState{{Name: "jobs", InFlight: 2}}, b.cloud.SQS().Snapshot()); diff != "" {
+		t.Errorf("snapshot (-want +got):\n%s", diff)
+	}
+}

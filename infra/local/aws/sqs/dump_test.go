@@ -1,0 +1,152 @@
+package sqs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"recordbridge/infra/local/aws/sqs"
+	"recordbridge/infra/local/aws/wire"
+)
+
+// twin is a server and one that was given what the first dumps. Both get the same calls.
+type twin struct{ before, after *sqs.Server }
+
+// dumped is a new server that was given what another one dumps, as bytes.
+func dumped(t *rapid.T, from *sqs.Server) *sqs.Server {
+	again := sqs.New("http://127.0.0.1:4566", wire.Discard{})
+	finished := false
+	err := from.Dump(func(record any) error {
+		raw, err := json.Marshal(record)
+		if err != nil {
+			return err
+		}
+		return again.Replay(raw)
+	}, func() error {
+		finished = true
+		return nil
+	})
+	if err != nil || !finished {
+		t.Fatalf("dump: %v, finished: %v", err, finished)
+	}
+	return again
+}
+
+// ask serves one call, whatever its answer.
+func ask(t *rapid.T, server *sqs.Server, operation, body string) string {
+	request := httptest.NewRequestWithContext(t.Context(), "POST", "/", strings.NewReader(body))
+	request.Header.Set("X-Amz-Target", "AmazonSQS."+operation)
+	answer := httptest.NewRecorder()
+	server.Serve(answer, request, wire.Call{Service: "sqs", Operation: operation, Caller: "test"})
+	return answer.Body.String()
+}
+
+const queueURL = `"QueueUrl":"http://127.0.0.1:4566/000000000000/%s"`
+
+func someQueue(t *rapid.T) string {
+	return fmt.Sprintf(queueURL, rapid.SampledFrom([]string{"live", "live", "dead"}).Draw(t, "queue"))
+}
+
+// act makes some changes, of which some are refused. It knows the receipt handles of earlier deliveries.
+func act(t *rapid.T, server *sqs.Server, handles *[]string) {
+	queue := someQueue(t)
+	handle := "none"
+	if len(*handles) > 0 {
+		handle = rapid.SampledFrom(*handles).Draw(t, "handle")
+	}
+	switch rapid.IntRange(0, 9).Draw(t, "act") {
+	case 0, 1, 2:
+		ask(t, server, "SendMessage", fmt.Sprintf(`{%s,"MessageBody":%q,"DelaySeconds":%d,"MessageAttributes":{"a":{"DataType":"Binary","BinaryValue":"AP8="}}}`,
+			queue, rapid.StringMatching(`[a-z<"é]{1,5}`).Draw(t, "body"), rapid.SampledFrom([]int{0, 0, 60}).Draw(t, "delay")))
+	case 3, 4, 5:
+		answer := ask(t, server, "ReceiveMessage", fmt.Sprintf(`{%s,"MaxNumberOfMessages":%d,"VisibilityTimeout":%d}`,
+			queue, rapid.IntRange(1, 3).Draw(t, "most"), rapid.SampledFrom([]int{0, 20, 100}).Draw(t, "visibility")))
+		var got struct {
+			Messages []struct{ ReceiptHandle string }
+		}
+		if err := json.Unmarshal([]byte(answer), &got); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range got.Messages {
+			*handles = append(*handles, m.ReceiptHandle)
+		}
+	case 6:
+		ask(t, server, "DeleteMessage", fmt.Sprintf(`{%s,"ReceiptHandle":%q}`, queue, handle))
+	case 7:
+		ask(t, server, "ChangeMessageVisibility", fmt.Sprintf(`{%s,"ReceiptHandle":%q,"VisibilityTimeout":%d}`, queue, handle, rapid.IntRange(0, 90).Draw(t, "seconds")))
+	case 8:
+		time.Sleep(time.Duration(rapid.IntRange(0, 70).Draw(t, "passes")) * time.Second)
+	default:
+		rare := []struct{ operation, body string }{
+			{"StartMessageMoveTask", `{"SourceArn":"arn:aws:sqs:us-east-1:000000000000:dead"}`},
+			{"SetQueueAttributes", `{` + queue + `,"Attributes":{"MessageRetentionPeriod":"300","VisibilityTimeout":"7"}}`},
+			{"PurgeQueue", `{` + queue + `}`},
+		}
+		chosen := rapid.SampledFrom(rare).Draw(t, "rare")
+		ask(t, server, chosen.operation, chosen.body)
+	}
+}
+
+// same gives both servers a call and compares their answers.
+func (w twin) same(t *rapid.T, operation, body string) {
+	before, after := ask(t, w.before, operation, body), ask(t, w.after, operation, body)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Fatalf("%s %s answers something else after dump and replay (-before +after):\n%s", operation, body, diff)
+	}
+}
+
+// goOn uses all handles, then receives for as long as anything can still come.
+func (w twin) goOn(t *rapid.T, handles []string) {
+	for _, handle := range handles {
+		w.same(t, "ChangeMessageVisibility", fmt.Sprintf(`{%s,"ReceiptHandle":%q,"VisibilityTimeout":50}`, someQueue(t), handle))
+		if rapid.Bool().Draw(t, "delete") {
+			w.same(t, "DeleteMessage", fmt.Sprintf(`{%s,"ReceiptHandle":%q}`, someQueue(t), handle))
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // refused when the last purge is not long ago
+		w.same(t, "PurgeQueue", `{`+someQueue(t)+`}`)
+	}
+	for range 60 {
+		for _, name := range []string{"live", "dead"} {
+			queue := fmt.Sprintf(queueURL, name)
+			w.same(t, "GetQueueAttributes", `{`+queue+`,"AttributeNames":["All"]}`)
+			w.same(t, "ReceiveMessage", `{`+queue+`,"MaxNumberOfMessages":2,"VisibilityTimeout":300,"MessageAttributeNames":["All"],"MessageSystemAttributeNames":["All"]}`)
+		}
+		if diff := cmp.Diff(w.before.Snapshot(), w.after.Snapshot()); diff != "" {
+			t.Fatalf("queues after dump and replay (-before +after):\n%s", diff)
+		}
+		time.Sleep(7 * time.Second)
+	}
+}
+
+func TestADumpHoldsAllThatConsumersCanSee(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		// A bubble has no deadline, so the *testing.T is not shown as one.
+		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
+			server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
+			ask(t, server, "CreateQueue", `{"QueueName":"dead"}`)
+			ask(t, server, "CreateQueue", `{"QueueName":"live","Attributes":{"RedrivePolicy":"{\"deadLetterTargetArn\":\"arn:aws:sqs:us-east-1:000000000000:dead\",\"maxReceiveCount\":2}"}}`)
+			if rapid.Bool().Draw(t, "disturbed") {
+				calls := 0
+				server.Disturb(func(_ string, candidates int) (int, bool) {
+					calls++
+					return calls % candidates, calls%3 == 0
+				})
+			}
+			var handles []string
+			for range rapid.IntRange(0, 30).Draw(t, "acts") {
+				act(t, server, &handles)
+			}
+			server.Disturb(nil)
+			twin{server, dumped(t, server)}.goOn(t, handles)
+		})
+	})
+}
