@@ -2,7 +2,7 @@
 // AWS, serves the API, runs the functions' real binaries, polls the queues, fires the schedules and shows a console, all
 // on one loopback port. It holds no rule of the product: whatever it needs to know stands in the template.
 //
-//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-run-file FILE] [-param Key=Value ...] [-lambda URL] [-bin DIR] [-no-build] [-seed=false]
+//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-data-repair] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...] [-lambda URL] [-bin DIR] [-no-build] [-seed=false]
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/build"
 	"recordbridge/infra/local/runfile"
 )
@@ -39,6 +40,11 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
+	if o.repair {
+		if err = repair(o.data, stdout); err != nil {
+			return err
+		}
+	}
 	if o.build {
 		if err = build.Functions(ctx, build.Options{Root: ".", Out: o.binaries, Log: log}); err != nil {
 			return err
@@ -63,5 +69,24 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	}
 	<-ctx.Done()
 	log.InfoContext(ctx, "stopping")
+	return nil
+}
+
+// repair makes a damaged data folder usable and tells what that cost.
+func repair(folder string, out io.Writer) error {
+	done, err := aws.Repair(folder)
+	if err != nil {
+		return err
+	}
+	if done.DamagedFile != "" {
+		_, _ = fmt.Fprintf(out, "%s was damaged: %d changes before the damage are kept, %d after it are not; the old file is %s\n",
+			folder, done.Kept, done.Lost, done.DamagedFile) // a closed terminal stops no repair
+	}
+	for _, object := range done.Objects {
+		_, _ = fmt.Fprintf(out, "%s had lost its content and was deleted\n", object)
+	}
+	if done.DamagedFile == "" && len(done.Objects) == 0 {
+		_, _ = fmt.Fprintf(out, "%s is not damaged\n", folder)
+	}
 	return nil
 }

@@ -10,12 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"recordbridge/infra/local/faults"
 )
 
 // options are the runner's command line.
 type options struct {
 	address    string
 	data       string
+	repair     bool // the data first
+	faults     *faults.Plan
 	lambda     string
 	binaries   string
 	runFile    string // where other programs find out what is running
@@ -46,6 +50,8 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen at; port 0 takes a free one")
 	flags.StringVar(&o.data, "data", "", "keep the data in this folder (default: in memory)")
+	flags.BoolVar(&o.repair, "data-repair", false, "make a damaged -data folder usable first, keeping as much as can be read")
+	chaos := flags.String("faults", "", "be crueller than AWS, by a number that chooses the faults: 42, or 42:harsh")
 	flags.StringVar(&o.lambda, "lambda", "", "run the functions through this Lambda endpoint, such as sam local start-lambda's")
 	flags.StringVar(&o.binaries, "bin", "build", "folder of <function>/bootstrap")
 	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
@@ -57,6 +63,15 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	}
 	if flags.NArg() > 0 {
 		return options{}, fmt.Errorf("command line: %q is no flag", flags.Arg(0))
+	}
+	if o.repair && o.data == "" {
+		return options{}, errors.New("command line: -data-repair needs -data, the folder to repair")
+	}
+	if *chaos != "" {
+		var err error
+		if o.faults, err = faults.Parse(*chaos); err != nil {
+			return options{}, fmt.Errorf("command line: %w", err)
+		}
 	}
 	if host, _, err := net.SplitHostPort(o.address); err != nil || !isLoopback(host) {
 		return options{}, fmt.Errorf("-addr %s: want a loopback address and a port, such as 127.0.0.1:4566", o.address)

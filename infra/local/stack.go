@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/local/iam"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/provision"
@@ -97,9 +99,7 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 	if err != nil {
 		return err
 	}
-	// The timeline is outermost, so that it shows what the others make of a call.
-	around := []wire.Middleware{s.timeline.Middleware()}
-	if s.cloud, err = aws.New(aws.Options{URL: s.url, Dir: o.data, Middleware: around}); err != nil {
+	if s.cloud, err = s.newCloud(o); err != nil {
 		return err
 	}
 	if err := provision.Apply(ctx, s.cloud.Config("provision"), s.template); err != nil {
@@ -115,6 +115,28 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 		BaseURL: s.url + "/" + s.template.API.Stage, ConsoleURL: s.url + "/_local", InboxURL: s.url + inboxPath,
 	}
 	return nil
+}
+
+// newCloud makes the embedded AWS, which holds every function to its statements. The timeline is outermost, so that it
+// shows what the others make of a call.
+func (s *stack) newCloud(o options) (*aws.Cloud, error) {
+	authority, err := iam.New(s.template)
+	if err != nil {
+		return nil, err
+	}
+	configuration := aws.Options{URL: s.url, Dir: o.data, Middleware: []wire.Middleware{s.timeline.Middleware(), authority.Middleware()}}
+	if o.faults == nil {
+		return aws.New(configuration)
+	}
+	configuration.Middleware = slices.Insert(configuration.Middleware, 1, o.faults.Middleware())
+	configuration.Skew = o.faults.Skew
+	cloud, err := aws.New(configuration)
+	if err != nil {
+		return nil, err
+	}
+	cloud.SQS().Disturb(o.faults.Disorder)
+	cloud.DynamoDB().LagIndexes(o.faults.IndexLag)
+	return cloud, nil
 }
 
 // close ends everything, also when ctx has ended, in the order in which nothing waits for what is gone.

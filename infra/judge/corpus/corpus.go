@@ -44,10 +44,12 @@ type Step struct {
 	// In is the request of a JSON service, or the form of SES. Generators: {$repeat: 1024, of: ab} is a long text,
 	// {$list: 101, of: <anything, with ${n}>} a long list.
 	In any `yaml:"in"`
+	// Prepares marks a call that only some servers need and others do not have: its outcome does not count.
+	Prepares bool `yaml:"prepares"`
 	// Each has the step performed once for each text, which ${each} stands for in it.
 	Each []string `yaml:"each"`
 	// Headers are S3's. Body is S3's, too, and of a JSON service a body that is sent as it is, instead of In; it may be
-	// {$repeat: ...}.
+	// {$repeat: ...} or {$join: [<texts and $repeats>]}. In a header, ${md5} is what Content-MD5 has to say of the body.
 	Headers map[string]string `yaml:"headers"`
 	Body    any               `yaml:"body"`
 	Sign    Sign              `yaml:"sign"`
@@ -57,7 +59,8 @@ type Step struct {
 	Status int    `yaml:"status"`
 	// Gives is the part of the answer that has to be there: members of mappings that are not named may be anything,
 	// lists are complete and in order. XML answers are mappings of their root's children. Special texts: <any>, <absent>,
-	// <number>, <text>, <re:REGEXP>; special mappings: {$set: [...]} for a list in any order, {$count: 3}.
+	// <number>, <text>, <re:REGEXP>; special mappings: {$set: [...]} for a list in any order, {$has: [...]} for some of its
+	// elements, {$count: 3}.
 	Gives any `yaml:"gives"`
 	// Answers are headers of the answer, with the special texts of Gives.
 	Answers map[string]string `yaml:"answers"`
@@ -74,7 +77,7 @@ type Sign struct {
 	Expires time.Duration `yaml:"expires"` // of a presigned URL; 0 is 15 minutes
 	Ago     time.Duration `yaml:"ago"`     // how long before the call it was signed
 	Secret  string        `yaml:"secret"`  // "wrong" signs with another secret
-	// Tamper changes the request after it has been signed: "path", "query", "body", "header", "method".
+	// Tamper changes the request after it has been signed: "path", "query", "body", "header", "type", "method".
 	Tamper string `yaml:"tamper"`
 }
 

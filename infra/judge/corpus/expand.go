@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-var variable = regexp.MustCompile(`\$\{([a-zA-Z]+)\}`)
+var variable = regexp.MustCompile(`\$\{([a-zA-Z][a-zA-Z0-9]*)\}`)
 
 // Expand replaces variables and carries generators out, at any depth. A variable that nobody set is an error.
 func Expand(v any, variables map[string]string) (any, error) {
@@ -25,26 +25,33 @@ func Expand(v any, variables map[string]string) (any, error) {
 		}
 		return out, nil
 	case map[string]any:
-		if n, ok := v["$repeat"].(int); ok {
-			return repeated(v, n), nil
-		}
-		if n, ok := v["$list"].(int); ok {
-			return listed(v["of"], n, variables)
-		}
-		out := make(map[string]any, len(v))
-		for key, element := range v {
-			name, err := ExpandText(key, variables)
-			if err != nil {
-				return nil, err
-			}
-			if out[name], err = Expand(element, variables); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
+		return expandMapping(v, variables)
 	default:
 		return v, nil
 	}
+}
+
+func expandMapping(v map[string]any, variables map[string]string) (any, error) {
+	if n, ok := v["$repeat"].(int); ok {
+		return repeated(v, n), nil
+	}
+	if parts, ok := v["$join"].([]any); ok {
+		return joined(parts, variables)
+	}
+	if n, ok := v["$list"].(int); ok {
+		return listed(v["of"], n, variables)
+	}
+	out := make(map[string]any, len(v))
+	for key, element := range v {
+		name, err := ExpandText(key, variables)
+		if err != nil {
+			return nil, err
+		}
+		if out[name], err = Expand(element, variables); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // ExpandText is Expand of one text.
@@ -66,6 +73,18 @@ func repeated(generator map[string]any, times int) string {
 		unit = of
 	}
 	return strings.Repeat(unit, times)
+}
+
+func joined(parts []any, variables map[string]string) (string, error) {
+	var out strings.Builder
+	for _, part := range parts {
+		text, err := Expand(part, variables)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprint(&out, text)
+	}
+	return out.String(), nil
 }
 
 func listed(of any, length int, variables map[string]string) (any, error) {

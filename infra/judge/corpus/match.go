@@ -67,7 +67,13 @@ func matchText(at, want string, got any) string {
 
 func matchMapping(at string, want map[string]any, got any) string {
 	if set, ok := want["$set"].([]any); ok {
-		return matchSet(at, set, aslist(got))
+		if n := len(aslist(got)); n != len(set) {
+			return differs(at, fmt.Sprintf("%d elements", len(set)), fmt.Sprintf("%d elements: %v", n, got))
+		}
+		return matchSome(at, set, aslist(got))
+	}
+	if some, ok := want["$has"].([]any); ok {
+		return matchSome(at, some, aslist(got))
 	}
 	if count, ok := want["$count"].(int); ok {
 		if n := len(aslist(got)); n != count {
@@ -99,11 +105,8 @@ func matchList(at string, want, got []any) string {
 	return ""
 }
 
-// matchSet pairs every expected element with the first answer that meets it.
-func matchSet(at string, want, got []any) string {
-	if len(want) != len(got) {
-		return differs(at, fmt.Sprintf("%d elements", len(want)), fmt.Sprintf("%d elements: %v", len(got), got))
-	}
+// matchSome pairs every expected element with the first answer that meets it.
+func matchSome(at string, want, got []any) string {
 	left := slices.Clone(got)
 	for _, element := range want {
 		i := slices.IndexFunc(left, func(candidate any) bool { return match(at, element, candidate) == "" })

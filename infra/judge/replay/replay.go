@@ -155,6 +155,7 @@ func (a *answer) judge(step corpus.Step, variables map[string]string) (string, e
 // judgeOutcome looks at success or failure alone.
 func (a *answer) judgeOutcome(step corpus.Step) string {
 	switch {
+	case step.Prepares:
 	case step.Fails != "" && a.code != step.Fails:
 		return fmt.Sprintf("answers %s, want %s", a, step.Fails)
 	case step.Fails == "" && step.Status == 0 && a.status >= http.StatusBadRequest:

@@ -3,8 +3,11 @@ package replay
 import (
 	"bytes"
 	"context"
+	"crypto/md5" //nolint:gosec // G501: Content-MD5 is defined as MD5
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -94,8 +97,11 @@ func (p Party) rest(ctx context.Context, step corpus.Step, variables map[string]
 	if err != nil {
 		return nil, nil, err
 	}
+	known := maps.Clone(variables)
+	sum := md5.Sum(body) //nolint:gosec // G401: see the import
+	known["md5"] = base64.StdEncoding.EncodeToString(sum[:])
 	for name, text := range step.Headers {
-		if text, err = corpus.ExpandText(text, variables); err != nil {
+		if text, err = corpus.ExpandText(text, known); err != nil {
 			return nil, nil, err
 		}
 		r.Header.Set(name, text)

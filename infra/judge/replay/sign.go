@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -39,6 +40,7 @@ func (p Party) sign(ctx context.Context, r *http.Request, body []byte, service s
 	sum := sha256.Sum256(body)
 	hash := hex.EncodeToString(sum[:])
 	if service == "s3" {
+		hash = cmp.Or(r.Header.Get("X-Amz-Content-Sha256"), hash) // a script may claim another one
 		r.Header.Set("X-Amz-Content-Sha256", hash)
 	}
 	if err := v4.SignHTTP(ctx, key, r, hash, service, region, at); err != nil {
@@ -79,10 +81,12 @@ func tamper(r *http.Request, part string) *http.Request {
 		query.Set("prefix", "other")
 		r.URL.RawQuery = query.Encode()
 	case "header":
-		r.Header.Set("X-Amz-Date", time.Now().Add(-time.Second).UTC().Format("20060102T150405Z"))
+		r.Header.Set("X-Amz-Date", time.Now().Add(time.Second).UTC().Format("20060102T150405Z"))
 	case "body":
 		other := []byte(`{"Other":1}`)
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(other)), int64(len(other))
+	case "type":
+		r.Header.Set("Content-Type", "text/html")
 	case "method":
 		r.Method = http.MethodDelete
 	}

@@ -21,6 +21,9 @@ const (
 
 // poll hands one batch after the other to the function of source.
 func (t *Triggers) poll(ctx context.Context, source Source) {
+	for ctx.Err() == nil && !t.attach(ctx, source) {
+		pause(ctx, afterFailure)
+	}
 	for ctx.Err() == nil {
 		received, err := source.Queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl:                    &source.QueueURL,
@@ -40,6 +43,19 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 			t.handle(ctx, source, received.Messages)
 		}
 	}
+}
+
+// attach asks for the queue's attributes, as Lambda does before it connects a queue to a function: a role that may not
+// ask gets no messages.
+func (t *Triggers) attach(ctx context.Context, source Source) bool {
+	_, err := source.Queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: &source.QueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameVisibilityTimeout},
+	})
+	if err != nil && ctx.Err() == nil {
+		t.options.Log.ErrorContext(ctx, "queue cannot be connected",
+			slog.String("queue", source.QueueARN), slog.String("function", source.Function), slog.Any("error", err))
+	}
+	return err == nil
 }
 
 // handle invokes the function with one batch and deletes what it has dealt with. What stays becomes visible again when

@@ -232,8 +232,35 @@ func TestWhatIsHandledIsDeletedAlsoWhenTheRunnerStops(t *testing.T) {
 	})
 }
 
-// brokenQueue cannot be read.
-type brokenQueue struct{ reads int }
+func TestAQueueWhoseAttributesTheFunctionMayNotAskForSendsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		closed := &brokenQueue{refusals: 5}
+		o := options(t, &function{})
+		o.Sources = []triggers.Source{{Function: "WorkerFunction", Queue: closed, BatchSize: 1}}
+		stop := run(t, o)
+		<-time.After(4*time.Second + time.Millisecond)
+		if closed.reads != 0 {
+			t.Errorf("it was read %d times before it could be connected", closed.reads)
+		}
+		<-time.After(2 * time.Second)
+		stop()
+		if closed.reads == 0 {
+			t.Error("it was not read when it could be connected")
+		}
+	})
+}
+
+// brokenQueue cannot be read, and at first not even be asked about.
+type brokenQueue struct{ refusals, reads int }
+
+func (b *brokenQueue) GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
+	if b.refusals > 0 {
+		b.refusals--
+		return nil, errors.New("access denied")
+	}
+	return &sqs.GetQueueAttributesOutput{}, nil
+}
 
 func (b *brokenQueue) ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
 	b.reads++

@@ -1,0 +1,151 @@
+package faults
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+// The words of AWS. Callers decide on codes; the messages are for whoever reads a log.
+const (
+	rateExceeded = "Rate exceeded"
+	ongoing      = "Transaction is ongoing for the item"
+	ddbNamespace = "com.amazonaws.dynamodb.v20120810#"
+)
+
+// throttling is what a service says to a caller that is too fast (the API reference of each, under Common Errors and
+// under the errors of its operations). cancelled is the number of a transaction's members.
+func throttling(c wire.Call, luck *rand.Rand, cancelled int) *wire.Error {
+	switch c.Service {
+	case "dynamodb":
+		return ddbThrottling(luck, cancelled)
+	case "sqs":
+		code := pickOne(luck, "RequestThrottled", "ThrottlingException")
+		return &wire.Error{Code: code, Message: rateExceeded}
+	case "s3":
+		return &wire.Error{Code: "SlowDown", Message: "Please reduce your request rate.", Status: http.StatusServiceUnavailable}
+	case "ses":
+		return &wire.Error{Code: "Throttling", Message: "Maximum sending rate exceeded."}
+	default: // "kms", "secretsmanager", "ssm"
+		return &wire.Error{Code: "ThrottlingException", Message: rateExceeded}
+	}
+}
+
+// ddbThrottling is one of the three codes that DynamoDB has for it, or for a transaction the reason of its end.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+func ddbThrottling(luck *rand.Rand, cancelled int) *wire.Error {
+	code := pickOne(luck, "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
+	if cancelled == 0 || code == "RequestLimitExceeded" {
+		return &wire.Error{Code: ddbNamespace + code, Message: "The level of configured provisioned throughput for the table was exceeded."}
+	}
+	reason := "ThrottlingError"
+	if code == "ProvisionedThroughputExceededException" {
+		reason = "ProvisionedThroughputExceeded"
+	}
+	return cancellation(luck, cancelled, reason, rateExceeded)
+}
+
+// conflict is how a write ends that meets a transaction under way on the same row.
+func conflict(luck *rand.Rand, cancelled int) *wire.Error {
+	if cancelled > 0 {
+		return cancellation(luck, cancelled, "TransactionConflict", ongoing)
+	}
+	return &wire.Error{Code: ddbNamespace + "TransactionConflictException", Message: ongoing}
+}
+
+// cancellation is a TransactionCanceledException in which one member, any of them, has the reason.
+func cancellation(luck *rand.Rand, members int, code, message string) *wire.Error {
+	reasons := make([]map[string]string, members)
+	codes := make([]string, members)
+	for i := range reasons {
+		reasons[i], codes[i] = map[string]string{"Code": "None"}, "None"
+	}
+	at := luck.IntN(members)
+	reasons[at], codes[at] = map[string]string{"Code": code, "Message": message}, code
+	text := "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]"
+	return &wire.Error{
+		Code: ddbNamespace + "TransactionCanceledException", Message: text,
+		Fields: map[string]any{"CancellationReasons": reasons, "Message": text},
+	}
+}
+
+// internal is each service's own word for a failure of its own.
+func internal(c wire.Call) *wire.Error {
+	failure := &wire.Error{Message: "We encountered an internal error. Please try again.", Status: http.StatusInternalServerError}
+	switch c.Service {
+	case "dynamodb":
+		failure.Code = ddbNamespace + "InternalServerError"
+	case "s3":
+		failure.Code = "InternalError"
+	case "kms":
+		failure.Code = "KMSInternalException"
+	case "secretsmanager":
+		failure.Code = "InternalServiceError"
+	case "ssm":
+		failure.Code = "InternalServerError"
+	default: // "sqs", "ses"
+		failure.Code = "InternalFailure"
+	}
+	return failure
+}
+
+func pickOne(luck *rand.Rand, all ...string) string { return all[luck.IntN(len(all))] }
+
+// refuse answers in the protocol of the service.
+func refuse(w http.ResponseWriter, r *http.Request, c wire.Call, failure *wire.Error) {
+	switch c.Service {
+	case "s3":
+		refuseXML(w, r, failure, struct {
+			XMLName xml.Name `xml:"Error"`
+			Code    string
+			Message string
+		}{Code: failure.Code, Message: failure.Message})
+	case "ses":
+		refuseXML(w, r, failure, struct {
+			XMLName xml.Name `xml:"http://ses.amazonaws.com/doc/2010-12-01/ ErrorResponse"`
+			Code    string   `xml:"Error>Code"`
+			Message string   `xml:"Error>Message"`
+		}{Code: failure.Code, Message: failure.Message})
+	case "sqs":
+		fault := "Sender"
+		if failure.Status >= http.StatusInternalServerError {
+			fault = "Receiver"
+		}
+		w.Header().Set("X-Amzn-Query-Error", failure.Code+";"+fault)
+		wire.WriteJSONError(w, "1.0", failure)
+	case "dynamodb":
+		wire.WriteJSONError(w, "1.0", failure)
+	default:
+		wire.WriteJSONError(w, "1.1", failure)
+	}
+}
+
+func refuseXML(w http.ResponseWriter, r *http.Request, failure *wire.Error, body any) {
+	text, err := xml.Marshal(body)
+	if err != nil || r.Method == http.MethodHead {
+		text = nil
+	}
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(max(failure.Status, http.StatusBadRequest))
+	_, _ = w.Write(text) // a client that went away needs no answer
+}
+
+// members is how many items a transaction has, which is how many reasons its cancellation gives; 0 for other calls.
+func members(r *http.Request, c wire.Call) int {
+	if c.Service != "dynamodb" || !strings.HasPrefix(c.Operation, "Transact") {
+		return 0
+	}
+	var request struct{ TransactItems []json.RawMessage }
+	if json.NewDecoder(io.LimitReader(r.Body, largestTransaction)).Decode(&request) != nil {
+		return 0
+	}
+	return len(request.TransactItems)
+}
+
+// largestTransaction is above DynamoDB's limit of 4 MB for a transaction's items.
+const largestTransaction = 16 << 20

@@ -1,0 +1,51 @@
+package faults
+
+import (
+	"strconv"
+	"time"
+)
+
+// The methods below have the shapes of the hooks that they are for, which this package names by no type: queues and
+// tables need not know it, nor it them.
+
+// Disorder decides about the messages that a queue hands out (sqs.Disorder): which of the candidates, oldest first, is
+// taken, and whether that one comes once more.
+func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.paused {
+		return 0, false
+	}
+	n := p.count(site{queue, "sqs", "message"})
+	luck := p.luck(queue, "message", strconv.Itoa(n))
+	twice = luck.Float64() < p.severity.Double
+	if luck.Float64() < p.severity.Reorder && candidates > 1 {
+		pick = luck.IntN(candidates)
+	}
+	if twice {
+		p.note(Injection{Caller: queue, Service: "sqs", Operation: "message", N: n, Kind: Doubled})
+	}
+	if pick > 0 {
+		p.note(Injection{Caller: queue, Service: "sqs", Operation: "message", N: n, Kind: Reordered})
+	}
+	return pick, twice
+}
+
+// IndexLag is how late an entry of an index is (ddb.Server.LagIndexes). It is not part of Injected: every write has one.
+func (p *Plan) IndexLag(table, index string) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.paused {
+		return 0
+	}
+	n := p.count(site{table, "dynamodb", index})
+	return spread(p.luck(table, index, strconv.Itoa(n)), p.severity.IndexLag)
+}
+
+// Skew is how far the cloud's clock is ahead of a caller's (aws.Options.Skew), the same for all of a run.
+func (p *Plan) Skew(caller string) time.Duration {
+	if !p.callers(caller) {
+		return 0
+	}
+	return spread(p.luck(caller, "clock"), 2*p.severity.Skew) - p.severity.Skew
+}

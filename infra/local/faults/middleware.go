@@ -1,0 +1,78 @@
+package faults
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+// Middleware is what aws.Options.Middleware takes: the plan around every call.
+func (p *Plan) Middleware() wire.Middleware {
+	return func(next wire.Handler) wire.Handler {
+		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
+			kind, luck := p.decide(c)
+			if kind == None {
+				next(w, r, c)
+				return
+			}
+			if kind.afterEffect() {
+				next(&discarded{}, r, c)
+			}
+			p.inject(w, r, c, kind, luck)
+		}
+	}
+}
+
+// inject gives the caller what the kind says in place of an answer.
+func (p *Plan) inject(w http.ResponseWriter, r *http.Request, c wire.Call, kind Kind, luck *rand.Rand) {
+	switch kind {
+	case Throttled:
+		refuse(w, r, c, throttling(c, luck, members(r, c)))
+	case Conflicted:
+		refuse(w, r, c, conflict(luck, members(r, c)))
+	case FailedBefore, FailedAfter:
+		refuse(w, r, c, internal(c))
+	case TimedOutBefore, TimedOutAfter:
+		_, _ = io.Copy(io.Discard, r.Body) // or net/http would not notice a caller that gives up
+		stay(r, time.Second+spread(luck, max(p.severity.Silence-time.Second, 0)))
+		breakOff()
+	case BrokenBefore, BrokenAfter:
+		breakOff()
+	case None, Doubled, Reordered:
+	}
+}
+
+// breakOff ends the connection without an answer, over a socket and in-process (aws.Cloud).
+func breakOff() {
+	panic(http.ErrAbortHandler)
+}
+
+// stay waits, at most as long as the caller does.
+func stay(r *http.Request, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+}
+
+// discarded is the answer that nobody gets.
+type discarded struct{ header http.Header }
+
+// Header implements http.ResponseWriter.
+func (d *discarded) Header() http.Header {
+	if d.header == nil {
+		d.header = http.Header{}
+	}
+	return d.header
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (d *discarded) WriteHeader(int) {}
+
+// Write implements http.ResponseWriter.
+func (d *discarded) Write(part []byte) (int, error) { return len(part), nil }

@@ -1,0 +1,167 @@
+package iam
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+// tableRequest is what of a request decides who may make it. Keys and items stay undecoded unless a condition asks.
+type tableRequest struct {
+	TableName                 string
+	IndexName                 string
+	ResourceArn               string
+	Select                    string
+	KeyConditionExpression    string
+	ExpressionAttributeNames  map[string]string
+	ExpressionAttributeValues json.RawMessage
+	Key, Item                 json.RawMessage
+	TransactItems             []map[string]tableRequest // of one entry each: "Put", "Update", "Delete", "ConditionCheck", "Get"
+	RequestItems              map[string]json.RawMessage
+}
+
+// tableNeeds: a transaction needs the permission of each of its parts, a batch that of the batch on each of its tables.
+func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]need, error) {
+	var in tableRequest
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	switch c.Operation {
+	case "TransactWriteItems", "TransactGetItems":
+		var needs []need
+		for _, item := range in.TransactItems {
+			for kind, part := range item {
+				needs = append(needs, a.itemNeed(transactAction(kind), part, caller))
+			}
+		}
+		return needs, nil
+	case "BatchGetItem", "BatchWriteItem":
+		var needs []need
+		for _, table := range slices.Sorted(maps.Keys(in.RequestItems)) {
+			n := need{action: "dynamodb:" + c.Operation, resource: arnOf("dynamodb", "table/", table)}
+			if caller.conditional {
+				n.keys = map[string][]string{leadingKeys: a.batchKeys(n.resource, in.RequestItems[table])}
+			}
+			needs = append(needs, n)
+		}
+		return needs, nil
+	default:
+		return []need{a.itemNeed("dynamodb:"+c.Operation, in, caller)}, nil
+	}
+}
+
+// transactAction is the permission that one kind of part of a transaction needs.
+func transactAction(kind string) string {
+	if kind == "ConditionCheck" {
+		return "dynamodb:ConditionCheckItem"
+	}
+	return "dynamodb:" + kind + "Item"
+}
+
+// itemNeed is what a request or a part of a transaction on one table or index needs.
+func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need {
+	n := need{action: action, resource: "*"}
+	switch {
+	case in.TableName != "":
+		n.resource = arnOf("dynamodb", "table/", in.TableName)
+	case in.ResourceArn != "":
+		n.resource = in.ResourceArn
+	}
+	if in.IndexName != "" {
+		n.resource += "/index/" + in.IndexName
+	}
+	if !caller.conditional {
+		return n
+	}
+	n.keys = map[string][]string{}
+	if in.Select != "" {
+		n.keys[selectKey] = []string{in.Select}
+	}
+	hash := a.hashes[n.resource]
+	for _, item := range []json.RawMessage{in.Key, in.Item} { // both of a request that has no business with both
+		if item != nil {
+			n.keys[leadingKeys] = append(n.keys[leadingKeys], keyOf(item, hash))
+		}
+	}
+	if action == "dynamodb:Query" {
+		n.keys[leadingKeys] = append(n.keys[leadingKeys], queryKey(in, hash))
+	}
+	return n
+}
+
+// batchKeys are the partition keys of what a batch does to one table.
+func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
+	hash := a.hashes[table]
+	var get struct{ Keys []json.RawMessage }
+	var write []struct {
+		PutRequest    struct{ Item json.RawMessage }
+		DeleteRequest struct{ Key json.RawMessage }
+	}
+	keys := []string{}
+	switch {
+	case json.Unmarshal(part, &get) == nil:
+		for _, key := range get.Keys {
+			keys = append(keys, keyOf(key, hash))
+		}
+	case json.Unmarshal(part, &write) == nil:
+		for _, w := range write {
+			// One of the two is missing.
+			keys = append(keys, keyOf(append(w.PutRequest.Item, w.DeleteRequest.Key...), hash))
+		}
+	default:
+		keys = append(keys, "") // which no condition should accept
+	}
+	return keys
+}
+
+// keyOf is the value of the attribute hash in an encoded item, as a text. What has none has "", which is no key.
+func keyOf(item json.RawMessage, hash string) string {
+	var attributes map[string]json.RawMessage
+	if json.Unmarshal(item, &attributes) != nil {
+		return ""
+	}
+	return textOf(attributes[hash])
+}
+
+// textOf is the text of {"S": "text"}; numbers and binary values are written in the same way.
+func textOf(attribute json.RawMessage) string {
+	var value map[string]string
+	if json.Unmarshal(attribute, &value) != nil || len(value) != 1 {
+		return ""
+	}
+	for _, text := range value {
+		return text
+	}
+	return ""
+}
+
+// queryKey is the value that a Query's key condition wants the attribute hash to have.
+func queryKey(in tableRequest, hash string) string {
+	var values map[string]json.RawMessage
+	if in.ExpressionAttributeValues != nil && json.Unmarshal(in.ExpressionAttributeValues, &values) != nil {
+		return ""
+	}
+	words := keyConditionWords(in.KeyConditionExpression)
+	for i := 0; i+2 < len(words); i++ {
+		name := words[i]
+		if full, ok := in.ExpressionAttributeNames[name]; ok {
+			name = full
+		}
+		if name == hash && words[i+1] == "=" {
+			return textOf(values[words[i+2]])
+		}
+	}
+	return ""
+}
+
+// keyConditionWords cuts a key condition into names, values and operators. Parentheses and commas only separate: they
+// cannot move the one equality that the grammar has for a partition key.
+func keyConditionWords(expression string) []string {
+	spaced := strings.ReplaceAll(expression, "=", " = ")
+	return strings.FieldsFunc(spaced, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' || r == ',' })
+}

@@ -1,0 +1,144 @@
+// Package iam is the embedded AWS's judge of who may do what: a middleware that holds every call of a function against
+// the statements of that function in the template, as IAM does with its role, and keeps a record of what was used and
+// what was refused. It proves nobody's identity; package aws has verified the signature when a call gets here.
+//
+// There are roles with identity-based Allow statements only: no Deny, no key, queue or bucket policies, no boundaries
+// and no session policies. Which permission a call needs follows the AWS Service Authorization Reference.
+package iam
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/local/template"
+)
+
+// Authority decides about calls. Create it with New; its methods may be called from many goroutines.
+type Authority struct {
+	roles  map[string]*role  // by the logical id of the function
+	keys   map[string]string // ARN of the KMS key of a bucket, by the bucket's name
+	hashes map[string]string // attribute of the partition key, by ARN of a table or an index
+	grants []Grant
+
+	mu      sync.Mutex
+	uses    map[Grant]int
+	denials map[Denial]struct{}
+}
+
+// role is what one function may do.
+type role struct {
+	function    string
+	statements  []statement
+	conditional bool // whether any statement has a condition, so that requests have to be taken apart for its keys
+}
+
+// New reads the statements of t's functions; t's tables and buckets say what else a call touches. A statement with an
+// operator, a key or a policy variable that is not understood is an error.
+func New(t *template.Template) (*Authority, error) {
+	a := &Authority{
+		roles: map[string]*role{}, keys: map[string]string{}, hashes: map[string]string{}, grants: Grants(t.Functions),
+		uses: map[Grant]int{}, denials: map[Denial]struct{}{},
+	}
+	for _, f := range t.Functions {
+		r := &role{function: f.LogicalID}
+		for i, declared := range f.Statements {
+			s, err := compile(declared)
+			if err != nil {
+				return nil, fmt.Errorf("%s, statement %d (%s): %w", f.LogicalID, i, declared.Sid, err)
+			}
+			r.statements = append(r.statements, s)
+			r.conditional = r.conditional || len(s.conditions) > 0
+		}
+		a.roles[f.LogicalID] = r
+	}
+	for _, b := range t.Buckets {
+		a.keys[b.Name] = b.KeyARN
+	}
+	for _, table := range t.Tables {
+		a.hashes[table.ARN] = table.Key.Hash
+		for _, index := range table.Indexes {
+			a.hashes[table.ARN+"/index/"+index.Name] = index.Key.Hash
+		}
+	}
+	return a, nil
+}
+
+// Middleware refuses what a function's statements do not allow. A caller whose name does not end in Function is the
+// account's administrator, and free; one that does and is no function of the template may do nothing. It belongs next
+// to the services, as the last of a list of middleware: about KMS keys it asks the service behind it.
+func (a *Authority) Middleware() wire.Middleware {
+	return func(next wire.Handler) wire.Handler {
+		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
+			caller, known := a.roles[c.Caller]
+			switch {
+			case known:
+				a.serve(w, r, c, caller, next)
+			case strings.HasSuffix(c.Caller, "Function"):
+				a.serve(w, r, c, &role{function: c.Caller}, next)
+			default:
+				next(w, r, c)
+			}
+		}
+	}
+}
+
+// serve lets a function's call through or refuses it.
+func (a *Authority) serve(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
+	if c.Service == "kms" {
+		a.serveKMS(w, r, c, caller, next)
+		return
+	}
+	needs, err := a.needs(r, c, caller)
+	if err != nil {
+		unclear := need{action: c.Service + ":" + c.Operation, resource: "*"}
+		a.recordDenial(caller, unclear)
+		deny(w, r, c, unclear)
+		return
+	}
+	if refused, ok := a.decide(caller, needs); !ok {
+		deny(w, r, c, refused)
+		return
+	}
+	if c.Operation == "GetObject" || c.Operation == "HeadObject" {
+		w = a.conceal(w, r, c, caller)
+	}
+	next(w, r, c)
+}
+
+// needs lists what a call needs. An error means that the request cannot be taken apart, so nobody can say.
+func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, error) {
+	switch c.Service {
+	case "dynamodb":
+		return a.tableNeeds(r, c, caller)
+	case "sqs":
+		return queueNeeds(r, c)
+	case "s3":
+		return a.objectNeeds(r, c), nil
+	case "ses":
+		return mailNeeds(r, c)
+	case "secretsmanager":
+		return secretNeeds(r, c)
+	case "ssm":
+		return parameterNeeds(r, c)
+	default:
+		return []need{{action: c.Service + ":" + c.Operation, resource: "*"}}, nil
+	}
+}
+
+// decide allows everything or nothing, and keeps the record. It returns the first need that is not met.
+func (a *Authority) decide(caller *role, needs []need) (need, bool) {
+	used := make([]Grant, 0, len(needs))
+	for _, n := range needs {
+		g, ok := caller.allow(n)
+		if !ok {
+			a.recordDenial(caller, n)
+			return n, false
+		}
+		used = append(used, g)
+	}
+	a.recordUses(used)
+	return need{}, true
+}

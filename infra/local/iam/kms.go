@@ -1,0 +1,147 @@
+package iam
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+// serveKMS decides about a call to KMS. A key has many names: its id, its ARN and its aliases, and the ARN in a
+// template is that of an alias on a laptop. So a call that no statement allows by the name it uses is decided again
+// with all names that KMS knows.
+func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
+	n, err := keyNeed(r, c)
+	if err != nil {
+		a.recordDenial(caller, n)
+		deny(w, r, c, n)
+		return
+	}
+	var answered *answer
+	if c.Operation == "Decrypt" && n.resource == "*" {
+		// The blob says which key it is for, and only KMS can read it. To decrypt has no effect but its answer.
+		answered = &answer{header: http.Header{}}
+		next(answered, r, c)
+		if n.resource = answered.keyARN(); n.resource == "" {
+			answered.sendTo(w)
+			return
+		}
+	}
+	if _, ok := caller.allow(n); !ok {
+		n.others = otherNames(r.Context(), next, n.resource, caller)
+	}
+	switch refused, ok := a.decide(caller, []need{n}); {
+	case !ok:
+		deny(w, r, c, refused)
+	case answered != nil:
+		answered.sendTo(w)
+	default:
+		next(w, r, c)
+	}
+}
+
+// keyNeed is what the request says about the key and the encryption context; the resource is "*" without a key.
+func keyNeed(r *http.Request, c wire.Call) (need, error) {
+	n := need{action: "kms:" + c.Operation, resource: "*", keys: map[string][]string{}}
+	var in struct {
+		KeyID, TargetKeyID string
+		EncryptionContext  map[string]string
+	}
+	if err := decode(r, &in); err != nil {
+		return n, err
+	}
+	switch {
+	case in.KeyID != "":
+		n.resource = keyARN(in.KeyID)
+	case in.TargetKeyID != "":
+		n.resource = keyARN(in.TargetKeyID)
+	}
+	if len(in.EncryptionContext) > 0 {
+		n.keys[contextKeys] = slices.Sorted(maps.Keys(in.EncryptionContext))
+		for name, value := range in.EncryptionContext {
+			n.keys[contextPrefix+strings.ToLower(name)] = []string{value}
+		}
+	}
+	return n, nil
+}
+
+// keyARN is the ARN of a key id or of an alias.
+func keyARN(name string) string {
+	if strings.HasPrefix(name, "alias/") {
+		return arnOf("kms", "", name)
+	}
+	return arnOf("kms", "key/", name)
+}
+
+// otherNames are the ARN of the key itself and those of its aliases that the caller's statements speak of.
+func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role) []string {
+	own := arnOfKey(ctx, kms, name)
+	if own == "" {
+		return nil
+	}
+	names := []string{own}
+	for _, s := range caller.statements {
+		for _, resource := range s.Resources {
+			if strings.Contains(resource, ":alias/") && !slices.Contains(names, resource) && arnOfKey(ctx, kms, resource) == own {
+				names = append(names, resource)
+			}
+		}
+	}
+	return names
+}
+
+// arnOfKey asks KMS for the ARN of the key that has one of the names of a key, "" when KMS knows none.
+func arnOfKey(ctx context.Context, kms wire.Handler, name string) string {
+	content, err := json.Marshal(map[string]string{"KeyId": name})
+	if err != nil {
+		return ""
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/", bytes.NewReader(content))
+	if err != nil {
+		return ""
+	}
+	r.Header.Set("X-Amz-Target", "TrentService.DescribeKey")
+	out := answer{header: http.Header{}}
+	kms(&out, r, wire.Call{Service: "kms", Operation: "DescribeKey"})
+	return out.keyARN()
+}
+
+// answer keeps what KMS answers.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+// Write implements http.ResponseWriter.
+func (a *answer) Write(part []byte) (int, error) { return a.body.Write(part) }
+
+func (a *answer) sendTo(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.header)
+	w.WriteHeader(max(a.status, http.StatusOK))
+	_, _ = io.Copy(w, &a.body) // a client that went away needs no answer
+}
+
+// keyARN is the ARN of the key that a successful Decrypt or DescribeKey names.
+func (a *answer) keyARN() string {
+	var out struct {
+		KeyID       string
+		KeyMetadata struct{ Arn string }
+	}
+	if a.status != http.StatusOK || json.Unmarshal(a.body.Bytes(), &out) != nil {
+		return ""
+	}
+	return out.KeyID + out.KeyMetadata.Arn // one of them
+}

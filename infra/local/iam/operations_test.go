@@ -1,0 +1,63 @@
+package iam_test
+
+import (
+	"testing"
+
+	"recordbridge/infra/local/iam"
+	"recordbridge/infra/local/template"
+)
+
+// operation is one call and exactly what it needs.
+type operation struct {
+	needs   []template.Statement // one action on one resource each
+	prepare step                 // done by the administrator; nil for nothing
+	do      step
+}
+
+func TestEveryOperationNeedsItsPermissionsAndNoOther(t *testing.T) {
+	t.Parallel()
+	groups := map[string]map[string]operation{
+		"dynamodb": tableOperations(), "sqs": queueOperations(), "s3": objectOperations(), "kms": keyOperations(), "others": otherOperations(),
+	}
+	for service, operations := range groups {
+		for name, o := range operations {
+			t.Run(service+" "+name, func(t *testing.T) {
+				t.Parallel()
+				o.check(t)
+			})
+		}
+	}
+}
+
+// check does the call with all permissions, and once more without each of them.
+func (o operation) check(t *testing.T) {
+	t.Helper()
+	declared := world(o.needs...)
+	cloud, authority := start(t, declared)
+	o.checkEach(t, declared)
+	if o.prepare != nil {
+		if err := o.prepare(t.Context(), cloud.Config("provision")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantAllowed(t, cloud, o.do)
+	if unused := authority.Unused(); len(unused) > 0 {
+		t.Errorf("the call does not need %v", unused)
+	}
+}
+
+// checkEach shows that each permission is necessary.
+func (o operation) checkEach(t *testing.T, declared *template.Template) {
+	t.Helper()
+	for _, gone := range iam.Grants(declared.Functions) {
+		poorer := *declared
+		poorer.Functions = iam.Without(declared.Functions, gone)
+		cloud, authority := start(t, &poorer)
+		if o.prepare != nil {
+			if err := o.prepare(t.Context(), cloud.Config("provision")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantDenied(t, cloud, authority, o.do, gone.Action, gone.Resource)
+	}
+}

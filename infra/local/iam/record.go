@@ -1,0 +1,72 @@
+package iam
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Use is how often a grant made an allowed call possible. Of several grants that would allow a call, the first one in
+// the template is used, so that one which is not necessary shows as unused.
+type Use struct {
+	Grant
+
+	Count int
+}
+
+// Denial is what a function asked for in vain.
+type Denial struct {
+	Function string // logical id
+	Action   string // "dynamodb:GetItem"
+	Resource string // ARN
+}
+
+// Uses lists the grants that were used, ordered by function and statement.
+func (a *Authority) Uses() []Use {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := make([]Use, 0, len(a.uses))
+	for _, g := range slices.SortedFunc(maps.Keys(a.uses), compareGrants) {
+		all = append(all, Use{Grant: g, Count: a.uses[g]})
+	}
+	return all
+}
+
+// Unused lists the grants that no allowed call has used, ordered by function and statement.
+func (a *Authority) Unused() []Grant {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := slices.DeleteFunc(slices.Clone(a.grants), func(g Grant) bool { return a.uses[g] > 0 })
+	slices.SortFunc(all, compareGrants)
+	return all
+}
+
+// Denials lists what was refused, each thing once, ordered by function.
+func (a *Authority) Denials() []Denial {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(a.denials), func(x, y Denial) int {
+		return cmp.Or(cmp.Compare(x.Function, y.Function), cmp.Compare(x.Action, y.Action), cmp.Compare(x.Resource, y.Resource))
+	})
+}
+
+func compareGrants(x, y Grant) int {
+	return cmp.Or(
+		cmp.Compare(x.Function, y.Function), cmp.Compare(x.Statement, y.Statement),
+		cmp.Compare(x.Action, y.Action), cmp.Compare(x.Resource, y.Resource),
+	)
+}
+
+func (a *Authority) recordUses(grants []Grant) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, g := range grants {
+		a.uses[g]++
+	}
+}
+
+func (a *Authority) recordDenial(r *role, n need) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.denials[Denial{Function: r.function, Action: n.action, Resource: n.resource}] = struct{}{}
+}

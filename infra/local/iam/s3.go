@@ -1,0 +1,149 @@
+package iam
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+// objectNeeds follows "Required permissions for Amazon S3 API operations". The body of a call is never touched, so
+// DeleteObjects needs its permission on all objects of the bucket, not on each.
+func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
+	bucket, key := address(r)
+	resource := "arn:aws:s3:::" + bucket
+	switch c.Operation {
+	case "ListBuckets":
+		return []need{{action: "s3:ListAllMyBuckets", resource: "*"}}
+	case "ListObjectsV2", "HeadBucket":
+		n := need{action: "s3:ListBucket", resource: resource}
+		if query := r.URL.Query(); query.Has("prefix") {
+			n.keys = map[string][]string{prefixKey: {query.Get("prefix")}}
+		}
+		return []need{n}
+	case "PutBucketLifecycleConfiguration":
+		return []need{{action: "s3:PutLifecycleConfiguration", resource: resource}}
+	case "GetBucketLifecycleConfiguration":
+		return []need{{action: "s3:GetLifecycleConfiguration", resource: resource}}
+	case "DeleteObjects":
+		return []need{{action: "s3:DeleteObject", resource: resource + "/*"}}
+	case "GetObject", "HeadObject":
+		return a.reading(bucket, key, c.Operation == "GetObject" || r.Header.Get("X-Amz-Checksum-Mode") != "")
+	case "ListParts":
+		return []need{{action: "s3:ListMultipartUploadParts", resource: resource + "/" + key}}
+	case "PutObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "CopyObject":
+		return a.writing(r, c, bucket, key)
+	default: // DeleteObject, AbortMultipartUpload, CreateBucket: the permission has the name of the operation
+		if key != "" {
+			resource += "/" + key
+		}
+		return []need{{action: "s3:" + c.Operation, resource: resource}}
+	}
+}
+
+// reading is what a read of an object needs; its content is encrypted, its description is not.
+func (a *Authority) reading(bucket, key string, content bool) []need {
+	needs := []need{{action: "s3:GetObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
+	if content {
+		needs = append(needs, a.sealed(bucket, "kms:Decrypt")...)
+	}
+	return needs
+}
+
+// writing is what a write of an object or a part of one needs. Parts of an upload are encrypted with the data key that
+// the beginning of the upload has made, so they need to open it.
+func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []need {
+	needs := []need{{action: "s3:PutObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
+	if r.Header.Get("If-Match") != "" { // the answer tells whether the object is as expected
+		needs = append(needs, need{action: "s3:GetObject", resource: needs[0].resource})
+	}
+	switch c.Operation {
+	case "UploadPart", "UploadPartCopy", "CompleteMultipartUpload":
+		needs = append(needs, a.sealed(bucket, "kms:Decrypt")...)
+	default:
+		needs = append(needs, a.sealed(bucket, "kms:GenerateDataKey")...)
+	}
+	if c.Operation == "UploadPartCopy" || c.Operation == "CopyObject" {
+		source, from := copySource(r)
+		needs = append(needs, a.reading(source, from, true)...)
+	}
+	return needs
+}
+
+// sealed is what the use of a bucket's KMS key needs from the caller, for whom S3 asks KMS; nothing without such a key.
+// With a bucket key, which all our buckets have, the encryption context names the bucket.
+func (a *Authority) sealed(bucket, action string) []need {
+	key := a.keys[bucket]
+	if key == "" {
+		return nil
+	}
+	return []need{{action: action, resource: key, keys: map[string][]string{
+		viaServiceKey:                {"s3.us-east-1.amazonaws.com"},
+		contextKeys:                  {"aws:s3:arn"},
+		contextPrefix + "aws:s3:arn": {"arn:aws:s3:::" + bucket},
+	}}}
+}
+
+// address splits "/bucket/key"; the key keeps every slash after the first.
+func address(r *http.Request) (bucket, key string) {
+	path, err := url.PathUnescape(r.URL.EscapedPath())
+	if err != nil {
+		path = r.URL.Path
+	}
+	bucket, key, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return bucket, key
+}
+
+// copySource splits the header of that name, "bucket/key?versionId=1" with or without a slash before it.
+func copySource(r *http.Request) (bucket, key string) {
+	source, _, _ := strings.Cut(r.Header.Get("X-Amz-Copy-Source"), "?")
+	if decoded, err := url.PathUnescape(source); err == nil {
+		source = decoded
+	}
+	bucket, key, _ = strings.Cut(strings.TrimPrefix(source, "/"), "/")
+	return bucket, key
+}
+
+// conceal makes an object that is not there look like one that may not be read, unless the caller may list the
+// bucket: S3 tells nobody else which keys exist.
+func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role) http.ResponseWriter {
+	bucket, key := address(r)
+	list := need{
+		action: "s3:ListBucket", resource: "arn:aws:s3:::" + bucket, keys: map[string][]string{prefixKey: {key}},
+	}
+	return &concealer{ResponseWriter: w, missing: func() bool {
+		if _, ok := a.decide(caller, []need{list}); ok {
+			return false
+		}
+		w.Header().Del("Content-Length")
+		deny(w, r, c, list)
+		return true
+	}}
+}
+
+// concealer calls missing when the answer is 404, and drops that answer when missing has given another.
+type concealer struct {
+	http.ResponseWriter
+
+	missing func() (answered bool)
+	dropped bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (c *concealer) WriteHeader(status int) {
+	if status == http.StatusNotFound {
+		c.dropped = c.missing()
+	}
+	if !c.dropped {
+		c.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (c *concealer) Write(part []byte) (int, error) {
+	if c.dropped {
+		return len(part), nil
+	}
+	return c.ResponseWriter.Write(part)
+}

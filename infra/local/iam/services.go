@@ -1,0 +1,114 @@
+package iam
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/mail"
+	"strings"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+// place is the region and the account of the embedded AWS as they stand in an ARN.
+const place = ":us-east-1:000000000000:"
+
+// arnOf is the ARN of a name that may be an ARN already.
+func arnOf(service, kind, name string) string {
+	if strings.HasPrefix(name, "arn:") {
+		return name
+	}
+	return "arn:aws:" + service + place + kind + name
+}
+
+// queueNeeds: a batch needs the permission of the single operation.
+func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
+	var in struct{ QueueURL, QueueName, SourceArn, DestinationArn string }
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	action := "sqs:" + strings.TrimSuffix(c.Operation, "Batch")
+	queue := "*"
+	switch {
+	case in.QueueURL != "":
+		queue = arnOf("sqs", "", in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:])
+	case in.QueueName != "":
+		queue = arnOf("sqs", "", in.QueueName)
+	case in.SourceArn != "":
+		queue = in.SourceArn
+	}
+	needs := []need{{action: action, resource: queue}}
+	if c.Operation == "StartMessageMoveTask" { // whoever moves messages takes them out of one queue and sends them to another
+		for _, also := range []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"} {
+			needs = append(needs, need{action: also, resource: queue})
+		}
+		if in.DestinationArn != "" {
+			needs = append(needs, need{action: "sqs:SendMessage", resource: in.DestinationArn})
+		}
+	}
+	return needs, nil
+}
+
+// mailNeeds: the resource is the identity that sends, which is an address or its domain.
+func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
+	if err := r.ParseForm(); err != nil {
+		return nil, err
+	}
+	source := r.PostForm.Get("Source")
+	if source == "" && c.Operation == "SendRawEmail" {
+		source = rawSource(r.PostForm.Get("RawMessage.Data"))
+	}
+	if parsed, err := mail.ParseAddress(source); err == nil {
+		source = parsed.Address
+	}
+	n := need{action: "ses:" + c.Operation, resource: arnOf("ses", "identity/", source)}
+	if _, domain, ok := strings.Cut(source, "@"); ok {
+		n.others = []string{arnOf("ses", "identity/", domain)}
+	}
+	return []need{n}, nil
+}
+
+// rawSource is the From header of a raw mail, "" when there is none to be found.
+func rawSource(encoded string) string {
+	parsed, err := mail.ReadMessage(base64.NewDecoder(base64.StdEncoding, strings.NewReader(encoded)))
+	if err != nil {
+		return ""
+	}
+	return parsed.Header.Get("From")
+}
+
+// secretNeeds: AWS adds a hyphen and six characters to the name in the ARN. A call may name the secret with or without
+// them, and so may the ARN that a template on a laptop knows.
+func secretNeeds(r *http.Request, c wire.Call) ([]need, error) {
+	var in struct{ SecretID, Name string }
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	n := need{action: "secretsmanager:" + c.Operation, resource: arnOf("secretsmanager", "secret:", in.SecretID+in.Name)}
+	if cut := len(n.resource) - 7; strings.HasPrefix(in.SecretID, "arn:") && cut > 0 && n.resource[cut] == '-' {
+		n.others = []string{n.resource[:cut]}
+	} else {
+		n.others = []string{n.resource + "-??????"}
+	}
+	return []need{n}, nil
+}
+
+func parameterNeeds(r *http.Request, c wire.Call) ([]need, error) {
+	var in struct {
+		Name, Path string
+		Names      []string
+	}
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	needs := make([]need, 0, 1+len(in.Names))
+	for _, name := range append(in.Names, in.Name+in.Path) {
+		if name != "" {
+			resource := arnOf("ssm", "parameter/", strings.TrimPrefix(name, "/"))
+			needs = append(needs, need{action: "ssm:" + c.Operation, resource: resource})
+		}
+	}
+	if len(needs) == 0 {
+		needs = append(needs, need{action: "ssm:" + c.Operation, resource: "*"})
+	}
+	return needs, nil
+}
