@@ -52,6 +52,7 @@ func TestAMistakeInAFileIsAnErrorThatNamesIt(t *testing.T) {
 		"a fixture that is missing": {strings.Replace(good, "with: [table]", "with: [chair]", 1), `the fixture "chair"`},
 		"nothing expected":          {strings.Replace(good, "fails: ResourceNotFoundException, ", "", 1), "it expects nothing"},
 		"a wait that calls":         {strings.Replace(good, "wait: 2s", "{wait: 2s, call: GetItem}", 1), "either a wait or a call"},
+		"nothing to do each":        {strings.Replace(good, "call: GetItem,", "call: GetItem, each: [],", 1), "is performed for nothing"},
 		"a name with a star":        {strings.Replace(good, "it waits", "it*waits", 1), "a script has a name"},
 		"no name":                   {strings.Replace(good, "name: it waits", "name: ''", 1), "a script has a name"},
 		"one name twice": {
@@ -75,6 +76,7 @@ func TestExpandReplacesVariablesAndRunsGenerators(t *testing.T) {
 		"${name}": []any{"${id}-x", 1, true, nil},
 		"long":    map[string]any{"$repeat": 3, "of": "ab"},
 		"plain":   map[string]any{"$repeat": 2},
+		"parts":   map[string]any{"$join": []any{"${id}:", map[string]any{"$repeat": 2, "of": "y"}}},
 		"list":    map[string]any{"$list": 2, "of": map[string]any{"N": "${n}", "id": "${id}"}},
 	}
 	got, err := corpus.Expand(in, map[string]string{"id": "j1", "name": "key"})
@@ -85,6 +87,7 @@ func TestExpandReplacesVariablesAndRunsGenerators(t *testing.T) {
 		"key":   []any{"j1-x", 1, true, nil},
 		"long":  "ababab",
 		"plain": "xx",
+		"parts": "j1:yy",
 		"list":  []any{map[string]any{"N": "0", "id": "j1"}, map[string]any{"N": "1", "id": "j1"}},
 	}
 	if diff := cmp.Diff(any(want), got); diff != "" {
@@ -132,6 +135,8 @@ func TestMatch(t *testing.T) {
 		"a longer list":                  {[]any{"a"}, []any{"a", "b"}, "2 elements"},
 		"an empty list":                  {[]any{}, nil, ""},
 		"a list of one in XML":           {[]any{mapping{"k": "a"}}, mapping{"k": "a"}, ""},
+		"some of a list":                 {mapping{"$has": []any{"b"}}, []any{"a", "b"}, ""},
+		"some that a list has not":       {mapping{"$has": []any{"c"}}, []any{"a", "b"}, "c"},
 		"a set":                          {mapping{"$set": []any{"a", "b"}}, []any{"b", "a"}, ""},
 		"another set":                    {mapping{"$set": []any{"a", "b"}}, []any{"b", "b"}, "lacks a"},
 		"a larger set":                   {mapping{"$set": []any{"a"}}, []any{"a", "a"}, "2 elements"},

@@ -47,7 +47,8 @@ type court struct {
 	Options
 
 	listed []known
-	needed []atomic.Bool // of each listed difference
+	agreed map[string]bool // scripts that a judge has agreed with
+	needed []atomic.Bool   // of each listed difference
 	client *http.Client
 }
 
@@ -58,7 +59,7 @@ func Hold(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	c := &court{Options: o, listed: rows, needed: make([]atomic.Bool, len(rows)), client: &http.Client{
+	c := &court{Options: o, listed: rows, agreed: map[string]bool{}, needed: make([]atomic.Bool, len(rows)), client: &http.Client{
 		Timeout: callTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	problems := 0
@@ -70,7 +71,8 @@ func Hold(ctx context.Context, o Options) error {
 		problems += n
 	}
 	problems += c.needless()
-	c.printf("%d scripts, %d judges, %d problems\n", len(c.Scripts), len(o.Judges), problems)
+	c.printf("%d scripts, %d judges, %d problems; at least one judge agrees on %d scripts\n",
+		len(c.Scripts), len(o.Judges), problems, len(c.agreed))
 	if problems > 0 {
 		return fmt.Errorf("%d unlisted differences or needless rows", problems)
 	}
@@ -126,6 +128,7 @@ func (c *court) hear(ctx context.Context, j Judge) (int, error) {
 		switch {
 		case v.err == nil:
 			agreed++
+			c.agreed[v.script] = true
 		case c.isListed(v.script, j.Name):
 			known++
 			if c.Verbose {

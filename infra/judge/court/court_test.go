@@ -81,6 +81,7 @@ func TestACourtReportsWhatTheListDoesNotExcuse(t *testing.T) {
 	}{
 		"an unlisted difference":     {"", nil, "UNLISTED: sqs/send/wrong, itself: step 1, CreateQueue: answers 200", true},
 		"the count of an unlisted":   {"", nil, "itself         judged   2 scripts: agrees on 1, 0 listed differences, 1 unlisted", true},
+		"what nobody agrees on":      {excuse, nil, "3 scripts, 1 judges, 0 problems; at least one judge agrees on 1 scripts", false},
 		"a listed difference":        {excuse, nil, "judged   2 scripts: agrees on 1, 1 listed differences, 0 unlisted", false},
 		"listed with a star":         {"| `sqs/send/*` | itself | all of it is nonsense |\n", nil, "1 listed differences, 0 unlisted", false},
 		"listed for another judge":   {"| `sqs/send/wrong` | other | nonsense |\n", nil, "UNLISTED: sqs/send/wrong", true},

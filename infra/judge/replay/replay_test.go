@@ -169,6 +169,41 @@ func TestAnAnswerThatIsNotExpectedIsADifference(t *testing.T) {
 	}
 }
 
+func TestAStepIsPerformedForEachOfItsTexts(t *testing.T) {
+	t.Parallel()
+	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"A"}`), says(400, `{"__type":"A"}`), says(200, `{}`)}}
+	err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "dynamodb", Steps: []corpus.Step{
+		{Call: "PutItem", In: map[string]any{"Word": "${each}"}, Each: []string{"ABORT", "ZONE", "other"}, Fails: "A"},
+	}})
+	if difference, differs := errors.AsType[*replay.DifferenceError](err); !differs || !strings.Contains(difference.Error(), "other") {
+		t.Errorf("got %v, want a difference that names the text", err)
+	}
+	if diff := cmp.Diff([]string{`{"Word":"ABORT"}`, `{"Word":"ZONE"}`, `{"Word":"other"}`}, s.bodies); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+func TestACallThatPreparesMayFail(t *testing.T) {
+	t.Parallel()
+	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"Unknown"}`)}}
+	err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "sqs", Steps: []corpus.Step{{Call: "Verify", Prepares: true}}})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestABodyOfAJSONServiceIsSentAsItIs(t *testing.T) {
+	t.Parallel()
+	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"SerializationException"}`)}}
+	step := corpus.Step{Call: "PutItem", Body: "{broken ${id}", Fails: "SerializationException"}
+	if err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "dynamodb", Steps: []corpus.Step{step}}); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"{broken j1"}, s.bodies); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
 func TestAServerThatCannotBeReachedIsNoDifference(t *testing.T) {
 	t.Parallel()
 	s := &server{}

@@ -27,30 +27,17 @@ func (s *Server) claim(writes []write, token *tokenRecord) ([]*plan, error) {
 	if repeated, err := s.isRepeat(token); repeated || err != nil {
 		return nil, err
 	}
-	seen := make(map[rowAddress]bool, len(writes))
-	plans := make([]*plan, 0, len(writes))
-	reasons := noReasons(len(writes))
-	for i, w := range writes {
-		p, err := s.plan(w)
-		if _, misfit := errors.AsType[mismatchError](err); misfit {
-			reasons[i].take(err)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		at := p.address()
-		if seen[at] {
-			return nil, invalidf(repeatedItem)
-		}
-		seen[at] = true
-		if s.inFlight[at] {
-			reasons[i] = cancellationReason{Code: reasonConflict, Message: ongoing}
-		}
-		plans = append(plans, p)
-	}
-	if err := cancelled(reasons); err != nil {
+	plans, reasons, err := s.planAll(writes)
+	if err != nil {
 		return nil, err
+	}
+	if cancelled(reasons) != nil {
+		for i, p := range plans {
+			if reasons[i].Code == reasonNone {
+				reasons[i].take(p.decide())
+			}
+		}
+		return nil, cancelled(reasons)
 	}
 	for _, p := range plans {
 		s.inFlight[p.address()] = true
@@ -59,6 +46,33 @@ func (s *Server) claim(writes []write, token *tokenRecord) ([]*plan, error) {
 		s.underWay[token.Token] = true
 	}
 	return plans, nil
+}
+
+// planAll plans the writes of a transaction. An item that does not fit its table, or is in flight, has a reason.
+func (s *Server) planAll(writes []write) ([]*plan, []cancellationReason, error) {
+	seen := make(map[rowAddress]bool, len(writes))
+	plans := make([]*plan, len(writes))
+	reasons := noReasons(len(writes))
+	for i, w := range writes {
+		p, err := s.plan(w)
+		if _, misfit := errors.AsType[mismatchError](err); misfit {
+			reasons[i].take(err)
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		at := p.address()
+		if seen[at] {
+			return nil, nil, invalidf(repeatedItem)
+		}
+		seen[at] = true
+		if s.inFlight[at] {
+			reasons[i] = cancellationReason{Code: reasonConflict, Message: ongoing}
+		}
+		plans[i] = p
+	}
+	return plans, reasons, nil
 }
 
 // release is called with the lock held.

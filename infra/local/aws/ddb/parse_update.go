@@ -197,23 +197,27 @@ func (p *parser) setCall() (setExpression, error) {
 	if err = p.expect(")"); err != nil {
 		return nil, err
 	}
-	if _, nested := second.(listAppend); nested && function == functionIfNotExists {
-		return nil, p.errorf("The function is not allowed to be used this way in an expression; function: %s", functionListAppend)
-	}
 	if function == functionListAppend {
 		return listAppend{first, second}, p.checkLists(first, second)
 	}
-	if term, ok := first.(operandTerm); ok {
-		if of, isPath := term.of.(attribute); isPath {
-			if other, isTerm := second.(operandTerm); isTerm {
-				if err = p.checkDistinct(function, of, other.of); err != nil {
-					return nil, err
-				}
-			}
-			return ifNotExists{of.at, second}, nil
+	return p.ifNotExists(first, second)
+}
+
+func (p *parser) ifNotExists(first, second setExpression) (setExpression, error) {
+	term, _ := first.(operandTerm)
+	of, isPath := term.of.(attribute)
+	if !isPath {
+		return nil, p.errorf("Operator or function requires a document path; operator or function: %s", functionIfNotExists)
+	}
+	switch fallback := second.(type) {
+	case listAppend:
+		return nil, p.errorf("The function is not allowed to be used this way in an expression; function: %s", functionListAppend)
+	case operandTerm:
+		if err := p.checkDistinct(functionIfNotExists, of, fallback.of); err != nil {
+			return nil, err
 		}
 	}
-	return nil, p.errorf("Operator or function requires a document path; operator or function: %s", function)
+	return ifNotExists{of.at, second}, nil
 }
 
 func (p *parser) checkLists(terms ...setExpression) error {
