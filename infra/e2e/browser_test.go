@@ -116,6 +116,10 @@ type answer struct {
 	Data    json.RawMessage `json:"data"`
 	Error   string          `json:"error"`
 	Request string          `json:"request_id"`
+
+	Description string `json:"error_description"`
+
+	raw []byte
 }
 
 // call sends a request as a backend with a key pair; both empty for none.
@@ -141,6 +145,7 @@ func (s *stack) call(method, path, publicID, privateKey string, body any) answer
 	decoded := answer{status: response.StatusCode, header: response.Header}
 	raw, err := io.ReadAll(response.Body)
 	must(s.t, err)
+	decoded.raw = raw
 	if len(raw) > 0 && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
 		must(s.t, json.Unmarshal(raw, &decoded))
 	}

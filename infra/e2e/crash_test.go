@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -12,65 +11,6 @@ import (
 
 // crashPersona is small, so that a sweep over all of its calls is quick.
 const crashPersona = "juniper-vale"
-
-// crash makes the first instance of a function end after its n-th call to the world outside.
-func (s *stack) crash(function string, n int) {
-	f := s.functions[function]
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.life, f.serve = &life{crashAfter: n}, nil
-}
-
-// crashed reports whether the crash has happened.
-func (s *stack) crashed(function string, n int) bool {
-	return s.calls(function) >= n
-}
-
-// calls is how many calls to the world outside a function has made.
-func (s *stack) calls(function string) int {
-	f := s.functions[function]
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.life == nil {
-		return 0
-	}
-	f.life.mu.Lock()
-	defer f.life.mu.Unlock()
-	return f.life.calls
-}
-
-// disarm keeps a crash that has not happened yet from happening.
-func (s *stack) disarm(function string) {
-	f := s.functions[function]
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.life != nil {
-		f.life.disarm()
-	}
-}
-
-// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call, until a run ends
-// without the crash having happened.
-func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
-	t.Helper()
-	for n := 1; ; n++ {
-		reached := false
-		t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStack(t, options{})
-				s.crash(function, n)
-				scenario(t, s)
-				reached = s.crashed(function, n)
-			})
-		})
-		if !reached || t.Failed() {
-			if n == 1 {
-				t.Errorf("%s made no call", function)
-			}
-			return
-		}
-	}
-}
 
 // TestConnectingSurvivesACrashAnywhere: a whole connection or none, an answer that says to try again, and trying
 // again works.
@@ -99,18 +39,6 @@ func TestConnectingSurvivesACrashAnywhere(t *testing.T) {
 				s.checkNothingPending(t)
 			})
 		})
-	}
-}
-
-func checkTryAgain(t *testing.T, got *visited) {
-	t.Helper()
-	var body struct {
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
-	}
-	must(t, json.Unmarshal(got.body, &body))
-	if got.status < 500 || body.Error != "svc_server_error" || body.Description != "Something went wrong on our side. Please try again." {
-		t.Errorf("the browser got %d %+v", got.status, body)
 	}
 }
 
@@ -151,21 +79,6 @@ func TestAnExportSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// requestUntilAccepted asks for an export as a backend would: a 5xx is tried again.
-func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
-	t.Helper()
-	for range 5 {
-		got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
-		if got.status == http.StatusOK {
-			return
-		}
-		if got.status < 500 {
-			t.Fatalf("POST ehi-export answered %d %s", got.status, got.Error)
-		}
-	}
-	t.Fatal("POST ehi-export was never accepted")
-}
-
 func (s *stack) checkOneResult(t *testing.T) {
 	t.Helper()
 	sent := s.events("patient.ehi_export_success")
@@ -194,17 +107,10 @@ func (s *stack) checkOneResult(t *testing.T) {
 // checkNothingPending: no row waits for anything but the end of its file's time, and no queue holds a message.
 func (s *stack) checkNothingPending(t *testing.T) {
 	t.Helper()
-	if left := s.pending(); len(left) != 0 {
-		t.Errorf("still pending: %v", left)
-	}
+	s.checkNothingWaits(t)
 	for _, key := range s.list("test-WorkTable", s.tenant()+"#TASK") {
 		if status := s.get("test-WorkTable", key, "META").text("status"); status != string(export.Success) {
 			t.Errorf("%s is %s", key, status)
-		}
-	}
-	for _, queue := range s.cloud.SQS().Snapshot() {
-		if queue.DeadLetter && queue.Visible != 0 {
-			t.Errorf("dead letter queue %s holds %d", queue.Name, queue.Visible)
 		}
 	}
 }

@@ -73,6 +73,11 @@ func (k Keeper) refresh(ctx context.Context, row Row, set Set) (Set, int64, erro
 	if set.RefreshToken.Empty() {
 		return Set{}, 0, ErrRefused
 	}
+	// A trial that the key to seal with is at hand: once the EHR has spent the old refresh token, a KMS that is busy
+	// would cost the connection. The sealer keeps the key for the real thing.
+	if _, err := k.Vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, set); err != nil {
+		return Set{}, 0, err
+	}
 	now := k.Now()
 	row.LeaseOwner, row.LeaseUntil = k.NewID(), now.Add(leaseFor)
 	if err := k.Store.LeaseTokens(ctx, row, now); err != nil {
@@ -88,7 +93,7 @@ func (k Keeper) refresh(ctx context.Context, row Row, set Set) (Set, int64, erro
 	if err != nil {
 		return Set{}, 0, fmt.Errorf("refresh tokens: %w", err)
 	}
-	next, err := k.Vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, fresh)
+	next, err := k.seal(ctx, row, fresh)
 	if err != nil {
 		return Set{}, 0, err
 	}
@@ -120,6 +125,16 @@ func (k Keeper) newerThan(ctx context.Context, old Row, failure error) (Set, int
 		failure = fault.Stale()
 	}
 	return Set{}, 0, fmt.Errorf("refresh tokens: %w", failure)
+}
+
+// seal seals a refreshed set, as hard as rotate stores it.
+func (k Keeper) seal(ctx context.Context, old Row, fresh Set) (next Row, err error) {
+	for range rotateTries {
+		if next, err = k.Vault.Seal(ctx, old.Tenant, old.ConnectionID, old.Version+1, fresh); err == nil {
+			break
+		}
+	}
+	return next, err
 }
 
 func (k Keeper) rotate(ctx context.Context, next Row) error {

@@ -1,0 +1,201 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/export"
+)
+
+// errand is a piece of the service's work.
+type errand struct {
+	name    string
+	options options
+	run     func(s *stack)
+}
+
+// errands together make every call that the functions can make.
+func errands(tb testing.TB) []errand {
+	tb.Helper()
+	large := largeRecord(tb)
+	return []errand{
+		{"the main job", options{}, runMainJob},
+		{"tokens that have to be renewed", options{}, runRenewal},
+		{"messages that get lost", options{}, runLostMessages},
+		{"a webhook that fails at first", options{}, runRetriedWebhook},
+		{"files whose time is over", options{}, runExpiry},
+		{"an export that takes longer than a function may", options{dataDir: large}, runLongExport},
+		{"an export that loses its portal", options{dataDir: large}, runBrokenExport},
+	}
+}
+
+// large is a patient whose record is larger than a part of an upload.
+const (
+	large        = "larch-hollow"
+	largeEntries = 60
+	largeText    = 300_000
+)
+
+func largeRecord(tb testing.TB) string {
+	tb.Helper()
+	type object = map[string]any
+	entries := []object{{"resource": object{"resourceType": "Patient", "id": large}}}
+	for i := range largeEntries {
+		entries = append(entries, object{"resource": object{
+			"resourceType": "Observation", "id": fmt.Sprintf("%s-%d", large, i), "status": "final", "code": object{"text": "note"},
+			"subject": object{"reference": "Patient/" + large}, "note": []object{{"text": strings.Repeat("x", largeText)}},
+		}})
+	}
+	body, err := json.Marshal(object{"resourceType": "Bundle", "type": "collection", "entry": entries})
+	must(tb, err)
+	folder := tb.TempDir()
+	must(tb, os.WriteFile(filepath.Join(folder, "large.json"), body, 0o600))
+	return folder
+}
+
+// runMainJob connects, exports and downloads, and reads everything that can be read on the way.
+func runMainJob(s *stack) {
+	s.t.Helper()
+	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+	taskID := s.startExport(connectionID)
+	s.settle(1)
+	s.checkDownload(crashPersona)
+	for path, status := range map[string]int{
+		"/bridge/org_connection/" + connectionID:                               http.StatusOK,
+		"/bridge/fhir/ehi-export/" + taskID + "?include=result":                http.StatusOK,
+		"/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl": http.StatusFound,
+	} {
+		if got := s.asOwner(http.MethodGet, path, nil); got.status != status {
+			s.t.Errorf("GET %s answered %d %s", path, got.status, got.Error)
+		}
+	}
+	<-time.After(10 * time.Minute) // asked again, the finished export sends its event again
+	s.startExport(connectionID)
+	s.settle(1)
+	if got := len(s.events("patient.ehi_export_success")); got != 2 {
+		s.t.Errorf("the success was told %d times, want 2", got)
+	}
+}
+
+// checkDownload: the one success event leads to the whole record.
+func (s *stack) checkDownload(personaID string) {
+	s.t.Helper()
+	found := s.download(s.exportEvent().DownloadLinks[0].URL)
+	if len(found["Patient"]) != 1 || found["Patient"][personaID] != 1 && personaID == large {
+		s.t.Errorf("the file holds %v", found["Patient"])
+	}
+}
+
+func runRenewal(s *stack) {
+	s.t.Helper()
+	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+	<-time.After(2 * time.Hour)
+	s.startExport(connectionID)
+	s.settle(2)
+	s.checkDownload(crashPersona)
+}
+
+func runLostMessages(s *stack) {
+	s.t.Helper()
+	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+	s.startExport(connectionID)
+	s.loseMessages()
+	s.settle(5)
+	s.checkDownload(crashPersona)
+	if got := len(s.events("patient.connection_success")); got != 1 {
+		s.t.Errorf("the connection was told %d times, want once", got)
+	}
+}
+
+func runRetriedWebhook(s *stack) {
+	s.t.Helper()
+	refusals := 2
+	s.outside = func(r *http.Request) *http.Response {
+		if refusals == 0 || !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
+			return nil
+		}
+		refusals--
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
+	}
+	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+	s.startExport(connectionID)
+	s.settle(30)
+	s.checkDownload(crashPersona)
+	if refusals != 0 {
+		s.t.Errorf("the webhook was not tried %d more times", refusals)
+	}
+}
+
+// runExpiry: the sweeper deletes a file when its time is over.
+func runExpiry(s *stack) {
+	s.t.Helper()
+	s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
+	s.settle(2)
+	if got := s.objects(); len(got) != 1 {
+		s.t.Errorf("the bucket holds %v, want one file", got)
+	}
+	<-time.After(9 * 24 * time.Hour)
+	s.settle(2)
+	if got := s.objects(); len(got) != 0 {
+		s.t.Errorf("the bucket still holds %v", got)
+	}
+}
+
+// runLongExport: the portal is so slow that the worker has to hand over to its next invocation.
+func runLongExport(s *stack) {
+	s.t.Helper()
+	connectionID := s.connect(large, "approve").Get("org_connection_id")
+	s.outside = func(r *http.Request) *http.Response {
+		if isFHIR(r) {
+			<-time.After(40 * time.Second)
+		}
+		return nil
+	}
+	s.startExport(connectionID)
+	s.settle(10)
+	s.checkDownload(large)
+	if got := s.objects(); len(got) != 1 {
+		s.t.Errorf("the bucket holds %v, want the one file", got)
+	}
+}
+
+// runBrokenExport: when more than a part of the file has been uploaded, the portal withdraws every right.
+func runBrokenExport(s *stack) {
+	s.t.Helper()
+	connectionID := s.connect(large, "approve").Get("org_connection_id")
+	pages := 0 // of the large type; four are more than a part
+	s.outside = func(r *http.Request) *http.Response {
+		if !strings.Contains(r.URL.Path, "/sandbox/") {
+			return nil
+		}
+		if pages == 4 {
+			return &http.Response{
+				StatusCode: http.StatusUnauthorized, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: io.NopCloser(strings.NewReader(`{"error":"invalid_grant"}`)), Request: r,
+			}
+		}
+		if strings.HasSuffix(r.URL.Path, "/Observation") {
+			pages++
+		}
+		return nil
+	}
+	taskID := s.startExport(connectionID)
+	s.settle(30)
+	if status := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META").text("status"); status != string(export.Failed) || pages != 4 {
+		s.t.Errorf("the task is %s after %d pages", status, pages)
+	}
+	if got := s.objects(); len(got) != 0 {
+		s.t.Errorf("the bucket holds %v", got)
+	}
+}
+
+func isFHIR(r *http.Request) bool {
+	return strings.Contains(r.URL.Path, "/sandbox/") && strings.Contains(r.URL.Path, "/fhir")
+}

@@ -1,0 +1,213 @@
+package e2e_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	callbackwiring "recordbridge/functions/callback/wiring"
+	connectwiring "recordbridge/functions/connect/wiring"
+	createexportwiring "recordbridge/functions/createexport/wiring"
+	downloadexportwiring "recordbridge/functions/downloadexport/wiring"
+	exportworkerwiring "recordbridge/functions/exportworker/wiring"
+	getconnectionwiring "recordbridge/functions/getconnection/wiring"
+	getexportwiring "recordbridge/functions/getexport/wiring"
+	getorgwiring "recordbridge/functions/getorg/wiring"
+	sandboxehrwiring "recordbridge/functions/sandboxehr/wiring"
+	sweeperwiring "recordbridge/functions/sweeper/wiring"
+	webhookworkerwiring "recordbridge/functions/webhookworker/wiring"
+	"recordbridge/infra/local/faults"
+	"recordbridge/infra/local/gateway"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/config"
+)
+
+// function is one Lambda function with at most one instance, which a crash ends.
+type function struct {
+	stack    *stack
+	declared template.Function
+	starting chan struct{} // holds a token while an instance starts; to wait for a mutex would stop virtual time
+	mu       sync.Mutex
+	life     *faults.Life
+	serve    invocation
+	ended    int // instances that crashed or ran out of time
+}
+
+type invocation func(ctx context.Context, payload []byte) ([]byte, error)
+
+// Invoke implements gateway.Invoker.
+func (s *stack) Invoke(ctx context.Context, name string, payload []byte) ([]byte, error) {
+	return s.functions[name].invoke(ctx, payload)
+}
+
+func (f *function) invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, f.declared.Timeout)
+	defer cancel()
+	life, serve, err := f.instance(ctx)
+	if err != nil {
+		return nil, &gateway.FunctionError{Type: "Runtime.ExitError", Message: err.Error()}
+	}
+	var out []byte
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		out, err = serve(ctx, payload)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // Lambda waits for nobody
+			life.End()
+			f.replace(life)
+			return nil, &gateway.FunctionError{Type: "Sandbox.Timedout", Message: "timed out"}
+		}
+		<-done
+	}
+	if life.Dead() {
+		f.replace(life)
+		return nil, &gateway.FunctionError{Type: "Runtime.ExitError", Message: "crashed"}
+	}
+	if err != nil {
+		return nil, &gateway.FunctionError{Type: "Error", Message: err.Error()}
+	}
+	return out, nil
+}
+
+// instance is the one that lives, or a new one.
+func (f *function) instance(ctx context.Context) (*faults.Life, invocation, error) {
+	f.starting <- struct{}{}
+	defer func() { <-f.starting }()
+	life, serve := f.present()
+	if serve != nil {
+		return life, serve, nil
+	}
+	serve, err := f.start(ctx, life)
+	if err != nil || life.Dead() {
+		f.replace(life)
+		return nil, nil, cmp.Or(err, faults.ErrCrashed)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.life, f.serve = life, serve
+	return life, serve, nil
+}
+
+// present is the instance as it is now: without a serve it has not started.
+func (f *function) present() (*faults.Life, invocation) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.life == nil {
+		f.life = faults.NewLife(0)
+	}
+	return f.life, f.serve
+}
+
+// replace makes place for the instance after a dead one.
+func (f *function) replace(dead *faults.Life) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.life == dead {
+		f.life, f.serve = dead.Reborn(), nil
+		f.ended++
+	}
+}
+
+func (f *function) start(ctx context.Context, life *faults.Life) (invocation, error) {
+	cfg := f.stack.cloud.Config(f.declared.LogicalID)
+	cfg.Retryer = f.stack.steadily
+	cfg.HTTPClient = life.Through(f.stack.cloud)
+	process := config.Process{
+		AWS: cfg, Logger: slog.New(slog.NewJSONHandler(&lockedWriter{mu: &f.stack.mu, to: f.stack.logs}, nil)), Now: time.Now,
+		HTTP: life.Through(f.stack),
+	}
+	lookup := func(name string) (string, bool) {
+		value, ok := f.declared.Environment[name]
+		return value, ok
+	}
+	return builders()[f.declared.Folder](ctx, lookup, process)
+}
+
+// steadily is production's retryer without its chance, which would make every run of a seed another one.
+func (s *stack) steadily() awssdk.Retryer {
+	standard, ok := s.retryer().(awssdk.RetryerV2)
+	if !ok {
+		return s.retryer()
+	}
+	return steady{standard}
+}
+
+type steady struct{ awssdk.RetryerV2 }
+
+// RetryDelay implements aws.Retryer.
+func (steady) RetryDelay(attempt int, _ error) (time.Duration, error) {
+	return time.Duration(attempt) * 100 * time.Millisecond, nil
+}
+
+type lockedWriter struct {
+	mu *sync.Mutex
+	to io.Writer
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}
+
+type builder func(ctx context.Context, lookup func(string) (string, bool), p config.Process) (invocation, error)
+
+func builders() map[string]builder {
+	return map[string]builder{
+		"connect":        answering(connectwiring.Build),
+		"callback":       answering(callbackwiring.Build),
+		"createexport":   answering(createexportwiring.Build),
+		"getexport":      answering(getexportwiring.Build),
+		"downloadexport": answering(downloadexportwiring.Build),
+		"getconnection":  answering(getconnectionwiring.Build),
+		"getorg":         answering(getorgwiring.Build),
+		"sandboxehr":     answering(sandboxehrwiring.Build),
+		"exportworker":   answering(exportworkerwiring.Build),
+		"webhookworker":  answering(webhookworkerwiring.Build),
+		"sweeper":        silent(sweeperwiring.Build),
+	}
+}
+
+// answering adapts the wiring of a function that returns something.
+func answering[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E, config.Process) (H, error)) builder {
+	return func(ctx context.Context, lookup func(string) (string, bool), p config.Process) (invocation, error) {
+		env, err := config.LoadFrom[E](lookup)
+		if err != nil {
+			return nil, err
+		}
+		handler, err := build(ctx, env, p)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, payload []byte) ([]byte, error) {
+			var in In
+			if err := json.Unmarshal(payload, &in); err != nil {
+				return nil, err
+			}
+			out, err := handler(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(out)
+		}, nil
+	}
+}
+
+// silent adapts the wiring of a function that only fails or does not.
+func silent[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, config.Process) (H, error)) builder {
+	return answering(func(ctx context.Context, env E, p config.Process) (func(context.Context, In) (struct{}, error), error) {
+		handler, err := build(ctx, env, p)
+		return func(ctx context.Context, in In) (struct{}, error) { return struct{}{}, handler(ctx, in) }, err
+	})
+}

@@ -1,0 +1,120 @@
+package e2e_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/infra/local/iam"
+	"recordbridge/infra/local/template"
+)
+
+// TestEveryPermissionIsUsedAndNeeded performs errands that together use every permission of the template, and shows
+// that a permission which is taken away makes the errand fail that used it: all of them under `make soak`, a fixed
+// sample otherwise.
+func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
+	t.Parallel()
+	all := errands(t)
+	users := map[iam.Grant]errand{}
+	var unused []iam.Grant
+	for i, e := range all {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStack(t, e.options)
+			e.run(s)
+			for _, use := range s.authority.Uses() {
+				if _, known := users[use.Grant]; !known {
+					users[use.Grant] = e
+				}
+			}
+			if i == len(all)-1 {
+				unused = slices.DeleteFunc(iam.Grants(s.template.Functions), func(g iam.Grant) bool { return users[g].run != nil })
+			}
+		})
+	}
+	for _, g := range unused {
+		t.Errorf("no errand uses this permission: %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource)
+	}
+	stride := 7
+	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+		stride = 1
+	}
+	order := slices.SortedFunc(maps.Keys(users), func(a, b iam.Grant) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	for i := 0; i < len(order); i += stride {
+		checkNeeded(t, order[i], users[order[i]])
+	}
+}
+
+// checkNeeded runs an errand without a permission.
+func checkNeeded(t *testing.T, g iam.Grant, e errand) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		o := e.options
+		o.grants = func(functions []template.Function) []template.Function { return iam.Without(functions, g) }
+		if !fails(t, func(tb testing.TB) { e.run(newStack(tb, o)) }) {
+			t.Errorf("%s succeeds without %s %s %s %s", e.name, g.Function, g.Sid, g.Action, g.Resource)
+		}
+	})
+}
+
+// trial is a test inside a test: its failure is a result.
+type trial struct {
+	testing.TB
+
+	mu       sync.Mutex
+	failed   bool
+	cleanups []func()
+}
+
+// fails runs a test, with its clean-up, and tells whether it failed.
+func fails(t *testing.T, test func(tb testing.TB)) bool {
+	t.Helper()
+	inner := &trial{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		test(inner)
+	}()
+	<-done
+	for _, clean := range slices.Backward(inner.cleanups) {
+		clean()
+	}
+	return inner.failed
+}
+
+func (t *trial) Errorf(string, ...any) { t.Fail() }
+func (t *trial) Error(...any)          { t.Fail() }
+func (t *trial) Fatalf(string, ...any) { t.FailNow() }
+func (t *trial) Fatal(...any)          { t.FailNow() }
+func (t *trial) Cleanup(clean func())  { t.cleanups = append(t.cleanups, clean) }
+
+func (t *trial) Fail() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed = true
+}
+
+func (t *trial) FailNow() {
+	t.Fail()
+	runtime.Goexit()
+}
+
+func (t *trial) Failed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failed
+}
+
+// checkNothingDenied is part of every test: no function asks for what its statements do not allow.
+func (s *stack) checkNothingDenied(tb testing.TB) {
+	tb.Helper()
+	for _, d := range s.authority.Denials() {
+		tb.Errorf("%s may not %s on %s", d.Function, d.Action, strings.TrimPrefix(d.Resource, "arn:aws:"))
+	}
+}

@@ -1,0 +1,193 @@
+package e2e_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/local/faults"
+)
+
+// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call, until a run ends
+// without the crash having happened.
+func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
+	t.Helper()
+	sweepFirstCrashes(t, function, math.MaxInt, scenario)
+}
+
+// sweepFirstCrashes is sweepCrashes for no more than a number of calls.
+func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
+	t.Helper()
+	for n := 1; n <= most; n++ {
+		reached := false
+		t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStack(t, options{})
+				s.crash(function, n)
+				scenario(t, s)
+				reached = s.crashed(function, n)
+			})
+		})
+		if !reached || t.Failed() {
+			if n == 1 {
+				t.Errorf("%s made no call", function)
+			}
+			return
+		}
+	}
+}
+
+// crash makes the first instance of a function end after its n-th call to the world outside.
+func (s *stack) crash(function string, n int) {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.life, f.serve = faults.NewLife(n), nil
+}
+
+// crashed reports whether the crash has happened.
+func (s *stack) crashed(function string, n int) bool {
+	return s.calls(function) >= n
+}
+
+// calls is how many calls to the world outside a function has made.
+func (s *stack) calls(function string) int {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.life == nil {
+		return 0
+	}
+	return f.life.Calls()
+}
+
+// disarm keeps a crash that has not happened yet from happening.
+func (s *stack) disarm(function string) {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.life != nil {
+		f.life.Disarm()
+	}
+}
+
+// ordeal is a stack under the faults of one seed.
+type ordeal struct {
+	*stack
+
+	luck *rand.Rand // of the seed, for what the scenario chooses
+}
+
+// begin lets the faults come, and makes most functions crash once, each somewhere in its first calls.
+func (o ordeal) begin() {
+	for _, f := range o.template.Functions {
+		if f.Folder != "sandboxehr" && o.luck.IntN(3) > 0 {
+			o.crash(f.LogicalID, 1+o.luck.IntN(80))
+		}
+	}
+	o.plan.Pause(false)
+}
+
+// end is the end of the faults and of the crashes that have not happened.
+func (o ordeal) end() {
+	o.plan.Pause(true)
+	for _, f := range o.template.Functions {
+		o.disarm(f.LogicalID)
+	}
+}
+
+// atOnce is how many seeds are under way at the same time, at most.
+const atOnce = 20
+
+// sweepSeeds runs scenario under the faults of each seed from first on, until more says that enough are done: failing,
+// broken, late and conflicting calls of every function, crashes, messages that come twice or out of turn, late indexes
+// and wrong clocks. A failure tells the seed and the faults; RECORDBRIDGE_SEED runs that seed alone.
+func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o ordeal)) {
+	t.Helper()
+	began, done := time.Now(), 0
+	var met tally
+	var alone uint64
+	if _, err := fmt.Sscan(os.Getenv("RECORDBRIDGE_SEED"), &alone); err == nil {
+		runSeed(t, alone, &met, scenario)
+		return
+	}
+	for more(done) && !t.Failed() {
+		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // ends when all of its seeds have
+			for range atOnce {
+				if !more(done) {
+					return
+				}
+				seed := first + uint64(done)
+				done++
+				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+					t.Parallel()
+					runSeed(t, seed, &met, scenario)
+				})
+			}
+		})
+	}
+	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
+}
+
+// tally counts the faults of many seeds.
+type tally struct {
+	mu     sync.Mutex
+	counts map[faults.Kind]int
+}
+
+// String lists the kinds.
+func (c *tally) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	parts := make([]string, 0, len(c.counts))
+	for _, kind := range slices.Sorted(maps.Keys(c.counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", c.counts[kind], kind))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (c *tally) add(plan *faults.Plan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.counts == nil {
+		c.counts = make(map[faults.Kind]int)
+	}
+	for _, i := range plan.Injected() {
+		c.counts[i.Kind]++
+	}
+}
+
+func runSeed(t *testing.T, seed uint64, met *tally, scenario func(t *testing.T, o ordeal)) {
+	t.Helper()
+	plan := planOf(seed)
+	defer func() {
+		met.add(plan)
+		if t.Failed() {
+			name, _, _ := strings.Cut(t.Name(), "/")
+			t.Logf("again: RECORDBRIDGE_SOAK=1s RECORDBRIDGE_SEED=%d go test -run '^%s$' ./infra/e2e\n%s", seed, name, plan)
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		scenario(t, ordeal{stack: newStack(t, options{plan: plan}), luck: rand.New(rand.NewPCG(seed, 1))})
+	})
+}
+
+// longestLag is above every lag of an index in planOf.
+const longestLag = 30 * time.Second
+
+// planOf gives one seed of five no faults but crashes, the others a bad day or one that AWS does not have. The sandbox
+// is spared: it plays somebody else's server.
+func planOf(seed uint64) *faults.Plan {
+	severity := [...]faults.Severity{faults.Harsh(), faults.Mild(), faults.Harsh(), faults.Mild(), {}}[seed%5]
+	return faults.New(faults.Options{Seed: seed, Severity: severity, Callers: func(caller string) bool {
+		return strings.HasSuffix(caller, "Function") && caller != "SandboxEhrFunction"
+	}})
+}
