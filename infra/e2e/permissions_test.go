@@ -18,7 +18,7 @@ import (
 
 // TestEveryPermissionIsUsedAndNeeded performs errands that together use every permission of the template, and shows
 // that a permission which is taken away makes the errand fail that used it: all of them under `make soak`, a fixed
-// sample otherwise.
+// sample of those that cost little otherwise.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	all := errands(t)
@@ -45,6 +45,9 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
 		stride = 1
 	}
+	if stride > 1 {
+		maps.DeleteFunc(users, func(_ iam.Grant, e errand) bool { return e.costly })
+	}
 	order := slices.SortedFunc(maps.Keys(users), func(a, b iam.Grant) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	for i := 0; i < len(order); i += stride {
 		checkNeeded(t, order[i], users[order[i]])
@@ -57,7 +60,10 @@ func checkNeeded(t *testing.T, g iam.Grant, e errand) {
 	synctest.Test(t, func(t *testing.T) {
 		o := e.options
 		o.grants = func(functions []template.Function) []template.Function { return iam.Without(functions, g) }
-		if !fails(t, func(tb testing.TB) { e.run(newStack(tb, o)) }) {
+		if !fails(t, func(tb testing.TB) {
+			tb.Helper()
+			e.run(newStack(tb, o))
+		}) {
 			t.Errorf("%s succeeds without %s %s %s %s", e.name, g.Function, g.Sid, g.Action, g.Resource)
 		}
 	})
@@ -114,6 +120,9 @@ func (t *trial) Failed() bool {
 // checkNothingDenied is part of every test: no function asks for what its statements do not allow.
 func (s *stack) checkNothingDenied(tb testing.TB) {
 	tb.Helper()
+	if s.expectDenials {
+		return
+	}
 	for _, d := range s.authority.Denials() {
 		tb.Errorf("%s may not %s on %s", d.Function, d.Action, strings.TrimPrefix(d.Resource, "arn:aws:"))
 	}

@@ -126,7 +126,7 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 		}
 		runMainJob(s)
 		runGossipingPortal(s)
-		for _, line := range strings.Split(s.logs.String(), "\n") {
+		for line := range strings.Lines(s.logs.String()) {
 			w.hear("a log", line)
 		}
 		w.hearRows(t, s)

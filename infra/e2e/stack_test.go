@@ -53,9 +53,10 @@ type stack struct {
 	logs     *bytes.Buffer
 	orgID    string // of the first organisation
 
-	authority *iam.Authority
-	tap       *wiretap                             // may be nil
-	outside   func(r *http.Request) *http.Response // answers in place of whom a request is for, unless nil or its answer is
+	authority     *iam.Authority
+	expectDenials bool
+	tap           *wiretap                             // may be nil
+	outside       func(r *http.Request) *http.Response // answers in place of whom a request is for, unless nil or its answer is
 
 	mu        sync.Mutex
 	functions map[string]*function

@@ -203,8 +203,8 @@ func TestAQueueThatCannotBeReadIsAskedAgainAfterASecond(t *testing.T) {
 		stop := run(t, o)
 		<-time.After(10*time.Second + time.Millisecond)
 		stop()
-		if broken.reads != 11 {
-			t.Errorf("got %d reads in 10 s, want 11", broken.reads)
+		if got := broken.reads.Load(); got != 11 {
+			t.Errorf("got %d reads in 10 s, want 11", got)
 		}
 	})
 }
@@ -240,19 +240,22 @@ func TestAQueueWhoseAttributesTheFunctionMayNotAskForSendsNothing(t *testing.T) 
 		o.Sources = []triggers.Source{{Function: "WorkerFunction", Queue: closed, BatchSize: 1}}
 		stop := run(t, o)
 		<-time.After(4*time.Second + time.Millisecond)
-		if closed.reads != 0 {
-			t.Errorf("it was read %d times before it could be connected", closed.reads)
+		if got := closed.reads.Load(); got != 0 {
+			t.Errorf("it was read %d times before it could be connected", got)
 		}
 		<-time.After(2 * time.Second)
 		stop()
-		if closed.reads == 0 {
+		if closed.reads.Load() == 0 {
 			t.Error("it was not read when it could be connected")
 		}
 	})
 }
 
 // brokenQueue cannot be read, and at first not even be asked about.
-type brokenQueue struct{ refusals, reads int }
+type brokenQueue struct {
+	refusals int
+	reads    atomic.Int64
+}
 
 func (b *brokenQueue) GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
 	if b.refusals > 0 {
@@ -263,7 +266,7 @@ func (b *brokenQueue) GetQueueAttributes(context.Context, *sqs.GetQueueAttribute
 }
 
 func (b *brokenQueue) ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
-	b.reads++
+	b.reads.Add(1)
 	return nil, errors.New("no connection")
 }
 
