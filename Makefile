@@ -32,7 +32,7 @@ test: ## all tests that need no container, cloud or browser
 	go test $(RACE) -shuffle=on ./...
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
-	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak' -v ./infra/e2e
+	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|CrashAnywhere' -v ./infra/e2e
 
 judge: ## let other people's servers judge the embedded AWS; installs them into JUDGES
 	.ci/judges $(JUDGES)
@@ -55,7 +55,7 @@ build-%Function:
 	GOOS=linux GOARCH=arm64 $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
 
 bench: ## measure; the figures belong in docs/performance.md
-	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/aws/ddb ./infra/e2e
+	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/e2e
 
 clean: ## remove what was built and what make run wrote
 	rm -rf build .local .aws-sam
