@@ -101,10 +101,7 @@ func TestKMSRefusesWhatAWSRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := map[string]struct {
-		call func() error
-		want string
-	}{
+	checkRefusals(t, map[string]refusal{
 		"4097 bytes": {func() error {
 			_, err := client.Encrypt(t.Context(), &sdk.EncryptInput{KeyId: &id, Plaintext: make([]byte, 4097)})
 			return err
@@ -147,13 +144,23 @@ func TestKMSRefusesWhatAWSRefuses(t *testing.T) {
 			_, err := client.CreateAlias(t.Context(), &sdk.CreateAliasInput{AliasName: awssdk.String("tokens"), TargetKeyId: &id})
 			return err
 		}, "ValidationException"},
-	}
-	for name, test := range tests {
+	})
+}
+
+// refusal is a call and the error that it has to end with.
+type refusal struct {
+	call func() error
+	want string
+}
+
+func checkRefusals(t *testing.T, all map[string]refusal) {
+	t.Helper()
+	for name, r := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			failure, ok := errors.AsType[smithy.APIError](test.call())
-			if !ok || failure.ErrorCode() != test.want {
-				t.Errorf("got %v, want %s", failure, test.want)
+			failure, ok := errors.AsType[smithy.APIError](r.call())
+			if !ok || failure.ErrorCode() != r.want {
+				t.Errorf("got %v, want %s", failure, r.want)
 			}
 		})
 	}

@@ -13,7 +13,6 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
-	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/local/aws/kms"
@@ -56,10 +55,7 @@ func TestKMSRefusesMalformedRequests(t *testing.T) {
 		}
 	}
 	rs256 := types.SigningAlgorithmSpecRsassaPkcs1V15Sha256
-	tests := map[string]struct {
-		call func() error
-		want string
-	}{
+	checkRefusals(t, map[string]refusal{
 		"an empty key id":             {describe(""), "ValidationException"},
 		"a key id of another form":    {describe("key/" + id), "NotFoundException"},
 		"a key ARN without its kind":  {describe("arn:aws:kms:us-east-1:000000000000:" + id), "NotFoundException"},
@@ -94,16 +90,7 @@ func TestKMSRefusesMalformedRequests(t *testing.T) {
 			_, err := client.CreateAlias(t.Context(), &sdk.CreateAliasInput{AliasName: awssdk.String("alias/aws/s3"), TargetKeyId: &id})
 			return err
 		}, "NotAuthorizedException"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			failure, ok := errors.AsType[smithy.APIError](test.call())
-			if !ok || failure.ErrorCode() != test.want {
-				t.Errorf("got %v, want %s", failure, test.want)
-			}
-		})
-	}
+	})
 }
 
 func TestTheOrderOfAContextDoesNotMatterAndItsCaseDoes(t *testing.T) {
