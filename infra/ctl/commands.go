@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/webhook"
 )
 
@@ -137,13 +138,43 @@ func createEndpoint(ctx context.Context, o *operator.Operator, args []string) (a
 	var r catalog.Registration
 	flags.StringVar(&e.FHIRBase, "fhir-base", "", "FHIR base URL")
 	flags.StringVar(&e.Name, "name", "", "institution's name")
-	flags.StringVar(&e.PlatformType, "platform", "", "EHR platform type")
+	flags.StringVar(&e.PlatformType, "platform", "", "EHR platform type, as platform list shows them")
 	flags.StringVar(&e.FHIRVersion, "fhir-version", "4.0.1", "FHIR version")
 	flags.StringVar(&e.Mode, "mode", string(org.Test), "test or live")
 	flags.StringVar(&r.ClientID, "client-id", "", "our client id there")
-	flags.StringVar(&r.Scope, "scope", "", "scopes to ask for, separated by spaces")
+	flags.StringVar(&r.Scope, "scope", "", "scopes to ask for, separated by spaces (default: the platform's)")
+	access := flags.String("access", "rs", "how the platform spells reading in its scopes: rs (version 2) or read (version 1)")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
+	known, err := platform.Find(e.PlatformType)
+	if err != nil {
+		return nil, err
+	}
+	if *access != "rs" && *access != "read" {
+		return nil, errors.New("-access must be rs or read")
+	}
+	if r.Scope == "" {
+		r.Scope = known.Scope(*access)
+	}
 	return map[string]any{"endpoint_id": e.ID, "brand_id": e.BrandID, "portal_id": e.PortalID}, o.AddEndpoint(ctx, e, r)
+}
+
+func listPlatforms(context.Context, *operator.Operator, []string) (any, error) {
+	all, err := platform.All()
+	rows := make([]map[string]any, 0, len(all))
+	for _, p := range all {
+		rows = append(rows, map[string]any{"platform_type": p.ID, "name": p.Name, "client_authentication": p.Client.Methods})
+	}
+	return rows, err
+}
+
+// showPlatform prints all that is known of a platform, for whoever registers us there.
+func showPlatform(_ context.Context, _ *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("platform show", flag.ContinueOnError)
+	id := flags.String("platform", "", "EHR platform type")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	return platform.Find(*id)
 }

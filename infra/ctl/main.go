@@ -42,7 +42,9 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   credential revoke   -public-id ID [-all]
   webhook create      -org ID -mode test|live -url URL [-type TYPE ...]
   webhook test        -org ID -mode test|live
-  endpoint create     -fhir-base URL -client-id ID -scope SCOPES -platform TYPE -mode test|live -name NAME`
+  endpoint create     -fhir-base URL -client-id ID -platform TYPE -mode test|live -name NAME [-scope SCOPES | -access rs|read]
+  platform list
+  platform show       -platform TYPE`
 
 // commands are the functions behind the words.
 func commands() map[string]command {
@@ -55,6 +57,8 @@ func commands() map[string]command {
 		"webhook create":      createWebhook,
 		"webhook test":        testWebhook,
 		"endpoint create":     createEndpoint,
+		"platform list":       listPlatforms,
+		"platform show":       showPlatform,
 	}
 }
 

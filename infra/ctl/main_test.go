@@ -96,7 +96,15 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 		t.Error("the test event has no id")
 	}
 	done("endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "client", "-scope", "patient/*.rs", "-platform", "sandbox", "-mode", "test", "-name", "Alder Hospital")
+	done("endpoint", "create", "-fhir-base", "https://ehr.example/r4", "-client-id", "client", "-platform", "epic", "-mode", "test", "-name", "Maple Hospital")
+	if shown := done("platform", "show", "-platform", "epic"); shown["name"] != "Epic" || shown["unverified"] == nil {
+		t.Errorf("the platform is %v", shown)
+	}
 	var listed bytes.Buffer
+	if err := run(t.Context(), []string{"-outputs", outputs, "platform", "list"}, &listed); err != nil || !strings.Contains(listed.String(), `"private_key_jwt"`) {
+		t.Errorf("the platforms are %s (%v)", listed.String(), err)
+	}
+	listed.Reset()
 	if err := run(t.Context(), []string{"-outputs", outputs, "organisation", "list"}, &listed); err != nil || strings.Count(listed.String(), id) != 2 {
 		t.Errorf("the list is %s (%v), want the organisation in both modes", listed.String(), err)
 	}
@@ -120,6 +128,9 @@ func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
 		{"webhook", "create", "-org", unknown, "-mode", "live", "-url", "http://127.0.0.1/hook"},
 		{"webhook", "create", "-org", unknown, "-mode", "test", "-url", "https://app.example/hook", "-type", "no.such.type"},
 		{"endpoint", "create", "-name", "No base"},
+		{"endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "c", "-platform", "epc", "-name", "X"},
+		{"endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "c", "-platform", "epic", "-name", "X", "-access", "write"},
+		{"platform", "show", "-platform", "nobody"},
 	} {
 		if _, err := ctl(t, outputs, args...); err == nil {
 			t.Errorf("%v was accepted", args)

@@ -1,0 +1,54 @@
+package platform_test
+
+import (
+	"strings"
+	"testing"
+
+	"recordbridge/shared/smart/platform"
+)
+
+const good = `
+name: A platform
+client: {methods: [private_key_jwt], algorithms: [RS384], jwks: url}
+authorize: {aud: base, pkce: S256, scopes: [openid], wildcard: true}
+tokens: {rotation: rolling, patient: [token], extra: [practice]}
+fhir: {query: {p: "Organization/{practice}"}, denials: [{status: 403}]}
+sandbox: {fhir_base: "https://fhir.example.org/r4"}
+sources: [a document]
+`
+
+func TestAMistakeInAProfileIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := platform.Parse(good); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct{ part, replacement, want string }{
+		"an unknown field":         {"name:", "nam:", "field nam not found"},
+		"an unknown method":        {"methods: [private_key_jwt]", "methods: [mtls]", `client.methods: "mtls"`},
+		"no method":                {"methods: [private_key_jwt], ", "", "client.methods is missing"},
+		"no algorithm":             {"algorithms: [RS384], ", "", "client.algorithms is missing"},
+		"an algorithm of no use":   {"RS384", "HS256", `"HS256"`},
+		"an unknown aud policy":    {"aud: base", "aud: host", "authorize.aud"},
+		"plain PKCE":               {"S256", "plain", "authorize.pkce"},
+		"nothing that may be read": {"wildcard: true", "wildcard: false", "says what may be read"},
+		"two ways to say it":       {"wildcard: true", "wildcard: true, types: [Patient]", "says what may be read"},
+		"an unknown rotation":      {"rotation: rolling", "rotation: often", "tokens.rotation"},
+		"a field that nobody has":  {"extra: [practice]", "extra: [site]", "{practice} is no field"},
+		"a denial with success":    {"status: 403", "status: 200", "200 is no status of a refusal"},
+		"a plain address":          {"https://", "http://", "sandbox.fhir_base"},
+		"a trailing slash":         {"/r4", "/r4/", "sandbox.fhir_base"},
+		"no source":                {"sources: [a document]", "sources: []", "what it rests on"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !strings.Contains(good, tt.part) {
+				t.Fatalf("the example does not hold %q", tt.part)
+			}
+			_, err := platform.Parse(strings.Replace(good, tt.part, tt.replacement, 1))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want an error with %q", err, tt.want)
+			}
+		})
+	}
+}
