@@ -1,11 +1,13 @@
 package sandboxehr
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
 
 	"recordbridge/functions/sandboxehr/fhirserver"
 	"recordbridge/functions/sandboxehr/oauth"
+	"recordbridge/functions/sandboxehr/switches"
 )
 
 // operation is what a request asks for.
@@ -22,48 +24,94 @@ const (
 	opToken
 	opRevoke
 	opIntrospect
+	opKeys
+	opUserinfo
+	opMovedToken
 )
 
+// handler finds the portal that a path belongs to: the one at the mount point, or one with switches in its path.
 type handler struct {
-	mount   string // path of the BaseURL
-	portal  *oauth.Server
-	records *fhirserver.Server
-	faults  faultSwitches
+	mount  string // path of the BaseURL
+	always switches.Set
+	site   site
 }
 
-// ServeHTTP finds the operation, lets the fault switches answer in its place, and calls it.
+// ServeHTTP hands the request to its portal.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	op, args := route(h.relative(r.URL.Path))
+	path := h.relative(r.URL.Path)
+	below, switched := strings.CutPrefix(path, "with")
+	if !switched || below != "" && below[0] != '/' {
+		h.site.serve(w, r, path)
+
+		return
+	}
+	h.serveWith(w, r, strings.TrimPrefix(below, "/"))
+}
+
+// site is one portal: an authorization server and a FHIR server below one base, with their misbehaviours.
+type site struct {
+	base    string
+	portal  *oauth.Server
+	records *fhirserver.Server
+	with    switches.Set
+	notes   notes
+	log     *slog.Logger
+	// tokenMoved says that the token endpoint is at the second of its URLs.
+	tokenMoved bool
+}
+
+// serve finds the operation, lets the switches spoil it, and calls it.
+func (s site) serve(w http.ResponseWriter, r *http.Request, path string) {
+	op, args := route(path)
 	if op != opNone && r.Method != op.method() {
 		w.Header().Set("Allow", op.method())
 		w.WriteHeader(http.StatusMethodNotAllowed)
 
 		return
 	}
-	if h.faults.answered(w, r, op) {
+	if s.with.Empty() {
+		s.call(w, r, op, args)
+
 		return
 	}
+	s.spoiled(w, r, op, args)
+}
+
+func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []string) {
 	switch op {
 	case opNone:
-		h.records.NotFound(w)
+		s.records.NotFound(w)
+	case opKeys:
+		if !s.portal.Keys(w, r) {
+			s.records.NotFound(w)
+		}
+	case opUserinfo:
+		if !s.portal.Userinfo(w, r) {
+			s.records.NotFound(w)
+		}
 	case opDiscovery:
-		h.portal.Discovery(w, r)
+		s.portal.Discovery(w, r)
 	case opCapability:
-		h.records.Capability(w, r)
+		s.records.Capability(w, r)
 	case opRead:
-		h.records.Read(w, r, args[0], args[1])
+		s.records.Read(w, r, args[0], args[1])
 	case opSearch:
-		h.records.Search(w, r, args[0])
+		s.records.Search(w, r, args[0])
 	case opAuthorize:
-		h.portal.Authorize(w, r)
+		s.portal.Authorize(w, r)
 	case opAsset:
-		h.portal.Asset(w, r)
-	case opToken:
-		h.portal.Token(w, r)
+		s.portal.Asset(w, r)
+	case opToken, opMovedToken:
+		if s.tokenMoved != (op == opMovedToken) {
+			s.records.NotFound(w)
+
+			return
+		}
+		s.portal.Token(w, r)
 	case opRevoke:
-		h.portal.Revoke(w, r)
+		s.portal.Revoke(w, r)
 	case opIntrospect:
-		h.portal.Introspect(w, r)
+		s.portal.Introspect(w, r)
 	}
 }
 
@@ -95,6 +143,12 @@ func route(path string) (op operation, args []string) {
 		return opAuthorize, nil
 	case "oauth/token":
 		return opToken, nil
+	case "oauth/token/moved":
+		return opMovedToken, nil
+	case "oauth/userinfo":
+		return opUserinfo, nil
+	case "oauth/jwks":
+		return opKeys, nil
 	case "oauth/revoke":
 		return opRevoke, nil
 	case "oauth/introspect":
@@ -120,9 +174,9 @@ func route(path string) (op operation, args []string) {
 // method is the only one that the operation takes.
 func (op operation) method() string {
 	switch op {
-	case opToken, opRevoke, opIntrospect:
+	case opToken, opMovedToken, opRevoke, opIntrospect:
 		return http.MethodPost
-	case opNone, opDiscovery, opCapability, opRead, opSearch, opAuthorize, opAsset:
+	case opNone, opDiscovery, opCapability, opRead, opSearch, opAuthorize, opAsset, opKeys, opUserinfo:
 		return http.MethodGet
 	default:
 		return http.MethodGet

@@ -5,8 +5,9 @@
 // answers with the service's error envelope, because it plays somebody else's server. Callers: the patient's browser
 // (authorize), callback (token), exportworker and refreshworker (FHIR, refresh), deleteconnection (revoke).
 //
-// This package only finds the operation behind a path and applies the fault switches. What the records say is in
-// package persona.
+// This package finds the operation behind a path and applies the faults that show on the wire. A FHIR base URL with
+// switches in its path, /sandbox/with/outcome-entry,access:5s/fhir, is a portal of its own that misbehaves so; package
+// switches lists them, and GET /sandbox/with shows the list. What the records say is in package persona.
 package sandboxehr
 
 import (
@@ -65,18 +66,29 @@ func New(d Deps) (http.Handler, error) {
 	})
 	records := fhirserver.New(fhirserver.Config{
 		BaseURL: d.BaseURL + "/fhir", Security: fhirserver.SecurityURLs(portal.Endpoints()), Personas: d.Personas,
-		Authorize: func(ctx context.Context, token string) (fhirserver.Access, error) {
-			access, err := portal.Access(ctx, token)
-			if errors.Is(err, oauth.ErrInvalidToken) {
-				return fhirserver.Access{}, fhirserver.ErrNoAccess
-			}
-
-			return fhirserver.Access(access), err
-		},
-		Logger: d.Logger,
+		Authorize: authorizer(portal), Logger: d.Logger,
 	})
+	always, err := d.Faults.set()
+	if err != nil {
+		return nil, err
+	}
 
-	return &handler{mount: base.Path, portal: portal, records: records, faults: faultSwitches{Faults: d.Faults}}, nil
+	return &handler{mount: base.Path, always: always, site: site{
+		base: d.BaseURL, portal: portal.At(d.BaseURL, "", always, false), records: records, with: always,
+		notes: notes{store: d.Store, now: d.Now, random: d.Random}, log: d.Logger,
+	}}, nil
+}
+
+// authorizer lets package fhirserver ask the portal about bearer tokens.
+func authorizer(portal *oauth.Server) fhirserver.Authorizer {
+	return func(ctx context.Context, token string) (fhirserver.Access, error) {
+		access, err := portal.Access(ctx, token)
+		if errors.Is(err, oauth.ErrInvalidToken) {
+			return fhirserver.Access{}, fhirserver.ErrNoAccess
+		}
+
+		return fhirserver.Access(access), err
+	}
 }
 
 func (d Deps) check() (*url.URL, error) {

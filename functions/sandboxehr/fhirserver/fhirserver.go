@@ -73,6 +73,15 @@ func New(c Config) *Server {
 	return s
 }
 
+// At returns the same records under another FHIR base, with another authorization server beside it. The records and
+// their indexes are shared.
+func (s *Server) At(base string, security SecurityURLs, authorize Authorizer) *Server {
+	moved := *s
+	moved.base, moved.security, moved.authorize = base, security, authorize
+
+	return &moved
+}
+
 // session is one authorised request.
 type session struct {
 	access  Access

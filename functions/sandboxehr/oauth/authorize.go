@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"recordbridge/functions/sandboxehr/persona"
-	"recordbridge/functions/sandboxehr/scope"
+	"recordbridge/functions/sandboxehr/switches"
 )
 
 // The sandbox's own query parameters: who signs in, and what they answer. A program that sends both needs no person.
@@ -29,6 +29,7 @@ type authorizeRequest struct {
 	redirectURI string
 	state       string
 	challenge   string
+	nonce       string
 	scopes      []string
 }
 
@@ -49,7 +50,19 @@ func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 
 		return
 	}
-	back := redirect{to: redirectURI, state: single(query, "state"), issuer: s.issuer}
+	if s.with.Has(switches.HTTPSRedirect) && !strings.HasPrefix(redirectURI, "https://") {
+		s.errorPage(w, "This portal returns to https addresses only.", "redirect_uri")
+
+		return
+	}
+	back := redirect{
+		to: redirectURI, state: single(query, "state"), issuer: s.answeringIssuer(), fragment: s.with.Has(switches.Fragment),
+	}
+	if told := s.with.Text(switches.AuthorizeError); told != "" {
+		back.error(w, oauthError{told, "the sandbox was told to answer so"})
+
+		return
+	}
 	request, problem := s.parseAuthorize(query, client)
 	if problem != nil {
 		back.error(w, *problem)
@@ -66,7 +79,8 @@ func (s *Server) parseAuthorize(query url.Values, client Client) (authorizeReque
 		redirectURI: single(query, "redirect_uri"),
 		state:       single(query, "state"),
 		challenge:   single(query, "code_challenge"),
-		scopes:      scope.Grant(single(query, "scope")),
+		nonce:       single(query, "nonce"),
+		scopes:      s.grantable(single(query, "scope")),
 	}
 	for name, values := range query {
 		if len(values) > 1 {
@@ -80,17 +94,61 @@ func (s *Server) parseAuthorize(query url.Values, client Client) (authorizeReque
 		return request, &oauthError{"unsupported_response_type", "response_type must be code"}
 	case request.state == "":
 		return request, &oauthError{"invalid_request", "state is missing"}
-	case strings.TrimSuffix(single(query, "aud"), "/") != s.fhirBase:
-		return request, &oauthError{"invalid_request", "aud must be the FHIR base URL of this server"}
+	case !s.acceptsAud(query):
+		return request, &oauthError{"invalid_request", "aud must be " + s.wantedAud()}
+	case request.nonce == "" && s.with.Has(switches.NonceRequired):
+		return request, &oauthError{"invalid_request", "nonce is missing"}
 	case single(query, "code_challenge_method") != "S256":
 		return request, &oauthError{"invalid_request", "code_challenge_method must be S256"}
 	case !s256Challenge.MatchString(request.challenge):
 		return request, &oauthError{"invalid_request", "code_challenge must be 43 base64url characters"}
+	case s.asksWildcard(single(query, "scope")):
+		return request, &oauthError{"invalid_scope", "scopes for all types are not supported"}
+	case !s.asksEnough(single(query, "scope")):
+		return request, &oauthError{"invalid_scope", "a scope that this portal requires is missing"}
 	case len(request.scopes) == 0:
 		return request, &oauthError{"invalid_scope", "none of the scopes reads data of a patient"}
 	}
 
 	return request, nil
+}
+
+// wrongIssuer is whom a portal pretends to be when it is told to name another issuer.
+const wrongIssuer = "https://another-portal.example"
+
+// answeringIssuer is the iss of the authorization answer, empty for none.
+func (s *Server) answeringIssuer() string {
+	switch s.with.Text(switches.Issuer) {
+	case "missing":
+		return ""
+	case "wrong":
+		return wrongIssuer
+	default:
+		return s.issuer
+	}
+}
+
+func (s *Server) acceptsAud(query url.Values) bool {
+	aud := single(query, "aud")
+	switch s.with.Text(switches.Aud) {
+	case "none":
+		return !query.Has("aud")
+	case "trimmed":
+		return aud == s.fhirBase
+	default:
+		return strings.TrimSuffix(aud, "/") == s.fhirBase
+	}
+}
+
+func (s *Server) wantedAud() string {
+	switch s.with.Text(switches.Aud) {
+	case "none":
+		return "left out"
+	case "trimmed":
+		return "the FHIR base URL of this server without a slash at its end"
+	default:
+		return "the FHIR base URL of this server"
+	}
 }
 
 // decide answers for the person, or shows the page on which they do.
@@ -143,7 +201,7 @@ func (s *Server) approve(
 	// The record is kept after its time, so that a late replay still finds the grant that it endangers.
 	err = s.save(r.Context(), codeKey(code), codeRecord{
 		GrantID: grantID, ClientID: request.client.ID, RedirectURI: request.redirectURI,
-		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt,
+		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: s.site, Nonce: request.nonce,
 	}, s.now().Add(consentLasts).Unix())
 	if err != nil {
 		s.fail(w, r, err)
@@ -154,7 +212,10 @@ func (s *Server) approve(
 }
 
 // redirect sends the browser back to the client.
-type redirect struct{ to, state, issuer string }
+type redirect struct {
+	to, state, issuer string
+	fragment          bool
+}
 
 func (b redirect) success(w http.ResponseWriter, code string) { b.send(w, url.Values{"code": {code}}) }
 
@@ -163,13 +224,18 @@ func (b redirect) error(w http.ResponseWriter, problem oauthError) {
 }
 
 func (b redirect) send(w http.ResponseWriter, answer url.Values) {
-	answer.Set("iss", b.issuer)
+	if b.issuer != "" {
+		answer.Set("iss", b.issuer)
+	}
 	if b.state != "" {
 		answer.Set("state", b.state)
 	}
 	separator := "?"
 	if strings.Contains(b.to, "?") {
 		separator = "&"
+	}
+	if b.fragment {
+		separator = "#"
 	}
 	h := w.Header()
 	h.Set("Location", b.to+separator+answer.Encode())

@@ -1,6 +1,9 @@
 // Package oauth owns the authorization server of the sandbox EHR: SMART discovery, the sign-in and consent pages, and
 // codes, rotating refresh tokens, revocation and introspection, as a patient portal has them.
 //
+// A portal with switches (package switches) breaks these rules where the switches say so; the wire-level faults, which
+// need no knowledge of tokens, are in package sandboxehr.
+//
 // It knows personas by id and name only and never looks into a record; package fhirserver serves records and asks
 // Access what a bearer token may see. There are no passwords: everybody is invented, so choosing a persona signs in.
 // Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC 6749, 7009, 7636, 7662, 9207.
@@ -11,11 +14,11 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net/http"
 	"time"
 
+	"recordbridge/functions/sandboxehr/jose"
 	"recordbridge/functions/sandboxehr/persona"
-	"recordbridge/functions/sandboxehr/scope"
+	"recordbridge/functions/sandboxehr/switches"
 )
 
 // ErrInvalidToken means that a bearer token is unknown, expired or revoked.
@@ -24,11 +27,16 @@ var ErrInvalidToken = errors.New("the access token is not valid")
 // consentLasts is how long a grant and its refresh tokens live.
 const consentLasts = 365 * 24 * time.Hour
 
+// PracticeID is the ah_practice of token answers at a portal with switches.Practice (athenahealth).
+const PracticeID = "a-1.Practice-7"
+
 // Client is an application registered with the sandbox.
 type Client struct {
 	ID string
 	// Secret makes the client confidential; empty means public.
 	Secret string
+	// Keys makes the client one with private_key_jwt; the zero value means that it has no keys.
+	Keys jose.KeySet
 	// RedirectURIs are compared character by character.
 	RedirectURIs []string
 }
@@ -58,6 +66,10 @@ type Server struct {
 	random             io.Reader
 	accessTTL, codeTTL time.Duration
 	log                *slog.Logger
+	// with are the misbehaviours of this portal, and site tells its codes and grants from those of its neighbours.
+	with       switches.Set
+	site       string
+	tokenMoved bool
 }
 
 // New builds the server.
@@ -78,6 +90,17 @@ func New(c Config) *Server {
 	return s
 }
 
+// At returns the server of a neighbouring portal: the same people, clients and store below another issuer, with the
+// misbehaviours of the set. Codes and tokens of one site are unknown at every other. tokenMoved says that the token
+// URL is no longer the usual one.
+func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Server {
+	moved := *s
+	moved.issuer, moved.fhirBase, moved.site, moved.with = issuer, issuer+"/fhir", site, with
+	moved.tokenMoved = tokenMoved
+
+	return &moved
+}
+
 // Access is what one bearer token may see.
 type Access struct {
 	PersonaID string
@@ -95,59 +118,4 @@ func (s *Server) Access(ctx context.Context, token string) (Access, error) {
 	}
 
 	return Access{PersonaID: found.grant.PersonaID, Scopes: found.token.Scopes}, nil
-}
-
-// Endpoints are the absolute URLs of the server, shared by the discovery document and the CapabilityStatement.
-type Endpoints struct{ Authorize, Token, Revoke, Introspect string }
-
-// Endpoints returns the server's URLs.
-func (s *Server) Endpoints() Endpoints {
-	return Endpoints{
-		Authorize:  s.issuer + "/oauth/authorize",
-		Token:      s.issuer + "/oauth/token",
-		Revoke:     s.issuer + "/oauth/revoke",
-		Introspect: s.issuer + "/oauth/introspect",
-	}
-}
-
-// Discovery answers GET {FHIR base}/.well-known/smart-configuration.
-func (s *Server) Discovery(w http.ResponseWriter, _ *http.Request) {
-	capabilities := []string{
-		"launch-standalone", "context-standalone-patient", "permission-patient", "permission-offline",
-		"permission-online", "permission-v1", "permission-v2",
-	}
-	var methods []string
-	if s.hasClient(func(c Client) bool { return c.Secret == "" }) {
-		capabilities = append(capabilities, "client-public")
-		methods = append(methods, "none")
-	}
-	if s.hasClient(func(c Client) bool { return c.Secret != "" }) {
-		capabilities = append(capabilities, "client-confidential-symmetric")
-		methods = append(methods, "client_secret_basic", "client_secret_post")
-	}
-	at := s.Endpoints()
-	s.writeJSON(w, http.StatusOK, map[string]any{
-		"issuer":                                         s.issuer,
-		"authorization_endpoint":                         at.Authorize,
-		"token_endpoint":                                 at.Token,
-		"revocation_endpoint":                            at.Revoke,
-		"introspection_endpoint":                         at.Introspect,
-		"grant_types_supported":                          []string{grantCode, grantRefresh},
-		"response_types_supported":                       []string{"code"},
-		"code_challenge_methods_supported":               []string{"S256"},
-		"scopes_supported":                               scope.Supported(),
-		"token_endpoint_auth_methods_supported":          methods,
-		"capabilities":                                   capabilities,
-		"authorization_response_iss_parameter_supported": true,
-	})
-}
-
-func (s *Server) hasClient(matches func(Client) bool) bool {
-	for _, c := range s.clients {
-		if matches(c) {
-			return true
-		}
-	}
-
-	return false
 }

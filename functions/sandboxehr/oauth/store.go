@@ -38,6 +38,8 @@ type (
 		Scopes      []string `json:"scopes"`
 		ExpiresAt   int64    `json:"expires_at"`
 		Used        bool     `json:"used"`
+		Site        string   `json:"site,omitempty"`
+		Nonce       string   `json:"nonce,omitempty"`
 	}
 	// grantRecord is the consent from which every token of one family derives. Revoking it ends them all.
 	grantRecord struct {
@@ -46,6 +48,7 @@ type (
 		Scopes    []string `json:"scopes"`
 		ExpiresAt int64    `json:"expires_at"`
 		Revoked   bool     `json:"revoked"`
+		Site      string   `json:"site,omitempty"`
 	}
 	// tokenRecord is an access or a refresh token. Only refresh tokens are ever used up.
 	tokenRecord struct {

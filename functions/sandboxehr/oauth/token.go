@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"recordbridge/functions/sandboxehr/scope"
+	"recordbridge/functions/sandboxehr/switches"
 )
 
 const (
@@ -22,26 +22,20 @@ const (
 // pkceVerifier is the syntax of RFC 7636 §4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// tokenAnswer is the success of the token endpoint (RFC 6749 §5.1 with the SMART launch context).
-type tokenAnswer struct {
-	AccessToken  string `json:"access_token"`
-	TokenType    string `json:"token_type"`
-	ExpiresIn    int64  `json:"expires_in"`
-	Scope        string `json:"scope"`
-	Patient      string `json:"patient"`
-	RefreshToken string `json:"refresh_token,omitempty"`
-}
-
 // Token answers POST /oauth/token.
 func (s *Server) Token(w http.ResponseWriter, r *http.Request) {
-	form, client, problem := s.authenticate(w, r)
+	form, client, problem, err := s.authenticate(w, r)
+	if err != nil {
+		s.fail(w, r, err)
+
+		return
+	}
 	if problem != nil {
 		s.writeError(w, *problem)
 
 		return
 	}
 	var answer tokenAnswer
-	var err error
 	switch form.Get("grant_type") {
 	case grantCode:
 		answer, problem, err = s.exchangeCode(r.Context(), form, client)
@@ -78,7 +72,7 @@ func (s *Server) exchangeCode(ctx context.Context, form url.Values, client Clien
 		return tokenAnswer{}, nil, err
 	}
 	// Somebody else's code is answered like an unknown one, and is not spent.
-	if old == nil || code.ClientID != client.ID {
+	if old == nil || code.ClientID != client.ID || code.Site != s.site {
 		return tokenAnswer{}, invalidGrant("the code is not valid"), nil
 	}
 	if code.Used {
@@ -89,11 +83,15 @@ func (s *Server) exchangeCode(ctx context.Context, form url.Values, client Clien
 	}
 	grant := grantRecord{
 		ClientID: client.ID, PersonaID: code.PersonaID, Scopes: code.Scopes, ExpiresAt: s.now().Add(consentLasts).Unix(),
+		Site: s.site,
 	}
 	if _, err = s.swap(ctx, grantKey(code.GrantID), nil, grant, grant.ExpiresAt); err != nil {
 		return tokenAnswer{}, nil, err
 	}
 	answer, err := s.issue(ctx, code.GrantID, grant, code.Scopes)
+	if err == nil {
+		err = s.identify(ctx, &answer, code)
+	}
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
@@ -150,10 +148,20 @@ func (s *Server) refresh(ctx context.Context, form url.Values, client Client) (t
 		if slices.ContainsFunc(scopes, func(one string) bool { return !slices.Contains(found.grant.Scopes, one) }) {
 			return tokenAnswer{}, &oauthError{"invalid_scope", "scope is wider than what was granted"}, nil
 		}
+	} else if s.with.Has(switches.RefreshNeedsScope) {
+		return tokenAnswer{}, &oauthError{"invalid_request", "scope is missing"}, nil
 	}
 	answer, err := s.issue(ctx, found.token.GrantID, found.grant, scopes)
 	if err != nil {
 		return tokenAnswer{}, nil, err
+	}
+	switch s.with.Text(switches.Rotation) {
+	case "none":
+		answer.RefreshToken = ""
+
+		return answer, nil, nil
+	case "rolling":
+		return answer, nil, nil
 	}
 	found.token.Used = true
 	swapped, err := s.swap(ctx, key, found.raw, found.token, found.token.ExpiresAt)
@@ -165,32 +173,6 @@ func (s *Server) refresh(ctx context.Context, form url.Values, client Client) (t
 	}
 
 	return answer, nil, nil
-}
-
-// issue writes a new access token, and a refresh token when the person allowed offline access.
-func (s *Server) issue(ctx context.Context, grantID string, grant grantRecord, scopes []string) (tokenAnswer, error) {
-	now := s.now()
-	answer := tokenAnswer{
-		TokenType: "Bearer", ExpiresIn: int64(s.accessTTL.Seconds()), Scope: strings.Join(scopes, " "),
-		Patient: s.personas[grant.PersonaID].PatientID,
-	}
-	access := tokenRecord{GrantID: grantID, Scopes: scopes, IssuedAt: now.Unix(), ExpiresAt: now.Add(s.accessTTL).Unix()}
-	var err error
-	if answer.AccessToken, err = s.newSecret(); err != nil {
-		return tokenAnswer{}, err
-	}
-	if err = s.save(ctx, accessKey(answer.AccessToken), access, access.ExpiresAt); err != nil {
-		return tokenAnswer{}, err
-	}
-	if !scope.Offline(grant.Scopes) {
-		return answer, nil
-	}
-	renewal := tokenRecord{GrantID: grantID, Scopes: grant.Scopes, IssuedAt: now.Unix(), ExpiresAt: grant.ExpiresAt}
-	if answer.RefreshToken, err = s.newSecret(); err != nil {
-		return tokenAnswer{}, err
-	}
-
-	return answer, s.save(ctx, refreshKey(answer.RefreshToken), renewal, renewal.ExpiresAt)
 }
 
 // foundToken is a token with the grant it belongs to.
@@ -208,7 +190,7 @@ func (s *Server) liveToken(ctx context.Context, key string) (found foundToken, l
 		return foundToken{}, false, err
 	}
 	found.grant, live, err = s.liveGrant(ctx, found.token.GrantID)
-	if err != nil {
+	if err != nil || found.grant.Site != s.site {
 		return foundToken{}, false, err
 	}
 

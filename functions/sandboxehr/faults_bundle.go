@@ -1,0 +1,131 @@
+package sandboxehr
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"recordbridge/functions/sandboxehr/switches"
+)
+
+// Hosts that a client must not follow. They do not resolve (RFC 2606) or are private.
+const (
+	foreignHost  = "foreign.example"
+	internalHost = "10.0.0.7:8080"
+)
+
+func errEncoding(what string, err error) error {
+	return fmt.Errorf("%s an answer to spoil: %w", what, err)
+}
+
+// rewriteBundle spoils a page of search results.
+func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) error {
+	if q.op != opSearch {
+		return nil
+	}
+	entries, _ := bundle["entry"].([]any)
+	switch {
+	case q.with.Has(switches.NoTotal):
+		delete(bundle, "total")
+	case q.with.Has(switches.TotalPage):
+		bundle["total"] = len(entries)
+	}
+	if q.with.Has(switches.OutcomeEntry) {
+		bundle["entry"] = append(entries, map[string]any{
+			"resource": json.RawMessage(`{"resourceType":"OperationOutcome","issue":[{"severity":"warning","code":"informational","diagnostics":"Some data may be held elsewhere."}]}`),
+			"search":   map[string]any{"mode": "outcome"},
+		})
+	}
+	links, _ := bundle["link"].([]any)
+	for _, one := range links {
+		link, _ := one.(map[string]any)
+		address, _ := link["url"].(string)
+		if link["relation"] != "next" {
+			continue
+		}
+		rewritten, err := q.rewriteNext(ctx, address)
+		if err != nil {
+			return err
+		}
+		link["url"] = rewritten
+	}
+
+	return nil
+}
+
+func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, error) {
+	next, err := url.Parse(address)
+	if err != nil {
+		return "", errEncoding("parse the next link of", err)
+	}
+	if q.with.Has(switches.SessionNext) {
+		id, err := q.notes.openSession(ctx, next.RawQuery)
+		if err != nil {
+			return "", err
+		}
+		next.RawQuery = url.Values{"sessionID": {id}}.Encode()
+	}
+	switch {
+	case q.with.Has(switches.NextInternal):
+		next.Scheme, next.Host = "http", internalHost
+	case q.with.Has(switches.NextForeign):
+		next.Scheme, next.Host, next.Path = "https", foreignHost, "/r4/"+q.resourceType
+	case q.with.Has(switches.NextRelative):
+		return q.resourceType + "?" + next.RawQuery, nil
+	}
+
+	return next.String(), nil
+}
+
+// rewriteReferences makes references absolute, at a foreign host or at this one.
+func (q fhirRequest) rewriteReferences(node any) {
+	foreign, absolute := q.with.Has(switches.ForeignReference), q.with.Has(switches.AbsoluteOwn)
+	if !foreign && !absolute {
+		return
+	}
+	switch node := node.(type) {
+	case []any:
+		for _, one := range node {
+			q.rewriteReferences(one)
+		}
+	case map[string]any:
+		for _, one := range node {
+			q.rewriteReferences(one)
+		}
+		target, _ := node["reference"].(string)
+		resourceType, _, isLiteral := strings.Cut(target, "/")
+		switch {
+		case !isLiteral || strings.Contains(target, ":"):
+		case foreign && (resourceType == "Practitioner" || resourceType == "Organization" || resourceType == "Location"):
+			node["reference"] = "http://" + foreignHost + "/fhir/" + target
+		case absolute:
+			node["reference"] = q.base + "/fhir/" + target
+		}
+	}
+}
+
+// rawBinary answers with the content of a Binary.
+func rawBinary(answer *captured) error {
+	var binary struct {
+		ContentType string `json:"contentType"`
+		Data        string `json:"data"`
+	}
+	if !strings.HasPrefix(answer.header.Get("Content-Type"), "application/fhir+json") {
+		return nil
+	}
+	if err := json.Unmarshal(answer.body.Bytes(), &binary); err != nil {
+		return errEncoding("decode", err)
+	}
+	data, err := base64.StdEncoding.DecodeString(binary.Data)
+	if err != nil {
+		return errEncoding("decode the content of", err)
+	}
+	answer.header.Set("Content-Type", binary.ContentType)
+	answer.body.Reset()
+	_, _ = answer.body.Write(data)
+
+	return nil
+}
