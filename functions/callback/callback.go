@@ -1,7 +1,7 @@
 // Package callback serves GET /bridge/callback, where patient portals return (decisions section 3): it ends the
 // attempt that the state belongs to and sends the browser on. A state works once and only in the browser that began
 // the attempt, so a second call changes nothing. Portals that answer in the fragment get a page that asks again with
-// a query.
+// a query, once.
 package callback
 
 import (
@@ -37,7 +37,12 @@ type request struct {
 	Code  string `query:"code"`
 	Iss   string `query:"iss"`
 	Error string `query:"error"`
+	// Returned is set by the fragment page, so that a return that stays empty ends in an error and not in a loop.
+	Returned string `query:"returned"`
 }
+
+// mayBeInFragment tells that a portal's answer is not in the query, and that the fragment has not been looked at yet.
+func (r request) mayBeInFragment() bool { return r.Code == "" && r.Error == "" && r.Returned == "" }
 
 //go:embed fragment.html
 var fragmentPage string
@@ -48,7 +53,7 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
-	if in == (request{}) {
+	if in.mayBeInFragment() {
 		return httpapi.Document([]byte(fragmentPage), scriptHash(fragmentPage)), nil
 	}
 	done, err := d.Flows.Complete(ctx, flow.Return{

@@ -130,6 +130,7 @@ func TestAnErrorWithoutAProvenPlaceIsAPage(t *testing.T) {
 		asked  bool
 	}{
 		"a state that does not work": {"?state=s1&code=c", fault.BadRequest("This sign-in was used before."), 400, "svc_invalid_request", true},
+		"an empty fragment":          {"?returned=fragment", fault.BadRequest("This address is not complete."), 400, "svc_invalid_request", true},
 		"no state":                   {"?code=c", fault.BadRequest("This address is not complete."), 400, "svc_invalid_request", true},
 		"our own failure":            {"?state=s1&code=c", errTrouble, 500, "svc_server_error", true},
 		"a state twice":              {"?state=s1&state=s2&code=c", nil, 400, "svc_invalid_request", false},
@@ -155,7 +156,10 @@ func TestAnErrorWithoutAProvenPlaceIsAPage(t *testing.T) {
 
 func TestAnAnswerInTheFragmentGetsAPageWhoseScriptMayRun(t *testing.T) {
 	t.Parallel()
-	for name, query := range map[string]string{"nothing": "", "an empty query": "?", "only what is not read": "?error_description=x"} {
+	for name, query := range map[string]string{
+		"nothing": "", "an empty query": "?", "only what is not read": "?error_description=x",
+		"a state alone": "?state=s1", "a state and iss": "?state=s1&iss=https%3A%2F%2Fehr.example",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var flows completer
@@ -173,11 +177,38 @@ func TestAnAnswerInTheFragmentGetsAPageWhoseScriptMayRun(t *testing.T) {
 			if got := w.Header().Get("Content-Security-Policy"); got != want {
 				t.Errorf("policy %q\nwant   %q", got, want)
 			}
+			if !strings.Contains(scripts[0][1], `set("returned", "fragment")`) {
+				t.Errorf("the script does not mark what it sends, so that it could run for ever:\n%s", scripts[0][1])
+			}
 			if strings.Contains(scripts[0][1], "http") || !strings.Contains(scripts[0][1], "window.location.pathname") {
 				t.Errorf("the script does not stay on this address:\n%s", scripts[0][1])
 			}
 			if got := w.Header().Values("Set-Cookie"); len(got) != 0 {
 				t.Errorf("cookies %q: the attempt is not over", got)
+			}
+		})
+	}
+}
+
+func TestWhatTheFragmentPageSendsIsAReturnLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		query string
+		want  []string
+	}{
+		"a code":                 {"?state=s1&code=c&returned=fragment", []string{"s1", "c", "", "", "binding"}},
+		"an error":               {"?state=s1&error=access_denied&returned=fragment", []string{"s1", "", "", "access_denied", "binding"}},
+		"neither, the last time": {"?state=s1&returned=fragment", []string{"s1", "", "", "", "binding"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flows := completer{done: proven()}
+			w := flows.visit(t, httpapi.Limiter{}, http.MethodGet, c.query, "binding")
+			if diff := cmp.Diff(c.want, flows.returned); diff != "" || w.Code != http.StatusFound {
+				t.Errorf("got %d, return (-want +got):\n%s", w.Code, diff)
+			}
+			if got := w.Header().Get("Location"); strings.Contains(got, "returned") {
+				t.Errorf("the mark went on to %s", got)
 			}
 		})
 	}

@@ -49,7 +49,7 @@ func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (
 }
 
 func tokenFailure(err error) error {
-	if errors.Is(err, tokens.ErrRefused) || errors.Is(err, fault.NotFound) {
+	if errors.Is(err, tokens.ErrRefused) || errors.Is(err, tokens.ErrNothingToRenew) || errors.Is(err, fault.NotFound) {
 		return &verdict{reason: TokenRefreshFailure, cause: err}
 	}
 	return &setback{reason: TokenRefreshFailure, cause: err}
@@ -79,8 +79,10 @@ func (s *session) ask(ctx context.Context, request func(context.Context) ([]byte
 		}
 		if failed.Class == fhir.Unauthorized && !renewed {
 			renewed = true
-			if s.current, s.version, err = s.tokens.Renew(ctx, s.tenant, s.connectionID, s.version); err != nil {
-				return nil, tokenFailure(err)
+			if again, failure := s.renew(ctx); failure != nil {
+				return nil, failure
+			} else if !again {
+				return nil, err
 			}
 			continue
 		}
@@ -92,6 +94,26 @@ func (s *session) ask(ctx context.Context, request func(context.Context) ([]byte
 			return nil, err
 		}
 	}
+}
+
+// renew gets another token after a 401. Where there is no refresh token, a token that still reads the Patient is good:
+// again is then false, since the 401 was for what was asked (fhir notes section 1.6, quirk table).
+func (s *session) renew(ctx context.Context) (again bool, failure error) {
+	set, version, err := s.tokens.Renew(ctx, s.tenant, s.connectionID, s.version)
+	if errors.Is(err, tokens.ErrNothingToRenew) {
+		_, unread := s.source.Read(ctx, "Patient", s.current.PatientID.Reveal())
+		if unread == nil {
+			return false, nil
+		}
+		if failed, ok := errors.AsType[*fhir.RequestError](unread); !ok || failed.Class != fhir.Unauthorized {
+			return false, &setback{reason: TokenRefreshFailure, cause: err}
+		}
+	}
+	if err != nil {
+		return false, tokenFailure(err)
+	}
+	s.current, s.version = set, version
+	return true, nil
 }
 
 // triesFor says how often a request may be made that failed so.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/tokens"
 )
 
 func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
@@ -249,6 +250,28 @@ func TestA401IsAnsweredWithOneNewToken(t *testing.T) {
 		}
 		if b.desk.renewed != 1 || !b.hospital.bearers["Bearer renewed"] {
 			t.Errorf("renewed %d times, tokens %v", b.desk.renewed, b.hospital.bearers)
+		}
+	})
+}
+
+// Some servers answer 401 to a type that was not granted. Without a refresh token nothing can be tried but whether the
+// token still reads the Patient.
+func TestATypeThatAnswers401IsDeniedWhereNothingCanBeRenewed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		refusedOnTheWay(tokens.ErrNothingToRenew)(b)
+		b.work(t, 0)
+		want := slices.DeleteFunc(wholeRecord(), func(name string) bool { return strings.HasPrefix(name, "Observation/") })
+		if diff := cmp.Diff(want, names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+		denied := export.TypeOutcome{Type: "Observation", Result: export.OutcomeDenied, Status: 401}
+		if diff := cmp.Diff(denied, outcomeOf(t, b.store.task, "Observation")); diff != "" {
+			t.Errorf("outcome (-want +got):\n%s", diff)
+		}
+		if asked, read := b.hospital.times(findObservations), b.hospital.times(readPatient); asked != 1 || read != 2 {
+			t.Errorf("asked for the type %d times and for the Patient %d times, want 1 and 2", asked, read)
 		}
 	})
 }

@@ -57,8 +57,19 @@ func failureCases() map[string]failureCase {
 		"refresh does not get on":    {func(b *bench) { b.desk.current = errTrouble }, 5, export.TokenRefreshFailure},
 		"refresh by another worker":  {func(b *bench) { b.desk.current = fault.Stale() }, 5, export.TokenRefreshFailure},
 		"refresh refused on the way": {refusedOnTheWay(tokens.ErrRefused), 1, export.TokenRefreshFailure},
-		"refresh fails on the way":   {refusedOnTheWay(errTrouble), 5, export.TokenRefreshFailure},
-		"older than its budget":      {func(b *bench) { b.store.task.CreatedAt = time.Now().Add(-6*time.Hour - time.Second) }, 1, export.SuppressedPleaseContact},
+		"expired, cannot be renewed": {func(b *bench) { b.desk.current = tokens.ErrNothingToRenew }, 1, export.TokenRefreshFailure},
+		"ended, cannot be renewed": {func(b *bench) {
+			refusedOnTheWay(tokens.ErrNothingToRenew)(b)
+			b.hospital.script(readPatient, answer{status: 200, body: b.hospital.resources[readPatient]}, answer{status: 401, always: true})
+		}, 1, export.TokenRefreshFailure},
+		"unknown whether it ended": {func(b *bench) {
+			refusedOnTheWay(tokens.ErrNothingToRenew)(b)
+			patient := answer{status: 200, body: b.hospital.resources[readPatient]}
+			down := answer{status: 503}
+			b.hospital.script(readPatient, patient, down, patient, down, patient, down, patient, down, patient, down)
+		}, 5, export.TokenRefreshFailure},
+		"refresh fails on the way": {refusedOnTheWay(errTrouble), 5, export.TokenRefreshFailure},
+		"older than its budget":    {func(b *bench) { b.store.task.CreatedAt = time.Now().Add(-6*time.Hour - time.Second) }, 1, export.SuppressedPleaseContact},
 	}
 }
 

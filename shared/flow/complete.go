@@ -108,7 +108,9 @@ func (c Completer) settle(ctx context.Context, attempt Attempt, r Return) (Concl
 	}
 	conn := c.newConnection(attempt, connection.Authorized)
 	conn.Scope = set.Scope
-	conn.Patient = c.Hashing.Sign([]byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal()))
+	if !set.PatientID.Empty() { // two unknown patients are not the same one
+		conn.Patient = c.Hashing.Sign([]byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal()))
+	}
 	row, err := c.Vault.Seal(ctx, attempt.Tenant, conn.ID, 1, set)
 	if err != nil {
 		return Conclusion{}, err
@@ -124,7 +126,8 @@ func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Te
 	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	set, err := c.Portal.Exchange(ctx, Grant{
-		TokenEndpoint: attempt.TokenEndpoint, ClientID: attempt.ClientID, RedirectURI: c.Callback,
+		TokenEndpoint: attempt.TokenEndpoint, Issuer: attempt.Issuer, KeySet: attempt.KeySet, Userinfo: attempt.Userinfo,
+		NonceHash: attempt.NonceHash, ClientID: attempt.ClientID, RedirectURI: c.Callback,
 		FHIRBase: attempt.FHIRBase, Scope: attempt.Scope, Code: code, Verifier: secret.New(string(verifier)),
 	})
 	if refusal, ok := errors.AsType[*PortalError](err); ok {

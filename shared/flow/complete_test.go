@@ -130,7 +130,7 @@ func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []flow.Grant{{
-		TokenEndpoint: "https://ehr.example/token", ClientID: "client", RedirectURI: callbackURI, FHIRBase: fhirBase,
+		TokenEndpoint: "https://ehr.example/token", Issuer: issuer, ClientID: "client", RedirectURI: callbackURI, FHIRBase: fhirBase,
 		Scope: "launch/patient patient/*.rs", Code: secret.New("code"), Verifier: secret.New(verifier),
 	}}
 	sameText := cmp.Comparer(func(a, b secret.Text) bool { return a.Equal(b) })
@@ -152,6 +152,18 @@ func TestTheSamePatientIsKnownAgainAndAnotherIsNot(t *testing.T) {
 	first, again, other := mark("p1"), mark("p1"), mark("p2")
 	if !cmp.Equal(first, again) || cmp.Equal(first, other) {
 		t.Errorf("marks %v, %v, %v", first, again, other)
+	}
+}
+
+func TestPatientsThatAreNotKnownAreNotTakenForTheSame(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.set.PatientID = secret.Text{}
+	if _, err := w.completer(t).Complete(t.Context(), w.start(t, request(t)).back()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.theConclusion(t).Connection.Patient; len(got.Sum) != 0 {
+		t.Errorf("nobody got the mark %v", got)
 	}
 }
 

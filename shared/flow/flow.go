@@ -38,8 +38,11 @@ type Attempt struct {
 	Issuer        string
 	IssRequired   bool // the portal promises iss on its return (RFC 9207)
 	TokenEndpoint string
+	KeySet        string // where the keys are that sign id_tokens; empty when not known
+	Userinfo      string // empty when there is none
 	ClientID      string
 	Scope         string // asked
+	NonceHash     string // HashNonce of what the id_token must repeat; empty when openid was not asked for
 	Verifier      []byte // PKCE verifier, sealed
 	ExternalID    string
 	ExternalState string
@@ -93,6 +96,22 @@ type Authority struct {
 	IssRequired           bool
 	AuthorizationEndpoint string
 	TokenEndpoint         string
+	KeySet                string // jwks_uri, or empty
+	Userinfo              string // userinfo_endpoint, or empty
+	Scope                 string // what to ask for of the patient's data
+	Access                string // how scopes say "read and search" there: "read" or "rs"
+}
+
+// Manners are what a platform wants the authorization request to look like (fhir.md section 1.6).
+type Manners struct {
+	Aud   string // empty: not sent
+	Scope string // what to ask for where the registration does not say
+	Nonce bool   // wanted even where openid is not asked for
+}
+
+// Platforms knows the platforms' manners. One that is not known gets what SMART App Launch 2.2 has for everyone.
+type Platforms interface {
+	Manners(platformType, fhirBase string, authority Authority) Manners
 }
 
 // Authorization is what the patient is sent to the portal with (SMART App Launch 2.2, "Request authorization code").
@@ -102,13 +121,18 @@ type Authorization struct {
 	RedirectURI string
 	Scope       string
 	State       string
-	Aud         string
+	Aud         string // empty: not sent
 	Challenge   string
+	Nonce       string // empty: not sent
 }
 
-// Grant exchanges a code.
+// Grant exchanges a code. All but the code was pinned when the attempt began.
 type Grant struct {
 	TokenEndpoint string
+	Issuer        string
+	KeySet        string
+	Userinfo      string
+	NonceHash     string
 	ClientID      string
 	RedirectURI   string
 	FHIRBase      string
@@ -132,7 +156,8 @@ type Portal interface {
 	AuthorizeURL(request Authorization) (string, error)
 	// NewVerifier makes a PKCE verifier and its S256 challenge.
 	NewVerifier() (verifier secret.Text, challenge string, err error)
-	// Exchange gets tokens for a code. A refusal is a *PortalError; anything else is a failure of the exchange.
+	// Exchange gets tokens for a code, and the patient they are for. A refusal is a *PortalError; anything else is a
+	// failure of the exchange, such as an id_token that is forged or does not repeat the nonce.
 	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
 }
 

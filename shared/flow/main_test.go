@@ -50,6 +50,8 @@ func hash(text string) string {
 type world struct {
 	mu        sync.Mutex
 	broken    string
+	scope     string // of the registration
+	manners   flow.Manners
 	attempts  map[string]flow.Attempt
 	states    map[string]flow.State
 	concluded []flow.Conclusion
@@ -65,6 +67,7 @@ type world struct {
 
 func newWorld() *world {
 	return &world{
+		scope: "launch/patient patient/*.rs", manners: flow.Manners{Aud: fhirBase},
 		attempts: map[string]flow.Attempt{}, states: map[string]flow.State{},
 		authority: flow.Authority{
 			Issuer: issuer, AuthorizationEndpoint: "https://ehr.example/authorize", TokenEndpoint: "https://ehr.example/token",
@@ -141,7 +144,7 @@ func (w *world) Registration(_ context.Context, owner org.Tenant, id string) (ca
 	if owner != tenant || id == strangerID {
 		return catalog.Registration{}, fault.Missing("no registration")
 	}
-	return catalog.Registration{EndpointID: id, ClientID: "client", Scope: "launch/patient patient/*.rs"}, w.fails("Registration")
+	return catalog.Registration{EndpointID: id, ClientID: "client", Scope: w.scope}, w.fails("Registration")
 }
 
 func (w *world) Discover(_ context.Context, base string) (flow.Authority, error) {
@@ -149,6 +152,13 @@ func (w *world) Discover(_ context.Context, base string) (flow.Authority, error)
 		return flow.Authority{}, errTrouble
 	}
 	return w.authority, w.discover
+}
+
+func (w *world) Manners(platformType, base string, authority flow.Authority) flow.Manners {
+	if platformType != "sandbox" || base != fhirBase || authority != w.authority {
+		return flow.Manners{}
+	}
+	return w.manners
 }
 
 func (w *world) AuthorizeURL(r flow.Authorization) (string, error) {
@@ -200,7 +210,7 @@ func (w *world) fails(method string) error {
 
 func (w *world) starter() flow.Starter {
 	return flow.Starter{
-		Store: w, Catalog: w, Portal: w, Sealer: w, Callback: callbackURI, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+		Store: w, Catalog: w, Portal: w, Platforms: w, Sealer: w, Callback: callbackURI, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
 	}
 }
 

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,14 +23,15 @@ import (
 
 // Starter begins attempts.
 type Starter struct {
-	Store    Store
-	Catalog  Catalog
-	Portal   Portal
-	Sealer   tokens.Sealer // under the key for verifiers
-	Callback string        // our own redirect URI at the portals
-	Now      func() time.Time
-	NewID    ids.Source
-	Random   io.Reader
+	Store     Store
+	Catalog   Catalog
+	Portal    Portal
+	Platforms Platforms
+	Sealer    tokens.Sealer // under the key for verifiers
+	Callback  string        // our own redirect URI at the portals
+	Now       func() time.Time
+	NewID     ids.Source
+	Random    io.Reader
 }
 
 // Request asks for an attempt. Its redirect is proven already.
@@ -73,19 +76,21 @@ func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
 	if err != nil {
 		return Started{}, fmt.Errorf("make verifier: %w", err)
 	}
+	manners := s.Platforms.Manners(endpoint.PlatformType, endpoint.FHIRBase, authority)
 	now := s.Now()
 	attempt := Attempt{
 		ID: s.NewID(), Tenant: r.Caller.Tenant, RedirectURI: r.Redirect.URI(),
 		EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
 		FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
-		TokenEndpoint: authority.TokenEndpoint, ClientID: registration.ClientID, Scope: registration.Scope,
+		TokenEndpoint: authority.TokenEndpoint, KeySet: authority.KeySet, Userinfo: authority.Userinfo,
+		ClientID: registration.ClientID, Scope: cmp.Or(registration.Scope, manners.Scope),
 		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID,
 		CreatedAt: now, ExpiresAt: now.Add(lifetime),
 	}
 	if attempt.Verifier, err = s.Sealer.Seal(ctx, attempt.Tenant, verifierBinding(attempt), []byte(verifier.Reveal())); err != nil {
 		return Started{}, fmt.Errorf("seal verifier: %w", err)
 	}
-	return s.send(ctx, attempt, authority.AuthorizationEndpoint, challenge)
+	return s.send(ctx, attempt, manners, authority.AuthorizationEndpoint, challenge)
 }
 
 func (s Starter) endpoint(ctx context.Context, r Request) (catalog.Endpoint, error) {
@@ -113,7 +118,7 @@ func (s Starter) endpoint(ctx context.Context, r Request) (catalog.Endpoint, err
 func isOrNone(given, expected string) bool { return given == "" || strings.EqualFold(given, expected) }
 
 // send stores the attempt with its state and makes the address at the portal.
-func (s Starter) send(ctx context.Context, attempt Attempt, authorizationEndpoint, challenge string) (Started, error) {
+func (s Starter) send(ctx context.Context, attempt Attempt, manners Manners, authorizationEndpoint, challenge string) (Started, error) {
 	value, err := s.random()
 	if err != nil {
 		return Started{}, err
@@ -122,13 +127,20 @@ func (s Starter) send(ctx context.Context, attempt Attempt, authorizationEndpoin
 	if err != nil {
 		return Started{}, err
 	}
+	nonce := ""
+	if manners.Nonce || slices.Contains(strings.Fields(attempt.Scope), "openid") {
+		if nonce, err = s.random(); err != nil {
+			return Started{}, err
+		}
+		attempt.NonceHash = HashNonce(nonce)
+	}
 	state := State{
 		Hash: hash(value), BindingHash: hash(cookie),
 		Tenant: attempt.Tenant, AttemptID: attempt.ID, ExpiresAt: attempt.ExpiresAt,
 	}
 	address, err := s.Portal.AuthorizeURL(Authorization{
 		Endpoint: authorizationEndpoint, ClientID: attempt.ClientID, RedirectURI: s.Callback, Scope: attempt.Scope,
-		State: value, Aud: attempt.FHIRBase, Challenge: challenge,
+		State: value, Aud: manners.Aud, Challenge: challenge, Nonce: nonce,
 	})
 	if err != nil {
 		return Started{}, fmt.Errorf("make authorize address: %w", err)
@@ -151,6 +163,9 @@ func (s Starter) random() (string, error) {
 // CookieName is the name of the cookie that binds a state value to its browser. Each attempt has its own, so that
 // two open tabs do not disturb each other.
 func CookieName(state string) string { return "__Host-attempt-" + hash(state)[:16] }
+
+// HashNonce is how an attempt keeps the nonce, whose value only the portal's id_token repeats.
+func HashNonce(nonce string) string { return hash(nonce) }
 
 func hash(value string) string {
 	sum := sha256.Sum256([]byte(value))

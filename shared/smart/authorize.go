@@ -18,6 +18,7 @@ type AuthRequest struct {
 	Scope       string // space-separated
 	Aud         string // the FHIR base; empty for servers that reject the parameter
 	Challenge   string // S256 challenge of the verifier
+	Nonce       string // what the id_token must repeat; empty when none is asked for (OpenID Connect Core 1.0)
 }
 
 // AuthorizeURL returns the address of the sign-in page for the request. Parameters that the authorization endpoint's
@@ -35,6 +36,10 @@ func AuthorizeURL(server Server, request AuthRequest) (string, error) {
 	query.Set("scope", request.Scope)
 	if request.Aud != "" {
 		query.Set("aud", request.Aud)
+	}
+	query.Del("nonce")
+	if request.Nonce != "" {
+		query.Set("nonce", request.Nonce)
 	}
 	query.Set("code_challenge", request.Challenge)
 	query.Set("code_challenge_method", "S256")

@@ -16,10 +16,11 @@ import (
 func TestAuthorizeURLCarriesTheRequestAndTheEndpointsOwnQuery(t *testing.T) {
 	t.Parallel()
 	address, err := smart.AuthorizeURL(
-		smart.Server{AuthorizationEndpoint: "https://login.example/authorize?tenant=7&state=theirs"},
+		smart.Server{AuthorizationEndpoint: "https://login.example/authorize?tenant=7&state=theirs&nonce=theirs"},
 		smart.AuthRequest{
 			ClientID: "client", RedirectURI: "https://us.example/callback?x=1&y=2", State: "ours",
 			Scope: "openid patient/*.rs", Aud: "https://ehr.example/r4", Challenge: "challenge",
+			Nonce: "nonce",
 		})
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +31,7 @@ func TestAuthorizeURLCarriesTheRequestAndTheEndpointsOwnQuery(t *testing.T) {
 	}
 	want := query(
 		"tenant", "7", "response_type", "code", "client_id", "client", "redirect_uri", "https://us.example/callback?x=1&y=2",
-		"state", "ours", "scope", "openid patient/*.rs", "aud", "https://ehr.example/r4",
+		"state", "ours", "nonce", "nonce", "scope", "openid patient/*.rs", "aud", "https://ehr.example/r4",
 		"code_challenge", "challenge", "code_challenge_method", "S256",
 	)
 	if diff := cmp.Diff(want, got.Query()); diff != "" {

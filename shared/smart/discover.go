@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
 	"slices"
 
 	"recordbridge/shared/fault"
@@ -23,15 +22,48 @@ type Server struct {
 	TokenEndpoint         string
 	// IssParameter says that the answer to the redirect URI must carry iss, equal to Issuer (RFC 9207 section 2.4).
 	IssParameter bool
+	// KeySet is where the keys are that sign id_tokens (jwks_uri); empty when not stated or not usable.
+	KeySet string
+	// Userinfo tells about the patient whose access token it is shown. It is kept only at the token endpoint's own
+	// origin, which knows the token already.
+	Userinfo string
+	// Scope is what to ask for of the patient's data where nothing else says so, space-separated; Access is how it is
+	// written: "read" (version 1) or "rs" (version 2).
+	Scope  string
+	Access string
 }
 
 // configuration is the part of .well-known/smart-configuration that is read (SMART App Launch 2.2, conformance).
 type configuration struct {
-	Issuer                string   `json:"issuer"`
-	AuthorizationEndpoint string   `json:"authorization_endpoint"`
-	TokenEndpoint         string   `json:"token_endpoint"`
-	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
-	IssParameter          bool     `json:"authorization_response_iss_parameter_supported"`
+	issuer                string
+	authorizationEndpoint string
+	tokenEndpoint         string
+	keySet                string
+	userinfo              string
+	challengeMethods      []string
+	capabilities          []string
+	scopes                []string
+	issParameter          bool
+}
+
+// readConfiguration reads a smart-configuration; ok is false for a document that is none.
+func readConfiguration(document []byte) (found configuration, ok bool) {
+	var read answer
+	if json.Unmarshal(document, &read) != nil {
+		return configuration{}, false
+	}
+	found = configuration{
+		issuer:                read.text("issuer"),
+		authorizationEndpoint: read.text("authorization_endpoint"),
+		tokenEndpoint:         read.text("token_endpoint"),
+		keySet:                read.text("jwks_uri"),
+		userinfo:              read.text("userinfo_endpoint"),
+		challengeMethods:      read.words("code_challenge_methods_supported"),
+		capabilities:          read.words("capabilities"),
+		scopes:                read.words("scopes_supported"),
+		issParameter:          string(read["authorization_response_iss_parameter_supported"]) == "true",
+	}
+	return found, found.tokenEndpoint != ""
 }
 
 var (
@@ -51,12 +83,11 @@ func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) 
 	from := fetcher{doer: c.doer, base: base}
 	address := base.Join(".well-known", "smart-configuration")
 	document, err := from.get(ctx, address, "application/json", maxConfiguration, secret.Text{})
-	var found configuration
-	switch {
-	case isUnanswered(err):
+	if isUnanswered(err) {
 		return Server{}, unusable(err)
-	case err == nil && json.Unmarshal(document, &found) == nil && found.TokenEndpoint != "":
-		if !slices.Contains(found.ChallengeMethods, "S256") {
+	}
+	if found, ok := readConfiguration(document); err == nil && ok {
+		if !slices.Contains(found.challengeMethods, "S256") {
 			return Server{}, unusable(errNoS256)
 		}
 		return server(base, found)
@@ -70,38 +101,33 @@ func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) 
 		return Server{}, unusable(err)
 	}
 	return server(base, configuration{
-		AuthorizationEndpoint: capability.OAuth.Authorize,
-		TokenEndpoint:         capability.OAuth.Token,
+		authorizationEndpoint: capability.OAuth.Authorize,
+		tokenEndpoint:         capability.OAuth.Token,
 	})
 }
 
-// server checks the addresses of a configuration.
+// server checks the addresses of a configuration. Without the optional ones a connection still works.
 func server(base fhir.Base, found configuration) (Server, error) {
-	authorize, authorizeOK := endpoint(base, found.AuthorizationEndpoint)
-	token, tokenOK := endpoint(base, found.TokenEndpoint)
+	authorize, authorizeOK := endpoint(base, found.authorizationEndpoint)
+	token, tokenOK := endpoint(base, found.tokenEndpoint)
 	if !authorizeOK || !tokenOK {
 		return Server{}, unusable(errNoEndpoint)
 	}
-	return Server{
-		Issuer:                found.Issuer,
+	checked := Server{
+		Issuer:                found.issuer,
 		AuthorizationEndpoint: authorize,
 		TokenEndpoint:         token,
 		// Without an issuer there is nothing to compare iss with.
-		IssParameter: found.IssParameter && found.Issuer != "",
-	}, nil
-}
-
-// endpoint resolves an address of a configuration against the FHIR base, as SMART has it, and checks it.
-func endpoint(base fhir.Base, text string) (address string, ok bool) {
-	root, err := url.Parse(base.String() + "/")
-	if err != nil || text == "" {
-		return "", false
+		IssParameter: found.issParameter && found.issuer != "",
 	}
-	target, err := root.Parse(text)
-	if err != nil || target.Host == "" || target.User != nil || target.Fragment != "" || target.Opaque != "" {
-		return "", false
+	checked.Scope, checked.Access = clinicalScope(found.capabilities, found.scopes)
+	if keys, ok := endpoint(base, found.keySet); ok {
+		checked.KeySet = keys
 	}
-	return target.String(), target.Scheme == "https" || target.Scheme == "http" && root.Scheme == "http"
+	if userinfo, ok := endpoint(base, found.userinfo); ok && sameOrigin(userinfo, token) {
+		checked.Userinfo = userinfo
+	}
+	return checked, nil
 }
 
 func isUnanswered(err error) bool {

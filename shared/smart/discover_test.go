@@ -14,6 +14,8 @@ import (
 	"recordbridge/shared/smart"
 )
 
+const defaultV1 = "patient/*.read"
+
 // configuration returns a good smart-configuration with some members replaced; nil removes one.
 func configuration(t *testing.T, changes map[string]any) string {
 	t.Helper()
@@ -58,6 +60,30 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 			IssParameter: true,
 		}},
+		"with keys and userinfo": {
+			map[string]any{"jwks_uri": "keys", "userinfo_endpoint": "SELF/userinfo", "token_endpoint": "SELF/token"},
+			smart.Server{
+				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "SELF/token",
+				KeySet: "SELF/r4/keys", Userinfo: "SELF/userinfo",
+			},
+		},
+		"with userinfo elsewhere and keys nowhere": {
+			map[string]any{"jwks_uri": "file:///keys", "userinfo_endpoint": "SELF/userinfo"},
+			smart.Server{
+				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
+			},
+		},
+		"with version 2 scopes": {map[string]any{"capabilities": []string{"permission-v2"}}, smart.Server{
+			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
+			Scope: "patient/*.rs", Access: "rs",
+		}},
+		"lists as text and of other types": {map[string]any{
+			"capabilities": 7, "scopes_supported": "patient/Patient.read patient/Goal.read",
+			"code_challenge_methods_supported": "S256", "authorization_response_iss_parameter_supported": "yes", "Token_Endpoint": "x",
+		}, smart.Server{
+			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
+			Scope: "patient/Goal.read patient/Patient.read", Access: "read",
+		}},
 		"with iss, but no issuer to compare it with": {
 			map[string]any{"authorization_response_iss_parameter_supported": true, "issuer": nil},
 			smart.Server{AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token"},
@@ -72,7 +98,10 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, text := range []*string{&test.want.Issuer, &test.want.AuthorizationEndpoint, &test.want.TokenEndpoint} {
+			if test.want.Scope == "" {
+				test.want.Scope, test.want.Access = defaultV1, "read"
+			}
+			for _, text := range []*string{&test.want.KeySet, &test.want.Userinfo, &test.want.Issuer, &test.want.AuthorizationEndpoint, &test.want.TokenEndpoint} {
 				*text = strings.ReplaceAll(*text, "SELF", e.URL)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -102,7 +131,7 @@ func TestDiscoverFallsBackToTheCapabilityStatement(t *testing.T) {
 				"/r4/metadata":                        reply(http.StatusOK, statement("SELF/authorize", "oauth/token")),
 			})
 			got, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4")
-			want := smart.Server{AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token"}
+			want := smart.Server{AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token", Scope: defaultV1, Access: "read"}
 			if err != nil || got != want {
 				t.Errorf("got %+v, %v", got, err)
 			}
@@ -158,6 +187,30 @@ func TestDiscoverRefusesPlainEndpointsBehindASecureBase(t *testing.T) {
 		if _, err := smart.NewClient(canned).Discover(t.Context(), "https://ehr.example/r4"); (err == nil) != want {
 			t.Errorf("token endpoint %q: %v", text, err)
 		}
+	}
+}
+
+func TestDiscoverRefusesHostsThatNoPublicServerHas(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"login.example": true, "login.example.": true, "93.184.216.34": true, "[2606:2800:21f::1]": true,
+		"localhost": false, "a.localhost": false, "127.0.0.1": false, "10.0.0.7": false, "169.254.169.254": false, "0.0.0.0": false,
+		"[::1]": false, "[fd00::1]": false, "[::ffff:10.0.0.7]": false, "0x7f000001": false, "2130706433": false, "127.1": false,
+		"löгin.example": false, "login.example:8443": true, "ehr.example": true,
+	} {
+		for _, member := range []string{"authorization_endpoint", "token_endpoint"} {
+			canned := answering{body: configuration(t, map[string]any{
+				"authorization_endpoint": "authorize", member: "https://" + host + "/x",
+			})}
+			if _, err := smart.NewClient(canned).Discover(t.Context(), "https://ehr.example/r4"); (err == nil) != want {
+				t.Errorf("%s at %s: %v", member, host, err)
+			}
+		}
+	}
+	// Where the operator allows the base's own private address, its endpoints may be there, too.
+	canned := answering{body: configuration(t, map[string]any{"authorization_endpoint": "authorize", "token_endpoint": "/token"})}
+	if _, err := smart.NewClient(canned).Discover(t.Context(), "https://127.0.0.1:8443/r4"); err != nil {
+		t.Error(err)
 	}
 }
 

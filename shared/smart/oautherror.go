@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"net/http"
 	"strconv"
 )
 
@@ -31,6 +32,12 @@ func (e *OAuthError) Error() string {
 // may ever revoke a connection.
 func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
 
+// Unspent reports whether the answer shows that the grant was not used: a code of RFC 6749 other than invalid_grant, or
+// too many requests. Anything else, a page or a 500, may have come after a refresh token was spent.
+func (e *OAuthError) Unspent() bool {
+	return !e.Definite() && (e.Code != "" || e.Status == http.StatusTooManyRequests)
+}
+
 // LogValue implements slog.LogValuer.
 func (e *OAuthError) LogValue() slog.Value {
 	return slog.GroupValue(
@@ -40,6 +47,12 @@ func (e *OAuthError) LogValue() slog.Value {
 		slog.Int("text_length", e.textLength),
 		slog.String("text_hash", e.textHash),
 	)
+}
+
+// stale reports whether the answer may mean that the token endpoint has moved since its address was stored (fhir.md
+// section 1.1): nothing is there any more, or something is that does not know us. In neither case was the grant used.
+func (e *OAuthError) stale() bool {
+	return e.Code == "invalid_client" || e.Code == "" && e.Status == http.StatusNotFound
 }
 
 // class says whose move it is: the patient's (definite), the operator's (registration) or nobody's (transient).

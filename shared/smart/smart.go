@@ -1,6 +1,6 @@
 // Package smart speaks SMART App Launch as a client: it finds a health system's authorization server, builds the
 // address that the patient is sent to, gets and refreshes tokens, and reads FHIR with them. It owns what is sent to
-// whom, above all that a bearer token reaches nothing but the FHIR base it was issued for. It stores nothing, retries
+// whom, above all that a bearer token reaches nothing but the FHIR base it was issued for and the server that issued it. It stores nothing, retries
 // nothing and decides no connection's fate; stores, leases and work plans are the domain packages'.
 package smart
 

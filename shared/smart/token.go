@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/fhir"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
 )
@@ -49,6 +48,7 @@ type TokenResponse struct {
 	ExpiresIn    time.Duration // of the access token; 5 minutes when the server does not say
 	Scope        string        // granted, which may differ from what was asked; the grant's Scope when the server does not say
 	Patient      string        // FHIR id of the patient in context; empty when there is none of valid form
+	IDToken      secret.Text   // as it came, not verified; empty when there is none
 }
 
 // Exchange gets tokens for an authorization code. The error is *OAuthError for every answer that is no token, else
@@ -99,8 +99,8 @@ func authenticate(clientID string, form url.Values) http.Header {
 	return http.Header{}
 }
 
-// answer is the JSON object that a token endpoint sends. Members are read one by one, so that one of a strange type
-// spoils nothing but itself.
+// answer is a JSON object that an authorization server sends. Members are read one by one, so that one of a strange
+// type spoils nothing but itself.
 type answer map[string]json.RawMessage
 
 // text returns a string member, or "".
@@ -110,6 +110,15 @@ func (a answer) text(name string) string {
 		return ""
 	}
 	return text
+}
+
+// words returns a member that is a list as servers write it: of strings, or one string with spaces in it.
+func (a answer) words(name string) []string {
+	var words []string
+	if json.Unmarshal(a[name], &words) != nil {
+		return strings.Fields(a.text(name))
+	}
+	return words
 }
 
 // readAnswer reads an answer whatever its status: servers send errors with 200 and invalid_grant with 401.
@@ -134,9 +143,10 @@ func readAnswer(status int, body []byte, scope string) (TokenResponse, error) {
 	if granted.Scope == "" {
 		granted.Scope = scope
 	}
-	if patient := strings.TrimPrefix(read.text("patient"), "Patient/"); fhir.ValidID(patient) {
-		granted.Patient = patient
+	if identity := read.text("id_token"); identity != "" {
+		granted.IDToken = secret.New(identity)
 	}
+	granted.Patient = patientID(read.text("patient"))
 	return granted, nil
 }
 

@@ -200,3 +200,22 @@ func TestNoAnswerIsTheErrorOfTheClient(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyAnAnswerThatUsedNothingIsUnspent(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		failure smart.OAuthError
+		want    bool
+	}{
+		{smart.OAuthError{Code: "invalid_client", Status: http.StatusUnauthorized}, true},
+		{smart.OAuthError{Code: "invalid_scope", Status: http.StatusBadRequest}, true},
+		{smart.OAuthError{Status: http.StatusTooManyRequests}, true},
+		{smart.OAuthError{Code: "invalid_grant", Status: http.StatusBadRequest}, false},
+		{smart.OAuthError{Status: http.StatusInternalServerError}, false},
+		{smart.OAuthError{Status: http.StatusOK}, false},
+	} {
+		if got := test.failure.Unspent(); got != test.want {
+			t.Errorf("%v: got %t", &test.failure, got)
+		}
+	}
+}

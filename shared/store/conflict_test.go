@@ -108,7 +108,7 @@ func TestAWriteThatMeetsATransactionIsTriedAgain(t *testing.T) {
 		s := newStores(t)
 		s.connect(t, tenant)
 		db := &busy{Client: s.db, failures: repeated(single, 2)}
-		if err := over(db, s.names).tokens.LeaseTokens(t.Context(), leased("owner", 1), now); err != nil {
+		if err := over(db, s.names).tokens.LeaseTokens(t.Context(), leased("owner", 1, time.Time{}), now); err != nil {
 			t.Errorf("lease: %v", err)
 		}
 		if db.writes != 3 {

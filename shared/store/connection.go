@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/tokens"
 )
 
 // Connections keeps connections.
@@ -46,59 +44,5 @@ func connectionItem(c connection.Connection) item {
 	row.setTime("created_at", c.CreatedAt)
 	row.setInt("rev", 1)
 	row.listed(c.Tenant, "CONN", c.ID, c.CreatedAt)
-	return row
-}
-
-// Tokens keeps sealed token sets.
-type Tokens struct {
-	DB    DB
-	Table string
-}
-
-// Tokens implements tokens.Store.
-func (s Tokens) Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error) {
-	row, err := get(ctx, s.DB, s.Table, tokensKey(tenant, connectionID))
-	if err != nil {
-		return tokens.Row{}, err
-	}
-	return tokens.Row{
-		Tenant: tenant, ConnectionID: connectionID, Sealed: row.bytes("sealed"), Version: row.int("version"),
-		LeaseOwner: row.text("lease_owner"), LeaseUntil: row.time("lease_until"),
-	}, nil
-}
-
-// LeaseTokens implements tokens.Store.
-func (s Tokens) LeaseTokens(ctx context.Context, r tokens.Row, now time.Time) error {
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID),
-		set: "SET lease_owner = :owner, lease_until = :until",
-		// The owner's own lease is no obstacle: a write whose answer was lost is made again.
-		when: "version = :version AND (attribute_not_exists(lease_until) OR lease_until < :now OR lease_owner = :owner)",
-		values: item{
-			":owner": text(r.LeaseOwner), ":until": moment(r.LeaseUntil), ":version": number(r.Version), ":now": moment(now),
-		},
-	})
-	return err
-}
-
-// RotateTokens implements tokens.Store.
-func (s Tokens) RotateTokens(ctx context.Context, r tokens.Row) error {
-	sealed := item{}
-	sealed.setBytes(":sealed", r.Sealed)
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID),
-		set:  "SET sealed = :sealed, version = :next REMOVE lease_owner, lease_until",
-		when: "version = :version AND lease_owner = :owner",
-		values: item{
-			":sealed": sealed[":sealed"], ":next": number(r.Version), ":version": number(r.Version - 1), ":owner": text(r.LeaseOwner),
-		},
-	})
-	return err
-}
-
-func tokensItem(r tokens.Row) item {
-	row := newItem(tokensKey(r.Tenant, r.ConnectionID))
-	row.setBytes("sealed", r.Sealed)
-	row.setInt("version", r.Version)
 	return row
 }

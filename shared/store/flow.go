@@ -66,6 +66,7 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 		EndpointID: row.text("endpoint_id"), BrandID: row.text("brand_id"), PortalID: row.text("portal_id"),
 		PlatformType: row.text("platform_type"), FHIRBase: row.text("fhir_base"),
 		Issuer: row.text("issuer"), IssRequired: row.flag("iss_required"), TokenEndpoint: row.text("token_endpoint"),
+		KeySet: row.text("jwks_uri"), Userinfo: row.text("userinfo_endpoint"), NonceHash: row.text("nonce_hash"),
 		ClientID: row.text("client_id"), Scope: row.text("scope"), Verifier: row.bytes("verifier"),
 		ExternalID: row.text("external_id"), ExternalState: row.text("external_state"), RequestID: row.text("request_id"),
 		CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"),
@@ -84,6 +85,9 @@ func attemptItem(a flow.Attempt) item {
 	row.setText("issuer", a.Issuer)
 	row.setFlag("iss_required", a.IssRequired)
 	row.setText("token_endpoint", a.TokenEndpoint)
+	row.setText("jwks_uri", a.KeySet)
+	row.setText("userinfo_endpoint", a.Userinfo)
+	row.setText("nonce_hash", a.NonceHash)
 	row.setText("client_id", a.ClientID)
 	row.setText("scope", a.Scope)
 	row.setBytes("verifier", a.Verifier)

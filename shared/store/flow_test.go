@@ -21,7 +21,8 @@ func attemptOf(of org.Tenant) flow.Attempt {
 		ID: "a0000000-0000-4000-8000-000000000001", Tenant: of, RedirectURI: "https://alder.example/back",
 		EndpointID: "endpoint", BrandID: "brand", PortalID: "portal", PlatformType: "sandbox",
 		FHIRBase: "https://fhir.example/r4", Issuer: "https://fhir.example", IssRequired: true,
-		TokenEndpoint: "https://fhir.example/token", ClientID: "client", Scope: "patient/*.read", Verifier: []byte("sealed"),
+		TokenEndpoint: "https://fhir.example/token", KeySet: "https://fhir.example/keys",
+		Userinfo: "https://fhir.example/userinfo", NonceHash: "nonce hash", ClientID: "client", Scope: "patient/*.read", Verifier: []byte("sealed"),
 		ExternalID: "ext", ExternalState: "state", RequestID: "req", CreatedAt: now, ExpiresAt: now.Add(30 * time.Minute),
 	}
 }

@@ -55,12 +55,17 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		}},
 		{"LeaseTokens", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			row := tokensOf(of)
-			row.LeaseOwner, row.LeaseUntil = "intruder", now.Add(time.Minute)
+			row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = "intruder", now.Add(time.Minute), now.Add(-2*time.Minute)
 			return s.tokens.LeaseTokens(ctx, row, now)
+		}},
+		{"ReleaseTokens", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			row := tokensOf(of)
+			row.LeaseOwner = "owner"
+			return s.tokens.ReleaseTokens(ctx, row)
 		}},
 		{"RotateTokens", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			row := tokensOf(of)
-			row.LeaseOwner, row.Version = "owner", 2
+			row.Version = 2
 			return s.tokens.RotateTokens(ctx, row)
 		}},
 		{"Attempt", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {

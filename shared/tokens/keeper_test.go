@@ -1,12 +1,9 @@
 package tokens_test
 
 import (
-	"context"
 	"errors"
-	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,7 +28,7 @@ func TestTokensAreRefreshedOnlyWhenNeeded(t *testing.T) {
 		{"two minutes left", 2 * time.Minute, false, true, nil},
 		{"expired", -time.Hour, false, true, nil},
 		{"a moment left, no refresh token", 1, true, false, nil},
-		{"expired, no refresh token", 0, true, false, tokens.ErrRefused},
+		{"expired, no refresh token", 0, true, false, tokens.ErrNothingToRenew},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -60,14 +57,11 @@ func TestTokensAreRefreshedOnlyWhenNeeded(t *testing.T) {
 	}
 }
 
-// replace stores another token set through the lease, as version 2.
+// replace stores another token set as version 2, as a worker does that was faster.
 func (w *world) replace(t *testing.T, set tokens.Set) {
 	t.Helper()
-	row := tokens.Row{Tenant: tenant, ConnectionID: connID, Version: 1, LeaseOwner: "test", LeaseUntil: w.at.Add(time.Minute)}
-	must(t, w.rows.LeaseTokens(t.Context(), row, w.at))
 	next, err := w.vault.Seal(t.Context(), tenant, connID, 2, set)
 	must(t, err)
-	next.LeaseOwner = "test"
 	must(t, w.rows.RotateTokens(t.Context(), next))
 }
 
@@ -125,215 +119,90 @@ func TestRacingWorkersUseARefreshTokenOnce(t *testing.T) {
 	}
 }
 
-func TestARotatedTokenIsStoredBeforeItIsHandedOut(t *testing.T) {
+// used is the version that a 401 was answered to; stored has been there before that.
+func TestRenewTakesWhatIsStoredUnlessItHasExpired(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 0)
-	keeper := w.keeper("a")
-	keeper.Store = &flaky{Store: w.rows, rotate: slices.Repeat([]failure{{err: errLost}}, 5)}
-	set, version, err := keeper.Current(t.Context(), tenant, connID)
-	if !errors.Is(err, errLost) || errors.Is(err, tokens.ErrRefused) {
-		t.Errorf("error = %v, want the store's", err)
-	}
-	if !set.AccessToken.Empty() || version != 0 {
-		t.Errorf("version %d was handed out although it is stored nowhere", version)
-	}
-}
-
-func TestAFailedWriteOfRotatedTokensIsTriedAgain(t *testing.T) {
-	t.Parallel()
-	tests := map[string][]failure{
-		"four failures":                    slices.Repeat([]failure{{err: errLost}}, 4),
-		"a lost answer":                    {{err: errLost, done: true}},
-		"a lost answer after two failures": {{err: errLost}, {err: errLost}, {err: errLost, done: true}},
-	}
-	for name, failures := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, 0)
-			keeper := w.keeper("a")
-			keeper.Store = &flaky{Store: w.rows, rotate: failures}
-			set, version, err := keeper.Current(t.Context(), tenant, connID)
-			must(t, err)
-			stored, row := w.stored(t)
-			if diff := cmp.Diff(stored, set); diff != "" || version != 2 || row.Version != 2 || row.LeaseOwner != "" {
-				t.Errorf("version %d was handed out, %d is stored, leased by %q (-stored +handed out):\n%s", version, row.Version, row.LeaseOwner, diff)
-			}
-		})
-	}
-}
-
-func TestAWriteThatLostToAnotherWorkerIsNotTakenForOurs(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 0)
-	keeper := w.keeper("a")
-	// While the EHR answers, the lease ends and another worker stores a token set of its own.
-	w.ehr.answer = func() error {
-		w.at = w.at.Add(2 * time.Minute)
-		w.replace(t, setOf(w.at.Add(time.Hour)))
-		w.ehr.answer = nil
-		return nil
-	}
-	if _, _, err := keeper.Current(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) || errors.Is(err, tokens.ErrRefused) {
-		t.Errorf("error = %v, want fault.Conflict", err)
-	}
-	set, _, err := keeper.Current(t.Context(), tenant, connID)
-	must(t, err)
-	if set.AccessToken.Reveal() != "access 1" {
-		t.Errorf("next = %q, want what the other worker stored", set.AccessToken.Reveal())
-	}
-}
-
-func TestARefusalStandsOnlyWhileNobodyElseActs(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 0)
-	w.ehr.valid = "revoked by the patient"
-	if _, _, err := w.keeper("a").Current(t.Context(), tenant, connID); !errors.Is(err, tokens.ErrRefused) {
-		t.Errorf("error = %v, want ErrRefused", err)
-	}
-
-	w = newWorld(t, 0)
-	w.ehr.answer = func() error {
-		w.at = w.at.Add(2 * time.Minute)
-		w.replace(t, setOf(w.at.Add(time.Hour)))
-		return tokens.ErrRefused
-	}
-	_, version, err := w.keeper("a").Current(t.Context(), tenant, connID)
-	if err != nil || version != 2 {
-		t.Errorf("version %d (%v), want the newer one that was stored meanwhile", version, err)
-	}
-
-	// The other worker has the lease and has used the refresh token, but has not stored its successor yet.
-	w = newWorld(t, 0)
-	w.ehr.answer = func() error {
-		w.at = w.at.Add(2 * time.Minute)
-		row := tokens.Row{Tenant: tenant, ConnectionID: connID, Version: 1, LeaseOwner: "b", LeaseUntil: w.at.Add(time.Minute)}
-		must(t, w.rows.LeaseTokens(t.Context(), row, w.at))
-		return tokens.ErrRefused
-	}
-	_, _, err = w.keeper("a").Current(t.Context(), tenant, connID)
-	if errors.Is(err, tokens.ErrRefused) || !errors.Is(err, fault.Conflict) {
-		t.Errorf("error = %v, want fault.Conflict: the connection may be alive", err)
-	}
-}
-
-func TestATransientFailureIsNeverARefusal(t *testing.T) {
-	t.Parallel()
-	down := errors.New("503 Service Unavailable")
-	t.Run("the EHR", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t, 0)
-		w.ehr.answer = func() error { return down }
-		_, _, err := w.keeper("a").Current(t.Context(), tenant, connID)
-		if !errors.Is(err, down) || errors.Is(err, tokens.ErrRefused) {
-			t.Errorf("error = %v, want the EHR's", err)
-		}
-		_, row := w.stored(t)
-		if row.Version != 1 {
-			t.Errorf("version = %d, want 1", row.Version)
-		}
-		// The lease keeps others from trying at once; after it the next one may.
-		w.ehr.answer = nil
-		if _, _, err := w.keeper("b").Current(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) || errors.Is(err, tokens.ErrRefused) {
-			t.Errorf("under the lease: %v, want fault.Conflict", err)
-		}
-		w.at = w.at.Add(time.Minute + time.Microsecond)
-		if _, _, err := w.keeper("b").Current(t.Context(), tenant, connID); err != nil {
-			t.Errorf("after the lease: %v", err)
-		}
-	})
-	for name, broken := range map[string]*flaky{
-		"reading": {read: down}, "leasing": {lease: down}, "leasing lost to another": {lease: fault.Stale()},
+	for name, test := range map[string]struct {
+		left    time.Duration
+		used    int64
+		version int64
+	}{
+		"another version, good":     {time.Hour, 7, 1},
+		"another version, expired":  {0, 7, 2},
+		"the version that is there": {time.Hour, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, 0)
-			broken.Store = w.rows
-			keeper := w.keeper("a")
-			keeper.Store = broken
-			_, _, err := keeper.Current(t.Context(), tenant, connID)
-			if err == nil || errors.Is(err, tokens.ErrRefused) || len(w.ehr.spent) > 0 {
-				t.Errorf("error = %v, refresh tokens used: %q; want a transient error and none", err, w.ehr.spent)
+			w := newWorld(t, test.left)
+			_, version, err := w.keeper("a").Renew(t.Context(), tenant, connID, test.used)
+			if err != nil || version != test.version {
+				t.Errorf("version %d (%v), want %d", version, err, test.version)
 			}
 		})
 	}
 }
 
-// The refresh token is spent when the EHR answers: what follows must happen whether the caller still waits or not.
-func TestACallerThatGivesUpLosesNoTokens(t *testing.T) {
+func TestWithoutARefreshTokenThereIsNothingToRenew(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 0)
-	w.at = w.at.Add(time.Hour) // no data key is in memory any more
-	ctx, cancel := context.WithCancel(t.Context())
-	w.ehr.answer = func() error { cancel(); return nil }
-	if _, _, err := w.keeper("a").Current(ctx, tenant, connID); err != nil {
-		t.Errorf("error = %v", err)
-	}
-	if set, row := w.stored(t); row.Version != 2 || set.RefreshToken.Reveal() != "refresh 2" {
-		t.Errorf("version %d with %q is stored, want the rotated refresh token", row.Version, set.RefreshToken.Reveal())
+	w := newWorld(t, time.Hour)
+	set := setOf(start.Add(time.Hour))
+	set.RefreshToken = secret.Text{}
+	w.replace(t, set)
+	_, _, err := w.keeper("a").Renew(t.Context(), tenant, connID, 2)
+	if !errors.Is(err, tokens.ErrNothingToRenew) || errors.Is(err, tokens.ErrRefused) || len(w.ehr.spent) > 0 {
+		t.Errorf("error = %v after %d calls, want ErrNothingToRenew, which refuses nothing", err, len(w.ehr.spent))
 	}
 }
 
-func TestARefreshEndsWithinItsLease(t *testing.T) {
+func TestAnAccessTokenThatStillHoldsIsHandedOutWhenItsRefreshFails(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 0)
-		keeper := w.keeper("a")
-		keeper.Refresher = hanging{}
-		started := time.Now()
-		_, _, err := keeper.Current(t.Context(), tenant, connID)
-		if !errors.Is(err, context.DeadlineExceeded) || time.Since(started) >= time.Minute {
-			t.Errorf("error = %v after %v, want a deadline within the lease of a minute", err, time.Since(started))
-		}
-	})
-}
-
-type hanging struct{}
-
-func (hanging) Refresh(ctx context.Context, _ tokens.Set) (tokens.Set, error) {
-	<-ctx.Done()
-	return tokens.Set{}, ctx.Err()
-}
-
-var errLost = errors.New("connection reset")
-
-// failure is what one write answers; done says that it took effect nevertheless.
-type failure struct {
-	err  error
-	done bool
-}
-
-// flaky is a store whose calls fail.
-type flaky struct {
-	tokens.Store
-
-	read, lease error
-	rotate      []failure
-}
-
-func (f *flaky) Tokens(ctx context.Context, of org.Tenant, id string) (tokens.Row, error) {
-	if f.read != nil {
-		return tokens.Row{}, f.read
+	down := errors.New("503 Service Unavailable")
+	for name, given := range map[string]func(t *testing.T, w *world, k *tokens.Keeper) error{
+		"the EHR is down": func(_ *testing.T, w *world, _ *tokens.Keeper) error {
+			w.ehr.answer = func() error { return down }
+			return down
+		},
+		"the store fails": func(_ *testing.T, w *world, k *tokens.Keeper) error {
+			k.Store = &flaky{Store: w.rows, lease: down}
+			return down
+		},
+		"another worker refreshes": func(t *testing.T, w *world, _ *tokens.Keeper) error {
+			t.Helper()
+			w.lease(t, "b")
+			return fault.Conflict
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 30*time.Second)
+			keeper := w.keeper("a")
+			want := given(t, w, &keeper)
+			set, version, err := keeper.Current(t.Context(), tenant, connID)
+			if err != nil || version != 1 || set.AccessToken.Reveal() != "access 1" || !errors.Is(set.Overdue, want) {
+				t.Errorf("got version %d, overdue for %v, error %v; want version 1, overdue for %v", version, set.Overdue, err, want)
+			}
+			if _, _, err := keeper.Renew(t.Context(), tenant, connID, 1); !errors.Is(err, want) {
+				t.Errorf("Renew = %v, want %v: the EHR takes the stored one no more", err, want)
+			}
+			w.at = w.at.Add(30 * time.Second)
+			if _, _, err := keeper.Current(t.Context(), tenant, connID); !errors.Is(err, want) {
+				t.Errorf("after its end: %v, want %v", err, want)
+			}
+		})
 	}
-	return f.Store.Tokens(ctx, of, id)
 }
 
-func (f *flaky) LeaseTokens(ctx context.Context, row tokens.Row, now time.Time) error {
-	if f.lease != nil {
-		return f.lease
+// What must not be used any more is not handed out, however long it would last.
+func TestARefusedOrRemovedSetIsNotHandedOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, time.Minute)
+	w.ehr.valid = "revoked by the patient"
+	if set, _, err := w.keeper("a").Current(t.Context(), tenant, connID); !errors.Is(err, tokens.ErrRefused) || !set.AccessToken.Empty() {
+		t.Errorf("error = %v, want ErrRefused alone", err)
 	}
-	return f.Store.LeaseTokens(ctx, row, now)
-}
-
-func (f *flaky) RotateTokens(ctx context.Context, row tokens.Row) error {
-	if len(f.rotate) == 0 {
-		return f.Store.RotateTokens(ctx, row)
+	keeper := w.keeper("a")
+	keeper.Store = &flaky{Store: w.rows, lease: fault.Missing("disconnected")}
+	if set, _, err := keeper.Current(t.Context(), tenant, connID); !errors.Is(err, fault.NotFound) || !set.AccessToken.Empty() {
+		t.Errorf("error = %v, want fault.NotFound alone", err)
 	}
-	next := f.rotate[0]
-	f.rotate = f.rotate[1:]
-	if next.done {
-		if err := f.Store.RotateTokens(ctx, row); err != nil {
-			return err
-		}
-	}
-	return next.err
 }

@@ -11,6 +11,8 @@ import (
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/local/faults"
 	"recordbridge/infra/local/provision"
 	"recordbridge/infra/local/template"
 	"recordbridge/shared/flow"
@@ -35,6 +37,7 @@ type ehr struct {
 	valid  string
 	spent  []string // refresh tokens in the order of their use
 	answer func() error
+	life   time.Duration // of access tokens
 }
 
 func (e *ehr) Refresh(ctx context.Context, old tokens.Set) (tokens.Set, error) {
@@ -55,7 +58,7 @@ func (e *ehr) Refresh(ctx context.Context, old tokens.Set) (tokens.Set, error) {
 	}
 	e.valid = fmt.Sprint("refresh ", len(e.spent)+1)
 	old.AccessToken, old.RefreshToken = secret.New(fmt.Sprint("access ", len(e.spent)+1)), secret.New(e.valid)
-	old.ExpiresAt = e.now().Add(time.Hour)
+	old.ExpiresAt = e.now().Add(e.life)
 	return old, nil
 }
 
@@ -70,11 +73,22 @@ type world struct {
 
 func newWorld(t *testing.T, expiresIn time.Duration) *world {
 	t.Helper()
+	return newWorldUnder(t, expiresIn, nil)
+}
+
+// newWorldUnder is a world whose workers live under a plan of faults.
+func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *world {
+	t.Helper()
+	var options aws.Options
+	if plan != nil {
+		plan.Pause(true)
+		options.Middleware = []wire.Middleware{plan.Middleware()}
+	}
 	declared, err := template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
 	must(t, err)
-	cloud, err := aws.New(aws.Options{})
+	cloud, err := aws.New(options)
 	must(t, err)
-	cfg := cloud.Config("test")
+	cfg := cloud.Config("WorkerFunction")
 	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
 	names := map[string]string{}
 	for _, table := range declared.Tables {
@@ -88,8 +102,11 @@ func newWorld(t *testing.T, expiresIn time.Duration) *world {
 	w.rows = store.Tokens{DB: db, Table: names["TokensTable"]}
 	w.flow = store.Flow{DB: db, Table: names["FlowTable"], TokensTable: names["TokensTable"]}
 	w.vault = tokens.Vault{Sealer: kms.New(keys, *key.KeyMetadata.KeyId, tokens.Purpose, w.now)}
-	w.ehr = &ehr{valid: "refresh 1", now: w.now}
+	w.ehr = &ehr{valid: "refresh 1", now: w.now, life: time.Hour}
 	w.put(t, setOf(start.Add(expiresIn)))
+	if plan != nil {
+		plan.Pause(false)
+	}
 	return w
 }
 
@@ -128,6 +145,30 @@ func (w *world) stored(t *testing.T) (tokens.Set, tokens.Row) {
 	set, err := w.vault.Open(t.Context(), row)
 	must(t, err)
 	return set, row
+}
+
+// lease leases what is stored for another worker, which then does nothing more.
+func (w *world) lease(t *testing.T, owner string) {
+	t.Helper()
+	_, row := w.stored(t)
+	row.LeaseOwner, row.LeaseUntil = owner, w.at.Add(time.Minute)
+	must(t, w.rows.LeaseTokens(t.Context(), row, w.at))
+}
+
+// wantMarked: the row remembers, or does not, that its refresh token may have been used.
+func (w *world) wantMarked(t *testing.T, want bool) {
+	t.Helper()
+	if _, row := w.stored(t); row.RefreshStartedAt.IsZero() == want {
+		t.Errorf("a refresh without a known end began at %v, want one: %v", row.RefreshStartedAt, want)
+	}
+}
+
+// wantFree: nobody has the lease.
+func (w *world) wantFree(t *testing.T) {
+	t.Helper()
+	if _, row := w.stored(t); row.LeaseOwner != "" || !row.LeaseUntil.IsZero() {
+		t.Errorf("%q has the lease until %v, want nobody", row.LeaseOwner, row.LeaseUntil)
+	}
 }
 
 func must(t *testing.T, err error) {

@@ -1,7 +1,8 @@
-// Package tokens owns a connection's token set: how it is sealed and bound to its row, who may refresh it and when.
-// It never logs; it knows no EHR, no AWS and no HTTP. A refresh is a lease and a compare-and-swap, so a rotating
-// refresh token is used by one worker at a time and its successor is stored before anything uses it (RFC 9700
-// section 4.14, fhir notes section 1.5).
+// Package tokens owns a connection's token set: how it is sealed and bound to its row, who may refresh it and when, and
+// what a refusal means. It never logs; it knows no EHR, no AWS and no HTTP, and it revokes nothing. A refresh is a lease,
+// a mark that outlives a crash, and a compare-and-swap: a rotating refresh token is used by one worker at a time, once
+// more after a use whose end is unknown, and its successor is stored before anything uses it (RFC 9700 section 4.14,
+// fhir notes section 1.5).
 package tokens
 
 import (
@@ -25,6 +26,8 @@ type Set struct {
 	TokenEndpoint string
 	ClientID      string
 	ExpiresAt     time.Time // of the access token
+	// Overdue is why the refresh that this set is due for has not happened; nil otherwise. It is never stored.
+	Overdue error
 }
 
 // Row is a token set as it is stored: sealed, with what the lease needs in the clear.
@@ -35,22 +38,31 @@ type Row struct {
 	Version      int64  // one more with every stored token set; part of what Sealed is bound to
 	LeaseOwner   string
 	LeaseUntil   time.Time
+	// RefreshStartedAt is when the refresh token of this version was first used without an end that is known: by a
+	// refresh under way, one that crashed, or one whose answer was lost. Zero when there is no such use.
+	RefreshStartedAt time.Time
 }
 
 // Store keeps the rows.
 type Store interface {
 	// Tokens reads a row, consistently; fault.NotFound when the connection holds no tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (Row, error)
-	// LeaseTokens gives the row to row.LeaseOwner until row.LeaseUntil if its version is still row.Version and no
-	// other lease is alive at now; else fault.Conflict.
+	// LeaseTokens gives the row to row.LeaseOwner until row.LeaseUntil and sets RefreshStartedAt to now where it is
+	// zero, if version and RefreshStartedAt are still row's and no other lease is alive at now; else fault.Conflict.
 	LeaseTokens(ctx context.Context, row Row, now time.Time) error
-	// RotateTokens stores row.Sealed as version row.Version, ending the lease, if the stored version is one less
-	// and row.LeaseOwner still holds the lease; else fault.Conflict.
+	// ReleaseTokens ends the lease if row.LeaseOwner still holds that of row.Version; else fault.Conflict. A zero
+	// row.RefreshStartedAt clears the stored one, any other leaves it.
+	ReleaseTokens(ctx context.Context, row Row) error
+	// RotateTokens stores row.Sealed as version row.Version if the stored version is one less, whoever has the lease;
+	// else fault.Conflict. It clears the lease and RefreshStartedAt. Some conflicts are only collisions with other
+	// writers: the version that is stored tells.
 	RotateTokens(ctx context.Context, row Row) error
 }
 
-// Refresher asks the EHR for a new token set (RFC 6749 section 6). The answer keeps what the EHR left out. A
-// definite refusal is ErrRefused; everything else is transient.
+// Refresher asks the EHR for a new token set (RFC 6749 section 6). A refresh token, patient id or scope that the answer
+// leaves empty stays as it was. A definite refusal is ErrRefused; everything else is transient. A transient error with
+// a method Unspent() bool that returns true says that the EHR answered and did not use the refresh token. No error may
+// hold token material.
 type Refresher interface {
 	Refresh(ctx context.Context, old Set) (Set, error)
 }

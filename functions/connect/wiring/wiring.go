@@ -24,6 +24,7 @@ import (
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/store"
 )
 
@@ -44,6 +45,10 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 	if err != nil {
 		return nil, err
 	}
+	platforms, err := platform.NewBook()
+	if err != nil {
+		return nil, err
+	}
 	control := store.Control{DB: db, Table: env.ControlTable}
 	attempts := store.Flow{DB: db, Table: env.FlowTable}
 	return lambdarun.HTTP(p.Logger, connect.New(connect.Deps{ //nolint:contextcheck // a request brings its own context
@@ -57,9 +62,10 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 		},
 		Flows: flow.Starter{
 			Store: attempts, Catalog: control,
-			Portal:   smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now},
-			Sealer:   kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
-			Callback: baseURL + flow.CallbackPath, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
+			Portal:    smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now, Cache: new(smart.Discoveries)},
+			Platforms: platforms,
+			Sealer:    kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
+			Callback:  baseURL + flow.CallbackPath, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
 		},
 	})), nil
 }

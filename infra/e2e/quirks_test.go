@@ -1,0 +1,118 @@
+package e2e_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/functions/sandboxehr"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/export"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// quirk is a portal with a habit, and what becomes of a patient who connects to it.
+type quirk struct {
+	with     string // switches of the sandbox
+	platform string // "" for sandbox
+	refused  string // the error that the application gets; "" when the connection is made
+	later    bool   // the export is asked for two hours later, when the access token has expired
+	failed   export.Reason
+}
+
+func quirks() []quirk {
+	return []quirk{
+		{with: "discovery-relative"},
+		{with: "discovery-missing"},
+		{with: "discovery-html"},
+		{with: "token-moves:1", later: true},
+		{with: "aud:required"},
+		{with: "aud:none", platform: "quest"},
+		{with: "aud:trimmed", platform: "eclinicalworks"},
+		{with: "nonce-required,id-token:signed"},
+		{with: "iss:present"},
+		{with: "iss:wrong", refused: "svc_invalid_request"},
+		{with: "authorize-error:access_denied", refused: "access_denied"},
+		{with: "authorize-error:invalid_scope", refused: "invalid_scope"},
+		{with: "authorize-error:server_error", refused: "svc_token_exchange"},
+		{with: "authorize-error:login_required", refused: "svc_token_exchange"},
+		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // it lists no types either, and the profile knows none
+		{with: "scopes:no-wildcards", platform: "humana"},
+		{with: "scopes:v1"},
+		{with: "scopes:v2"},
+		{with: "id-token:signed"},
+		{with: "id-token:expired"},
+		{with: "id-token:wrong-aud"},
+		{with: "id-token:wrong-nonce", refused: "svc_token_exchange"},
+		{with: "id-token:bad-signature", refused: "svc_token_exchange"},
+		{with: "patient-fhiruser,id-token:signed"},
+		{with: "patient-jwt"},
+		{with: "patient-userinfo"},
+		{with: "expires-in:missing"},
+		{with: "expires-in:text"},
+		{with: "rotation:one-time", later: true},
+		{with: "rotation:rolling", later: true},
+		{with: "rotation:none", later: true},
+		{with: "no-refresh"},
+		{with: "no-refresh", later: true, failed: export.TokenRefreshFailure},
+		{with: "refresh-fails:invalid_grant", later: true, failed: export.TokenRefreshFailure},
+		{with: "refresh-fails:500,fails-first:2", later: true},
+		{with: "refresh-fails:html,fails-first:2", later: true},
+		{with: "refresh-fails:429,fails-first:1", later: true},
+		{with: "no-patient-scope", failed: export.ScopePatientMissing},
+	}
+}
+
+func TestPortalsWithHabitsAreConnectedOrRefusedForTheRightReason(t *testing.T) {
+	t.Parallel()
+	for _, q := range quirks() {
+		name := q.with
+		if q.later {
+			name += " two hours later"
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStack(t, options{})
+				_, last := s.browser().open(s.connectURLOf(q), crashPersona, "approve")
+				result := last.Query()
+				if got := result.Get("error"); got != q.refused {
+					t.Fatalf("the application got %v", result)
+				}
+				if q.refused != "" {
+					return
+				}
+				if q.later {
+					<-time.After(2 * time.Hour)
+				}
+				taskID := s.startExport(result.Get("org_connection_id"))
+				s.settleAll(60)
+				task := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
+				if got := export.Reason(task.text("failure_reason")); got != q.failed {
+					t.Fatalf("the task is %s because of %q", task.text("status"), got)
+				}
+				if q.failed == "" {
+					s.checkDownload(crashPersona)
+				}
+			})
+		})
+	}
+}
+
+// connectURLOf makes the portal connectable and gives the address at which a patient starts. Nothing is said about
+// scopes, so that platform and discovery decide.
+func (s *stack) connectURLOf(q quirk) string {
+	s.t.Helper()
+	platform := q.platform
+	if platform == "" {
+		platform = "sandbox"
+	}
+	at := s.seeded
+	at.Sandbox.EndpointID = ids.Random()
+	must(s.t, s.operator.AddEndpoint(s.t.Context(), catalog.Endpoint{
+		ID: at.Sandbox.EndpointID, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital",
+		FHIRBase: baseURL + "/sandbox/with/" + q.with + "/fhir", PlatformType: platform, FHIRVersion: "4.0.1", Mode: string(org.Test),
+	}, catalog.Registration{ClientID: sandboxehr.DefaultClientID}))
+	return connectURL(at)
+}

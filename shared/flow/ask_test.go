@@ -1,0 +1,76 @@
+package flow_test
+
+import (
+	"testing"
+
+	"recordbridge/shared/flow"
+)
+
+func TestANonceIsSentAndItsHashIsPinnedWhereOpenIDIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for scope, want := range map[string]bool{
+		"openid fhirUser": true, "launch/patient openid": true, "launch/patient": false, "openid2 xopenid": false,
+	} {
+		t.Run(scope, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			w.scope = scope
+			b := w.start(t, request(t))
+			attempt := w.attempts[w.states[hash(b.state)].AttemptID]
+			if !want {
+				if w.asked.Nonce != "" || attempt.NonceHash != "" {
+					t.Errorf("a nonce %q was sent, %q pinned", w.asked.Nonce, attempt.NonceHash)
+				}
+				return
+			}
+			if len(w.asked.Nonce) != 43 || attempt.NonceHash != hash(w.asked.Nonce) || w.asked.Nonce == b.state {
+				t.Errorf("nonce %q, pinned as %q: want 256 bits of its own", w.asked.Nonce, attempt.NonceHash)
+			}
+			if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.grants[0].NonceHash; got != attempt.NonceHash {
+				t.Errorf("the exchange got %q, want the pinned hash", got)
+			}
+		})
+	}
+}
+
+func TestTheRegistrationsScopeWinsOverThePlatforms(t *testing.T) {
+	t.Parallel()
+	for registered, want := range map[string]string{"patient/Patient.read": "patient/Patient.read", "": "openid patient/*.rs"} {
+		w := newWorld()
+		w.scope, w.manners.Scope = registered, "openid patient/*.rs"
+		b := w.start(t, request(t))
+		if got := w.attempts[w.states[hash(b.state)].AttemptID].Scope; got != want || w.asked.Scope != want {
+			t.Errorf("registered %q: asked for %q, pinned %q; want %q", registered, w.asked.Scope, got, want)
+		}
+	}
+}
+
+func TestTheKeysAndUserinfoOfAnIDTokenArePinned(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.authority.KeySet, w.authority.Userinfo = "https://ehr.example/keys", "https://ehr.example/userinfo"
+	b := w.start(t, request(t))
+	w.authority = flow.Authority{Issuer: "https://evil.example", KeySet: "https://evil.example/keys"}
+	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+		t.Fatal(err)
+	}
+	got := w.grants[0]
+	if got.Issuer != issuer || got.KeySet != "https://ehr.example/keys" || got.Userinfo != "https://ehr.example/userinfo" {
+		t.Errorf("the exchange got %s, %s, %s", got.Issuer, got.KeySet, got.Userinfo)
+	}
+}
+
+func TestThePlatformsMannersAreKept(t *testing.T) {
+	t.Parallel()
+	for _, manners := range []flow.Manners{{}, {Aud: fhirBase + "/"}, {Nonce: true}} {
+		w := newWorld()
+		w.manners = manners
+		w.start(t, request(t))
+		if w.asked.Aud != manners.Aud || (w.asked.Nonce != "") != manners.Nonce {
+			t.Errorf("%+v: aud %q, nonce %q", manners, w.asked.Aud, w.asked.Nonce)
+		}
+	}
+}

@@ -1,0 +1,326 @@
+package smart_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/tokens"
+)
+
+// hospital is an authorization server that is exact about codes: each works once, with the verifier of its challenge.
+type hospital struct {
+	*ehr
+
+	mu    sync.Mutex
+	codes map[string]url.Values // the authorization request of each code
+	token http.HandlerFunc      // instead of its own token endpoint, when set
+	nonce string                // instead of the request's, when set
+}
+
+func newHospital(t *testing.T) *hospital {
+	t.Helper()
+	h := &hospital{codes: map[string]url.Values{}}
+	h.ehr = newEHR(t, map[string]http.HandlerFunc{
+		"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, map[string]any{
+			"issuer": "SELF", "authorization_endpoint": "SELF/authorize", "token_endpoint": "SELF/token", "jwks_uri": "SELF/keys",
+			"authorization_response_iss_parameter_supported": true, "capabilities": []string{"permission-v2"},
+		})),
+		"/keys":  reply(http.StatusOK, keySet(t)),
+		"/token": func(w http.ResponseWriter, r *http.Request) { h.answer(t, w, r) },
+	})
+	return h
+}
+
+// signIn is what the patient does at the portal; it returns the code.
+func (h *hospital) signIn(t *testing.T, address string) (code string) {
+	t.Helper()
+	asked, err := url.Parse(address)
+	if err != nil || !strings.HasPrefix(address, h.URL+"/authorize?") {
+		t.Fatalf("sent to %s, %v", address, err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	code = ids.Random()
+	h.codes[code] = asked.Query()
+	return code
+}
+
+func (h *hospital) answer(t *testing.T, w http.ResponseWriter, r *http.Request) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.token != nil {
+		h.token(w, r)
+		return
+	}
+	asked, ok := h.codes[r.PostForm.Get("code")]
+	delete(h.codes, r.PostForm.Get("code"))
+	if !ok || asked.Get("code_challenge") != smart.Challenge(secret.New(r.PostForm.Get("code_verifier"))) ||
+		asked.Get("redirect_uri") != r.PostForm.Get("redirect_uri") || asked.Get("client_id") != r.PostForm.Get("client_id") {
+		reply(http.StatusBadRequest, `{"error":"invalid_grant","error_description":"Alder Maple, code of somebody else"}`)(w, r)
+		return
+	}
+	told := asked.Get("nonce")
+	if h.nonce != "" {
+		told = h.nonce
+	}
+	reply(http.StatusOK, marshal(t, map[string]any{
+		"access_token": "access", "refresh_token": "refresh", "token_type": "Bearer", "expires_in": "3600", "scope": asked.Get("scope"),
+		"id_token": sign(t, "p256", map[string]any{"alg": "ES256", "kid": "p256"}, claims(map[string]any{"iss": h.URL, "nonce": told})),
+	}))(w, r)
+}
+
+// exchanges counts the requests at the token endpoint.
+func (h *hospital) exchanges() int { return strings.Count(h.paths(), "/token") }
+
+// desk is our side: stores in memory and no encryption.
+type desk struct {
+	mu        sync.Mutex
+	base      string
+	attempts  map[string]flow.Attempt
+	states    map[string]flow.State
+	concluded []flow.Conclusion
+}
+
+func (d *desk) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow.State) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.attempts[attempt.ID], d.states[state.Hash] = attempt, state
+	return nil
+}
+
+func (d *desk) TakeState(_ context.Context, hash, binding string, now time.Time) (flow.State, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	state, ok := d.states[hash]
+	if !ok || state.BindingHash != binding || !now.Before(state.ExpiresAt) {
+		return flow.State{}, fault.Missing("no state")
+	}
+	delete(d.states, hash)
+	return state, nil
+}
+
+func (d *desk) Attempt(_ context.Context, _ org.Tenant, id string) (flow.Attempt, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.attempts[id], nil
+}
+
+func (d *desk) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.concluded = append(d.concluded, c)
+	return nil
+}
+
+func (d *desk) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
+	return catalog.Endpoint{ID: id, FHIRBase: d.base, PlatformType: "sandbox", Mode: "test", Status: catalog.EndpointActive}, nil
+}
+
+func (*desk) Registration(context.Context, org.Tenant, string) (catalog.Registration, error) {
+	return catalog.Registration{ClientID: "client"}, nil
+}
+
+func (*desk) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
+	return plain, nil
+}
+
+func (*desk) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([]byte, error) {
+	return sealed, nil
+}
+
+func (*desk) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
+
+// visitor is a browser on its way: what it was sent to the portal with, and its cookie.
+type visitor struct {
+	portal        string
+	state         string
+	cookie, value string
+}
+
+func (d *desk) connect(t *testing.T) visitor {
+	t.Helper()
+	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := platform.NewBook()
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, err := flow.Starter{
+		Store: d, Catalog: d, Portal: smart.Portal{Doer: doer(), Random: rand.Reader, Now: time.Now}, Sealer: d,
+		Platforms: book, Callback: "https://us.example/callback", Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+	}.Start(t.Context(), flow.Request{
+		Caller: org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: ids.Random()}}, Redirect: redirect, EndpointID: ids.Random(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := url.Parse(started.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return visitor{portal: started.URL, state: address.Query().Get("state"), cookie: started.CookieName, value: started.CookieValue.Reveal()}
+}
+
+// comeBack completes the visitor's attempt with what the address of the return says.
+func (d *desk) comeBack(t *testing.T, v visitor, code, iss string) (flow.Completed, error) {
+	t.Helper()
+	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return flow.Completer{
+		Store: d, Portal: smart.Portal{Doer: doer(), Now: time.Now}, Sealer: d, Vault: tokens.Vault{Sealer: d}, Hashing: ring, Nudger: d,
+		Callback: "https://us.example/callback", Now: time.Now, NewID: ids.Random,
+	}.Complete(t.Context(), flow.Return{
+		State: v.state, Code: secret.New(code), Issuer: iss, Cookie: func(name string) string {
+			if name == v.cookie {
+				return v.value
+			}
+			return ""
+		},
+	})
+}
+
+func newDesk(h *hospital) *desk {
+	return &desk{base: h.URL + "/r4", attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}}
+}
+
+// wantRefused checks that an attack left no connection, and that nothing of the portal's texts gets out.
+func (d *desk) wantRefused(t *testing.T, err error, code fault.Code) {
+	t.Helper()
+	failure := fault.Of(err)
+	if err == nil || failure.Code != code {
+		t.Errorf("got %v, want %s", err, code)
+	}
+	for _, c := range d.concluded {
+		if c.Connection.ID != "" || len(c.Tokens.Sealed) > 0 {
+			t.Errorf("a connection was made: %+v", c.Connection)
+		}
+	}
+	if err != nil && strings.Contains(err.Error()+failure.Public, "Maple") {
+		t.Errorf("the portal's text got out: %v", err)
+	}
+}
+
+func TestTheWholeDanceWithAnExactServer(t *testing.T) {
+	t.Parallel()
+	h := newHospital(t)
+	d := newDesk(h)
+	v := d.connect(t)
+	if _, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL); err != nil {
+		t.Fatal(err)
+	}
+	set, err := tokens.Vault{Sealer: d}.Open(t.Context(), d.concluded[0].Tokens)
+	if err != nil || set.PatientID.Reveal() != "of-id-token" || d.concluded[0].Connection.Scope != "openid fhirUser launch/patient offline_access patient/*.rs" {
+		t.Errorf("patient %q, scope %q, %v", set.PatientID.Reveal(), d.concluded[0].Connection.Scope, err)
+	}
+	// The state again, by the same browser and with a fresh code.
+	before := h.exchanges()
+	if _, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL); fault.Of(err).Code != fault.CodeInvalidRequest || h.exchanges() != before {
+		t.Errorf("a replayed state: %v after %d more exchanges", err, h.exchanges()-before)
+	}
+}
+
+func TestAnotherBrowserCannotFinishASignIn(t *testing.T) {
+	t.Parallel()
+	h := newHospital(t)
+	d := newDesk(h)
+	attacker, victim := d.connect(t), d.connect(t)
+	code := h.signIn(t, attacker.portal) // by the victim, who was sent the attacker's address
+	victim.state = attacker.state
+	_, err := d.comeBack(t, victim, code, h.URL)
+	d.wantRefused(t, err, fault.CodeInvalidRequest)
+	victim.cookie = attacker.cookie // a cookie of the right name, but not its value
+	_, err = d.comeBack(t, victim, code, h.URL)
+	d.wantRefused(t, err, fault.CodeInvalidRequest)
+	if h.exchanges() != 0 {
+		t.Errorf("%d codes were exchanged", h.exchanges())
+	}
+}
+
+func TestACodeOfAnotherSignInIsOfNoUse(t *testing.T) {
+	t.Parallel()
+	h := newHospital(t)
+	d := newDesk(h)
+	victim, attacker := d.connect(t), d.connect(t)
+	_, err := d.comeBack(t, attacker, h.signIn(t, victim.portal), h.URL)
+	d.wantRefused(t, err, "invalid_grant")
+}
+
+func TestAnIDTokenOfAnotherSignInFailsTheConnection(t *testing.T) {
+	t.Parallel()
+	h := newHospital(t)
+	d := newDesk(h)
+	h.nonce = "of the attacker's own sign-in"
+	v := d.connect(t)
+	_, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL)
+	d.wantRefused(t, err, fault.CodeTokenExchange)
+}
+
+func TestServersCannotBeMixedUp(t *testing.T) {
+	t.Parallel()
+	h, evil := newHospital(t), newHospital(t)
+	for name, iss := range map[string]string{"the other's iss": evil.URL, "no iss": "", "nearly the right one": h.URL + "/"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(h)
+			v := d.connect(t)
+			_, err := d.comeBack(t, v, h.signIn(t, v.portal), iss)
+			d.wantRefused(t, err, fault.CodeInvalidRequest)
+			if h.exchanges()+evil.exchanges() != 0 {
+				t.Error("a code was sent somewhere")
+			}
+		})
+	}
+}
+
+func TestAnExchangeThatGoesWrongIsOursToExplain(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		token http.HandlerFunc
+		code  fault.Code
+	}{
+		"a web page":              {reply(http.StatusOK, "<html>Alder Maple</html>"), fault.CodeTokenExchange},
+		"a web page that fails":   {reply(http.StatusBadGateway, "<html>Alder Maple</html>"), fault.CodeTokenExchange},
+		"no token":                {reply(http.StatusOK, `{"hint":"Alder Maple"}`), fault.CodeTokenExchange},
+		"a redirect":              {reply(http.StatusTemporaryRedirect, "", "Location", "SELF/keys?Maple"), fault.CodeTokenExchange},
+		"too much":                {reply(http.StatusOK, strings.Repeat("Maple ", 100<<10)), fault.CodeTokenExchange},
+		"404":                     {reply(http.StatusNotFound, "Maple"), fault.CodeTokenExchange},
+		"an error of its own":     {reply(http.StatusBadRequest, `{"error":"Alder Maple is unknown"}`), fault.CodeTokenExchange},
+		"a malformed request":     {reply(http.StatusBadRequest, `{"error":"invalid_request","error_description":"Maple"}`), fault.CodeTokenExchange},
+		"an unknown client":       {reply(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"Maple"}`), "invalid_client"},
+		"a client that may not":   {reply(http.StatusBadRequest, `{"error":"unauthorized_client"}`), "unauthorized_client"},
+		"a scope that is refused": {reply(http.StatusBadRequest, `{"error":"invalid_scope"}`), "invalid_scope"},
+		"another grant":           {reply(http.StatusBadRequest, `{"error":"unsupported_grant_type"}`), "unsupported_grant_type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHospital(t)
+			h.token = test.token
+			d := newDesk(h)
+			v := d.connect(t)
+			_, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL)
+			d.wantRefused(t, err, test.code)
+			if h.exchanges() != 1 {
+				t.Errorf("%d exchanges, want 1: a code works once", h.exchanges())
+			}
+		})
+	}
+}

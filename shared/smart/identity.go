@@ -1,0 +1,177 @@
+package smart
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/secret"
+)
+
+const (
+	// extraTime is what a health system gets for keys or userinfo, out of the time for the whole exchange.
+	extraTime = 5 * time.Second
+	// maxExtra is the largest of those answers in bytes.
+	maxExtra = 256 << 10
+	// skew is how far apart the clocks may be.
+	skew = time.Minute
+)
+
+var errNonce = errors.New("id_token: it belongs to another sign-in")
+
+// identity is what a verified id_token says.
+type identity struct {
+	patient string // FHIR id, or empty
+	subject string
+}
+
+// patient finds the patient whose records were shared, in the order of fhir.md section 1.3: the token answer, the
+// id_token, the access token, userinfo. It is empty when none of them tells. The error means that the id_token is
+// forged or belongs to another sign-in: then nothing of the answer may be used.
+func (p Portal) patient(ctx context.Context, g flow.Grant, answer TokenResponse) (string, error) {
+	known, err := p.identify(ctx, g, answer.IDToken)
+	if err != nil {
+		return "", err
+	}
+	for _, patient := range []string{answer.Patient, known.patient, patientOfAccessToken(answer.AccessToken)} {
+		if patient != "" {
+			return patient, nil
+		}
+	}
+	return p.userinfo(ctx, g.Userinfo, answer.AccessToken, known.subject), nil
+}
+
+// identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). One that is missing, that cannot be checked
+// because no keys are at hand, or that was made for somebody else or has expired says nothing, and the connection goes
+// on without it.
+func (p Portal) identify(ctx context.Context, g flow.Grant, token secret.Text) (identity, error) {
+	if token.Empty() {
+		return identity{}, nil
+	}
+	signed, err := parseJWS(token.Reveal())
+	if err != nil {
+		return identity{}, err
+	}
+	document, ok := p.fetch(ctx, g.KeySet, secret.Text{})
+	if !ok {
+		return identity{}, nil
+	}
+	keys, err := parseKeys(document)
+	if err != nil {
+		return identity{}, nil //nolint:nilerr // no keys are at hand
+	}
+	if err := signed.verify(keys); err != nil {
+		return identity{}, err
+	}
+	nonce := signed.claims.text("nonce")
+	if g.NonceHash != "" && signed.claims["nonce"] != nil && flow.HashNonce(nonce) != g.NonceHash {
+		return identity{}, errNonce
+	}
+	if g.NonceHash != "" && nonce == "" || !addressed(signed.claims, g) || p.Now().Add(-skew).After(expiry(signed.claims)) {
+		return identity{}, nil
+	}
+	return identity{patient: patientOf(signed.claims), subject: signed.claims.text("sub")}, nil
+}
+
+// addressed reports whether an id_token came from the pinned issuer and is for our client.
+func addressed(claims answer, g flow.Grant) bool {
+	if g.Issuer != "" && claims.text("iss") != g.Issuer {
+		return false
+	}
+	if party := claims.text("azp"); party != "" && party != g.ClientID {
+		return false
+	}
+	var several []string
+	if json.Unmarshal(claims["aud"], &several) != nil {
+		several = []string{claims.text("aud")}
+	}
+	return slices.Contains(several, g.ClientID)
+}
+
+// expiry reads exp; without one a token has expired long ago.
+func expiry(claims answer) time.Time {
+	var seconds float64
+	if json.Unmarshal(claims["exp"], &seconds) != nil || seconds < 0 || seconds > 1<<40 {
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0)
+}
+
+// patientOfAccessToken reads the patient from an access token that is a JWT. Its signature is for the FHIR server to
+// check; it came from the token endpoint itself, as the patient member of the same answer would have.
+func patientOfAccessToken(token secret.Text) string {
+	parts := strings.Split(token.Reveal(), ".")
+	if len(parts) != 3 || len(token.Reveal()) > maxSigned {
+		return ""
+	}
+	claims, ok := segment(parts[1])
+	if !ok {
+		return ""
+	}
+	if patient := patientOf(claims); patient != "" {
+		return patient
+	}
+	return patientID(claims.text("local_patient_id")) // Veradigm (fhir.md section 1.3)
+}
+
+// userinfo asks who the access token is about. It never speaks for a subject other than the id_token's (OpenID Connect
+// Core 1.0 section 5.3.2).
+func (p Portal) userinfo(ctx context.Context, address string, token secret.Text, subject string) string {
+	document, ok := p.fetch(ctx, address, token)
+	var claims answer
+	if !ok || json.Unmarshal(document, &claims) != nil {
+		return ""
+	}
+	if other := claims.text("sub"); subject != "" && other != subject {
+		return ""
+	}
+	return patientOf(claims)
+}
+
+// patientOf reads the patient from claims: the launch context, or a user who is a patient.
+func patientOf(claims answer) string {
+	if patient := patientID(claims.text("patient")); patient != "" {
+		return patient
+	}
+	user := claims.text("fhirUser")
+	if rest, id, ok := cutLast(user, "Patient/"); ok && (rest == "" || strings.HasSuffix(rest, "/")) && fhir.ValidID(id) {
+		return id
+	}
+	return ""
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(separator):], true
+}
+
+// patientID takes the id of a patient as it stands or behind its type; empty when it has no valid form.
+func patientID(text string) string {
+	if id := strings.TrimPrefix(text, "Patient/"); fhir.ValidID(id) {
+		return id
+	}
+	return ""
+}
+
+// fetch gets a JSON object that a connection can do without. It follows no redirect: nobody vouches for where it leads.
+func (p Portal) fetch(ctx context.Context, address string, token secret.Text) (body []byte, ok bool) {
+	if address == "" {
+		return nil, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, extraTime)
+	defer cancel()
+	response, err := fetcher{doer: p.Doer}.send(ctx, address, "application/json", token) //nolint:bodyclose // document closes it
+	if err != nil {
+		return nil, false
+	}
+	body, err = document(response, maxExtra)
+	return body, err == nil
+}

@@ -1,0 +1,108 @@
+package smart_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/flow"
+	"recordbridge/shared/smart"
+)
+
+func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
+	t.Parallel()
+	with := func(by string, changes map[string]any) map[string]any {
+		key := maps.Clone(signers()[by].jwk)
+		maps.Copy(key, changes)
+		return key
+	}
+	rsa := func(changes map[string]any) map[string]any { return with("rsa", changes) }
+	ec := func(changes map[string]any) map[string]any { return with("p256", changes) }
+	for name, test := range map[string]struct {
+		alg, by string
+		key     map[string]any
+		good    bool
+	}{
+		"RSA":                              {"RS256", "rsa", rsa(nil), true},
+		"RSA with its algorithm":           {"RS256", "rsa", rsa(map[string]any{"alg": "RS256", "use": "sig"}), true},
+		"RSA of another algorithm":         {"RS256", "rsa", rsa(map[string]any{"alg": "RS384"}), false},
+		"RSA for encrypting":               {"RS256", "rsa", rsa(map[string]any{"use": "enc"}), false},
+		"RSA that calls itself EC":         {"RS256", "rsa", rsa(map[string]any{"kty": "EC"}), false},
+		"an even exponent":                 {"RS256", "rsa", rsa(map[string]any{"e": encode([]byte{2})}), false},
+		"the exponent one":                 {"RS256", "rsa", rsa(map[string]any{"e": encode([]byte{1})}), false},
+		"a large exponent":                 {"RS256", "rsa", rsa(map[string]any{"e": encode(bytes.Repeat([]byte{0xff}, 9))}), false},
+		"no exponent":                      {"RS256", "rsa", rsa(map[string]any{"e": ""}), false},
+		"an even modulus":                  {"RS256", "rsa", rsa(map[string]any{"n": encode(append(bytes.Repeat([]byte{0xff}, 255), 0xfe))}), false},
+		"a huge modulus":                   {"RS256", "rsa", rsa(map[string]any{"n": encode(bytes.Repeat([]byte{0xff}, 1025))}), false},
+		"a modulus that is no number":      {"RS256", "rsa", rsa(map[string]any{"n": "%%%"}), false},
+		"EC":                               {"ES256", "p256", ec(nil), true},
+		"EC of another curve":              {"ES256", "p256", ec(map[string]any{"crv": "P-384"}), false},
+		"EC beside the curve":              {"ES256", "p256", ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 32))}), false},
+		"EC at infinity":                   {"ES256", "p256", ec(map[string]any{"x": "", "y": ""}), false},
+		"EC with too long a coordinate":    {"ES256", "p256", ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 33))}), false},
+		"EC without a coordinate":          {"ES256", "p256", ec(map[string]any{"y": nil}), false},
+		"EC of a coordinate in other form": {"ES256", "p256", ec(map[string]any{"y": 7}), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			token := sign(t, test.by, map[string]any{"alg": test.alg}, claims(nil))
+			_, _, err := identification{
+				members: map[string]any{"id_token": token}, keys: marshal(t, map[string]any{"keys": []any{test.key}}),
+			}.exchange(t)
+			if (err == nil) != test.good {
+				t.Errorf("got %v, want it accepted: %v", err, test.good)
+			}
+		})
+	}
+}
+
+func TestOnlyTheFirstKeysOfASetAreLookedAt(t *testing.T) {
+	t.Parallel()
+	for fillers, good := range map[int]bool{63: true, 64: false} {
+		keys := make([]any, 0, fillers+1)
+		for range fillers {
+			keys = append(keys, map[string]any{"kty": "RSA"})
+		}
+		keys = append(keys, signers()["p256"].jwk)
+		_, _, err := identification{
+			members: map[string]any{"id_token": sign(t, "p256", map[string]any{"alg": "ES256"}, claims(nil))},
+			keys:    marshal(t, map[string]any{"keys": keys}),
+		}.exchange(t)
+		if (err == nil) != good {
+			t.Errorf("behind %d others: %v", fillers, err)
+		}
+	}
+}
+
+// hanging grants tokens and answers nothing else until the caller gives up.
+type hanging struct{ granted string }
+
+func (h hanging) Do(r *http.Request) (*http.Response, error) {
+	if r.URL.Path != "/token" {
+		<-r.Context().Done()
+		return nil, errors.New("gave up")
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(h.granted))}, nil
+}
+
+func TestKeysAndUserinfoThatHangCostFiveSecondsEachAndNoConnection(t *testing.T) {
+	t.Parallel()
+	granted := marshal(t, map[string]any{
+		"access_token": "a", "id_token": sign(t, "p256", map[string]any{"alg": "ES256"}, claims(nil)),
+	})
+	synctest.Test(t, func(t *testing.T) {
+		started := time.Now()
+		set, err := smart.Portal{Doer: hanging{granted}, Now: time.Now}.Exchange(t.Context(), flow.Grant{
+			TokenEndpoint: "https://ehr.example/token", KeySet: "https://ehr.example/keys", Userinfo: "https://ehr.example/userinfo",
+		})
+		if got := time.Since(started); err != nil || set.AccessToken.Reveal() != "a" || got != 10*time.Second {
+			t.Errorf("%v after %v, want tokens after 10 s", err, got)
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package platform
+
+import (
+	"slices"
+	"strings"
+
+	"recordbridge/shared/flow"
+)
+
+// defaultScopes are asked for where no profile says otherwise: who the patient is, which patient, and a refresh token
+// (fhir.md section 1.4).
+const defaultScopes = "openid fhirUser launch/patient offline_access"
+
+// Book holds the profiles by platform type, in either case of letters. It implements flow.Platforms.
+type Book struct {
+	profiles map[string]Profile
+}
+
+// NewBook reads every profile. Errors are those of All.
+func NewBook() (Book, error) {
+	all, err := All()
+	if err != nil {
+		return Book{}, err
+	}
+	profiles := make(map[string]Profile, len(all))
+	for _, p := range all {
+		profiles[p.ID] = p
+	}
+	return Book{profiles: profiles}, nil
+}
+
+// Manners implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server of
+// that platform may list its types one by one.
+func (b Book) Manners(platformType, fhirBase string, authority flow.Authority) flow.Manners {
+	profile, known := b.profiles[strings.ToLower(platformType)]
+	if !known {
+		return flow.Manners{Aud: fhirBase, Scope: defaultScopes + " " + authority.Scope}
+	}
+	manners := flow.Manners{Nonce: profile.Authorize.Nonce, Scope: profile.Scope(authority.Access)}
+	if wildcard := "patient/*." + authority.Access; profile.Authorize.Wildcard {
+		scopes := strings.Fields(manners.Scope)
+		if i := slices.Index(scopes, wildcard); i >= 0 {
+			scopes[i] = authority.Scope
+		}
+		manners.Scope = strings.Join(scopes, " ")
+	}
+	switch profile.Authorize.Aud {
+	case "base":
+		manners.Aud = fhirBase
+	case "trimmed":
+		manners.Aud = strings.TrimRight(fhirBase, "/")
+	}
+	return manners
+}

@@ -1,0 +1,171 @@
+package smart_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/tokens"
+)
+
+// counting counts the requests of a Doer.
+type counting struct {
+	smart.Doer
+
+	calls *atomic.Int64
+}
+
+func (c counting) Do(r *http.Request) (*http.Response, error) {
+	c.calls.Add(1)
+	return c.Doer.Do(r)
+}
+
+func TestADiscoveryIsRememberedForMinutes(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	canned := answering{body: configuration(t, map[string]any{"authorization_endpoint": "authorize"})}
+	portal := smart.Portal{
+		Doer: counting{canned, &calls}, Now: func() time.Time { return now }, Cache: new(smart.Discoveries),
+	}
+	for _, step := range []struct {
+		base string
+		wait time.Duration
+		want int64
+	}{
+		{"https://a.example", 0, 1},
+		{"https://a.example", 0, 1},
+		{"https://b.example", 0, 2},
+		{"https://a.example", 10*time.Minute - 1, 2},
+		{"https://a.example", 1, 3},
+		{"https://a.example", 0, 3},
+	} {
+		now = now.Add(step.wait)
+		authority, err := portal.Discover(t.Context(), step.base)
+		if err != nil || authority.AuthorizationEndpoint != step.base+"/authorize" || calls.Load() != step.want {
+			t.Errorf("after %v: %s after %d requests, want %d: %v", step.wait, authority.AuthorizationEndpoint, calls.Load(), step.want, err)
+		}
+	}
+}
+
+func TestTheMemoryForDiscoveriesIsBounded(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	canned := answering{body: configuration(t, map[string]any{"authorization_endpoint": "authorize"})}
+	portal := smart.Portal{
+		Doer: counting{canned, &calls}, Now: func() time.Time { now = now.Add(time.Millisecond); return now }, Cache: new(smart.Discoveries),
+	}
+	asked := func(i int) bool {
+		before := calls.Load()
+		if _, err := portal.Discover(t.Context(), fmt.Sprintf("https://h%d.example", i)); err != nil {
+			t.Fatal(err)
+		}
+		return calls.Load() > before
+	}
+	for i := range 257 {
+		asked(i)
+	}
+	if asked(256) || asked(1) || !asked(0) {
+		t.Error("want the last 256 remembered and the oldest forgotten")
+	}
+}
+
+func TestAFailedDiscoveryIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	portal := smart.Portal{
+		Doer: counting{answering{status: http.StatusBadGateway}, &calls}, Now: time.Now, Cache: new(smart.Discoveries),
+	}
+	for want := int64(2); want <= 4; want += 2 {
+		if _, err := portal.Discover(t.Context(), "https://a.example"); !errors.Is(err, fault.Unavailable) || calls.Load() != want {
+			t.Errorf("%v after %d requests, want %d", err, calls.Load(), want)
+		}
+	}
+}
+
+// moved is a health system whose token endpoint was /old, answers so there, and is /new now.
+func moved(t *testing.T, status int, old, current string) *ehr {
+	t.Helper()
+	return newEHR(t, map[string]http.HandlerFunc{
+		"/old":                                reply(status, old),
+		"/new":                                reply(http.StatusOK, current),
+		"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, map[string]any{"token_endpoint": "SELF/new"})),
+	})
+}
+
+func (e *ehr) refresh(t *testing.T, from string) (tokens.Set, error) {
+	t.Helper()
+	return smart.Portal{Doer: doer(), Now: time.Now}.Refresh(t.Context(), tokens.Set{
+		TokenEndpoint: e.URL + from, FHIRBase: e.URL + "/r4", ClientID: "client", RefreshToken: secret.New("r"),
+	})
+}
+
+// paths are what was asked, in order.
+func (e *ehr) paths() string {
+	seen := e.requests()
+	all := make([]string, 0, len(seen))
+	for _, r := range seen {
+		all = append(all, strings.TrimPrefix(r.URL.Path, "/r4/.well-known"))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestAStaleTokenEndpointIsDiscoveredAgainOnce(t *testing.T) {
+	t.Parallel()
+	const good, gone, stranger = `{"access_token":"a"}`, `<html></html>`, `{"error":"invalid_client"}`
+	for name, test := range map[string]struct {
+		status     int
+		old, fresh string
+		asked      string
+		moved      bool
+		refused    bool
+	}{
+		"404":                     {404, gone, good, "/old /smart-configuration /new", true, false},
+		"invalid_client":          {401, stranger, good, "/old /smart-configuration /new", true, false},
+		"invalid_client, again":   {401, stranger, stranger, "/old /smart-configuration /new", false, false},
+		"404, then invalid_grant": {404, gone, `{"error":"invalid_grant"}`, "/old /smart-configuration /new", false, true},
+		"404 with invalid_grant":  {404, `{"error":"invalid_grant"}`, good, "/old", false, true},
+		"invalid_scope":           {400, `{"error":"invalid_scope"}`, good, "/old", false, false},
+		"500":                     {500, gone, good, "/old", false, false},
+		"403":                     {403, gone, good, "/old", false, false},
+		"a good answer":           {200, `{}`, good, "/old", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := moved(t, test.status, test.old, test.fresh)
+			set, err := e.refresh(t, "/old")
+			if (err == nil) != test.moved || errors.Is(err, tokens.ErrRefused) != test.refused || e.paths() != test.asked {
+				t.Errorf("%v after %s, want %s", err, e.paths(), test.asked)
+			}
+			if test.moved && (set.TokenEndpoint != e.URL+"/new" || set.RefreshToken.Reveal() != "r") {
+				t.Errorf("the tokens belong to %s", set.TokenEndpoint)
+			}
+		})
+	}
+}
+
+func TestATokenEndpointThatHasNotMovedIsNotAskedTwice(t *testing.T) {
+	t.Parallel()
+	for name, configured := range map[string]http.HandlerFunc{
+		"unchanged": reply(http.StatusOK, configuration(t, map[string]any{"token_endpoint": "SELF/old"})),
+		"not known": reply(http.StatusBadGateway, ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEHR(t, map[string]http.HandlerFunc{
+				"/old": reply(http.StatusUnauthorized, `{"error":"invalid_client"}`), "/r4/.well-known/smart-configuration": configured,
+			})
+			if _, err := e.refresh(t, "/old"); err == nil || errors.Is(err, tokens.ErrRefused) || strings.Count(e.paths(), "/old") != 1 {
+				t.Errorf("%v after %s", err, e.paths())
+			}
+		})
+	}
+}

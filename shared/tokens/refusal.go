@@ -1,0 +1,60 @@
+package tokens
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrRefused says that the EHR definitely refused the refresh token: consent was revoked or has expired. Any other
+// failure of a refresh is transient and never means that (decisions section 5). A Keeper's refusals are of type
+// *RefusalError, which says more.
+var ErrRefused = errors.New("the refresh token was refused")
+
+// ErrNothingToRenew says that the EHR gave no refresh token. It is no refusal: what has ended is one access token, and
+// no answer of the EHR says that the consent has.
+var ErrNothingToRenew = errors.New("there is no refresh token")
+
+// Cause says why a refresh token was refused.
+type Cause string
+
+// The causes (issue 5, "Must hold").
+const (
+	// CauseInvalidGrant: the stored refresh token had not been used since it was stored.
+	CauseInvalidGrant Cause = "invalid_grant"
+	// CauseRotationLost: an earlier use of it came to no end that we know of, so its successor may have been lost.
+	CauseRotationLost Cause = "rotation_lost"
+)
+
+// RefusalError is the EHR's definite refusal of the refresh token of one version of a token set. It stands for that version
+// alone: who revokes because of it makes the write conditional on the version, since the set may have been replaced
+// by a reconnect or by a worker that was slow. It holds nothing of the EHR's answer.
+type RefusalError struct {
+	Cause   Cause
+	Version int64
+}
+
+// Error implements error.
+func (r *RefusalError) Error() string {
+	return fmt.Sprintf("%v: %s of version %d", ErrRefused, r.Cause, r.Version)
+}
+
+// Unwrap makes every RefusalError an ErrRefused.
+func (r *RefusalError) Unwrap() error { return ErrRefused }
+
+// refusalOf makes the refusal of the set in row, as the row was before it was leased.
+func refusalOf(row Row) *RefusalError {
+	if row.RefreshStartedAt.IsZero() {
+		return &RefusalError{Cause: CauseInvalidGrant, Version: row.Version}
+	}
+	return &RefusalError{Cause: CauseRotationLost, Version: row.Version}
+}
+
+// isUnspent reports whether a failed refresh certainly left the refresh token unused: the error has the method Unspent,
+// and it says so. After anything else the EHR may have rotated it.
+func isUnspent(err error) bool {
+	failure, ok := errors.AsType[interface {
+		error
+		Unspent() bool
+	}](err)
+	return ok && failure.Unspent()
+}
