@@ -54,6 +54,8 @@ func quirks() []quirk {
 		{with: "rotation:one-time", later: true},
 		{with: "rotation:rolling", later: true},
 		{with: "rotation:none", later: true},
+		{with: "refresh-needs-scope,aud:none", platform: "va", later: true},
+		{with: "refresh-needs-scope", later: true, failed: export.TokenRefreshFailure}, // the profile does not know of it
 		{with: "no-refresh"},
 		{with: "no-refresh", later: true, failed: export.TokenRefreshFailure},
 		{with: "refresh-fails:invalid_grant", later: true, failed: export.TokenRefreshFailure},

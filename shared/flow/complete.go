@@ -128,7 +128,7 @@ func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Te
 	set, err := c.Portal.Exchange(ctx, Grant{
 		TokenEndpoint: attempt.TokenEndpoint, Issuer: attempt.Issuer, KeySet: attempt.KeySet, Userinfo: attempt.Userinfo,
 		NonceHash: attempt.NonceHash, ClientID: attempt.ClientID, RedirectURI: c.Callback,
-		FHIRBase: attempt.FHIRBase, Scope: attempt.Scope, Code: code, Verifier: secret.New(string(verifier)),
+		FHIRBase: attempt.FHIRBase, Scope: attempt.Scope, RepeatScope: attempt.RepeatScope, Code: code, Verifier: secret.New(string(verifier)),
 	})
 	if refusal, ok := errors.AsType[*PortalError](err); ok {
 		return tokens.Set{}, portalFault(refusal.Code, err)

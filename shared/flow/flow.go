@@ -42,6 +42,7 @@ type Attempt struct {
 	Userinfo      string // empty when there is none
 	ClientID      string
 	Scope         string // asked
+	RepeatScope   bool   // every refresh has to name the scope again
 	NonceHash     string // HashNonce of what the id_token must repeat; empty when openid was not asked for
 	Verifier      []byte // PKCE verifier, sealed
 	ExternalID    string
@@ -107,6 +108,8 @@ type Manners struct {
 	Aud   string // empty: not sent
 	Scope string // what to ask for where the registration does not say
 	Nonce bool   // wanted even where openid is not asked for
+	// RepeatScope says that a refresh without scope is refused, against RFC 6749 section 6.
+	RepeatScope bool
 }
 
 // Platforms knows the platforms' manners. One that is not known gets what SMART App Launch 2.2 has for everyone.
@@ -137,6 +140,7 @@ type Grant struct {
 	RedirectURI   string
 	FHIRBase      string
 	Scope         string // asked
+	RepeatScope   bool   // goes into the token set
 	Code          secret.Text
 	Verifier      secret.Text
 }

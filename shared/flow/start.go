@@ -83,7 +83,7 @@ func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
 		EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
 		FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
 		TokenEndpoint: authority.TokenEndpoint, KeySet: authority.KeySet, Userinfo: authority.Userinfo,
-		ClientID: registration.ClientID, Scope: cmp.Or(registration.Scope, manners.Scope),
+		ClientID: registration.ClientID, Scope: cmp.Or(registration.Scope, manners.Scope), RepeatScope: manners.RepeatScope,
 		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID,
 		CreatedAt: now, ExpiresAt: now.Add(lifetime),
 	}

@@ -74,7 +74,7 @@ func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) 
 	}
 	return tokens.Set{
 		AccessToken: answer.AccessToken, RefreshToken: answer.RefreshToken, PatientID: secret.New(patient),
-		Scope: answer.Scope, FHIRBase: g.FHIRBase, TokenEndpoint: g.TokenEndpoint, ClientID: g.ClientID,
+		Scope: answer.Scope, RepeatScope: g.RepeatScope, FHIRBase: g.FHIRBase, TokenEndpoint: g.TokenEndpoint, ClientID: g.ClientID,
 		ExpiresAt: p.Now().Add(answer.ExpiresIn),
 	}, nil
 }
@@ -114,7 +114,8 @@ func (p Portal) Open(base string, token func(context.Context) (secret.Text, erro
 
 func (p Portal) refresh(ctx context.Context, old tokens.Set) (TokenResponse, error) {
 	return NewClient(p.Doer).Refresh(ctx, RefreshGrant{
-		TokenEndpoint: old.TokenEndpoint, ClientID: old.ClientID, RefreshToken: old.RefreshToken, Scope: old.Scope,
+		TokenEndpoint: old.TokenEndpoint, ClientID: old.ClientID, RefreshToken: old.RefreshToken,
+		Scope: old.Scope, RepeatScope: old.RepeatScope,
 	})
 }
 

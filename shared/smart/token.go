@@ -38,7 +38,8 @@ type RefreshGrant struct {
 	TokenEndpoint string
 	ClientID      string
 	RefreshToken  secret.Text
-	Scope         string // granted before; not sent, which asks for the same again
+	Scope         string // granted before
+	RepeatScope   bool   // sends Scope; leaving it out asks for the same again, but some refuse that
 }
 
 // TokenResponse is what a token endpoint granted.
@@ -65,10 +66,14 @@ func (c *Client) Exchange(ctx context.Context, grant CodeGrant) (TokenResponse, 
 // Refresh gets a new access token. Errors are those of Exchange. Many servers take a refresh token once, so the caller
 // holds a lease and stores the answer before anything uses it.
 func (c *Client) Refresh(ctx context.Context, grant RefreshGrant) (TokenResponse, error) {
-	return c.token(ctx, grant.TokenEndpoint, grant.ClientID, grant.Scope, url.Values{
+	form := url.Values{
 		"grant_type":    {"refresh_token"},
 		"refresh_token": {grant.RefreshToken.Reveal()},
-	})
+	}
+	if grant.RepeatScope && grant.Scope != "" {
+		form.Set("scope", grant.Scope)
+	}
+	return c.token(ctx, grant.TokenEndpoint, grant.ClientID, grant.Scope, form)
 }
 
 // token posts a grant. A redirect is not followed: it would carry the grant away.

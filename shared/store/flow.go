@@ -67,7 +67,7 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 		PlatformType: row.text("platform_type"), FHIRBase: row.text("fhir_base"),
 		Issuer: row.text("issuer"), IssRequired: row.flag("iss_required"), TokenEndpoint: row.text("token_endpoint"),
 		KeySet: row.text("jwks_uri"), Userinfo: row.text("userinfo_endpoint"), NonceHash: row.text("nonce_hash"),
-		ClientID: row.text("client_id"), Scope: row.text("scope"), Verifier: row.bytes("verifier"),
+		ClientID: row.text("client_id"), Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"), Verifier: row.bytes("verifier"),
 		ExternalID: row.text("external_id"), ExternalState: row.text("external_state"), RequestID: row.text("request_id"),
 		CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"),
 	}, nil
@@ -90,6 +90,7 @@ func attemptItem(a flow.Attempt) item {
 	row.setText("nonce_hash", a.NonceHash)
 	row.setText("client_id", a.ClientID)
 	row.setText("scope", a.Scope)
+	row.setFlag("repeat_scope", a.RepeatScope)
 	row.setBytes("verifier", a.Verifier)
 	row.setText("external_id", a.ExternalID)
 	row.setText("external_state", a.ExternalState)

@@ -22,6 +22,7 @@ type Set struct {
 	RefreshToken  secret.Text // empty when the EHR gave none
 	PatientID     secret.Text // the patient's FHIR id at the endpoint
 	Scope         string      // granted scopes
+	RepeatScope   bool        // every refresh has to name them again
 	FHIRBase      string
 	TokenEndpoint string
 	ClientID      string

@@ -23,6 +23,7 @@ type document struct {
 	RefreshToken  string    `json:"refresh_token,omitempty"`
 	PatientID     string    `json:"patient_id,omitempty"`
 	Scope         string    `json:"scope,omitempty"`
+	RepeatScope   bool      `json:"repeat_scope,omitempty"`
 	FHIRBase      string    `json:"fhir_base"`
 	TokenEndpoint string    `json:"token_endpoint"`
 	ClientID      string    `json:"client_id"`
@@ -38,7 +39,7 @@ type Vault struct {
 func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string, version int64, set Set) (Row, error) {
 	plain, err := json.Marshal(document{
 		AccessToken: set.AccessToken.Reveal(), RefreshToken: set.RefreshToken.Reveal(), PatientID: set.PatientID.Reveal(),
-		Scope: set.Scope, FHIRBase: set.FHIRBase, TokenEndpoint: set.TokenEndpoint, ClientID: set.ClientID, ExpiresAt: set.ExpiresAt,
+		Scope: set.Scope, RepeatScope: set.RepeatScope, FHIRBase: set.FHIRBase, TokenEndpoint: set.TokenEndpoint, ClientID: set.ClientID, ExpiresAt: set.ExpiresAt,
 	})
 	if err != nil {
 		return Row{}, fmt.Errorf("encode tokens: %w", err)
@@ -62,7 +63,7 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 	}
 	return Set{
 		AccessToken: secret.New(stored.AccessToken), RefreshToken: secret.New(stored.RefreshToken), PatientID: secret.New(stored.PatientID),
-		Scope: stored.Scope, FHIRBase: stored.FHIRBase, TokenEndpoint: stored.TokenEndpoint, ClientID: stored.ClientID, ExpiresAt: stored.ExpiresAt,
+		Scope: stored.Scope, RepeatScope: stored.RepeatScope, FHIRBase: stored.FHIRBase, TokenEndpoint: stored.TokenEndpoint, ClientID: stored.ClientID, ExpiresAt: stored.ExpiresAt,
 	}, nil
 }
 

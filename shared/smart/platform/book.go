@@ -36,7 +36,7 @@ func (b Book) Manners(platformType, fhirBase string, authority flow.Authority) f
 	if !known {
 		return flow.Manners{Aud: fhirBase, Scope: defaultScopes + " " + authority.Scope}
 	}
-	manners := flow.Manners{Nonce: profile.Authorize.Nonce, Scope: profile.Scope(authority.Access)}
+	manners := flow.Manners{Nonce: profile.Authorize.Nonce, RepeatScope: profile.Authorize.Refresh, Scope: profile.Scope(authority.Access)}
 	if wildcard := "patient/*." + authority.Access; profile.Authorize.Wildcard {
 		scopes := strings.Fields(manners.Scope)
 		if i := slices.Index(scopes, wildcard); i >= 0 {
