@@ -90,6 +90,7 @@ func style(source *policy.Tree) rules {
 		"files are short":               func() []policy.Finding { return policy.FileLengths(source) },
 		"functions are short":           func() []policy.Finding { return policy.FunctionLengths(source) },
 		"every package has one comment": func() []policy.Finding { return policy.PackageComments(source) },
+		"no test sleeps":                func() []policy.Finding { return policy.NoSleep(source) },
 		"there is no init":              func() []policy.Finding { return policy.NoInit(source) },
 		"no work is left unfinished":    func() []policy.Finding { return policy.NoMarkers(source) },
 		"what is exported is used":      func() []policy.Finding { return policy.UnusedExports(source, excused()) },

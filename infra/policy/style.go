@@ -98,6 +98,26 @@ func NoInit(t *Tree) []Finding {
 	return found.sorted()
 }
 
+// NoSleep finds tests that sleep: under a real clock they are slow and still too early on a busy machine. Time passes in
+// testing/synctest, by waiting for what one waits for.
+func NoSleep(t *Tree) []Finding {
+	var found findings
+	for _, f := range t.Files {
+		if f.Go == nil || !strings.HasSuffix(f.Path, "_test.go") {
+			continue
+		}
+		ast.Inspect(f.Go, func(n ast.Node) bool {
+			if call, ok := n.(*ast.SelectorExpr); ok && call.Sel.Name == "Sleep" {
+				if owner, named := call.X.(*ast.Ident); named && owner.Name == "time" {
+					found.addf(t.where(call.Pos()), "a test sleeps")
+				}
+			}
+			return true
+		})
+	}
+	return found.sorted()
+}
+
 // unfinished is how people mark what they mean to do later.
 var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b`)
 

@@ -62,6 +62,14 @@ func TestInitFunctionsAreFound(t *testing.T) {
 	})), "a/a.go:3: an init function", "a/a_test.go:3: an init function")
 }
 
+func TestSleepingTestsAreFound(t *testing.T) {
+	t.Parallel()
+	const sleeps = "package x\n\nimport \"time\"\n\nfunc f() { time.Sleep(1) }\n"
+	finds(t, policy.NoSleep(files(t, map[string]string{
+		"a/a_test.go": sleeps, "a/a.go": sleeps, "a/b_test.go": "package x\n\nfunc g(bed interface{ Sleep() }) { bed.Sleep() }\n",
+	})), "a/a_test.go:5: a test sleeps")
+}
+
 func TestUnfinishedWorkIsFound(t *testing.T) {
 	t.Parallel()
 	mark := "TO" + "DO"

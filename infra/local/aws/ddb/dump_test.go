@@ -97,7 +97,7 @@ func act(t *rapid.T, client *dynamodb.Client) {
 		})
 	case 4:
 		_ = transaction(t, client, rapid.IntRange(0, 2).Draw(t, "token"))
-		time.Sleep(time.Duration(rapid.IntRange(0, 6).Draw(t, "minutes")) * time.Minute)
+		<-time.After(time.Duration(rapid.IntRange(0, 6).Draw(t, "minutes")) * time.Minute)
 	default:
 		_, _ = client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: name, TimeToLiveSpecification: &types.TimeToLiveSpecification{
 			AttributeName: aws.String("due"), Enabled: aws.Bool(rapid.Bool().Draw(t, "ttl")),

@@ -82,7 +82,7 @@ func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 	case 7:
 		ask(t, server, "ChangeMessageVisibility", fmt.Sprintf(`{%s,"ReceiptHandle":%q,"VisibilityTimeout":%d}`, queue, handle, rapid.IntRange(0, 90).Draw(t, "seconds")))
 	case 8:
-		time.Sleep(time.Duration(rapid.IntRange(0, 70).Draw(t, "passes")) * time.Second)
+		<-time.After(time.Duration(rapid.IntRange(0, 70).Draw(t, "passes")) * time.Second)
 	default:
 		rare := []struct{ operation, body string }{
 			{"StartMessageMoveTask", `{"SourceArn":"arn:aws:sqs:us-east-1:000000000000:dead"}`},
@@ -122,7 +122,7 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 		if diff := cmp.Diff(w.before.Snapshot(), w.after.Snapshot()); diff != "" {
 			t.Fatalf("queues after dump and replay (-before +after):\n%s", diff)
 		}
-		time.Sleep(7 * time.Second)
+		<-time.After(7 * time.Second)
 	}
 }
 
