@@ -81,20 +81,5 @@ func TestGetConnectionAnswers(t *testing.T) {
 
 func TestGetConnectionKnowsItsCallersAndItsMethods(t *testing.T) {
 	t.Parallel()
-	allowed := keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
-	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
-	for name, e := range map[string]keyedtest.Exchange{
-		"no key":      {Status: 401, Want: keyedtest.Unauthorized},
-		"a wrong key": {User: keyedtest.PublicA, Key: "other", Status: 401, Want: keyedtest.Unauthorized},
-		"a stranger":  {User: "public_test_x", Status: 401, Want: keyedtest.Unauthorized},
-		"PUT":         {Method: http.MethodPut, User: keyedtest.PublicA, Status: 405, Want: allowed, Header: allow},
-		"HEAD":        {Method: http.MethodHead, User: keyedtest.PublicA, Status: 200, Header: map[string]string{"Content-Type": "application/json"}},
-		"OPTIONS":     {Method: http.MethodOptions, Status: 204, Header: allow},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e.Path = route + whole
-			e.Check(t, getconnection.Route, newHandler())
-		})
-	}
+	keyedtest.CheckReader(t, getconnection.Route, route+whole, http.MethodPut, newHandler)
 }

@@ -105,20 +105,5 @@ func TestGetExportAnswers(t *testing.T) {
 
 func TestGetExportKnowsItsCallersAndItsMethods(t *testing.T) {
 	t.Parallel()
-	allowed := keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
-	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
-	for name, e := range map[string]keyedtest.Exchange{
-		"no key":      {Status: 401, Want: keyedtest.Unauthorized},
-		"a wrong key": {User: keyedtest.PublicA, Key: "other", Status: 401, Want: keyedtest.Unauthorized},
-		"a stranger":  {User: "public_test_x", Status: 401, Want: keyedtest.Unauthorized},
-		"POST":        {Method: http.MethodPost, User: keyedtest.PublicA, Status: 405, Want: allowed, Header: allow},
-		"HEAD":        {Method: http.MethodHead, User: keyedtest.PublicA, Status: 200, Header: map[string]string{"Content-Type": "application/json"}},
-		"OPTIONS":     {Method: http.MethodOptions, Status: 204, Header: allow},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e.Path = route + pending
-			e.Check(t, getexport.Route, newHandler())
-		})
-	}
+	keyedtest.CheckReader(t, getexport.Route, route+pending, http.MethodPost, newHandler)
 }

@@ -112,6 +112,28 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	}
 }
 
+// CheckReader shows that a route which only reads knows its callers and its methods: path is one that PublicA may read,
+// refused a method that the route does not have. It runs its cases as parallel subtests.
+func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler) {
+	t.Helper()
+	allowed := FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
+	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
+	for name, e := range map[string]Exchange{
+		"no key":      {Status: 401, Want: Unauthorized},
+		"a wrong key": {User: PublicA, Key: "other", Status: 401, Want: Unauthorized},
+		"a stranger":  {User: "public_test_x", Status: 401, Want: Unauthorized},
+		refused:       {Method: refused, User: PublicA, Status: 405, Want: allowed, Header: allow},
+		"HEAD":        {Method: http.MethodHead, User: PublicA, Status: 200, Header: map[string]string{"Content-Type": "application/json"}},
+		"OPTIONS":     {Method: http.MethodOptions, Status: 204, Header: allow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e.Path = path
+			e.Check(t, route, newHandler())
+		})
+	}
+}
+
 // FailureBody is the error envelope of a failure.
 func FailureBody(code, description string) string {
 	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + RequestID + `"}`
