@@ -62,7 +62,10 @@ func (f *files) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(body)), nil
 }
 
-func (f *files) Delete(_ context.Context, key string) error {
+func (f *files) Delete(ctx context.Context, key string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.objects, key)
@@ -97,9 +100,10 @@ type workStore struct {
 	mu      sync.Mutex
 	task    export.Task
 	events  []webhook.Event
-	lookAt  time.Time    // when the sweeper would act
-	extends int          // renewals of the lease
-	finish  func() error // instead of FinishTask, when set
+	lookAt  time.Time     // when the sweeper would act
+	extends int           // renewals of the lease
+	finish  func() error  // instead of FinishTask, when set
+	answer  time.Duration // how long FinishTask takes to say that it has finished the task
 }
 
 func (s *workStore) ClaimTask(_ context.Context, owner org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error) {
@@ -139,6 +143,7 @@ func (s *workStore) YieldTask(ctx context.Context, task export.Task, dueAt time.
 }
 
 func (s *workStore) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
+	defer func() { <-time.After(s.answer) }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.finish != nil {

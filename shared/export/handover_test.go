@@ -69,6 +69,24 @@ func TestAHandOverAfterEveryStepChangesNothingInTheFile(t *testing.T) {
 	})
 }
 
+// TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind: it cancels the run, whose leftovers have to go all the same.
+func TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.latency = time.Second
+		b.work(t, margin+3*time.Second-time.Millisecond)
+		if b.store.task.Checkpoint == "" {
+			t.Fatal("the first run left no checkpoint")
+		}
+		b.store.answer = time.Minute
+		b.finish(t)
+		if got := b.files.keys(); len(got) != 1 {
+			t.Errorf("left are %v, want the file alone", got)
+		}
+	})
+}
+
 func wantSameExport(t *testing.T, b *bench, file []byte, whole export.Task) {
 	t.Helper()
 	if got := b.file(t); !bytes.Equal(got, file) {

@@ -79,7 +79,8 @@ func (c *collector) complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.tidy(ctx, file.Key)
+	// The heartbeat may find the task finished and cancel the run; what is left over is ours all the same.
+	c.tidy(context.WithoutCancel(ctx), file.Key)
 	return nil
 }
 
