@@ -24,7 +24,7 @@ func New(webhooks Webhooks) func(context.Context, due.Item) error {
 			return webhooks.DeliverEvent(ctx, i.Tenant, i.ID)
 		case due.Delivery:
 			return webhooks.RetryDelivery(ctx, i.Tenant, i.ID)
-		case due.Task:
+		case due.Task, due.Connection:
 		}
 		return nil // sent to the wrong queue by hand; the sweeper knows where it belongs
 	}

@@ -29,13 +29,49 @@ type Endpoint struct {
 	Rev          int64
 }
 
-// Registration is how our client is registered at an endpoint (fhir notes section 1.3).
+// Registration is how our client is registered at an endpoint, or at all endpoints of a platform (fhir notes section 1.3).
 type Registration struct {
-	EndpointID string
-	ClientID   string
-	Scope      string // what to ask for, space-separated
-	Rev        int64
+	Place    Place
+	ClientID string
+	AuthID   string // of the ClientAuth that goes with ClientID; empty for a public client
+	Scope    string // what to ask for, space-separated; empty: as the platform's profile says
+	Rev      int64
 }
+
+// Place is where a Registration is valid: at one endpoint, or with EndpointID empty at every endpoint of a platform in a
+// mode.
+type Place struct {
+	EndpointID   string
+	Mode         string
+	PlatformType string
+}
+
+// ClientAuth is how one client of ours proves who it is to authorization servers (RFC 6749 section 2.3, SMART App Launch
+// 2.2, "Client authentication"). It outlives the registrations that name it: refresh tokens stay bound to their client.
+type ClientAuth struct {
+	ID        string // UUID
+	Method    AuthMethod
+	Algorithm string // of AuthPrivateKey: "RS384" or "ES384"
+	KeyID     string // of AuthPrivateKey: signs with this key; empty: with the present one
+	Secret    []byte // of the methods with a secret, sealed under ClientSecretPurpose and bound to SecretBinding
+	Rev       int64
+}
+
+// AuthMethod is a method of client authentication as RFC 7591 section 2 names it.
+type AuthMethod string
+
+// The methods. A public client has no ClientAuth.
+const (
+	AuthSecretBasic AuthMethod = "client_secret_basic"
+	AuthSecretPost  AuthMethod = "client_secret_post"
+	AuthPrivateKey  AuthMethod = "private_key_jwt"
+)
+
+// ClientSecretPurpose stands in the encryption context of sealed client secrets.
+const ClientSecretPurpose = "client-secret"
+
+// SecretBinding is what the sealed secret of the ClientAuth is bound to.
+func (a ClientAuth) SecretBinding() string { return "client|" + a.ID }
 
 // MissingEndpoint is the answer for an endpoint that is unknown, suspended or of the other mode.
 func MissingEndpoint() error { return fault.BadRequest("endpoint_id is not known.") }

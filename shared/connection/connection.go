@@ -34,7 +34,26 @@ type Connection struct {
 	Patient          secret.Mark // keyed hash of issuer and patient id, for "same patient" on reconnect
 	Generation       int64       // counts authorisations: one more with every reconnect
 	CreatedAt        time.Time
-	Rev              int64
+	Care             Care
+	Rev              int64 // one more with every change; who changes it names the one that was read
+}
+
+// Care is how the tokens of a connection are looked after between exports (package refresh).
+type Care struct {
+	// RefreshAt is when the tokens are next due; zero when they never are, as without a refresh token.
+	RefreshAt time.Time
+	// Setbacks counts failures in a row that said nothing about the consent.
+	Setbacks int
+	// RefusedAt is when the refresh token of RefusedVersion was first refused while so many were that it was not
+	// believed; zero when it was not.
+	RefusedAt      time.Time
+	RefusedVersion int64
+	// Warned says that the coming end of consent has been told, for ConsentExpiresAt and Generation as they are.
+	Warned bool
+	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost" or "disconnected"; empty else.
+	Ended string
+	// UpstreamUntil is until when the health system is asked to revoke what a disconnected connection held.
+	UpstreamUntil time.Time
 }
 
 // Exportable returns nil when a new export may open on the connection, else fault.Conflict with
@@ -45,6 +64,33 @@ func (c Connection) Exportable() error {
 	}
 	return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.")
+}
+
+// warnBefore is how long before the end of consent the organisation is told (issue of the connection's events, decisions
+// section 6).
+const warnBefore = 7 * 24 * time.Hour
+
+// DueAt is when somebody has to act on the connection next; zero for never.
+func (c Connection) DueAt() time.Time {
+	switch {
+	case !c.Care.UpstreamUntil.IsZero():
+		return c.Care.RefreshAt // of a disconnected connection: the next try upstream
+	case c.Status != Authorized:
+		return time.Time{}
+	}
+	at := c.Care.RefreshAt
+	if warn := c.WarnAt(); !warn.IsZero() && (at.IsZero() || warn.Before(at)) {
+		at = warn
+	}
+	return at
+}
+
+// WarnAt is when the organisation is told that consent is about to end; zero when it never is or was told already.
+func (c Connection) WarnAt() time.Time {
+	if c.Care.Warned || c.ConsentExpiresAt.IsZero() || c.Status != Authorized {
+		return time.Time{}
+	}
+	return c.ConsentExpiresAt.Add(-warnBefore)
 }
 
 // Missing is the answer for a connection that is not there for this tenant.

@@ -20,6 +20,8 @@ const (
 	Task     Kind = "task"
 	Event    Kind = "event"
 	Delivery Kind = "delivery"
+	// Connection: its tokens are to be refreshed, or taken back upstream.
+	Connection Kind = "connection"
 )
 
 // Item refers to one row of one tenant.
@@ -66,7 +68,7 @@ func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:
 		return ids.ParseTask(text)
-	case Event, Delivery:
+	case Event, Delivery, Connection:
 		return ids.ParseUUID(text)
 	}
 	return "", false

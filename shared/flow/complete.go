@@ -126,6 +126,7 @@ func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Te
 	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	set, err := c.Portal.Exchange(ctx, Grant{
+		Tenant: attempt.Tenant, ClientAuthID: attempt.ClientAuthID, Upstream: attempt.Upstream,
 		TokenEndpoint: attempt.TokenEndpoint, Issuer: attempt.Issuer, KeySet: attempt.KeySet, Userinfo: attempt.Userinfo,
 		NonceHash: attempt.NonceHash, ClientID: attempt.ClientID, RedirectURI: c.Callback,
 		FHIRBase: attempt.FHIRBase, Scope: attempt.Scope, RepeatScope: attempt.RepeatScope, Code: code, Verifier: secret.New(string(verifier)),

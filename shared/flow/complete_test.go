@@ -130,6 +130,7 @@ func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []flow.Grant{{
+		Tenant: tenant,
 		TokenEndpoint: "https://ehr.example/token", Issuer: issuer, ClientID: "client", RedirectURI: callbackURI, FHIRBase: fhirBase,
 		Scope: "launch/patient patient/*.rs", Code: secret.New("code"), Verifier: secret.New(verifier),
 	}}

@@ -41,6 +41,8 @@ type Attempt struct {
 	KeySet        string // where the keys are that sign id_tokens; empty when not known
 	Userinfo      string // empty when there is none
 	ClientID      string
+	ClientAuthID  string // of the client's authentication; empty for a public client
+	Upstream      Upstream
 	Scope         string // asked
 	RepeatScope   bool   // every refresh has to name the scope again
 	NonceHash     string // HashNonce of what the id_token must repeat; empty when openid was not asked for
@@ -88,7 +90,7 @@ type Catalog interface {
 	// Endpoint reads an endpoint; fault.NotFound.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 	// Registration reads how we are registered at an endpoint, for the tenant or for all; fault.NotFound.
-	Registration(ctx context.Context, tenant org.Tenant, endpointID string) (catalog.Registration, error)
+	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }
 
 // Authority is what discovery says about a portal's authorization server.
@@ -99,6 +101,8 @@ type Authority struct {
 	TokenEndpoint         string
 	KeySet                string // jwks_uri, or empty
 	Userinfo              string // userinfo_endpoint, or empty
+	Revocation            string // revocation_endpoint, or empty
+	Introspection         string // introspection_endpoint, or empty
 	Scope                 string // what to ask for of the patient's data
 	Access                string // how scopes say "read and search" there: "read" or "rs"
 }
@@ -110,6 +114,16 @@ type Manners struct {
 	Nonce bool   // wanted even where openid is not asked for
 	// RepeatScope says that a refresh without scope is refused, against RFC 6749 section 6.
 	RepeatScope bool
+	Upstream    Upstream
+}
+
+// Upstream is what an authorization server is asked about a token after the code exchange.
+type Upstream struct {
+	Revocation       string // revocation_endpoint (RFC 7009), or empty
+	Introspection    string // introspection_endpoint (RFC 7662), or empty
+	IntrospectBearer bool   // it is asked with the access token instead of the client's authentication
+	// Consent is how long the patient's consent lasts where neither answer nor introspection says; zero for unknown.
+	Consent time.Duration
 }
 
 // Platforms knows the platforms' manners. One that is not known gets what SMART App Launch 2.2 has for everyone.
@@ -131,6 +145,9 @@ type Authorization struct {
 
 // Grant exchanges a code. All but the code was pinned when the attempt began.
 type Grant struct {
+	Tenant        org.Tenant
+	ClientAuthID  string
+	Upstream      Upstream
 	TokenEndpoint string
 	Issuer        string
 	KeySet        string

@@ -140,11 +140,11 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return endpoint, w.fails("Endpoint")
 }
 
-func (w *world) Registration(_ context.Context, owner org.Tenant, id string) (catalog.Registration, error) {
-	if owner != tenant || id == strangerID {
+func (w *world) Registration(_ context.Context, owner org.Tenant, e catalog.Endpoint) (catalog.Registration, error) {
+	if owner != tenant || e.ID == strangerID {
 		return catalog.Registration{}, fault.Missing("no registration")
 	}
-	return catalog.Registration{EndpointID: id, ClientID: "client", Scope: w.scope}, w.fails("Registration")
+	return catalog.Registration{Place: catalog.Place{EndpointID: e.ID}, ClientID: "client", Scope: w.scope}, w.fails("Registration")
 }
 
 func (w *world) Discover(_ context.Context, base string) (flow.Authority, error) {

@@ -61,7 +61,7 @@ func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
 	if err != nil {
 		return Started{}, err
 	}
-	registration, err := s.Catalog.Registration(ctx, r.Caller.Tenant, endpoint.ID)
+	registration, err := s.Catalog.Registration(ctx, r.Caller.Tenant, endpoint)
 	if errors.Is(err, fault.NotFound) {
 		return Started{}, fault.BadRequest("This institution cannot be connected yet.").Because(err)
 	}
@@ -83,7 +83,7 @@ func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
 		EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
 		FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
 		TokenEndpoint: authority.TokenEndpoint, KeySet: authority.KeySet, Userinfo: authority.Userinfo,
-		ClientID: registration.ClientID, Scope: cmp.Or(registration.Scope, manners.Scope), RepeatScope: manners.RepeatScope,
+		ClientID: registration.ClientID, ClientAuthID: registration.AuthID, Upstream: manners.Upstream, Scope: cmp.Or(registration.Scope, manners.Scope), RepeatScope: manners.RepeatScope,
 		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID,
 		CreatedAt: now, ExpiresAt: now.Add(lifetime),
 	}

@@ -27,6 +27,7 @@ type Queue struct {
 	Client      Client
 	ExportURL   string
 	DeliveryURL string
+	RefreshURL  string
 }
 
 // NudgeTask tells the export worker to look at a task after a delay.
@@ -50,10 +51,7 @@ func (q Queue) Send(ctx context.Context, i due.Item, delay time.Duration) error 
 	if err != nil {
 		return err
 	}
-	url := q.DeliveryURL
-	if i.Kind == due.Task {
-		url = q.ExportURL
-	}
+	url := q.urlOf(i.Kind)
 	seconds := (min(max(delay, 0), longestDelay) + time.Second - 1) / time.Second
 	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl: &url, MessageBody: &body, DelaySeconds: int32(seconds),
@@ -64,4 +62,15 @@ func (q Queue) Send(ctx context.Context, i due.Item, delay time.Duration) error 
 		return fmt.Errorf("send message: %w", err)
 	}
 	return nil
+}
+
+func (q Queue) urlOf(kind due.Kind) string {
+	switch kind {
+	case due.Task:
+		return q.ExportURL
+	case due.Connection:
+		return q.RefreshURL
+	case due.Event, due.Delivery:
+	}
+	return q.DeliveryURL
 }

@@ -131,7 +131,7 @@ func (d *desk) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) 
 	return catalog.Endpoint{ID: id, FHIRBase: d.base, PlatformType: "sandbox", Mode: "test", Status: catalog.EndpointActive}, nil
 }
 
-func (*desk) Registration(context.Context, org.Tenant, string) (catalog.Registration, error) {
+func (*desk) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
 	return catalog.Registration{ClientID: "client"}, nil
 }
 

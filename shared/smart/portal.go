@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/flow"
+	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
 )
@@ -81,7 +82,7 @@ func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) 
 
 // Refresh implements tokens.Refresher. What the answer leaves out stays as it was (RFC 6749 section 6). Where the
 // token endpoint has moved, the new one is asked once and belongs to the answer.
-func (p Portal) Refresh(ctx context.Context, old tokens.Set) (tokens.Set, error) {
+func (p Portal) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens.Set, error) {
 	answer, err := p.refresh(ctx, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
 		if moved := p.movedTo(ctx, old); moved != "" {

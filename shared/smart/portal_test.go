@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/tokens"
@@ -103,7 +104,7 @@ func moved(t *testing.T, status int, old, current string) *ehr {
 
 func (e *ehr) refresh(t *testing.T, from string) (tokens.Set, error) {
 	t.Helper()
-	return smart.Portal{Doer: doer(), Now: time.Now}.Refresh(t.Context(), tokens.Set{
+	return smart.Portal{Doer: doer(), Now: time.Now}.Refresh(t.Context(), org.Tenant{}, tokens.Set{
 		TokenEndpoint: e.URL + from, FHIRBase: e.URL + "/r4", ClientID: "client", RefreshToken: secret.New("r"),
 	})
 }

@@ -22,17 +22,39 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 	}, nil
 }
 
-// Registration implements flow.Catalog: the tenant's own registration, else the one for everybody.
-func (s Control) Registration(ctx context.Context, tenant org.Tenant, endpointID string) (catalog.Registration, error) {
-	row, err := get(ctx, s.DB, s.Table, registrationKey(endpointID, tenant.Key()))
+// Registration implements flow.Catalog: the tenant's own registration wins over the one for everybody, and among
+// those the endpoint's over the platform's.
+func (s Control) Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error) {
+	places := []catalog.Place{{EndpointID: e.ID}, {Mode: e.Mode, PlatformType: e.PlatformType}}
+	for _, owner := range []string{tenant.Key(), everyone} {
+		for _, place := range places {
+			row, err := get(ctx, s.DB, s.Table, registrationKey(place, owner))
+			if errors.Is(err, fault.NotFound) {
+				continue
+			}
+			if err != nil {
+				return catalog.Registration{}, err
+			}
+			return catalog.Registration{
+				Place: place, ClientID: row.text("client_id"), AuthID: row.text("auth_id"), Scope: row.text("scope"), Rev: row.int("rev"),
+			}, nil
+		}
+	}
+	return catalog.Registration{}, fault.Missing("There is no registration.")
+}
+
+// ClientAuth implements smart.Clients: the tenant's own, else the one for everybody.
+func (s Control) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
+	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, tenant.Key()))
 	if errors.Is(err, fault.NotFound) {
-		row, err = get(ctx, s.DB, s.Table, registrationKey(endpointID, everyone))
+		row, err = get(ctx, s.DB, s.Table, clientAuthKey(id, everyone))
 	}
 	if err != nil {
-		return catalog.Registration{}, err
+		return catalog.ClientAuth{}, err
 	}
-	return catalog.Registration{
-		EndpointID: endpointID, ClientID: row.text("client_id"), Scope: row.text("scope"), Rev: row.int("rev"),
+	return catalog.ClientAuth{
+		ID: id, Method: catalog.AuthMethod(row.text("method")), Algorithm: row.text("algorithm"), KeyID: row.text("key_id"),
+		Secret: row.bytes("secret"), Rev: row.int("rev"),
 	}, nil
 }
 
@@ -51,11 +73,39 @@ func (s Control) CreateEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// CreateRegistration stores how our client is registered at an endpoint for every tenant.
-func (s Control) CreateRegistration(ctx context.Context, r catalog.Registration) error {
-	row := newItem(registrationKey(r.EndpointID, everyone))
+// SaveRegistration stores how our client is registered at a place, for one tenant or with a zero tenant for all. With
+// r.Rev 0 it must be the first one there, else it replaces that revision; fault.Conflict.
+func (s Control) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
+	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
 	row.setText("client_id", r.ClientID)
+	row.setText("auth_id", r.AuthID)
 	row.setText("scope", r.Scope)
+	return s.save(ctx, row, r.Rev)
+}
+
+// SaveClientAuth stores a client's authentication, for one tenant or with a zero tenant for all. With a.Rev 0 it must
+// be new, else it replaces that revision; fault.Conflict.
+func (s Control) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
+	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
+	row.setText("method", string(a.Method))
+	row.setText("algorithm", a.Algorithm)
+	row.setText("key_id", a.KeyID)
+	row.setBytes("secret", a.Secret)
+	return s.save(ctx, row, a.Rev)
+}
+
+// save creates a row, or replaces revision rev of it.
+func (s Control) save(ctx context.Context, row item, rev int64) error {
+	if rev > 0 {
+		return replace(ctx, s.DB, s.Table, row, rev)
+	}
 	row.setInt("rev", 1)
 	return create(ctx, s.DB, s.Table, row)
+}
+
+func ownerKey(tenant org.Tenant) string {
+	if tenant == (org.Tenant{}) {
+		return everyone
+	}
+	return tenant.Key()
 }

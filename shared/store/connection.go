@@ -26,6 +26,11 @@ func (s Connections) Connection(ctx context.Context, tenant org.Tenant, id strin
 		PlatformType: row.text("platform_type"), Scope: row.text("scope"), ConsentExpiresAt: row.time("consent_expires_at"),
 		Patient:    secret.Mark{Version: int(row.int("patient_version")), Sum: row.bytes("patient_hash")},
 		Generation: row.int("generation"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
+		Care: connection.Care{
+			RefreshAt: row.time("refresh_at"), Setbacks: int(row.int("setbacks")),
+			RefusedAt: row.time("refused_at"), RefusedVersion: row.int("refused_version"), Warned: row.flag("warned"),
+			Ended: row.text("ended"), UpstreamUntil: row.time("upstream_until"),
+		},
 	}, nil
 }
 
@@ -42,7 +47,17 @@ func connectionItem(c connection.Connection) item {
 	row.setBytes("patient_hash", c.Patient.Sum)
 	row.setInt("generation", c.Generation)
 	row.setTime("created_at", c.CreatedAt)
-	row.setInt("rev", 1)
+	row.setTime("refresh_at", c.Care.RefreshAt)
+	row.setInt("setbacks", int64(c.Care.Setbacks))
+	row.setTime("refused_at", c.Care.RefusedAt)
+	row.setInt("refused_version", c.Care.RefusedVersion)
+	row.setFlag("warned", c.Care.Warned)
+	row.setText("ended", c.Care.Ended)
+	row.setTime("upstream_until", c.Care.UpstreamUntil)
+	row.setInt("rev", c.Rev+1)
+	if at := c.DueAt(); !at.IsZero() {
+		row.setDue(c.ID, at)
+	}
 	row.listed(c.Tenant, "CONN", c.ID, c.CreatedAt)
 	return row
 }

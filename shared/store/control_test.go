@@ -176,25 +176,73 @@ func TestATenantsOwnRegistrationComesBeforeTheOneForAll(t *testing.T) {
 	_, err = s.control.Endpoint(t.Context(), "other")
 	wantMissing(t, "another endpoint", err)
 
-	_, err = s.control.Registration(t.Context(), tenant, "endpoint")
-	wantMissing(t, "a registration before there is one", err)
-	forAll := catalog.Registration{EndpointID: "endpoint", ClientID: "client", Scope: "openid patient/*.read", Rev: 1}
-	must(t, s.control.CreateRegistration(t.Context(), forAll))
-	wantConflict(t, "creating the registration again", s.control.CreateRegistration(t.Context(), forAll))
-	_, err = s.db.PutItem(t.Context(), &dynamodb.PutItemInput{
-		TableName: new(s.names["ControlTable"]),
-		Item: map[string]types.AttributeValue{
-			"pk":        &types.AttributeValueMemberS{Value: "REG#endpoint"},
-			"sk":        &types.AttributeValueMemberS{Value: tenant.Key()},
-			"client_id": &types.AttributeValueMemberS{Value: "own client"},
-		},
-	})
-	must(t, err)
-	for of, want := range map[org.Tenant]string{tenant: "own client", {Mode: org.Live, OrgID: orgA}: "client"} {
-		got, err := s.control.Registration(t.Context(), of, "endpoint")
+}
+
+func TestTheNearestRegistrationIsFound(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	at := catalog.Place{EndpointID: "endpoint"}
+	platform := catalog.Place{Mode: "test", PlatformType: "Epic"}
+	endpoint := catalog.Endpoint{ID: "endpoint", PlatformType: "epic", Mode: "test"}
+	elsewhere := catalog.Endpoint{ID: "elsewhere", PlatformType: "epic", Mode: "test"}
+	everybody, other := org.Tenant{}, org.Tenant{Mode: org.Test, OrgID: orgB}
+	find := func(of org.Tenant, e catalog.Endpoint, want string) {
+		t.Helper()
+		got, err := s.control.Registration(t.Context(), of, e)
 		must(t, err)
 		if got.ClientID != want {
-			t.Errorf("client id of %v = %q, want %q", of, got.ClientID, want)
+			t.Errorf("client id of %v at %s = %q, want %q", of, e.ID, got.ClientID, want)
+		}
+	}
+	_, err := s.control.Registration(t.Context(), tenant, endpoint)
+	wantMissing(t, "a registration before there is one", err)
+	for _, step := range []struct {
+		owner org.Tenant
+		place catalog.Place
+		id    string
+	}{
+		{everybody, platform, "everybody's at the platform"},
+		{everybody, at, "everybody's here"},
+		{tenant, platform, "own at the platform"},
+		{tenant, at, "own here"},
+	} {
+		r := catalog.Registration{Place: step.place, ClientID: step.id, Scope: "openid"}
+		must(t, s.control.SaveRegistration(t.Context(), step.owner, r))
+		wantConflict(t, "creating the registration again", s.control.SaveRegistration(t.Context(), step.owner, r))
+		find(tenant, endpoint, step.id)
+	}
+	find(other, endpoint, "everybody's here")
+	find(other, elsewhere, "everybody's at the platform")
+	find(tenant, elsewhere, "own at the platform")
+	_, err = s.control.Registration(t.Context(), tenant, catalog.Endpoint{ID: "elsewhere", PlatformType: "epic", Mode: "live"})
+	wantMissing(t, "a registration of the other mode", err)
+
+	must(t, s.control.SaveRegistration(t.Context(), tenant, catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 1}))
+	got, err := s.control.Registration(t.Context(), tenant, endpoint)
+	must(t, err)
+	if diff := cmp.Diff(catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 2}, got); diff != "" {
+		t.Errorf("registration (-want +got):\n%s", diff)
+	}
+}
+
+func TestAClientsAuthenticationIsItsOwnersOrEverybodys(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	own := catalog.ClientAuth{ID: "own", Method: catalog.AuthSecretBasic, Secret: []byte("sealed")}
+	shared := catalog.ClientAuth{ID: "shared", Method: catalog.AuthPrivateKey, Algorithm: "ES384", KeyID: "key"}
+	must(t, s.control.SaveClientAuth(t.Context(), tenant, own))
+	must(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, shared))
+	wantConflict(t, "creating it again", s.control.SaveClientAuth(t.Context(), tenant, own))
+	_, err := s.control.ClientAuth(t.Context(), org.Tenant{Mode: org.Live, OrgID: orgA}, "own")
+	wantMissing(t, "the other mode's", err)
+	_, err = s.control.ClientAuth(t.Context(), org.Tenant{Mode: org.Test, OrgID: orgB}, "own")
+	wantMissing(t, "another organisation's", err)
+	own.Rev, shared.Rev = 1, 1
+	for _, want := range []catalog.ClientAuth{own, shared} {
+		got, err := s.control.ClientAuth(t.Context(), tenant, want.ID)
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("client (-want +got):\n%s", diff)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (s Work) Due(ctx context.Context, shard int, before time.Time) ([]due.Item,
 	items := make([]due.Item, 0, len(out.Items))
 	for _, attributes := range out.Items {
 		row := item(attributes)
-		if found, ok := parseWorkKey(row.text("pk")); ok {
+		if found, ok := parseRowKey(row.text("pk")); ok {
 			found.At = row.time("due_at")
 			items = append(items, found)
 		}
@@ -41,7 +41,7 @@ func (s Work) Due(ctx context.Context, shard int, before time.Time) ([]due.Item,
 // row was dealt with since it was listed.
 func (s Work) Postpone(ctx context.Context, i due.Item, until time.Time) error {
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: workKey(i.Tenant, i.Kind, i.ID), set: "SET due_at = :until", when: "due_at = :seen",
+		table: s.Table, key: rowKey(i.Tenant, i.Kind, i.ID), set: "SET due_at = :until", when: "due_at = :seen",
 		values: item{":until": moment(until), ":seen": moment(i.At)},
 	})
 	return err

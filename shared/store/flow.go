@@ -67,7 +67,10 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 		PlatformType: row.text("platform_type"), FHIRBase: row.text("fhir_base"),
 		Issuer: row.text("issuer"), IssRequired: row.flag("iss_required"), TokenEndpoint: row.text("token_endpoint"),
 		KeySet: row.text("jwks_uri"), Userinfo: row.text("userinfo_endpoint"), NonceHash: row.text("nonce_hash"),
-		ClientID: row.text("client_id"), Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"), Verifier: row.bytes("verifier"),
+		ClientID: row.text("client_id"), ClientAuthID: row.text("client_auth_id"), Upstream: flow.Upstream{
+			Revocation: row.text("revocation_endpoint"), Introspection: row.text("introspection_endpoint"),
+			IntrospectBearer: row.flag("introspect_bearer"), Consent: time.Duration(row.int("consent_seconds")) * time.Second,
+		}, Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"), Verifier: row.bytes("verifier"),
 		ExternalID: row.text("external_id"), ExternalState: row.text("external_state"), RequestID: row.text("request_id"),
 		CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"),
 	}, nil
@@ -89,6 +92,11 @@ func attemptItem(a flow.Attempt) item {
 	row.setText("userinfo_endpoint", a.Userinfo)
 	row.setText("nonce_hash", a.NonceHash)
 	row.setText("client_id", a.ClientID)
+	row.setText("client_auth_id", a.ClientAuthID)
+	row.setText("revocation_endpoint", a.Upstream.Revocation)
+	row.setText("introspection_endpoint", a.Upstream.Introspection)
+	row.setFlag("introspect_bearer", a.Upstream.IntrospectBearer)
+	row.setInt("consent_seconds", int64(a.Upstream.Consent/time.Second))
 	row.setText("scope", a.Scope)
 	row.setFlag("repeat_scope", a.RepeatScope)
 	row.setBytes("verifier", a.Verifier)

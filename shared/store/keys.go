@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/due"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
@@ -26,15 +27,23 @@ func credentialKey(t org.Tenant, id string) key { return key{t.Key(), "CRED#" + 
 func subscriptionKey(t org.Tenant, id string) key {
 	return key{t.Key(), subscriptionPrefix + id}
 }
-func publicIDKey(id string) key               { return key{"PUB#" + id, meta} }
-func endpointKey(id string) key               { return key{"ENDP#" + id, meta} }
-func registrationKey(endpoint, of string) key { return key{"REG#" + endpoint, of} }
-func directoryKey(t org.Tenant) key           { return key{directoryPartition, t.Key()} }
+func publicIDKey(id string) key          { return key{"PUB#" + id, meta} }
+func endpointKey(id string) key          { return key{"ENDP#" + id, meta} }
+func clientAuthKey(id, owner string) key { return key{"CLIENT#" + id, owner} }
+func directoryKey(t org.Tenant) key      { return key{directoryPartition, t.Key()} }
+
+// registrationKey is of a registration at an endpoint or a platform, of one tenant or of everyone.
+func registrationKey(place catalog.Place, owner string) key {
+	if place.EndpointID != "" {
+		return key{"REG#" + place.EndpointID, owner}
+	}
+	return key{"REG#" + place.Mode + "#" + strings.ToLower(place.PlatformType), owner}
+}
 
 const (
 	subscriptionPrefix = "HOOK#"
 	directoryPartition = "DIR#ORG"
-	// everyone is the sort key of a registration that is not one tenant's own.
+	// everyone is the sort key of a registration, or of a client's authentication, that is not one tenant's own.
 	everyone = "*"
 )
 
@@ -46,8 +55,12 @@ func parseTenant(text string) (org.Tenant, bool) {
 }
 
 // Connection and Tokens.
-func connectionKey(t org.Tenant, id string) key { return key{t.Key() + "#CONN#" + id, meta} }
+func connectionKey(t org.Tenant, id string) key { return rowKey(t, due.Connection, id) }
 func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
+
+// upstreamKey is of what is left of a disconnected connection's tokens until the health system has revoked them. It has a
+// partition of its own, so that permissions can tell it from tokens in use.
+func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
 // Flow.
 func stateKey(hash string) key               { return key{"STATE#" + hash, meta} }
@@ -55,9 +68,9 @@ func attemptKey(t org.Tenant, id string) key { return key{"ATTEMPT#" + t.Key() +
 func limitKey(bucket string) key             { return key{"RL#" + bucket, meta} }
 
 // Work.
-func taskKey(t org.Tenant, id string) key     { return workKey(t, due.Task, id) }
-func eventKey(t org.Tenant, id string) key    { return workKey(t, due.Event, id) }
-func deliveryKey(t org.Tenant, id string) key { return workKey(t, due.Delivery, id) }
+func taskKey(t org.Tenant, id string) key     { return rowKey(t, due.Task, id) }
+func eventKey(t org.Tenant, id string) key    { return rowKey(t, due.Event, id) }
+func deliveryKey(t org.Tenant, id string) key { return rowKey(t, due.Delivery, id) }
 func latestKey(t org.Tenant, connection string) key {
 	return key{t.Key() + "#LATEST#" + connection, meta}
 }
@@ -82,16 +95,18 @@ func kindName(kind due.Kind) string {
 		return "EVENT"
 	case due.Delivery:
 		return "DELIV"
+	case due.Connection:
+		return "CONN"
 	}
 	return ""
 }
 
-func workKey(t org.Tenant, kind due.Kind, id string) key {
+func rowKey(t org.Tenant, kind due.Kind, id string) key {
 	return key{t.Key() + "#" + kindName(kind) + "#" + id, meta}
 }
 
-// parseWorkKey reads the partition key of a Work row back.
-func parseWorkKey(pk string) (due.Item, bool) {
+// parseRowKey reads the partition key of a row that may be due back.
+func parseRowKey(pk string) (due.Item, bool) {
 	parts := strings.Split(pk, "#")
 	if len(parts) != 4 {
 		return due.Item{}, false
@@ -100,7 +115,7 @@ func parseWorkKey(pk string) (due.Item, bool) {
 	if !ok {
 		return due.Item{}, false
 	}
-	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery} {
+	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery, due.Connection} {
 		if kindName(kind) == parts[2] {
 			return due.Item{Tenant: org.Tenant{Mode: mode, OrgID: parts[1]}, Kind: kind, ID: parts[3]}, true
 		}

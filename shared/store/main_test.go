@@ -132,7 +132,11 @@ func pendingTask(of org.Tenant) export.Task {
 func connectionOf(of org.Tenant) connection.Connection {
 	c := connection.Connection{
 		ID: connID, Tenant: of, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
-		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour), Generation: 1, CreatedAt: now, Rev: 1,
+		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour), Generation: 1, CreatedAt: now,
+		Care: connection.Care{
+			RefreshAt: now.Add(time.Minute), Setbacks: 2, RefusedAt: now.Add(-time.Minute), RefusedVersion: 7, Warned: true,
+			Ended: "invalid_grant", UpstreamUntil: now.Add(time.Hour),
+		},
 	}
 	c.Patient.Version, c.Patient.Sum = 3, []byte("keyed hash")
 	return c

@@ -49,6 +49,16 @@ func (k Keeper) Renew(ctx context.Context, tenant org.Tenant, connectionID strin
 	return k.refresh(ctx, row, set)
 }
 
+// Refresh replaces a token set whatever its age, so that a refresh token that must not lie idle is used. Errors are those
+// of Renew; here fault.Conflict says that another worker is refreshing, or has just refreshed, the set.
+func (k Keeper) Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (Set, int64, error) {
+	row, set, err := k.read(ctx, tenant, connectionID)
+	if err != nil {
+		return Set{}, 0, err
+	}
+	return k.refresh(ctx, row, set)
+}
+
 func (k Keeper) read(ctx context.Context, tenant org.Tenant, connectionID string) (Row, Set, error) {
 	row, err := k.Store.Tokens(ctx, tenant, connectionID)
 	if err != nil {

@@ -40,7 +40,7 @@ type ehr struct {
 	life   time.Duration // of access tokens
 }
 
-func (e *ehr) Refresh(ctx context.Context, old tokens.Set) (tokens.Set, error) {
+func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens.Set, error) {
 	if e.answer != nil {
 		if err := e.answer(); err != nil {
 			return tokens.Set{}, err

@@ -52,7 +52,7 @@ func (k Keeper) refresh(ctx context.Context, row Row, set Set) (Set, int64, erro
 	ctx = context.WithoutCancel(ctx)
 	fresh, err := k.call(ctx, leased, set)
 	if errors.Is(err, ErrRefused) {
-		return k.refused(ctx, row, leased)
+		return k.refused(ctx, row, leased, set.TokenEndpoint)
 	}
 	if err != nil {
 		if isUnspent(err) || errors.Is(err, errTooLate) {
@@ -104,7 +104,7 @@ func (k Keeper) call(ctx context.Context, leased Row, old Set) (Set, error) {
 	if ctx.Err() != nil {
 		return Set{}, errTooLate
 	}
-	fresh, err := k.Refresher.Refresh(ctx, old)
+	fresh, err := k.Refresher.Refresh(ctx, leased.Tenant, old)
 	if err != nil {
 		return Set{}, err
 	}
@@ -124,8 +124,8 @@ func (k Keeper) call(ctx context.Context, leased Row, old Set) (Set, error) {
 // refused settles a refusal. It says nothing once another worker has stored a newer set, or has the lease: that one may
 // have spent the refresh token and be about to store its successor. What was unknown about the token's use before,
 // stays so: a later refusal has the same cause.
-func (k Keeper) refused(ctx context.Context, before, leased Row) (Set, int64, error) {
-	set, version, err := k.newerThan(ctx, leased, refusalOf(before))
+func (k Keeper) refused(ctx context.Context, before, leased Row, endpoint string) (Set, int64, error) {
+	set, version, err := k.newerThan(ctx, leased, refusalOf(before, endpoint))
 	leased.RefreshStartedAt = before.RefreshStartedAt
 	k.release(ctx, leased)
 	return set, version, err

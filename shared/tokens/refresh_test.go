@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
 )
@@ -131,7 +132,7 @@ func TestAnAnswerReplacesWhatItBringsAndKeepsTheRest(t *testing.T) {
 // answering is an EHR that gives one answer.
 type answering tokens.Set
 
-func (a answering) Refresh(context.Context, tokens.Set) (tokens.Set, error) {
+func (a answering) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set, error) {
 	return tokens.Set(a), nil
 }
 
@@ -192,7 +193,7 @@ func TestARefreshEndsWithinItsLease(t *testing.T) {
 
 type hanging struct{}
 
-func (hanging) Refresh(ctx context.Context, _ tokens.Set) (tokens.Set, error) {
+func (hanging) Refresh(ctx context.Context, _ org.Tenant, _ tokens.Set) (tokens.Set, error) {
 	<-ctx.Done()
 	return tokens.Set{}, ctx.Err()
 }

@@ -29,8 +29,9 @@ const (
 // alone: who revokes because of it makes the write conditional on the version, since the set may have been replaced
 // by a reconnect or by a worker that was slow. It holds nothing of the EHR's answer.
 type RefusalError struct {
-	Cause   Cause
-	Version int64
+	Cause         Cause
+	Version       int64
+	TokenEndpoint string // that answered; never part of a text
 }
 
 // Error implements error.
@@ -41,12 +42,12 @@ func (r *RefusalError) Error() string {
 // Unwrap makes every RefusalError an ErrRefused.
 func (r *RefusalError) Unwrap() error { return ErrRefused }
 
-// refusalOf makes the refusal of the set in row, as the row was before it was leased.
-func refusalOf(row Row) *RefusalError {
+// refusalOf makes the refusal of the set in row, as the row was before it was leased, by endpoint.
+func refusalOf(row Row, endpoint string) *RefusalError {
 	if row.RefreshStartedAt.IsZero() {
-		return &RefusalError{Cause: CauseInvalidGrant, Version: row.Version}
+		return &RefusalError{Cause: CauseInvalidGrant, Version: row.Version, TokenEndpoint: endpoint}
 	}
-	return &RefusalError{Cause: CauseRotationLost, Version: row.Version}
+	return &RefusalError{Cause: CauseRotationLost, Version: row.Version, TokenEndpoint: endpoint}
 }
 
 // isUnspent reports whether a failed refresh certainly left the refresh token unused: the error has the method Unspent,

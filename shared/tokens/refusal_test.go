@@ -16,7 +16,7 @@ import (
 func wantRefusal(t *testing.T, err error, cause tokens.Cause) {
 	t.Helper()
 	refusal, ok := errors.AsType[*tokens.RefusalError](err)
-	if !ok || !errors.Is(err, tokens.ErrRefused) || *refusal != (tokens.RefusalError{Cause: cause, Version: 1}) {
+	if !ok || !errors.Is(err, tokens.ErrRefused) || *refusal != (tokens.RefusalError{Cause: cause, Version: 1, TokenEndpoint: "https://fhir.example/token"}) {
 		t.Errorf("error = %v, want the refusal of version 1: %s", err, cause)
 	}
 }

@@ -171,7 +171,7 @@ func (a *actor) RotateTokens(ctx context.Context, row tokens.Row) error {
 	return a.perform(ctx, "RotateTokens", func() error { return a.table.rotate(ctx, row) })
 }
 
-func (a *actor) Refresh(ctx context.Context, old tokens.Set) (fresh tokens.Set, err error) {
+func (a *actor) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (fresh tokens.Set, err error) {
 	if ctx.Err() != nil {
 		return tokens.Set{}, ctx.Err() // nothing left the worker
 	}

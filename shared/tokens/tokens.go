@@ -26,7 +26,18 @@ type Set struct {
 	FHIRBase      string
 	TokenEndpoint string
 	ClientID      string
+	ClientAuthID  string    // how ClientID proves who it is; empty for a public client
 	ExpiresAt     time.Time // of the access token
+
+	// RevocationEndpoint takes the refresh token back (RFC 7009), IntrospectionEndpoint tells when it ends (RFC 7662); each
+	// is empty when there is none. IntrospectBearer asks with the access token instead of the client's authentication.
+	RevocationEndpoint    string
+	IntrospectionEndpoint string
+	IntrospectBearer      bool
+	// ConsentExpiresAt is when the patient's consent ends, as far as anybody says (fhir.md section 1.5), and
+	// RefreshExpiresAt when an unused refresh token does; zero when unknown.
+	ConsentExpiresAt time.Time
+	RefreshExpiresAt time.Time
 	// Overdue is why the refresh that this set is due for has not happened; nil otherwise. It is never stored.
 	Overdue error
 }
@@ -65,5 +76,5 @@ type Store interface {
 // a method Unspent() bool that returns true says that the EHR answered and did not use the refresh token. No error may
 // hold token material.
 type Refresher interface {
-	Refresh(ctx context.Context, old Set) (Set, error)
+	Refresh(ctx context.Context, tenant org.Tenant, old Set) (Set, error)
 }

@@ -27,7 +27,14 @@ type document struct {
 	FHIRBase      string    `json:"fhir_base"`
 	TokenEndpoint string    `json:"token_endpoint"`
 	ClientID      string    `json:"client_id"`
+	ClientAuthID  string    `json:"client_auth_id,omitempty"`
 	ExpiresAt     time.Time `json:"expires_at"`
+
+	RevocationEndpoint    string    `json:"revocation_endpoint,omitempty"`
+	IntrospectionEndpoint string    `json:"introspection_endpoint,omitempty"`
+	IntrospectBearer      bool      `json:"introspect_bearer,omitempty"`
+	ConsentExpiresAt      time.Time `json:"consent_expires_at,omitzero"`
+	RefreshExpiresAt      time.Time `json:"refresh_expires_at,omitzero"`
 }
 
 // Vault seals and opens token sets.
@@ -39,7 +46,10 @@ type Vault struct {
 func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string, version int64, set Set) (Row, error) {
 	plain, err := json.Marshal(document{
 		AccessToken: set.AccessToken.Reveal(), RefreshToken: set.RefreshToken.Reveal(), PatientID: set.PatientID.Reveal(),
-		Scope: set.Scope, RepeatScope: set.RepeatScope, FHIRBase: set.FHIRBase, TokenEndpoint: set.TokenEndpoint, ClientID: set.ClientID, ExpiresAt: set.ExpiresAt,
+		Scope: set.Scope, RepeatScope: set.RepeatScope, FHIRBase: set.FHIRBase, TokenEndpoint: set.TokenEndpoint,
+		ClientID: set.ClientID, ClientAuthID: set.ClientAuthID, ExpiresAt: set.ExpiresAt, RevocationEndpoint: set.RevocationEndpoint,
+		IntrospectionEndpoint: set.IntrospectionEndpoint, IntrospectBearer: set.IntrospectBearer,
+		ConsentExpiresAt: set.ConsentExpiresAt, RefreshExpiresAt: set.RefreshExpiresAt,
 	})
 	if err != nil {
 		return Row{}, fmt.Errorf("encode tokens: %w", err)
@@ -63,7 +73,10 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 	}
 	return Set{
 		AccessToken: secret.New(stored.AccessToken), RefreshToken: secret.New(stored.RefreshToken), PatientID: secret.New(stored.PatientID),
-		Scope: stored.Scope, RepeatScope: stored.RepeatScope, FHIRBase: stored.FHIRBase, TokenEndpoint: stored.TokenEndpoint, ClientID: stored.ClientID, ExpiresAt: stored.ExpiresAt,
+		Scope: stored.Scope, RepeatScope: stored.RepeatScope, FHIRBase: stored.FHIRBase, TokenEndpoint: stored.TokenEndpoint,
+		ClientID: stored.ClientID, ClientAuthID: stored.ClientAuthID, ExpiresAt: stored.ExpiresAt, RevocationEndpoint: stored.RevocationEndpoint,
+		IntrospectionEndpoint: stored.IntrospectionEndpoint, IntrospectBearer: stored.IntrospectBearer,
+		ConsentExpiresAt: stored.ConsentExpiresAt, RefreshExpiresAt: stored.RefreshExpiresAt,
 	}, nil
 }
 

@@ -21,13 +21,17 @@ const (
 	ExportSucceeded     Type = "patient.ehi_export_success"
 	ExportFailed        Type = "patient.ehi_export_failed"
 	ConnectionSucceeded Type = "patient.connection_success"
+	AuthorizationEnded  Type = "patient.authorization_revoked"
 	TestEvent           Type = "webhook.test"
+	// Extensions (decisions section 6): off unless switched on.
+	ConnectionFailed    Type = "patient.connection_failed"
+	AuthorizationEnding Type = "patient.authorization_expiring"
 )
 
 // ParseType reads an event type; ok is false for one that does not exist.
 func ParseType(text string) (Type, bool) {
 	switch t := Type(text); t {
-	case ExportSucceeded, ExportFailed, ConnectionSucceeded, TestEvent:
+	case ExportSucceeded, ExportFailed, ConnectionSucceeded, AuthorizationEnded, ConnectionFailed, AuthorizationEnding, TestEvent:
 		return t, true
 	}
 	return "", false

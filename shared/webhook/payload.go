@@ -46,6 +46,45 @@ type ConnectionSuccess struct {
 	ConsentExpiresAt string `json:"consent_expires_at,omitempty"`
 }
 
+// ConnectionFailure is the data of patient.connection_failed, an extension: the fields of the widget event of that name
+// (spec section 6.1), and what to do about it.
+type ConnectionFailure struct {
+	EndpointID       string `json:"endpoint_id"`
+	PortalID         string `json:"portal_id"`
+	BrandID          string `json:"brand_id"`
+	PlatformType     string `json:"platform_type,omitempty"`
+	OrgConnectionID  string `json:"org_connection_id,omitempty"` // of a reconnect
+	RequestID        string `json:"request_id"`
+	ExternalID       string `json:"external_id,omitempty"`
+	ExternalState    string `json:"external_state,omitempty"`
+	Error            string `json:"error"`
+	ErrorDescription string `json:"error_description"`
+	Cause            string `json:"cause"`
+	SuggestedAction  string `json:"suggested_action"`
+}
+
+// AuthorizationRevoked is the data of patient.authorization_revoked.
+type AuthorizationRevoked struct {
+	OrgConnectionID  string `json:"org_connection_id"`
+	EndpointID       string `json:"endpoint_id"`
+	PortalID         string `json:"portal_id"`
+	BrandID          string `json:"brand_id,omitempty"`
+	PlatformType     string `json:"platform_type"`
+	ConnectionStatus string `json:"connection_status"` // always "revoked"
+}
+
+// AuthorizationExpiring is the data of patient.authorization_expiring, an extension.
+type AuthorizationExpiring struct {
+	OrgConnectionID  string `json:"org_connection_id"`
+	EndpointID       string `json:"endpoint_id"`
+	PortalID         string `json:"portal_id"`
+	BrandID          string `json:"brand_id,omitempty"`
+	PlatformType     string `json:"platform_type"`
+	ConsentExpiresAt string `json:"consent_expires_at"` // RFC 3339
+	Cause            string `json:"cause"`
+	SuggestedAction  string `json:"suggested_action"`
+}
+
 // Test is the data of webhook.test.
 type Test struct {
 	Hello  string `json:"hello"`

@@ -83,8 +83,8 @@ func (o *Operator) AddEndpoint(ctx context.Context, e catalog.Endpoint, r catalo
 	if _, ok := org.ParseMode(e.Mode); !ok {
 		return fault.BadRequest("The mode of an endpoint is test or live.")
 	}
-	e.Status, r.EndpointID = catalog.EndpointActive, e.ID
-	if err := o.control.CreateRegistration(ctx, r); err != nil {
+	e.Status, r.Place = catalog.EndpointActive, catalog.Place{EndpointID: e.ID}
+	if err := o.control.SaveRegistration(ctx, org.Tenant{}, r); err != nil {
 		return fmt.Errorf("create registration: %w", err)
 	}
 	if err := o.control.CreateEndpoint(ctx, e); err != nil {

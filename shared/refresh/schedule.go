@@ -1,0 +1,55 @@
+package refresh
+
+import (
+	"hash/fnv"
+	"time"
+
+	"recordbridge/shared/tokens"
+)
+
+const (
+	// keepAlive is the period in which every refresh token is used, because idle ones lapse (fhir.md section 1.5).
+	keepAlive = 7 * 24 * time.Hour
+	// afterConsent spreads the refreshes that find out whether a consent whose date has passed has really ended.
+	afterConsent = time.Hour
+)
+
+// Next is when the tokens of a connection are to be refreshed after they were obtained or refreshed at now: at the
+// connection's own place in the week, at least half a week away, so that connections made together drift apart and
+// never meet again; earlier where the refresh token would lapse (with a fifth of its life left) or consent ends. It is
+// zero for a set that cannot be refreshed.
+func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
+	if set.RefreshToken.Empty() {
+		return time.Time{}
+	}
+	place := spread(connectionID, keepAlive)
+	soonest := now.Add(keepAlive / 2)
+	next := soonest.Truncate(keepAlive).Add(place)
+	if next.Before(soonest) {
+		next = next.Add(keepAlive)
+	}
+	if left := set.RefreshExpiresAt.Sub(now); left > 0 {
+		next = earlier(next, now.Add(left*8/10-spread(connectionID, left/10)))
+	}
+	if set.ConsentExpiresAt.After(now) {
+		next = earlier(next, set.ConsentExpiresAt.Add(spread(connectionID, afterConsent)))
+	}
+	return next
+}
+
+// spread is the connection's own part of a period, the same every time.
+func spread(connectionID string, period time.Duration) time.Duration {
+	if period <= 0 {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(connectionID))
+	return time.Duration(h.Sum64() % uint64(period)) //nolint:gosec // positive
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
