@@ -88,7 +88,9 @@ func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	if _, missing := errors.AsType[*kmstypes.NotFoundException](err); !missing {
 		return fmt.Errorf("look for key %s: %w", k.LogicalID, err)
 	}
-	created, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &k.LogicalID})
+	created, err := client.CreateKey(ctx, &kms.CreateKeyInput{
+		Description: &k.LogicalID, KeySpec: kmstypes.KeySpec(k.Spec), KeyUsage: kmstypes.KeyUsageType(k.Usage),
+	})
 	if err != nil {
 		return fmt.Errorf("create key %s: %w", k.LogicalID, err)
 	}

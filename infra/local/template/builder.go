@@ -83,7 +83,10 @@ func (b *builder) bucket(id string, o *object) Bucket {
 // key reads an AWS::KMS::Key. Who may use it is decided by the functions' statements alone.
 func (b *builder) key(id string, o *object) Key {
 	o.ignore("Description", "EnableKeyRotation", "KeyPolicy")
-	return Key{LogicalID: id, Alias: b.ref(kindKey, id), ARN: b.arn(kindKey, id)}
+	return Key{
+		LogicalID: id, Alias: b.ref(kindKey, id), ARN: b.arn(kindKey, id),
+		Spec: o.text("KeySpec"), Usage: o.text("KeyUsage"),
+	}
 }
 
 // secret reads an AWS::SecretsManager::Secret whose value AWS generates.

@@ -92,7 +92,10 @@ type Bucket struct {
 }
 
 // Key is an AWS::KMS::Key. Its ARN is that of its alias, since a key's own id is known only once it exists.
-type Key struct{ LogicalID, Alias, ARN string }
+type Key struct {
+	LogicalID, Alias, ARN string
+	Spec, Usage           string // as KMS names them; empty for a symmetric key that encrypts
+}
 
 // Secret is an AWS::SecretsManager::Secret with a generated value: Length random characters, stored under StringKey in
 // the JSON object StringTemplate, or bare when that is empty.

@@ -35,7 +35,8 @@ var aliasName = regexp.MustCompile(`^alias/[a-zA-Z0-9/_-]{1,250}$`)
 
 var errNoSigner = errors.New("kms: the stored private key cannot sign")
 
-// storedKey is a key as it stands in the journal. Material is 32 random bytes, or a private key in PKCS #8.
+// storedKey is a key as it stands in the journal. Material is 32 random bytes, or a private key in PKCS #8. A private
+// key that was never asked for has none yet: making an RSA key takes longer than starting everything else.
 type storedKey struct {
 	ID          string    `json:"id"`
 	Spec        string    `json:"spec"`
@@ -46,7 +47,7 @@ type storedKey struct {
 	Material    []byte    `json:"material"`
 }
 
-// key is a key ready for use: one of sealer and signer is set.
+// key is a key ready for use: sealer is set, or signer once the private key is made.
 type key struct {
 	storedKey
 
@@ -67,6 +68,9 @@ func loadKey(stored storedKey) (*key, error) {
 			return nil, fmt.Errorf("kms key %s: %w", stored.ID, err)
 		}
 		return &key{storedKey: stored, sealer: sealer}, nil
+	}
+	if len(stored.Material) == 0 {
+		return &key{storedKey: stored}, nil
 	}
 	private, err := x509.ParsePKCS8PrivateKey(stored.Material)
 	if err != nil {
@@ -111,7 +115,7 @@ func (k *key) describe() keyMetadataOutput {
 	m := metadata{
 		AWSAccountID: account, KeyID: k.ID, ARN: k.arn(), CreationDate: k.Created.Unix(), Description: k.Description,
 		Enabled: !k.Disabled, KeyManager: "CUSTOMER", KeySpec: k.Spec, KeyState: "Enabled", KeyUsage: k.Usage, Origin: "AWS_KMS",
-		SigningAlgorithms: k.algorithms(),
+		SigningAlgorithms: signingAlgorithms(k.Spec),
 	}
 	if k.Disabled {
 		m.KeyState = "Disabled"
@@ -136,12 +140,13 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	if (spec == specSymmetric) != (usage == useEncrypt) {
 		return nil, wire.Fail("ValidationException", "KeyUsage %s is not compatible with KeySpec %s in the embedded AWS", usage, spec)
 	}
-	material, err := newMaterial(spec)
-	if err != nil {
-		return nil, err
-	}
-	stored := storedKey{
-		ID: uuid.NewString(), Spec: spec, Usage: usage, Description: in.Description, Created: time.Now(), Material: material,
+	stored := storedKey{ID: uuid.NewString(), Spec: spec, Usage: usage, Description: in.Description, Created: time.Now()}
+	switch {
+	case spec == specSymmetric:
+		stored.Material = make([]byte, 32)
+		_, _ = rand.Read(stored.Material) // never fails
+	case signingAlgorithms(spec) == nil:
+		return nil, wire.Fail("UnsupportedOperationException", "KeySpec %s is not part of the embedded AWS", spec)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,28 +156,33 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	return s.keys[stored.ID].describe(), nil
 }
 
-func newMaterial(spec string) ([]byte, error) {
-	switch spec {
-	case specSymmetric:
-		material := make([]byte, 32)
-		_, _ = rand.Read(material) // never fails
-		return material, nil
-	case specP384:
-		private, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-		if err != nil {
-			return nil, err
-		}
-		return x509.MarshalPKCS8PrivateKey(private)
-	case "RSA_2048", "RSA_3072", "RSA_4096":
-		bits := map[string]int{"RSA_2048": 2048, "RSA_3072": 3072, "RSA_4096": 4096}[spec]
-		private, err := rsa.GenerateKey(rand.Reader, bits)
-		if err != nil {
-			return nil, err
-		}
-		return x509.MarshalPKCS8PrivateKey(private)
-	default:
-		return nil, wire.Fail("UnsupportedOperationException", "KeySpec %s is not part of the embedded AWS", spec)
+// ready is the key with its private key, which is made when it is first asked for.
+func (s *Server) ready(k *key) (*key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k = s.keys[k.ID]; k.signer != nil {
+		return k, nil
 	}
+	private, err := newPrivate(k.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("kms key %s: %w", k.ID, err)
+	}
+	stored := k.storedKey
+	if stored.Material, err = x509.MarshalPKCS8PrivateKey(private); err != nil {
+		return nil, fmt.Errorf("kms key %s: %w", k.ID, err)
+	}
+	if err := s.commit(record{Key: &stored}); err != nil {
+		return nil, err
+	}
+	return s.keys[k.ID], nil
+}
+
+func newPrivate(spec string) (crypto.Signer, error) {
+	if spec == specP384 {
+		return ecdsa.GenerateKey(elliptic.P384(), rand.Reader) //nolint:wrapcheck // ready says which key
+	}
+	bits := map[string]int{"RSA_2048": 2048, "RSA_3072": 3072, "RSA_4096": 4096}[spec]
+	return rsa.GenerateKey(rand.Reader, bits) //nolint:wrapcheck // ready says which key
 }
 
 type createAliasInput struct {

@@ -3,7 +3,6 @@ package kms
 import (
 	"context"
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -32,14 +31,17 @@ func (s *Server) getPublicKey(_ context.Context, in *getPublicKeyInput) (any, er
 	if err != nil {
 		return nil, err
 	}
-	if k.signer == nil {
+	if k.Usage != useSign {
 		return nil, wire.Fail("UnsupportedOperationException", "%s key spec is %s which is not valid for this operation.", k.arn(), k.Spec)
+	}
+	if k, err = s.ready(k); err != nil {
+		return nil, err
 	}
 	der, err := x509.MarshalPKIXPublicKey(k.signer.Public())
 	if err != nil {
 		return nil, fmt.Errorf("kms: public key: %w", err)
 	}
-	return getPublicKeyOutput{KeyID: k.arn(), PublicKey: der, KeySpec: k.Spec, KeyUsage: k.Usage, SigningAlgorithms: k.algorithms()}, nil
+	return getPublicKeyOutput{KeyID: k.arn(), PublicKey: der, KeySpec: k.Spec, KeyUsage: k.Usage, SigningAlgorithms: signingAlgorithms(k.Spec)}, nil
 }
 
 type signInput struct {
@@ -69,7 +71,7 @@ func (s *Server) sign(_ context.Context, in *signInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(k.algorithms(), in.SigningAlgorithm) {
+	if !slices.Contains(signingAlgorithms(k.Spec), in.SigningAlgorithm) {
 		return nil, wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.", in.SigningAlgorithm, k.Spec)
 	}
 	digest := in.Message
@@ -81,6 +83,9 @@ func (s *Server) sign(_ context.Context, in *signInput) (any, error) {
 	if len(digest) != algorithm.HashFunc().Size() {
 		return nil, wire.Fail("ValidationException", "Digest is invalid length for algorithm %s.", in.SigningAlgorithm)
 	}
+	if k, err = s.ready(k); err != nil {
+		return nil, err
+	}
 	signature, err := k.signer.Sign(rand.Reader, digest, algorithm)
 	if err != nil {
 		return nil, fmt.Errorf("kms: sign: %w", err)
@@ -90,7 +95,7 @@ func (s *Server) sign(_ context.Context, in *signInput) (any, error) {
 
 func (s *Server) findSigning(keyID string) (*key, error) {
 	k, err := s.usable(keyID)
-	if err == nil && k.signer == nil {
+	if err == nil && k.Usage != useSign {
 		return nil, wire.Fail("InvalidKeyUsageException", "%s key usage is %s which is not valid for this operation.", k.arn(), k.Usage)
 	}
 	return k, err
@@ -113,12 +118,12 @@ func algorithms() map[string]crypto.SignerOpts {
 	}
 }
 
-// algorithms are those that the key can sign with; one elliptic curve goes with one hash.
-func (k *key) algorithms() []string {
-	switch k.signer.(type) {
-	case *ecdsa.PrivateKey:
+// signingAlgorithms are those that a key of the spec can sign with; one elliptic curve goes with one hash.
+func signingAlgorithms(spec string) []string {
+	switch spec {
+	case specP384:
 		return []string{"ECDSA_SHA_384"}
-	case *rsa.PrivateKey:
+	case "RSA_2048", "RSA_3072", "RSA_4096":
 		return []string{
 			"RSASSA_PKCS1_V1_5_SHA_256", "RSASSA_PKCS1_V1_5_SHA_384", "RSASSA_PKCS1_V1_5_SHA_512",
 			"RSASSA_PSS_SHA_256", "RSASSA_PSS_SHA_384", "RSASSA_PSS_SHA_512",
