@@ -3,10 +3,12 @@ package export
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
@@ -36,6 +38,9 @@ func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (
 	set, version, err := w.Tokens.Current(ctx, task.Tenant, task.ConnectionID)
 	if err != nil {
 		return nil, tokenFailure(err)
+	}
+	if set.Overdue != nil {
+		logx.Add(ctx, slog.Any("refresh_overdue", set.Overdue))
 	}
 	s := &session{
 		tokens: w.Tokens, tenant: task.Tenant, connectionID: task.ConnectionID,

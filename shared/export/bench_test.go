@@ -178,6 +178,13 @@ type desk struct {
 	renew   error // of Renew
 	hang    bool  // Current answers only when its caller gives up
 	renewed int
+	due     error    // of RefreshDue
+	dues    []string // the connections whose tokens were made due
+}
+
+func (d *desk) RefreshDue(_ context.Context, _ org.Tenant, id string, _ time.Time) error {
+	d.dues = append(d.dues, id)
+	return d.due
 }
 
 func (d *desk) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Set, int64, error) {
@@ -237,7 +244,7 @@ func newBench(t *testing.T) *bench {
 		nudges: &nudges{},
 	}
 	b.worker = export.Worker{
-		Store: b.store, Tokens: b.desk, Portals: smart.Portal{Doer: b.hospital, Now: time.Now}, Files: b.files,
+		Store: b.store, Tokens: b.desk, Care: b.desk, Portals: smart.Portal{Doer: b.hospital, Now: time.Now}, Files: b.files,
 		Nudger: b.nudges, Links: newLinks(t, "1"), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
 	}
 	return b

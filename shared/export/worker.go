@@ -43,6 +43,12 @@ type Tokens interface {
 	Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (tokens.Set, int64, error)
 }
 
+// Care looks after tokens between exports (package refresh).
+type Care interface {
+	// RefreshDue makes the tokens of an authorized connection due at now; fault.Conflict when it is not authorized.
+	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
+}
+
 // Source reads one patient's FHIR server. Bodies are at most fhir.MaxPage bytes; failed requests are
 // *fhir.RequestError.
 type Source interface {
@@ -75,6 +81,7 @@ type Writer interface {
 type Worker struct {
 	Store            WorkStore
 	Tokens           Tokens
+	Care             Care
 	Portals          Portals
 	Files            Files
 	Nudger           Nudger
@@ -168,6 +175,8 @@ func (w Worker) conclude(ctx context.Context, task Task, err error) error {
 	case isSaved:
 		task.Setbacks = 0
 		return w.yield(ctx, task, saved.wait)
+	case isFinal && errors.Is(err, tokens.ErrRefused):
+		return w.refused(ctx, task, final.reason)
 	case isFinal:
 		return w.fail(ctx, task, final.reason)
 	case isPassing && task.Setbacks+1 >= maxSetbacks:
@@ -177,6 +186,16 @@ func (w Worker) conclude(ctx context.Context, task Task, err error) error {
 		return w.yield(ctx, task, max(passing.wait, time.Duration(task.Setbacks)*15*time.Second))
 	}
 	return fmt.Errorf("export: %w", err)
+}
+
+// refused fails a task whose refresh token was refused. What that means for the connection is not decided here: its
+// tokens become due, before the task fails, so that a crash in between loses nothing.
+func (w Worker) refused(ctx context.Context, task Task, reason Reason) error {
+	err := w.Care.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())
+	if err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("make tokens due: %w", err)
+	}
+	return w.fail(ctx, task, reason)
 }
 
 func (w Worker) yield(ctx context.Context, task Task, wait time.Duration) error {

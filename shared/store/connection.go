@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/org"
@@ -32,6 +33,21 @@ func (s Connections) Connection(ctx context.Context, tenant org.Tenant, id strin
 			Ended: row.text("ended"), UpstreamUntil: row.time("upstream_until"),
 		},
 	}, nil
+}
+
+// RefreshDue implements export.Care.
+func (s Connections) RefreshDue(ctx context.Context, tenant org.Tenant, id string, now time.Time) error {
+	due := item{}
+	due.setDue(id, now)
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: connectionKey(tenant, id),
+		set:  "SET refresh_at = :now, due_at = :now, due_shard = :shard, rev = rev + :one",
+		when: "#status = :authorized", names: map[string]string{"#status": "status"},
+		values: item{
+			":now": due["due_at"], ":shard": due["due_shard"], ":one": number(1), ":authorized": text(string(connection.Authorized)),
+		},
+	})
+	return err
 }
 
 func connectionItem(c connection.Connection) item {

@@ -30,6 +30,7 @@ import (
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
+	ConnectionTable      string         `env:"CONNECTION_TABLE,required"`
 	TokensTable          string         `env:"TOKENS_TABLE,required"`
 	WorkTable            string         `env:"WORK_TABLE,required"`
 	TokensKey            string         `env:"TOKENS_KEY,required"`
@@ -59,6 +60,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 			Vault:     tokens.Vault{Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.TokensKey, tokens.Purpose, p.Now)},
 			Refresher: portal, Now: p.Now, NewID: ids.Random,
 		},
+		Care:    store.Connections{DB: db, Table: env.ConnectionTable},
 		Portals: portal,
 		Files:   blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
 		Nudger:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
