@@ -1,7 +1,7 @@
 // Package callback serves GET /bridge/callback, where patient portals return (decisions section 3): it ends the
 // attempt that the state belongs to and sends the browser on. A state works once and only in the browser that began
 // the attempt, so a second call changes nothing. Portals that answer in the fragment get a page that asks again with
-// a query, once.
+// a query, once. Where a widget waits for the result, the person gets a page that says how it went.
 package callback
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/secret"
 )
 
@@ -58,7 +59,11 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	}
 	done, err := d.Flows.Complete(ctx, flow.Return{
 		State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error, Cookie: visit.Cookie,
+		RequestID: logx.RequestID(ctx),
 	})
+	if done.InWidget {
+		return inWindow(ctx, err, endBinding(in.State)), nil
+	}
 	if err != nil {
 		return httpapi.RedirectError(ctx, done.Redirect, done.ExternalState, err, endBinding(in.State)), nil
 	}

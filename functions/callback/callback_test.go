@@ -36,10 +36,12 @@ type completer struct {
 	done     flow.Completed
 	err      error
 	returned []string // state, code, issuer, error, cookie
+	requests []string // request ids
 }
 
 func (c *completer) Complete(_ context.Context, r flow.Return) (flow.Completed, error) {
 	c.returned = append(c.returned, r.State, r.Code.Reveal(), r.Issuer, r.Error, r.Cookie(flow.CookieName(r.State)))
+	c.requests = append(c.requests, r.RequestID)
 	return c.done, c.err
 }
 

@@ -1,31 +1,36 @@
-// Package connect serves GET /bridge/connect (decisions section 3): a browser comes with the organisation's public id
-// and an institution's endpoint, and leaves for the patient portal. Errors go back by redirect once the redirect URI
-// is proven, before that they are a page. Every call begins a new attempt.
+// Package connect serves GET /bridge/connect (decisions sections 3 and 8): a browser comes with the organisation's
+// public id and an institution's endpoint, or with the start value of an attempt that a widget made, and leaves for the
+// patient portal. Errors go back by redirect once the redirect URI is proven; before that, and with a start value, they
+// are a page. Every call with a public id begins a new attempt; a start value works once.
 package connect
 
 import (
 	"context"
 	"net/http"
 
+	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
 )
 
 // Route is the declared path.
-const Route = "/bridge/connect"
+const Route = flow.ConnectPath
 
 // Deps are what the endpoint works with.
 type Deps struct {
-	API   *httpapi.API
-	Auth  httpapi.PublicAuth
-	Flows Starter
+	API     *httpapi.API
+	Auth    httpapi.PublicAuth
+	Limiter httpapi.Limiter // of browsers with a start value, who name no organisation
+	Flows   Starter
 }
 
 // Starter begins attempts (flow.Starter).
 type Starter interface {
 	Start(ctx context.Context, r flow.Request) (flow.Started, error)
+	Leave(ctx context.Context, start secret.Text) (flow.Started, error)
 }
 
 type request struct {
@@ -39,9 +44,23 @@ type request struct {
 	RequestID     string `query:"request_id"`
 }
 
+// prepared is the request with a start value.
+type prepared struct {
+	Attempt string `query:"attempt" required:"true"`
+	Site    string `header:"Sec-Fetch-Site"`
+}
+
 // New returns the endpoint.
 func New(d Deps) http.Handler {
-	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get)})
+	asked := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get)})
+	opened := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, d.leave)})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("attempt") {
+			opened.ServeHTTP(w, r)
+			return
+		}
+		asked.ServeHTTP(w, r)
+	})
 }
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
@@ -59,8 +78,27 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	if err != nil {
 		return httpapi.RedirectError(ctx, redirect, in.ExternalState, err), nil
 	}
+	return depart(started), nil
+}
+
+// leave lets a browser go that was opened by our own page. A link that somebody else made, or a browser that does not say
+// where it comes from, could bind a person's sign-in to another's attempt (decisions section 8).
+func (d Deps) leave(ctx context.Context, _ httpapi.Visit, in prepared) (httpapi.Answer, error) {
+	if in.Site != "same-origin" {
+		return httpapi.Answer{}, fault.BadRequest("This address works only from the page that made it, in a browser of 2023 or later. " +
+			"Return to the application and start there.")
+	}
+	started, err := d.Flows.Leave(ctx, secret.New(in.Attempt))
+	if err != nil {
+		return httpapi.Answer{}, err
+	}
+	return depart(started), nil
+}
+
+// depart sends the browser to the portal, with the cookie that binds the attempt to it.
+func depart(started flow.Started) httpapi.Answer {
 	return httpapi.Redirect(started.URL, &http.Cookie{
 		Name: started.CookieName, Value: started.CookieValue.Reveal(), Path: "/", MaxAge: int(started.CookieAge.Seconds()),
 		Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	}), nil
+	})
 }

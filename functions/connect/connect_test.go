@@ -20,6 +20,7 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
+	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/secret"
 )
 
@@ -57,6 +58,7 @@ func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 // starter remembers what was asked for, and answers err or an attempt.
 type starter struct {
 	asked []flow.Request
+	left  []string // start values
 	err   error
 }
 
@@ -68,16 +70,29 @@ func (s *starter) Start(_ context.Context, r flow.Request) (flow.Started, error)
 	return flow.Started{URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"), CookieAge: 30 * time.Minute}, nil
 }
 
+func (s *starter) Leave(_ context.Context, start secret.Text) (flow.Started, error) {
+	s.left = append(s.left, start.Reveal())
+	if s.err != nil {
+		return flow.Started{}, s.err
+	}
+	return flow.Started{URL: authorize, CookieName: "__Host-attempt-2", CookieValue: secret.New("binding"), CookieAge: 20 * time.Minute}, nil
+}
+
 func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest.ResponseRecorder {
+	t.Helper()
+	return s.send(t, httpapi.Limiter{}, httptest.NewRequest(method, connect.Route+"?"+query.Encode(), http.NoBody))
+}
+
+func (s *starter) send(t *testing.T, limiter httpapi.Limiter, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
 	handler := connect.New(connect.Deps{
 		API: httpapi.New(httpapi.Options{
 			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
 		}),
-		Auth: httpapi.PublicAuth{Public: directory{}}, Flows: s,
+		Auth: httpapi.PublicAuth{Public: directory{}}, Limiter: limiter, Flows: s,
 	})
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest(method, connect.Route+"?"+query.Encode(), http.NoBody))
+	handler.ServeHTTP(w, r)
 	return w
 }
 
@@ -155,6 +170,20 @@ func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 		"a path with dots":        {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/x/../return?keep=1"}}, 400, "svc_invalid_request"},
 		"a backslash":             {url.Values{"public_id": {oneURI}, "redirect_uri": {`https://app.example\@evil.example/return?keep=1`}}, 400, "svc_invalid_request"},
 		"another case":            {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/Return?keep=1"}}, 400, "svc_invalid_request"},
+		"a trailing dot":          {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example./return?keep=1"}}, 400, "svc_invalid_request"},
+		"no scheme":               {url.Values{"public_id": {oneURI}, "redirect_uri": {"//app.example/return?keep=1"}}, 400, "svc_invalid_request"},
+		"a path alone":            {url.Values{"public_id": {oneURI}, "redirect_uri": {"/return?keep=1"}}, 400, "svc_invalid_request"},
+		"two slashes":             {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example//return?keep=1"}}, 400, "svc_invalid_request"},
+		"a host in capitals":      {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://APP.example/return?keep=1"}}, 400, "svc_invalid_request"},
+		"a scheme in capitals":    {url.Values{"public_id": {oneURI}, "redirect_uri": {"HTTPS://app.example/return?keep=1"}}, 400, "svc_invalid_request"},
+		"without TLS":             {url.Values{"public_id": {oneURI}, "redirect_uri": {"http://app.example/return?keep=1"}}, 400, "svc_invalid_request"},
+		"another query":           {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/return?keep=1&next=https://evil.example"}}, 400, "svc_invalid_request"},
+		"no query":                {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/return"}}, 400, "svc_invalid_request"},
+		"a slash at the end":      {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/return/?keep=1"}}, 400, "svc_invalid_request"},
+		"a letter that looks so":  {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://\u0430pp.example/return?keep=1"}}, 400, "svc_invalid_request"},
+		"a full-width dot":        {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app\uff0eexample/return?keep=1"}}, 400, "svc_invalid_request"},
+		"blanks around":           {url.Values{"public_id": {oneURI}, "redirect_uri": {" " + returnURI}}, 400, "svc_invalid_request"},
+		"another's redirect URI":  {url.Values{"public_id": {oneURI}, "redirect_uri": {otherURI + "?"}}, 400, "svc_invalid_request"},
 		"a port":                  {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example:443/return?keep=1"}}, 400, "svc_invalid_request"},
 		"two redirect URIs":       {url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI, returnURI}}, 400, "svc_invalid_request"},
 		"none of several":         {url.Values{"public_id": {twoURIs}}, 400, "svc_invalid_request"},
@@ -214,6 +243,82 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 				t.Errorf("cookies %q of an attempt that was not begun", got)
 			}
 		})
+	}
+}
+
+func TestAStartValueLeavesFromOurOwnPage(t *testing.T) {
+	t.Parallel()
+	var s starter
+	r := httptest.NewRequest(http.MethodGet, connect.Route+"?attempt=start-1", http.NoBody)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	w := s.send(t, httpapi.Limiter{}, r)
+	wantRedirect(t, w, authorize)
+	wantCookie := "__Host-attempt-2=binding; Path=/; Max-Age=1200; HttpOnly; Secure; SameSite=Lax"
+	if got := w.Header().Values("Set-Cookie"); len(got) != 1 || got[0] != wantCookie {
+		t.Errorf("cookies %q, want %q", got, wantCookie)
+	}
+	if len(s.left) != 1 || s.left[0] != "start-1" || len(s.asked) != 0 {
+		t.Errorf("left with %q, asked %d times", s.left, len(s.asked))
+	}
+}
+
+func TestAStartValueFromElsewhereIsNotUsed(t *testing.T) {
+	t.Parallel()
+	for name, sites := range map[string][]string{
+		"another site": {"cross-site"}, "a neighbour": {"same-site"}, "typed or from a mail": {"none"}, "not said": nil, "empty": {""},
+		"another case": {"Same-Origin"}, "twice": {"same-origin", "same-origin"}, "two things": {"same-origin, cross-site"},
+	} {
+		var s starter
+		r := httptest.NewRequest(http.MethodGet, connect.Route+"?attempt=start-1", http.NoBody)
+		r.Header["Sec-Fetch-Site"] = sites
+		w := s.send(t, httpapi.Limiter{}, r)
+		if w.Code != http.StatusBadRequest || w.Header().Get("Location") != "" || len(w.Header().Values("Set-Cookie")) != 0 || len(s.left) != 0 {
+			t.Errorf("%s: %d to %q, left with %q", name, w.Code, w.Header().Get("Location"), s.left)
+		}
+		if page := w.Body.String(); strings.Contains(page, "start-1") || !strings.Contains(page, requestID) {
+			t.Errorf("%s: page\n%s", name, page)
+		}
+	}
+}
+
+func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		query  string
+		err    error
+		status int
+	}{
+		"used":          {"?attempt=start-1", fault.BadRequest("This sign-in was opened before."), 400},
+		"none":          {"?attempt=", nil, 400},
+		"twice":         {"?attempt=a&attempt=b", nil, 400},
+		"with a caller": {"?attempt=start-1&public_id=" + oneURI + "&redirect_uri=" + url.QueryEscape(returnURI), fault.BadRequest("Used."), 400},
+		"our failure":   {"?attempt=start-1", errTrouble, 500},
+	} {
+		s := starter{err: c.err}
+		r := httptest.NewRequest(http.MethodGet, connect.Route+c.query, http.NoBody)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		w := s.send(t, httpapi.Limiter{}, r)
+		if w.Code != c.status || w.Header().Get("Location") != "" || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || len(s.asked) != 0 {
+			t.Errorf("%s: %d to %q, asked %d times", name, w.Code, w.Header().Get("Location"), len(s.asked))
+		}
+	}
+}
+
+// fullBuckets refuse every request.
+type fullBuckets struct{}
+
+func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Verdict, error) {
+	return ratelimit.Verdict{RetryAfter: 2 * time.Second}, nil
+}
+
+func TestStartValuesAreLimitedByAddress(t *testing.T) {
+	t.Parallel()
+	var s starter
+	r := httptest.NewRequest(http.MethodGet, connect.Route+"?attempt=start-1", http.NoBody)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	limiter := httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "connect", Quota: 1, Window: time.Minute}}
+	if w := s.send(t, limiter, r); w.Code != http.StatusTooManyRequests || len(s.left) != 0 {
+		t.Errorf("got %d, left with %q", w.Code, s.left)
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/connection"
+	"recordbridge/shared/connection/view"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
@@ -34,43 +34,24 @@ type request struct {
 	ID string `path:"orgConnectionId"`
 }
 
-// response is spec section 2.1.
-type response struct {
-	ID               string            `json:"org_connection_id"`
-	OrgID            string            `json:"org_id"`
-	BrandID          string            `json:"catalog_brand_id"`
-	PortalID         string            `json:"catalog_portal_id"`
-	EndpointID       string            `json:"catalog_endpoint_id"`
-	PlatformType     string            `json:"platform_type"`
-	APIMode          org.Mode          `json:"api_mode"`
-	Status           connection.Status `json:"status"`
-	Scope            string            `json:"scope,omitempty"`
-	ConsentExpiresAt string            `json:"consent_expires_at,omitempty"`
-}
-
 // New returns the endpoint.
 func New(d Deps) http.Handler {
-	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Keyed(d.Auth, d.get)})
+	return d.API.Serve(Route, httpapi.Methods{
+		http.MethodGet: httpapi.Keyed(d.Auth, d.get), http.MethodDelete: httpapi.Elsewhere(), // deleteconnection
+	})
 }
 
-func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response, error) {
+func (d Deps) get(ctx context.Context, caller org.Caller, in request) (view.Connection, error) {
 	id, ok := ids.ParseUUID(in.ID)
 	if !ok {
-		return response{}, connection.Missing()
+		return view.Connection{}, connection.Missing()
 	}
 	c, err := d.Connections.Connection(ctx, caller.Tenant, id)
 	if errors.Is(err, fault.NotFound) {
-		return response{}, connection.Missing()
+		return view.Connection{}, connection.Missing()
 	}
 	if err != nil {
-		return response{}, err
+		return view.Connection{}, err
 	}
-	out := response{
-		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID,
-		PlatformType: c.PlatformType, APIMode: c.Tenant.Mode, Status: c.Status, Scope: c.Scope,
-	}
-	if !c.ConsentExpiresAt.IsZero() {
-		out.ConsentExpiresAt = c.ConsentExpiresAt.UTC().Format(time.RFC3339)
-	}
-	return out, nil
+	return view.Of(c), nil
 }

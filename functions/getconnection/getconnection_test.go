@@ -81,5 +81,5 @@ func TestGetConnectionAnswers(t *testing.T) {
 
 func TestGetConnectionKnowsItsCallersAndItsMethods(t *testing.T) {
 	t.Parallel()
-	keyedtest.CheckReader(t, getconnection.Route, route+whole, http.MethodPut, newHandler)
+	keyedtest.CheckReader(t, getconnection.Route, route+whole, http.MethodPut, newHandler, http.MethodDelete)
 }

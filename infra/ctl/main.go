@@ -1,5 +1,5 @@
-// Command ctl is the operator's command line: organisations, credentials, webhooks and institutions of a stack. Where
-// the stack is, AWS's own variables say (AWS_ENDPOINT_URL, AWS_REGION, AWS_PROFILE); its tables and keys come from its
+// Command ctl is the operator's command line: organisations, credentials, webhooks, institutions and
+// our registrations there. Where the stack is, AWS's own variables say (AWS_ENDPOINT_URL, AWS_REGION, AWS_PROFILE); its tables and keys come from its
 // outputs:
 //
 //	aws cloudformation describe-stacks --stack-name recordbridge --query 'Stacks[0].Outputs' > outputs.json
@@ -27,7 +27,7 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
+	if err := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "ctl:", err)
 		os.Exit(1)
 	}
@@ -42,12 +42,23 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   credential revoke   -public-id ID [-all]
   webhook create      -org ID -mode test|live -url URL [-type TYPE ...]
   webhook test        -org ID -mode test|live
-  endpoint create     -fhir-base URL -client-id ID -platform TYPE -mode test|live -name NAME [-scope SCOPES | -access rs|read]
+  endpoint create     -fhir-base URL -platform TYPE -mode test|live -name NAME
+                      [-client-id ID [-client-auth ID] [-scope SCOPES | -access rs|read]]
   platform list
-  platform show       -platform TYPE`
+  platform show       -platform TYPE
+  client create       -method client_secret_basic|client_secret_post -secret-file FILE|- [-org ID -mode test|live]
+  client create       -method private_key_jwt [-algorithm RS384|ES384] [-key-id KID] [-org ID -mode test|live]
+  client rotate       -id ID -secret-file FILE|- [-org ID -mode test|live]
+  client rotate       -id ID -key-id KID [-org ID -mode test|live]
+  registration set    (-endpoint ID | -platform TYPE) -mode test|live -client-id ID [-client-auth ID] [-scope SCOPES] [-org ID]
+  registration show   (-endpoint ID | -platform TYPE) -mode test|live [-org ID]
+  keys jwks           [-rsa]
 
-// commands are the functions behind the words.
-func commands() map[string]command {
+What concerns registrations is everybody's unless -org names an organisation. A client secret is read from a file, or
+from the input with "-secret-file -", and never from an argument, which others on the machine could see.`
+
+// commands are the functions behind the words. Secrets come in through input.
+func commands(input io.Reader) map[string]command {
 	return map[string]command{
 		"organisation create": createOrganisation,
 		"organisation list":   listOrganisations,
@@ -59,13 +70,18 @@ func commands() map[string]command {
 		"endpoint create":     createEndpoint,
 		"platform list":       listPlatforms,
 		"platform show":       showPlatform,
+		"client create":       reading(input, createClient),
+		"client rotate":       reading(input, rotateClient),
+		"registration set":    setRegistration,
+		"registration show":   showRegistration,
+		"keys jwks":           showKeys,
 	}
 }
 
 // command parses its flags and returns what is printed.
 type command func(ctx context.Context, o *operator.Operator, args []string) (any, error)
 
-func run(ctx context.Context, args []string, out io.Writer) error {
+func run(ctx context.Context, args []string, input io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("ctl", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	outputs := flags.String("outputs", "", "")
@@ -73,7 +89,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("no command\n%s", usage)
 	}
 	rest := flags.Args()
-	chosen, ok := commands()[rest[0]+" "+rest[1]]
+	chosen, ok := commands(input)[rest[0]+" "+rest[1]]
 	if !ok {
 		return fmt.Errorf("there is no command %q\n%s", strings.Join(rest[:2], " "), usage)
 	}
@@ -122,16 +138,4 @@ func readOutputs(file string) (map[string]string, error) {
 		outputs[entry.OutputKey] = entry.OutputValue
 	}
 	return outputs, nil
-}
-
-// texts is a flag that may be given several times.
-type texts []string
-
-// String implements flag.Value.
-func (t *texts) String() string { return strings.Join(*t, ",") }
-
-// Set implements flag.Value.
-func (t *texts) Set(value string) error {
-	*t = append(*t, value)
-	return nil
 }

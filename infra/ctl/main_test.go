@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"recordbridge/infra/local/aws"
@@ -19,8 +21,44 @@ import (
 // environment as an operator would, so its tests do not run side by side.
 func newStack(t *testing.T) string {
 	t.Helper()
+	outputs, _ := newRecordedStack(t)
+	return outputs
+}
+
+// recording keeps what was sent to AWS.
+type recording struct {
+	mu   sync.Mutex
+	sent []byte
+}
+
+func (r *recording) note(t *testing.T, request *http.Request) {
+	t.Helper()
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sent = append(append(r.sent, body...), '\n')
+}
+
+// all is everything that was sent so far.
+func (r *recording) all() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return string(r.sent)
+}
+
+// newRecordedStack is newStack with a record of all requests to AWS.
+func newRecordedStack(t *testing.T) (string, *recording) {
+	t.Helper()
 	var cloud *aws.Cloud
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { cloud.ServeHTTP(w, r) }))
+	sent := &recording{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent.note(t, r)
+		cloud.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	cloud, err := aws.New(aws.Options{URL: server.URL})
 	if err != nil {
@@ -47,14 +85,20 @@ func newStack(t *testing.T) string {
 	} {
 		t.Setenv(name, value)
 	}
-	return file
+	return file, sent
 }
 
 // ctl runs a command and returns what it printed.
 func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
 	t.Helper()
+	return ctlWith(t, outputs, "", args...)
+}
+
+// ctlWith is ctl with something to read.
+func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]any, error) {
+	t.Helper()
 	var out bytes.Buffer
-	if err := run(t.Context(), append([]string{"-outputs", outputs}, args...), &out); err != nil {
+	if err := run(t.Context(), append([]string{"-outputs", outputs}, args...), strings.NewReader(input), &out); err != nil {
 		if out.Len() > 0 {
 			t.Errorf("%v printed %s although it failed", args, out.String())
 		}
@@ -67,9 +111,10 @@ func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
 	return printed, nil
 }
 
-func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
-	outputs := newStack(t)
-	done := func(args ...string) map[string]any {
+// doer returns a ctl whose commands have to succeed.
+func doer(t *testing.T, outputs string) func(args ...string) map[string]any {
+	t.Helper()
+	return func(args ...string) map[string]any {
 		t.Helper()
 		printed, err := ctl(t, outputs, args...)
 		if err != nil {
@@ -77,6 +122,11 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 		}
 		return printed
 	}
+}
+
+func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
+	outputs := newStack(t)
+	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-plan", "paid")["id"].(string)
 	credential := done("credential", "create", "-org", id, "-mode", "test", "-redirect", "https://app.example/return")
 	publicID, _ := credential["public_id"].(string)
@@ -101,11 +151,11 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 		t.Errorf("the platform is %v", shown)
 	}
 	var listed bytes.Buffer
-	if err := run(t.Context(), []string{"-outputs", outputs, "platform", "list"}, &listed); err != nil || !strings.Contains(listed.String(), `"private_key_jwt"`) {
+	if err := run(t.Context(), []string{"-outputs", outputs, "platform", "list"}, nil, &listed); err != nil || !strings.Contains(listed.String(), `"private_key_jwt"`) {
 		t.Errorf("the platforms are %s (%v)", listed.String(), err)
 	}
 	listed.Reset()
-	if err := run(t.Context(), []string{"-outputs", outputs, "organisation", "list"}, &listed); err != nil || strings.Count(listed.String(), id) != 2 {
+	if err := run(t.Context(), []string{"-outputs", outputs, "organisation", "list"}, nil, &listed); err != nil || strings.Count(listed.String(), id) != 2 {
 		t.Errorf("the list is %s (%v), want the organisation in both modes", listed.String(), err)
 	}
 }
@@ -130,7 +180,10 @@ func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
 		{"endpoint", "create", "-name", "No base"},
 		{"endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "c", "-platform", "epc", "-name", "X"},
 		{"endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "c", "-platform", "epic", "-name", "X", "-access", "write"},
+		{"endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "c", "-platform", "epic", "-name", "X", "-access", "rs", "-scope", "openid"},
 		{"platform", "show", "-platform", "nobody"},
+		{"organisation", "create", "-name", "X", "left over"},
+		{"keys", "jwks", "-pem"},
 	} {
 		if _, err := ctl(t, outputs, args...); err == nil {
 			t.Errorf("%v was accepted", args)

@@ -18,6 +18,8 @@ const (
 	keyed      access = iota + 1 // HTTP Basic
 	byPublicID                   // JSON for browsers, by public id
 	page                         // a page that a browser opens
+	bearer                       // JSON for browsers, by public id and the attempt's own token
+	open                         // for everybody: what it shows is public
 	foreign                      // not our API: the sandbox plays somebody else's server
 )
 
@@ -25,6 +27,11 @@ const (
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
+		"GET /bridge/reconnect":                                    page,
+		"POST /bridge/attempts":                                    byPublicID,
+		"GET /bridge/attempts/{attemptId}":                         bearer,
+		"GET /.well-known/jwks.json":                               open,
+		"DELETE /bridge/org_connection/{orgConnectionId}":          keyed,
 		"GET /bridge/callback":                                     page,
 		"GET /bridge/org":                                          byPublicID,
 		"POST /bridge/fhir/ehi-export":                             keyed,
@@ -79,7 +86,7 @@ func TestEveryRouteIsProtected(t *testing.T) {
 					t.Errorf("%s: say in routeAccess who may call it", name)
 				case kind == keyed:
 					f.checkKeyed(t, route)
-				case kind == byPublicID:
+				case kind == byPublicID, kind == bearer:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
 				case kind == page && !strings.HasSuffix(route.Path, "/callback"):
 					f.checkPublicID(t, route, http.StatusBadRequest, "")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,6 +18,7 @@ type browser struct {
 	t       testing.TB
 	do      func(*http.Request) (*http.Response, error)
 	cookies map[string]string
+	header  http.Header // sent with every request
 }
 
 func (s *stack) browser() *browser {
@@ -69,6 +71,7 @@ func (b *browser) get(target *url.URL) *visited {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, target.String(), nil)
 	must(b.t, err)
+	maps.Copy(r.Header, b.header)
 	for name, value := range b.cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}

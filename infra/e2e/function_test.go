@@ -14,12 +14,19 @@ import (
 
 	callbackwiring "recordbridge/functions/callback/wiring"
 	connectwiring "recordbridge/functions/connect/wiring"
+	createattemptwiring "recordbridge/functions/createattempt/wiring"
 	createexportwiring "recordbridge/functions/createexport/wiring"
+	deleteconnectionwiring "recordbridge/functions/deleteconnection/wiring"
 	downloadexportwiring "recordbridge/functions/downloadexport/wiring"
 	exportworkerwiring "recordbridge/functions/exportworker/wiring"
+	getattemptwiring "recordbridge/functions/getattempt/wiring"
 	getconnectionwiring "recordbridge/functions/getconnection/wiring"
 	getexportwiring "recordbridge/functions/getexport/wiring"
 	getorgwiring "recordbridge/functions/getorg/wiring"
+	jwkswiring "recordbridge/functions/jwks/wiring"
+	reconnectwiring "recordbridge/functions/reconnect/wiring"
+	refreshschedulerwiring "recordbridge/functions/refreshscheduler/wiring"
+	refreshworkerwiring "recordbridge/functions/refreshworker/wiring"
 	sandboxehrwiring "recordbridge/functions/sandboxehr/wiring"
 	sweeperwiring "recordbridge/functions/sweeper/wiring"
 	webhookworkerwiring "recordbridge/functions/webhookworker/wiring"
@@ -165,17 +172,24 @@ type builder func(ctx context.Context, lookup func(string) (string, bool), p con
 
 func builders() map[string]builder {
 	return map[string]builder{
-		"connect":        answering(connectwiring.Build),
-		"callback":       answering(callbackwiring.Build),
-		"createexport":   answering(createexportwiring.Build),
-		"getexport":      answering(getexportwiring.Build),
-		"downloadexport": answering(downloadexportwiring.Build),
-		"getconnection":  answering(getconnectionwiring.Build),
-		"getorg":         answering(getorgwiring.Build),
-		"sandboxehr":     answering(sandboxehrwiring.Build),
-		"exportworker":   answering(exportworkerwiring.Build),
-		"webhookworker":  answering(webhookworkerwiring.Build),
-		"sweeper":        silent(sweeperwiring.Build),
+		"connect":          answering(connectwiring.Build),
+		"reconnect":        answering(reconnectwiring.Build),
+		"createattempt":    answering(createattemptwiring.Build),
+		"getattempt":       answering(getattemptwiring.Build),
+		"callback":         answering(callbackwiring.Build),
+		"jwks":             answering(jwkswiring.Build),
+		"createexport":     answering(createexportwiring.Build),
+		"getexport":        answering(getexportwiring.Build),
+		"downloadexport":   answering(downloadexportwiring.Build),
+		"getconnection":    answering(getconnectionwiring.Build),
+		"deleteconnection": answering(deleteconnectionwiring.Build),
+		"getorg":           answering(getorgwiring.Build),
+		"sandboxehr":       answering(sandboxehrwiring.Build),
+		"exportworker":     answering(exportworkerwiring.Build),
+		"webhookworker":    answering(webhookworkerwiring.Build),
+		"refreshworker":    answering(refreshworkerwiring.Build),
+		"refreshscheduler": silent(refreshschedulerwiring.Build),
+		"sweeper":          silent(sweeperwiring.Build),
 	}
 }
 

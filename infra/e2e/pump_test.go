@@ -130,12 +130,16 @@ func (s *stack) loseMessages() {
 	}
 }
 
-// sweep fires the schedule once. A sweeper that crashes is one minute late, no more.
+// sweep fires every schedule once. One that crashes is one minute late, no more.
 func (s *stack) sweep() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
 	must(s.t, err)
-	_, _ = s.Invoke(s.t.Context(), "SweeperFunction", payload)
+	for _, f := range s.template.Functions {
+		if len(f.Schedules) > 0 {
+			_, _ = s.Invoke(s.t.Context(), f.LogicalID, payload)
+		}
+	}
 }
 
 // settle lets minutes pass, with a sweep and the workers in each.
@@ -210,6 +214,18 @@ func (r row) text(name string) string {
 		return value.Value
 	}
 	return ""
+}
+
+func (r row) number(name string) int {
+	value, ok := r[name].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(value.Value)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // due lists the keys of the Work rows that the sweeper still has to look at before a time.

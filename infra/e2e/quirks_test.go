@@ -16,6 +16,7 @@ import (
 type quirk struct {
 	with     string // switches of the sandbox
 	platform string // "" for sandbox
+	authID   string // how our client authenticates; "" for a public client
 	refused  string // the error that the application gets; "" when the connection is made
 	later    bool   // the export is asked for two hours later, when the access token has expired
 	failed   export.Reason
@@ -115,6 +116,6 @@ func (s *stack) connectURLOf(q quirk) string {
 	must(s.t, s.operator.AddEndpoint(s.t.Context(), catalog.Endpoint{
 		ID: at.Sandbox.EndpointID, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital",
 		FHIRBase: baseURL + "/sandbox/with/" + q.with + "/fhir", PlatformType: platform, FHIRVersion: "4.0.1", Mode: string(org.Test),
-	}, catalog.Registration{ClientID: sandboxehr.DefaultClientID}))
+	}, catalog.Registration{ClientID: sandboxehr.DefaultClientID, AuthID: q.authID}))
 	return connectURL(at)
 }

@@ -51,7 +51,8 @@ type stack struct {
 	inbox    *inbox.Inbox
 	gateway  http.Handler
 	logs     *bytes.Buffer
-	orgID    string // of the first organisation
+	orgID    string            // of the first organisation
+	secrets  map[string]string // of webhooks that a test made, by the path of their inbox
 
 	authority     *iam.Authority
 	expectDenials bool
@@ -89,7 +90,7 @@ func newStack(tb testing.TB, o options) *stack {
 	must(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
 	s := &stack{
 		t: tb, cloud: cloud, authority: authority, tap: o.tap, retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
-		functions: map[string]*function{},
+		functions: map[string]*function{}, secrets: map[string]string{},
 	}
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
 	for _, declared := range loaded.Functions {

@@ -29,6 +29,7 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
             - {Sid: Things, Effect: Allow, Action: ["s3:GetObject"], Resource: ["*", !Sub "${Files.Arn}*", "arn:aws:s3:::files/*"]}
             - {Sid: Indexes, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Sub "${Table.Arn}/index/*"]}
             - {Sid: Joined, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Join ["", [!GetAtt Table.Arn, "/index/*"]]]}
+            - {Sid: Chosen, Effect: Allow, Action: ["kms:Sign"], Resource: [!If [Second, !GetAtt Key.Arn, "*"], !If [Second, !GetAtt Key.Arn, !Ref "AWS::NoValue"]]}
             - {Sid: Guess, Effect: Allow, Action: ["dynamodb:Get?tem"], Resource: [!Sub "${Table.Arn}?"]}
             - {Sid: Keys, Effect: Allow, Action: ["kms:Decrypt"], Resource: ["*"], Condition: {StringEquals: {"kms:EncryptionContext:purpose": tokens}}}
             - {Sid: Rest, Effect: Allow, NotAction: ["iam:*"], NotResource: [!GetAtt Table.Arn]}
@@ -70,6 +71,7 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
       PolicyDocument:
         Statement: [{Sid: World, Effect: Allow, Principal: "*", Action: s3:*, Resource: !Sub "${Files.Arn}/*"}]
 `)),
+		"Bad: Chosen allows the resource *",
 		"Bad: Guess allows the action dynamodb:Get?tem",
 		"Bad: Guess allows the resource ${Table.Arn}?",
 		"Bad: Indexes allows the resource ${Table.Arn}/index/*",

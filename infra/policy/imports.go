@@ -8,7 +8,7 @@ func layers() [][]string {
 		{"fault", "ids", "secret", "logx", "fhir", "ratelimit"},
 		{
 			"org", "due", "catalog", "flow", "connection", "tokens", "export", "webhook",
-			"refresh", "tefca", "support", "dashboard",
+			"refresh", "disconnect", "tefca", "support", "dashboard",
 		},
 		{"smart", "safehttp"},
 		{"store", "queue", "blob", "kms", "mail"},

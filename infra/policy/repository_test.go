@@ -184,14 +184,20 @@ func makeTargets() []string {
 // reserved tells who may touch what patients' tokens are made of, and each key, secret and file (architecture
 // section 6). A function that needs another one is a decision, which is made here.
 func reserved() map[string][]string {
-	tokens := []string{"CallbackFunction", "ExportWorkerFunction"}
+	tokens := []string{"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction"}
+	signers := []string{"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "JwksFunction"}
 	return map[string][]string{
 		"TokensTable": tokens,
 		"TokensKey":   tokens,
-		"SecretsKey":  {"ConnectFunction", "CallbackFunction", "WebhookWorkerFunction"},
-		"FilesKey":    {"ExportWorkerFunction", "DownloadExportFunction"},
+		"SecretsKey": {
+			"ConnectFunction", "CallbackFunction", "WebhookWorkerFunction",
+			"ExportWorkerFunction", "RefreshWorkerFunction", // client secrets
+		},
+		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
+		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction"},
 		"KeyHashingSecret": {
 			"CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
+			"DeleteConnectionFunction", "ReconnectFunction",
 		},
 		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction"},
 		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "SweeperFunction"},

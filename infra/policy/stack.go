@@ -185,11 +185,15 @@ func short(v any) string {
 	return scalar(v)
 }
 
-// shorts is short of every item.
+// shorts is short of every item, and of both items that an Fn::If chooses between.
 func shorts(v any) []string {
 	all := make([]string, 0, len(list(v)))
 	for _, item := range list(v) {
-		all = append(all, short(item))
+		if choice := list(at(item, "Fn::If")); len(choice) == 3 {
+			all = append(all, shorts(choice[1:])...)
+		} else if at(item, "Ref") != "AWS::NoValue" {
+			all = append(all, short(item))
+		}
 	}
 	return all
 }

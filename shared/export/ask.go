@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
+	"recordbridge/shared/refresh"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
 )
@@ -37,7 +38,7 @@ type session struct {
 func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (*session, error) {
 	set, version, err := w.Tokens.Current(ctx, task.Tenant, task.ConnectionID)
 	if err != nil {
-		return nil, tokenFailure(err)
+		return nil, tokenFailure(err, w.Now())
 	}
 	if set.Overdue != nil {
 		logx.Add(ctx, slog.Any("refresh_overdue", set.Overdue))
@@ -53,7 +54,12 @@ func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (
 	return s, nil
 }
 
-func tokenFailure(err error) error {
+// tokenFailure says what to do without a token. A token endpoint that is not asked for now, because others are at it, is
+// no setback: the task comes again.
+func tokenFailure(err error, now time.Time) error {
+	if busy, ok := errors.AsType[*refresh.BusyError](err); ok {
+		return &handOverError{wait: busy.RetryAt.Sub(now)}
+	}
 	if errors.Is(err, tokens.ErrRefused) || errors.Is(err, tokens.ErrNothingToRenew) || errors.Is(err, fault.NotFound) {
 		return &verdict{reason: TokenRefreshFailure, cause: err}
 	}
@@ -115,7 +121,7 @@ func (s *session) renew(ctx context.Context) (again bool, failure error) {
 		}
 	}
 	if err != nil {
-		return false, tokenFailure(err)
+		return false, tokenFailure(err, s.now())
 	}
 	s.current, s.version = set, version
 	return true, nil

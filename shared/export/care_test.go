@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/refresh"
 	"recordbridge/shared/tokens"
 )
 
@@ -42,6 +44,26 @@ func TestARefusalMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestATokenEndpointThatIsBusyIsNoSetback(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		for range 10 { // twice as often as a failure would be taken
+			b.desk.current = fmt.Errorf("refresh: %w", &refresh.BusyError{RetryAt: time.Now().Add(2 * time.Minute)})
+			b.work(t, 0)
+			if wait := b.nudges.tasks[len(b.nudges.tasks)-1]; wait != 2*time.Minute || b.store.task.Status != export.Pending {
+				t.Fatalf("waits %v, status %s", wait, b.store.task.Status)
+			}
+			<-time.After(2 * time.Minute)
+		}
+		b.desk.current = nil
+		b.finish(t)
+		if b.store.task.Status != export.Success {
+			t.Errorf("status %s", b.store.task.Status)
+		}
+	})
 }
 
 func TestATaskWhoseRefusalCannotBeNotedIsTriedAgain(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
@@ -31,26 +32,36 @@ func (w Worker) succeed(ctx context.Context, task Task, file File, stats webhook
 	if w.SendDownloadLink {
 		data.DownloadLink = &link
 	}
-	return w.finish(ctx, task, webhook.ExportSucceeded, data)
+	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, now, data)
+	if err != nil {
+		return err
+	}
+	return w.finish(ctx, task, event)
+}
+
+// Fail returns the task as it has failed at a time, and the event that tells of it (spec section 6.2). The error is only
+// that of encoding the event.
+func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
+	t.Status, t.FailureReason, t.FinishedAt = Failed, reason, at
+	event, err := webhook.NewEvent(t.Tenant, webhook.ExportFailed, t.ID, 0, at, webhook.ExportFailure{
+		FailureReason: string(reason), OrgConnectionID: t.ConnectionID, TaskID: t.ID, OrgID: t.Tenant.OrgID,
+	})
+	return t, event, err
 }
 
 // fail ends the task with a reason and its event.
 func (w Worker) fail(ctx context.Context, task Task, reason Reason) error {
-	task.Status, task.FailureReason, task.FinishedAt = Failed, reason, w.Now()
-	err := w.finish(ctx, task, webhook.ExportFailed, webhook.ExportFailure{
-		FailureReason: string(reason), OrgConnectionID: task.ConnectionID, TaskID: task.ID, OrgID: task.Tenant.OrgID,
-	})
-	if errors.Is(err, fault.Conflict) {
-		return nil
-	}
-	return err
-}
-
-func (w Worker) finish(ctx context.Context, task Task, t webhook.Type, data any) error {
-	event, err := webhook.NewEvent(task.Tenant, t, task.ID, 0, task.FinishedAt, data)
+	task, event, err := task.Fail(reason, w.Now())
 	if err != nil {
 		return err
 	}
+	if err := w.finish(ctx, task, event); !errors.Is(err, fault.Conflict) {
+		return err
+	}
+	return nil
+}
+
+func (w Worker) finish(ctx context.Context, task Task, event webhook.Event) error {
 	// A result that is ready is stored even when the run's time has just ended.
 	ctx = context.WithoutCancel(ctx)
 	if err := w.Store.FinishTask(ctx, task, event); err != nil {

@@ -39,6 +39,7 @@ type Task struct {
 	ID            string // 32 hex digits
 	Tenant        org.Tenant
 	ConnectionID  string
+	Previous      string // id of the connection's task before this one, empty for its first
 	Status        Status
 	FailureReason Reason
 	Stats         webhook.Stats

@@ -20,10 +20,13 @@ type CapabilityResource struct {
 }
 
 // OAuthURIs are the endpoints that servers without a SMART configuration document state in an extension (SMART App
-// Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). They may be relative.
+// Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). They may be relative. Introspect and Revoke are
+// empty more often than not.
 type OAuthURIs struct {
-	Authorize string
-	Token     string
+	Authorize  string
+	Token      string
+	Introspect string
+	Revoke     string
 }
 
 // oauthExtension is the url of the extension that holds OAuthURIs.
@@ -98,6 +101,10 @@ func oauthURIs(outer extension) OAuthURIs {
 			found.Authorize = inner.ValueURI
 		case "token":
 			found.Token = inner.ValueURI
+		case "introspect":
+			found.Introspect = inner.ValueURI
+		case "revoke":
+			found.Revoke = inner.ValueURI
 		}
 	}
 	return found

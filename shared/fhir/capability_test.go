@@ -17,7 +17,8 @@ func TestParseCapabilityReadsTypesParametersAndEndpoints(t *testing.T) {
 	  {"mode":"server",
 	   "security":{"extension":[{"url":"http://example.org/other","extension":[{"url":"token","valueUri":"wrong"}]},
 	     {"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris","extension":[
-	       {"url":"authorize","valueUri":"https://ehr.example/authorize"},{"url":"token","valueUri":"token"},{"url":"manage","valueUri":"x"}]}]},
+	       {"url":"authorize","valueUri":"https://ehr.example/authorize"},{"url":"token","valueUri":"token"},{"url":"manage","valueUri":"x"},
+	       {"url":"introspect","valueUri":"introspect"},{"url":"revoke","valueUri":"/revoke"}]}]},
 	   "resource":[{"type":"Patient"},{"type":"Observation","searchParam":[{"name":"patient"},{"name":"code"}]},{"type":"../x"}]}]}`
 	got, err := fhir.ParseCapability([]byte(raw))
 	if err != nil {
@@ -29,7 +30,7 @@ func TestParseCapabilityReadsTypesParametersAndEndpoints(t *testing.T) {
 			{Type: "Patient"},
 			{Type: "Observation", SearchParams: []string{"patient", "code"}},
 		},
-		OAuth: fhir.OAuthURIs{Authorize: "https://ehr.example/authorize", Token: "token"},
+		OAuth: fhir.OAuthURIs{Authorize: "https://ehr.example/authorize", Token: "token", Introspect: "introspect", Revoke: "/revoke"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ParseCapability (-want +got):\n%s", diff)

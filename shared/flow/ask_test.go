@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"testing"
+	"time"
 
 	"recordbridge/shared/flow"
 )
@@ -72,5 +73,32 @@ func TestThePlatformsMannersAreKept(t *testing.T) {
 		if w.asked.Aud != manners.Aud || (w.asked.Nonce != "") != manners.Nonce {
 			t.Errorf("%+v: aud %q, nonce %q", manners, w.asked.Aud, w.asked.Nonce)
 		}
+	}
+}
+
+func TestWhatAServerSaysOfItselfWinsOverItsPlatform(t *testing.T) {
+	t.Parallel()
+	known := flow.Upstream{
+		Revocation: "https://platform.example/revoke", Introspection: "https://platform.example/introspect",
+		IntrospectBearer: true, Consent: 90 * 24 * time.Hour,
+	}
+	for name, c := range map[string]struct{ revocation, introspection, wantRevocation, wantIntrospection string }{
+		"both said":    {"https://ehr.example/revoke", "https://ehr.example/introspect", "https://ehr.example/revoke", "https://ehr.example/introspect"},
+		"neither said": {"", "", known.Revocation, known.Introspection},
+		"one said":     {"https://ehr.example/revoke", "", "https://ehr.example/revoke", known.Introspection},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			w.authority.Revocation, w.authority.Introspection, w.manners.Upstream = c.revocation, c.introspection, known
+			if _, err := w.completer(t).Complete(t.Context(), w.start(t, request(t)).back()); err != nil {
+				t.Fatal(err)
+			}
+			want := known
+			want.Revocation, want.Introspection = c.wantRevocation, c.wantIntrospection
+			if got := w.grants[0].Upstream; got != want {
+				t.Errorf("the exchange got %+v, want %+v", got, want)
+			}
+		})
 	}
 }

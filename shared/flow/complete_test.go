@@ -14,8 +14,10 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
+	"recordbridge/shared/refresh"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
 )
 
 // theConclusion returns the one conclusion there is.
@@ -27,16 +29,23 @@ func (w *world) theConclusion(t *testing.T) flow.Conclusion {
 	return w.concluded[0]
 }
 
-// wantNoConnection checks that an attempt left nothing but, at most, the code it ended with.
+// wantNoConnection checks that an attempt left nothing but, at most, what it ended with and the event that tells so.
 func wantNoConnection(t *testing.T, w *world) {
 	t.Helper()
+	told := 0
 	for _, c := range w.concluded {
-		if c.Connection.ID != "" || len(c.Tokens.Sealed) != 0 || len(c.Events) != 0 {
-			t.Errorf("a failed attempt left %+v", c)
+		if c.Connection.ID != "" || len(c.Tokens.Sealed) != 0 || c.Error == "" {
+			t.Errorf("a failed attempt left the connection %q, %d bytes of tokens, error %q", c.Connection.ID, len(c.Tokens.Sealed), c.Error)
+		}
+		for _, event := range c.Events {
+			told++
+			if event.Type != webhook.ConnectionFailed {
+				t.Errorf("a failed attempt told of %s", event.Type)
+			}
 		}
 	}
-	if len(w.nudged) != 0 {
-		t.Errorf("nudged %v", w.nudged)
+	if len(w.nudged) != told {
+		t.Errorf("nudged %v of %d events", w.nudged, told)
 	}
 }
 
@@ -56,6 +65,7 @@ func TestCompleteAnswersWithExactlyTheResultFields(t *testing.T) {
 			want := url.Values{
 				"org_connection_id": {w.theConclusion(t).Connection.ID}, "endpoint_id": {endpointID}, "portal_id": {portalID},
 				"brand_id": {brandID}, "connection_status": {"authorized"}, "platform_type": {"sandbox"}, "request_id": {"request-1"},
+				"scope": {"patient/*.read"},
 			}
 			if external {
 				want["external_id"], want["external_state"] = []string{"patient-7"}, []string{"visit-9"}
@@ -84,6 +94,7 @@ func TestCompleteStoresAWholeConnection(t *testing.T) {
 			ID: c.Connection.ID, Tenant: tenant, Status: connection.Authorized, BrandID: brandID, PortalID: portalID,
 			EndpointID: endpointID, PlatformType: "sandbox", Scope: "patient/*.read", Generation: 1, CreatedAt: time.Now(),
 			Patient: newKeyring(t).Sign([]byte("patient|" + fhirBase + "|p1")),
+			Care:    connection.Care{RefreshAt: refresh.Next(c.Connection.ID, w.set, time.Now())},
 		}
 		if diff := cmp.Diff(want, c.Connection); diff != "" {
 			t.Errorf("connection (-want +got):\n%s", diff)
@@ -130,7 +141,7 @@ func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []flow.Grant{{
-		Tenant: tenant,
+		Tenant:        tenant,
 		TokenEndpoint: "https://ehr.example/token", Issuer: issuer, ClientID: "client", RedirectURI: callbackURI, FHIRBase: fhirBase,
 		Scope: "launch/patient patient/*.rs", Code: secret.New("code"), Verifier: secret.New(verifier),
 	}}

@@ -15,8 +15,12 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// CallbackPath is our own redirect URI at every portal, behind the base URL.
-const CallbackPath = "/bridge/callback"
+const (
+	// CallbackPath is our own redirect URI at every portal, behind the base URL.
+	CallbackPath = "/bridge/callback"
+	// ConnectPath is where a browser leaves for a portal, behind the base URL.
+	ConnectPath = "/bridge/connect"
+)
 
 // VerifierPurpose stands in the encryption context of sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
@@ -29,29 +33,67 @@ const lifetime = 30 * time.Minute
 type Attempt struct {
 	ID            string
 	Tenant        org.Tenant
-	RedirectURI   string // proven to be registered when the attempt began
+	Status        Status
+	RedirectURI   string // proven to be registered when the attempt began; empty for a widget's
+	TokenHash     string // SHA-256 of what the widget asks after its attempt with, hex; empty in redirect mode
+	Reconnect     string // the connection that is authorised again; empty for a new one
 	EndpointID    string
 	BrandID       string
 	PortalID      string
 	PlatformType  string
-	FHIRBase      string
-	Issuer        string
-	IssRequired   bool // the portal promises iss on its return (RFC 9207)
-	TokenEndpoint string
-	KeySet        string // where the keys are that sign id_tokens; empty when not known
-	Userinfo      string // empty when there is none
-	ClientID      string
-	ClientAuthID  string // of the client's authentication; empty for a public client
-	Upstream      Upstream
-	Scope         string // asked
-	RepeatScope   bool   // every refresh has to name the scope again
-	NonceHash     string // HashNonce of what the id_token must repeat; empty when openid was not asked for
-	Verifier      []byte // PKCE verifier, sealed
 	ExternalID    string
 	ExternalState string
 	RequestID     string
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
+
+	FHIRBase              string
+	Issuer                string
+	IssRequired           bool // the portal promises iss on its return (RFC 9207)
+	AuthorizationEndpoint string
+	TokenEndpoint         string
+	KeySet                string // where the keys are that sign id_tokens; empty when not known
+	Userinfo              string // empty when there is none
+	ClientID              string
+	ClientAuthID          string // of the client's authentication; empty for a public client
+	Upstream              Upstream
+	Aud                   string // sent as aud; empty: not sent
+	Scope                 string // asked
+	RepeatScope           bool   // every refresh has to name the scope again
+	Nonce                 bool   // one is sent
+	NoChallenge           bool   // no PKCE challenge is sent
+
+	// What is made when the browser leaves.
+	NonceHash string // HashNonce of what the id_token must repeat; empty when none was sent
+	Verifier  []byte // PKCE verifier, sealed
+
+	Ending Ending // once it is done or failed
+}
+
+// Status is how far an attempt is.
+type Status string
+
+// The statuses. An attempt that is created or open when its time has passed is expired; that is decided on reading
+// (decisions section 9) and never stored.
+const (
+	Created Status = "created" // by a widget, whose browser has not left yet
+	Open    Status = "open"    // the browser is at the portal
+	Done    Status = "done"
+	Failed  Status = "failed"
+	Expired Status = "expired"
+)
+
+// Ending is what an attempt came to: a connection, or an error and its cause (see causes.go).
+type Ending struct {
+	ConnectionID     string
+	ConnectionStatus connection.Status
+	Scope            string    // granted
+	ConsentExpiresAt time.Time // zero when unknown
+
+	Error       string
+	Description string
+	Cause       string
+	RequestID   string // of the request that ended in the error
 }
 
 // State is what a return is found by: the hash of the state value, usable once, by the browser it was given to.
@@ -63,26 +105,70 @@ type State struct {
 	ExpiresAt   time.Time
 }
 
+// Ticket is what a browser begins a widget's attempt with: the hash of the start value, usable once.
+type Ticket struct {
+	Hash      string // SHA-256 of the start value, hex
+	Tenant    org.Tenant
+	AttemptID string
+	ExpiresAt time.Time
+}
+
 // Conclusion is everything that the end of an attempt stores, in one transaction.
 type Conclusion struct {
-	Attempt    Attempt
-	Error      string                // error code the attempt ended with, empty on success
-	Connection connection.Connection // without an id when none comes of it
-	Tokens     tokens.Row            // without Sealed when there are none
-	Events     []webhook.Event
+	Attempt     Attempt
+	Error       string // error code the attempt ended with, empty on success
+	Description string // of the error, as the browser is told
+	Cause       string // of the error
+	RequestID   string // of the request that ended in the error
+	// Connection has no id when none comes of it. One with a revision is a reconnect: it replaces that revision.
+	Connection connection.Connection
+	// Tokens has no Sealed when there are none. Those of a reconnect replace the version before theirs, or with version 1
+	// are the first, and what was left of an earlier grant (refresh.Store, Upstream) goes with it.
+	Tokens tokens.Row
+	Events []webhook.Event
+}
+
+// Attempts reads attempts.
+type Attempts interface {
+	// Attempt reads an attempt, consistently; fault.NotFound.
+	Attempt(ctx context.Context, tenant org.Tenant, id string) (Attempt, error)
 }
 
 // Store keeps attempts and states.
 type Store interface {
-	// BeginAttempt creates the attempt and its state in one transaction.
+	Attempts
+	// BeginAttempt creates the attempt, open, and its state in one transaction.
 	BeginAttempt(ctx context.Context, attempt Attempt, state State) error
 	// TakeState removes a state and returns it, if it is there, not expired at now and bound to bindingHash; else
 	// fault.NotFound and nothing is removed.
 	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
-	// Attempt reads an attempt, consistently; fault.NotFound.
-	Attempt(ctx context.Context, tenant org.Tenant, id string) (Attempt, error)
-	// ConcludeAttempt stores a conclusion in one transaction.
+	// ConcludeAttempt stores a conclusion in one transaction; fault.Conflict when the attempt is not open, or a row that
+	// it replaces has changed since it was read.
 	ConcludeAttempt(ctx context.Context, c Conclusion) error
+}
+
+// Widgets keeps what attempts of widgets need more than others.
+type Widgets interface {
+	// CreateAttempt stores the attempt, created, and its ticket in one transaction.
+	CreateAttempt(ctx context.Context, attempt Attempt, ticket Ticket) error
+	// Ticket reads a ticket that is not expired at now, consistently; fault.NotFound.
+	Ticket(ctx context.Context, hash string, now time.Time) (Ticket, error)
+	// OpenAttempt uses a ticket up, makes its attempt open with the attempt's Verifier and NonceHash, and creates the
+	// state, in one transaction; fault.Conflict when the ticket is gone or the attempt is not as it was created.
+	OpenAttempt(ctx context.Context, ticket Ticket, attempt Attempt, state State) error
+}
+
+// Connections reads connections.
+type Connections interface {
+	// Connection reads a connection, consistently; fault.NotFound.
+	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
+}
+
+// TokenVersions reads how many token sets a connection has had; none of them is opened here.
+type TokenVersions interface {
+	// TokenVersion reads the version of the connection's token set, also of one that was ended, consistently; 0 when it
+	// never had any.
+	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 }
 
 // Catalog finds institutions.
@@ -105,6 +191,7 @@ type Authority struct {
 	Introspection         string // introspection_endpoint, or empty
 	Scope                 string // what to ask for of the patient's data
 	Access                string // how scopes say "read and search" there: "read" or "rs"
+	S256                  bool   // it says that it checks PKCE's S256 challenges
 }
 
 // Manners are what a platform wants the authorization request to look like (fhir.md section 1.6).
@@ -114,6 +201,8 @@ type Manners struct {
 	Nonce bool   // wanted even where openid is not asked for
 	// RepeatScope says that a refresh without scope is refused, against RFC 6749 section 6.
 	RepeatScope bool
+	// NoChallenge says that the platform refuses a PKCE challenge; then none is sent, and no verifier.
+	NoChallenge bool
 	Upstream    Upstream
 }
 
@@ -139,7 +228,7 @@ type Authorization struct {
 	Scope       string
 	State       string
 	Aud         string // empty: not sent
-	Challenge   string
+	Challenge   string // empty: not sent
 	Nonce       string // empty: not sent
 }
 
@@ -159,7 +248,7 @@ type Grant struct {
 	Scope         string // asked
 	RepeatScope   bool   // goes into the token set
 	Code          secret.Text
-	Verifier      secret.Text
+	Verifier      secret.Text // empty where no challenge was sent
 }
 
 // PortalError is a health system's refusal, as one of the codes that are passed through (spec section 7.2).
@@ -177,8 +266,9 @@ type Portal interface {
 	AuthorizeURL(request Authorization) (string, error)
 	// NewVerifier makes a PKCE verifier and its S256 challenge.
 	NewVerifier() (verifier secret.Text, challenge string, err error)
-	// Exchange gets tokens for a code, and the patient they are for. A refusal is a *PortalError; anything else is a
-	// failure of the exchange, such as an id_token that is forged or does not repeat the nonce.
+	// Exchange gets tokens for a code, and the patient they are for. A refusal is a *PortalError; fault.Unavailable says
+	// that our client could not prove who it is and nothing was sent; anything else is a failure of the exchange, such as
+	// an id_token that is forged or does not repeat the nonce.
 	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
 }
 

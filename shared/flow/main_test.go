@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/ids"
@@ -54,6 +55,10 @@ type world struct {
 	manners   flow.Manners
 	attempts  map[string]flow.Attempt
 	states    map[string]flow.State
+	tickets   map[string]flow.Ticket
+	conns     map[string]connection.Connection
+	rows      map[string]tokens.Row
+	meddle    func() // runs before a conclusion is stored, once
 	concluded []flow.Conclusion
 	nudged    []string
 
@@ -68,7 +73,8 @@ type world struct {
 func newWorld() *world {
 	return &world{
 		scope: "launch/patient patient/*.rs", manners: flow.Manners{Aud: fhirBase},
-		attempts: map[string]flow.Attempt{}, states: map[string]flow.State{},
+		attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}, tickets: map[string]flow.Ticket{},
+		conns: map[string]connection.Connection{}, rows: map[string]tokens.Row{},
 		authority: flow.Authority{
 			Issuer: issuer, AuthorizationEndpoint: "https://ehr.example/authorize", TokenEndpoint: "https://ehr.example/token",
 		},
@@ -111,16 +117,6 @@ func (w *world) Attempt(_ context.Context, owner org.Tenant, id string) (flow.At
 		return flow.Attempt{}, fault.Missing("no attempt")
 	}
 	return attempt, w.fails("Attempt")
-}
-
-func (w *world) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.fails("ConcludeAttempt"); err != nil {
-		return err
-	}
-	w.concluded = append(w.concluded, c)
-	return nil
 }
 
 func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
@@ -210,14 +206,14 @@ func (w *world) fails(method string) error {
 
 func (w *world) starter() flow.Starter {
 	return flow.Starter{
-		Store: w, Catalog: w, Portal: w, Platforms: w, Sealer: w, Callback: callbackURI, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+		Store: w, Widgets: w, Catalog: w, Connections: w, Portal: w, Platforms: w, Sealer: w, Callback: callbackURI, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
 	}
 }
 
 func (w *world) completer(t *testing.T) flow.Completer {
 	t.Helper()
 	return flow.Completer{
-		Store: w, Portal: w, Sealer: w, Vault: tokens.Vault{Sealer: w}, Hashing: newKeyring(t), Nudger: w,
+		Store: w, Connections: w, Versions: w, Portal: w, Sealer: w, Vault: tokens.Vault{Sealer: w}, Hashing: newKeyring(t), Nudger: w,
 		Callback: callbackURI, Now: time.Now, NewID: ids.Random,
 	}
 }
@@ -262,7 +258,10 @@ func (w *world) start(t *testing.T, r flow.Request) browser {
 
 // back is the return with a code.
 func (b browser) back() flow.Return {
-	return flow.Return{State: b.state, Code: secret.New("code"), Cookie: func(name string) string { return b.cookies[name] }}
+	return flow.Return{
+		State: b.state, Code: secret.New("code"), RequestID: "return-1",
+		Cookie: func(name string) string { return b.cookies[name] },
+	}
 }
 
 func wantFault(t *testing.T, err error, kind fault.Kind, code fault.Code) {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
@@ -23,24 +22,27 @@ import (
 
 // Starter begins attempts.
 type Starter struct {
-	Store     Store
-	Catalog   Catalog
-	Portal    Portal
-	Platforms Platforms
-	Sealer    tokens.Sealer // under the key for verifiers
-	Callback  string        // our own redirect URI at the portals
-	Now       func() time.Time
-	NewID     ids.Source
-	Random    io.Reader
+	Store       Store
+	Widgets     Widgets // of Create and Leave
+	Catalog     Catalog
+	Connections Connections // of reconnects
+	Portal      Portal
+	Platforms   Platforms
+	Sealer      tokens.Sealer // under the key for verifiers
+	Callback    string        // our own redirect URI at the portals
+	Now         func() time.Time
+	NewID       ids.Source
+	Random      io.Reader
 }
 
 // Request asks for an attempt. Its redirect is proven already.
 type Request struct {
 	Caller        org.Caller
-	Redirect      org.VerifiedRedirect
-	EndpointID    string
-	BrandID       string // when given, must be the endpoint's
-	PortalID      string // when given, must be the endpoint's
+	Redirect      org.VerifiedRedirect // none for a widget
+	Reconnect     string               // the connection to authorise again; empty for a new one
+	EndpointID    string               // when Reconnect is given it may be left out, else it must be the connection's
+	BrandID       string               // when given, must be the endpoint's, or the connection's
+	PortalID      string               // when given, must be the endpoint's, or the connection's
 	ExternalID    string
 	ExternalState string
 	RequestID     string
@@ -57,98 +59,102 @@ type Started struct {
 // Start begins an attempt and returns where to send the browser. Errors: fault.Invalid for what was asked,
 // fault.Upstream or fault.Unavailable when the portal cannot be used now.
 func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
-	endpoint, err := s.endpoint(ctx, r)
+	attempt, err := s.pin(ctx, r)
 	if err != nil {
 		return Started{}, err
+	}
+	state, started, err := s.leave(ctx, &attempt)
+	if err != nil {
+		return Started{}, err
+	}
+	if err := s.Store.BeginAttempt(ctx, attempt, state); err != nil {
+		return Started{}, fmt.Errorf("store attempt: %w", err)
+	}
+	return started, nil
+}
+
+// pin checks what is asked for, finds out how the portal is spoken to, and makes the attempt that keeps all of it.
+func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
+	endpoint, err := s.endpoint(ctx, &r)
+	if err != nil {
+		return Attempt{}, err
 	}
 	registration, err := s.Catalog.Registration(ctx, r.Caller.Tenant, endpoint)
 	if errors.Is(err, fault.NotFound) {
-		return Started{}, fault.BadRequest("This institution cannot be connected yet.").Because(err)
+		return Attempt{}, fault.BadRequest("This institution cannot be connected yet.").Because(err)
 	}
 	if err != nil {
-		return Started{}, fmt.Errorf("read registration: %w", err)
+		return Attempt{}, fmt.Errorf("read registration: %w", err)
 	}
 	authority, err := s.Portal.Discover(ctx, endpoint.FHIRBase)
 	if err != nil {
-		return Started{}, fmt.Errorf("discover portal: %w", err)
-	}
-	verifier, challenge, err := s.Portal.NewVerifier()
-	if err != nil {
-		return Started{}, fmt.Errorf("make verifier: %w", err)
+		return Attempt{}, fmt.Errorf("discover portal: %w", err)
 	}
 	manners := s.Platforms.Manners(endpoint.PlatformType, endpoint.FHIRBase, authority)
-	now := s.Now()
-	attempt := Attempt{
-		ID: s.NewID(), Tenant: r.Caller.Tenant, RedirectURI: r.Redirect.URI(),
+	scope, now := cmp.Or(registration.Scope, manners.Scope), s.Now()
+	return Attempt{
+		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RedirectURI: r.Redirect.URI(), Reconnect: r.Reconnect,
 		EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
-		FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
-		TokenEndpoint: authority.TokenEndpoint, KeySet: authority.KeySet, Userinfo: authority.Userinfo,
-		ClientID: registration.ClientID, ClientAuthID: registration.AuthID, Upstream: manners.Upstream, Scope: cmp.Or(registration.Scope, manners.Scope), RepeatScope: manners.RepeatScope,
 		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID,
 		CreatedAt: now, ExpiresAt: now.Add(lifetime),
-	}
-	if attempt.Verifier, err = s.Sealer.Seal(ctx, attempt.Tenant, verifierBinding(attempt), []byte(verifier.Reveal())); err != nil {
-		return Started{}, fmt.Errorf("seal verifier: %w", err)
-	}
-	return s.send(ctx, attempt, manners, authority.AuthorizationEndpoint, challenge)
+		FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
+		AuthorizationEndpoint: authority.AuthorizationEndpoint, TokenEndpoint: authority.TokenEndpoint,
+		KeySet: authority.KeySet, Userinfo: authority.Userinfo, Upstream: upstream(authority, manners),
+		ClientID: registration.ClientID, ClientAuthID: registration.AuthID,
+		Aud: manners.Aud, Scope: scope, RepeatScope: manners.RepeatScope, NoChallenge: manners.NoChallenge,
+		Nonce: manners.Nonce || slices.Contains(strings.Fields(scope), "openid"),
+	}, nil
 }
 
-func (s Starter) endpoint(ctx context.Context, r Request) (catalog.Endpoint, error) {
-	id, ok := ids.ParseUUID(r.EndpointID)
-	if !ok {
-		return catalog.Endpoint{}, fault.BadRequest("endpoint_id is required and must be a UUID.")
-	}
-	endpoint, err := s.Catalog.Endpoint(ctx, id)
-	if errors.Is(err, fault.NotFound) {
-		return catalog.Endpoint{}, catalog.MissingEndpoint()
-	}
+// upstream takes what the server says of itself before what is known of its platform.
+func upstream(authority Authority, manners Manners) Upstream {
+	u := manners.Upstream
+	u.Revocation = cmp.Or(authority.Revocation, u.Revocation)
+	u.Introspection = cmp.Or(authority.Introspection, u.Introspection)
+	return u
+}
+
+// leave makes what binds an attempt to the browser that is about to leave for the portal. Nothing is stored yet.
+func (s Starter) leave(ctx context.Context, attempt *Attempt) (State, Started, error) {
+	verifier, challenge, err := s.Portal.NewVerifier()
 	if err != nil {
-		return catalog.Endpoint{}, fmt.Errorf("read endpoint: %w", err)
+		return State{}, Started{}, fmt.Errorf("make verifier: %w", err)
 	}
-	if endpoint.Status != catalog.EndpointActive || endpoint.Mode != string(r.Caller.Tenant.Mode) {
-		return catalog.Endpoint{}, catalog.MissingEndpoint()
+	if attempt.NoChallenge {
+		verifier, challenge = secret.Text{}, ""
 	}
-	if !isOrNone(r.BrandID, endpoint.BrandID) || !isOrNone(r.PortalID, endpoint.PortalID) {
-		return catalog.Endpoint{}, fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.")
+	if attempt.Verifier, err = s.Sealer.Seal(ctx, attempt.Tenant, verifierBinding(*attempt), []byte(verifier.Reveal())); err != nil {
+		return State{}, Started{}, fmt.Errorf("seal verifier: %w", err)
 	}
-	return endpoint, nil
-}
-
-// isOrNone reports whether a UUID, when one was given, is the expected one in either case of letters.
-func isOrNone(given, expected string) bool { return given == "" || strings.EqualFold(given, expected) }
-
-// send stores the attempt with its state and makes the address at the portal.
-func (s Starter) send(ctx context.Context, attempt Attempt, manners Manners, authorizationEndpoint, challenge string) (Started, error) {
 	value, err := s.random()
 	if err != nil {
-		return Started{}, err
+		return State{}, Started{}, err
 	}
 	cookie, err := s.random()
 	if err != nil {
-		return Started{}, err
+		return State{}, Started{}, err
 	}
 	nonce := ""
-	if manners.Nonce || slices.Contains(strings.Fields(attempt.Scope), "openid") {
+	if attempt.Nonce {
 		if nonce, err = s.random(); err != nil {
-			return Started{}, err
+			return State{}, Started{}, err
 		}
 		attempt.NonceHash = HashNonce(nonce)
+	}
+	address, err := s.Portal.AuthorizeURL(Authorization{
+		Endpoint: attempt.AuthorizationEndpoint, ClientID: attempt.ClientID, RedirectURI: s.Callback, Scope: attempt.Scope,
+		State: value, Aud: attempt.Aud, Challenge: challenge, Nonce: nonce,
+	})
+	if err != nil {
+		return State{}, Started{}, fmt.Errorf("make authorize address: %w", err)
 	}
 	state := State{
 		Hash: hash(value), BindingHash: hash(cookie),
 		Tenant: attempt.Tenant, AttemptID: attempt.ID, ExpiresAt: attempt.ExpiresAt,
 	}
-	address, err := s.Portal.AuthorizeURL(Authorization{
-		Endpoint: authorizationEndpoint, ClientID: attempt.ClientID, RedirectURI: s.Callback, Scope: attempt.Scope,
-		State: value, Aud: manners.Aud, Challenge: challenge, Nonce: nonce,
-	})
-	if err != nil {
-		return Started{}, fmt.Errorf("make authorize address: %w", err)
-	}
-	if err := s.Store.BeginAttempt(ctx, attempt, state); err != nil {
-		return Started{}, fmt.Errorf("store attempt: %w", err)
-	}
-	return Started{URL: address, CookieName: CookieName(value), CookieValue: secret.New(cookie), CookieAge: lifetime}, nil
+	return state, Started{
+		URL: address, CookieName: CookieName(value), CookieValue: secret.New(cookie), CookieAge: attempt.ExpiresAt.Sub(s.Now()),
+	}, nil
 }
 
 // random returns 256 random bits in base64url.

@@ -37,8 +37,9 @@ func TestStartPinsEverythingThatTheReturnNeeds(t *testing.T) {
 			t.Errorf("state (-want +got):\n%s", diff)
 		}
 		wantAttempt := flow.Attempt{
-			ID: attempt.ID, Tenant: tenant, RedirectURI: redirectURI, EndpointID: endpointID, BrandID: brandID, PortalID: portalID,
-			PlatformType: "sandbox", FHIRBase: fhirBase, Issuer: issuer, IssRequired: true, TokenEndpoint: "https://ehr.example/token",
+			ID: attempt.ID, Tenant: tenant, Status: flow.Open, RedirectURI: redirectURI, EndpointID: endpointID, BrandID: brandID, PortalID: portalID,
+			PlatformType: "sandbox", FHIRBase: fhirBase, Issuer: issuer, IssRequired: true,
+			AuthorizationEndpoint: "https://ehr.example/authorize", TokenEndpoint: "https://ehr.example/token", Aud: fhirBase,
 			ClientID: "client", Scope: "launch/patient patient/*.rs", Verifier: attempt.Verifier,
 			ExternalID: "patient-7", ExternalState: "visit-9", RequestID: "request-1", CreatedAt: now, ExpiresAt: now.Add(lifetime),
 		}

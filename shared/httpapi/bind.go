@@ -16,8 +16,9 @@ import (
 //	ConnectionID string `json:"org_connection_id" required:"true"` // JSON body
 //	RedirectURI  string `query:"redirect_uri"`                     // query, sent once at most
 //	TaskID       string `path:"taskId"`                            // path
+//	Site         string `header:"Sec-Fetch-Site"`                  // header, sent once at most
 //
-// query and path fields are strings. The body is read only when there is a json field. Required fields are named in
+// query, path and header fields are strings. The body is read only when there is a json field. Required fields are named in
 // the error when they are missing or empty. All errors are fault.Invalid, TooLarge or UnsupportedMedia.
 type binder[In any] struct {
 	fields  []field
@@ -31,6 +32,7 @@ const (
 	fromBody  source = "json"
 	fromQuery source = "query"
 	fromPath  source = "path"
+	fromHead  source = "header"
 )
 
 type field struct {
@@ -61,7 +63,7 @@ func newBinder[In any]() binder[In] {
 
 func fieldOf(structField reflect.StructField, index int) (field, error) {
 	f := field{index: index, required: structField.Tag.Get("required") == "true"}
-	for _, from := range []source{fromBody, fromQuery, fromPath} {
+	for _, from := range []source{fromBody, fromQuery, fromPath, fromHead} {
 		if tag, ok := structField.Tag.Lookup(string(from)); ok && f.source == "" {
 			f.source = from
 			f.name, _, _ = strings.Cut(tag, ",")
@@ -69,7 +71,7 @@ func fieldOf(structField reflect.StructField, index int) (field, error) {
 	}
 	text := structField.Type.Kind() == reflect.String
 	if f.name == "" || !structField.IsExported() || (f.source != fromBody && !text) {
-		return field{}, fmt.Errorf("bind: field %s needs one of the tags json, query (string) and path (string)", structField.Name)
+		return field{}, fmt.Errorf("bind: field %s needs one of the tags json, query (string), path (string) and header (string)", structField.Name)
 	}
 	return f, nil
 }
@@ -97,7 +99,7 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 	return in, nil
 }
 
-// fill sets a query or path field, always, so that a body cannot name it, and checks that a required one is there.
+// fill sets a query, path or header field, always, so that a body cannot name it, and checks that a required one is there.
 func (f field) fill(target reflect.Value, r *http.Request, query url.Values) error {
 	switch f.source {
 	case fromQuery:
@@ -108,6 +110,12 @@ func (f field) fill(target reflect.Value, r *http.Request, query url.Values) err
 		target.SetString(value)
 	case fromPath:
 		target.SetString(r.PathValue(f.name))
+	case fromHead:
+		value, err := single(url.Values{f.name: r.Header.Values(f.name)}, f.name)
+		if err != nil {
+			return err
+		}
+		target.SetString(value)
 	case fromBody:
 	}
 	if f.required && target.IsZero() {

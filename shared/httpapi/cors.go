@@ -35,6 +35,6 @@ func preflight(c *call, finder PublicFinder, methods string) {
 		}
 	}
 	c.header.Set("Access-Control-Allow-Methods", methods)
-	c.header.Set("Access-Control-Allow-Headers", "Content-Type")
+	c.header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
 	c.header.Set("Access-Control-Max-Age", "600")
 }

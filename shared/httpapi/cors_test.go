@@ -47,7 +47,7 @@ func TestAPreflightIsAnswered(t *testing.T) {
 	wantBody(t, w, 204, "")
 	wantHeader(t, w, "Access-Control-Allow-Origin", "*")
 	wantHeader(t, w, "Access-Control-Allow-Methods", "GET, HEAD, OPTIONS")
-	wantHeader(t, w, "Access-Control-Allow-Headers", "Content-Type")
+	wantHeader(t, w, "Access-Control-Allow-Headers", "Authorization, Content-Type")
 	wantHeader(t, w, "Access-Control-Max-Age", "600")
 }
 

@@ -33,12 +33,15 @@ type API struct {
 // New returns an API.
 func New(options Options) *API { return &API{options: options} }
 
-// Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page and PublicPage make one.
+// Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page, PublicPage and Bare make one.
 type Endpoint struct {
 	serve  func(*call) (reply, error)
 	fail   func(*call, error) reply
 	public PublicFinder // browser endpoints only: whose registered origins CORS goes by
 }
+
+// Elsewhere is a method of the route that another function answers: it is named among the allowed ones.
+func Elsewhere() Endpoint { return Endpoint{} }
 
 // Methods are the endpoints of one route by HTTP method. HEAD is answered by GET, OPTIONS by the route itself.
 type Methods map[string]Endpoint
@@ -99,7 +102,7 @@ func (s *resource) answer(c *call) (answer reply) {
 		method = http.MethodGet
 	}
 	endpoint, known := s.methods[method]
-	if !known {
+	if !known || endpoint.serve == nil {
 		return s.other(c)
 	}
 	defer func() {

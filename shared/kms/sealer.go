@@ -4,6 +4,7 @@
 package kms
 
 import (
+	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -169,6 +170,10 @@ func (s *Sealer) unwrapped(plain, wrapped []byte) (*dataKey, error) {
 	return &dataKey{aead: aead, wrapped: wrapped, until: s.now().Add(keyLife)}, nil
 }
 
+// context is the encryption context. A zero tenant stands for everybody, by a name, since nothing says that KMS takes
+// empty values.
 func (s *Sealer) context(tenant org.Tenant) map[string]string {
-	return map[string]string{"mode": string(tenant.Mode), "org": tenant.OrgID, "purpose": s.purpose}
+	return map[string]string{
+		"mode": cmp.Or(string(tenant.Mode), "*"), "org": cmp.Or(tenant.OrgID, "*"), "purpose": s.purpose,
+	}
 }

@@ -49,8 +49,8 @@ func newQueue(t *testing.T) (queue.Queue, *recorder) {
 		t.Fatal(err)
 	}
 	client := sqs.NewFromConfig(cloud.Config("test"))
-	urls := make([]string, 0, 2)
-	for _, name := range []string{"exports", "deliveries"} {
+	urls := make([]string, 0, 3)
+	for _, name := range []string{"exports", "deliveries", "refreshes"} {
 		created, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func newQueue(t *testing.T) (queue.Queue, *recorder) {
 		urls = append(urls, *created.QueueUrl)
 	}
 	r := &recorder{Client: client}
-	return queue.Queue{Client: r, ExportURL: urls[0], DeliveryURL: urls[1]}, r
+	return queue.Queue{Client: r, ExportURL: urls[0], DeliveryURL: urls[1], RefreshURL: urls[2]}, r
 }
 
 // receive takes everything that can be seen from a queue.
@@ -81,6 +81,7 @@ func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
 		q.NudgeEvent(t.Context(), tenant, id),
 		q.NudgeDelivery(t.Context(), tenant, id, 0),
 		q.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: time.Now()}, 0),
+		q.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -90,6 +91,7 @@ func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
 	for url, want := range map[string][]due.Item{
 		q.ExportURL:   {item(due.Task, taskID), item(due.Task, taskID)},
 		q.DeliveryURL: {item(due.Event, id), item(due.Delivery, id)},
+		q.RefreshURL:  {item(due.Connection, id)},
 	} {
 		got := map[due.Item]int{}
 		for _, m := range receive(t, r.Client, url) {

@@ -12,6 +12,11 @@ const (
 	keepAlive = 7 * 24 * time.Hour
 	// afterConsent spreads the refreshes that find out whether a consent whose date has passed has really ended.
 	afterConsent = time.Hour
+	// firstRetry is the wait after the first of several failures in a row; each one doubles it, up to longestRetry.
+	firstRetry   = 5 * time.Minute
+	longestRetry = 12 * time.Hour
+	// crowdSpread is over how long connections are spread that wait for the same thing.
+	crowdSpread = 10 * time.Minute
 )
 
 // Next is when the tokens of a connection are to be refreshed after they were obtained or refreshed at now: at the
@@ -35,6 +40,17 @@ func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 		next = earlier(next, set.ConsentExpiresAt.Add(spread(connectionID, afterConsent)))
 	}
 	return next
+}
+
+// backOff is how long a connection waits after so many failures in a row, the last one included; never less than the
+// token endpoint asked for.
+func backOff(connectionID string, setbacks int, asked time.Duration) time.Duration {
+	wait := min(firstRetry<<min(setbacks-1, 8), longestRetry)
+	wait -= spread(connectionID, wait/4)
+	if asked > wait {
+		return asked + spread(connectionID, crowdSpread)
+	}
+	return wait
 }
 
 // spread is the connection's own part of a period, the same every time.

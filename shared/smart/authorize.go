@@ -17,8 +17,11 @@ type AuthRequest struct {
 	State       string
 	Scope       string // space-separated
 	Aud         string // the FHIR base; empty for servers that reject the parameter
-	Challenge   string // S256 challenge of the verifier
-	Nonce       string // what the id_token must repeat; empty when none is asked for (OpenID Connect Core 1.0)
+	// Challenge is the S256 challenge of the verifier; empty for platforms that refuse one. Then nothing binds the code to
+	// us but our client's authentication, of which a public client has none, and nothing binds it to this sign-in but the
+	// state, which only the browser with the cookie can bring back, and the nonce (RFC 9700 section 2.1.1).
+	Challenge string
+	Nonce     string // what the id_token must repeat; empty when none is asked for (OpenID Connect Core 1.0)
 }
 
 // AuthorizeURL returns the address of the sign-in page for the request. Parameters that the authorization endpoint's
@@ -41,8 +44,12 @@ func AuthorizeURL(server Server, request AuthRequest) (string, error) {
 	if request.Nonce != "" {
 		query.Set("nonce", request.Nonce)
 	}
-	query.Set("code_challenge", request.Challenge)
-	query.Set("code_challenge_method", "S256")
+	query.Del("code_challenge")
+	query.Del("code_challenge_method")
+	if request.Challenge != "" {
+		query.Set("code_challenge", request.Challenge)
+		query.Set("code_challenge_method", "S256")
+	}
 	target.RawQuery = query.Encode()
 	return target.String(), nil
 }

@@ -50,6 +50,15 @@ func TestAuthorizeURLLeavesAnEmptyAudOut(t *testing.T) {
 	}
 }
 
+func TestAuthorizeURLSendsNoChallengeWhereThereIsNone(t *testing.T) {
+	t.Parallel()
+	address, err := smart.AuthorizeURL(
+		smart.Server{AuthorizationEndpoint: "https://login.example/?code_challenge=theirs&code_challenge_method=plain"}, smart.AuthRequest{})
+	if err != nil || strings.Contains(address, "code_challenge") {
+		t.Errorf("got %s, %v", address, err)
+	}
+}
+
 func TestAuthorizeURLRefusesABrokenEndpoint(t *testing.T) {
 	t.Parallel()
 	if address, err := smart.AuthorizeURL(smart.Server{AuthorizationEndpoint: "https://\x7f"}, smart.AuthRequest{}); err == nil {

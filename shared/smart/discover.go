@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
@@ -27,6 +28,16 @@ type Server struct {
 	// Userinfo tells about the patient whose access token it is shown. It is kept only at the token endpoint's own
 	// origin, which knows the token already.
 	Userinfo string
+	// Revocation takes tokens back (RFC 7009) and Introspection tells when they end (RFC 7662); each is empty when not
+	// stated, and kept only at the token endpoint's own origin, as Userinfo.
+	Revocation    string
+	Introspection string
+	// S256 says that the server lists PKCE's S256 challenges. Where it does not, they are sent all the same.
+	S256 bool
+	// Methods are those ways of client authentication that the server lists and that we know, and Algorithms those of
+	// private_key_jwt. Servers are wrong about them often enough: they are for who registers a client to compare with.
+	Methods    []string
+	Algorithms []string
 	// Scope is what to ask for of the patient's data where nothing else says so, space-separated; Access is how it is
 	// written: "read" (version 1) or "rs" (version 2).
 	Scope  string
@@ -40,6 +51,10 @@ type configuration struct {
 	tokenEndpoint         string
 	keySet                string
 	userinfo              string
+	revocation            string
+	introspection         string
+	methods               []string
+	algorithms            []string
 	challengeMethods      []string
 	capabilities          []string
 	scopes                []string
@@ -58,6 +73,10 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 		tokenEndpoint:         read.text("token_endpoint"),
 		keySet:                read.text("jwks_uri"),
 		userinfo:              read.text("userinfo_endpoint"),
+		revocation:            read.text("revocation_endpoint"),
+		introspection:         read.text("introspection_endpoint"),
+		methods:               read.words("token_endpoint_auth_methods_supported"),
+		algorithms:            read.words("token_endpoint_auth_signing_alg_values_supported"),
 		challengeMethods:      read.words("code_challenge_methods_supported"),
 		capabilities:          read.words("capabilities"),
 		scopes:                read.words("scopes_supported"),
@@ -67,14 +86,17 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 }
 
 var (
-	errNoS256     = errors.New("smart discovery: S256 is not among the code challenge methods")
+	errNoS256     = errors.New("smart discovery: there are code challenge methods, but not S256")
 	errNoEndpoint = errors.New("smart discovery: no usable authorization or token endpoint")
 )
 
 // Discover reads the SMART configuration of the server at fhirBase. A server without one is asked for its
-// CapabilityStatement, whose extension names the endpoints (SMART App Launch 1.0); it predates PKCE, so nothing can
-// be required of it there, and it ignores the challenge that is sent anyway. Errors: fault.Invalid for a malformed
-// base, fault.Unavailable when the server did not answer, fault.Upstream when what it answered is of no use.
+// CapabilityStatement, whose extension names the endpoints (SMART App Launch 1.0). Such a server predates PKCE, and so
+// does, or says nothing of it, one whose configuration lists no code challenge methods. Nothing can be required of them;
+// they get the challenge all the same, and ignore it if they do not know it (RFC 6749 section 3.1, RFC 7636 section 5).
+// So whoever takes S256 off a list on its way to us weakens nothing. A list without S256 is refused: plain protects no
+// code whose request was seen. Errors: fault.Invalid for a malformed base, fault.Unavailable when the server did not
+// answer, fault.Upstream when what it answered is of no use.
 func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -87,7 +109,7 @@ func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) 
 		return Server{}, unusable(err)
 	}
 	if found, ok := readConfiguration(document); err == nil && ok {
-		if !slices.Contains(found.challengeMethods, "S256") {
+		if len(found.challengeMethods) > 0 && !slices.Contains(found.challengeMethods, "S256") {
 			return Server{}, unusable(errNoS256)
 		}
 		return server(base, found)
@@ -103,6 +125,8 @@ func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) 
 	return server(base, configuration{
 		authorizationEndpoint: capability.OAuth.Authorize,
 		tokenEndpoint:         capability.OAuth.Token,
+		revocation:            capability.OAuth.Revoke,
+		introspection:         capability.OAuth.Introspect,
 	})
 }
 
@@ -119,15 +143,31 @@ func server(base fhir.Base, found configuration) (Server, error) {
 		TokenEndpoint:         token,
 		// Without an issuer there is nothing to compare iss with.
 		IssParameter: found.issParameter && found.issuer != "",
+		S256:         slices.Contains(found.challengeMethods, "S256"),
+		Methods:      among(found.methods, "private_key_jwt", "client_secret_basic", "client_secret_post", "none"),
+		Algorithms:   among(found.algorithms, "RS384", "ES384"),
 	}
 	checked.Scope, checked.Access = clinicalScope(found.capabilities, found.scopes)
 	if keys, ok := endpoint(base, found.keySet); ok {
 		checked.KeySet = keys
 	}
-	if userinfo, ok := endpoint(base, found.userinfo); ok && sameOrigin(userinfo, token) {
-		checked.Userinfo = userinfo
-	}
+	checked.Userinfo = beside(token, base, found.userinfo)
+	checked.Revocation = beside(token, base, found.revocation)
+	checked.Introspection = beside(token, base, found.introspection)
 	return checked, nil
+}
+
+// beside checks an address that is shown tokens: it must be at the token endpoint's own origin, which knows them all.
+func beside(token string, base fhir.Base, text string) string {
+	if address, ok := endpoint(base, text); ok && sameOrigin(address, token) {
+		return address
+	}
+	return ""
+}
+
+// among returns what is known of a list, in the order of the known.
+func among(list []string, known ...string) []string {
+	return slices.DeleteFunc(known, func(one string) bool { return !slices.Contains(list, one) })
 }
 
 func isUnanswered(err error) bool {
@@ -140,10 +180,15 @@ func unusable(cause error) error {
 	if failure, ok := errors.AsType[*fhir.RequestError](cause); ok {
 		switch failure.Class { //nolint:exhaustive // every other class is a lasting answer
 		case fhir.Network, fhir.ServerFault, fhir.Limited:
-			return fault.New(fault.Unavailable, fault.CodeUnavailable,
-				"The health system did not answer. Please try again later.").Because(cause)
+			return unavailable(cause, failure.RetryAfter)
 		}
 	}
 	return fault.New(fault.Upstream, fault.CodeServerError,
 		"The health system's sign-in service cannot be used.").Because(cause)
+}
+
+// unavailable makes the error for a health system that may be asked again, no sooner than after wait where it said so.
+func unavailable(cause error, wait time.Duration) error {
+	return fault.New(fault.Unavailable, fault.CodeUnavailable,
+		"The health system did not answer. Please try again later.").After(wait).Because(cause)
 }

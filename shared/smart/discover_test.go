@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/smart"
@@ -37,7 +38,8 @@ func configuration(t *testing.T, changes map[string]any) string {
 
 const statementFormat = `{"resourceType":"CapabilityStatement","rest":[{"mode":"server","security":{"extension":[{
 	"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris","extension":[
-	{"url":"authorize","valueUri":"AUTHORIZE"},{"url":"token","valueUri":"TOKEN"}]}]}}]}`
+	{"url":"authorize","valueUri":"AUTHORIZE"},{"url":"token","valueUri":"TOKEN"},{"url":"revoke","valueUri":"/revoke"},
+	{"url":"introspect","valueUri":"https://login.example/introspect"}]}]}}]}`
 
 func statement(authorize, token string) string {
 	return strings.NewReplacer("AUTHORIZE", authorize, "TOKEN", token).Replace(statementFormat)
@@ -73,6 +75,29 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 			},
 		},
+		"with revocation and introspection": {
+			map[string]any{"revocation_endpoint": "/revoke", "introspection_endpoint": "SELF/introspect", "token_endpoint": "SELF/token"},
+			smart.Server{
+				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "SELF/token",
+				Revocation: "SELF/revoke", Introspection: "SELF/introspect",
+			},
+		},
+		"with revocation and introspection elsewhere": {
+			map[string]any{"revocation_endpoint": "SELF/revoke", "introspection_endpoint": "https://login.example:8443/introspect"},
+			smart.Server{
+				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
+			},
+		},
+		"with ways to authenticate": {
+			map[string]any{
+				"token_endpoint_auth_methods_supported":            []string{"tls_client_auth", "client_secret_basic", "private_key_jwt", "none"},
+				"token_endpoint_auth_signing_alg_values_supported": []string{"HS256", "ES384", "RS384"},
+			},
+			smart.Server{
+				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
+				Methods: []string{"private_key_jwt", "client_secret_basic", "none"}, Algorithms: []string{"RS384", "ES384"},
+			},
+		},
 		"with version 2 scopes": {map[string]any{"capabilities": []string{"permission-v2"}}, smart.Server{
 			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 			Scope: "patient/*.rs", Access: "rs",
@@ -101,10 +126,11 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 			if test.want.Scope == "" {
 				test.want.Scope, test.want.Access = defaultV1, "read"
 			}
-			for _, text := range []*string{&test.want.KeySet, &test.want.Userinfo, &test.want.Issuer, &test.want.AuthorizationEndpoint, &test.want.TokenEndpoint} {
+			test.want.S256 = true
+			for _, text := range []*string{&test.want.KeySet, &test.want.Userinfo, &test.want.Revocation, &test.want.Introspection, &test.want.Issuer, &test.want.AuthorizationEndpoint, &test.want.TokenEndpoint} {
 				*text = strings.ReplaceAll(*text, "SELF", e.URL)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("Discover (-want +got):\n%s", diff)
 			}
 			if got := e.requests()[0].Header; got.Get("Accept") != "application/json" || got.Get("Authorization") != "" {
@@ -131,9 +157,41 @@ func TestDiscoverFallsBackToTheCapabilityStatement(t *testing.T) {
 				"/r4/metadata":                        reply(http.StatusOK, statement("SELF/authorize", "oauth/token")),
 			})
 			got, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4")
-			want := smart.Server{AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token", Scope: defaultV1, Access: "read"}
-			if err != nil || got != want {
-				t.Errorf("got %+v, %v", got, err)
+			want := smart.Server{
+				AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token", Revocation: e.URL + "/revoke",
+				Scope: defaultV1, Access: "read",
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("Discover (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAServerThatListsNoChallengesIsUsable(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		methods  any
+		declared bool
+	}{
+		"absent":           {nil, false},
+		"empty":            {[]string{}, false},
+		"an empty text":    {"", false},
+		"of another type":  {7, false},
+		"S256":             {[]string{"S256"}, true},
+		"S256 among plain": {[]string{"plain", "S256"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			canned := answering{body: configuration(t, map[string]any{
+				"authorization_endpoint": "authorize", "code_challenge_methods_supported": test.methods,
+			})}
+			server, err := smart.NewClient(canned).Discover(t.Context(), "https://ehr.example/r4")
+			if err != nil || server.S256 != test.declared {
+				t.Errorf("S256 is declared: %t, %v; want %t", server.S256, err, test.declared)
 			}
 		})
 	}
@@ -155,7 +213,7 @@ func TestDiscoverRefuses(t *testing.T) {
 		kind    fault.Kind
 	}{
 		"plain only":                  {configured(map[string]any{"code_challenge_methods_supported": []string{"plain"}}), fault.Upstream},
-		"no challenge methods":        {configured(map[string]any{"code_challenge_methods_supported": nil}), fault.Upstream},
+		"a challenge of its own":      {configured(map[string]any{"code_challenge_methods_supported": "S512"}), fault.Upstream},
 		"no authorization endpoint":   {configured(map[string]any{"authorization_endpoint": nil}), fault.Upstream},
 		"a user in the endpoint":      {configured(map[string]any{"token_endpoint": "https://a@login.example/"}), fault.Upstream},
 		"a fragment in the endpoint":  {configured(map[string]any{"authorization_endpoint": "https://login.example/#x"}), fault.Upstream},

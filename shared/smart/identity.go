@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// extraTime is what a health system gets for keys or userinfo, out of the time for the whole exchange.
+	// extraTime is what a health system gets for keys, userinfo, a search or introspection, each, out of the time for the
+	// whole exchange.
 	extraTime = 5 * time.Second
 	// maxExtra is the largest of those answers in bytes.
 	maxExtra = 256 << 10
@@ -31,8 +32,9 @@ type identity struct {
 }
 
 // patient finds the patient whose records were shared, in the order of fhir.md section 1.3: the token answer, the
-// id_token, the access token, userinfo. It is empty when none of them tells. The error means that the id_token is
-// forged or belongs to another sign-in: then nothing of the answer may be used.
+// id_token, the access token, userinfo, and a search for the only Patient that the token opens. It is empty when none of
+// them tells. The error means that the id_token is forged or belongs to another sign-in: then nothing of the answer may
+// be used.
 func (p Portal) patient(ctx context.Context, g flow.Grant, answer TokenResponse) (string, error) {
 	known, err := p.identify(ctx, g, answer.IDToken)
 	if err != nil {
@@ -43,7 +45,35 @@ func (p Portal) patient(ctx context.Context, g flow.Grant, answer TokenResponse)
 			return patient, nil
 		}
 	}
-	return p.userinfo(ctx, g.Userinfo, answer.AccessToken, known.subject), nil
+	if patient := p.userinfo(ctx, g.Userinfo, answer.AccessToken, known.subject); patient != "" {
+		return patient, nil
+	}
+	return p.onlyPatient(ctx, g.FHIRBase, answer.AccessToken), nil
+}
+
+// onlyPatient asks the FHIR server for the patients that the access token opens (OnPatient names its patient in no other
+// way). One is the patient. Of several, or of one where more may follow, none is: a parent's token may open a child's
+// record, and a guess would export the wrong person's.
+func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.Text) string {
+	base, err := fhir.ParseBase(fhirBase)
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, extraTime)
+	defer cancel()
+	page, err := fetcher{doer: p.Doer, base: base}.get(ctx, base.Join("Patient"), acceptFHIR, fhir.MaxPage, token)
+	if err != nil {
+		return ""
+	}
+	bundle, err := fhir.ParseBundle(page)
+	if err != nil || bundle.Next != "" || bundle.Unusable > 0 || bundle.Total > 1 {
+		return ""
+	}
+	patients := slices.DeleteFunc(bundle.Resources, func(one fhir.Resource) bool { return one.Type != "Patient" })
+	if len(patients) != 1 {
+		return ""
+	}
+	return patientID(patients[0].ID)
 }
 
 // identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). One that is missing, that cannot be checked
@@ -105,11 +135,7 @@ func expiry(claims answer) time.Time {
 // patientOfAccessToken reads the patient from an access token that is a JWT. Its signature is for the FHIR server to
 // check; it came from the token endpoint itself, as the patient member of the same answer would have.
 func patientOfAccessToken(token secret.Text) string {
-	parts := strings.Split(token.Reveal(), ".")
-	if len(parts) != 3 || len(token.Reveal()) > maxSigned {
-		return ""
-	}
-	claims, ok := segment(parts[1])
+	claims, ok := unverified(token)
 	if !ok {
 		return ""
 	}
@@ -117,6 +143,15 @@ func patientOfAccessToken(token secret.Text) string {
 		return patient
 	}
 	return patientID(claims.text("local_patient_id")) // Veradigm (fhir.md section 1.3)
+}
+
+// unverified reads the claims of a token of ours that may be a JWT.
+func unverified(token secret.Text) (answer, bool) {
+	parts := strings.Split(token.Reveal(), ".")
+	if len(parts) != 3 || len(token.Reveal()) > maxSigned {
+		return nil, false
+	}
+	return segment(parts[1])
 }
 
 // userinfo asks who the access token is about. It never speaks for a subject other than the id_token's (OpenID Connect

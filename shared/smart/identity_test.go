@@ -309,7 +309,8 @@ func TestThePatientIsTakenFromTheFirstThatTells(t *testing.T) {
 			for _, r := range e.requests() {
 				shown := r.Header.Get("Authorization")
 				asked = asked || r.URL.Path == "/userinfo"
-				if r.URL.Path == "/userinfo" && shown != "Bearer "+set.AccessToken.Reveal() || r.URL.Path != "/userinfo" && shown != "" {
+				entitled := r.URL.Path == "/userinfo" || r.URL.Path == "/r4/Patient"
+				if entitled && shown != "Bearer "+set.AccessToken.Reveal() || !entitled && shown != "" {
 					t.Errorf("%s was shown %q", r.URL.Path, shown)
 				}
 			}

@@ -6,13 +6,19 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"time"
 )
+
+// codeClient is the code of RFC 6749 section 5.2 for a client that is unknown or could not prove who it is.
+const codeClient = "invalid_client"
 
 // OAuthError is an answer of a token endpoint that brought no token. Of the answer only the code is kept, and that
 // only if RFC 6749 section 5.2 knows it; texts of health systems may name patients.
 type OAuthError struct {
 	Code   string // empty for anything that is no such code: a web page, a code of its own, a good status without a token
 	Status int
+	// RetryAfter is how long the server wants to be left alone; zero when it does not say.
+	RetryAfter time.Duration
 
 	textLength int    // of error_description
 	textHash   string // of error_description, to recognise one that comes again
@@ -52,7 +58,12 @@ func (e *OAuthError) LogValue() slog.Value {
 // stale reports whether the answer may mean that the token endpoint has moved since its address was stored (fhir.md
 // section 1.1): nothing is there any more, or something is that does not know us. In neither case was the grant used.
 func (e *OAuthError) stale() bool {
-	return e.Code == "invalid_client" || e.Code == "" && e.Status == http.StatusNotFound
+	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
+}
+
+// passes reports whether the status speaks of the server's own trouble, which the next hour may find gone.
+func (e *OAuthError) passes() bool {
+	return e.Status == http.StatusRequestTimeout || e.Status == http.StatusTooManyRequests || e.Status >= 500
 }
 
 // class says whose move it is: the patient's (definite), the operator's (registration) or nobody's (transient).
@@ -71,7 +82,7 @@ func (e *OAuthError) class() string {
 func newOAuthError(status int, code, text string) *OAuthError {
 	failure := &OAuthError{Status: status, textLength: len(text)}
 	switch code {
-	case "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
+	case "invalid_request", codeClient, "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
 		failure.Code = code
 	}
 	if text != "" {

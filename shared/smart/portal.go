@@ -1,13 +1,16 @@
 package smart
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
@@ -15,12 +18,14 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// Portal is the SMART client as the domains see it: it implements flow.Portal, tokens.Refresher and export.Portals.
+// Portal is the SMART client as the domains see it: it implements flow.Portal, tokens.Refresher, refresh.Revoker and
+// export.Portals.
 type Portal struct {
-	Doer   Doer
-	Random io.Reader
-	Now    func() time.Time
-	Cache  *Discoveries // of Discover; nil to ask every time
+	Doer    Doer
+	Random  io.Reader
+	Now     func() time.Time
+	Cache   *Discoveries // of Discover; nil to ask every time
+	Clients Clients      // nil where only public clients speak
 }
 
 // Discover implements flow.Portal.
@@ -28,7 +33,7 @@ func (p Portal) Discover(ctx context.Context, fhirBase string) (flow.Authority, 
 	server, known := p.Cache.find(fhirBase, p.Now())
 	if !known {
 		var err error
-		if server, err = NewClient(p.Doer).Discover(ctx, fhirBase); err != nil {
+		if server, err = p.client().Discover(ctx, fhirBase); err != nil {
 			return flow.Authority{}, err
 		}
 		p.Cache.keep(fhirBase, server, p.Now())
@@ -36,7 +41,8 @@ func (p Portal) Discover(ctx context.Context, fhirBase string) (flow.Authority, 
 	return flow.Authority{
 		Issuer: server.Issuer, IssRequired: server.IssParameter,
 		AuthorizationEndpoint: server.AuthorizationEndpoint, TokenEndpoint: server.TokenEndpoint,
-		KeySet: server.KeySet, Userinfo: server.Userinfo, Scope: server.Scope, Access: server.Access,
+		KeySet: server.KeySet, Userinfo: server.Userinfo, Revocation: server.Revocation, Introspection: server.Introspection,
+		Scope: server.Scope, Access: server.Access, S256: server.S256,
 	}, nil
 }
 
@@ -57,11 +63,11 @@ func (p Portal) NewVerifier() (verifier secret.Text, challenge string, err error
 	return verifier, Challenge(verifier), nil
 }
 
-// Exchange implements flow.Portal.
+// Exchange implements flow.Portal. When consent ends is asked of whoever may know, and last of the platform's profile.
 func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) {
-	answer, err := NewClient(p.Doer).Exchange(ctx, CodeGrant{
-		TokenEndpoint: g.TokenEndpoint, ClientID: g.ClientID, RedirectURI: g.RedirectURI,
-		Code: g.Code, Verifier: g.Verifier, Scope: g.Scope,
+	answer, err := p.client().Exchange(ctx, CodeGrant{
+		Tenant: g.Tenant, TokenEndpoint: g.TokenEndpoint, ClientID: g.ClientID, ClientAuthID: g.ClientAuthID,
+		RedirectURI: g.RedirectURI, Code: g.Code, Verifier: g.Verifier, Scope: g.Scope,
 	})
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.Code != "" {
 		return tokens.Set{}, &flow.PortalError{Code: refusal.Code}
@@ -73,35 +79,58 @@ func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) 
 	if err != nil {
 		return tokens.Set{}, err
 	}
-	return tokens.Set{
+	set := p.withEnds(ctx, g.Tenant, tokens.Set{
 		AccessToken: answer.AccessToken, RefreshToken: answer.RefreshToken, PatientID: secret.New(patient),
-		Scope: answer.Scope, RepeatScope: g.RepeatScope, FHIRBase: g.FHIRBase, TokenEndpoint: g.TokenEndpoint, ClientID: g.ClientID,
-		ExpiresAt: p.Now().Add(answer.ExpiresIn),
-	}, nil
+		Scope: answer.Scope, RepeatScope: g.RepeatScope, FHIRBase: g.FHIRBase, TokenEndpoint: g.TokenEndpoint,
+		ClientID: g.ClientID, ClientAuthID: g.ClientAuthID, ExpiresAt: p.Now().Add(answer.ExpiresIn),
+		RevocationEndpoint: g.Upstream.Revocation, IntrospectionEndpoint: g.Upstream.Introspection,
+		IntrospectBearer: g.Upstream.IntrospectBearer,
+	}, answer, extraTime)
+	if set.ConsentExpiresAt.IsZero() && g.Upstream.Consent > 0 {
+		set.ConsentExpiresAt = p.Now().Add(g.Upstream.Consent)
+	}
+	return set, nil
 }
 
 // Refresh implements tokens.Refresher. What the answer leaves out stays as it was (RFC 6749 section 6). Where the
-// token endpoint has moved, the new one is asked once and belongs to the answer.
-func (p Portal) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens.Set, error) {
-	answer, err := p.refresh(ctx, old)
+// token endpoint has moved, the new one is asked once and belongs to the answer. Errors, besides the refusal: fault.Limited
+// for 429 and fault.Upstream for 408 and 5xx, both with the server's RetryAfter; fault.Unavailable when our client could
+// not prove who it is; *OAuthError for any other answer that is no token, and the wrapped error of the Doer.
+func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
+	answer, err := p.refresh(ctx, tenant, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
-		if moved := p.movedTo(ctx, old); moved != "" {
-			old.TokenEndpoint = moved
-			answer, err = p.refresh(ctx, old)
+		if moved, ok := p.moved(ctx, old); ok {
+			old = moved
+			answer, err = p.refresh(ctx, tenant, old)
 		}
 	}
-	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.Definite() {
-		return tokens.Set{}, fmt.Errorf("%w: %w", tokens.ErrRefused, err)
+	if refusal, ok := errors.AsType[*OAuthError](err); ok {
+		switch {
+		case refusal.Definite():
+			return tokens.Set{}, fmt.Errorf("%w: %w", tokens.ErrRefused, err)
+		case refusal.passes():
+			return tokens.Set{}, passing(refusal, err)
+		}
 	}
 	if err != nil {
 		return tokens.Set{}, err
 	}
-	fresh := old
+	fresh, within := old, extraTime
 	fresh.AccessToken, fresh.Scope, fresh.ExpiresAt = answer.AccessToken, answer.Scope, p.Now().Add(answer.ExpiresIn)
 	if !answer.RefreshToken.Empty() {
-		fresh.RefreshToken = answer.RefreshToken
+		fresh.RefreshToken, within = answer.RefreshToken, unstoredTime
 	}
-	return fresh, nil
+	return p.withEnds(ctx, tenant, fresh, answer, within), nil
+}
+
+// passing makes the error of an answer that speaks of the server's own trouble. What it tells of the grant, *OAuthError
+// goes on telling.
+func passing(refusal *OAuthError, cause error) error {
+	kind, code := fault.Upstream, fault.CodeUnavailable
+	if refusal.Status == http.StatusTooManyRequests {
+		kind, code = fault.Limited, fault.CodeRateLimited
+	}
+	return fault.New(kind, code, "The health system is busy. Please try again later.").After(refusal.RetryAfter).Because(cause)
 }
 
 // Open implements export.Portals.
@@ -113,19 +142,29 @@ func (p Portal) Open(base string, token func(context.Context) (secret.Text, erro
 	return NewReader(ReaderConfig{Doer: p.Doer, Base: parsed, Token: token}), nil
 }
 
-func (p Portal) refresh(ctx context.Context, old tokens.Set) (TokenResponse, error) {
-	return NewClient(p.Doer).Refresh(ctx, RefreshGrant{
-		TokenEndpoint: old.TokenEndpoint, ClientID: old.ClientID, RefreshToken: old.RefreshToken,
-		Scope: old.Scope, RepeatScope: old.RepeatScope,
+func (p Portal) client() *Client { return &Client{doer: p.Doer, clients: p.Clients} }
+
+// holder is the client that a token set belongs to, at its server.
+func holder(tenant org.Tenant, set tokens.Set) caller {
+	return caller{tenant, set.ClientAuthID, set.ClientID, set.TokenEndpoint}
+}
+
+func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (TokenResponse, error) {
+	return p.client().Refresh(ctx, RefreshGrant{
+		Tenant: tenant, TokenEndpoint: old.TokenEndpoint, ClientID: old.ClientID, ClientAuthID: old.ClientAuthID,
+		RefreshToken: old.RefreshToken, Scope: old.Scope, RepeatScope: old.RepeatScope,
 	})
 }
 
-// movedTo asks the FHIR server, the one that the tokens are for, where its token endpoint is now. It is empty when
-// that is not known or nothing has changed.
-func (p Portal) movedTo(ctx context.Context, old tokens.Set) string {
-	server, err := NewClient(p.Doer).Discover(ctx, old.FHIRBase)
+// moved asks the FHIR server, the one that the tokens are for, where its token endpoint is now, and returns the set as it
+// belongs there. ok is false when that is not known or nothing has changed.
+func (p Portal) moved(ctx context.Context, old tokens.Set) (set tokens.Set, ok bool) {
+	server, err := p.client().Discover(ctx, old.FHIRBase)
 	if err != nil || server.TokenEndpoint == old.TokenEndpoint {
-		return ""
+		return tokens.Set{}, false
 	}
-	return server.TokenEndpoint
+	old.TokenEndpoint = server.TokenEndpoint
+	old.RevocationEndpoint = cmp.Or(server.Revocation, old.RevocationEndpoint)
+	old.IntrospectionEndpoint = cmp.Or(server.Introspection, old.IntrospectionEndpoint)
+	return old, true
 }

@@ -1,7 +1,8 @@
 // Package smart speaks SMART App Launch as a client: it finds a health system's authorization server, builds the
 // address that the patient is sent to, gets and refreshes tokens, and reads FHIR with them. It owns what is sent to
-// whom, above all that a bearer token reaches nothing but the FHIR base it was issued for and the server that issued it. It stores nothing, retries
-// nothing and decides no connection's fate; stores, leases and work plans are the domain packages'.
+// whom, above all that a bearer token reaches nothing but the FHIR base it was issued for and
+// the server that issued it. It stores nothing, retries nothing and decides no connection's fate; stores, leases and work
+// plans are the domain packages', and how a client of ours proves who it is belongs to whoever implements Clients.
 package smart
 
 import (
@@ -16,8 +17,9 @@ type Doer interface {
 
 // Client finds authorization servers and gets tokens from them. It is safe for concurrent use.
 type Client struct {
-	doer Doer
+	doer    Doer
+	clients Clients // nil: only public clients can speak
 }
 
-// NewClient makes a Client that sends through doer.
+// NewClient makes a Client that sends through doer, for public clients.
 func NewClient(doer Doer) *Client { return &Client{doer: doer} }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
-	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
+	"recordbridge/shared/org"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
 )
@@ -25,18 +23,22 @@ const (
 
 // CodeGrant exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.5).
 type CodeGrant struct {
+	Tenant        org.Tenant
 	TokenEndpoint string // pinned when the attempt began, never taken from the answer (RFC 9700 section 4.4)
 	ClientID      string
+	ClientAuthID  string // empty for a public client
 	RedirectURI   string
 	Code          secret.Text
-	Verifier      secret.Text
-	Scope         string // asked for; not sent again
+	Verifier      secret.Text // empty where no challenge was sent
+	Scope         string      // asked for; not sent again
 }
 
 // RefreshGrant exchanges a refresh token (RFC 6749 section 6).
 type RefreshGrant struct {
+	Tenant        org.Tenant
 	TokenEndpoint string
 	ClientID      string
+	ClientAuthID  string // empty for a public client
 	RefreshToken  secret.Text
 	Scope         string // granted before
 	RepeatScope   bool   // sends Scope; leaving it out asks for the same again, but some refuse that
@@ -50,17 +52,23 @@ type TokenResponse struct {
 	Scope        string        // granted, which may differ from what was asked; the grant's Scope when the server does not say
 	Patient      string        // FHIR id of the patient in context; empty when there is none of valid form
 	IDToken      secret.Text   // as it came, not verified; empty when there is none
+	ConsentIn    time.Duration // until the consent ends; zero when the server does not say
+	RefreshIn    time.Duration // until the refresh token ends, at least if unused; zero when the server does not say
 }
 
-// Exchange gets tokens for an authorization code. The error is *OAuthError for every answer that is no token, else
-// the wrapped error of the Doer. Not to be repeated: a code works once.
+// Exchange gets tokens for an authorization code. The error is *OAuthError for every answer that is no token, one with
+// Unspent() true when our client could not prove who it is, else the wrapped error of the Doer. Not to be repeated: a
+// code works once.
 func (c *Client) Exchange(ctx context.Context, grant CodeGrant) (TokenResponse, error) {
-	return c.token(ctx, grant.TokenEndpoint, grant.ClientID, grant.Scope, url.Values{
-		"grant_type":    {"authorization_code"},
-		"code":          {grant.Code.Reveal()},
-		"redirect_uri":  {grant.RedirectURI},
-		"code_verifier": {grant.Verifier.Reveal()},
-	})
+	form := url.Values{
+		"grant_type":   {"authorization_code"},
+		"code":         {grant.Code.Reveal()},
+		"redirect_uri": {grant.RedirectURI},
+	}
+	if !grant.Verifier.Empty() { // a verifier without a challenge has to be refused (RFC 9700 section 2.1.1)
+		form.Set("code_verifier", grant.Verifier.Reveal())
+	}
+	return c.token(ctx, caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint}, grant.Scope, form)
 }
 
 // Refresh gets a new access token. Errors are those of Exchange. Many servers take a refresh token once, so the caller
@@ -73,20 +81,12 @@ func (c *Client) Refresh(ctx context.Context, grant RefreshGrant) (TokenResponse
 	if grant.RepeatScope && grant.Scope != "" {
 		form.Set("scope", grant.Scope)
 	}
-	return c.token(ctx, grant.TokenEndpoint, grant.ClientID, grant.Scope, form)
+	return c.token(ctx, caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint}, grant.Scope, form)
 }
 
-// token posts a grant. A redirect is not followed: it would carry the grant away.
-func (c *Client) token(ctx context.Context, endpoint, clientID, scope string, form url.Values) (TokenResponse, error) {
-	header := authenticate(clientID, form)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
-	if err != nil {
-		return TokenResponse{}, fmt.Errorf("token request: %w", err)
-	}
-	request.Header = header
-	request.Header.Set("Accept", "application/json")
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := c.doer.Do(request) //nolint:bodyclose // ReadAll closes it
+// token posts a grant.
+func (c *Client) token(ctx context.Context, by caller, scope string, form url.Values) (TokenResponse, error) {
+	response, err := c.post(ctx, by, by.tokenEndpoint, form) //nolint:bodyclose // ReadAll closes it
 	if err != nil {
 		return TokenResponse{}, fmt.Errorf("token request: %w", err)
 	}
@@ -94,14 +94,12 @@ func (c *Client) token(ctx context.Context, endpoint, clientID, scope string, fo
 	if err != nil {
 		return TokenResponse{}, fmt.Errorf("token answer: %w", err)
 	}
-	return readAnswer(response.StatusCode, body, scope)
-}
-
-// authenticate adds the client's authentication to the form, or returns it as header. This is the place for secrets
-// and assertions; a public client has only its id (RFC 6749 section 3.2.1).
-func authenticate(clientID string, form url.Values) http.Header {
-	form.Set("client_id", clientID)
-	return http.Header{}
+	granted, refusal := readAnswer(response.StatusCode, body, scope)
+	if refusal != nil {
+		refusal.RetryAfter = retryAfter(response.Header)
+		return TokenResponse{}, refusal
+	}
+	return granted, nil
 }
 
 // answer is a JSON object that an authorization server sends. Members are read one by one, so that one of a strange
@@ -127,7 +125,7 @@ func (a answer) words(name string) []string {
 }
 
 // readAnswer reads an answer whatever its status: servers send errors with 200 and invalid_grant with 401.
-func readAnswer(status int, body []byte, scope string) (TokenResponse, error) {
+func readAnswer(status int, body []byte, scope string) (TokenResponse, *OAuthError) {
 	var read answer
 	if json.Unmarshal(body, &read) != nil {
 		return TokenResponse{}, newOAuthError(status, "", "")
@@ -141,6 +139,8 @@ func readAnswer(status int, body []byte, scope string) (TokenResponse, error) {
 		AccessToken: secret.New(access),
 		ExpiresIn:   life(read["expires_in"]),
 		Scope:       read.text("scope"),
+		ConsentIn:   term(read, consentTerms()),
+		RefreshIn:   term(read, refreshTerms()),
 	}
 	if refresh := read.text("refresh_token"); isToken(refresh) {
 		granted.RefreshToken = secret.New(refresh)
@@ -168,8 +168,8 @@ func isToken(text string) bool {
 
 // life reads expires_in, which servers send as a number or as a string of one.
 func life(raw json.RawMessage) time.Duration {
-	seconds, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
-	if err != nil || seconds <= 0 || math.IsNaN(seconds) {
+	seconds, ok := positive(raw)
+	if !ok {
 		return defaultLife
 	}
 	return time.Duration(min(seconds, maxLife.Seconds())) * time.Second

@@ -26,29 +26,42 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 // those the endpoint's over the platform's.
 func (s Control) Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error) {
 	places := []catalog.Place{{EndpointID: e.ID}, {Mode: e.Mode, PlatformType: e.PlatformType}}
-	for _, owner := range []string{tenant.Key(), everyone} {
+	for _, owner := range []org.Tenant{tenant, {}} {
 		for _, place := range places {
-			row, err := get(ctx, s.DB, s.Table, registrationKey(place, owner))
-			if errors.Is(err, fault.NotFound) {
-				continue
+			found, err := s.RegistrationAt(ctx, owner, place)
+			if !errors.Is(err, fault.NotFound) {
+				return found, err
 			}
-			if err != nil {
-				return catalog.Registration{}, err
-			}
-			return catalog.Registration{
-				Place: place, ClientID: row.text("client_id"), AuthID: row.text("auth_id"), Scope: row.text("scope"), Rev: row.int("rev"),
-			}, nil
 		}
 	}
 	return catalog.Registration{}, fault.Missing("There is no registration.")
 }
 
+// RegistrationAt reads the registration at exactly this place and of exactly this owner, for all with a zero tenant, as
+// SaveRegistration wrote it; fault.NotFound. Who asks what is used at an endpoint asks Registration.
+func (s Control) RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error) {
+	row, err := get(ctx, s.DB, s.Table, registrationKey(place, ownerKey(owner)))
+	if err != nil {
+		return catalog.Registration{}, err
+	}
+	return catalog.Registration{
+		Place: place, ClientID: row.text("client_id"), AuthID: row.text("auth_id"), Scope: row.text("scope"), Rev: row.int("rev"),
+	}, nil
+}
+
 // ClientAuth implements smart.Clients: the tenant's own, else the one for everybody.
 func (s Control) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
-	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, tenant.Key()))
+	own, err := s.ClientAuthOf(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
-		row, err = get(ctx, s.DB, s.Table, clientAuthKey(id, everyone))
+		return s.ClientAuthOf(ctx, org.Tenant{}, id)
 	}
+	return own, err
+}
+
+// ClientAuthOf reads a client's authentication of exactly this owner, for all with a zero tenant, as SaveClientAuth wrote
+// it; fault.NotFound.
+func (s Control) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
+	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, ownerKey(owner)))
 	if err != nil {
 		return catalog.ClientAuth{}, err
 	}

@@ -15,9 +15,16 @@ import (
 // duePage bounds what one look at a shard returns; the rest is for the next minute.
 const duePage = 200
 
+// Timers are the rows of one table that somebody has to look at: tasks, events and deliveries in Work, connections in
+// Connection.
+type Timers struct {
+	DB    DB
+	Table string
+}
+
 // Due lists the rows of a shard that are due before a time, oldest first. The index is eventually consistent, so a
 // row may be late by a moment or may have been dealt with already.
-func (s Work) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
+func (s Timers) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byDue"), Limit: aws.Int32(duePage),
 		KeyConditionExpression:    aws.String("due_shard = :shard AND due_at <= :before"),
@@ -39,12 +46,22 @@ func (s Work) Due(ctx context.Context, shard int, before time.Time) ([]due.Item,
 
 // Postpone claims a due row for the caller: the next look at it is at a later time. It answers fault.Conflict when the
 // row was dealt with since it was listed.
-func (s Work) Postpone(ctx context.Context, i due.Item, until time.Time) error {
+func (s Timers) Postpone(ctx context.Context, i due.Item, until time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: rowKey(i.Tenant, i.Kind, i.ID), set: "SET due_at = :until", when: "due_at = :seen",
 		values: item{":until": moment(until), ":seen": moment(i.At)},
 	})
 	return err
+}
+
+// Due lists what is due of the Work table.
+func (s Work) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
+	return Timers{DB: s.DB, Table: s.Table}.Due(ctx, shard, before)
+}
+
+// Postpone claims a due row of the Work table.
+func (s Work) Postpone(ctx context.Context, i due.Item, until time.Time) error {
+	return Timers{DB: s.DB, Table: s.Table}.Postpone(ctx, i, until)
 }
 
 // ForgetFile ends the care for a finished task's file, which was deleted.

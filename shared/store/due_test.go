@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/connection"
 	"recordbridge/shared/due"
 	"recordbridge/shared/export"
 	"recordbridge/shared/org"
@@ -22,6 +23,20 @@ func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
 	var all []due.Item
 	for shard := range store.DueShards {
 		items, err := s.work.Due(t.Context(), shard, before)
+		must(t, err)
+		all = append(all, items...)
+	}
+	slices.SortFunc(all, func(a, b due.Item) int { return a.At.Compare(b.At) })
+	return all
+}
+
+// dueConnections lists every shard of the Connection table, in order of time.
+func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
+	t.Helper()
+	timers := store.Timers{DB: s.db, Table: s.names["ConnectionTable"]}
+	var all []due.Item
+	for shard := range store.DueShards {
+		items, err := timers.Due(t.Context(), shard, before)
 		must(t, err)
 		all = append(all, items...)
 	}
@@ -150,4 +165,51 @@ func TestOfTwoSweepersOnePostpones(t *testing.T) {
 	}
 	item.ID = taskNumber(9)
 	wantConflict(t, "postponing a row that is gone", s.work.Postpone(t.Context(), item, now))
+}
+
+// Of the Connection table, too, one scheduler at a time has a row, and saving the connection says when it is due next.
+func TestAConnectionIsDueWhenItsTokensAre(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	far := now.Add(10000 * time.Hour)
+	check := func(after string, want ...due.Item) {
+		t.Helper()
+		if diff := cmp.Diff(want, s.dueConnections(t, far)); diff != "" {
+			t.Errorf("due after %s (-want +got):\n%s", after, diff)
+		}
+	}
+	at := func(at time.Time) due.Item {
+		return due.Item{Tenant: tenant, Kind: due.Connection, ID: connID, At: at}
+	}
+	save := func(c connection.Connection) {
+		t.Helper()
+		must(t, s.refresh.SaveConnection(t.Context(), c))
+	}
+
+	s.connect(t, tenant)
+	check("connecting", at(now.Add(time.Minute)))
+	timers := store.Timers{DB: s.db, Table: s.names["ConnectionTable"]}
+	if won := race(t, 10, func(ctx context.Context, _ int) error {
+		return timers.Postpone(ctx, at(now.Add(time.Minute)), now.Add(10*time.Minute))
+	}); won != 1 {
+		t.Errorf("%d of 10 schedulers won, want 1", won)
+	}
+	check("postponing", at(now.Add(10*time.Minute)))
+
+	c := s.connection(t)
+	c.Care = connection.Care{RefreshAt: now.Add(100 * time.Hour), Warned: true}
+	save(c)
+	check("a refresh", at(now.Add(100*time.Hour)))
+	wantConflict(t, "postponing what was refreshed since", timers.Postpone(t.Context(), at(now.Add(10*time.Minute)), far))
+	c = s.connection(t)
+	c.Status, c.Care = connection.Revoked, connection.Care{RefreshAt: now.Add(time.Hour), UpstreamUntil: now.Add(24 * time.Hour)}
+	save(c)
+	check("disconnecting", at(now.Add(time.Hour)))
+	c = s.connection(t)
+	c.Care = connection.Care{Ended: "disconnected"}
+	save(c)
+	check("revoking upstream")
+	if items := s.allDue(t, now); len(items) != 0 {
+		t.Errorf("the sweeper finds %v", items)
+	}
 }

@@ -3,13 +3,18 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
+	"recordbridge/shared/tokens"
 )
 
 // Flow keeps connect attempts, states and rate limits. Concluding an attempt also writes to the other tables, in the
@@ -27,6 +32,11 @@ const afterlife = time.Hour
 
 // BeginAttempt implements flow.Store.
 func (s Flow) BeginAttempt(ctx context.Context, a flow.Attempt, state flow.State) error {
+	a.Status = flow.Open
+	return transact(ctx, s.DB, putNew(s.Table, attemptItem(a)), putNew(s.Table, stateItem(state)))
+}
+
+func stateItem(state flow.State) item {
 	row := newItem(stateKey(state.Hash))
 	row.setText("binding", state.BindingHash)
 	row.setText("mode", string(state.Tenant.Mode))
@@ -34,7 +44,7 @@ func (s Flow) BeginAttempt(ctx context.Context, a flow.Attempt, state flow.State
 	row.setText("attempt_id", state.AttemptID)
 	row.setTime("expires_at", state.ExpiresAt)
 	row.setInt("ttl", state.ExpiresAt.Add(afterlife).Unix())
-	return transact(ctx, s.DB, putNew(s.Table, attemptItem(a)), putNew(s.Table, row))
+	return row
 }
 
 // TakeState implements flow.Store: one conditional delete that returns the row, so a state works once.
@@ -55,79 +65,79 @@ func (s Flow) TakeState(ctx context.Context, hash, bindingHash string, now time.
 	}, nil
 }
 
-// Attempt implements flow.Store.
-func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.Attempt, error) {
-	row, err := get(ctx, s.DB, s.Table, attemptKey(tenant, id))
-	if err != nil {
-		return flow.Attempt{}, err
+// TokenVersion implements flow.TokenVersions.
+func (s Flow) TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error) {
+	row, err := get(ctx, s.DB, s.TokensTable, tokensKey(tenant, connectionID))
+	if errors.Is(err, fault.NotFound) {
+		return 0, nil
 	}
-	return flow.Attempt{
-		ID: id, Tenant: tenant, RedirectURI: row.text("redirect_uri"),
-		EndpointID: row.text("endpoint_id"), BrandID: row.text("brand_id"), PortalID: row.text("portal_id"),
-		PlatformType: row.text("platform_type"), FHIRBase: row.text("fhir_base"),
-		Issuer: row.text("issuer"), IssRequired: row.flag("iss_required"), TokenEndpoint: row.text("token_endpoint"),
-		KeySet: row.text("jwks_uri"), Userinfo: row.text("userinfo_endpoint"), NonceHash: row.text("nonce_hash"),
-		ClientID: row.text("client_id"), ClientAuthID: row.text("client_auth_id"), Upstream: flow.Upstream{
-			Revocation: row.text("revocation_endpoint"), Introspection: row.text("introspection_endpoint"),
-			IntrospectBearer: row.flag("introspect_bearer"), Consent: time.Duration(row.int("consent_seconds")) * time.Second,
-		}, Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"), Verifier: row.bytes("verifier"),
-		ExternalID: row.text("external_id"), ExternalState: row.text("external_state"), RequestID: row.text("request_id"),
-		CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"),
-	}, nil
-}
-
-func attemptItem(a flow.Attempt) item {
-	row := newItem(attemptKey(a.Tenant, a.ID))
-	row.setText("status", "open")
-	row.setText("redirect_uri", a.RedirectURI)
-	row.setText("endpoint_id", a.EndpointID)
-	row.setText("brand_id", a.BrandID)
-	row.setText("portal_id", a.PortalID)
-	row.setText("platform_type", a.PlatformType)
-	row.setText("fhir_base", a.FHIRBase)
-	row.setText("issuer", a.Issuer)
-	row.setFlag("iss_required", a.IssRequired)
-	row.setText("token_endpoint", a.TokenEndpoint)
-	row.setText("jwks_uri", a.KeySet)
-	row.setText("userinfo_endpoint", a.Userinfo)
-	row.setText("nonce_hash", a.NonceHash)
-	row.setText("client_id", a.ClientID)
-	row.setText("client_auth_id", a.ClientAuthID)
-	row.setText("revocation_endpoint", a.Upstream.Revocation)
-	row.setText("introspection_endpoint", a.Upstream.Introspection)
-	row.setFlag("introspect_bearer", a.Upstream.IntrospectBearer)
-	row.setInt("consent_seconds", int64(a.Upstream.Consent/time.Second))
-	row.setText("scope", a.Scope)
-	row.setFlag("repeat_scope", a.RepeatScope)
-	row.setBytes("verifier", a.Verifier)
-	row.setText("external_id", a.ExternalID)
-	row.setText("external_state", a.ExternalState)
-	row.setText("request_id", a.RequestID)
-	row.setTime("created_at", a.CreatedAt)
-	row.setTime("expires_at", a.ExpiresAt)
-	row.setInt("ttl", a.ExpiresAt.Add(afterlife).Unix())
-	return row
+	return row.int("version"), err
 }
 
 // ConcludeAttempt implements flow.Store. The verifier leaves the row with its use.
 func (s Flow) ConcludeAttempt(ctx context.Context, c flow.Conclusion) error {
-	end := change{
-		table: s.Table, key: attemptKey(c.Attempt.Tenant, c.Attempt.ID),
-		set:  "SET #status = :done, error_code = :code, connection_id = :connection REMOVE verifier",
-		when: "#status = :open", names: map[string]string{"#status": "status"},
-		values: item{
-			":open": text("open"), ":done": text("done"), ":code": text(c.Error), ":connection": text(c.Connection.ID),
-		},
-	}
-	writes := []types.TransactWriteItem{end.write()}
+	writes := []types.TransactWriteItem{s.ending(c).write()}
 	if c.Connection.ID != "" {
-		writes = append(writes, putNew(s.ConnectionTable, connectionItem(c.Connection)))
+		writes = append(writes, s.connecting(c.Connection))
 	}
 	if len(c.Tokens.Sealed) > 0 {
-		writes = append(writes, putNew(s.TokensTable, tokensItem(c.Tokens)))
+		writes = append(writes, s.keeping(c.Tokens))
+	}
+	if c.Connection.Rev > 0 {
+		// Who still had the old grant revoked upstream could end the new one with it.
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
+			TableName: &s.TokensTable, Key: upstreamKey(c.Connection.Tenant, c.Connection.ID).attributes(),
+		}})
 	}
 	for _, event := range c.Events {
 		writes = append(writes, putNew(s.WorkTable, eventItem(event)))
 	}
 	return transact(ctx, s.DB, writes...)
+}
+
+// ending closes the attempt, which must be open, and keeps what a widget is told of it.
+func (s Flow) ending(c flow.Conclusion) change {
+	row := item{}
+	row.setText("connection_id", c.Connection.ID)
+	row.setText("connection_status", string(c.Connection.Status))
+	row.setText("granted_scope", c.Connection.Scope)
+	row.setTime("consent_expires_at", c.Connection.ConsentExpiresAt)
+	row.setText("error_code", c.Error)
+	row.setText("error_description", c.Description)
+	row.setText("error_cause", c.Cause)
+	row.setText("error_request_id", c.RequestID)
+	end := change{
+		table: s.Table, key: attemptKey(c.Attempt.Tenant, c.Attempt.ID),
+		set: "SET #status = :end", when: "#status = :open", names: map[string]string{"#status": "status"},
+		values: item{":open": text(string(flow.Open)), ":end": text(string(flow.Done))},
+	}
+	if c.Error != "" {
+		end.values[":end"] = text(string(flow.Failed))
+	}
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		end.set += ", " + name + " = :" + name
+		end.values[":"+name] = row[name]
+	}
+	end.set += " REMOVE verifier"
+	return end
+}
+
+// connecting creates a connection, or replaces the revision that was read.
+func (s Flow) connecting(c connection.Connection) types.TransactWriteItem {
+	put := putNew(s.ConnectionTable, connectionItem(c))
+	if c.Rev > 0 {
+		put.Put.ConditionExpression = aws.String("rev = :rev")
+		put.Put.ExpressionAttributeValues = item{":rev": number(c.Rev)}
+	}
+	return put
+}
+
+// keeping stores the first tokens of a connection, or replaces the version before; a lease goes with the row.
+func (s Flow) keeping(r tokens.Row) types.TransactWriteItem {
+	put := putNew(s.TokensTable, tokensItem(r))
+	if r.Version > 1 {
+		put.Put.ConditionExpression = aws.String("version = :version")
+		put.Put.ExpressionAttributeValues = item{":version": number(r.Version - 1)}
+	}
+	return put
 }

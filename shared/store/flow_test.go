@@ -18,12 +18,19 @@ import (
 
 func attemptOf(of org.Tenant) flow.Attempt {
 	return flow.Attempt{
-		ID: "a0000000-0000-4000-8000-000000000001", Tenant: of, RedirectURI: "https://alder.example/back",
+		ID: "a0000000-0000-4000-8000-000000000001", Tenant: of, Status: flow.Open, RedirectURI: "https://alder.example/back",
+		TokenHash: "token hash", Reconnect: "c0000000-0000-4000-8000-000000000009",
 		EndpointID: "endpoint", BrandID: "brand", PortalID: "portal", PlatformType: "sandbox",
-		FHIRBase: "https://fhir.example/r4", Issuer: "https://fhir.example", IssRequired: true,
-		TokenEndpoint: "https://fhir.example/token", KeySet: "https://fhir.example/keys",
-		Userinfo: "https://fhir.example/userinfo", NonceHash: "nonce hash", ClientID: "client", Scope: "patient/*.read", Verifier: []byte("sealed"),
 		ExternalID: "ext", ExternalState: "state", RequestID: "req", CreatedAt: now, ExpiresAt: now.Add(30 * time.Minute),
+		FHIRBase: "https://fhir.example/r4", Issuer: "https://fhir.example", IssRequired: true,
+		AuthorizationEndpoint: "https://fhir.example/authorize", TokenEndpoint: "https://fhir.example/token",
+		KeySet: "https://fhir.example/keys", Userinfo: "https://fhir.example/userinfo", ClientID: "client", ClientAuthID: "auth",
+		Upstream: flow.Upstream{
+			Revocation: "https://fhir.example/revoke", Introspection: "https://fhir.example/introspect", IntrospectBearer: true,
+			Consent: 90 * 24 * time.Hour,
+		},
+		Aud: "https://fhir.example/r4/", Scope: "patient/*.read", RepeatScope: true, Nonce: true,
+		NonceHash: "nonce hash", Verifier: []byte("sealed"),
 	}
 }
 
@@ -205,4 +212,37 @@ func TestAFailedAttemptStoresItsErrorAlone(t *testing.T) {
 	failed := flow.Conclusion{Attempt: attemptOf(tenant), Error: "access_denied"}
 	must(t, s.flow.ConcludeAttempt(t.Context(), failed))
 	wantConflict(t, "a second end", s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
+}
+
+func TestAnAttemptKeepsWhatItCameTo(t *testing.T) {
+	t.Parallel()
+	granted := flow.Ending{
+		ConnectionID: connID, ConnectionStatus: connection.Authorized, Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour),
+	}
+	failed := flow.Conclusion{
+		Attempt: attemptOf(tenant), Error: "invalid_scope", Description: "The portal refused.", Cause: "invalid_scope", RequestID: "req-2",
+	}
+	refusal := flow.Ending{Error: "invalid_scope", Description: "The portal refused.", Cause: "invalid_scope", RequestID: "req-2"}
+	for name, test := range map[string]struct {
+		end    flow.Conclusion
+		status flow.Status
+		want   flow.Ending
+	}{
+		"done":   {conclusionOf(tenant), flow.Done, granted},
+		"failed": {failed, flow.Failed, refusal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStores(t)
+			must(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
+			must(t, s.flow.ConcludeAttempt(t.Context(), test.end))
+			want := attemptOf(tenant)
+			want.Status, want.Ending, want.Verifier = test.status, test.want, nil
+			got, err := s.flow.Attempt(t.Context(), tenant, want.ID)
+			must(t, err)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("attempt (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

@@ -64,6 +64,7 @@ func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#
 
 // Flow.
 func stateKey(hash string) key               { return key{"STATE#" + hash, meta} }
+func ticketKey(hash string) key              { return key{"START#" + hash, meta} }
 func attemptKey(t org.Tenant, id string) key { return key{"ATTEMPT#" + t.Key() + "#" + id, meta} }
 func limitKey(bucket string) key             { return key{"RL#" + bucket, meta} }
 

@@ -56,6 +56,8 @@ type stores struct {
 	flow    store.Flow
 	work    store.Work
 	sandbox store.Sandbox
+	refresh store.Refresh
+	traffic store.Traffic
 }
 
 func newStores(t *testing.T) stores {
@@ -97,6 +99,10 @@ func over(db store.DB, names map[string]string) stores {
 		},
 		work:    store.Work{DB: db, Table: names["WorkTable"], ConnectionTable: names["ConnectionTable"]},
 		sandbox: store.Sandbox{DB: db, Table: names["SandboxTable"]},
+		refresh: store.Refresh{
+			DB: db, ConnectionTable: names["ConnectionTable"], TokensTable: names["TokensTable"], WorkTable: names["WorkTable"],
+		},
+		traffic: store.Traffic{DB: db, Table: names["FlowTable"]},
 	}
 }
 

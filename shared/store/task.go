@@ -48,7 +48,8 @@ func (s Work) Task(ctx context.Context, tenant org.Tenant, id string) (export.Ta
 
 func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 	task := export.Task{
-		ID: id, Tenant: tenant, ConnectionID: row.text("connection_id"), Status: export.Status(row.text("status")),
+		ID: id, Tenant: tenant, ConnectionID: row.text("connection_id"), Previous: row.text("previous"),
+		Status:        export.Status(row.text("status")),
 		FailureReason: export.Reason(row.text("failure_reason")), FilesUntil: row.time("files_until"),
 		CreatedAt: row.time("created_at"), FinishedAt: row.time("finished_at"), SentAt: row.time("sent_at"),
 		Resends: row.int("resends"), Generation: row.int("generation"), Setbacks: int(row.int("setbacks")),
@@ -67,6 +68,7 @@ func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 func (s Work) OpenTask(ctx context.Context, task export.Task, previous string) error {
 	row := newItem(taskKey(task.Tenant, task.ID))
 	row.setText("connection_id", task.ConnectionID)
+	row.setText("previous", previous)
 	row.setText("status", string(task.Status))
 	row.setTime("created_at", task.CreatedAt)
 	row.setInt("ttl", task.CreatedAt.Add(keepTasks).Unix())

@@ -50,6 +50,9 @@ func TestOpeningATaskOverAnUnexpectedNewestOneWritesNothing(t *testing.T) {
 	if latest != next.ID {
 		t.Errorf("newest task = %s, want %s", latest, next.ID)
 	}
+	if opened, err := s.work.Task(t.Context(), tenant, latest); err != nil || opened.Previous != taskID {
+		t.Errorf("the task before it = %q (%v), want %s", opened.Previous, err, taskID)
+	}
 }
 
 func TestATaskOpensOnAnAuthorizedConnectionOnly(t *testing.T) {

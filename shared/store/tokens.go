@@ -4,11 +4,13 @@ import (
 	"context"
 	"time"
 
+	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/tokens"
 )
 
-// Tokens keeps sealed token sets.
+// Tokens keeps sealed token sets. A row without one is the tombstone of a set that was ended; it only keeps the version,
+// so that nothing from before the end is ever stored again.
 type Tokens struct {
 	DB    DB
 	Table string
@@ -19,6 +21,9 @@ func (s Tokens) Tokens(ctx context.Context, tenant org.Tenant, connectionID stri
 	row, err := get(ctx, s.DB, s.Table, tokensKey(tenant, connectionID))
 	if err != nil {
 		return tokens.Row{}, err
+	}
+	if len(row.bytes("sealed")) == 0 {
+		return tokens.Row{}, fault.Missing("The connection holds no tokens.")
 	}
 	return tokens.Row{
 		Tenant: tenant, ConnectionID: connectionID, Sealed: row.bytes("sealed"), Version: row.int("version"),
@@ -36,7 +41,7 @@ func (s Tokens) LeaseTokens(ctx context.Context, r tokens.Row, now time.Time) er
 		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID),
 		set: "SET lease_owner = :owner, lease_until = :until, refresh_started_at = :started",
 		// The owner's own lease is no obstacle: a write whose answer was lost is made again.
-		when: "version = :version AND (lease_owner = :owner OR (" + asRead +
+		when: "version = :version AND attribute_exists(sealed) AND (lease_owner = :owner OR (" + asRead +
 			" AND (attribute_not_exists(lease_until) OR lease_until < :now)))",
 		values: item{
 			":owner": text(r.LeaseOwner), ":until": moment(r.LeaseUntil), ":started": moment(started),
@@ -67,10 +72,21 @@ func (s Tokens) RotateTokens(ctx context.Context, r tokens.Row) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID),
 		set:    "SET sealed = :sealed, version = :next REMOVE lease_owner, lease_until, refresh_started_at",
-		when:   "version = :version",
+		when:   "version = :version AND attribute_exists(sealed)",
 		values: item{":sealed": sealed[":sealed"], ":next": number(r.Version), ":version": number(r.Version - 1)},
 	})
 	return err
+}
+
+// endTokens leaves a tombstone of a token set. Its version is one more, so that a refresh under way finds nothing to
+// replace, and the set of a later reconnect is newer still.
+func endTokens(table string, tenant org.Tenant, connectionID string, version int64) change {
+	return change{
+		table: table, key: tokensKey(tenant, connectionID),
+		set:    "SET version = :next REMOVE sealed, lease_owner, lease_until, refresh_started_at",
+		when:   "version = :version AND attribute_exists(sealed)",
+		values: item{":next": number(version + 1), ":version": number(version)},
+	}
 }
 
 func tokensItem(r tokens.Row) item {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/connection"
 	"recordbridge/shared/tokens"
 )
 
@@ -113,4 +114,47 @@ func TestAVersionIsStoredOnceWhoeverHasTheLease(t *testing.T) {
 	s.wantTokens(t, next)
 	wantConflict(t, "leasing the version before", s.tokens.LeaseTokens(t.Context(), leased("third", 1, time.Time{}), later.Add(time.Hour)))
 	must(t, s.tokens.LeaseTokens(t.Context(), leased("third", 2, time.Time{}), later))
+}
+
+// A refresh that was under way when the tokens ended, or one that guesses the tombstone's version, brings nothing back.
+func TestWhatHasEndedIsNotRevived(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	c := s.connected(t)
+	must(t, s.tokens.LeaseTokens(t.Context(), leased("worker", 1, time.Time{}), now))
+	must(t, s.refresh.RevokeConnection(t.Context(), revoked(c), 1, eventOf(tenant, eventID)))
+	ended := s.rawTokens(t)
+
+	_, err := s.tokens.Tokens(t.Context(), tenant, connID)
+	wantMissing(t, "tokens that have ended", err)
+	for version := range int64(4) {
+		what := fmt.Sprintf("version %d: ", version)
+		fresh := tokens.Row{Tenant: tenant, ConnectionID: connID, Sealed: []byte("sealed two"), Version: version + 1}
+		wantConflict(t, what+"rotating", s.tokens.RotateTokens(t.Context(), fresh))
+		wantConflict(t, what+"leasing", s.tokens.LeaseTokens(t.Context(), leased("another", version, time.Time{}), now.Add(time.Hour)))
+		wantConflict(t, what+"releasing", s.tokens.ReleaseTokens(t.Context(), leased("worker", version, time.Time{})))
+	}
+	if diff := cmp.Diff(ended, s.rawTokens(t)); diff != "" {
+		t.Errorf("the tombstone changed (-before +after):\n%s", diff)
+	}
+}
+
+// A successor that was stored first outlives the revocation of the set before.
+func TestOfARotationAndARevocationOneWins(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	c := s.connected(t)
+	next := tokens.Row{Tenant: tenant, ConnectionID: connID, Sealed: []byte("sealed two"), Version: 2}
+	if won := race(t, 16, func(ctx context.Context, i int) error {
+		if i%2 == 0 {
+			return s.tokens.RotateTokens(ctx, next)
+		}
+		return s.refresh.RevokeConnection(ctx, revoked(c), 1, eventOf(tenant, eventID))
+	}); won != 1 {
+		t.Errorf("%d of 16 won, want 1", won)
+	}
+	row, err := s.tokens.Tokens(t.Context(), tenant, connID)
+	if held := err == nil && string(row.Sealed) == "sealed two"; held != (s.connection(t).Status == connection.Authorized) {
+		t.Errorf("tokens are held: %v, but the connection is %s", held, s.connection(t).Status)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"recordbridge/functions/callback"
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/config"
 	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/config/awssecret"
@@ -26,12 +27,14 @@ import (
 	"recordbridge/shared/queue"
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/clientauth"
 	"recordbridge/shared/store"
 	"recordbridge/shared/tokens"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
+	ControlTable         string         `env:"CONTROL_TABLE,required"`
 	ConnectionTable      string         `env:"CONNECTION_TABLE,required"`
 	TokensTable          string         `env:"TOKENS_TABLE,required"`
 	FlowTable            string         `env:"FLOW_TABLE,required"`
@@ -39,6 +42,7 @@ type Environment struct {
 	KeyHashingSecret     string         `env:"KEY_HASHING_SECRET,required"`
 	TokensKey            string         `env:"TOKENS_KEY,required"`
 	SecretsKey           string         `env:"SECRETS_KEY,required"`
+	ClientKeys           []string       `env:"CLIENT_KEYS"` // ARNs, the signing ones first; none: no client signs
 	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
 	BaseURLParameter     string         `env:"BASE_URL_PARAMETER,required"`
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
@@ -60,6 +64,15 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 		DB: db, Table: env.FlowTable,
 		ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable,
 	}
+	portal := smart.Portal{
+		Doer: p.HTTP, Random: rand.Reader, Now: p.Now,
+		Clients: clientauth.NewBook(clientauth.Deps{
+			Store:  store.Control{DB: db, Table: env.ControlTable},
+			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
+			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
+			Now:    p.Now, NewID: ids.Random,
+		}),
+	}
 	return lambdarun.HTTP(p.Logger, callback.New(callback.Deps{ //nolint:contextcheck // a request brings its own context
 		API: httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Limiter: httpapi.Limiter{
@@ -67,11 +80,13 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 			Limit:   ratelimit.Limit{Name: "callback", Quota: env.RequestsPerMinute, Window: time.Minute},
 		},
 		Flows: flow.Completer{
-			Store:   attempts,
-			Portal:  smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now},
-			Sealer:  kms.New(keys, env.SecretsKey, flow.VerifierPurpose, p.Now),
-			Vault:   tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-			Hashing: hashing, Nudger: queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL},
+			Store:       attempts,
+			Connections: store.Connections{DB: db, Table: env.ConnectionTable},
+			Versions:    attempts,
+			Portal:      portal,
+			Sealer:      kms.New(keys, env.SecretsKey, flow.VerifierPurpose, p.Now),
+			Vault:       tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+			Hashing:     hashing, Nudger: queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL},
 			Callback: baseURL + flow.CallbackPath, Now: p.Now, NewID: ids.Random,
 		},
 	})), nil

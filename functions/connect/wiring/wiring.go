@@ -51,17 +51,16 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 	}
 	control := store.Control{DB: db, Table: env.ControlTable}
 	attempts := store.Flow{DB: db, Table: env.FlowTable}
+	limiter := httpapi.Limiter{
+		Buckets: attempts,
+		Limit:   ratelimit.Limit{Name: "connect", Quota: env.RequestsPerMinute, Window: time.Minute},
+	}
 	return lambdarun.HTTP(p.Logger, connect.New(connect.Deps{ //nolint:contextcheck // a request brings its own context
-		API: httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
-		Auth: httpapi.PublicAuth{
-			Public: org.NewDirectory(control, secret.Keyring{}, p.Now),
-			Limiter: httpapi.Limiter{
-				Buckets: attempts,
-				Limit:   ratelimit.Limit{Name: "connect", Quota: env.RequestsPerMinute, Window: time.Minute},
-			},
-		},
+		API:     httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
+		Auth:    httpapi.PublicAuth{Public: org.NewDirectory(control, secret.Keyring{}, p.Now), Limiter: limiter},
+		Limiter: limiter,
 		Flows: flow.Starter{
-			Store: attempts, Catalog: control,
+			Store: attempts, Widgets: attempts, Catalog: control,
 			Portal:    smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now, Cache: new(smart.Discoveries)},
 			Platforms: platforms,
 			Sealer:    kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),

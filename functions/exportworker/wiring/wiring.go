@@ -15,6 +15,7 @@ import (
 
 	"recordbridge/functions/exportworker"
 	"recordbridge/shared/blob"
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/config"
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/due"
@@ -23,17 +24,26 @@ import (
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/queue"
+	"recordbridge/shared/refresh"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/clientauth"
 	"recordbridge/shared/store"
 	"recordbridge/shared/tokens"
 )
 
+// patience is how long a refresh waits for a place at its token endpoint before the task comes again later.
+const patience = 15 * time.Second
+
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
+	ControlTable         string         `env:"CONTROL_TABLE,required"`
 	ConnectionTable      string         `env:"CONNECTION_TABLE,required"`
 	TokensTable          string         `env:"TOKENS_TABLE,required"`
 	WorkTable            string         `env:"WORK_TABLE,required"`
+	FlowTable            string         `env:"FLOW_TABLE,required"`
 	TokensKey            string         `env:"TOKENS_KEY,required"`
+	SecretsKey           string         `env:"SECRETS_KEY,required"`
+	ClientKeys           []string       `env:"CLIENT_KEYS"` // ARNs, the signing ones first; none: no client signs
 	DownloadSecret       string         `env:"DOWNLOAD_SECRET,required"`
 	ExportsBucket        string         `env:"EXPORTS_BUCKET,required"`
 	ExportQueueURL       string         `env:"EXPORT_QUEUE_URL,required"`
@@ -52,13 +62,25 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 	if err != nil {
 		return nil, err
 	}
-	portal := smart.Portal{Doer: p.HTTP, Now: p.Now}
+	keys := awskms.NewFromConfig(p.AWS)
+	portal := smart.Portal{
+		Doer: p.HTTP, Now: p.Now,
+		Clients: clientauth.NewBook(clientauth.Deps{
+			Store:  store.Control{DB: db, Table: env.ControlTable},
+			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
+			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
+			Now:    p.Now, NewID: ids.Random,
+		}),
+	}
 	worker := export.Worker{
 		Store: store.Work{DB: db, Table: env.WorkTable},
 		Tokens: tokens.Keeper{
-			Store:     store.Tokens{DB: db, Table: env.TokensTable},
-			Vault:     tokens.Vault{Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.TokensKey, tokens.Purpose, p.Now)},
-			Refresher: portal, Now: p.Now, NewID: ids.Random,
+			Store: store.Tokens{DB: db, Table: env.TokensTable},
+			Vault: tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+			Refresher: refresh.Gate{
+				Refresher: portal, Traffic: store.Traffic{DB: db, Table: env.FlowTable}, Now: p.Now, NewID: ids.Random, Patience: patience,
+			},
+			Now: p.Now, NewID: ids.Random,
 		},
 		Care:    store.Connections{DB: db, Table: env.ConnectionTable},
 		Portals: portal,

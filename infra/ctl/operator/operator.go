@@ -1,5 +1,5 @@
 // Package operator owns what an operator does to a stack: organisations, credentials and their keys, webhooks,
-// institutions. It works the same on a laptop, on LocalStack and on AWS, because it writes through the stores that the
+// institutions, and how our clients are registered there. It works the same on a laptop, on LocalStack and on AWS, because it writes through the stores that the
 // functions read. Every change to an organisation leaves an audit row. It is linked into the command line and the
 // runner, in no Lambda.
 package operator
@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
@@ -42,8 +43,10 @@ type Operator struct {
 	work    store.Work
 	audit   store.Audit
 	hashing secret.Keyring
-	sealer  *kms.Sealer
+	sealer  *kms.Sealer // of webhook secrets
+	clients *kms.Sealer // of client secrets
 	queue   queue.Queue
+	baseURL string // of the running service; only PublicKeys asks it
 }
 
 // Open makes the Operator of the stack with these outputs (see Outputs in template.yaml).
@@ -57,15 +60,17 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
 	}
-	db := dynamodb.NewFromConfig(cfg)
+	db, keys := dynamodb.NewFromConfig(cfg), awskms.NewFromConfig(cfg)
 	return &Operator{
 		Options: o,
 		control: store.Control{DB: db, Table: outputs["ControlTable"]},
 		work:    store.Work{DB: db, Table: outputs["WorkTable"]},
 		audit:   store.Audit{DB: db, Table: outputs["AuditTable"]},
 		hashing: hashing,
-		sealer:  kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, o.Now),
+		sealer:  kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now),
+		clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
 		queue:   queue.Queue{Client: sqs.NewFromConfig(cfg), DeliveryURL: outputs["DeliveryQueueUrl"]},
+		baseURL: outputs["BaseUrl"],
 	}, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
@@ -73,22 +72,4 @@ func (o *Operator) SendTest(ctx context.Context, tenant org.Tenant) (string, err
 		return "", fmt.Errorf("nudge test event: %w", err)
 	}
 	return event.ID, nil
-}
-
-// AddEndpoint makes an institution's endpoint connectable, with how our client is registered there.
-func (o *Operator) AddEndpoint(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
-	if e.FHIRBase == "" || r.ClientID == "" {
-		return fault.BadRequest("An endpoint needs a FHIR base URL and a client id.")
-	}
-	if _, ok := org.ParseMode(e.Mode); !ok {
-		return fault.BadRequest("The mode of an endpoint is test or live.")
-	}
-	e.Status, r.Place = catalog.EndpointActive, catalog.Place{EndpointID: e.ID}
-	if err := o.control.SaveRegistration(ctx, org.Tenant{}, r); err != nil {
-		return fmt.Errorf("create registration: %w", err)
-	}
-	if err := o.control.CreateEndpoint(ctx, e); err != nil {
-		return fmt.Errorf("create endpoint: %w", err)
-	}
-	return nil
 }

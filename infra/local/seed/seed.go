@@ -93,7 +93,7 @@ func organisation(ctx context.Context, o *operator.Operator, name string, plan o
 	return made, nil
 }
 
-// credential makes a credential and, when an inbox is named, a webhook to it with every optional event type.
+// credential makes a credential and, when an inbox is named, a webhook to it with the optional event types of the specification.
 func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, redirect, inboxURL, inbox string) (runfile.Organisation, error) {
 	made, key, err := o.CreateCredential(ctx, tenant, []string{redirect}, nil)
 	if err != nil {
@@ -106,7 +106,7 @@ func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, re
 		return seeded, nil
 	}
 	seeded.WebhookURL = inboxURL + "/" + inbox
-	_, signing, err := o.CreateWebhook(ctx, tenant, seeded.WebhookURL, []webhook.Type{webhook.ConnectionSucceeded})
+	_, signing, err := o.CreateWebhook(ctx, tenant, seeded.WebhookURL, []webhook.Type{webhook.ConnectionSucceeded, webhook.AuthorizationEnded})
 	if err != nil {
 		return runfile.Organisation{}, fmt.Errorf("seed a webhook: %w", err)
 	}

@@ -7,6 +7,8 @@ package template
 // unwatched reads one of the resources that alarms are made of.
 func unwatched(r resource, o *object) {
 	switch r.kind {
+	case kindMetricFilter:
+		o.ignore("LogGroupName", "FilterPattern", "MetricTransformations")
 	case kindAlarm:
 		o.ignore("AlarmDescription", "Metrics", "Namespace", "MetricName", "Dimensions", "Statistic", "ExtendedStatistic",
 			"EvaluateLowSampleCountPercentile", "Period", "EvaluationPeriods", "DatapointsToAlarm", "Threshold",

@@ -44,7 +44,7 @@ func (b *builder) add(r resource) error {
 	case kindLogGroup:
 		// The runner shows logs as they come and keeps none.
 		o.ignore("LogGroupName", "RetentionInDays")
-	case kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
+	case kindMetricFilter, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		unwatched(r, o)
 	}
 	return o.end()

@@ -51,8 +51,9 @@ func TestTheProjectsTemplateLoadsWithItsFunctionsInOrder(t *testing.T) {
 		got = append(got, f.Folder)
 	}
 	want := []string{
-		"connect", "callback", "createexport", "getexport", "downloadexport", "getconnection", "getorg", "exportworker",
-		"webhookworker", "sweeper", "sandboxehr",
+		"connect", "reconnect", "createattempt", "getattempt", "callback", "jwks", "createexport", "getexport", "downloadexport",
+		"getconnection", "deleteconnection", "getorg", "exportworker", "webhookworker", "sweeper", "refreshscheduler",
+		"refreshworker", "sandboxehr",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("folders (-want +got):\n%s", diff)
@@ -70,6 +71,15 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 	want := map[string]string{
 		"GET /bridge/connect":                                      "connect",
 		"ANY /bridge/connect":                                      "connect",
+		"GET /bridge/reconnect":                                    "reconnect",
+		"ANY /bridge/reconnect":                                    "reconnect",
+		"POST /bridge/attempts":                                    "createattempt",
+		"ANY /bridge/attempts":                                     "createattempt",
+		"GET /bridge/attempts/{attemptId}":                         "getattempt",
+		"ANY /bridge/attempts/{attemptId}":                         "getattempt",
+		"GET /.well-known/jwks.json":                               "jwks",
+		"ANY /.well-known/jwks.json":                               "jwks",
+		"DELETE /bridge/org_connection/{orgConnectionId}":          "deleteconnection",
 		"GET /bridge/callback":                                     "callback",
 		"ANY /bridge/callback":                                     "callback",
 		"POST /bridge/fhir/ehi-export":                             "createexport",
@@ -233,7 +243,7 @@ func TestADeadLetterQueueComesBeforeTheQueueThatNamesIt(t *testing.T) {
 	for _, q := range tpl.Queues {
 		got = append(got, q.LogicalID)
 	}
-	want := []string{"ExportDeadLetterQueue", "ExportQueue", "DeliveryDeadLetterQueue", "DeliveryQueue"}
+	want := []string{"ExportDeadLetterQueue", "ExportQueue", "DeliveryDeadLetterQueue", "DeliveryQueue", "RefreshDeadLetterQueue", "RefreshQueue"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("queues (-want +got):\n%s", diff)
 	}
@@ -313,7 +323,7 @@ func TestNoPrivateAddressIsAllowedByDefault(t *testing.T) {
 			t.Errorf("%s may reach %q", f.LogicalID, ranges)
 		}
 	}
-	if callers != 4 {
-		t.Errorf("%d functions make outbound calls, want 4: connect, callback, exportworker and webhookworker", callers)
+	if callers != 7 {
+		t.Errorf("%d functions make outbound calls, want 7: connect, reconnect, createattempt, callback, and three workers", callers)
 	}
 }

@@ -14,6 +14,7 @@ const (
 	kindSecret       = "AWS::SecretsManager::Secret" // #nosec G101 -- the name of a resource type
 	kindParameter    = "AWS::SSM::Parameter"
 	kindLogGroup     = "AWS::Logs::LogGroup"
+	kindMetricFilter = "AWS::Logs::MetricFilter"
 	kindAlarm        = "AWS::CloudWatch::Alarm"
 	kindTopic        = "AWS::SNS::Topic"
 	kindTopicPolicy  = "AWS::SNS::TopicPolicy"
@@ -24,7 +25,7 @@ const (
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
-		kindLogGroup, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
+		kindLogGroup, kindMetricFilter, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		return true
 	}
 	return false
@@ -44,7 +45,7 @@ func arn(service, resource string) string {
 // reference is what Ref gives for a resource, as in the "Return values" of each type's CloudFormation page.
 func (r *resolver) reference(kind, id string) (string, bool) {
 	switch kind {
-	case kindTable, kindFunction:
+	case kindTable, kindFunction, kindLogGroup:
 		return r.name(id), true
 	case kindBucket, kindAPI:
 		return strings.ToLower(r.name(id)), true // both are parts of host names

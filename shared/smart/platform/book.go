@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -30,13 +31,22 @@ func NewBook() (Book, error) {
 }
 
 // Manners implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server of
-// that platform may list its types one by one.
+// that platform may list its types one by one. So it has on where introspection is, and on PKCE: what a server says that
+// it checks is sent, also where the profile knows the platform to refuse it.
 func (b Book) Manners(platformType, fhirBase string, authority flow.Authority) flow.Manners {
+	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
 	profile, known := b.profiles[strings.ToLower(platformType)]
 	if !known {
-		return flow.Manners{Aud: fhirBase, Scope: defaultScopes + " " + authority.Scope}
+		return flow.Manners{Aud: fhirBase, Scope: defaultScopes + " " + authority.Scope, Upstream: upstream}
 	}
-	manners := flow.Manners{Nonce: profile.Authorize.Nonce, RepeatScope: profile.Authorize.Refresh, Scope: profile.Scope(authority.Access)}
+	upstream.Introspection = cmp.Or(upstream.Introspection, profile.Tokens.Introspect)
+	upstream.IntrospectBearer = profile.Tokens.Introspection == "bearer"
+	upstream.Consent = profile.Tokens.Consent
+	manners := flow.Manners{
+		Nonce: profile.Authorize.Nonce, RepeatScope: profile.Authorize.Refresh,
+		NoChallenge: profile.Authorize.PKCE == "none" && !authority.S256,
+		Scope:       profile.Scope(authority.Access), Upstream: upstream,
+	}
 	if wildcard := "patient/*." + authority.Access; profile.Authorize.Wildcard {
 		scopes := strings.Fields(manners.Scope)
 		if i := slices.Index(scopes, wildcard); i >= 0 {

@@ -3,6 +3,7 @@ package platform_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,7 +29,7 @@ func TestABookKnowsThePlatformsManners(t *testing.T) {
 		"unknown, with a list":          {"", listed, flow.Manners{Aud: base, Scope: common + listed.Scope}},
 		"a wildcard":                    {"sandbox", v1, flow.Manners{Aud: base, Scope: common + "patient/*.read"}},
 		"a wildcard that is not listed": {"sandbox", listed, flow.Manners{Aud: base, Scope: common + listed.Scope}},
-		"chosen at registration":        {"Epic", v1, flow.Manners{Aud: base, Scope: "openid fhirUser"}},
+		"chosen at registration":        {"Epic", v1, flow.Manners{Aud: base, Scope: "openid fhirUser", Upstream: flow.Upstream{IntrospectBearer: true}}},
 		"no aud":                        {"nextgen", v1, flow.Manners{Scope: common + "patient/*.read"}},
 		"no refresh token is asked for": {"meditech", v1, flow.Manners{Aud: base, Scope: "openid fhirUser launch/patient patient/*.read"}},
 		"no aud, and types of its own":  {"quest", listed, flow.Manners{Scope: common + "patient/Patient.rs patient/Observation.rs patient/DiagnosticReport.rs"}},
@@ -45,5 +46,51 @@ func TestABookKnowsThePlatformsManners(t *testing.T) {
 	}
 	if !book.Manners("athena", base, v1).Nonce {
 		t.Error("athenahealth wants a nonce")
+	}
+}
+
+func TestABookKnowsWhatIsAskedAboutTokens(t *testing.T) {
+	t.Parallel()
+	book, err := platform.NewBook()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const base, revoke, introspect = "https://ehr.example/r4", "https://ehr.example/revoke", "https://ehr.example/introspect"
+	const tokenInfo = "https://authorization.cerner.com/tokeninfo"
+	stated := flow.Authority{Revocation: revoke, Introspection: introspect, Scope: "patient/*.rs", Access: "rs"}
+	silent := flow.Authority{Scope: "patient/*.rs", Access: "rs"}
+	for name, test := range map[string]struct {
+		platform  string
+		authority flow.Authority
+		want      flow.Upstream
+	}{
+		"unknown":                       {"someone-new", stated, flow.Upstream{Revocation: revoke, Introspection: introspect}},
+		"unknown, nothing stated":       {"someone-new", silent, flow.Upstream{}},
+		"as discovery says":             {"sandbox", stated, flow.Upstream{Revocation: revoke, Introspection: introspect}},
+		"with the access token":         {"epic", stated, flow.Upstream{Revocation: revoke, Introspection: introspect, IntrospectBearer: true}},
+		"an address of the profile":     {"cerner", silent, flow.Upstream{Introspection: tokenInfo}},
+		"discovery before that":         {"cerner", stated, flow.Upstream{Revocation: revoke, Introspection: introspect}},
+		"consent that lasts 13 months":  {"medicare", silent, flow.Upstream{Consent: 395 * 24 * time.Hour}},
+		"in either case of its letters": {"Medicare", silent, flow.Upstream{Consent: 395 * 24 * time.Hour}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, book.Manners(test.platform, base, test.authority).Upstream); diff != "" {
+				t.Errorf("upstream (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPlatformThatRefusesChallengesGetsNoneUnlessTheServerChecksThem(t *testing.T) {
+	t.Parallel()
+	for method, refuses := range map[string]bool{"S256": false, "none": true} {
+		for _, declared := range []bool{false, true} {
+			book := platform.BookOf(platform.Profile{ID: "one", Authorize: platform.Authorize{PKCE: method}})
+			got := book.Manners("one", "https://ehr.example/r4", flow.Authority{S256: declared}).NoChallenge
+			if want := refuses && !declared; got != want {
+				t.Errorf("pkce %s, declared %t: no challenge %t, want %t", method, declared, got, want)
+			}
+		}
 	}
 }

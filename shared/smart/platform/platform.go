@@ -49,7 +49,7 @@ type Client struct {
 // Authorize is what the authorization request has to look like.
 type Authorize struct {
 	Aud      string   `yaml:"aud" json:"aud"`                     // "base", "trimmed" (without a trailing slash) or "none"
-	PKCE     string   `yaml:"pkce" json:"pkce"`                   // "S256", or "none" where it is refused
+	PKCE     string   `yaml:"pkce" json:"pkce"`                   // "S256", also where it is only ignored; "none" where it is refused
 	Nonce    bool     `yaml:"nonce" json:"nonce,omitempty"`       // required, also without openid
 	Fragment bool     `yaml:"fragment" json:"fragment,omitempty"` // it may answer behind a #
 	Scopes   []string `yaml:"scopes" json:"scopes"`               // to ask for; <access> stands for read or rs, by what it speaks

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,11 +114,15 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 }
 
 // CheckReader shows that a route which only reads knows its callers and its methods: path is one that PublicA may read,
-// refused a method that the route does not have. It runs its cases as parallel subtests.
-func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler) {
+// refused a method that the route does not have; others are methods of the route that other functions answer. It runs
+// its cases as parallel subtests.
+func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
-	allowed := FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
-	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
+	methods := append(others, http.MethodGet, http.MethodHead)
+	slices.Sort(methods)
+	list := strings.Join(append(methods, http.MethodOptions), ", ")
+	allowed := FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: "+list+".")
+	allow := map[string]string{"Allow": list}
 	for name, e := range map[string]Exchange{
 		"no key":      {Status: 401, Want: Unauthorized},
 		"a wrong key": {User: PublicA, Key: "other", Status: 401, Want: Unauthorized},

@@ -1,0 +1,30 @@
+// Command bootstrap is the createattempt Lambda function.
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"recordbridge/functions/createattempt/wiring"
+	"recordbridge/shared/config"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/safehttp"
+)
+
+func main() { lambdarun.Start(start) }
+
+func start(ctx context.Context, logger *slog.Logger) (lambdarun.HTTPHandler, error) {
+	env, err := config.Load[wiring.Environment]()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.AWS()
+	if err != nil {
+		return nil, err
+	}
+	return wiring.Build(ctx, env, config.Process{
+		AWS: cfg, Logger: logger, Now: time.Now,
+		HTTP: safehttp.New(safehttp.Options{Allow: env.AllowedPrivateRanges}),
+	})
+}

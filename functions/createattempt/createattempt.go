@@ -1,0 +1,74 @@
+// Package createattempt serves POST /bridge/attempts?public_id= (decisions section 8): a widget makes a connect attempt
+// before it opens any window, so that whatever is wrong with its configuration shows at once. It hands out the address
+// that a window of our own page leaves with, once, and the token that the widget asks after the attempt with. Every call
+// makes a new attempt.
+package createattempt
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"recordbridge/shared/flow"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+)
+
+// Route is the declared path.
+const Route = "/bridge/attempts"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API     *httpapi.API
+	Auth    httpapi.PublicAuth
+	Flows   Creator
+	BaseURL string // of the service, with the version
+}
+
+// Creator makes attempts (flow.Starter).
+type Creator interface {
+	Create(ctx context.Context, r flow.Request) (flow.Prepared, error)
+}
+
+type request struct {
+	PublicID      string `query:"public_id"`
+	EndpointID    string `json:"endpoint_id"`
+	BrandID       string `json:"brand_id"`
+	PortalID      string `json:"portal_id"`
+	ConnectionID  string `json:"reconnect_org_connection_id"`
+	ExternalID    string `json:"external_id"`
+	ExternalState string `json:"external_state"`
+	RequestID     string `json:"request_id"`
+}
+
+type response struct {
+	AttemptID    string `json:"attempt_id"`
+	AttemptToken string `json:"attempt_token"`
+	ConnectURL   string `json:"connect_url"`
+	ExpiresAt    string `json:"expires_at"` // RFC 3339
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
+}
+
+func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response, error) {
+	if in.RequestID == "" {
+		in.RequestID = logx.RequestID(ctx)
+	}
+	prepared, err := d.Flows.Create(ctx, flow.Request{
+		Caller: caller, Reconnect: in.ConnectionID, EndpointID: in.EndpointID, BrandID: in.BrandID, PortalID: in.PortalID,
+		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
+	})
+	if err != nil {
+		return response{}, err
+	}
+	return response{
+		AttemptID: prepared.AttemptID, AttemptToken: prepared.Token.Reveal(),
+		ConnectURL: d.BaseURL + flow.ConnectPath + "?" + url.Values{"attempt": {prepared.Start.Reveal()}}.Encode(),
+		ExpiresAt:  prepared.ExpiresAt.UTC().Format(time.RFC3339),
+	}, nil
+}

@@ -1,0 +1,88 @@
+// Package getattempt serves GET /bridge/attempts/{attemptId}?public_id= (decisions section 8): a widget asks how its
+// connect attempt stands, with the token that it got when it made it. It changes nothing. Without the right token, and
+// for attempts of others, the answer is that of an attempt that does not exist.
+package getattempt
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"recordbridge/shared/flow"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// Route is the declared path.
+const Route = "/bridge/attempts/{attemptId}"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API   *httpapi.API
+	Auth  httpapi.PublicAuth
+	Flows Watcher
+}
+
+// Watcher tells how attempts stand (flow.Watcher).
+type Watcher interface {
+	Progress(ctx context.Context, tenant org.Tenant, id string, token secret.Text) (flow.Progress, error)
+}
+
+type request struct {
+	PublicID      string `query:"public_id"`
+	AttemptID     string `path:"attemptId"`
+	Authorization string `header:"Authorization"`
+}
+
+type response struct {
+	AttemptID string            `json:"attempt_id"`
+	Status    flow.Status       `json:"status"`
+	Result    map[string]string `json:"result,omitempty"` // spec section 4.12
+	Error     *failure          `json:"error,omitempty"`
+}
+
+// failure has the error fields of spec section 4.12, and what to do about it.
+type failure struct {
+	Error            string `json:"error"`
+	ErrorDescription string `json:"error_description"`
+	RequestID        string `json:"request_id"`
+	ExternalState    string `json:"external_state,omitempty"`
+	Cause            string `json:"cause"`
+	SuggestedAction  string `json:"suggested_action"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Browser(d.Auth, d.get)})
+}
+
+func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response, error) {
+	progress, err := d.Flows.Progress(ctx, caller.Tenant, in.AttemptID, bearer(in.Authorization))
+	if err != nil {
+		return response{}, err
+	}
+	out := response{AttemptID: progress.AttemptID, Status: progress.Status}
+	if len(progress.Result) > 0 {
+		out.Result = map[string]string{}
+		for name := range progress.Result {
+			out.Result[name] = progress.Result.Get(name)
+		}
+	}
+	if f := progress.Failure; f != nil {
+		out.Error = &failure{
+			Error: f.Error, ErrorDescription: f.Description, RequestID: f.RequestID, ExternalState: f.ExternalState,
+			Cause: f.Cause, SuggestedAction: f.SuggestedAction,
+		}
+	}
+	return out, nil
+}
+
+// bearer reads a bearer token (RFC 6750 section 2.1); it is empty when there is none.
+func bearer(header string) secret.Text {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return secret.Text{}
+	}
+	return secret.New(strings.TrimSpace(token))
+}

@@ -1,0 +1,44 @@
+// Package wiring chooses the adapters of the getattempt function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"recordbridge/functions/getattempt"
+	"recordbridge/shared/config"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/org"
+	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	ControlTable      string `env:"CONTROL_TABLE,required"`
+	FlowTable         string `env:"FLOW_TABLE,required"`
+	RequestsPerMinute int    `env:"REQUESTS_PER_MINUTE,required"`
+}
+
+// Build makes the function. It reads secrets and parameters, once.
+func Build(_ context.Context, env Environment, p config.Process) (lambdarun.HTTPHandler, error) {
+	db := dynamodb.NewFromConfig(p.AWS)
+	directory := org.NewDirectory(store.Control{DB: db, Table: env.ControlTable}, secret.Keyring{}, p.Now)
+	attempts := store.Flow{DB: db, Table: env.FlowTable}
+	limiter := httpapi.Limiter{
+		Buckets: attempts,
+		Limit:   ratelimit.Limit{Name: "getattempt", Quota: env.RequestsPerMinute, Window: time.Minute},
+	}
+	return lambdarun.HTTP(p.Logger, getattempt.New(getattempt.Deps{ //nolint:contextcheck // a request brings its own context
+		API:   httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
+		Auth:  httpapi.PublicAuth{Public: directory, Limiter: limiter},
+		Flows: flow.Watcher{Attempts: attempts, Now: p.Now},
+	})), nil
+}

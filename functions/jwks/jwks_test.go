@@ -1,0 +1,100 @@
+package jwks_test
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/functions/jwks"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/smart/clientauth"
+)
+
+const requestID = "11111111-1111-4111-8111-111111111111"
+
+// vault has the elliptic key with the scalar 1, or none while it is away.
+type vault struct{ away bool }
+
+func (v vault) Public(context.Context, string) (crypto.PublicKey, error) {
+	if v.away {
+		return nil, errors.New("arn:aws:kms:us-east-1:000000000000:key/1 is away")
+	}
+	key, err := ecdsa.ParseRawPrivateKey(elliptic.P384(), append(make([]byte, 47), 1))
+	if err != nil {
+		return nil, err
+	}
+	return &key.PublicKey, nil
+}
+
+func (vault) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return nil }
+
+func get(v vault, method, query string, names ...string) *httptest.ResponseRecorder {
+	handler := jwks.New(jwks.Deps{
+		API: httpapi.New(httpapi.Options{
+			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
+		}),
+		Keys: clientauth.NewKeyring(v, names),
+	})
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(method, jwks.Route+query, http.NoBody))
+	return w
+}
+
+func failureBody(code, description string) string {
+	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + requestID + `"}`
+}
+
+func TestTheKeySetIsPublishedForEverybody(t *testing.T) {
+	t.Parallel()
+	// The generator of P-384 (SEC 2 section 2.5.1), and its thumbprint.
+	const generator = `{"keys":[{"kty":"EC","kid":"-W6Wzot_wuerYbKBVKfGEks3iY2EALna-hBqObnPuJE","use":"sig","key_ops":["verify"],"alg":"ES384",` +
+		`"crv":"P-384","x":"qofKIr6LBTeOscce8yCtdG4dO2KLp5uYWfdB4IJUKjhVAvJdv1UpbDpUXjhydgq3",` +
+		`"y":"NhfeSpYmLG9dnpi_kpLcKfj0Hb0omhR86doxE7XwuMAKYLHOHX6BnXpDHXyQ6g5f"}]}`
+	unknown := failureBody("svc_invalid_request", "kty must be RSA or EC.")
+	failed := failureBody("svc_server_error", "Something went wrong on our side. Please try again.")
+	for name, c := range map[string]struct {
+		vault  vault
+		query  string
+		keys   []string
+		status int
+		want   string
+		cache  string
+	}{
+		"all":          {keys: []string{"ec"}, status: 200, want: generator, cache: "public, max-age=3600"},
+		"elliptic":     {query: "?kty=EC", keys: []string{"ec"}, status: 200, want: generator, cache: "public, max-age=3600"},
+		"RSA":          {query: "?kty=RSA", keys: []string{"ec"}, status: 200, want: `{"keys":[]}`, cache: "public, max-age=3600"},
+		"none":         {status: 200, want: `{"keys":[]}`, cache: "public, max-age=3600"},
+		"unknown":      {query: "?kty=oct", keys: []string{"ec"}, status: 400, want: unknown, cache: "no-store"},
+		"lower case":   {query: "?kty=rsa", keys: []string{"ec"}, status: 400, want: unknown, cache: "no-store"},
+		"the KMS away": {vault: vault{away: true}, keys: []string{"ec"}, status: 500, want: failed, cache: "no-store"},
+	} {
+		w := get(c.vault, http.MethodGet, c.query, c.keys...)
+		if got := strings.TrimSpace(w.Body.String()); w.Code != c.status || got != c.want {
+			t.Errorf("%s: got %d %s, want %d %s", name, w.Code, got, c.status, c.want)
+		}
+		for header, want := range map[string]string{
+			"Cache-Control": c.cache, "Content-Type": "application/json", "Access-Control-Allow-Origin": "*",
+		} {
+			if got := w.Header().Get(header); got != want {
+				t.Errorf("%s: %s: got %q, want %q", name, header, got, want)
+			}
+		}
+	}
+}
+
+func TestTheKeySetIsOnlyRead(t *testing.T) {
+	t.Parallel()
+	for method, want := range map[string]int{"HEAD": 200, "OPTIONS": 204, "POST": 405, "PUT": 405, "DELETE": 405} {
+		if w := get(vault{}, method, ""); w.Code != want {
+			t.Errorf("%s: got %d, want %d", method, w.Code, want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+// Package reconnect serves GET /bridge/reconnect (spec section 4.1, decisions section 3): a browser comes with the
+// organisation's public id and one of its connections, and leaves for the portal that the connection was made at. Errors
+// go back by redirect once the redirect URI is proven, before that they are a page. Every call begins a new attempt;
+// the connection changes only when the same patient comes back.
+package reconnect
+
+import (
+	"context"
+	"net/http"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+)
+
+// Route is the declared path.
+const Route = "/bridge/reconnect"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API   *httpapi.API
+	Auth  httpapi.PublicAuth
+	Flows Starter
+}
+
+// Starter begins attempts (flow.Starter).
+type Starter interface {
+	Start(ctx context.Context, r flow.Request) (flow.Started, error)
+}
+
+type request struct {
+	PublicID      string `query:"public_id" required:"true"`
+	RedirectURI   string `query:"redirect_uri"`
+	ConnectionID  string `query:"reconnect_org_connection_id"`
+	ExternalID    string `query:"external_id"`
+	ExternalState string `query:"external_state"`
+	RequestID     string `query:"request_id"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get)})
+}
+
+func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
+	redirect, err := org.MatchRedirect(visit.Caller.RedirectURIs, in.RedirectURI)
+	if err != nil {
+		return httpapi.Answer{}, err
+	}
+	if in.ConnectionID == "" {
+		err := fault.BadRequest("reconnect_org_connection_id is required.")
+		return httpapi.RedirectError(ctx, redirect, in.ExternalState, err), nil
+	}
+	if in.RequestID == "" {
+		in.RequestID = logx.RequestID(ctx)
+	}
+	started, err := d.Flows.Start(ctx, flow.Request{
+		Caller: visit.Caller, Redirect: redirect, Reconnect: in.ConnectionID,
+		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
+	})
+	if err != nil {
+		return httpapi.RedirectError(ctx, redirect, in.ExternalState, err), nil
+	}
+	return httpapi.Redirect(started.URL, &http.Cookie{
+		Name: started.CookieName, Value: started.CookieValue.Reveal(), Path: "/", MaxAge: int(started.CookieAge.Seconds()),
+		Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}), nil
+}

@@ -1,0 +1,32 @@
+// Package wiring chooses the adapters of the refreshscheduler function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/functions/refreshscheduler"
+	"recordbridge/shared/config"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/store"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	ConnectionTable string `env:"CONNECTION_TABLE,required"`
+	RefreshQueueURL string `env:"REFRESH_QUEUE_URL,required"`
+}
+
+// Build makes the function. It reads secrets and parameters, once.
+func Build(_ context.Context, env Environment, p config.Process) (lambdarun.ScheduleHandler, error) {
+	schedule := refreshscheduler.New(refreshscheduler.Deps{
+		Rows:   store.Timers{DB: dynamodb.NewFromConfig(p.AWS), Table: env.ConnectionTable},
+		Queue:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), RefreshURL: env.RefreshQueueURL},
+		Shards: store.DueShards, Now: p.Now,
+	})
+	return lambdarun.Schedule(lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "refreshscheduler"}, schedule), nil
+}

@@ -1,0 +1,157 @@
+package refreshworker_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/functions/refreshworker"
+	"recordbridge/shared/due"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+)
+
+const (
+	orgID  = "a0000000-0000-4000-8000-000000000001"
+	connID = "c0000000-0000-4000-8000-000000000001"
+	taskID = "7a000000000040008000000000000001"
+)
+
+var errTrouble = errors.New("trouble on our side")
+
+// connections remembers what it looked at.
+type connections struct {
+	failing string // id whose look fails
+
+	mu    sync.Mutex
+	looks []string
+}
+
+func (c *connections) Look(_ context.Context, tenant org.Tenant, id string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looks = append(c.looks, tenant.Key()+" "+id)
+	if id == c.failing {
+		return errTrouble
+	}
+	return nil
+}
+
+// receive hands the bodies over as one batch, as Lambda does, and returns the numbers of those that come back.
+func receive(t *testing.T, c refreshworker.Connections, bodies ...string) []string {
+	t.Helper()
+	var batch events.SQSEvent
+	for i, body := range bodies {
+		batch.Records = append(batch.Records, events.SQSMessage{MessageId: strconv.Itoa(i), Body: body})
+	}
+	options := lambdarun.Options{Logger: logx.New(io.Discard), Now: time.Now, Name: "refreshworker", Concurrency: 10}
+	answer, err := lambdarun.SQS(options, due.Decode, refreshworker.New(c))(t.Context(), batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := make([]string, 0, len(answer.BatchItemFailures))
+	for _, failure := range answer.BatchItemFailures {
+		back = append(back, failure.ItemIdentifier)
+	}
+	return back
+}
+
+func message(mode, orgID string, kind due.Kind, id string) string {
+	return `{"mode":"` + mode + `","org":"` + orgID + `","kind":"` + string(kind) + `","id":"` + id + `"}`
+}
+
+func TestAMessageMakesTheWorkerLookAtItsConnection(t *testing.T) {
+	t.Parallel()
+	var c connections
+	const other = "c0000000-0000-4000-8000-000000000002"
+	back := receive(t, &c, message("live", orgID, due.Connection, connID), message("test", orgID, due.Connection, other))
+	if len(back) != 0 {
+		t.Errorf("messages %q came back", back)
+	}
+	slices.Sort(c.looks)
+	if diff := cmp.Diff([]string{"live#" + orgID + " " + connID, "test#" + orgID + " " + other}, c.looks); diff != "" {
+		t.Errorf("looked at (-want +got):\n%s", diff)
+	}
+}
+
+// That the second look finds nothing to do is the connection's to know, not the message's.
+func TestADuplicateMessageIsALookOfItsOwn(t *testing.T) {
+	t.Parallel()
+	var c connections
+	body := message("live", orgID, due.Connection, connID)
+	if back := receive(t, &c, body, body); len(back) != 0 || len(c.looks) != 2 {
+		t.Errorf("looked at %q, messages %q came back", c.looks, back)
+	}
+}
+
+func TestAMessageOfAnotherKindIsDropped(t *testing.T) {
+	t.Parallel()
+	var c connections
+	back := receive(t, &c,
+		message("live", orgID, due.Task, taskID), message("live", orgID, due.Event, connID), message("live", orgID, due.Delivery, connID))
+	if len(back) != 0 || len(c.looks) != 0 {
+		t.Errorf("looked at %q, messages %q came back", c.looks, back)
+	}
+}
+
+func TestAForgedMessageIsDroppedAndHarmsNoOther(t *testing.T) {
+	t.Parallel()
+	var c connections
+	back := receive(t, &c,
+		"", "{}", "null", `{"access_token":"x"}`,
+		message("prod", orgID, due.Connection, connID), message("live", "*", due.Connection, connID),
+		message("live", orgID+"#CONN#"+connID, due.Connection, connID), message("live", orgID, due.Connection, connID+"#META"),
+		message("live", orgID, "upstream", connID), message("live", orgID, due.Connection, connID))
+	if len(back) != 0 {
+		t.Errorf("messages %q came back: they will never be readable", back)
+	}
+	if diff := cmp.Diff([]string{"live#" + orgID + " " + connID}, c.looks); diff != "" {
+		t.Errorf("looked at (-want +got):\n%s", diff)
+	}
+}
+
+func TestAFailureOfOurOwnBringsBackItsMessageAlone(t *testing.T) {
+	t.Parallel()
+	const bad = "c0000000-0000-4000-8000-00000000000b"
+	c := connections{failing: bad}
+	back := receive(t, &c,
+		message("live", orgID, due.Connection, connID), message("live", orgID, due.Connection, bad), message("test", orgID, due.Connection, connID))
+	if diff := cmp.Diff([]string{"1"}, back); diff != "" {
+		t.Errorf("came back (-want +got):\n%s", diff)
+	}
+	if len(c.looks) != 3 {
+		t.Errorf("looked at %q", c.looks)
+	}
+}
+
+// slow takes its time for every look.
+type slow struct{}
+
+func (slow) Look(context.Context, org.Tenant, string) error {
+	<-time.After(time.Minute)
+	return nil
+}
+
+func TestTheConnectionsOfABatchDoNotWaitForOneAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		started := time.Now()
+		bodies := make([]string, 10)
+		for i := range bodies {
+			bodies[i] = message("live", orgID, due.Connection, connID)
+		}
+		if back := receive(t, slow{}, bodies...); len(back) != 0 || time.Since(started) != time.Minute {
+			t.Errorf("%q came back after %v, want none after a minute", back, time.Since(started))
+		}
+	})
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+)
+
+// stored is what the functions of the stack would read.
+type stored struct {
+	config  aws.Config
+	outputs map[string]string
+	control store.Control
+}
+
+func openStored(t *testing.T, file string) stored {
+	t.Helper()
+	outputs, err := readOutputs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := awsconfig.LoadDefaultConfig(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored{config: cfg, outputs: outputs, control: store.Control{DB: dynamodb.NewFromConfig(cfg), Table: outputs["ControlTable"]}}
+}
+
+// client returns a client's authentication with its secret in clear.
+func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.ClientAuth, string) {
+	t.Helper()
+	found, err := s.control.ClientAuthOf(t.Context(), owner, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Secret) == 0 {
+		return found, ""
+	}
+	sealer := kms.New(awskms.NewFromConfig(s.config), s.outputs["SecretsKey"], catalog.ClientSecretPurpose, time.Now)
+	plain, err := sealer.Open(t.Context(), owner, found.SecretBinding(), found.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found, string(plain)
+}
+
+// audited lists the actions and targets in a tenant's audit rows of this month, in order.
+func (s stored) audited(t *testing.T, tenant org.Tenant) []string {
+	t.Helper()
+	out, err := dynamodb.NewFromConfig(s.config).Query(t.Context(), &dynamodb.QueryInput{
+		TableName: new(s.outputs["AuditTable"]), KeyConditionExpression: new("pk = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#" + time.Now().UTC().Format("200601")},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]string, 0, len(out.Items))
+	for _, item := range out.Items {
+		action, _ := item["action"].(*types.AttributeValueMemberS)
+		target, _ := item["target"].(*types.AttributeValueMemberS)
+		rows = append(rows, action.Value+" "+target.Value)
+	}
+	return rows
+}
+
+func writeFile(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// shows reports whether text holds the secret, in clear or as base64 writes it at any offset.
+func shows(text, secret string) bool {
+	if strings.Contains(text, secret) {
+		return true
+	}
+	for offset := range 3 {
+		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", offset) + secret))
+		// The first and last characters depend on the neighbours.
+		if strings.Contains(text, encoded[4:len(encoded)-4]) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestAClientSecretIsSealedForItsOwnerAndSeenNowhere(t *testing.T) {
+	outputs, sent := newRecordedStack(t)
+	const first, second = "first-secret-of-Alder Hospital", "second+secret/of=Alder~Hospital"
+	var seen []string
+	attempt := func(input string, args ...string) map[string]any {
+		t.Helper()
+		printed, err := ctlWith(t, outputs, input, args...)
+		seen = append(seen, fmt.Sprint(printed), fmt.Sprint(err))
+		return printed
+	}
+	id, _ := attempt("", "organisation", "create", "-name", "Alder Clinic App")["id"].(string)
+	tenant := org.Tenant{Mode: org.Live, OrgID: id}
+	shared, _ := attempt(first+"\r\n", "client", "create", "-method", "client_secret_basic", "-secret-file", "-")["client_auth_id"].(string)
+	own, _ := attempt("", "client", "create", "-method", "client_secret_post", "-secret-file", writeFile(t, first+"\n"), "-org", id, "-mode", "live")["client_auth_id"].(string)
+	if rotated := attempt(second, "client", "rotate", "-id", own, "-secret-file", "-", "-org", id, "-mode", "live"); rotated["client_auth_id"] != own {
+		t.Errorf("rotating gave %v, want the id as it was", rotated)
+	}
+	attempt("", "registration", "set", "-platform", "medicare", "-mode", "live", "-client-id", "client", "-client-auth", shared)
+	if shown := attempt("", "registration", "show", "-platform", "medicare", "-mode", "live"); shown["method"] != "client_secret_basic" {
+		t.Errorf("the registration is %v", shown)
+	}
+	for _, refused := range [][]string{
+		{"client", "create", "-method", "private_key_jwt", "-secret-file", "-"},
+		{"client", "create", "-method", "client_secret_jwt", "-secret-file", "-"},
+		{"client", "create", "-method", "client_secret_basic", "-key-id", "key", "-secret-file", "-"},
+		{"client", "create", "-method", "client_secret_basic", "-secret-file", first},
+		{"client", "create", "-method", "client_secret_basic", "-secret-file", "-", first},
+		{"client", "create", "-method", "client_secret_basic", "-secret=" + first},
+		{"client", "create", "-method", "client_secret_basic", "-secret-file", writeFile(t, "user: alder\n"+first)},
+		{"client", "rotate", "-id", shared, "-secret-file", writeFile(t, first+"\nx")},
+		{"client", "rotate", "-id", own, "-secret-file", "-"},
+	} {
+		if printed := attempt(first, refused...); printed != nil {
+			t.Errorf("%v was accepted", refused)
+		}
+	}
+	// What is read back from here on is not part of the record.
+	record := strings.Join(seen, "\n") + sent.all()
+	for _, secret := range []string{first, second} {
+		if shows(record, secret) {
+			t.Errorf("%q was printed or left the command unsealed", secret)
+		}
+	}
+	found := openStored(t, outputs)
+	if a, plain := found.client(t, org.Tenant{}, shared); plain != first || a.Rev != 1 {
+		t.Errorf("everybody's is %q, revision %d", plain, a.Rev)
+	}
+	if a, plain := found.client(t, tenant, own); plain != second || a.Rev != 2 || a.Method != catalog.AuthSecretPost {
+		t.Errorf("the organisation's is %q, revision %d, method %s", plain, a.Rev, a.Method)
+	}
+	if got, want := found.audited(t, tenant), []string{"organisation.created " + id, "client.created " + own, "client.rotated " + own}; !slices.Equal(got, want) {
+		t.Errorf("the audit rows are %q, want %q", got, want)
+	}
+}
+
+func TestTheLeakCheckFindsLeaks(t *testing.T) {
+	t.Parallel()
+	const secret = "first-secret-of-Alder"
+	for _, before := range []string{"", "a", "ab", "abc"} {
+		leak := base64.StdEncoding.EncodeToString([]byte(before + secret + "tail"))
+		if !shows(`{"B":"`+leak+`"}`, secret) {
+			t.Errorf("%s after %q is not found", leak, before)
+		}
+	}
+	if !shows("x"+secret, secret) || shows("x", secret) {
+		t.Error("clear text is not told from other text")
+	}
+}
+
+func TestAClientsKeyIsRotatedUnderItsID(t *testing.T) {
+	outputs := newStack(t)
+	done := doer(t, outputs)
+	id, _ := done("client", "create", "-method", "private_key_jwt", "-key-id", "one")["client_auth_id"].(string)
+	for _, step := range []struct{ rotate, want string }{{"two", "two"}, {"", ""}} {
+		done("client", "rotate", "-id", id, "-key-id", step.rotate)
+		if a, _ := openStored(t, outputs).client(t, org.Tenant{}, id); a.KeyID != step.want || a.Algorithm != "RS384" {
+			t.Errorf("after a rotation to %q the client is %+v", step.rotate, a)
+		}
+	}
+}
+
+func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
+	outputs := newStack(t)
+	done := doer(t, outputs)
+	key, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm", "ES384")["client_auth_id"].(string)
+	printed, err := ctlWith(t, outputs, "secret", "client", "create", "-method", "client_secret_basic", "-secret-file", "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	withSecret, _ := printed["client_auth_id"].(string)
+	unknown := "00000000-0000-4000-8000-000000000000"
+	for _, test := range []struct {
+		args string
+		want string
+	}{
+		{"client create", "The method is client_secret_basic"},
+		{"client create -method public", "public client needs no authentication"},
+		{"client create -method client_secret_basic", "needs a client secret"},
+		{"client create -method client_secret_basic -secret-file -", "needs a client secret"},
+		{"client create -method client_secret_post -secret-file " + filepath.Join(t.TempDir(), "none"), "cannot be read"},
+		{"client create -method client_secret_post -secret-file " + t.TempDir(), "read -secret-file"},
+		{"client create -method client_secret_post -secret-file " + writeFile(t, "\n"), "needs a client secret"},
+		{"client create -method client_secret_post -secret-file " + writeFile(t, strings.Repeat("x", 4097)), "longer than 4096 bytes"},
+		{"client create -method client_secret_post -secret-file " + writeFile(t, "Ahornblätter"), "characters that no client secret has"},
+		{"client create -method client_secret_post -algorithm RS384 -secret-file " + writeFile(t, "x"), "no algorithm"},
+		{"client create -method private_key_jwt -algorithm HS256", "RS384 or ES384"},
+		{"client create -method private_key_jwt -key-id a\tb", "key id"},
+		{"client create -method private_key_jwt -mode live", "-mode goes with -org"},
+		{"client create -method private_key_jwt -org nobody", "organisation's id"},
+		{"client create -method private_key_jwt -org " + unknown, "There is no organisation"},
+		{"client rotate -id " + unknown + " -key-id one", "There is no client authentication"},
+		{"client rotate -id " + key + " -key-id one -org " + unknown, "There is no client authentication"},
+		{"client rotate -id " + key, "which key signs"},
+		{"client rotate -id " + key + " -secret-file " + writeFile(t, "x"), "no client secret"},
+		{"client rotate -id " + withSecret, "needs a client secret"},
+		{"client rotate -id " + withSecret + " -key-id one", "rotate its secret"},
+	} {
+		if _, err := ctl(t, outputs, strings.Split(test.args, " ")...); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.args, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// CreateClient stores how a client of ours proves who it is, for one organisation or with a zero owner for everybody.
+// Plain is the secret of a method that has one, else empty; only its sealed form is kept. The id is chosen here and
+// returned. Errors are fault.Invalid and fault.NotFound.
+func (o *Operator) CreateClient(ctx context.Context, owner org.Tenant, made catalog.ClientAuth, plain secret.Text) (string, error) {
+	if err := checkClient(made, plain); err != nil {
+		return "", err
+	}
+	if err := o.checkOwner(ctx, owner); err != nil {
+		return "", err
+	}
+	made.ID, made.Rev = o.NewID(), 0
+	if err := o.saveClient(ctx, owner, made, plain); err != nil {
+		return "", err
+	}
+	return made.ID, o.recordOwned(ctx, owner, "client.created", made.ID)
+}
+
+// Rotation is what changes of a ClientAuth: its secret, or its key.
+type Rotation struct {
+	Secret secret.Text // empty: there is none
+	KeyID  *string     // nil: there is none; empty: from now on the present key
+}
+
+// RotateClient gives a client of exactly this owner a new secret or key under its old id, so that the connections which
+// were made with it use the new one from their next refresh on. Errors are fault.Invalid, fault.NotFound and, when
+// somebody else changes it at the same time, fault.Conflict.
+func (o *Operator) RotateClient(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
+	found, err := o.control.ClientAuthOf(ctx, owner, id)
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner)))
+	}
+	if err != nil {
+		return fmt.Errorf("read client authentication: %w", err)
+	}
+	if change.KeyID != nil {
+		if found.Method != catalog.AuthPrivateKey {
+			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id; rotate its secret.", found.Method))
+		}
+		found.KeyID = *change.KeyID
+	} else if found.Method == catalog.AuthPrivateKey && change.Secret.Empty() {
+		return fault.BadRequest("The client authenticates with private_key_jwt: say which key signs from now on.")
+	}
+	if err := checkClient(found, change.Secret); err != nil {
+		return err
+	}
+	if err := o.saveClient(ctx, owner, found, change.Secret); err != nil {
+		return err
+	}
+	return o.recordOwned(ctx, owner, "client.rotated", id)
+}
+
+// saveClient seals the secret, if there is one, and writes the row over the revision that was read.
+func (o *Operator) saveClient(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
+	if !plain.Empty() {
+		sealed, err := o.clients.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
+		if err != nil {
+			return fmt.Errorf("seal client secret: %w", err)
+		}
+		a.Secret = sealed
+	}
+	if err := o.control.SaveClientAuth(ctx, owner, a); err != nil {
+		return changed("client authentication", err)
+	}
+	return nil
+}
+
+// maxSecret bounds a client secret in bytes. Health systems give out some dozens.
+const maxSecret = 4096
+
+// checkClient refuses what no authorization server could be given. Its errors never repeat the secret.
+func checkClient(a catalog.ClientAuth, plain secret.Text) error {
+	switch a.Method {
+	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
+		if a.Algorithm != "" || a.KeyID != "" {
+			return fault.BadRequest(fmt.Sprintf("%s has no algorithm and no key id.", a.Method))
+		}
+		if plain.Empty() {
+			return fault.BadRequest(fmt.Sprintf("%s needs a client secret, and none or an empty one was given.", a.Method))
+		}
+		if len(plain.Reveal()) > maxSecret || !visible(plain.Reveal()) {
+			return fault.BadRequest("The client secret is longer than 4096 bytes or holds characters that no client secret has, such as a " +
+				"line break (RFC 6749, appendix A.2). Is it the right file?")
+		}
+	case catalog.AuthPrivateKey:
+		if !plain.Empty() {
+			return fault.BadRequest("private_key_jwt has no client secret.")
+		}
+		if a.Algorithm != "RS384" && a.Algorithm != "ES384" {
+			return fault.BadRequest("The algorithm of private_key_jwt is RS384 or ES384.")
+		}
+		if !visible(a.KeyID) || strings.Contains(a.KeyID, " ") {
+			return fault.BadRequest("The key id holds characters that no key id of ours has. keys jwks shows them as kid.")
+		}
+	default:
+		return fault.BadRequest("The method is client_secret_basic, client_secret_post or private_key_jwt. A public client needs no " +
+			"authentication: make its registration without one.")
+	}
+	return nil
+}
+
+// visible reports whether text is of VSCHAR, as client ids and secrets are (RFC 6749, appendix A).
+func visible(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// checkOwner wants an organisation that exists, or the zero tenant.
+func (o *Operator) checkOwner(ctx context.Context, owner org.Tenant) error {
+	if owner == (org.Tenant{}) {
+		return nil
+	}
+	_, err := o.control.Organisation(ctx, owner)
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing(fmt.Sprintf("There is no organisation %s.", owner.OrgID))
+	}
+	if err != nil {
+		return fmt.Errorf("read organisation: %w", err)
+	}
+	return nil
+}
+
+// recordOwned writes the audit row of what is an organisation's own. What is everybody's belongs to no organisation's
+// audit rows.
+func (o *Operator) recordOwned(ctx context.Context, owner org.Tenant, action, target string) error {
+	if owner == (org.Tenant{}) {
+		return nil
+	}
+	return o.record(ctx, owner, action, target)
+}
+
+func ownerName(owner org.Tenant) string {
+	if owner == (org.Tenant{}) {
+		return "everybody"
+	}
+	return fmt.Sprintf("organisation %s in %s mode", owner.OrgID, owner.Mode)
+}
+
+// changed says what to do about a lost compare-and-swap.
+func changed(what string, err error) error {
+	if errors.Is(err, fault.Conflict) {
+		return fault.New(fault.Conflict, fault.CodeUnavailable,
+			fmt.Sprintf("Somebody else changed the %s at the same time, and nothing was saved. Look at it and try again.", what))
+	}
+	return fmt.Errorf("save %s: %w", what, err)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"recordbridge/infra/ctl/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+func createOrganisation(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("organisation create", flag.ContinueOnError)
+	var made org.Organisation
+	flags.StringVar(&made.Name, "name", "", "display name")
+	flags.StringVar(&made.WebsiteURI, "website", "", "https URL")
+	flags.StringVar(&made.PrivacyPolicyURI, "privacy", "", "https URL")
+	flags.StringVar(&made.LogoURI, "logo", "", "https URL")
+	plan := flags.String("plan", string(org.Free), "free or paid")
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	made.Plan = org.Plan(*plan)
+	made, err := o.CreateOrganisation(ctx, made)
+	return map[string]any{"id": made.ID, "name": made.Name, "plan": made.Plan}, err
+}
+
+func listOrganisations(ctx context.Context, o *operator.Operator, _ []string) (any, error) {
+	listed, err := o.Organisations(ctx)
+	rows := make([]map[string]any, 0, len(listed))
+	for _, l := range listed {
+		rows = append(rows, map[string]any{
+			"id": l.Organisation.ID, "mode": l.Tenant.Mode, "name": l.Organisation.Name,
+			"plan": l.Organisation.Plan, "status": l.Organisation.Status,
+		})
+	}
+	return rows, err
+}
+
+func createCredential(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("credential create", flag.ContinueOnError)
+	tenantOf := tenantFlags(flags)
+	var redirects, origins texts
+	flags.Var(&redirects, "redirect", "redirect URI, may be repeated")
+	flags.Var(&origins, "origin", "allowed origin, may be repeated")
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	tenant, err := tenantOf()
+	if err != nil {
+		return nil, err
+	}
+	credential, private, err := o.CreateCredential(ctx, tenant, redirects, origins)
+	return map[string]any{"public_id": credential.PublicID(), "private_key": private.Reveal()}, err
+}
+
+func addKey(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("credential add-key", flag.ContinueOnError)
+	publicID := flags.String("public-id", "", "public id")
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	private, err := o.AddKey(ctx, *publicID)
+	return map[string]any{"public_id": *publicID, "private_key": private.Reveal()}, err
+}
+
+func revokeKeys(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("credential revoke", flag.ContinueOnError)
+	publicID := flags.String("public-id", "", "public id")
+	all := flags.Bool("all", false, "all keys, not only the oldest")
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	return map[string]any{"public_id": *publicID, "revoked": true}, o.RevokeKeys(ctx, *publicID, *all)
+}
+
+func createWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("webhook create", flag.ContinueOnError)
+	tenantOf := tenantFlags(flags)
+	address := flags.String("url", "", "where events are sent")
+	var names texts
+	flags.Var(&names, "type", "optional event type, may be repeated")
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	tenant, err := tenantOf()
+	if err != nil {
+		return nil, err
+	}
+	var types []webhook.Type
+	for _, name := range names {
+		t, ok := webhook.ParseType(name)
+		if !ok {
+			return nil, fmt.Errorf("there is no event type %q", name)
+		}
+		types = append(types, t)
+	}
+	sub, signing, err := o.CreateWebhook(ctx, tenant, *address, types)
+	return map[string]any{"id": sub.ID, "url": sub.URL, "types": sub.Types, "secret": signing.Reveal()}, err
+}
+
+func testWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("webhook test", flag.ContinueOnError)
+	tenantOf := tenantFlags(flags)
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	tenant, err := tenantOf()
+	if err != nil {
+		return nil, err
+	}
+	id, err := o.SendTest(ctx, tenant)
+	return map[string]any{"event_id": id}, err
+}

@@ -1,0 +1,369 @@
+package e2e_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"recordbridge/infra/local/inbox"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/webhook"
+)
+
+// The errands of a connection's life after it was made: kept alive, warned about, revoked, reconnected, disconnected.
+
+// runKeepAlive: tokens that nobody asks for are refreshed once a week.
+func runKeepAlive(s *stack) {
+	s.t.Helper()
+	id := s.connect(crashPersona, "approve").Get("org_connection_id")
+	for n := range 3 {
+		<-time.After(11 * 24 * time.Hour) // a week and a half at most, and the scheduler looks only then
+		s.settle(3)
+		if got := s.tokens(id).number("version"); got != n+2 {
+			s.t.Errorf("after %d times 11 days the tokens have version %d, want %d", n+1, got, n+2)
+		}
+	}
+	s.checkStatus(id, "authorized")
+	next, err := time.Parse(time.RFC3339Nano, s.connection(id).text("refresh_at"))
+	if err != nil || time.Until(next) < 3*24*time.Hour || time.Until(next) > 11*24*time.Hour {
+		s.t.Errorf("the next refresh is at %v: %v", next, err)
+	}
+	s.startExport(id)
+	s.settle(2)
+	s.checkDownload(crashPersona)
+}
+
+// runRevocation: consent was withdrawn at the portal.
+func runRevocation(s *stack) {
+	s.t.Helper()
+	id := s.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
+	<-time.After(12 * 24 * time.Hour)
+	s.settle(5)
+	s.checkRevoked(id, "invalid_grant")
+}
+
+// runRevocationByExport: an export finds out that consent was withdrawn.
+func runRevocationByExport(s *stack) {
+	s.t.Helper()
+	id := s.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
+	<-time.After(2 * time.Hour)
+	taskID := s.startExport(id)
+	s.settle(5)
+	if got := s.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
+		s.t.Errorf("the export failed because of %q", got)
+	}
+	s.checkRevoked(id, "invalid_grant")
+}
+
+// checkRevoked: the connection is revoked, which was told once, and its tokens are gone.
+func (s *stack) checkRevoked(id, cause string) {
+	s.t.Helper()
+	s.checkStatus(id, "revoked")
+	if got := s.connection(id).text("ended"); got != cause {
+		s.t.Errorf("it ended because of %q, want %q", got, cause)
+	}
+	if row := s.tokens(id); row["sealed"] != nil {
+		s.t.Error("its tokens are still there")
+	}
+	told := s.events("patient.authorization_revoked")
+	if len(told) != 1 || !strings.Contains(told[0].Body, `"org_connection_id":"`+id+`"`) || !strings.Contains(told[0].Body, `"connection_status":"revoked"`) {
+		s.t.Errorf("the revocation was told %d times: %v", len(told), told)
+	}
+	got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
+	if got.status != http.StatusConflict || got.Error != "svc_connection_not_exportable" {
+		s.t.Errorf("an export of it answered %d %s", got.status, got.Error)
+	}
+}
+
+// runWarning: consent ends in days, and the portal has said when.
+func runWarning(s *stack) {
+	s.t.Helper()
+	s.subscribe(webhook.AuthorizationEnding)
+	result := s.connectTo(quirk{with: "tell-expiry:authorization_expires_in,refresh:240h"})
+	id := result.Get("org_connection_id")
+	ends, err := time.Parse(time.RFC3339, result.Get("consent_expires_at"))
+	if err != nil || time.Until(ends).Round(time.Hour) != 240*time.Hour {
+		s.t.Fatalf("consent ends at %q: %v", result.Get("consent_expires_at"), result)
+	}
+	<-time.After(72*time.Hour - time.Minute)
+	s.settle(1)
+	if told := s.events("patient.authorization_expiring"); len(told) != 0 && time.Until(ends) > 7*24*time.Hour {
+		s.t.Errorf("told too early: %v", told)
+	}
+	s.settle(5)
+	told := s.events("patient.authorization_expiring")
+	if len(told) != 1 || !strings.Contains(told[0].Body, id) || !strings.Contains(told[0].Body, `"suggested_action"`) {
+		s.t.Errorf("the coming end was told %d times: %v", len(told), told)
+	}
+}
+
+// runReconnect: the same patient comes back, another one does not get in.
+func runReconnect(s *stack) {
+	s.t.Helper()
+	s.subscribe(webhook.ConnectionFailed)
+	id := s.connectTo(quirk{with: "refresh-fails:invalid_grant,fails-first:1"}).Get("org_connection_id")
+	<-time.After(12 * 24 * time.Hour)
+	s.settle(5)
+	s.checkRevoked(id, "invalid_grant")
+
+	stranger := s.reconnect(id, "linden-moss")
+	if stranger.Get("error") != "svc_invalid_request" || stranger.Get("org_connection_id") != "" {
+		s.t.Errorf("another patient came back with %v", stranger)
+	}
+	s.checkStatus(id, "revoked")
+	s.settle(1)
+	failed := s.events("patient.connection_failed")
+	if len(failed) != 1 || !strings.Contains(failed[0].Body, `"cause":"wrong_patient"`) {
+		s.t.Errorf("the failure was told %d times: %v", len(failed), failed)
+	}
+
+	back := s.reconnect(id, crashPersona)
+	if back.Get("org_connection_id") != id || back.Get("connection_status") != "authorized" {
+		s.t.Fatalf("the patient came back with %v", back)
+	}
+	s.checkStatus(id, "authorized")
+	s.startExport(id)
+	s.settle(2)
+	s.checkDownload(crashPersona)
+	if told := s.events("patient.connection_success"); len(told) != 2 {
+		s.t.Errorf("the connection was told %d times, want 2", len(told))
+	}
+}
+
+// runDisconnect: the organisation ends a connection in the middle of an export, with the file of an earlier one there.
+func runDisconnect(s *stack) {
+	s.t.Helper()
+	id := s.connect(crashPersona, "approve").Get("org_connection_id")
+	done := s.startExport(id)
+	s.settle(2)
+	link := s.exportEvent().DownloadLinks[0].URL
+	pending := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
+	if pending.status != http.StatusOK {
+		s.t.Fatalf("a new export answered %d", pending.status)
+	}
+	for range 2 { // repeating it changes nothing
+		got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+		if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"revoked"`) {
+			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
+		}
+	}
+	if row := s.tokens(id); row["sealed"] != nil {
+		s.t.Error("the tokens are still in reach")
+	}
+	if answer, _ := s.browser().open(link, "", ""); answer == nil || answer.status != http.StatusGone {
+		s.t.Errorf("the file of task %s can still be downloaded: %v", done, answer)
+	}
+	s.settle(5)
+	if got := s.objects(); len(got) != 0 {
+		s.t.Errorf("the bucket still holds %v", got)
+	}
+	if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 {
+		s.t.Errorf("%d exports failed, want the pending one", len(failed))
+	}
+	if left := s.get("test-TokensTable", s.tenant()+"#UPSTREAM#"+id, "META"); len(left) != 0 {
+		s.t.Error("what the portal was to revoke is still there")
+	}
+	if got := s.connection(id); got.text("ended") != "disconnected" || got.text("upstream_until") != "" {
+		s.t.Errorf("the connection ended as %q, upstream until %q", got.text("ended"), got.text("upstream_until"))
+	}
+	if told := s.events("patient.authorization_revoked"); len(told) != 0 {
+		s.t.Errorf("the organisation was told what it did itself: %v", told)
+	}
+}
+
+// runWidget: a page of ours makes the attempt, opens its window and asks how it went.
+func runWidget(s *stack) {
+	s.t.Helper()
+	attempt := s.makeAttempt(map[string]string{
+		"endpoint_id": s.seeded.Sandbox.EndpointID, "external_id": "patient-7", "external_state": "state-9",
+	})
+	if got := s.watchAttempt(attempt).Status; got != "created" {
+		s.t.Errorf("the attempt is %q", got)
+	}
+	if answer := s.openWindow(attempt.URL, http.Header{"Sec-Fetch-Site": {"cross-site"}}); answer.status != http.StatusBadRequest {
+		s.t.Errorf("another site's page opens it: %d", answer.status)
+	}
+	ours := http.Header{"Sec-Fetch-Site": {"same-origin"}}
+	if answer := s.openWindow(attempt.URL, ours); answer.status != http.StatusOK {
+		s.t.Fatalf("the window ended with %d: %s", answer.status, answer.body)
+	}
+	done := s.watchAttempt(attempt)
+	if done.Status != "done" || done.Result.ConnectionStatus != "authorized" || done.Result.ExternalState != "state-9" {
+		s.t.Errorf("the attempt is %+v", done)
+	}
+	guessed := attempt
+	guessed.Token = "guessed"
+	if got := s.watchAttempt(guessed).Status; got != "" {
+		s.t.Errorf("a guessed token reads %q", got)
+	}
+	if again := s.openWindow(attempt.URL, ours); again.status != http.StatusBadRequest {
+		s.t.Errorf("the start address works twice: %d", again.status)
+	}
+	again := s.makeAttempt(map[string]string{"reconnect_org_connection_id": done.Result.ConnectionID})
+	if answer := s.openWindow(again.URL, ours); answer.status != http.StatusOK {
+		s.t.Errorf("reconnecting ended with %d: %s", answer.status, answer.body)
+	}
+	if got := s.watchAttempt(again); got.Status != "done" || got.Result.ConnectionID != done.Result.ConnectionID {
+		s.t.Errorf("the second attempt is %+v", got)
+	}
+	s.settle(1)
+}
+
+// attempt is what a page of ours knows of an attempt.
+type attempt struct {
+	ID    string `json:"attempt_id"`
+	Token string `json:"attempt_token"`
+	URL   string `json:"connect_url"`
+}
+
+func (s *stack) makeAttempt(body map[string]string) attempt {
+	s.t.Helper()
+	made := s.call(http.MethodPost, "/bridge/attempts?public_id="+url.QueryEscape(s.seeded.Organisations[0].PublicID), "", "", body)
+	if made.status != http.StatusOK {
+		s.t.Fatalf("making an attempt answered %d %s", made.status, made.raw)
+	}
+	var of attempt
+	must(s.t, json.Unmarshal(made.Data, &of))
+	return of
+}
+
+// openWindow goes through the portal in a browser of its own, to the page that the window ends with.
+func (s *stack) openWindow(address string, header http.Header) *visited {
+	s.t.Helper()
+	window := s.browser()
+	window.header = header
+	answer, last := window.open(address, crashPersona, "approve")
+	if answer == nil {
+		s.t.Fatalf("the window ended at %v", last)
+	}
+	return answer
+}
+
+// watched is how an attempt stands.
+type watched struct {
+	Status string `json:"status"`
+	Result struct {
+		ConnectionID     string `json:"org_connection_id"`
+		ConnectionStatus string `json:"connection_status"`
+		ExternalState    string `json:"external_state"`
+	} `json:"result"`
+}
+
+func (s *stack) watchAttempt(of attempt) watched {
+	s.t.Helper()
+	path := baseURL + "/bridge/attempts/" + of.ID + "?public_id=" + url.QueryEscape(s.seeded.Organisations[0].PublicID)
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, path, http.NoBody)
+	must(s.t, err)
+	r.Header.Set("Authorization", "Bearer "+of.Token)
+	response, err := s.Do(r)
+	must(s.t, err)
+	defer func() { _ = response.Body.Close() }()
+	var read struct {
+		Data watched `json:"data"`
+	}
+	must(s.t, json.NewDecoder(response.Body).Decode(&read))
+	return read.Data
+}
+
+// runConfidential: our client proves who it is, in each way that there is, when it signs in, refreshes and revokes.
+func runConfidential(s *stack) {
+	s.t.Helper()
+	const password = "s3cret._=-"
+	keys := base64.RawURLEncoding.EncodeToString(s.call(http.MethodGet, "/.well-known/jwks.json", "", "", nil).raw)
+	for name, c := range map[string]struct {
+		auth catalog.ClientAuth
+		with string
+	}{
+		"basic": {catalog.ClientAuth{Method: catalog.AuthSecretBasic}, "client-auth:client_secret_basic,client-secret:" + password},
+		"post":  {catalog.ClientAuth{Method: catalog.AuthSecretPost}, "client-auth:client_secret_post,client-secret:" + password},
+		"RS384": {catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "RS384"}, "client-auth:private_key_jwt,jwks:" + keys},
+		"ES384": {catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "ES384"}, "client-auth:private_key_jwt,jwks:" + keys},
+	} {
+		plain := secret.Text{}
+		if c.auth.Method != catalog.AuthPrivateKey {
+			plain = secret.New(password)
+		}
+		authID, err := s.operator.CreateClient(s.t.Context(), org.Tenant{}, c.auth, plain)
+		must(s.t, err)
+		result := s.connectTo(quirk{with: "label:" + strings.ToLower(name) + "," + c.with, authID: authID})
+		id := result.Get("org_connection_id")
+		if id == "" {
+			s.t.Fatalf("%s: not connected: %v", name, result)
+		}
+		<-time.After(2 * time.Hour)
+		taskID := s.startExport(id)
+		s.settle(3)
+		if got := s.task(taskID); got.text("status") != "success" {
+			s.t.Errorf("%s: the export is %s because of %q", name, got.text("status"), got.text("failure_reason"))
+		}
+		if got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
+			s.t.Errorf("%s: DELETE answered %d", name, got.status)
+		}
+		s.settle(3)
+		if got := s.connection(id).text("upstream_until"); got != "" {
+			s.t.Errorf("%s: the portal was not reached", name)
+		}
+	}
+}
+
+// connectTo takes the patient through the flow at a portal with habits.
+func (s *stack) connectTo(q quirk) url.Values {
+	s.t.Helper()
+	answer, last := s.browser().open(s.connectURLOf(q), crashPersona, "approve")
+	if answer != nil {
+		s.t.Fatalf("the browser ended at %s with %d: %s", last.Path, answer.status, answer.body)
+	}
+	return last.Query()
+}
+
+func (s *stack) reconnect(id, persona string) url.Values {
+	s.t.Helper()
+	test := s.seeded.Organisations[0]
+	answer, last := s.browser().open(baseURL+"/bridge/reconnect?"+url.Values{
+		"public_id": {test.PublicID}, "redirect_uri": {test.RedirectURI}, "reconnect_org_connection_id": {id},
+	}.Encode(), persona, "approve")
+	if answer != nil {
+		s.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
+	}
+	return last.Query()
+}
+
+// subscribe makes a second webhook of the first organisation, for extensions.
+func (s *stack) subscribe(types ...webhook.Type) {
+	s.t.Helper()
+	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
+	path := "/_local/inbox/" + ids.Random()
+	_, signing, err := s.operator.CreateWebhook(s.t.Context(), tenant, host+path, types)
+	must(s.t, err)
+	s.secrets[path] = signing.Reveal()
+}
+
+// secretOf is the secret of the webhook that a delivery was for.
+func (s *stack) secretOf(d inbox.Delivery) string {
+	if own, ok := s.secrets[d.Path]; ok {
+		return own
+	}
+	return s.seeded.Organisations[0].WebhookSecret
+}
+
+func (s *stack) connection(id string) row {
+	return s.get("test-ConnectionTable", s.tenant()+"#CONN#"+id, "META")
+}
+func (s *stack) tokens(id string) row {
+	return s.get("test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS")
+}
+func (s *stack) task(id string) row { return s.get("test-WorkTable", s.tenant()+"#TASK#"+id, "META") }
+
+func (s *stack) checkStatus(connectionID, want string) {
+	s.t.Helper()
+	got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+connectionID, nil)
+	if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"`+want+`"`) {
+		s.t.Errorf("GET the connection answered %d %s, want it %s", got.status, got.Data, want)
+	}
+}

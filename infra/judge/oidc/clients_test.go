@@ -1,0 +1,249 @@
+package oidc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/tokens"
+)
+
+// awkward is a secret of which every other character means something to somebody between us and the judge. There is no
+// é in it: RFC 6749 appendix A.2 has visible ASCII and the space, and the judge registers nothing else.
+const awkward = `a:b%3A+c d&e=f"g\h/i?j#k;l,m%`
+
+// confidential is a client of ours that proves who it is.
+type confidential struct {
+	client
+
+	auth  catalog.ClientAuth
+	known registration
+}
+
+// secretive is a client with an awkward secret.
+func secretive(method catalog.AuthMethod) confidential {
+	c := confidential{client: client{id: "client: 100%+" + string(method), authID: ids.Random()}}
+	c.auth = catalog.ClientAuth{ID: c.authID, Method: method, Secret: []byte(awkward)}
+	c.known = registered(c.id, string(method))
+	c.known["client_secret"] = awkward
+	return c
+}
+
+// mistaken is the client with a secret that is not on file.
+func (c confidential) mistaken() confidential {
+	c.auth.Secret = []byte(awkward + "x")
+	return c
+}
+
+// keyed is a client that signs with algorithm; the judge has the key set that we publish.
+func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidential {
+	t.Helper()
+	c := confidential{client: client{id: "client of " + algorithm, authID: ids.Random()}}
+	c.auth = catalog.ClientAuth{ID: c.authID, Method: catalog.AuthPrivateKey, Algorithm: algorithm}
+	published, err := keys.JWKS(t.Context(), "")
+	must(t, err)
+	c.known = registered(c.id, string(catalog.AuthPrivateKey))
+	c.known["jwks"], c.known["token_endpoint_auth_signing_alg"] = published, algorithm
+	return c
+}
+
+// keyring has an RSA key and an elliptic one in a KMS of its own.
+func keyring(t *testing.T) *clientauth.Keyring {
+	t.Helper()
+	cloud, err := aws.New(aws.Options{})
+	must(t, err)
+	vault := awskms.NewFromConfig(cloud.Config("WorkerFunction"))
+	specs := []types.KeySpec{types.KeySpecRsa2048, types.KeySpecEccNistP384}
+	names := make([]string, 0, len(specs))
+	for _, spec := range specs {
+		created, err := vault.CreateKey(t.Context(), &awskms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
+		must(t, err)
+		names = append(names, *created.KeyMetadata.Arn)
+	}
+	return clientauth.NewKeyring(kms.SigningKeys{Client: vault}, names)
+}
+
+// drawer holds how clients authenticate.
+type drawer map[string]catalog.ClientAuth
+
+func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalog.ClientAuth, error) {
+	auth, ok := d[id]
+	if !ok {
+		return catalog.ClientAuth{}, fault.Missing("no such client")
+	}
+	return auth, nil
+}
+
+// portalOf is our client with the proof of one registration.
+func portalOf(c confidential, keys *clientauth.Keyring) smart.Portal {
+	p := portal()
+	p.Clients = clientauth.NewBook(clientauth.Deps{
+		Store: drawer{c.authID: c.auth}, Opener: glass{}, Keys: keys, Now: time.Now, NewID: ids.Random,
+	})
+	return p
+}
+
+func TestAConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
+	t.Parallel()
+	keys := keyring(t)
+	all := []confidential{
+		secretive(catalog.AuthSecretBasic), secretive(catalog.AuthSecretPost),
+		keyed(t, keys, "RS384"), keyed(t, keys, "ES384"),
+	}
+	j := start(t, all[0].known, all[1].known, all[2].known, all[3].known)
+	for _, c := range all {
+		t.Run(c.id, func(t *testing.T) {
+			t.Parallel()
+			p := portalOf(c, keys)
+			set, err := p.Exchange(t.Context(), j.signIn(t, p, c.client))
+			must(t, err)
+			if set.PatientID.Reveal() != j.Patient {
+				t.Errorf("patient %q, want %q", set.PatientID.Reveal(), j.Patient)
+			}
+			set, err = p.Refresh(t.Context(), tenant, set)
+			must(t, err)
+			if left := time.Until(set.RefreshExpiresAt); left < 59*time.Minute || left > time.Hour || !set.ConsentExpiresAt.Equal(set.RefreshExpiresAt) {
+				t.Errorf("the refresh token ends at %v and the consent at %v, want the judge's hour", set.RefreshExpiresAt, set.ConsentExpiresAt)
+			}
+			if !j.active(t, p, set, set.RefreshToken) || !j.active(t, p, set, set.AccessToken) {
+				t.Error("the tokens are not active")
+			}
+			must(t, p.Revoke(t.Context(), tenant, set))
+			if j.active(t, p, set, set.RefreshToken) || j.active(t, p, set, set.AccessToken) {
+				t.Error("the tokens are active after the revocation")
+			}
+			if _, err := p.Refresh(t.Context(), tenant, set); !errors.Is(err, tokens.ErrRefused) {
+				t.Errorf("refreshed after the revocation: %v, want %v", err, tokens.ErrRefused)
+			}
+			if err := p.Revoke(t.Context(), tenant, set); err != nil {
+				t.Errorf("revoked again: %v", err)
+			}
+		})
+	}
+}
+
+func TestAPublicClientRevokesToo(t *testing.T) {
+	t.Parallel()
+	j, p := start(t, registered("public", "none")), portal()
+	set, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
+	must(t, err)
+	must(t, p.Revoke(t.Context(), tenant, set))
+	if _, err := p.Refresh(t.Context(), tenant, set); !errors.Is(err, tokens.ErrRefused) {
+		t.Errorf("refreshed after the revocation: %v, want %v", err, tokens.ErrRefused)
+	}
+	if got := j.readPatient(t, set.AccessToken); got != http.StatusUnauthorized {
+		t.Errorf("the FHIR server answered %d to the access token", got)
+	}
+}
+
+// TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent: what is wrong with our registration costs no connection.
+func TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent(t *testing.T) {
+	t.Parallel()
+	keys, others := keyring(t), keyring(t)
+	basic, post := secretive(catalog.AuthSecretBasic), secretive(catalog.AuthSecretPost)
+	rsa, elliptic := keyed(t, keys, "RS384"), keyed(t, keys, "ES384")
+	j := start(t, basic.known, post.known, rsa.known, elliptic.known)
+	for name, test := range map[string]struct {
+		able   confidential
+		unable smart.Portal
+	}{
+		"another secret, basic":               {basic, portalOf(basic.mistaken(), keys)},
+		"another secret, post":                {post, portalOf(post.mistaken(), keys)},
+		"an RSA key that is not on file":      {rsa, portalOf(rsa, others)},
+		"an elliptic key that is not on file": {elliptic, portalOf(elliptic, others)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			able, p := portalOf(test.able, keys), test.unable
+			grant := j.signIn(t, p, test.able.client)
+			_, err := p.Exchange(t.Context(), grant)
+			wantPortalError(t, err, "invalid_client")
+			set, err := able.Exchange(t.Context(), grant)
+			must(t, err) // the code was not used
+			_, err = p.Refresh(t.Context(), tenant, set)
+			refusal, ok := errors.AsType[*smart.OAuthError](err)
+			if !ok || refusal.Code != "invalid_client" || !refusal.Unspent() || errors.Is(err, tokens.ErrRefused) {
+				t.Errorf("got %v, want invalid_client", err)
+			}
+			if err = p.Revoke(t.Context(), tenant, set); !errors.Is(err, fault.Unavailable) {
+				t.Errorf("revoked: %v, want %v", err, fault.Unavailable)
+			}
+			if _, err = able.Refresh(t.Context(), tenant, set); err != nil {
+				t.Errorf("refreshed with the right proof: %v", err)
+			}
+		})
+	}
+}
+
+// TestAnAssertionWorksOnce: the judge remembers every jti, so all the requests of the other tests show that ours are new.
+func TestAnAssertionWorksOnce(t *testing.T) {
+	t.Parallel()
+	keys := keyring(t)
+	c := keyed(t, keys, "ES384")
+	j, p := start(t, c.known), portalOf(c, keys)
+	set, err := p.Exchange(t.Context(), j.signIn(t, p, c.client))
+	must(t, err)
+	form := proof(t, p, set)
+	form.Set("token", set.AccessToken.Reveal())
+	for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+		status, body := post(t, set.IntrospectionEndpoint, form, http.Header{})
+		if status != want || want == http.StatusUnauthorized && !strings.Contains(body, "invalid_client") {
+			t.Errorf("the judge answered %d %s, want %d", status, body, want)
+		}
+	}
+}
+
+// proof is a form with an assertion of the set's client that was not used yet.
+func proof(t *testing.T, p smart.Portal, set tokens.Set) url.Values {
+	t.Helper()
+	form := url.Values{}
+	must(t, p.Clients.Authenticate(t.Context(), tenant, set.ClientAuthID, set.ClientID, set.TokenEndpoint, form, http.Header{}))
+	return form
+}
+
+// active asks the judge about a token (RFC 7662).
+func (j judge) active(t *testing.T, p smart.Portal, set tokens.Set, token secret.Text) bool {
+	t.Helper()
+	form, header := url.Values{"token": {token.Reveal()}}, http.Header{}
+	must(t, p.Clients.Authenticate(t.Context(), tenant, set.ClientAuthID, set.ClientID, set.TokenEndpoint, form, header))
+	status, body := post(t, j.Issuer+"/token/introspection", form, header)
+	var told struct {
+		Active bool `json:"active"`
+	}
+	if err := json.Unmarshal([]byte(body), &told); err != nil || status != http.StatusOK {
+		t.Fatalf("the judge answered %d to the introspection, %v", status, err)
+	}
+	return told.Active
+}
+
+func post(t *testing.T, address string, form url.Values, header http.Header) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
+	must(t, err)
+	request.Header = header
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := doer().Do(request)
+	must(t, err)
+	read, err := io.ReadAll(answer.Body)
+	must(t, err)
+	must(t, answer.Body.Close())
+	return answer.StatusCode, string(read)
+}

@@ -1,0 +1,122 @@
+package oidc_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/tokens"
+)
+
+// desk is our side of one attempt: the production flow with stores in memory and no encryption.
+type desk struct {
+	judge judge
+
+	mu       sync.Mutex
+	attempts map[string]flow.Attempt
+	states   map[string]flow.State
+	ends     []flow.Conclusion
+}
+
+func newDesk(j judge) *desk {
+	return &desk{judge: j, attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}}
+}
+
+func (d *desk) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow.State) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.attempts[attempt.ID], d.states[state.Hash] = attempt, state
+	return nil
+}
+
+func (d *desk) TakeState(_ context.Context, hash, binding string, _ time.Time) (flow.State, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	state, ok := d.states[hash]
+	if !ok || state.BindingHash != binding {
+		return flow.State{}, fault.Missing("no state")
+	}
+	delete(d.states, hash)
+	return state, nil
+}
+
+func (d *desk) Attempt(_ context.Context, _ org.Tenant, id string) (flow.Attempt, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.attempts[id], nil
+}
+
+func (d *desk) ConcludeAttempt(_ context.Context, end flow.Conclusion) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ends = append(d.ends, end)
+	return nil
+}
+
+func (d *desk) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
+	return catalog.Endpoint{
+		ID: id, FHIRBase: d.judge.FHIRBase, PlatformType: "unheard-of", Mode: string(tenant.Mode), Status: catalog.EndpointActive,
+	}, nil
+}
+
+func (*desk) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
+	return catalog.Registration{ClientID: "public"}, nil
+}
+
+func (*desk) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
+
+// leave begins an attempt at a platform that nobody has written a profile for.
+func (d *desk) leave(t *testing.T) flow.Started {
+	t.Helper()
+	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
+	must(t, err)
+	book, err := platform.NewBook()
+	must(t, err)
+	started, err := flow.Starter{
+		Store: d, Catalog: d, Portal: portal(), Platforms: book, Sealer: glass{}, Callback: callback, Now: time.Now,
+		NewID: ids.Random, Random: rand.Reader,
+	}.Start(t.Context(), flow.Request{Caller: org.Caller{Tenant: tenant}, Redirect: redirect, EndpointID: ids.Random()})
+	must(t, err)
+	return started
+}
+
+// comeBack completes the attempt with what the callback was told, in the browser that it was begun in.
+func (d *desk) comeBack(t *testing.T, left flow.Started, told url.Values) (flow.Completed, error) {
+	t.Helper()
+	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
+	must(t, err)
+	return flow.Completer{
+		Store: d, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Nudger: d,
+		Callback: callback, Now: time.Now, NewID: ids.Random,
+	}.Complete(t.Context(), flow.Return{
+		State: told.Get("state"), Code: secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"),
+		Cookie: func(name string) string {
+			if name == left.CookieName {
+				return left.CookieValue.Reveal()
+			}
+			return ""
+		},
+	})
+}
+
+// wantNothing checks that the attempt failed and that we hold no tokens for it.
+func (d *desk) wantNothing(t *testing.T, err error, code fault.Code) {
+	t.Helper()
+	if err == nil || fault.Of(err).Code != code {
+		t.Errorf("got %v, want %s", err, code)
+	}
+	if len(d.ends) != 1 || len(d.ends[0].Tokens.Sealed) > 0 || d.ends[0].Error != string(code) {
+		t.Errorf("stored %d ends, want one with %s and without tokens", len(d.ends), code)
+	}
+}

@@ -1,0 +1,81 @@
+package oidc_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/tokens"
+)
+
+func TestAWholeAttemptEndsInAConnectionThatLasts(t *testing.T) {
+	t.Parallel()
+	j := start(t, registered("public", "none"))
+	d := newDesk(j)
+	left := d.leave(t)
+	if _, err := d.comeBack(t, left, browse(t, left.URL)); err != nil {
+		t.Fatal(err)
+	}
+	end := d.ends[0]
+	if got := end.Connection.Status; got != connection.Authorized {
+		t.Fatalf("the connection is %s", got)
+	}
+	if ahead := time.Until(end.Connection.ConsentExpiresAt); ahead < 59*time.Minute || ahead > time.Hour {
+		t.Errorf("the consent ends in %v, want the hour of the judge's refresh token", ahead)
+	}
+	set, err := tokens.Vault{Sealer: glass{}}.Open(t.Context(), end.Tokens)
+	must(t, err)
+	if set.PatientID.Reveal() != j.Patient {
+		t.Errorf("patient %q, want %q", set.PatientID.Reveal(), j.Patient)
+	}
+	p := portal()
+	set, err = p.Refresh(t.Context(), tenant, set)
+	must(t, err)
+	must(t, p.Revoke(t.Context(), tenant, set))
+}
+
+func TestAPatientWhoDeclinesLeavesARejectedConnection(t *testing.T) {
+	t.Parallel()
+	d := newDesk(start(t, registered("public", "none")))
+	left := d.leave(t)
+	_, err := d.comeBack(t, left, decline(t, left.URL))
+	d.wantNothing(t, err, "access_denied")
+	if got := d.ends[0].Connection.Status; got != connection.Rejected {
+		t.Errorf("the connection is %q, want %s", got, connection.Rejected)
+	}
+}
+
+// TestACodeOfAnotherSignInIsRefused is code injection (RFC 9700 section 4.5): somebody puts the code of a sign-in of
+// their own into the victim's return. It is the judge who sees that the verifier is not the code's.
+func TestACodeOfAnotherSignInIsRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(start(t, registered("public", "none")))
+	victims, attackers := d.leave(t), d.leave(t)
+	told, stolen := browse(t, victims.URL), browse(t, attackers.URL)
+	told.Set("code", stolen.Get("code"))
+	_, err := d.comeBack(t, victims, told)
+	d.wantNothing(t, err, "invalid_grant")
+}
+
+// TestAnAnswerOfAnotherServerIsRefused is the mix-up of RFC 9207: what comes back is one judge's, but the attempt was at
+// another.
+func TestAnAnswerOfAnotherServerIsRefused(t *testing.T) {
+	t.Parallel()
+	d, other := newDesk(start(t, registered("public", "none"))), newDesk(start(t, registered("public", "none")))
+	left, elsewhere := d.leave(t), other.leave(t)
+	told := browse(t, elsewhere.URL)
+	told.Set("state", address(t, left).Get("state"))
+	_, err := d.comeBack(t, left, told)
+	d.wantNothing(t, err, fault.CodeInvalidRequest)
+}
+
+// address is what the patient is sent to the portal with.
+func address(t *testing.T, left flow.Started) url.Values {
+	t.Helper()
+	parsed, err := url.Parse(left.URL)
+	must(t, err)
+	return parsed.Query()
+}

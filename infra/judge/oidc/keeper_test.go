@@ -1,0 +1,131 @@
+package oidc_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tokens"
+)
+
+// connID is the connection whose tokens are refreshed.
+const connID = "c0000000-0000-4000-8000-000000000001"
+
+// TestWorkersThatRefreshAtOnceNeverUseATokenTwice: the judge ends a grant as soon as a refresh token that was rotated out
+// comes again, so a single slip of the lease would be the end of every later round.
+func TestWorkersThatRefreshAtOnceNeverUseATokenTwice(t *testing.T) {
+	t.Parallel()
+	const rounds, workers = 30, 8
+	j, p := start(t, registered("public", "none")), portal()
+	set, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
+	must(t, err)
+	vault := tokens.Vault{Sealer: glass{}}
+	row, err := vault.Seal(t.Context(), tenant, connID, 1, set)
+	must(t, err)
+	keeper := tokens.Keeper{Store: &table{row: row}, Vault: vault, Refresher: p, Now: time.Now, NewID: ids.Random}
+
+	version := int64(1)
+	for round := range rounds {
+		newest := refreshAtOnce(t, keeper, workers)
+		if newest <= version {
+			t.Fatalf("round %d: version %d after version %d", round, newest, version)
+		}
+		version = newest
+	}
+	last, stored, err := keeper.Current(t.Context(), tenant, connID)
+	must(t, err)
+	if stored != version {
+		t.Errorf("version %d is stored, want %d", stored, version)
+	}
+	if _, err := p.Refresh(t.Context(), tenant, last); err != nil {
+		t.Errorf("the newest refresh token does not work: %v", err)
+	}
+}
+
+// refreshAtOnce lets workers refresh at the same time and returns the newest version that one of them got. A worker may
+// find that another is at it, and nothing worse.
+func refreshAtOnce(t *testing.T, keeper tokens.Keeper, workers int) (newest int64) {
+	t.Helper()
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	begin := make(chan struct{})
+	for range workers {
+		group.Go(func() {
+			<-begin
+			_, version, err := keeper.Refresh(t.Context(), tenant, connID)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && !errors.Is(err, fault.Conflict) {
+				t.Errorf("refresh: %v", err)
+			}
+			newest = max(newest, version)
+		})
+	}
+	close(begin)
+	group.Wait()
+	return newest
+}
+
+// table keeps one row in memory, as store.Tokens keeps it in DynamoDB.
+type table struct {
+	mu  sync.Mutex
+	row tokens.Row
+}
+
+func (s *table) Tokens(context.Context, org.Tenant, string) (tokens.Row, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.row, nil
+}
+
+func (s *table) LeaseTokens(_ context.Context, row tokens.Row, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.row.Version != row.Version || !s.row.RefreshStartedAt.Equal(row.RefreshStartedAt) || now.Before(s.row.LeaseUntil) {
+		return fault.Stale()
+	}
+	s.row.LeaseOwner, s.row.LeaseUntil = row.LeaseOwner, row.LeaseUntil
+	if s.row.RefreshStartedAt.IsZero() {
+		s.row.RefreshStartedAt = now
+	}
+	return nil
+}
+
+func (s *table) ReleaseTokens(_ context.Context, row tokens.Row) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.row.Version != row.Version || s.row.LeaseOwner != row.LeaseOwner {
+		return fault.Stale()
+	}
+	s.row.LeaseOwner, s.row.LeaseUntil = "", time.Time{}
+	if row.RefreshStartedAt.IsZero() {
+		s.row.RefreshStartedAt = time.Time{}
+	}
+	return nil
+}
+
+func (s *table) RotateTokens(_ context.Context, row tokens.Row) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.row.Version != row.Version-1 {
+		return fault.Stale()
+	}
+	s.row = row
+	return nil
+}
+
+// glass seals nothing.
+type glass struct{}
+
+func (glass) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
+	return plain, nil
+}
+
+func (glass) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([]byte, error) {
+	return sealed, nil
+}

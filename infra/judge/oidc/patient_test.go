@@ -1,0 +1,135 @@
+package oidc_test
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/flow"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart"
+)
+
+// callback is our redirect URI. Nobody listens there: the browser stops before it.
+const callback = "https://us.example/bridge/callback"
+
+// scope is what a connection asks for.
+const scope = "openid fhirUser launch/patient offline_access patient/*.rs"
+
+// registration is how the judge knows a client (RFC 7591 section 2).
+type registration map[string]any
+
+// registered is a client of ours that authenticates by method.
+func registered(id, method string) registration {
+	return registration{
+		"client_id": id, "token_endpoint_auth_method": method, "redirect_uris": []string{callback},
+		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
+	}
+}
+
+// browse opens address as the browser of a patient does who signs in and consents, and returns what the callback is told.
+func browse(t *testing.T, address string) url.Values {
+	t.Helper()
+	return walk(t, address, "")
+}
+
+// decline is browse for a patient who does not consent.
+func decline(t *testing.T, address string) url.Values {
+	t.Helper()
+	return walk(t, address, "declined")
+}
+
+// walk follows redirects and keeps cookies, and answers every page of the portal's that asks something.
+func walk(t *testing.T, address, decision string) url.Values {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	browser := http.Client{Jar: jar, Timeout: 30 * time.Second, CheckRedirect: func(next *http.Request, _ []*http.Request) error {
+		if strings.HasPrefix(next.URL.String(), callback) {
+			return http.ErrUseLastResponse
+		}
+		if strings.HasPrefix(next.URL.Path, "/interaction/") {
+			next.URL.RawQuery = decision
+		}
+		return nil
+	}}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	must(t, err)
+	answer, err := browser.Do(request)
+	must(t, err)
+	must(t, answer.Body.Close())
+	back, err := answer.Location()
+	if err != nil {
+		t.Fatalf("the browser ended at %s with status %d", answer.Request.URL.Path, answer.StatusCode)
+	}
+	return back.Query()
+}
+
+// client is how our side knows one of its clients.
+type client struct {
+	id     string
+	authID string // empty for a public client
+}
+
+// attempt is what our side knows while the patient is away.
+type attempt struct {
+	authority flow.Authority
+	client    client
+	state     string
+	nonce     string
+	verifier  secret.Text
+	challenge string
+}
+
+// begin discovers the judge and makes an attempt at it.
+func (j judge) begin(t *testing.T, p smart.Portal, c client) attempt {
+	t.Helper()
+	authority, err := p.Discover(t.Context(), j.FHIRBase)
+	must(t, err)
+	verifier, challenge, err := p.NewVerifier()
+	must(t, err)
+	return attempt{
+		authority: authority, client: c, state: ids.Random(), nonce: ids.Random(), verifier: verifier, challenge: challenge,
+	}
+}
+
+// address is where the patient is sent.
+func (a attempt) address(t *testing.T, p smart.Portal, fhirBase string) string {
+	t.Helper()
+	address, err := p.AuthorizeURL(flow.Authorization{
+		Endpoint: a.authority.AuthorizationEndpoint, ClientID: a.client.id, RedirectURI: callback, Scope: scope, State: a.state,
+		Aud: fhirBase, Challenge: a.challenge, Nonce: a.nonce,
+	})
+	must(t, err)
+	return address
+}
+
+// grant is the exchange that the callback asks for, with what was pinned when the attempt began.
+func (a attempt) grant(fhirBase, code string) flow.Grant {
+	return flow.Grant{
+		Tenant: tenant, ClientAuthID: a.client.authID,
+		Upstream:      flow.Upstream{Revocation: a.authority.Revocation, Introspection: a.authority.Introspection},
+		TokenEndpoint: a.authority.TokenEndpoint, Issuer: a.authority.Issuer, KeySet: a.authority.KeySet, Userinfo: a.authority.Userinfo,
+		NonceHash: flow.HashNonce(a.nonce), ClientID: a.client.id, RedirectURI: callback, FHIRBase: fhirBase, Scope: scope,
+		Code: secret.New(code), Verifier: a.verifier,
+	}
+}
+
+// signIn takes a patient through the portal and back, and returns what is exchanged then.
+func (j judge) signIn(t *testing.T, p smart.Portal, c client) flow.Grant {
+	t.Helper()
+	a := j.begin(t, p, c)
+	told := browse(t, a.address(t, p, j.FHIRBase))
+	if told.Get("state") != a.state || told.Get("iss") != a.authority.Issuer || told.Get("code") == "" {
+		t.Fatalf("the patient came back with error %q, iss %q and %d other members", told.Get("error"), told.Get("iss"), len(told))
+	}
+	return a.grant(j.FHIRBase, told.Get("code"))
+}
+
+// words are the members of a space-separated list in their order.
+func words(list string) []string { return slices.Sorted(strings.FieldsSeq(list)) }

@@ -1,0 +1,36 @@
+// Package view shows a connection to its organisation (spec section 2.1). It is a package of its own because several
+// endpoints answer with the record, and because package connection knows nothing of JSON.
+package view
+
+import (
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/org"
+)
+
+// Connection is the record of a connection (spec section 2.1).
+type Connection struct {
+	ID               string            `json:"org_connection_id"`
+	OrgID            string            `json:"org_id"`
+	BrandID          string            `json:"catalog_brand_id"`
+	PortalID         string            `json:"catalog_portal_id"`
+	EndpointID       string            `json:"catalog_endpoint_id"`
+	PlatformType     string            `json:"platform_type"`
+	APIMode          org.Mode          `json:"api_mode"`
+	Status           connection.Status `json:"status"`
+	Scope            string            `json:"scope,omitempty"`
+	ConsentExpiresAt string            `json:"consent_expires_at,omitempty"` // RFC 3339
+}
+
+// Of makes the record of c.
+func Of(c connection.Connection) Connection {
+	shown := Connection{
+		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID,
+		PlatformType: c.PlatformType, APIMode: c.Tenant.Mode, Status: c.Status, Scope: c.Scope,
+	}
+	if !c.ConsentExpiresAt.IsZero() {
+		shown.ConsentExpiresAt = c.ConsentExpiresAt.UTC().Format(time.RFC3339)
+	}
+	return shown
+}

@@ -1,0 +1,172 @@
+package flow
+
+import (
+	"errors"
+	"maps"
+
+	"recordbridge/shared/fault"
+)
+
+// The causes that this package asks about by name; the others stand in the table below alone.
+const (
+	causeDeclined      = "declined"
+	causeIssuer        = "issuer_mismatch"
+	causeNoCode        = "no_code"
+	causePortal        = "portal_refused"
+	causeExchange      = "token_exchange"
+	causeNoAnswer      = "no_answer"
+	causeUnproven      = "client_unproven"
+	causeUnknown       = "connection_unknown"
+	causeWrongPatient  = "wrong_patient"
+	causeTryAgain      = "try_again"
+	causeInternal      = "internal"
+	refusedDescription = "The patient portal refused the request."
+	brokenDescription  = "The sign-in at the patient portal could not be completed. Please try again."
+)
+
+// remedy is how a failed attempt is told: to the browser and the events as code and text, and to who looks after the
+// integration as what to do.
+type remedy struct {
+	kind   fault.Kind
+	code   fault.Code // spec sections 7.2 and 7.3
+	text   string
+	action string
+}
+
+// remedies is the one table of what an attempt can fail of: of what the portal answered, and of everything else. Causes
+// are stable words; where the health system named one of RFC 6749, its own code is the cause.
+func remedies() map[string]remedy {
+	all := answered()
+	maps.Copy(all, unanswered())
+	return all
+}
+
+// answered is the part of the table for what a portal says in so many words.
+func answered() map[string]remedy {
+	return map[string]remedy{
+		causeDeclined: {
+			fault.Upstream, "access_denied", "The patient declined to share records at the patient portal.",
+			"Explain what is shared and why, then let the patient try again and allow access on the portal's consent page.",
+		},
+		"invalid_client": {
+			fault.Upstream, "invalid_client", refusedDescription,
+			"Compare client id and client authentication (secret, key, JWKS address) of the registration with what the health system has on file.",
+		},
+		"invalid_grant": {
+			fault.Upstream, "invalid_grant", refusedDescription,
+			"Try again without going back in the browser. If it comes back, check that our callback address is registered at the health system exactly.",
+		},
+		"unauthorized_client": {
+			fault.Upstream, "unauthorized_client", refusedDescription,
+			"Check at the health system that the app is active in this environment and may use the authorization code grant.",
+		},
+		"unsupported_grant_type": {
+			fault.Upstream, "unsupported_grant_type", refusedDescription,
+			"Ask the health system to allow the authorization code grant for the app.",
+		},
+		"invalid_scope": {
+			fault.Upstream, "invalid_scope", refusedDescription,
+			"Compare the scope of the registration with the scopes that the health system has approved for the app.",
+		},
+		"invalid_request": {
+			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
+			"Check that our callback address is registered at the health system exactly, and the platform's profile for aud and PKCE.",
+		},
+		"unsupported_response_type": {
+			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
+			"Ask the health system to allow the response type code for the app.",
+		},
+		"server_error": {
+			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
+			"The health system had a failure of its own. Let the patient try again later; tell the health system if it lasts.",
+		},
+		"temporarily_unavailable": {
+			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
+			"The health system is overloaded or under maintenance. Let the patient try again later.",
+		},
+		causePortal: {
+			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
+			"The portal ended the sign-in with a code of its own. Let the patient try again; if it comes back, give support the request id.",
+		},
+	}
+}
+
+// unanswered is the part of the table for answers that could not be used, and for failures on our side.
+func unanswered() map[string]remedy {
+	const invalid = fault.CodeInvalidRequest
+	return map[string]remedy{
+		causeIssuer: {
+			fault.Invalid, invalid, "The answer came from another server than the one that was asked.",
+			"Try again. If it comes back, the health system names itself differently in its discovery document and in its answers, or somebody interferes: give support the request id.",
+		},
+		causeNoCode: {
+			fault.Invalid, invalid, "The patient portal sent neither a code nor an error.",
+			"Try again in another browser. If it comes back, give support the request id: the portal answers in a way that is not known yet.",
+		},
+		causeExchange: {
+			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
+			"The health system's token answer could not be used. Let the patient try again; if it comes back, give support the request id.",
+		},
+		causeNoAnswer: {
+			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
+			"The health system's token endpoint did not answer in time. Let the patient try again in some minutes.",
+		},
+		causeUnproven: {
+			fault.Unavailable, fault.CodeTokenExchange, brokenDescription,
+			"Our client could not prove who it is, so the health system was not asked. Check the secret or signing key of the registration on our side.",
+		},
+		causeUnknown: {
+			fault.Invalid, invalid, "reconnect_org_connection_id is not known.",
+			"Check that the id is of a connection of this organisation and mode that is not a TEFCA connection; else make a new connection.",
+		},
+		causeWrongPatient: {
+			fault.Invalid, invalid, "The sign-in could not be matched with the existing connection, which stays as it was.",
+			"Let the patient sign in with the portal account, and pick the person, that the connection was made with; for anyone else make a new connection.",
+		},
+		causeTryAgain: {
+			fault.Unavailable, fault.CodeUnavailable,
+			"The new authorisation could not be stored and is lost; the existing connection stays as it was. Please sign in once more.",
+			"The connection was changed by others at the same time. Let the patient reconnect once more.",
+		},
+		causeInternal: {
+			fault.Internal, fault.CodeServerError, fault.Of(nil).Public,
+			"Let the patient try again. If it comes back, give support the request id.",
+		},
+	}
+}
+
+// failure is what an attempt fails of, by cause.
+type failure struct {
+	cause string
+	shown *fault.Error
+}
+
+// failed makes the error of a cause that is in the table.
+func failed(cause string, because error) error {
+	r := remedies()[cause]
+	return &failure{cause: cause, shown: fault.New(r.kind, r.code, r.text).Because(because)}
+}
+
+// refused makes the error of a code that a health system answered; otherwise is the cause where it is not a known one.
+func refused(code, otherwise string, because error) error {
+	switch code {
+	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+		"invalid_request", "unsupported_response_type", "server_error", "temporarily_unavailable":
+		return failed(code, because)
+	}
+	return failed(otherwise, because)
+}
+
+// Error implements error. The text is for the log.
+func (f *failure) Error() string { return f.cause + ": " + f.shown.Error() }
+
+// Unwrap makes the failure a *fault.Error.
+func (f *failure) Unwrap() error { return f.shown }
+
+// causeOf tells why an attempt failed; whatever is not in the table is our own fault.
+func causeOf(err error) string {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.cause
+	}
+	return causeInternal
+}

@@ -1,0 +1,124 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/refresh"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+// connect stores the connection that a first authorisation makes.
+func (c Completer) connect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
+	now := c.Now()
+	conn := newConnection(attempt, c.NewID(), now)
+	c.authorize(&conn, attempt, set, now)
+	return conn, c.conclude(ctx, attempt, conn, set, 1)
+}
+
+func newConnection(attempt Attempt, id string, now time.Time) connection.Connection {
+	return connection.Connection{
+		ID: id, Tenant: attempt.Tenant, BrandID: attempt.BrandID, PortalID: attempt.PortalID,
+		EndpointID: attempt.EndpointID, PlatformType: attempt.PlatformType, CreatedAt: now,
+	}
+}
+
+// authorize makes what the patient has just granted the connection's. The scope is what was granted, whatever is
+// missing from it (decisions section 5).
+func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set tokens.Set, now time.Time) {
+	conn.Status, conn.Scope, conn.ConsentExpiresAt = connection.Authorized, set.Scope, set.ConsentExpiresAt
+	conn.Care = connection.Care{RefreshAt: refresh.Next(conn.ID, set, now)}
+	conn.Generation++
+	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients are not the same one
+		conn.Patient = c.Hashing.Sign(patientText(attempt, set))
+	}
+}
+
+// patientText is what the mark of a patient is made of.
+func patientText(attempt Attempt, set tokens.Set) []byte {
+	return []byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal())
+}
+
+// conclude stores an authorised connection with its tokens, and tells of it; fault.Conflict as Store.ConcludeAttempt.
+func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set, version int64) error {
+	row, err := c.Vault.Seal(ctx, attempt.Tenant, conn.ID, version, set)
+	if err != nil {
+		return err
+	}
+	event, err := connectionEvent(attempt, conn, c.Now())
+	if err != nil {
+		return err
+	}
+	end := Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: []webhook.Event{event}}
+	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
+		return fmt.Errorf("conclude attempt: %w", err)
+	}
+	c.nudge(ctx, end.Events)
+	return nil
+}
+
+// remember stores that an attempt has ended in an error, and tells of it: a refusal leaves a rejected connection unless
+// there is one already, anything else the opt-in event. The browser is told the error whether that works or not.
+func (c Completer) remember(ctx context.Context, attempt Attempt, r Return, err error) {
+	shown, now := fault.Of(err), c.Now()
+	end := Conclusion{Attempt: attempt, Error: string(shown.Code), Description: shown.Public, Cause: causeOf(err), RequestID: r.RequestID}
+	if shown.Kind == fault.Internal {
+		end.Error, end.Description = string(fault.CodeServerError), fault.Of(nil).Public
+	}
+	var event webhook.Event
+	var eventErr error
+	switch {
+	case end.Cause != causeDeclined:
+		event, eventErr = failureEvent(end, now)
+	case attempt.Reconnect != "":
+		c.store(ctx, end)
+		return
+	default:
+		end.Connection = newConnection(attempt, c.NewID(), now)
+		end.Connection.Status, end.Connection.Generation = connection.Rejected, 1
+		event, eventErr = connectionEvent(attempt, end.Connection, now)
+	}
+	if eventErr == nil {
+		end.Events = []webhook.Event{event}
+	}
+	c.store(ctx, end)
+}
+
+// store keeps the end of a failed attempt, if it can.
+func (c Completer) store(ctx context.Context, end Conclusion) {
+	if c.Store.ConcludeAttempt(ctx, end) == nil {
+		c.nudge(ctx, end.Events)
+	}
+}
+
+func (c Completer) nudge(ctx context.Context, events []webhook.Event) {
+	for _, event := range events {
+		_ = c.Nudger.NudgeEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost nudge
+	}
+}
+
+// connectionEvent tells of an authorisation, or of its refusal. Its number is the connection's generation, so that a
+// reconnect is a fact of its own (decisions section 6).
+func connectionEvent(attempt Attempt, conn connection.Connection, now time.Time) (webhook.Event, error) {
+	return webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now, webhook.ConnectionSuccess{
+		OrgConnectionID: conn.ID, EndpointID: conn.EndpointID, PortalID: conn.PortalID, BrandID: conn.BrandID,
+		ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: attempt.RequestID,
+		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState, Scope: conn.Scope,
+		ConsentExpiresAt: when(conn.ConsentExpiresAt),
+	})
+}
+
+// failureEvent tells of an attempt that ended in an error. Its request id is that of the error, which the browser is
+// shown too (spec section 7.1).
+func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
+	attempt := end.Attempt
+	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{
+		EndpointID: attempt.EndpointID, PortalID: attempt.PortalID, BrandID: attempt.BrandID, PlatformType: attempt.PlatformType,
+		OrgConnectionID: attempt.Reconnect, RequestID: end.RequestID, ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
+		Error: end.Error, ErrorDescription: end.Description, Cause: end.Cause, SuggestedAction: remedies()[end.Cause].action,
+	})
+}

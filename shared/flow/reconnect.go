@@ -1,0 +1,57 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/tokens"
+)
+
+// reconnectTries bounds how often a reconnect that lost against another writer is decided anew.
+const reconnectTries = 4
+
+// reconnect stores a new authorisation under the connection that the attempt was begun for (spec section 3.1, decisions
+// section 3). What others change meanwhile is read again; after some tries the tokens are given up.
+func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
+	for try := 1; ; try++ {
+		conn, err := c.renew(ctx, attempt, set)
+		if err == nil || !errors.Is(err, fault.Conflict) {
+			return conn, err
+		}
+		if try == reconnectTries {
+			return connection.Connection{}, failed(causeTryAgain, err)
+		}
+	}
+}
+
+// renew is one try of reconnect; fault.Conflict when the connection or its tokens changed while it decided.
+func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
+	conn, err := c.Connections.Connection(ctx, attempt.Tenant, attempt.Reconnect)
+	if errors.Is(err, fault.NotFound) {
+		return connection.Connection{}, failed(causeUnknown, err)
+	}
+	if err != nil {
+		return connection.Connection{}, fmt.Errorf("read connection: %w", err)
+	}
+	if conn.EndpointID != attempt.EndpointID || !c.samePatient(conn, attempt, set) {
+		return connection.Connection{}, failed(causeWrongPatient, nil)
+	}
+	version, err := c.Versions.TokenVersion(ctx, attempt.Tenant, conn.ID)
+	if err != nil {
+		return connection.Connection{}, fmt.Errorf("read token version: %w", err)
+	}
+	c.authorize(&conn, attempt, set, c.Now())
+	return conn, c.conclude(ctx, attempt, conn, set, version+1)
+}
+
+// samePatient reports whether the patient who signed in is the one of the connection. A patient who is not known, now
+// or then, is never the same. Only a rejected connection has no patient yet, since no record was ever linked to it.
+func (c Completer) samePatient(conn connection.Connection, attempt Attempt, set tokens.Set) bool {
+	if len(conn.Patient.Sum) == 0 {
+		return conn.Status == connection.Rejected
+	}
+	return !set.PatientID.Empty() && c.Hashing.Check(patientText(attempt, set), conn.Patient)
+}

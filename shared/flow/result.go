@@ -1,0 +1,45 @@
+package flow
+
+import (
+	"net/url"
+	"time"
+
+	"recordbridge/shared/connection"
+)
+
+// succeeded is the ending that an attempt has with a connection.
+func succeeded(conn connection.Connection) Ending {
+	return Ending{
+		ConnectionID: conn.ID, ConnectionStatus: conn.Status, Scope: conn.Scope, ConsentExpiresAt: conn.ConsentExpiresAt,
+	}
+}
+
+// result are the fields of spec section 4.12, and those of the connection that only some EHRs provide (section 2.1).
+func result(a Attempt, e Ending) url.Values {
+	fields := url.Values{
+		"org_connection_id": {e.ConnectionID},
+		"endpoint_id":       {a.EndpointID},
+		"portal_id":         {a.PortalID},
+		"brand_id":          {a.BrandID},
+		"connection_status": {string(e.ConnectionStatus)},
+		"platform_type":     {a.PlatformType},
+		"request_id":        {a.RequestID},
+	}
+	for name, value := range map[string]string{
+		"external_id": a.ExternalID, "external_state": a.ExternalState,
+		"scope": e.Scope, "consent_expires_at": when(e.ConsentExpiresAt),
+	} {
+		if value != "" {
+			fields.Set(name, value)
+		}
+	}
+	return fields
+}
+
+// when writes a time as RFC 3339; empty when it is not known.
+func when(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}

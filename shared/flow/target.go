@@ -1,0 +1,96 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// endpoint finds where the patient signs in. On a reconnect that is the connection's own endpoint, with the brand and
+// portal that the connection was made under.
+func (s Starter) endpoint(ctx context.Context, r *Request) (catalog.Endpoint, error) {
+	if r.Reconnect == "" {
+		endpoint, err := s.offered(ctx, r.Caller.Tenant, r.EndpointID)
+		if err != nil {
+			return catalog.Endpoint{}, err
+		}
+		return endpoint, matches(*r, endpoint)
+	}
+	conn, err := s.connection(ctx, r.Caller.Tenant, r.Reconnect)
+	if err != nil {
+		return catalog.Endpoint{}, err
+	}
+	r.Reconnect = conn.ID
+	endpoint, err := s.offered(ctx, conn.Tenant, conn.EndpointID)
+	if errors.Is(err, fault.Invalid) {
+		return catalog.Endpoint{}, fault.BadRequest("The institution of this connection cannot be connected at present.").Because(err)
+	}
+	if err != nil {
+		return catalog.Endpoint{}, err
+	}
+	endpoint.BrandID, endpoint.PortalID = conn.BrandID, conn.PortalID
+	return endpoint, matches(*r, endpoint)
+}
+
+// connection reads a connection that may be reconnected. One that is malformed, unknown, another's or a TEFCA one
+// answers alike (decisions sections 1 and 3).
+func (s Starter) connection(ctx context.Context, tenant org.Tenant, asked string) (connection.Connection, error) {
+	id, ok := ids.ParseUUID(asked)
+	if !ok {
+		return connection.Connection{}, failed(causeUnknown, nil)
+	}
+	conn, err := s.Connections.Connection(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return connection.Connection{}, failed(causeUnknown, err)
+	}
+	if err != nil {
+		return connection.Connection{}, fmt.Errorf("read connection: %w", err)
+	}
+	if conn.PlatformType == tefca || conn.EndpointID == "" {
+		return connection.Connection{}, failed(causeUnknown, nil)
+	}
+	return conn, nil
+}
+
+// tefca is the platform type of connections that are made through an identity service and have no endpoint.
+const tefca = "tefca"
+
+// offered finds an endpoint that patients of the tenant may be sent to.
+func (s Starter) offered(ctx context.Context, tenant org.Tenant, asked string) (catalog.Endpoint, error) {
+	id, ok := ids.ParseUUID(asked)
+	if !ok {
+		return catalog.Endpoint{}, fault.BadRequest("endpoint_id is required and must be a UUID.")
+	}
+	endpoint, err := s.Catalog.Endpoint(ctx, id)
+	if errors.Is(err, fault.NotFound) {
+		return catalog.Endpoint{}, catalog.MissingEndpoint()
+	}
+	if err != nil {
+		return catalog.Endpoint{}, fmt.Errorf("read endpoint: %w", err)
+	}
+	if endpoint.Status != catalog.EndpointActive || endpoint.Mode != string(tenant.Mode) {
+		return catalog.Endpoint{}, catalog.MissingEndpoint()
+	}
+	return endpoint, nil
+}
+
+// matches checks that the ids of a request belong together.
+func matches(r Request, endpoint catalog.Endpoint) error {
+	if !isOrNone(r.EndpointID, endpoint.ID) {
+		return fault.BadRequest("endpoint_id does not belong to reconnect_org_connection_id.")
+	}
+	if !isOrNone(r.BrandID, endpoint.BrandID) || !isOrNone(r.PortalID, endpoint.PortalID) {
+		return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.")
+	}
+	return nil
+}
+
+// isOrNone reports whether a UUID, when one was given, is the expected one in either case of letters.
+func isOrNone(given, expected string) bool { return given == "" || strings.EqualFold(given, expected) }

@@ -1,0 +1,136 @@
+package flow
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// Prepared is an attempt that a widget made and whose browser has not left yet (decisions section 8).
+type Prepared struct {
+	AttemptID string
+	Token     secret.Text // what the widget asks after the attempt with
+	Start     secret.Text // what a browser of our own pages leaves with, once
+	ExpiresAt time.Time
+}
+
+// Create makes an attempt whose browser leaves later. Everything that can be wrong with its configuration is found out
+// here, before any window opens. Errors are those of Start.
+func (s Starter) Create(ctx context.Context, r Request) (Prepared, error) {
+	attempt, err := s.pin(ctx, r)
+	if err != nil {
+		return Prepared{}, err
+	}
+	token, err := s.random()
+	if err != nil {
+		return Prepared{}, err
+	}
+	start, err := s.random()
+	if err != nil {
+		return Prepared{}, err
+	}
+	attempt.Status, attempt.TokenHash = Created, hash(token)
+	ticket := Ticket{Hash: hash(start), Tenant: attempt.Tenant, AttemptID: attempt.ID, ExpiresAt: attempt.ExpiresAt}
+	if err := s.Widgets.CreateAttempt(ctx, attempt, ticket); err != nil {
+		return Prepared{}, fmt.Errorf("store attempt: %w", err)
+	}
+	return Prepared{AttemptID: attempt.ID, Token: secret.New(token), Start: secret.New(start), ExpiresAt: attempt.ExpiresAt}, nil
+}
+
+// Leave sends the browser that brings a start value to the portal. The value works once, and stays good when Leave
+// fails. The error is fault.Invalid for one that is unknown, used or expired. Who calls it has made sure that the
+// browser comes from our own page, since whoever leaves is the one that the callback will believe.
+func (s Starter) Leave(ctx context.Context, start secret.Text) (Started, error) {
+	ticket, err := s.Widgets.Ticket(ctx, hash(start.Reveal()), s.Now())
+	if err != nil {
+		return Started{}, spent(err)
+	}
+	attempt, err := s.Store.Attempt(ctx, ticket.Tenant, ticket.AttemptID)
+	if err != nil {
+		return Started{}, fmt.Errorf("read attempt: %w", err)
+	}
+	state, started, err := s.leave(ctx, &attempt)
+	if err != nil {
+		return Started{}, err
+	}
+	if err := s.Widgets.OpenAttempt(ctx, ticket, attempt, state); err != nil {
+		return Started{}, spent(err)
+	}
+	return started, nil
+}
+
+// spent tells a start value that does not work from a failure of our own.
+func spent(err error) error {
+	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
+		return fault.BadRequest("This sign-in was opened before or has expired. Return to the application and try again.").Because(err)
+	}
+	return fmt.Errorf("use start value: %w", err)
+}
+
+// Watcher tells widgets how their attempts stand.
+type Watcher struct {
+	Attempts Attempts
+	Now      func() time.Time
+}
+
+// Progress is how an attempt stands.
+type Progress struct {
+	AttemptID string
+	Status    Status
+	Result    url.Values // of a done one: the fields of spec section 4.12
+	Failure   *Failure   // of a failed one
+}
+
+// Failure is what a widget shows, or tells the page that it is on, of an attempt that failed (spec sections 4.12 and 7.1).
+type Failure struct {
+	Error           string
+	Description     string
+	RequestID       string
+	ExternalState   string
+	Cause           string
+	SuggestedAction string
+}
+
+// Progress tells how the attempt of a widget stands to whoever brings its token. An attempt that is unknown, another's or
+// in redirect mode, and a wrong token, answer alike: fault.NotFound.
+func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
+	id, ok := ids.ParseUUID(asked)
+	if !ok {
+		return Progress{}, missingAttempt()
+	}
+	a, err := w.Attempts.Attempt(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return Progress{}, missingAttempt()
+	}
+	if err != nil {
+		return Progress{}, fmt.Errorf("read attempt: %w", err)
+	}
+	if a.TokenHash == "" || subtle.ConstantTimeCompare([]byte(hash(token.Reveal())), []byte(a.TokenHash)) != 1 {
+		return Progress{}, missingAttempt()
+	}
+	p := Progress{AttemptID: a.ID, Status: a.Status}
+	switch a.Status {
+	case Created, Open, Expired:
+		if !w.Now().Before(a.ExpiresAt) {
+			p.Status = Expired
+		}
+	case Done:
+		p.Result = result(a, a.Ending)
+	case Failed:
+		p.Failure = &Failure{
+			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID,
+			ExternalState: a.ExternalState, Cause: a.Ending.Cause, SuggestedAction: remedies()[a.Ending.Cause].action,
+		}
+	}
+	return p, nil
+}
+
+func missingAttempt() error { return fault.Missing("There is no such attempt.") }

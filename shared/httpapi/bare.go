@@ -1,0 +1,37 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Bare makes an endpoint for a JSON document of a form that others have defined, such as a key set (RFC 7517): programs of
+// anybody fetch it, so there is no caller, no envelope around it, and pages of any origin may read it. Caches may keep it
+// for maxAge, a failure never. The limit is per client address.
+func Bare[In, Out any](limiter Limiter, maxAge time.Duration, f func(context.Context, In) (Out, error)) Endpoint {
+	bind := newBinder[In]()
+	serve := func(c *call) (reply, error) {
+		allowAnyOrigin(c.header)
+		if err := limiter.take(c, ""); err != nil {
+			return reply{}, err
+		}
+		in, err := bind.from(c.request)
+		if err != nil {
+			return reply{}, err
+		}
+		out, err := f(c.request.Context(), in)
+		if err != nil {
+			return reply{}, err
+		}
+		body, err := encode(out)
+		if err != nil {
+			return reply{}, err
+		}
+		c.header.Set("Content-Type", "application/json")
+		c.header.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", seconds(maxAge)))
+		return reply{status: http.StatusOK, body: body}, nil
+	}
+	return Endpoint{serve: serve, fail: failJSON}
+}

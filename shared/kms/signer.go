@@ -1,0 +1,106 @@
+package kms
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+)
+
+// SigningClient is the part of the KMS client that SigningKeys use.
+type SigningClient interface {
+	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput, o ...func(*kms.Options)) (*kms.GetPublicKeyOutput, error)
+	Sign(ctx context.Context, in *kms.SignInput, o ...func(*kms.Options)) (*kms.SignOutput, error)
+}
+
+// SigningKeys are KMS's own key pairs, named by key id or ARN. The private halves never leave KMS: a signature is a call.
+// It implements clientauth.Vault.
+type SigningKeys struct {
+	Client SigningClient
+}
+
+// minModulus is the length in bits below which an RSA key is too weak (RFC 7518 section 3.3).
+const minModulus = 2048
+
+var (
+	errPurpose = errors.New("the KMS key is not for signing")
+	errKeyKind = errors.New("the KMS key is neither RSA nor on P-384")
+	errDigest  = errors.New("a KMS key signs digests of SHA-384, RSA ones with PKCS #1 v1.5")
+)
+
+// Public returns the public half of a key pair: *rsa.PublicKey or an *ecdsa.PublicKey on P-384. Keys of other kinds are
+// refused, and so are those that are for encryption or key agreement: KMS would refuse every signature with them.
+func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
+	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
+	if err != nil {
+		return nil, fmt.Errorf("public key of %s: %w", keyID, err)
+	}
+	if out.KeyUsage != types.KeyUsageTypeSignVerify {
+		return nil, fmt.Errorf("public key of %s: %w", keyID, errPurpose)
+	}
+	public, err := x509.ParsePKIXPublicKey(out.PublicKey)
+	if err != nil {
+		return nil, fmt.Errorf("public key of %s: %w", keyID, err)
+	}
+	if _, ok := signingAlgorithm(public); !ok {
+		return nil, fmt.Errorf("public key of %s: %w", keyID, errKeyKind)
+	}
+	return public, nil
+}
+
+// Signer returns the private half of the key pair whose public half Public has returned. It signs digests of SHA-384
+// only, RSASSA-PKCS1-v1_5 for RSA and in ASN.1 form for P-384, with calls under ctx, so it is to be used while ctx lives.
+func (k SigningKeys) Signer(ctx context.Context, keyID string, public crypto.PublicKey) crypto.Signer {
+	return signer{public: public, sign: func(digest []byte) ([]byte, error) { return k.sign(ctx, keyID, public, digest) }}
+}
+
+func (k SigningKeys) sign(ctx context.Context, keyID string, public crypto.PublicKey, digest []byte) ([]byte, error) {
+	algorithm, ok := signingAlgorithm(public)
+	if !ok {
+		return nil, fmt.Errorf("sign with %s: %w", keyID, errKeyKind)
+	}
+	out, err := k.Client.Sign(ctx, &kms.SignInput{
+		KeyId: &keyID, Message: digest, MessageType: types.MessageTypeDigest, SigningAlgorithm: algorithm,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sign with %s: %w", keyID, err)
+	}
+	return out.Signature, nil
+}
+
+// signingAlgorithm is KMS's name of what a key signs with here; ok is false for a key that is not used.
+func signingAlgorithm(public crypto.PublicKey) (algorithm types.SigningAlgorithmSpec, ok bool) {
+	switch key := public.(type) {
+	case *rsa.PublicKey:
+		return types.SigningAlgorithmSpecRsassaPkcs1V15Sha384, key.N.BitLen() >= minModulus
+	case *ecdsa.PublicKey:
+		return types.SigningAlgorithmSpecEcdsaSha384, key.Curve == elliptic.P384()
+	}
+	return "", false
+}
+
+// signer is a private key in KMS for the time of one piece of work.
+type signer struct {
+	public crypto.PublicKey
+	sign   func(digest []byte) ([]byte, error)
+}
+
+// Public implements crypto.Signer.
+func (s signer) Public() crypto.PublicKey { return s.public }
+
+// Sign implements crypto.Signer. The random source is KMS's own.
+func (s signer) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
+	_, pss := opts.(*rsa.PSSOptions)
+	if pss || opts == nil || opts.HashFunc() != crypto.SHA384 || len(digest) != crypto.SHA384.Size() {
+		return nil, errDigest
+	}
+	return s.sign(digest)
+}

@@ -1,0 +1,105 @@
+package refresh_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/refresh"
+	"recordbridge/shared/tokens"
+)
+
+// hospital is a health system that takes each refresh token once.
+type hospital struct {
+	*theatre
+
+	grants  map[int64]*grant // by authorisation
+	reused  map[token]int    // uses of tokens that were rotated out
+	refused map[token]int
+}
+
+type grant struct {
+	current   int // the refresh token that it takes
+	withdrawn bool
+}
+
+func (h *hospital) takes(k token) bool {
+	g := h.grants[k.generation]
+	return !g.withdrawn && g.current == k.n
+}
+
+// use spends a refresh token. A token that was rotated out may come again once for every use of it whose end the workers
+// do not know, and when one that was told of the refusal makes sure.
+func (h *hospital) use(k token) (tokens.Set, error) {
+	g := h.grants[k.generation]
+	if h.takes(k) {
+		g.current++
+		set := setOf(token{k.generation, g.current}.String())
+		set.ExpiresAt = time.Now().Add(3 * time.Minute)
+		return set, nil
+	}
+	h.refused[k]++
+	if !g.withdrawn {
+		h.reused[k]++
+		if h.reused[k] > h.unfinished[k]+h.told[k] {
+			h.failf("refresh token %v was used again although its rotation had come to an end", k)
+		}
+	}
+	return tokens.Set{}, fmt.Errorf("%w: token endpoint: invalid_grant (status 401)", tokens.ErrRefused)
+}
+
+// withdraw ends the consent of the present authorisation.
+func (h *hospital) withdraw() { h.grants[h.stored().generation].withdrawn = true }
+
+// judge looks at a revocation at the moment of its effect.
+func (w *theatre) judge(before, after connection.Connection) {
+	stored, care := w.stored(), before.Care
+	switch {
+	case w.hospital.takes(stored):
+		w.failf("revoked, although the health system takes refresh token %v", stored)
+	case w.hospital.refused[stored] == 0:
+		w.failf("revoked, although refresh token %v was never refused", stored)
+	case after.Care.Ended == string(tokens.CauseInvalidGrant) && !w.hospital.grants[stored.generation].withdrawn:
+		w.failf("a lost rotation passes for a withdrawn consent")
+	case w.revoked[after.Generation]:
+		w.failf("authorisation %d was revoked twice", after.Generation)
+	case care.RefusedVersion == w.newest && time.Since(care.RefusedAt) < time.Hour:
+		w.failf("revoked %v after a refusal that was not believed", time.Since(care.RefusedAt))
+	}
+	w.revoked[after.Generation] = true
+}
+
+func read(set tokens.Set) (k token) {
+	_, _ = fmt.Sscan(set.RefreshToken.Reveal(), &k.generation, &k.n)
+	return k
+}
+
+// gateTraffic is the traffic as an actor sees it.
+type gateTraffic struct{ *actor }
+
+func (g gateTraffic) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
+	return g.perform(ctx, "Traffic", func() error { return g.traffic.TakeSlot(ctx, endpoint, slot, owner, now, until) })
+}
+
+func (g gateTraffic) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
+	return g.perform(ctx, "Traffic", func() error { return g.traffic.ReleaseSlot(ctx, endpoint, slot, owner) })
+}
+
+func (g gateTraffic) Breaker(ctx context.Context, endpoint string) (b refresh.Breaker, err error) {
+	err = g.perform(ctx, "Traffic", func() error { b, err = g.traffic.Breaker(ctx, endpoint); return err })
+	return b, err
+}
+
+func (g gateTraffic) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
+	return g.perform(ctx, "Traffic", func() error { return g.traffic.SaveBreaker(ctx, endpoint, seen, next) })
+}
+
+func (g gateTraffic) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
+	return g.perform(ctx, "Traffic", func() error { return g.traffic.Count(ctx, endpoint, at, refused) })
+}
+
+func (g gateTraffic) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
+	err = g.perform(ctx, "Traffic", func() error { answered, refused, err = g.traffic.Counts(ctx, endpoint, since); return err })
+	return answered, refused, err
+}

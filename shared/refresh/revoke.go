@@ -1,0 +1,99 @@
+package refresh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// The surge guard (issue 5, item 7): when this many refreshes at a token endpoint were answered within the window
+	// and more than one in surgeShare of them was refused, it is likelier that the endpoint is at fault than that all
+	// those patients have withdrawn their consent. A refusal is then not believed before it comes again an hour later.
+	surgeWindow = 15 * time.Minute
+	surgeFrom   = 50
+	surgeShare  = 5
+	secondAfter = time.Hour
+)
+
+// heed acts on a refusal: revokes the connection, or waits for a second refusal.
+func (w Worker) heed(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
+	for c, try := seen, 1; ; try++ {
+		now, first := w.Now(), firstRefusal(c, refusal)
+		switch {
+		case first.IsZero() && w.surges(ctx, refusal.TokenEndpoint):
+			return w.hold(ctx, c, refusal, now)
+		case !first.IsZero() && now.Sub(first) < secondAfter:
+			return w.hold(ctx, c, refusal, first)
+		}
+		err := w.revoke(ctx, c, refusal)
+		if !errors.Is(err, fault.Conflict) || try == saveTries {
+			return err
+		}
+		again, err := w.Store.Connection(ctx, seen.Tenant, seen.ID)
+		switch {
+		case errors.Is(err, fault.NotFound):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read connection: %w", err)
+		case movedOn(seen, again), again.Rev == c.Rev && !again.Care.RefreshAt.Equal(seen.Care.RefreshAt):
+			return nil
+		case again.Rev == c.Rev: // so it was the tokens that have changed
+			return w.postpone(ctx, again, "others_at_work", w.Now().Add(lookAgain))
+		}
+		c = again
+	}
+}
+
+// firstRefusal is when the same token set was refused before; zero when it was not.
+func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Time {
+	if c.Care.RefusedVersion != refusal.Version {
+		return time.Time{}
+	}
+	return c.Care.RefusedAt
+}
+
+// hold keeps the connection authorized until the refusal since then may be repeated.
+func (w Worker) hold(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError, since time.Time) error {
+	logx.Add(ctx, slog.String("refresh", "refusal_held"))
+	return w.amend(ctx, seen, news, func(c *connection.Connection) {
+		if firstRefusal(*c, refusal).IsZero() {
+			c.Care.RefusedAt, c.Care.RefusedVersion = since, refusal.Version
+		}
+		c.Care.RefreshAt = c.Care.RefusedAt.Add(secondAfter + spread(c.ID, crowdSpread))
+	})
+}
+
+// surges reports whether refusals of the token endpoint are not to be believed at the first time. One that cannot be
+// judged is not, either.
+func (w Worker) surges(ctx context.Context, endpoint string) bool {
+	answered, refused, err := w.Traffic.Counts(ctx, EndpointName(endpoint), w.Now().Add(-surgeWindow))
+	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
+}
+
+// revoke ends the connection and tells the organisation, once, in one transaction. fault.Conflict when the connection
+// or its tokens have changed since; then the refusal may be that of something that is gone.
+func (w Worker) revoke(ctx context.Context, c connection.Connection, refusal *tokens.RefusalError) error {
+	c.Status, c.Care = connection.Revoked, connection.Care{Ended: string(refusal.Cause)}
+	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, w.Now(), webhook.AuthorizationRevoked{
+		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
+		PlatformType: c.PlatformType, ConnectionStatus: string(c.Status),
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.Store.RevokeConnection(ctx, c, refusal.Version, event); err != nil {
+		return fmt.Errorf("revoke connection: %w", err)
+	}
+	logx.Add(ctx, slog.String("refresh", "revoked"), slog.String("connection_id", c.ID))
+	_ = w.Nudger.NudgeEvent(ctx, event.Tenant, event.ID)
+	return nil
+}

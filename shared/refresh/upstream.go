@@ -1,0 +1,109 @@
+package refresh
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tokens"
+)
+
+// remains is the sealed JSON of what is left of a token set once its connection was disconnected: what a revocation
+// needs, and nothing that reads records as long as there is a refresh token.
+type remains struct {
+	RefreshToken       string `json:"refresh_token,omitempty"`
+	AccessToken        string `json:"access_token,omitempty"` // where there is no refresh token
+	RevocationEndpoint string `json:"revocation_endpoint,omitempty"`
+	TokenEndpoint      string `json:"token_endpoint"`
+	FHIRBase           string `json:"fhir_base"`
+	ClientID           string `json:"client_id"`
+	ClientAuthID       string `json:"client_auth_id,omitempty"`
+}
+
+// UpstreamBinding is what the sealed document of Store.Upstream is bound to.
+func UpstreamBinding(tenant org.Tenant, connectionID string) string {
+	return "upstream|" + tenant.Key() + "|" + connectionID
+}
+
+// EncodeUpstream writes the document that is sealed for Store.Upstream: the refresh token of set, or its access token
+// when there is none, with what it takes to revoke it (RFC 7009). Who stores it sets Care.UpstreamUntil, and RefreshAt to
+// the first try.
+func EncodeUpstream(set tokens.Set) []byte {
+	left := remains{
+		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
+		FHIRBase: set.FHIRBase, ClientID: set.ClientID, ClientAuthID: set.ClientAuthID,
+	}
+	if left.RefreshToken == "" {
+		left.AccessToken = set.AccessToken.Reveal()
+	}
+	plain, _ := json.Marshal(left) //nolint:errchkjson,gosec // strings always encode, and what is encoded is sealed
+	return plain
+}
+
+func decodeUpstream(plain []byte) (tokens.Set, error) {
+	var left remains
+	if json.Unmarshal(plain, &left) != nil {
+		return tokens.Set{}, errors.New("decode what is left of the tokens") // the cause may quote them
+	}
+	return tokens.Set{
+		RefreshToken: secret.New(left.RefreshToken), AccessToken: secret.New(left.AccessToken),
+		RevocationEndpoint: left.RevocationEndpoint, TokenEndpoint: left.TokenEndpoint,
+		FHIRBase: left.FHIRBase, ClientID: left.ClientID, ClientAuthID: left.ClientAuthID,
+	}, nil
+}
+
+// takeBack has the health system revoke what a disconnected connection held, and forgets it: after that, or when its
+// time is over (decisions section 3).
+func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error {
+	if now := w.Now(); now.Before(seen.Care.UpstreamUntil) {
+		if err := w.revokeUpstream(ctx, seen); err != nil {
+			return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
+				c.Care.Setbacks++
+				wait := max(upstreamWait(c.Care.Setbacks), askedWait(err))
+				c.Care.RefreshAt = earlier(now.Add(wait), c.Care.UpstreamUntil)
+			})
+		}
+	}
+	if err := w.Store.ForgetUpstream(ctx, seen.Tenant, seen.ID); err != nil {
+		return fmt.Errorf("forget upstream tokens: %w", err)
+	}
+	return w.amend(ctx, seen, news, func(c *connection.Connection) {
+		c.Care.Setbacks, c.Care.RefreshAt, c.Care.UpstreamUntil = 0, time.Time{}, time.Time{}
+	})
+}
+
+// revokeUpstream returns nil when nothing is left to revoke.
+func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection) error {
+	sealed, err := w.Store.Upstream(ctx, c.Tenant, c.ID)
+	if errors.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read upstream tokens: %w", err)
+	}
+	plain, err := w.Opener.Open(ctx, c.Tenant, UpstreamBinding(c.Tenant, c.ID), sealed)
+	if err != nil {
+		return fmt.Errorf("open upstream tokens: %w", err)
+	}
+	set, err := decodeUpstream(plain)
+	if err != nil {
+		return err
+	}
+	if err := w.Revoker.Revoke(ctx, c.Tenant, set); err != nil {
+		return fmt.Errorf("revoke upstream: %w", err)
+	}
+	return nil
+}
+
+// upstreamWait is the pause after so many tries that failed.
+func upstreamWait(setbacks int) time.Duration {
+	waits := map[int]time.Duration{1: time.Minute, 2: 5 * time.Minute, 3: 15 * time.Minute}
+	return cmp.Or(waits[setbacks], time.Hour)
+}

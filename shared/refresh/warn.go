@@ -1,0 +1,74 @@
+package refresh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/webhook"
+)
+
+// warn tells the organisation that consent is about to end, once for each date, and not when it has ended: the refresh
+// that is then due finds out whether it really has.
+func (w Worker) warn(ctx context.Context, c connection.Connection) error {
+	told := false
+	for try := 1; ; try++ {
+		events, err := w.warnings(c, told)
+		if err != nil {
+			return err
+		}
+		next := c
+		next.Care.Warned = true
+		err = w.Store.SaveConnection(ctx, next, events...)
+		if err == nil {
+			for _, event := range events {
+				_ = w.Nudger.NudgeEvent(ctx, event.Tenant, event.ID)
+			}
+			return nil
+		}
+		if !errors.Is(err, fault.Conflict) || try == saveTries {
+			return fmt.Errorf("save connection: %w", err)
+		}
+		again, err := w.Store.Connection(ctx, c.Tenant, c.ID)
+		if errors.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read connection: %w", err)
+		}
+		if !reached(again.WarnAt(), w.Now()) {
+			return nil
+		}
+		// Where the connection is unchanged to the last, it is the event that is there: the end of consent has moved
+		// away and back again. The tries before may have met no more than another transaction.
+		told = again.Rev == c.Rev && try == saveTries-1
+		c = again
+	}
+}
+
+// warnings are the events of a warning: one, or none where there is nothing more to tell.
+func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, error) {
+	now, ends := w.Now(), c.ConsentExpiresAt.UTC()
+	if told || !now.Before(ends) {
+		return nil, nil
+	}
+	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnding, c.ID, warningNumber(c.Generation, ends), now, webhook.AuthorizationExpiring{
+		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID, PlatformType: c.PlatformType,
+		ConsentExpiresAt: ends.Format(time.RFC3339),
+		Cause:            "consent_expires",
+		SuggestedAction:  "Ask the patient to reconnect before this date.",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []webhook.Event{event}, nil
+}
+
+// warningNumber tells the warnings about one connection apart: by the day on which consent ends, and by authorisation.
+func warningNumber(generation int64, ends time.Time) int64 {
+	const generations = 1_000_000
+	return ends.Unix()/(24*60*60)*generations + generation%generations
+}

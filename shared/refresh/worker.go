@@ -1,0 +1,172 @@
+package refresh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tokens"
+)
+
+const (
+	// saveTries: a connection is changed by few others, and seldom at the same time.
+	saveTries = 5
+	// lookAgain is the wait while another worker has the tokens.
+	lookAgain = 2 * time.Minute
+	// setbacksTold is from which failure in a row on the log names the connection.
+	setbacksTold = 10
+	// newConsent is by how much the end of consent has to move to be another one: ends that are told as a period, such
+	// as expires_in, move by moments.
+	newConsent = 24 * time.Hour
+)
+
+// Opener decrypts what a Store keeps sealed (kms.Sealer).
+type Opener interface {
+	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
+}
+
+// Nudger tells the webhook worker to look at an event. A lost nudge is made up for by the sweeper.
+type Nudger interface {
+	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+}
+
+// Worker acts on connections that are due. Its method is safe to repeat: a duplicate, late or forged call finds nothing
+// due and changes nothing.
+type Worker struct {
+	Store   Store
+	Tokens  Tokens // whose Refresher is a Gate
+	Traffic Traffic
+	Revoker Revoker
+	Opener  Opener // under UpstreamPurpose
+	Nudger  Nudger
+	Now     func() time.Time
+}
+
+// Look does the one thing that a connection is due for, if any: a try to take its tokens back upstream, a refresh, or
+// the warning that consent is about to end. The connection is saved in any case, so that the due index, which the
+// scheduler has moved ahead, says again when it is next due. The error is our own fault, and the call can be repeated.
+func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string) error {
+	c, err := w.Store.Connection(ctx, tenant, connectionID)
+	if errors.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read connection: %w", err)
+	}
+	now := w.Now()
+	switch authorized := c.Status == connection.Authorized; {
+	case authorized && reached(c.Care.RefreshAt, now):
+		return w.refresh(ctx, c)
+	case !authorized && !c.Care.UpstreamUntil.IsZero() && reached(c.Care.RefreshAt, now):
+		return w.takeBack(ctx, c)
+	case reached(c.WarnAt(), now):
+		return w.warn(ctx, c)
+	}
+	if err := w.Store.SaveConnection(ctx, c); err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("put connection back: %w", err)
+	}
+	return nil
+}
+
+func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+// refresh uses the refresh token and keeps what came of it.
+func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
+	set, _, err := w.Tokens.Refresh(ctx, seen.Tenant, seen.ID)
+	// What has happened is kept also when the function's time is over; not to know it costs another refresh.
+	ctx = context.WithoutCancel(ctx)
+	now := w.Now()
+	refusal, isRefused := errors.AsType[*tokens.RefusalError](err)
+	busy, isBusy := errors.AsType[*BusyError](err)
+	switch {
+	case err == nil:
+		logx.Add(ctx, slog.String("refresh", "renewed"))
+		return w.amend(ctx, seen, news, func(c *connection.Connection) { renew(c, set, now) })
+	case isRefused:
+		return w.heed(ctx, seen, refusal)
+	case isBusy:
+		return w.postpone(ctx, seen, "busy", busy.RetryAt.Add(spread(seen.ID, crowdSpread)))
+	case errors.Is(err, tokens.ErrNothingToRenew), errors.Is(err, fault.NotFound):
+		return w.postpone(ctx, seen, "nothing_to_renew", time.Time{})
+	case errors.Is(err, fault.Conflict):
+		return w.postpone(ctx, seen, "others_at_work", now.Add(lookAgain))
+	}
+	return w.setBack(ctx, seen, err)
+}
+
+// renew notes that the tokens were refreshed at now. A set that does not say something leaves it as it was.
+func renew(c *connection.Connection, set tokens.Set, now time.Time) {
+	if set.Scope != "" {
+		c.Scope = set.Scope
+	}
+	if ends := set.ConsentExpiresAt; !ends.IsZero() {
+		if ends.Sub(c.ConsentExpiresAt).Abs() > newConsent {
+			c.Care.Warned = false
+		}
+		c.ConsentExpiresAt = ends
+	}
+	c.Care.RefreshAt = Next(c.ID, set, now)
+	c.Care.Setbacks, c.Care.RefusedAt, c.Care.RefusedVersion = 0, time.Time{}, 0
+}
+
+// postpone makes the connection due at another time, or never, for a reason that is no failure.
+func (w Worker) postpone(ctx context.Context, seen connection.Connection, why string, until time.Time) error {
+	logx.Add(ctx, slog.String("refresh", why))
+	return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Care.RefreshAt = until })
+}
+
+// setBack keeps a failure that says nothing about the consent, however often it comes (decisions section 5).
+func (w Worker) setBack(ctx context.Context, seen connection.Connection, cause error) error {
+	now := w.Now()
+	logx.Add(ctx, slog.String("refresh", "failed"), slog.Any("cause", cause))
+	if n := seen.Care.Setbacks + 1; n >= setbacksTold {
+		logx.Add(ctx, slog.String("connection_id", seen.ID), slog.Int("setbacks", n))
+	}
+	return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
+		c.Care.Setbacks++
+		c.Care.RefreshAt = now.Add(backOff(c.ID, c.Care.Setbacks, askedWait(cause)))
+	})
+}
+
+// Whether a change tells something that others who changed the connection meanwhile cannot know.
+const (
+	news   = true
+	noNews = false
+)
+
+// amend changes the connection as it was seen, and else as others have left it, provided that it is still the same
+// authorisation in the same state. A change without news yields to anybody who has set another time meanwhile.
+func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool, change func(*connection.Connection)) error {
+	for c, try := seen, 1; ; try++ {
+		next := c
+		change(&next)
+		err := w.Store.SaveConnection(ctx, next)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, fault.Conflict) || try == saveTries {
+			return fmt.Errorf("save connection: %w", err)
+		}
+		if c, err = w.Store.Connection(ctx, seen.Tenant, seen.ID); errors.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read connection: %w", err)
+		}
+		if movedOn(seen, c) || !hasNews && !c.Care.RefreshAt.Equal(seen.Care.RefreshAt) {
+			return nil
+		}
+	}
+}
+
+// movedOn reports whether the connection was reconnected, revoked or disconnected since it was seen. What was found out
+// about its tokens then says nothing about those that it has now.
+func movedOn(seen, c connection.Connection) bool {
+	return c.Status != seen.Status || c.Generation != seen.Generation
+}

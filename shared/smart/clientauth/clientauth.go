@@ -1,0 +1,178 @@
+// Package clientauth proves to authorization servers who our client is (RFC 6749 section 2.3, SMART App Launch 2.2,
+// "Client authentication"): it adds the secret or the signed assertion to a request, and it owns the set of public keys
+// that servers check assertions with. Private keys stay in a vault, secrets stay sealed until they are sent. It sends
+// nothing and knows neither grants nor answers; those are package smart's.
+package clientauth
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// Store reads how clients authenticate.
+type Store interface {
+	// ClientAuthOf reads a client's authentication of exactly this owner, with a zero tenant that of everybody;
+	// fault.NotFound.
+	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
+}
+
+// Opener opens client secrets: a kms.Sealer of catalog.ClientSecretPurpose. What is everybody's is sealed for the zero
+// tenant.
+type Opener interface {
+	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
+}
+
+// Deps are what a Book works with.
+type Deps struct {
+	Store  Store
+	Opener Opener
+	Keys   *Keyring
+	Now    func() time.Time
+	NewID  ids.Source // of the jti of assertions
+}
+
+// Book authenticates our clients. It implements smart.Clients, is safe for concurrent use, and keeps what it read for a
+// minute, secrets as they are sealed.
+type Book struct {
+	deps Deps
+
+	mu    sync.Mutex
+	known map[place]entry
+}
+
+const (
+	// cacheFor bounds how long a secret or a method that was replaced goes on being used.
+	cacheFor = time.Minute
+	// cacheSize bounds the memory of a warm function; a full cache starts anew.
+	cacheSize = 256
+)
+
+type place struct {
+	tenant org.Tenant
+	id     string
+}
+
+// entry is a client's authentication and whose it is: its secret opens for that owner only.
+type entry struct {
+	auth  catalog.ClientAuth
+	owner org.Tenant
+	until time.Time
+}
+
+// NewBook makes a Book.
+func NewBook(d Deps) *Book { return &Book{deps: d, known: map[place]entry{}} }
+
+var (
+	errUnknown = errors.New("the registration names a client authentication that does not exist")
+	errMethod  = errors.New("the method of client authentication is not known")
+	errSecret  = errors.New("the client secret is empty")
+)
+
+// Authenticate adds to form and header what proves that clientID is the client of authID, the tenant's own or everybody's;
+// with an empty authID the client is public and is only named. tokenEndpoint is the token endpoint of the authorization
+// server, whichever of its endpoints is called: assertions are for it (RFC 7523 section 3). Errors show no secret and no
+// assertion, form and header are unchanged then, and none is a fault of the request that is served.
+func (b *Book) Authenticate(
+	ctx context.Context, tenant org.Tenant, authID, clientID, tokenEndpoint string, form url.Values, header http.Header,
+) error {
+	if authID == "" {
+		form.Set("client_id", clientID) // RFC 6749 section 3.2.1
+		return nil
+	}
+	found, err := b.find(ctx, tenant, authID)
+	if err != nil {
+		return fmt.Errorf("client authentication %s: %w", authID, err)
+	}
+	switch found.auth.Method {
+	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
+		err = b.bySecret(ctx, found, clientID, form, header)
+	case catalog.AuthPrivateKey:
+		err = b.byAssertion(ctx, found.auth, clientID, tokenEndpoint, form)
+	default:
+		err = errMethod
+	}
+	if err != nil {
+		return fmt.Errorf("client authentication %s: %w", authID, err)
+	}
+	return nil
+}
+
+func (b *Book) bySecret(ctx context.Context, found entry, clientID string, form url.Values, header http.Header) error {
+	secret, err := b.deps.Opener.Open(ctx, found.owner, found.auth.SecretBinding(), found.auth.Secret)
+	if err != nil {
+		return fmt.Errorf("client secret: %w", err)
+	}
+	if len(secret) == 0 {
+		return errSecret
+	}
+	if found.auth.Method == catalog.AuthSecretPost {
+		form.Set("client_id", clientID)
+		form.Set("client_secret", string(secret))
+		return nil
+	}
+	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so a colon in the id does not end it. The id is not
+	// said again in the form: some servers take that for a second way of authenticating.
+	form.Del("client_id")
+	pair := url.QueryEscape(clientID) + ":" + url.QueryEscape(string(secret))
+	header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
+	return nil
+}
+
+func (b *Book) byAssertion(ctx context.Context, auth catalog.ClientAuth, clientID, tokenEndpoint string, form url.Values) error {
+	now := b.deps.Now()
+	assertion, err := b.deps.Keys.sign(ctx, auth.Algorithm, auth.KeyID, claims{
+		Issuer: clientID, Subject: clientID, Audience: tokenEndpoint, ID: b.deps.NewID(),
+		IssuedAt: now.Unix(), Expires: now.Add(assertionLife).Unix(),
+	})
+	if err != nil {
+		return err
+	}
+	// client_id is redundant beside an assertion, but allowed (RFC 7521 section 4.2), and some servers need it: Spring
+	// Authorization Server finds the client by it.
+	form.Set("client_id", clientID)
+	form.Set("client_assertion_type", assertionType)
+	form.Set("client_assertion", assertion)
+	return nil
+}
+
+// find reads a client's authentication, unless it did within the last minute: the tenant's own wins over everybody's.
+func (b *Book) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
+	at := place{tenant: tenant, id: id}
+	b.mu.Lock()
+	found, ok := b.known[at]
+	b.mu.Unlock()
+	if ok && b.deps.Now().Before(found.until) {
+		return found, nil
+	}
+	found = entry{owner: tenant, until: b.deps.Now().Add(cacheFor)}
+	var err error
+	found.auth, err = b.deps.Store.ClientAuthOf(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		found.owner = org.Tenant{}
+		found.auth, err = b.deps.Store.ClientAuthOf(ctx, found.owner, id)
+	}
+	if errors.Is(err, fault.NotFound) {
+		return entry{}, errUnknown // not the store's error: nothing that the caller asked for is missing
+	}
+	if err != nil {
+		return entry{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.known) >= cacheSize {
+		clear(b.known)
+	}
+	b.known[at] = found
+	return found, nil
+}

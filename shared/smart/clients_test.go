@@ -1,0 +1,227 @@
+package smart_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/tokens"
+)
+
+// proving is a Clients that proves by a header and leaves client_id out, as client_secret_basic does.
+type proving struct {
+	fails error
+
+	mu    sync.Mutex
+	asked []proof
+}
+
+// proof is what proving was asked for.
+type proof struct {
+	Tenant                          org.Tenant
+	AuthID, ClientID, TokenEndpoint string
+}
+
+func (p *proving) Authenticate(_ context.Context, tenant org.Tenant, authID, clientID, tokenEndpoint string, form url.Values, header http.Header) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, proof{tenant, authID, clientID, tokenEndpoint})
+	if p.fails != nil {
+		return p.fails
+	}
+	header.Set("Authorization", "Basic proof")
+	form.Set("proof", "also in the form")
+	return nil
+}
+
+func tenant() org.Tenant { return org.Tenant{Mode: org.Test, OrgID: "org-7"} }
+
+// confidential is a token set of a confidential client at the health system.
+func (e *ehr) confidential() tokens.Set {
+	return tokens.Set{
+		AccessToken: secret.New("access-maple"), RefreshToken: secret.New("refresh-maple"), FHIRBase: e.URL + "/r4",
+		TokenEndpoint: e.URL + "/token", RevocationEndpoint: e.URL + "/revoke", IntrospectionEndpoint: e.URL + "/introspect",
+		ClientID: "client", ClientAuthID: "auth-7",
+	}
+}
+
+func TestEveryRequestOfAConfidentialClientIsProven(t *testing.T) {
+	t.Parallel()
+	e := newEHR(t, map[string]http.HandlerFunc{
+		"/token":      reply(http.StatusOK, `{"access_token":"a","refresh_token":"r","patient":"p"}`),
+		"/introspect": reply(http.StatusOK, `{"active":false}`), "/revoke": reply(http.StatusOK, ""),
+	})
+	clients := &proving{}
+	portal := smart.Portal{Doer: doer(), Now: time.Now, Clients: clients}
+	set, err := portal.Exchange(t.Context(), flow.Grant{
+		Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", TokenEndpoint: e.URL + "/token",
+		Code: secret.New("code"), Verifier: secret.New("verifier"), RedirectURI: "https://us.example/callback",
+		Upstream: flow.Upstream{Introspection: e.URL + "/introspect", Revocation: e.URL + "/revoke"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.ClientAuthID != "auth-7" || set.RevocationEndpoint != e.URL+"/revoke" || set.IntrospectionEndpoint != e.URL+"/introspect" {
+		t.Errorf("the set does not remember: %+v", set)
+	}
+	if set, err = portal.Refresh(t.Context(), tenant(), set); err != nil {
+		t.Fatal(err)
+	}
+	if err := portal.Revoke(t.Context(), tenant(), set); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{"/token", "/introspect", "/token", "/introspect", "/revoke"}
+	want := make([]proof, 0, len(paths))
+	for range paths {
+		want = append(want, proof{tenant(), "auth-7", "client", e.URL + "/token"})
+	}
+	if diff := cmp.Diff(want, clients.asked); diff != "" {
+		t.Errorf("proven (-want +got):\n%s", diff)
+	}
+	if asked := strings.Fields(e.paths()); !slices.Equal(asked, paths) {
+		t.Errorf("asked %v, want %v", asked, paths)
+	}
+	forms := make([]url.Values, 0, len(paths))
+	for _, r := range e.requests() {
+		if r.Header.Get("Authorization") != "Basic proof" || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
+			t.Errorf("%s was sent %v", r.URL.Path, r.Header)
+		}
+		forms = append(forms, r.PostForm)
+	}
+	about := query("token", "r", "token_type_hint", "refresh_token", "proof", "also in the form")
+	if diff := cmp.Diff([]url.Values{
+		query("grant_type", "authorization_code", "code", "code", "redirect_uri", "https://us.example/callback",
+			"code_verifier", "verifier", "proof", "also in the form"),
+		about,
+		query("grant_type", "refresh_token", "refresh_token", "r", "proof", "also in the form"),
+		about, about,
+	}, forms); diff != "" {
+		t.Errorf("forms (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPublicClientIsNotProven(t *testing.T) {
+	t.Parallel()
+	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a"}`)})
+	clients, set := &proving{}, e.confidential()
+	set.ClientAuthID, set.IntrospectionEndpoint = "", ""
+	if _, err := (smart.Portal{Doer: doer(), Now: time.Now, Clients: clients}).Refresh(t.Context(), tenant(), set); err != nil {
+		t.Fatal(err)
+	}
+	want := query("grant_type", "refresh_token", "refresh_token", "refresh-maple", "client_id", "client")
+	if diff := cmp.Diff(want, e.requests()[0].PostForm); diff != "" || len(clients.asked) != 0 {
+		t.Errorf("asked for %v, form (-want +got):\n%s", clients.asked, diff)
+	}
+}
+
+func TestAProofThatCannotBeMadeIsOurFaultAndSpendsNothing(t *testing.T) {
+	t.Parallel()
+	for name, clients := range map[string]smart.Clients{
+		"nothing to prove with": nil,
+		"a secret is missing":   &proving{fails: fault.Missing("no such client authentication")},
+		"the key does not sign": &proving{fails: fault.New(fault.Conflict, fault.CodeUnavailable, "busy")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"access_token":"a"}`)})
+			portal := smart.Portal{Doer: doer(), Now: time.Now, Clients: clients}
+			_, err := portal.Refresh(t.Context(), tenant(), e.confidential())
+			unspent, ok := errors.AsType[interface {
+				error
+				Unspent() bool
+			}](err)
+			if !ok || !unspent.Unspent() || errors.Is(err, tokens.ErrRefused) {
+				t.Errorf("a refresh: %v, want it unspent and no refusal", err)
+			}
+			// Those kinds would be taken for the tokens' own.
+			if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) || !errors.Is(err, fault.Unavailable) {
+				t.Errorf("%v is of another kind than unavailable", err)
+			}
+			if err = portal.Revoke(t.Context(), tenant(), e.confidential()); !errors.Is(err, fault.Unavailable) || errors.Is(err, fault.NotFound) {
+				t.Errorf("a revocation: %v", err)
+			}
+			_, err = portal.Exchange(t.Context(), flow.Grant{TokenEndpoint: e.URL, ClientAuthID: "auth-7", Code: secret.New("code")})
+			if err == nil || len(e.requests()) != 0 {
+				t.Errorf("%v after %d requests, want none", err, len(e.requests()))
+			}
+		})
+	}
+}
+
+func TestNoVerifierIsSentWhereThereWasNoChallenge(t *testing.T) {
+	t.Parallel()
+	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a","patient":"p"}`)})
+	if _, err := e.signIn(t); err != nil || e.requests()[0].PostForm.Has("code_verifier") {
+		t.Errorf("sent %v, %v", e.requests()[0].PostForm, err)
+	}
+}
+
+func TestAMovedTokenEndpointBringsItsNeighbours(t *testing.T) {
+	t.Parallel()
+	e := newEHR(t, map[string]http.HandlerFunc{
+		"/new": reply(http.StatusOK, `{"access_token":"a"}`),
+		"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, map[string]any{
+			"token_endpoint": "SELF/new", "revocation_endpoint": "SELF/new/revoke",
+		})),
+	})
+	set := e.confidential()
+	set.ClientAuthID = ""
+	got, err := smart.Portal{Doer: doer(), Now: time.Now}.Refresh(t.Context(), tenant(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.TokenEndpoint != e.URL+"/new" || got.RevocationEndpoint != e.URL+"/new/revoke" || got.IntrospectionEndpoint != e.URL+"/introspect" {
+		t.Errorf("got %s, %s, %s", got.TokenEndpoint, got.RevocationEndpoint, got.IntrospectionEndpoint)
+	}
+}
+
+func TestAnAnswerThatPassesSaysHowLongToWait(t *testing.T) {
+	t.Parallel()
+	const limited, upstream = fault.Limited, fault.Upstream
+	for name, test := range map[string]struct {
+		answer  http.HandlerFunc
+		kind    fault.Kind // empty for an answer that does not pass
+		wait    time.Duration
+		unspent bool
+	}{
+		"429":                        {reply(http.StatusTooManyRequests, "", "Retry-After", "7"), limited, 7 * time.Second, true},
+		"429 that does not say":      {reply(http.StatusTooManyRequests, ""), limited, 0, true},
+		"503":                        {reply(http.StatusServiceUnavailable, "<html>", "Retry-After", "120"), upstream, 2 * time.Minute, false},
+		"503 with a code":            {reply(http.StatusServiceUnavailable, `{"error":"invalid_client"}`, "Retry-After", "9"), upstream, 9 * time.Second, true},
+		"500":                        {reply(http.StatusInternalServerError, ""), upstream, 0, false},
+		"408":                        {reply(http.StatusRequestTimeout, ""), upstream, 0, false},
+		"400":                        {reply(http.StatusBadRequest, `{"error":"invalid_scope"}`, "Retry-After", "9"), "", 0, true},
+		"a page":                     {reply(http.StatusOK, "<html>"), "", 0, false},
+		"a refusal, whatever status": {reply(http.StatusTooManyRequests, `{"error":"invalid_grant"}`, "Retry-After", "9"), "", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEHR(t, map[string]http.HandlerFunc{"/token": test.answer})
+			_, err := e.refresh(t, "/token")
+			refusal, ok := errors.AsType[*smart.OAuthError](err)
+			if !ok || refusal.Unspent() != test.unspent {
+				t.Fatalf("%v, want it unspent: %t", err, test.unspent)
+			}
+			passing, ok := errors.AsType[*fault.Error](err)
+			if ok != (test.kind != "") || ok && (passing.Kind != test.kind || passing.RetryAfter != test.wait) {
+				t.Errorf("got %#v, want %q with %v", passing, test.kind, test.wait)
+			}
+			if strings.Contains(err.Error(), "127.0.0.1") {
+				t.Errorf("the error names the server: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/org"
+)
+
+// CreateAttempt implements flow.Widgets.
+func (s Flow) CreateAttempt(ctx context.Context, a flow.Attempt, ticket flow.Ticket) error {
+	row := newItem(ticketKey(ticket.Hash))
+	row.setText("mode", string(ticket.Tenant.Mode))
+	row.setText("org_id", ticket.Tenant.OrgID)
+	row.setText("attempt_id", ticket.AttemptID)
+	row.setTime("expires_at", ticket.ExpiresAt)
+	row.setInt("ttl", ticket.ExpiresAt.Add(afterlife).Unix())
+	a.Status = flow.Created
+	return transact(ctx, s.DB, putNew(s.Table, attemptItem(a)), putNew(s.Table, row))
+}
+
+// Ticket implements flow.Widgets.
+func (s Flow) Ticket(ctx context.Context, hash string, now time.Time) (flow.Ticket, error) {
+	row, err := get(ctx, s.DB, s.Table, ticketKey(hash))
+	if err != nil {
+		return flow.Ticket{}, err
+	}
+	ticket := flow.Ticket{
+		Hash: hash, Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
+		AttemptID: row.text("attempt_id"), ExpiresAt: row.time("expires_at"),
+	}
+	if !now.Before(ticket.ExpiresAt) {
+		return flow.Ticket{}, fault.Missing("There is no such attempt.")
+	}
+	return ticket, nil
+}
+
+// OpenAttempt implements flow.Widgets.
+func (s Flow) OpenAttempt(ctx context.Context, ticket flow.Ticket, a flow.Attempt, state flow.State) error {
+	use := types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &s.Table, Key: ticketKey(ticket.Hash).attributes(), ConditionExpression: aws.String("attribute_exists(pk)"),
+	}}
+	open := change{
+		table: s.Table, key: attemptKey(a.Tenant, a.ID),
+		set: "SET #status = :open, nonce_hash = :nonce, verifier = :verifier", when: "#status = :created",
+		names: map[string]string{"#status": "status"},
+		values: item{
+			":created": text(string(flow.Created)), ":open": text(string(flow.Open)), ":nonce": text(a.NonceHash),
+			":verifier": &types.AttributeValueMemberB{Value: a.Verifier},
+		},
+	}
+	return transact(ctx, s.DB, use, open.write(), putNew(s.Table, stateItem(state)))
+}
+
+// Attempt implements flow.Store.
+func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.Attempt, error) {
+	row, err := get(ctx, s.DB, s.Table, attemptKey(tenant, id))
+	if err != nil {
+		return flow.Attempt{}, err
+	}
+	return flow.Attempt{
+		ID: id, Tenant: tenant, Status: flow.Status(row.text("status")), RedirectURI: row.text("redirect_uri"),
+		TokenHash: row.text("token_hash"), Reconnect: row.text("reconnect_id"),
+		EndpointID: row.text("endpoint_id"), BrandID: row.text("brand_id"), PortalID: row.text("portal_id"),
+		PlatformType: row.text("platform_type"),
+		ExternalID:   row.text("external_id"), ExternalState: row.text("external_state"), RequestID: row.text("request_id"),
+		CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"),
+
+		FHIRBase: row.text("fhir_base"), Issuer: row.text("issuer"), IssRequired: row.flag("iss_required"),
+		AuthorizationEndpoint: row.text("authorization_endpoint"), TokenEndpoint: row.text("token_endpoint"),
+		KeySet: row.text("jwks_uri"), Userinfo: row.text("userinfo_endpoint"),
+		ClientID: row.text("client_id"), ClientAuthID: row.text("client_auth_id"), Upstream: flow.Upstream{
+			Revocation: row.text("revocation_endpoint"), Introspection: row.text("introspection_endpoint"),
+			IntrospectBearer: row.flag("introspect_bearer"), Consent: time.Duration(row.int("consent_seconds")) * time.Second,
+		},
+		Aud: row.text("aud"), Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"), Nonce: row.flag("nonce"), NoChallenge: row.flag("no_challenge"),
+		NonceHash: row.text("nonce_hash"), Verifier: row.bytes("verifier"),
+		Ending: endingOf(row),
+	}, nil
+}
+
+func endingOf(row item) flow.Ending {
+	return flow.Ending{
+		ConnectionID: row.text("connection_id"), ConnectionStatus: connection.Status(row.text("connection_status")),
+		Scope: row.text("granted_scope"), ConsentExpiresAt: row.time("consent_expires_at"),
+		Error: row.text("error_code"), Description: row.text("error_description"), Cause: row.text("error_cause"),
+		RequestID: row.text("error_request_id"),
+	}
+}
+
+func attemptItem(a flow.Attempt) item {
+	row := newItem(attemptKey(a.Tenant, a.ID))
+	row.setText("status", string(a.Status))
+	row.setText("redirect_uri", a.RedirectURI)
+	row.setText("token_hash", a.TokenHash)
+	row.setText("reconnect_id", a.Reconnect)
+	row.setText("endpoint_id", a.EndpointID)
+	row.setText("brand_id", a.BrandID)
+	row.setText("portal_id", a.PortalID)
+	row.setText("platform_type", a.PlatformType)
+	row.setText("external_id", a.ExternalID)
+	row.setText("external_state", a.ExternalState)
+	row.setText("request_id", a.RequestID)
+	row.setTime("created_at", a.CreatedAt)
+	row.setTime("expires_at", a.ExpiresAt)
+	row.setInt("ttl", a.ExpiresAt.Add(afterlife).Unix())
+	row.setText("fhir_base", a.FHIRBase)
+	row.setText("issuer", a.Issuer)
+	row.setFlag("iss_required", a.IssRequired)
+	row.setText("authorization_endpoint", a.AuthorizationEndpoint)
+	row.setText("token_endpoint", a.TokenEndpoint)
+	row.setText("jwks_uri", a.KeySet)
+	row.setText("userinfo_endpoint", a.Userinfo)
+	row.setText("client_id", a.ClientID)
+	row.setText("client_auth_id", a.ClientAuthID)
+	row.setText("revocation_endpoint", a.Upstream.Revocation)
+	row.setText("introspection_endpoint", a.Upstream.Introspection)
+	row.setFlag("introspect_bearer", a.Upstream.IntrospectBearer)
+	row.setInt("consent_seconds", int64(a.Upstream.Consent/time.Second))
+	row.setText("aud", a.Aud)
+	row.setText("scope", a.Scope)
+	row.setFlag("repeat_scope", a.RepeatScope)
+	row.setFlag("no_challenge", a.NoChallenge)
+	row.setFlag("nonce", a.Nonce)
+	row.setText("nonce_hash", a.NonceHash)
+	row.setBytes("verifier", a.Verifier)
+	return row
+}

@@ -1,0 +1,127 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/flow"
+	"recordbridge/shared/org"
+)
+
+func createdOf(of org.Tenant) flow.Attempt {
+	a := attemptOf(of)
+	a.Status, a.NonceHash, a.Verifier, a.RedirectURI = flow.Created, "", nil, ""
+	return a
+}
+
+func ticketOf(of org.Tenant) flow.Ticket {
+	return flow.Ticket{Hash: "start of " + of.Key(), Tenant: of, AttemptID: attemptOf(of).ID, ExpiresAt: now.Add(30 * time.Minute)}
+}
+
+// opened is the created attempt with what is made when its browser leaves.
+func opened(of org.Tenant) flow.Attempt {
+	a := createdOf(of)
+	a.NonceHash, a.Verifier = "nonce hash", []byte("sealed")
+	return a
+}
+
+func TestACreatedAttemptAndItsTicketRoundTrip(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	got, err := s.flow.Attempt(t.Context(), tenant, createdOf(tenant).ID)
+	must(t, err)
+	if diff := cmp.Diff(createdOf(tenant), got); diff != "" {
+		t.Errorf("attempt (-want +got):\n%s", diff)
+	}
+	ticket, err := s.flow.Ticket(t.Context(), ticketOf(tenant).Hash, now)
+	must(t, err)
+	if diff := cmp.Diff(ticketOf(tenant), ticket); diff != "" {
+		t.Errorf("ticket (-want +got):\n%s", diff)
+	}
+	wantConflict(t, "creating it again", s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+}
+
+func TestATicketIsFoundUntilItExpires(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	_, err := s.flow.Ticket(t.Context(), ticketOf(tenant).Hash, ticketOf(tenant).ExpiresAt.Add(-time.Microsecond))
+	must(t, err)
+	_, err = s.flow.Ticket(t.Context(), ticketOf(tenant).Hash, ticketOf(tenant).ExpiresAt)
+	wantMissing(t, "the moment it expires", err)
+	_, err = s.flow.Ticket(t.Context(), "made up", now)
+	wantMissing(t, "an unknown ticket", err)
+}
+
+func TestOpeningAnAttemptUsesItsTicketUp(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	must(t, s.flow.OpenAttempt(t.Context(), ticketOf(tenant), opened(tenant), stateOf(tenant)))
+	want := opened(tenant)
+	want.Status = flow.Open
+	got, err := s.flow.Attempt(t.Context(), tenant, want.ID)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("attempt (-want +got):\n%s", diff)
+	}
+	_, err = s.flow.Ticket(t.Context(), ticketOf(tenant).Hash, now)
+	wantMissing(t, "the ticket", err)
+	state, err := s.flow.TakeState(t.Context(), stateOf(tenant).Hash, "binding", now)
+	must(t, err)
+	if state.AttemptID != want.ID {
+		t.Errorf("the state is of %s", state.AttemptID)
+	}
+	must(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
+}
+
+func TestAnAttemptIsOpenedOnce(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	won := race(t, 10, func(ctx context.Context, i int) error {
+		state := stateOf(tenant)
+		state.Hash = taskNumber(i)
+		return s.flow.OpenAttempt(ctx, ticketOf(tenant), opened(tenant), state)
+	})
+	if won != 1 {
+		t.Errorf("%d of 10 opened the attempt, want 1", won)
+	}
+}
+
+func TestAnOpeningThatCannotStoreOneRowStoresNone(t *testing.T) {
+	t.Parallel()
+	foreign, other := org.Tenant{Mode: org.Live, OrgID: orgA}, ticketOf(tenant)
+	other.Hash = "made up"
+	taken := stateOf(org.Tenant{Mode: org.Test, OrgID: orgB})
+	for name, c := range map[string]struct {
+		ticket  flow.Ticket
+		attempt flow.Attempt
+		state   flow.State
+	}{
+		"an unknown ticket":        {other, opened(tenant), stateOf(tenant)},
+		"another tenant's attempt": {ticketOf(tenant), opened(foreign), stateOf(tenant)},
+		"a state that exists":      {ticketOf(tenant), opened(tenant), taken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStores(t)
+			must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+			blocker := attemptOf(taken.Tenant)
+			must(t, s.flow.BeginAttempt(t.Context(), blocker, taken))
+			wantConflict(t, "the opening", s.flow.OpenAttempt(t.Context(), c.ticket, c.attempt, c.state))
+			must(t, s.flow.OpenAttempt(t.Context(), ticketOf(tenant), opened(tenant), stateOf(tenant)))
+		})
+	}
+}
+
+func TestAnAttemptThatIsNotOpenDoesNotConclude(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	wantConflict(t, "the conclusion", s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
+}

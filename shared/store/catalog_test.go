@@ -1,0 +1,65 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/org"
+)
+
+func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	everybody := org.Tenant{}
+	endpoint, platform := catalog.Place{EndpointID: "endpoint"}, catalog.Place{Mode: "test", PlatformType: "epic"}
+	for _, row := range []struct {
+		owner org.Tenant
+		r     catalog.Registration
+	}{
+		{everybody, catalog.Registration{Place: platform, ClientID: "everybody's"}},
+		{tenant, catalog.Registration{Place: endpoint, ClientID: "own", AuthID: "auth", Scope: "openid"}},
+	} {
+		must(t, s.control.SaveRegistration(t.Context(), row.owner, row.r))
+		row.r.Rev = 1
+		got, err := s.control.RegistrationAt(t.Context(), row.owner, row.r.Place)
+		must(t, err)
+		if diff := cmp.Diff(row.r, got); diff != "" {
+			t.Errorf("registration (-want +got):\n%s", diff)
+		}
+	}
+	for name, elsewhere := range map[string]struct {
+		owner org.Tenant
+		place catalog.Place
+	}{
+		"everybody's at the endpoint":       {everybody, endpoint},
+		"the tenant's own at the platform":  {tenant, platform},
+		"another tenant's":                  {org.Tenant{Mode: org.Test, OrgID: orgB}, endpoint},
+		"the same tenant's, other mode":     {org.Tenant{Mode: org.Live, OrgID: orgA}, endpoint},
+		"everybody's at the live platforms": {everybody, catalog.Place{Mode: "live", PlatformType: "epic"}},
+	} {
+		_, err := s.control.RegistrationAt(t.Context(), elsewhere.owner, elsewhere.place)
+		wantMissing(t, name, err)
+	}
+}
+
+func TestAClientsAuthenticationIsReadOfExactlyItsOwner(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	want := catalog.ClientAuth{ID: "shared", Method: catalog.AuthSecretPost, Secret: []byte("sealed")}
+	must(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
+	_, err := s.control.ClientAuthOf(t.Context(), tenant, want.ID)
+	wantMissing(t, "everybody's as the tenant's own", err)
+	want.Rev = 1
+	got, err := s.control.ClientAuthOf(t.Context(), org.Tenant{}, want.ID)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("client (-want +got):\n%s", diff)
+	}
+	want.Secret = []byte("another")
+	must(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
+	wantConflict(t, "replacing the revision again", s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
+	_, err = s.control.ClientAuthOf(t.Context(), tenant, want.ID)
+	wantMissing(t, "everybody's as the tenant's own, after a change", err)
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/disconnect"
+	"recordbridge/shared/export"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+// Disconnections keeps what ends when an organisation gives a connection up (disconnect.Store).
+type Disconnections struct {
+	Connections
+	Work
+
+	Sets Tokens
+}
+
+// Tokens implements disconnect.Store.
+func (s Disconnections) Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error) {
+	return s.Sets.Tokens(ctx, tenant, connectionID)
+}
+
+// EndFile implements disconnect.Store. The row becomes due, so that the sweeper deletes the object.
+func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.Time) error {
+	_, err := update(ctx, s.Work.DB, change{
+		table: s.Work.Table, key: taskKey(task.Tenant, task.ID),
+		set:  "SET files_until = :now, due_shard = :shard, due_at = :now",
+		when: "#status = :success AND files_until > :now", names: map[string]string{"#status": "status"},
+		values: item{":now": moment(now), ":shard": text(shardOf(task.ID)), ":success": text(string(export.Success))},
+	})
+	return err
+}
+
+// EndConnection implements disconnect.Store. That the newest task is still the one that was read keeps a task from
+// opening in between: OpenTask checks the connection, this checks the tasks, and whichever is second loses.
+func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) error {
+	c := e.Connection
+	newest := &types.ConditionCheck{
+		TableName: &s.Work.Table, Key: latestKey(c.Tenant, c.ID).attributes(), ConditionExpression: aws.String(absent),
+	}
+	if e.LatestTask != "" {
+		newest.ConditionExpression = aws.String("task_id = :latest")
+		newest.ExpressionAttributeValues = item{":latest": text(e.LatestTask)}
+	}
+	writes := []types.TransactWriteItem{
+		putConnection(s.Connections.Table, c),
+		{ConditionCheck: newest},
+	}
+	if len(e.Tokens.Sealed) > 0 {
+		writes = append(writes, endTokens(s.Sets.Table, c.Tenant, c.ID, e.Tokens.Version).write())
+	}
+	if len(e.Upstream) > 0 {
+		row := newItem(upstreamKey(c.Tenant, c.ID))
+		row.setBytes("sealed", e.Upstream)
+		// The connection's revision guards it. One that is there would be of an earlier authorization, which this one replaced.
+		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
+	}
+	if e.Failed.ID != "" {
+		writes = append(writes, s.failing(e.Failed, e.Event)...)
+	}
+	return transact(ctx, s.Work.DB, writes...)
+}
+
+// failing ends a pending task whoever works on it: every write of a worker needs it to be pending.
+func (s Disconnections) failing(task export.Task, event webhook.Event) []types.TransactWriteItem {
+	end := change{
+		table: s.Work.Table, key: taskKey(task.Tenant, task.ID),
+		set: "SET #status = :failed, failure_reason = :reason, finished_at = :finished, sent_at = :finished " +
+			"REMOVE lease_until, due_shard, due_at",
+		when: "#status = :pending", names: map[string]string{"#status": "status"},
+		values: item{
+			":failed": text(string(task.Status)), ":pending": text(string(export.Pending)),
+			":reason": text(string(task.FailureReason)), ":finished": moment(task.FinishedAt),
+		},
+	}
+	return []types.TransactWriteItem{end.write(), putNew(s.Work.Table, eventItem(event))}
+}

@@ -1,0 +1,157 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/disconnect"
+	"recordbridge/shared/due"
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+)
+
+func (s stores) disconnections() store.Disconnections {
+	return store.Disconnections{Connections: s.conns, Work: s.work, Sets: s.tokens}
+}
+
+// endingOf ends what s.open has stored: an authorized connection, its first tokens and its one pending task.
+func endingOf(of org.Tenant) disconnect.Ending {
+	c := connectionOf(of)
+	c.Status, c.Rev = connection.Revoked, 1
+	c.Care = connection.Care{Ended: "disconnected", RefreshAt: now, UpstreamUntil: now.Add(24 * time.Hour)}
+	task := pendingTask(of)
+	task.Status, task.FailureReason, task.FinishedAt, task.SentAt = export.Failed, export.TokenRefreshFailure, now, now
+	return disconnect.Ending{
+		Connection: c, LatestTask: taskID, Tokens: tokensOf(of), Upstream: []byte("sealed upstream"),
+		Failed: task, Event: eventOf(of, eventID),
+	}
+}
+
+func (s stores) leftUpstream(t *testing.T) ([]byte, error) {
+	t.Helper()
+	return store.Refresh{DB: s.db, TokensTable: s.names["TokensTable"]}.Upstream(t.Context(), tenant, connID)
+}
+
+func TestAnEndingIsStoredAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	s.open(t, tenant)
+	e := endingOf(tenant)
+	must(t, s.disconnections().EndConnection(t.Context(), e))
+
+	got, err := s.conns.Connection(t.Context(), tenant, connID)
+	must(t, err)
+	want := e.Connection
+	want.Rev = 2
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("connection (-want +got):\n%s", diff)
+	}
+	task, err := s.work.Task(t.Context(), tenant, taskID)
+	must(t, err)
+	if diff := cmp.Diff(e.Failed, task); diff != "" {
+		t.Errorf("task (-want +got):\n%s", diff)
+	}
+	if sealed, failure := s.leftUpstream(t); failure != nil || string(sealed) != "sealed upstream" {
+		t.Errorf("upstream = %q (%v), want what was kept", sealed, failure)
+	}
+	_, err = s.disconnections().Tokens(t.Context(), tenant, connID)
+	wantMissing(t, "the tokens", err)
+	_, err = s.work.Event(t.Context(), tenant, eventID)
+	must(t, err)
+}
+
+// Each part of an ending is made from what was read. Where one has changed since, nothing is stored.
+func TestAnEndingThatComesTooLateStoresNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*disconnect.Ending){
+		"another revision":               func(e *disconnect.Ending) { e.Connection.Rev = 2 },
+		"another newest task":            func(e *disconnect.Ending) { e.LatestTask = taskNumber(9) },
+		"no newest task":                 func(e *disconnect.Ending) { e.LatestTask = "" },
+		"another version of the tokens":  func(e *disconnect.Ending) { e.Tokens.Version = 2 },
+		"a task that is not pending":     func(e *disconnect.Ending) { e.Failed.ID = taskNumber(9) },
+		"an event that is there already": func(e *disconnect.Ending) { e.Event = conclusionOf(tenant).Events[0] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStores(t)
+			s.open(t, tenant)
+			e := endingOf(tenant)
+			change(&e)
+			before := s.writes.Load()
+			wantConflict(t, "EndConnection", s.disconnections().EndConnection(t.Context(), e))
+			if after := s.writes.Load(); after != before {
+				t.Errorf("%d writes, want none", after-before)
+			}
+		})
+	}
+}
+
+func TestAnEndingOfAConnectionWithoutTokensAndExports(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	s.connect(t, tenant)
+	e := disconnect.Ending{Connection: endingOf(tenant).Connection}
+	must(t, s.disconnections().EndConnection(t.Context(), e))
+	if got, err := s.disconnections().Tokens(t.Context(), tenant, connID); err != nil || got.Version != 1 {
+		t.Errorf("tokens of version %d (%v), want them untouched", got.Version, err)
+	}
+	_, err := s.leftUpstream(t)
+	wantMissing(t, "what is kept for upstream", err)
+}
+
+func TestTheTimeOfAFileEndsOnce(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	pending := s.claim(t)
+	wantConflict(t, "the file of a pending task", s.disconnections().EndFile(t.Context(), pending, now))
+	done := succeeded(pending)
+	must(t, s.work.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
+	at := now.Add(time.Hour)
+	must(t, s.disconnections().EndFile(t.Context(), done, at))
+
+	want := done
+	want.FilesUntil = at
+	got, err := s.work.Task(t.Context(), tenant, taskID)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("task (-want +got):\n%s", diff)
+	}
+	found := false
+	for _, i := range s.allDue(t, at) {
+		found = found || i.Kind == due.Task && i.At.Equal(at)
+	}
+	if !found {
+		t.Error("the sweeper does not find the task")
+	}
+	wantConflict(t, "ending it again", s.disconnections().EndFile(t.Context(), done, at))
+	wantConflict(t, "a task that is gone", s.disconnections().EndFile(t.Context(), export.Task{ID: taskNumber(9), Tenant: tenant}, at))
+}
+
+func TestNoEndingReachesARowOfAnotherTenant(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	task := s.open(t, tenant)
+	before := s.writes.Load()
+	for name, foreign := range foreignTenants() {
+		d := s.disconnections()
+		wantConflict(t, "EndConnection of "+name, d.EndConnection(t.Context(), endingOf(foreign)))
+		bare := disconnect.Ending{Connection: endingOf(foreign).Connection}
+		wantConflict(t, "EndConnection of "+name+" alone", d.EndConnection(t.Context(), bare))
+		moved := task
+		moved.Tenant = foreign
+		wantConflict(t, "EndFile of "+name, d.EndFile(t.Context(), moved, now))
+		if _, err := d.Tokens(t.Context(), foreign, connID); !errors.Is(err, fault.NotFound) {
+			t.Errorf("Tokens of %s = %v, want fault.NotFound", name, err)
+		}
+	}
+	if after := s.writes.Load(); after != before {
+		t.Errorf("foreign calls changed rows: %d writes", after-before)
+	}
+	must(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // so it was the tenant alone
+}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// Refresh keeps what the care for tokens changes: connections, the end of their tokens, and the events that tell of it.
+type Refresh struct {
+	DB              DB
+	ConnectionTable string
+	TokensTable     string
+	WorkTable       string
+}
+
+// Connection implements refresh.Store.
+func (s Refresh) Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
+	return Connections{DB: s.DB, Table: s.ConnectionTable}.Connection(ctx, tenant, id)
+}
+
+// SaveConnection implements refresh.Store.
+func (s Refresh) SaveConnection(ctx context.Context, c connection.Connection, events ...webhook.Event) error {
+	if len(events) == 0 {
+		return replace(ctx, s.DB, s.ConnectionTable, connectionItem(c), c.Rev)
+	}
+	return transact(ctx, s.DB, s.saving(c, events...)...)
+}
+
+// RevokeConnection implements refresh.Store.
+func (s Refresh) RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error {
+	end := endTokens(s.TokensTable, c.Tenant, c.ID, version)
+	return transact(ctx, s.DB, append(s.saving(c, event), end.write())...)
+}
+
+// Upstream implements refresh.Store.
+func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]byte, error) {
+	row, err := get(ctx, s.DB, s.TokensTable, upstreamKey(tenant, id))
+	if err != nil {
+		return nil, err
+	}
+	return row.bytes("sealed"), nil
+}
+
+// ForgetUpstream implements refresh.Store. It has no condition, since deleting what is gone is no harm.
+func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string) error {
+	return persist(ctx, func() error {
+		_, err := s.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: &s.TokensTable, Key: upstreamKey(tenant, id).attributes(),
+		})
+		return err
+	})
+}
+
+// saving replaces revision c.Rev of the connection and stores the events.
+func (s Refresh) saving(c connection.Connection, events ...webhook.Event) []types.TransactWriteItem {
+	writes := make([]types.TransactWriteItem, 0, 1+len(events))
+	writes = append(writes, putConnection(s.ConnectionTable, c))
+	for _, event := range events {
+		writes = append(writes, putNew(s.WorkTable, eventItem(event)))
+	}
+	return writes
+}
