@@ -100,13 +100,13 @@ func (d Deps) act(ctx context.Context, i due.Item) (int, error) {
 	return 1, nil
 }
 
-// expire deletes the file of a finished export once its time is over.
+// expire deletes what a finished or failed export has left in the bucket, once its time is over.
 func (d Deps) expire(ctx context.Context, task export.Task) error {
 	if d.Now().Before(task.FilesUntil) {
 		return nil // looked at a little ahead of its time
 	}
-	if task.File.Key != "" {
-		if err := d.Files.Delete(ctx, task.File.Key); err != nil {
+	for _, key := range task.Objects() {
+		if err := d.Files.Delete(ctx, key); err != nil {
 			return fmt.Errorf("delete file: %w", err)
 		}
 	}

@@ -117,7 +117,13 @@ func TestEveryShardIsAskedForWhatIsDueSoon(t *testing.T) {
 func TestWhatADueRowBrings(t *testing.T) {
 	t.Parallel()
 	pending := export.Task{ID: "x", Status: export.Pending}
-	failed := export.Task{ID: "x", Status: export.Failed}
+	failed := export.Task{ID: "x", Tenant: tenant(), Status: export.Failed, Generation: 2, FilesUntil: now()}
+	lingering := failed
+	lingering.FilesUntil = now().Add(time.Minute)
+	leftovers := []string{}
+	for _, key := range failed.Objects() {
+		leftovers = append(leftovers, "delete "+key)
+	}
 	noFile := finished("x", 0)
 	noFile.File = export.File{}
 	for name, c := range map[string]struct {
@@ -125,17 +131,18 @@ func TestWhatADueRowBrings(t *testing.T) {
 		task export.Task
 		want []string
 	}{
-		"a pending task":         {item(due.Task, "x", -time.Hour), pending, []string{"postpone x to 2m0s", "send task x after 0s"}},
-		"an event":               {item(due.Event, "x", -time.Second), export.Task{}, []string{"postpone x to 2m0s", "send event x after 0s"}},
-		"a delivery":             {item(due.Delivery, "x", -time.Second), export.Task{}, []string{"postpone x to 2m0s", "send delivery x after 0s"}},
-		"a delivery due now":     {item(due.Delivery, "x", 0), export.Task{}, []string{"postpone x to 2m0s", "send delivery x after 1s"}},
-		"a delivery due soon":    {item(due.Delivery, "x", 80*time.Second), export.Task{}, []string{"postpone x to 3m20s", "send delivery x after 1m21s"}},
-		"a lease that ends soon": {item(due.Task, "x", 20*time.Second), pending, []string{"postpone x to 2m20s", "send task x after 21s"}},
-		"an expired file":        {item(due.Task, "x", -time.Hour), finished("x", -time.Hour), []string{"delete file of x", "forget x"}},
-		"a file that ends now":   {item(due.Task, "x", 0), finished("x", 0), []string{"delete file of x", "forget x"}},
-		"a file that ends soon":  {item(due.Task, "x", time.Minute), finished("x", time.Minute), nil},
-		"a file that is no more": {item(due.Task, "x", 0), noFile, []string{"forget x"}},
-		"a failed task":          {item(due.Task, "x", 0), failed, []string{"forget x"}},
+		"a pending task":          {item(due.Task, "x", -time.Hour), pending, []string{"postpone x to 2m0s", "send task x after 0s"}},
+		"an event":                {item(due.Event, "x", -time.Second), export.Task{}, []string{"postpone x to 2m0s", "send event x after 0s"}},
+		"a delivery":              {item(due.Delivery, "x", -time.Second), export.Task{}, []string{"postpone x to 2m0s", "send delivery x after 0s"}},
+		"a delivery due now":      {item(due.Delivery, "x", 0), export.Task{}, []string{"postpone x to 2m0s", "send delivery x after 1s"}},
+		"a delivery due soon":     {item(due.Delivery, "x", 80*time.Second), export.Task{}, []string{"postpone x to 3m20s", "send delivery x after 1m21s"}},
+		"a lease that ends soon":  {item(due.Task, "x", 20*time.Second), pending, []string{"postpone x to 2m20s", "send task x after 21s"}},
+		"an expired file":         {item(due.Task, "x", -time.Hour), finished("x", -time.Hour), []string{"delete file of x", "forget x"}},
+		"a file that ends now":    {item(due.Task, "x", 0), finished("x", 0), []string{"delete file of x", "forget x"}},
+		"a file that ends soon":   {item(due.Task, "x", time.Minute), finished("x", time.Minute), nil},
+		"a file that is no more":  {item(due.Task, "x", 0), noFile, []string{"forget x"}},
+		"a failed task":           {item(due.Task, "x", 0), failed, append(leftovers, "forget x")},
+		"one whose run may write": {item(due.Task, "x", time.Minute), lingering, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

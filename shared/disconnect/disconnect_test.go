@@ -153,7 +153,7 @@ func TestAPendingExportFailsWithItsEvent(t *testing.T) {
 
 	want := task
 	want.Status, want.FailureReason, want.FinishedAt, want.SentAt = export.Failed, export.TokenRefreshFailure, asked, asked
-	want.LeaseUntil = time.Time{}
+	want.LeaseUntil, want.FilesUntil = time.Time{}, asked.Add(20*time.Minute)
 	if diff := cmp.Diff(want, w.task(t, task.ID)); diff != "" {
 		t.Errorf("task (-want +got):\n%s", diff)
 	}
@@ -171,8 +171,9 @@ func TestAPendingExportFailsWithItsEvent(t *testing.T) {
 	if diff := cmp.Diff([]string{id}, w.nudged); diff != "" {
 		t.Errorf("nudged (-want +got):\n%s", diff)
 	}
-	if got := w.due(t, due.Task, 1000*time.Hour); got != nil {
-		t.Errorf("%v is due, but failed tasks have nothing left to do", got)
+	// What its runs have left is deleted when none of them can still be at work.
+	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil || !slices.Equal(then, []string{task.ID}) {
+		t.Errorf("due after 19 minutes: %v, after 20: %v, want nothing, then the task", soon, then)
 	}
 	if err := w.store.ExtendTask(t.Context(), task, asked.Add(time.Hour)); !errors.Is(err, fault.Conflict) {
 		t.Errorf("the worker's next write = %v, want fault.Conflict", err)
@@ -191,6 +192,7 @@ func TestFilesOfAllExportsEndAndAreDueForDeletion(t *testing.T) {
 			failed, event, err := w.claim(t, n, previous).Fail(export.ResourcePatientFailure, start)
 			must(t, err)
 			must(t, w.store.FinishTask(t.Context(), failed, event))
+			must(t, w.store.ForgetFile(t.Context(), failed)) // the sweeper has been there
 			task = failed
 		} else {
 			task = w.export(t, n, previous)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"time"
 
 	"recordbridge/shared/webhook"
 )
@@ -142,6 +143,28 @@ func objectKey(task Task, name string) string {
 	return string(task.Tenant.Mode) + "/" + task.Tenant.OrgID + "/" + task.ID + "/" + name
 }
 
+// The objects that a run writes, each named after its generation: what it collects, where it stopped, and the file that
+// is made of all segments.
+func segmentKey(task Task) string    { return generationKey(task, "segment", ".ndjson") }
+func checkpointKey(task Task) string { return generationKey(task, "checkpoint", ".json") }
+func fileKey(task Task) string       { return generationKey(task, "export", ".ndjson") }
+
 func generationKey(task Task, name, suffix string) string {
 	return objectKey(task, name+"-"+strconv.FormatInt(task.Generation, 10)+suffix)
+}
+
+// lingers is how long after its task has failed a run may still be at work and write: longer than a function may run.
+const lingers = 20 * time.Minute
+
+// Objects are the keys of all that the task's runs can have left in the bucket, its file among them.
+func (t Task) Objects() []string {
+	var keys []string
+	if t.File.Key != "" {
+		keys = append(keys, t.File.Key)
+	}
+	for run := t; run.Generation > 0; run.Generation-- {
+		keys = append(keys, segmentKey(run), checkpointKey(run), fileKey(run))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }

@@ -56,7 +56,7 @@ func (w Worker) run(ctx context.Context, task *Task, deadline time.Time) error {
 	if task.Checkpoint != "" {
 		c.state.Spent = append(c.state.Spent, task.Checkpoint)
 	}
-	key := generationKey(*task, "checkpoint", ".json")
+	key := checkpointKey(*task)
 	if err := c.state.save(ctx, w.Files, key); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) 
 		return nil, err
 	}
 	c.tried, c.resumed = c.state.Tried, c.state.Next != ""
-	if c.out, err = w.Files.Create(ctx, generationKey(task, "segment", ".ndjson"), ContentType); err != nil {
+	if c.out, err = w.Files.Create(ctx, segmentKey(task), ContentType); err != nil {
 		return nil, fmt.Errorf("create segment: %w", err)
 	}
 	return c, nil

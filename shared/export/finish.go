@@ -42,7 +42,7 @@ func (w Worker) succeed(ctx context.Context, task Task, file File, stats webhook
 // Fail returns the task as it has failed at a time, and the event that tells of it (spec section 6.2). The error is only
 // that of encoding the event.
 func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
-	t.Status, t.FailureReason, t.FinishedAt = Failed, reason, at
+	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(lingers)
 	event, err := webhook.NewEvent(t.Tenant, webhook.ExportFailed, t.ID, 0, at, webhook.ExportFailure{
 		FailureReason: string(reason), OrgConnectionID: t.ConnectionID, TaskID: t.ID, OrgID: t.Tenant.OrgID,
 	})

@@ -45,7 +45,7 @@ type Task struct {
 	Stats         webhook.Stats
 	Outcome       []TypeOutcome
 	File          File      // set on success
-	FilesUntil    time.Time // when the file is deleted
+	FilesUntil    time.Time // when the file, and whatever else the runs left, is deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
 	SentAt        time.Time // when the last success event was made

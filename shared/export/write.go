@@ -51,7 +51,7 @@ func (c *collector) closeSegment(ctx context.Context) error {
 	if err := c.out.Close(ctx); err != nil {
 		return fmt.Errorf("close segment: %w", err)
 	}
-	c.state.Segments = append(c.state.Segments, segment{Key: generationKey(c.task, "segment", ".ndjson"), Bytes: c.bytes})
+	c.state.Segments = append(c.state.Segments, segment{Key: segmentKey(c.task), Bytes: c.bytes})
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (c *collector) complete(ctx context.Context) error {
 	if len(c.state.Segments) == 1 {
 		file.Key = c.state.Segments[0].Key
 	} else {
-		file.Key = generationKey(c.task, "export", ".ndjson")
+		file.Key = fileKey(c.task)
 		if err := c.join(ctx, file.Key); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (c *collector) copySegment(ctx context.Context, out io.Writer, s segment) e
 	return nil
 }
 
-// tidy deletes what the finished file has replaced. What a crash leaves behind, the bucket's lifecycle deletes.
+// tidy deletes what the finished file has replaced. What a crash leaves behind goes with the file, when its time is over.
 func (c *collector) tidy(ctx context.Context, kept string) {
 	for _, s := range c.state.Segments {
 		if s.Key != kept {

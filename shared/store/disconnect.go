@@ -72,12 +72,12 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 func (s Disconnections) failing(task export.Task, event webhook.Event) []types.TransactWriteItem {
 	end := change{
 		table: s.Work.Table, key: taskKey(task.Tenant, task.ID),
-		set: "SET #status = :failed, failure_reason = :reason, finished_at = :finished, sent_at = :finished " +
-			"REMOVE lease_until, due_shard, due_at",
+		set: "SET #status = :failed, failure_reason = :reason, finished_at = :finished, sent_at = :finished, " +
+			"files_until = :kept, due_at = :kept REMOVE lease_until",
 		when: "#status = :pending", names: map[string]string{"#status": "status"},
 		values: item{
 			":failed": text(string(task.Status)), ":pending": text(string(export.Pending)),
-			":reason": text(string(task.FailureReason)), ":finished": moment(task.FinishedAt),
+			":reason": text(string(task.FailureReason)), ":finished": moment(task.FinishedAt), ":kept": moment(task.FilesUntil),
 		},
 	}
 	return []types.TransactWriteItem{end.write(), putNew(s.Work.Table, eventItem(event))}

@@ -64,12 +64,12 @@ func (s Work) Postpone(ctx context.Context, i due.Item, until time.Time) error {
 	return Timers{DB: s.DB, Table: s.Table}.Postpone(ctx, i, until)
 }
 
-// ForgetFile ends the care for a finished task's file, which was deleted.
+// ForgetFile ends the care for what a finished or failed task had left in the bucket, which was deleted.
 func (s Work) ForgetFile(ctx context.Context, task export.Task) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: "REMOVE due_shard, due_at",
-		when: "#status = :success", names: map[string]string{"#status": "status"},
-		values: item{":success": text(string(export.Success))},
+		when: "#status <> :pending AND attribute_exists(due_at)", names: map[string]string{"#status": "status"},
+		values: item{":pending": text(string(export.Pending))},
 	})
 	return err
 }

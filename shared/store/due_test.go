@@ -100,18 +100,29 @@ func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
 	check("delivering")
 }
 
-func TestAFailedTaskIsNeverDueAgain(t *testing.T) {
+func TestAFailedTaskIsDueOnceMoreForWhatItLeft(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.claim(t)
-	task.Status, task.FinishedAt = export.Failed, now
+	wantConflict(t, "forgetting the files of a task that goes on", s.work.ForgetFile(t.Context(), task))
+	task.Status, task.FinishedAt, task.FilesUntil = export.Failed, now, now.Add(time.Hour)
 	must(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
-	for _, i := range s.allDue(t, now.Add(1000*time.Hour)) {
-		if i.Kind == due.Task {
-			t.Errorf("%v is due", i)
+	tasksDue := func(within time.Duration) (n int) {
+		for _, i := range s.allDue(t, now.Add(within)) {
+			if i.Kind == due.Task {
+				n++
+			}
 		}
+		return n
 	}
-	wantConflict(t, "forgetting the file that a failure never had", s.work.ForgetFile(t.Context(), task))
+	if before, then := tasksDue(time.Hour-time.Second), tasksDue(time.Hour); before != 0 || then != 1 {
+		t.Errorf("%d tasks are due before its files' time is over, %d then; want 0 and 1", before, then)
+	}
+	must(t, s.work.ForgetFile(t.Context(), task))
+	if got := tasksDue(1000 * time.Hour); got != 0 {
+		t.Errorf("it is due %d times after that", got)
+	}
+	wantConflict(t, "forgetting them again", s.work.ForgetFile(t.Context(), task))
 }
 
 func TestDueListsWhatIsDueByThenOldestFirst(t *testing.T) {

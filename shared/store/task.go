@@ -137,7 +137,7 @@ func (s Work) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return err
 }
 
-// FinishTask implements export.WorkStore. A success stays due until its files are deleted.
+// FinishTask implements export.WorkStore. The task stays due until its files are deleted.
 func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
 	result := item{}
 	for name, value := range map[string]any{":stats": task.Stats, ":outcome": task.Outcome, ":file": task.File} {
@@ -153,11 +153,7 @@ func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 	c.values[":finished"] = moment(task.FinishedAt)
 	c.values[":reason"] = text(string(task.FailureReason))
 	c.values[":kept"] = moment(task.FilesUntil)
-	if task.Status == export.Success {
-		c.set += ", due_at = :kept REMOVE lease_until"
-	} else {
-		c.set += " REMOVE lease_until, due_shard, due_at"
-	}
+	c.set += ", due_at = :kept REMOVE lease_until"
 	return transact(ctx, s.DB, c.write(), putNew(s.Table, eventItem(event)))
 }
 
