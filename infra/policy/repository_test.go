@@ -190,14 +190,14 @@ func reserved() map[string][]string {
 		"TokensTable": tokens,
 		"TokensKey":   tokens,
 		"SecretsKey": {
-			"ConnectFunction", "CallbackFunction", "WebhookWorkerFunction",
+			"ConnectFunction", "ReconnectFunction", "CallbackFunction", "WebhookWorkerFunction",
 			"ExportWorkerFunction", "RefreshWorkerFunction", // client secrets
 		},
 		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction"},
 		"KeyHashingSecret": {
 			"CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
-			"DeleteConnectionFunction", "ReconnectFunction",
+			"DeleteConnectionFunction",
 		},
 		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction"},
 		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "SweeperFunction"},

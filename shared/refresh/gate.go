@@ -54,15 +54,15 @@ func (b *BusyError) Error() string { return "the token endpoint is not asked for
 // Unspent tells package tokens that the refresh token was not used.
 func (b *BusyError) Unspent() bool { return true }
 
-// EndpointName is how Traffic knows a token endpoint: the SHA-256 of its URL, in hex.
-func EndpointName(url string) string {
+// endpointName is how Traffic knows a token endpoint: the SHA-256 of its URL, in hex.
+func endpointName(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return hex.EncodeToString(sum[:])
 }
 
 // Refresh implements tokens.Refresher. Its errors are those of the Refresher behind it and *BusyError.
 func (g Gate) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
-	endpoint := EndpointName(old.TokenEndpoint)
+	endpoint := endpointName(old.TokenEndpoint)
 	if g.Scheduled {
 		if _, err := g.breaker(ctx, endpoint); err != nil {
 			return tokens.Set{}, err // before it waits for a slot in vain

@@ -75,7 +75,7 @@ func (w Worker) hold(ctx context.Context, seen connection.Connection, refusal *t
 // surges reports whether refusals of the token endpoint are not to be believed at the first time. One that cannot be
 // judged is not, either.
 func (w Worker) surges(ctx context.Context, endpoint string) bool {
-	answered, refused, err := w.Traffic.Counts(ctx, EndpointName(endpoint), w.Now().Add(-surgeWindow))
+	answered, refused, err := w.Traffic.Counts(ctx, endpointName(endpoint), w.Now().Add(-surgeWindow))
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 

@@ -49,7 +49,7 @@ func (s Control) RegistrationAt(ctx context.Context, owner org.Tenant, place cat
 	}, nil
 }
 
-// ClientAuth implements smart.Clients: the tenant's own, else the one for everybody.
+// ClientAuth reads a client's authentication as the tenant's connections use it: its own, else everybody's.
 func (s Control) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	own, err := s.ClientAuthOf(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
