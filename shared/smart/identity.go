@@ -77,10 +77,10 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 }
 
 // identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). One that is missing, that cannot be checked
-// because no keys are at hand, or that was made for somebody else or has expired says nothing, and the connection goes
-// on without it.
+// because no keys are at hand or it is encrypted, or that was made for somebody else or has expired says nothing, and the
+// connection goes on without it.
 func (p Portal) identify(ctx context.Context, g flow.Grant, token secret.Text) (identity, error) {
-	if token.Empty() {
+	if token.Empty() || isEncrypted(token) {
 		return identity{}, nil
 	}
 	signed, err := parseJWS(token.Reveal())

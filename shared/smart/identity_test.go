@@ -241,6 +241,7 @@ func TestAnIDTokenThatProvesNothingIsLeftAside(t *testing.T) {
 	keyless.keyless = true
 	for name, i := range map[string]identification{
 		"none":                {},
+		"encrypted":           {members: map[string]any{"id_token": encode([]byte(`{"alg":"dir","enc":"A128CBC-HS256"}`)) + "..a.b.c"}},
 		"of another type":     {members: map[string]any{"id_token": 7}},
 		"another issuer":      signed(map[string]any{"iss": "https://ehr.example/"}),
 		"another client":      signed(map[string]any{"aud": "client2"}),

@@ -13,6 +13,8 @@ import (
 	"errors"
 	"math/big"
 	"strings"
+
+	"recordbridge/shared/secret"
 )
 
 const (
@@ -83,6 +85,13 @@ func parseJWS(token string) (jws, error) {
 		algorithm: accepted, keyID: header.text("kid"), signed: []byte(parts[0] + "." + parts[1]),
 		signature: signature, claims: claims,
 	}, nil
+}
+
+// isEncrypted reports whether a token is a JWE (RFC 7516 section 7.1), which some servers send whoever holds no key for it.
+func isEncrypted(token secret.Text) bool {
+	parts := strings.Split(token.Reveal(), ".")
+	header, ok := segment(parts[0])
+	return len(parts) == 5 && ok && header.text("enc") != ""
 }
 
 // segment decodes a part of a token that is a JSON object.
