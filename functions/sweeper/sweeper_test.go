@@ -120,7 +120,7 @@ func TestWhatADueRowBrings(t *testing.T) {
 	failed := export.Task{ID: "x", Tenant: tenant(), Status: export.Failed, Generation: 2, FilesUntil: now()}
 	lingering := failed
 	lingering.FilesUntil = now().Add(time.Minute)
-	leftovers := []string{}
+	leftovers := make([]string, 0, 4)
 	for _, key := range failed.Objects() {
 		leftovers = append(leftovers, "delete "+key)
 	}

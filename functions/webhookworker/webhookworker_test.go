@@ -31,7 +31,7 @@ func (w *webhooks) RetryDelivery(_ context.Context, tenant org.Tenant, id string
 func TestAMessageGoesToTheMethodOfItsKind(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[due.Kind]string{
-		due.Event: "event test#o1 x", due.Delivery: "delivery test#o1 x", due.Task: "", "other": "",
+		due.Event: "event test#o1 x", due.Delivery: "delivery test#o1 x", due.Task: "", due.Connection: "", "other": "",
 	} {
 		for _, failure := range []error{nil, errTrouble} {
 			w := webhooks{err: failure}

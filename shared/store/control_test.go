@@ -175,7 +175,6 @@ func TestATenantsOwnRegistrationComesBeforeTheOneForAll(t *testing.T) {
 	}
 	_, err = s.control.Endpoint(t.Context(), "other")
 	wantMissing(t, "another endpoint", err)
-
 }
 
 func TestTheNearestRegistrationIsFound(t *testing.T) {

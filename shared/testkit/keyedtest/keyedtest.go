@@ -118,7 +118,7 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 // its cases as parallel subtests.
 func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
-	methods := append(others, http.MethodGet, http.MethodHead)
+	methods := slices.Concat(others, []string{http.MethodGet, http.MethodHead})
 	slices.Sort(methods)
 	list := strings.Join(append(methods, http.MethodOptions), ", ")
 	allowed := FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: "+list+".")

@@ -179,10 +179,10 @@ func (s *Server) ready(k *key) (*key, error) {
 
 func newPrivate(spec string) (crypto.Signer, error) {
 	if spec == specP384 {
-		return ecdsa.GenerateKey(elliptic.P384(), rand.Reader) //nolint:wrapcheck // ready says which key
+		return ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	}
 	bits := map[string]int{"RSA_2048": 2048, "RSA_3072": 3072, "RSA_4096": 4096}[spec]
-	return rsa.GenerateKey(rand.Reader, bits) //nolint:wrapcheck // ready says which key
+	return rsa.GenerateKey(rand.Reader, bits)
 }
 
 type createAliasInput struct {
