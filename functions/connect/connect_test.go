@@ -226,7 +226,7 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 		"without a state":     {catalog.MissingEndpoint(), "", "svc_invalid_request", "endpoint_id is not known."},
 		"a portal that is down": {
 			fault.New(fault.Unavailable, fault.CodeUnavailable, "The health system did not answer."), "s",
-			"svc_unavailable", "The health system did not answer.",
+			"svc_server_error", "The health system did not answer.",
 		},
 		"our own failure": {errTrouble, "s", "svc_server_error", "Something went wrong on our side. Please try again."},
 	} {

@@ -48,9 +48,11 @@ type Care struct {
 	// believed; zero when it was not.
 	RefusedAt      time.Time
 	RefusedVersion int64
+	// ConsentFixed says that ConsentExpiresAt is known not to move with refreshes, so that it can be warned of.
+	ConsentFixed bool
 	// Warned says that the coming end of consent has been told, for ConsentExpiresAt and Generation as they are.
 	Warned bool
-	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost" or "disconnected"; empty else.
+	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost" or Disconnected; empty else.
 	Ended string
 	// UpstreamUntil is until when the health system is asked to revoke what a disconnected connection held.
 	UpstreamUntil time.Time
@@ -65,6 +67,9 @@ func (c Connection) Exportable() error {
 	return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.")
 }
+
+// Disconnected is what Care.Ended says of a connection that its organisation gave up.
+const Disconnected = "disconnected"
 
 // warnBefore is how long before the end of consent the organisation is told (issue of the connection's events, decisions
 // section 6).
@@ -85,9 +90,10 @@ func (c Connection) DueAt() time.Time {
 	return at
 }
 
-// WarnAt is when the organisation is told that consent is about to end; zero when it never is or was told already.
+// WarnAt is when the organisation is told that consent is about to end; zero when it never is, was told already, or is
+// not known well enough: the end of a refresh token that each refresh moves is not the end of consent.
 func (c Connection) WarnAt() time.Time {
-	if c.Care.Warned || c.ConsentExpiresAt.IsZero() || c.Status != Authorized {
+	if c.Care.Warned || !c.Care.ConsentFixed || c.ConsentExpiresAt.IsZero() || c.Status != Authorized {
 		return time.Time{}
 	}
 	return c.ConsentExpiresAt.Add(-warnBefore)

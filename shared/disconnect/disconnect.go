@@ -19,8 +19,6 @@ import (
 )
 
 const (
-	// cause is what Care.Ended says of a connection that its organisation gave up.
-	cause = "disconnected"
 	// keepUpstream is how long a token is kept for the revocation at the health system (decisions section 3).
 	keepUpstream = 24 * time.Hour
 	// tries bounds the race with exports, refreshes and reconnects of the connection.
@@ -134,7 +132,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 // revoke makes the connection a revoked one, and seals what is left to do upstream.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) error {
 	c := &end.Connection
-	c.Status, c.Care = connection.Revoked, connection.Care{Ended: cause}
+	c.Status, c.Care = connection.Revoked, connection.Care{Ended: connection.Disconnected}
 	row, err := d.Store.Tokens(ctx, c.Tenant, c.ID)
 	if errors.Is(err, fault.NotFound) {
 		return nil

@@ -54,6 +54,15 @@ const (
 	CodeUnavailable             Code = "svc_unavailable"
 )
 
+// InBrowser is the code as redirects, widgets and their events carry it: what is not ours to say there (spec section 7.3
+// lists what is) becomes the general failure. Codes of health systems pass.
+func (c Code) InBrowser() Code {
+	if c == CodeUnavailable {
+		return CodeServerError
+	}
+	return c
+}
+
 // Error is a failure that may be shown: Code and Public go to the client, the cause only to the log.
 type Error struct {
 	Kind       Kind

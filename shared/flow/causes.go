@@ -18,6 +18,7 @@ const (
 	causeUnproven      = "client_unproven"
 	causeUnknown       = "connection_unknown"
 	causeWrongPatient  = "wrong_patient"
+	causeGivenUp       = "given_up"
 	causeTryAgain      = "try_again"
 	causeInternal      = "internal"
 	refusedDescription = "The patient portal refused the request."
@@ -122,6 +123,10 @@ func unanswered() map[string]remedy {
 		causeWrongPatient: {
 			fault.Invalid, invalid, "The sign-in could not be matched with the existing connection, which stays as it was.",
 			"Let the patient sign in with the portal account, and pick the person, that the connection was made with; for anyone else make a new connection.",
+		},
+		causeGivenUp: {
+			fault.Invalid, invalid, "The application gave this connection up while the sign-in was under way.",
+			"If giving it up was not meant, let the patient reconnect once more.",
 		},
 		causeTryAgain: {
 			fault.Unavailable, fault.CodeUnavailable,

@@ -31,7 +31,7 @@ func newConnection(attempt Attempt, id string, now time.Time) connection.Connect
 // missing from it (decisions section 5).
 func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set tokens.Set, now time.Time) {
 	conn.Status, conn.Scope, conn.ConsentExpiresAt = connection.Authorized, set.Scope, set.ConsentExpiresAt
-	conn.Care = connection.Care{RefreshAt: refresh.Next(conn.ID, set, now)}
+	conn.Care = connection.Care{RefreshAt: refresh.Next(conn.ID, set, now), ConsentFixed: set.ConsentStated}
 	conn.Generation++
 	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients are not the same one
 		conn.Patient = c.Hashing.Sign(patientText(attempt, set))
@@ -65,7 +65,7 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 // there is one already, anything else the opt-in event. The browser is told the error whether that works or not.
 func (c Completer) remember(ctx context.Context, attempt Attempt, r Return, err error) {
 	shown, now := fault.Of(err), c.Now()
-	end := Conclusion{Attempt: attempt, Error: string(shown.Code), Description: shown.Public, Cause: causeOf(err), RequestID: r.RequestID}
+	end := Conclusion{Attempt: attempt, Error: string(shown.Code.InBrowser()), Description: shown.Public, Cause: causeOf(err), RequestID: r.RequestID}
 	if shown.Kind == fault.Internal {
 		end.Error, end.Description = string(fault.CodeServerError), fault.Of(nil).Public
 	}

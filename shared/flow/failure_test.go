@@ -37,7 +37,7 @@ func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	t.Helper()
 	c, shown := w.theConclusion(t), fault.Of(err)
-	if c.Error != string(shown.Code) || c.Description != shown.Public || c.Cause != cause || c.RequestID != "return-1" {
+	if c.Error != string(shown.Code.InBrowser()) || c.Description != shown.Public || c.Cause != cause || c.RequestID != "return-1" {
 		t.Errorf("kept %q %q %q %q, the browser was told %q %q", c.Error, c.Description, c.Cause, c.RequestID, shown.Code, shown.Public)
 	}
 	data := dataOf(t, c, webhook.ConnectionFailed)

@@ -37,6 +37,7 @@ type Attempt struct {
 	RedirectURI   string // proven to be registered when the attempt began; empty for a widget's
 	TokenHash     string // SHA-256 of what the widget asks after its attempt with, hex; empty in redirect mode
 	Reconnect     string // the connection that is authorised again; empty for a new one
+	WasEnded      string // why that one had ended when the attempt began (connection.Care); empty when it had not
 	EndpointID    string
 	BrandID       string
 	PortalID      string

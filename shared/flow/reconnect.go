@@ -39,6 +39,9 @@ func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (
 	if conn.EndpointID != attempt.EndpointID || !c.samePatient(conn, attempt, set) {
 		return connection.Connection{}, failed(causeWrongPatient, nil)
 	}
+	if conn.Care.Ended == connection.Disconnected && attempt.WasEnded != connection.Disconnected {
+		return connection.Connection{}, failed(causeGivenUp, nil) // what the organisation has ended since, stays ended
+	}
 	version, err := c.Versions.TokenVersion(ctx, attempt.Tenant, conn.ID)
 	if err != nil {
 		return connection.Connection{}, fmt.Errorf("read token version: %w", err)

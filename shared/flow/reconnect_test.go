@@ -290,6 +290,42 @@ func TestAPatientWhoAppearsMeanwhileCounts(t *testing.T) {
 	wantTold(t, w, err, "wrong_patient")
 }
 
+func TestAConnectionThatWasGivenUpMeanwhileStaysSo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		began, now string // why the connection had ended
+		good       bool
+	}{
+		"given up since the sign-in began": {"", connection.Disconnected, false},
+		"given up after it was revoked":    {"invalid_grant", connection.Disconnected, false},
+		"given up before":                  {connection.Disconnected, connection.Disconnected, true},
+		"revoked since":                    {"", "invalid_grant", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			conn := w.connected(t)
+			conn.Care.Ended = c.began
+			w.conns[connID] = conn
+			b := w.start(t, reconnectRequest(t))
+			conn.Care.Ended, conn.Rev = c.now, conn.Rev+1
+			w.conns[connID] = conn
+			_, err := w.completer(t).Complete(t.Context(), b.back())
+			if c.good {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
+			wantTold(t, w, err, "given_up")
+			if !cmp.Equal(conn, w.conns[connID]) || w.rows[connID].Version != 5 {
+				t.Error("the connection changed")
+			}
+		})
+	}
+}
+
 func TestAReconnectOfAConnectionThatIsGoneFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

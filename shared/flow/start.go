@@ -75,10 +75,11 @@ func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
 
 // pin checks what is asked for, finds out how the portal is spoken to, and makes the attempt that keeps all of it.
 func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
-	endpoint, err := s.endpoint(ctx, &r)
+	to, err := s.target(ctx, r)
 	if err != nil {
 		return Attempt{}, err
 	}
+	endpoint := to.endpoint
 	registration, err := s.Catalog.Registration(ctx, r.Caller.Tenant, endpoint)
 	if errors.Is(err, fault.NotFound) {
 		return Attempt{}, fault.BadRequest("This institution cannot be connected yet.").Because(err)
@@ -93,7 +94,7 @@ func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
 	manners := s.Platforms.Manners(endpoint.PlatformType, endpoint.FHIRBase, authority)
 	scope, now := cmp.Or(registration.Scope, manners.Scope), s.Now()
 	return Attempt{
-		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RedirectURI: r.Redirect.URI(), Reconnect: r.Reconnect,
+		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RedirectURI: r.Redirect.URI(), Reconnect: to.connection, WasEnded: to.ended,
 		EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
 		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID,
 		CreatedAt: now, ExpiresAt: now.Add(lifetime),

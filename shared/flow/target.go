@@ -13,30 +13,36 @@ import (
 	"recordbridge/shared/org"
 )
 
-// endpoint finds where the patient signs in. On a reconnect that is the connection's own endpoint, with the brand and
+// target is where the patient signs in, and for which connection.
+type target struct {
+	endpoint   catalog.Endpoint
+	connection string // to be reconnected; empty for a new one
+	ended      string // why that one has ended
+}
+
+// target finds where the patient signs in. On a reconnect that is the connection's own endpoint, with the brand and
 // portal that the connection was made under.
-func (s Starter) endpoint(ctx context.Context, r *Request) (catalog.Endpoint, error) {
+func (s Starter) target(ctx context.Context, r Request) (target, error) {
 	if r.Reconnect == "" {
 		endpoint, err := s.offered(ctx, r.Caller.Tenant, r.EndpointID)
 		if err != nil {
-			return catalog.Endpoint{}, err
+			return target{}, err
 		}
-		return endpoint, matches(*r, endpoint)
+		return target{endpoint: endpoint}, matches(r, endpoint)
 	}
 	conn, err := s.connection(ctx, r.Caller.Tenant, r.Reconnect)
 	if err != nil {
-		return catalog.Endpoint{}, err
+		return target{}, err
 	}
-	r.Reconnect = conn.ID
 	endpoint, err := s.offered(ctx, conn.Tenant, conn.EndpointID)
 	if errors.Is(err, fault.Invalid) {
-		return catalog.Endpoint{}, fault.BadRequest("The institution of this connection cannot be connected at present.").Because(err)
+		return target{}, fault.BadRequest("The institution of this connection cannot be connected at present.").Because(err)
 	}
 	if err != nil {
-		return catalog.Endpoint{}, err
+		return target{}, err
 	}
 	endpoint.BrandID, endpoint.PortalID = conn.BrandID, conn.PortalID
-	return endpoint, matches(*r, endpoint)
+	return target{endpoint: endpoint, connection: conn.ID, ended: conn.Care.Ended}, matches(r, endpoint)
 }
 
 // connection reads a connection that may be reconnected. One that is malformed, unknown, another's or a TEFCA one

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
@@ -80,7 +81,7 @@ func RedirectError(ctx context.Context, to org.VerifiedRedirect, externalState s
 	}
 	f := shown(ctx, err)
 	params := url.Values{
-		"error":             {f.code},
+		"error":             {string(fault.Code(f.code).InBrowser())},
 		"error_description": {f.description},
 		"request_id":        {logx.RequestID(ctx)},
 	}

@@ -104,13 +104,15 @@ func (m *memory) Upstream(_ context.Context, _ org.Tenant, id string) ([]byte, e
 	return sealed, m.fails["Upstream"]
 }
 
-func (m *memory) ForgetUpstream(_ context.Context, _ org.Tenant, id string) error {
+func (m *memory) ForgetUpstream(_ context.Context, _ org.Tenant, id string, sealed []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.fails["ForgetUpstream"]; err != nil {
 		return err
 	}
-	delete(m.upstream, id)
+	if bytes.Equal(m.upstream[id], sealed) {
+		delete(m.upstream, id)
+	}
 	return nil
 }
 

@@ -25,8 +25,8 @@ type Store interface {
 	RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error
 	// Upstream reads what is left of a disconnected connection's tokens, sealed under UpstreamPurpose; fault.NotFound.
 	Upstream(ctx context.Context, tenant org.Tenant, id string) ([]byte, error)
-	// ForgetUpstream deletes it; nothing happens when it is gone.
-	ForgetUpstream(ctx context.Context, tenant org.Tenant, id string) error
+	// ForgetUpstream deletes it, if it is still the same; nothing happens when it is not.
+	ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error
 }
 
 // UpstreamPurpose stands in the encryption context of what Upstream returns.

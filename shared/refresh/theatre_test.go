@@ -277,7 +277,7 @@ func (a *actor) Upstream(context.Context, org.Tenant, string) ([]byte, error) {
 	return nil, fault.Missing("There is no such record.")
 }
 
-func (a *actor) ForgetUpstream(context.Context, org.Tenant, string) error { return nil }
+func (a *actor) ForgetUpstream(context.Context, org.Tenant, string, []byte) error { return nil }
 
 func (a *actor) tell(err error) {
 	refusal, ok := errors.AsType[*tokens.RefusalError](err)

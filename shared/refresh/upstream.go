@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
@@ -62,8 +64,17 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 // takeBack has the health system revoke what a disconnected connection held, and forgets it: after that, or when its
 // time is over (decisions section 3).
 func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error {
-	if now := w.Now(); now.Before(seen.Care.UpstreamUntil) {
-		if err := w.revokeUpstream(ctx, seen); err != nil {
+	sealed, err := w.Store.Upstream(ctx, seen.Tenant, seen.ID)
+	if errors.Is(err, fault.NotFound) {
+		return w.takenBack(ctx, seen, "nothing")
+	}
+	now, outcome := w.Now(), "given_up"
+	if now.Before(seen.Care.UpstreamUntil) {
+		if err == nil {
+			err, outcome = w.revokeUpstream(ctx, seen, sealed), "revoked"
+		}
+		if err != nil {
+			logx.Add(ctx, slog.String("upstream", "failed"), slog.Any("cause", err))
 			return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
 				c.Care.Setbacks++
 				wait := max(upstreamWait(c.Care.Setbacks), askedWait(err))
@@ -71,23 +82,24 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 			})
 		}
 	}
-	if err := w.Store.ForgetUpstream(ctx, seen.Tenant, seen.ID); err != nil {
+	if err != nil {
+		return fmt.Errorf("read upstream tokens: %w", err)
+	}
+	if err := w.Store.ForgetUpstream(ctx, seen.Tenant, seen.ID, sealed); err != nil {
 		return fmt.Errorf("forget upstream tokens: %w", err)
 	}
+	return w.takenBack(ctx, seen, outcome)
+}
+
+// takenBack ends the care for a disconnected connection.
+func (w Worker) takenBack(ctx context.Context, seen connection.Connection, outcome string) error {
+	logx.Add(ctx, slog.String("upstream", outcome))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
 		c.Care.Setbacks, c.Care.RefreshAt, c.Care.UpstreamUntil = 0, time.Time{}, time.Time{}
 	})
 }
 
-// revokeUpstream returns nil when nothing is left to revoke.
-func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection) error {
-	sealed, err := w.Store.Upstream(ctx, c.Tenant, c.ID)
-	if errors.Is(err, fault.NotFound) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read upstream tokens: %w", err)
-	}
+func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection, sealed []byte) error {
 	plain, err := w.Opener.Open(ctx, c.Tenant, UpstreamBinding(c.Tenant, c.ID), sealed)
 	if err != nil {
 		return fmt.Errorf("open upstream tokens: %w", err)

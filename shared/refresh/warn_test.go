@@ -15,7 +15,7 @@ import (
 func ending(in time.Duration) *bench {
 	b := newBench()
 	b.change(func(c *connection.Connection) {
-		c.ConsentExpiresAt, c.Care.RefreshAt = start.Add(in), start.Add(30*day)
+		c.ConsentExpiresAt, c.Care.RefreshAt, c.Care.ConsentFixed = start.Add(in), start.Add(30*day), true
 	})
 	return b
 }
@@ -152,5 +152,36 @@ func TestAWarningMeetsOthers(t *testing.T) {
 	b.look(t)
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 1 {
 		t.Errorf("told %d times after a lost answer, want once", got)
+	}
+}
+
+// A refresh token that lives on with each refresh has an end that is always near: nobody is to be told that consent ends.
+func TestAnEndThatMovesWithEachRefreshIsNeverWarnedOf(t *testing.T) {
+	t.Parallel()
+	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {
+		b := newBench()
+		b.change(func(c *connection.Connection) {
+			c.ConsentExpiresAt, c.Care.RefreshAt = start.Add(life), start.Add(life/2)
+		})
+		for range 30 {
+			b.at = b.now().DueAt()
+			b.set.ConsentExpiresAt, b.set.RefreshExpiresAt = b.at.Add(life), b.at.Add(life)
+			b.look(t)
+		}
+		if got := len(b.store.told(webhook.AuthorizationEnding)); got != 0 || b.asked != 30 {
+			t.Errorf("a life of %v: told %d times, %d refreshes in 30 looks", life, got, b.asked)
+		}
+	}
+}
+
+func TestAnEndThatARefreshLeftWhereItWasIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	b := ending(3 * day)
+	b.change(func(c *connection.Connection) { c.Care.ConsentFixed, c.Care.RefreshAt = false, start })
+	b.set.ConsentExpiresAt = start.Add(3*day + time.Second)
+	b.look(t)
+	b.look(t)
+	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 1 || b.asked != 1 {
+		t.Errorf("told %d times after %d refreshes", got, b.asked)
 	}
 }

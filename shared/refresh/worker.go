@@ -24,6 +24,8 @@ const (
 	// newConsent is by how much the end of consent has to move to be another one: ends that are told as a period, such
 	// as expires_in, move by moments.
 	newConsent = 24 * time.Hour
+	// sameEnd is by how much an end that stays where it is may seem to move.
+	sameEnd = 5 * time.Minute
 )
 
 // Opener decrypts what a Store keeps sealed (kms.Sealer).
@@ -106,9 +108,11 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 		c.Scope = set.Scope
 	}
 	if ends := set.ConsentExpiresAt; !ends.IsZero() {
-		if ends.Sub(c.ConsentExpiresAt).Abs() > newConsent {
+		moved := ends.Sub(c.ConsentExpiresAt).Abs()
+		if moved > newConsent {
 			c.Care.Warned = false
 		}
+		c.Care.ConsentFixed = set.ConsentStated || moved <= sameEnd
 		c.ConsentExpiresAt = ends
 	}
 	c.Care.RefreshAt = Next(c.ID, set, now)

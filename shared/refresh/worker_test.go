@@ -114,6 +114,22 @@ func TestARefreshKeepsWhatItsAnswerSays(t *testing.T) {
 			set:  func(s *tokens.Set) { s.ConsentExpiresAt = ends },
 			want: func(c *connection.Connection) { c.ConsentExpiresAt = ends },
 		},
+		"an end that was said of the consent itself": {
+			set:  func(s *tokens.Set) { s.ConsentExpiresAt, s.ConsentStated = ends, true },
+			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Care.ConsentFixed = ends, true },
+		},
+		"an end that stays where it was": {
+			was:  func(c *connection.Connection) { c.ConsentExpiresAt = ends.Add(-5 * time.Minute) },
+			set:  func(s *tokens.Set) { s.ConsentExpiresAt = ends },
+			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Care.ConsentFixed = ends, true },
+		},
+		"an end that moves after all": {
+			was: func(c *connection.Connection) {
+				c.ConsentExpiresAt, c.Care.ConsentFixed = ends.Add(-6*time.Minute), true
+			},
+			set:  func(s *tokens.Set) { s.ConsentExpiresAt = ends },
+			want: func(c *connection.Connection) { c.ConsentExpiresAt = ends },
+		},
 		"setbacks and a refusal that was held": {
 			was: func(c *connection.Connection) {
 				c.Care.Setbacks, c.Care.RefusedAt, c.Care.RefusedVersion = 11, start.Add(-time.Hour), 7

@@ -46,7 +46,7 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 		set.RefreshExpiresAt = now.Add(answer.RefreshIn)
 	}
 	if answer.ConsentIn > 0 {
-		set.ConsentExpiresAt = now.Add(answer.ConsentIn)
+		set.ConsentExpiresAt, set.ConsentStated = now.Add(answer.ConsentIn), answer.IsConsent
 		return set
 	}
 	end := p.introspect(ctx, tenant, set, within)
@@ -56,7 +56,7 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 	if end.IsZero() {
 		return set
 	}
-	set.ConsentExpiresAt = end
+	set.ConsentExpiresAt, set.ConsentStated = end, false
 	if answer.RefreshIn == 0 {
 		set.RefreshExpiresAt = end
 	}

@@ -115,6 +115,9 @@ func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
 				t.Fatal(err)
 			}
 			test.want.check(t, set)
+			if stated := name == "the answer, of consent" || test.want.consent == 30*day; set.ConsentStated != stated {
+				t.Errorf("it was said of the consent itself: %t, want %t", set.ConsentStated, stated)
+			}
 			if asked := strings.Contains(e.paths(), "/introspect"); asked != test.asked {
 				t.Errorf("introspection was asked: %t, want %t", asked, test.asked)
 			}

@@ -183,7 +183,7 @@ func unusable(cause error) error {
 			return unavailable(cause, failure.RetryAfter)
 		}
 	}
-	return fault.New(fault.Upstream, fault.CodeServerError,
+	return fault.New(fault.Upstream, fault.CodeUnavailable,
 		"The health system's sign-in service cannot be used.").Because(cause)
 }
 

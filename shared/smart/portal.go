@@ -87,7 +87,7 @@ func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) 
 		IntrospectBearer: g.Upstream.IntrospectBearer,
 	}, answer, extraTime)
 	if set.ConsentExpiresAt.IsZero() && g.Upstream.Consent > 0 {
-		set.ConsentExpiresAt = p.Now().Add(g.Upstream.Consent)
+		set.ConsentExpiresAt, set.ConsentStated = p.Now().Add(g.Upstream.Consent), true
 	}
 	return set, nil
 }

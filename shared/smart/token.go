@@ -53,6 +53,7 @@ type TokenResponse struct {
 	Patient      string        // FHIR id of the patient in context; empty when there is none of valid form
 	IDToken      secret.Text   // as it came, not verified; empty when there is none
 	ConsentIn    time.Duration // until the consent ends; zero when the server does not say
+	IsConsent    bool          // ConsentIn was said of the consent itself, and not of a token that stands for it
 	RefreshIn    time.Duration // until the refresh token ends, at least if unused; zero when the server does not say
 }
 
@@ -140,6 +141,7 @@ func readAnswer(status int, body []byte, scope string) (TokenResponse, *OAuthErr
 		ExpiresIn:   life(read["expires_in"]),
 		Scope:       read.text("scope"),
 		ConsentIn:   term(read, consentTerms()),
+		IsConsent:   term(read, consentTerms()[:1]) > 0,
 		RefreshIn:   term(read, refreshTerms()),
 	}
 	if refresh := read.text("refresh_token"); isToken(refresh) {

@@ -66,7 +66,7 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 	}
 	return flow.Attempt{
 		ID: id, Tenant: tenant, Status: flow.Status(row.text("status")), RedirectURI: row.text("redirect_uri"),
-		TokenHash: row.text("token_hash"), Reconnect: row.text("reconnect_id"),
+		TokenHash: row.text("token_hash"), Reconnect: row.text("reconnect_id"), WasEnded: row.text("was_ended"),
 		EndpointID: row.text("endpoint_id"), BrandID: row.text("brand_id"), PortalID: row.text("portal_id"),
 		PlatformType: row.text("platform_type"),
 		ExternalID:   row.text("external_id"), ExternalState: row.text("external_state"), RequestID: row.text("request_id"),
@@ -100,6 +100,7 @@ func attemptItem(a flow.Attempt) item {
 	row.setText("redirect_uri", a.RedirectURI)
 	row.setText("token_hash", a.TokenHash)
 	row.setText("reconnect_id", a.Reconnect)
+	row.setText("was_ended", a.WasEnded)
 	row.setText("endpoint_id", a.EndpointID)
 	row.setText("brand_id", a.BrandID)
 	row.setText("portal_id", a.PortalID)

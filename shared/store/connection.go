@@ -32,7 +32,7 @@ func (s Connections) Connection(ctx context.Context, tenant org.Tenant, id strin
 		Generation: row.int("generation"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
 		Care: connection.Care{
 			RefreshAt: row.time("refresh_at"), Setbacks: int(row.int("setbacks")),
-			RefusedAt: row.time("refused_at"), RefusedVersion: row.int("refused_version"), Warned: row.flag("warned"),
+			RefusedAt: row.time("refused_at"), RefusedVersion: row.int("refused_version"), ConsentFixed: row.flag("consent_fixed"), Warned: row.flag("warned"),
 			Ended: row.text("ended"), UpstreamUntil: row.time("upstream_until"),
 		},
 	}, nil
@@ -78,6 +78,7 @@ func connectionItem(c connection.Connection) item {
 	row.setInt("setbacks", int64(c.Care.Setbacks))
 	row.setTime("refused_at", c.Care.RefusedAt)
 	row.setInt("refused_version", c.Care.RefusedVersion)
+	row.setFlag("consent_fixed", c.Care.ConsentFixed)
 	row.setFlag("warned", c.Care.Warned)
 	row.setText("ended", c.Care.Ended)
 	row.setTime("upstream_until", c.Care.UpstreamUntil)

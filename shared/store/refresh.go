@@ -2,11 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -47,14 +48,15 @@ func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]
 	return row.bytes("sealed"), nil
 }
 
-// ForgetUpstream implements refresh.Store. It has no condition, since deleting what is gone is no harm.
-func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string) error {
-	return persist(ctx, func() error {
-		_, err := s.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: &s.TokensTable, Key: upstreamKey(tenant, id).attributes(),
-		})
-		return err
-	})
+// ForgetUpstream implements refresh.Store. One that has changed is of a later authorisation.
+func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
+	values := item{}
+	values.setBytes(":sealed", sealed)
+	_, err := remove(ctx, s.DB, change{table: s.TokensTable, key: upstreamKey(tenant, id), when: "sealed = :sealed", values: values})
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
 }
 
 // saving replaces revision c.Rev of the connection and stores the events.

@@ -231,8 +231,12 @@ func TestWhatIsLeftUpstreamIsReadUntilItIsForgotten(t *testing.T) {
 	if string(got) != "sealed rest" {
 		t.Errorf("got %q", got)
 	}
+	must(t, s.refresh.ForgetUpstream(t.Context(), tenant, connID, []byte("sealed before")))
+	if got, err := s.refresh.Upstream(t.Context(), tenant, connID); err != nil || string(got) != "sealed rest" {
+		t.Errorf("who had seen another one has deleted it: %q, %v", got, err)
+	}
 	for range 2 {
-		must(t, s.refresh.ForgetUpstream(t.Context(), tenant, connID))
+		must(t, s.refresh.ForgetUpstream(t.Context(), tenant, connID, []byte("sealed rest")))
 		_, err = s.refresh.Upstream(t.Context(), tenant, connID)
 		wantMissing(t, "what was forgotten", err)
 	}
@@ -255,7 +259,7 @@ func TestNoCareReachesAnotherTenant(t *testing.T) {
 		wantConflict(t, "SaveConnection of "+name, s.refresh.SaveConnection(t.Context(), theirs))
 		wantConflict(t, "SaveConnection with an event of "+name, s.refresh.SaveConnection(t.Context(), theirs, event))
 		wantConflict(t, "RevokeConnection of "+name, s.refresh.RevokeConnection(t.Context(), theirs, 1, event))
-		must(t, s.refresh.ForgetUpstream(t.Context(), foreign, connID))
+		must(t, s.refresh.ForgetUpstream(t.Context(), foreign, connID, []byte("sealed rest")))
 	}
 	if diff := cmp.Diff(row, s.rawConnection(t)); diff != "" {
 		t.Errorf("the connection changed (-before +after):\n%s", diff)

@@ -38,6 +38,9 @@ type Set struct {
 	// RefreshExpiresAt when an unused refresh token does; zero when unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
+	// ConsentStated says that ConsentExpiresAt was said of the consent itself. Else it is the end of a refresh token, which
+	// may move with every refresh.
+	ConsentStated bool
 	// Overdue is why the refresh that this set is due for has not happened; nil otherwise. It is never stored.
 	Overdue error
 }

@@ -35,6 +35,7 @@ type document struct {
 	IntrospectBearer      bool      `json:"introspect_bearer,omitempty"`
 	ConsentExpiresAt      time.Time `json:"consent_expires_at,omitzero"`
 	RefreshExpiresAt      time.Time `json:"refresh_expires_at,omitzero"`
+	ConsentStated         bool      `json:"consent_stated,omitempty"`
 }
 
 // Vault seals and opens token sets.
@@ -49,7 +50,7 @@ func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string,
 		Scope: set.Scope, RepeatScope: set.RepeatScope, FHIRBase: set.FHIRBase, TokenEndpoint: set.TokenEndpoint,
 		ClientID: set.ClientID, ClientAuthID: set.ClientAuthID, ExpiresAt: set.ExpiresAt, RevocationEndpoint: set.RevocationEndpoint,
 		IntrospectionEndpoint: set.IntrospectionEndpoint, IntrospectBearer: set.IntrospectBearer,
-		ConsentExpiresAt: set.ConsentExpiresAt, RefreshExpiresAt: set.RefreshExpiresAt,
+		ConsentExpiresAt: set.ConsentExpiresAt, RefreshExpiresAt: set.RefreshExpiresAt, ConsentStated: set.ConsentStated,
 	})
 	if err != nil {
 		return Row{}, fmt.Errorf("encode tokens: %w", err)
@@ -76,7 +77,7 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 		Scope: stored.Scope, RepeatScope: stored.RepeatScope, FHIRBase: stored.FHIRBase, TokenEndpoint: stored.TokenEndpoint,
 		ClientID: stored.ClientID, ClientAuthID: stored.ClientAuthID, ExpiresAt: stored.ExpiresAt, RevocationEndpoint: stored.RevocationEndpoint,
 		IntrospectionEndpoint: stored.IntrospectionEndpoint, IntrospectBearer: stored.IntrospectBearer,
-		ConsentExpiresAt: stored.ConsentExpiresAt, RefreshExpiresAt: stored.RefreshExpiresAt,
+		ConsentExpiresAt: stored.ConsentExpiresAt, RefreshExpiresAt: stored.RefreshExpiresAt, ConsentStated: stored.ConsentStated,
 	}, nil
 }
 
