@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -86,8 +87,11 @@ func TestEveryRouteIsProtected(t *testing.T) {
 					t.Errorf("%s: say in routeAccess who may call it", name)
 				case kind == keyed:
 					f.checkKeyed(t, route)
-				case kind == byPublicID, kind == bearer:
+				case kind == byPublicID:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
+				case kind == bearer:
+					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
+					f.checkBearer(t)
 				case kind == page && !strings.HasSuffix(route.Path, "/callback"):
 					f.checkPublicID(t, route, http.StatusBadRequest, "")
 				}
@@ -143,6 +147,65 @@ func (f fixture) checkPublicID(t *testing.T, route template.Route, status int, c
 			t.Errorf("%s with public id %q: got %d %s %v", route.Path, publicID, got.status, got.Error, got.header)
 		}
 	}
+}
+
+// checkBearer: whatever is wrong with token, id and public id, the answer is that for an
+// attempt that does not exist.
+func (s *stack) checkBearer(t *testing.T) {
+	t.Helper()
+	own, live := s.seeded.Organisations[0].PublicID, s.seeded.Organisations[1].PublicID
+	ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID}
+	first, second := s.makeAttempt(ask), s.makeAttempt(ask)
+	redirected := s.attemptOfARedirect(t)
+	unknown := s.askForAttempt(attempt{ID: ids.Random(), Token: first.Token}, own)
+	if unknown.status != http.StatusNotFound || unknown.Error != "svc_not_found" {
+		t.Fatalf("an unknown attempt answered %d %s", unknown.status, unknown.raw)
+	}
+	for name, c := range map[string]struct {
+		attempt
+
+		publicID string
+	}{
+		"a wrong token":                 {attempt{ID: first.ID, Token: ids.Random()}, own},
+		"no token":                      {attempt{ID: first.ID}, own},
+		"another attempt's token":       {attempt{ID: first.ID, Token: second.Token}, own},
+		"the other attempt's id":        {attempt{ID: second.ID, Token: first.Token}, own},
+		"another organisation":          {first, s.seeded.Organisations[2].PublicID},
+		"the other mode":                {first, live},
+		"an attempt with a redirect":    {attempt{ID: redirected, Token: first.Token}, own},
+		"an empty token for a redirect": {attempt{ID: redirected}, own},
+		"an id that is no UUID":         {attempt{ID: "x", Token: first.Token}, own},
+		"the token's case":              {attempt{ID: first.ID, Token: strings.ToUpper(first.Token)}, own},
+		"a longer token":                {attempt{ID: first.ID, Token: first.Token + "A"}, own},
+	} {
+		got := s.askForAttempt(c.attempt, c.publicID)
+		if got.status != unknown.status || got.Error != unknown.Error || got.Description != unknown.Description ||
+			len(got.Data) != 0 || got.header.Get("X-Amzn-Remapped-Www-Authenticate") != "" {
+			t.Errorf("%s: answered %d %s, want as %s", name, got.status, got.raw, unknown.raw)
+		}
+	}
+	basic := s.call(http.MethodGet, "/bridge/attempts/"+first.ID+"?public_id="+own, own, s.seeded.Organisations[0].PrivateKey, nil)
+	if basic.status != unknown.status || basic.Error != unknown.Error {
+		t.Errorf("the organisation's key reads it: %d %s", basic.status, basic.raw)
+	}
+	if status, got := s.readAttempt(first, own); status != http.StatusOK || got.Status != "created" {
+		t.Errorf("its own token reads %d %+v", status, got)
+	}
+}
+
+// attemptOfARedirect begins an attempt without a widget and returns its id, which nobody outside learns.
+func (s *stack) attemptOfARedirect(t *testing.T) string {
+	t.Helper()
+	s.browser().returning(s.connectURL(), crashPersona)
+	for _, item := range s.browse("test-FlowTable") {
+		var key struct{ S string }
+		must(t, json.Unmarshal(item["pk"], &key))
+		if strings.HasPrefix(key.S, "ATTEMPT#") && item["token_hash"] == nil {
+			return key.S[strings.LastIndexByte(key.S, '#')+1:]
+		}
+	}
+	t.Fatal("there is no such attempt")
+	return ""
 }
 
 func (f fixture) checkOtherMethods(t *testing.T, route template.Route) {

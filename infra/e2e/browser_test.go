@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"maps"
@@ -128,20 +129,32 @@ type answer struct {
 // call sends a request as a backend with a key pair; both empty for none.
 func (s *stack) call(method, path, publicID, privateKey string, body any) answer {
 	s.t.Helper()
+	header := http.Header{}
+	if publicID != "" || privateKey != "" {
+		header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(publicID+":"+privateKey)))
+	}
+	return s.send(method, path, header, body)
+}
+
+// askForAttempt asks how an attempt stands as a widget does.
+func (s *stack) askForAttempt(of attempt, publicID string) answer {
+	s.t.Helper()
+	header := http.Header{"Authorization": {"Bearer " + of.Token}}
+	return s.send(http.MethodGet, "/bridge/attempts/"+url.PathEscape(of.ID)+"?public_id="+url.QueryEscape(publicID), header, nil)
+}
+
+func (s *stack) send(method, path string, header http.Header, body any) answer {
+	s.t.Helper()
 	var sent io.Reader = http.NoBody
 	if body != nil {
 		encoded, err := json.Marshal(body)
 		must(s.t, err)
 		sent = bytes.NewReader(encoded)
+		header.Set("Content-Type", "application/json")
 	}
 	r, err := http.NewRequestWithContext(s.t.Context(), method, baseURL+path, sent)
 	must(s.t, err)
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if publicID != "" || privateKey != "" {
-		r.SetBasicAuth(publicID, privateKey)
-	}
+	r.Header = header
 	response, err := s.Do(r)
 	must(s.t, err)
 	defer func() { _ = response.Body.Close() }()

@@ -68,7 +68,7 @@ func (s *stack) checkRevoked(id, cause string) {
 	if got := s.connection(id).text("ended"); got != cause {
 		s.t.Errorf("it ended because of %q, want %q", got, cause)
 	}
-	if row := s.tokens(id); row["sealed"] != nil {
+	if s.tokens(id)["sealed"] != nil {
 		s.t.Error("its tokens are still there")
 	}
 	told := s.events("patient.authorization_revoked")
@@ -153,7 +153,7 @@ func runDisconnect(s *stack) {
 			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
 		}
 	}
-	if row := s.tokens(id); row["sealed"] != nil {
+	if s.tokens(id)["sealed"] != nil {
 		s.t.Error("the tokens are still in reach")
 	}
 	if answer, _ := s.browser().open(link, "", ""); answer == nil || answer.status != http.StatusGone {
@@ -180,29 +180,29 @@ func runDisconnect(s *stack) {
 // runWidget: a page of ours makes the attempt, opens its window and asks how it went.
 func runWidget(s *stack) {
 	s.t.Helper()
-	attempt := s.makeAttempt(map[string]string{
+	made := s.makeAttempt(map[string]string{
 		"endpoint_id": s.seeded.Sandbox.EndpointID, "external_id": "patient-7", "external_state": "state-9",
 	})
-	if got := s.watchAttempt(attempt).Status; got != "created" {
+	if got := s.watchAttempt(made).Status; got != "created" {
 		s.t.Errorf("the attempt is %q", got)
 	}
-	if answer := s.openWindow(attempt.URL, http.Header{"Sec-Fetch-Site": {"cross-site"}}); answer.status != http.StatusBadRequest {
+	if answer := s.openWindow(made.URL, http.Header{"Sec-Fetch-Site": {"cross-site"}}); answer.status != http.StatusBadRequest {
 		s.t.Errorf("another site's page opens it: %d", answer.status)
 	}
 	ours := http.Header{"Sec-Fetch-Site": {"same-origin"}}
-	if answer := s.openWindow(attempt.URL, ours); answer.status != http.StatusOK {
+	if answer := s.openWindow(made.URL, ours); answer.status != http.StatusOK {
 		s.t.Fatalf("the window ended with %d: %s", answer.status, answer.body)
 	}
-	done := s.watchAttempt(attempt)
+	done := s.watchAttempt(made)
 	if done.Status != "done" || done.Result.ConnectionStatus != "authorized" || done.Result.ExternalState != "state-9" {
 		s.t.Errorf("the attempt is %+v", done)
 	}
-	guessed := attempt
+	guessed := made
 	guessed.Token = "guessed"
 	if got := s.watchAttempt(guessed).Status; got != "" {
 		s.t.Errorf("a guessed token reads %q", got)
 	}
-	if again := s.openWindow(attempt.URL, ours); again.status != http.StatusBadRequest {
+	if again := s.openWindow(made.URL, ours); again.status != http.StatusBadRequest {
 		s.t.Errorf("the start address works twice: %d", again.status)
 	}
 	again := s.makeAttempt(map[string]string{"reconnect_org_connection_id": done.Result.ConnectionID})
@@ -257,18 +257,18 @@ type watched struct {
 
 func (s *stack) watchAttempt(of attempt) watched {
 	s.t.Helper()
-	path := baseURL + "/bridge/attempts/" + of.ID + "?public_id=" + url.QueryEscape(s.seeded.Organisations[0].PublicID)
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, path, http.NoBody)
-	must(s.t, err)
-	r.Header.Set("Authorization", "Bearer "+of.Token)
-	response, err := s.Do(r)
-	must(s.t, err)
-	defer func() { _ = response.Body.Close() }()
-	var read struct {
-		Data watched `json:"data"`
+	_, got := s.readAttempt(of, s.seeded.Organisations[0].PublicID)
+	return got
+}
+
+// readAttempt asks how an attempt stands, with a public id.
+func (s *stack) readAttempt(of attempt, publicID string) (status int, got watched) {
+	s.t.Helper()
+	answered := s.askForAttempt(of, publicID)
+	if len(answered.Data) > 0 {
+		must(s.t, json.Unmarshal(answered.Data, &got))
 	}
-	must(s.t, json.NewDecoder(response.Body).Decode(&read))
-	return read.Data
+	return answered.status, got
 }
 
 // runConfidential: our client proves who it is, in each way that there is, when it signs in, refreshes and revokes.
@@ -324,10 +324,7 @@ func (s *stack) connectTo(q quirk) url.Values {
 
 func (s *stack) reconnect(id, persona string) url.Values {
 	s.t.Helper()
-	test := s.seeded.Organisations[0]
-	answer, last := s.browser().open(baseURL+"/bridge/reconnect?"+url.Values{
-		"public_id": {test.PublicID}, "redirect_uri": {test.RedirectURI}, "reconnect_org_connection_id": {id},
-	}.Encode(), persona, "approve")
+	answer, last := s.browser().open(s.reconnectURL(id), persona, "approve")
 	if answer != nil {
 		s.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
 	}
@@ -344,20 +341,23 @@ func (s *stack) subscribe(types ...webhook.Type) {
 	s.secrets[path] = signing.Reveal()
 }
 
-// secretOf is the secret of the webhook that a delivery was for.
+// secretOf is the secret of the webhook that a delivery was for; empty for one of another organisation.
 func (s *stack) secretOf(d inbox.Delivery) string {
-	if own, ok := s.secrets[d.Path]; ok {
-		return own
+	own := s.seeded.Organisations[0]
+	if host+d.Path == own.WebhookURL {
+		return own.WebhookSecret
 	}
-	return s.seeded.Organisations[0].WebhookSecret
+	return s.secrets[d.Path]
 }
 
 func (s *stack) connection(id string) row {
 	return s.get("test-ConnectionTable", s.tenant()+"#CONN#"+id, "META")
 }
+
 func (s *stack) tokens(id string) row {
 	return s.get("test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS")
 }
+
 func (s *stack) task(id string) row { return s.get("test-WorkTable", s.tenant()+"#TASK#"+id, "META") }
 
 func (s *stack) checkStatus(connectionID, want string) {

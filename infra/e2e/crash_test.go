@@ -127,7 +127,7 @@ func TestReadingSurvivesACrashAnywhere(t *testing.T) {
 					f := newFixture(t)
 					f.crash(function, n)
 					got := f.read(function)
-					reached = f.crashed(function, n)
+					reached = f.crashed(function)
 					f.disarm(function)
 					if reached && (got.status != http.StatusBadGateway || got.Error != "svc_server_error") {
 						t.Errorf("a crash after call %d was answered %d %s", n, got.status, got.Error)

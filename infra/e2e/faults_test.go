@@ -96,8 +96,14 @@ func (o ordeal) readAll(t *testing.T) {
 // connectUntilAuthorized signs a patient in who tries again whenever an answer says so.
 func (o ordeal) connectUntilAuthorized(t *testing.T, persona string) string {
 	t.Helper()
+	return o.signInUntilAuthorized(t, o.connectURL(), persona)
+}
+
+// signInUntilAuthorized does so from the address of a connect or a reconnect.
+func (o ordeal) signInUntilAuthorized(t *testing.T, address, persona string) string {
+	t.Helper()
 	for range 60 {
-		answer, last := o.browser().open(o.connectURL(), persona, "approve")
+		answer, last := o.browser().open(address, persona, "approve")
 		if answer == nil && last.Query().Get("connection_status") == "authorized" {
 			return last.Query().Get("org_connection_id")
 		}
@@ -207,13 +213,13 @@ func (s *stack) checkEnds(t *testing.T, wanted map[string]persona.Persona) {
 		t.Fatalf("there are %d tasks, and events of %d, for %d exports", len(tasks), len(told), len(wanted))
 	}
 	for _, key := range tasks {
-		row := s.get("test-WorkTable", key, "META")
+		task := s.get("test-WorkTable", key, "META")
 		events := told[key[strings.LastIndexByte(key, '#')+1:]]
 		if len(events) != 1 {
 			t.Errorf("%s was told under %d event ids", key, len(events))
 		}
 		for _, event := range events {
-			s.checkEnd(t, row, event, wanted[row.text("connection_id")])
+			s.checkEnd(t, task, event, wanted[task.text("connection_id")])
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (r *runner) end(signal syscall.Signal) {
 // until polls for something that has to come.
 func (r *runner) until(what string, done func() bool) {
 	r.t.Helper()
-	late := time.After(90 * time.Second)
+	late := time.After(4 * time.Minute) // the runner compiles every function first, perhaps with nothing in the build cache
 	for !done() {
 		select {
 		case <-late:

@@ -21,19 +21,25 @@ import (
 // wiretap keeps what must stay secret, and what is said where everybody may read it.
 type wiretap struct {
 	mu      sync.Mutex
-	secrets map[string]string   // the secret, and what it is
-	said    map[string][]string // where, and what
+	secrets map[string]confidence // by the secret
+	said    map[string][]string   // where, and what
+}
+
+// confidence is what a secret is, and the beginnings of the places that have to say it.
+type confidence struct {
+	what   string
+	except []string
 }
 
 func newWiretap() *wiretap {
-	return &wiretap{secrets: map[string]string{}, said: map[string][]string{}}
+	return &wiretap{secrets: map[string]confidence{}, said: map[string][]string{}}
 }
 
-func (w *wiretap) hide(what, value string) {
+func (w *wiretap) hide(what, value string, except ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(value) > 7 {
-		w.secrets[value] = what
+	if _, known := w.secrets[value]; len(value) > 7 && !known {
+		w.secrets[value] = confidence{what, except}
 	}
 }
 
@@ -58,25 +64,50 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 }
 
 // network hears what the service and the world outside tell each other: what goes to and comes from the portal is
-// secret, what the service answers is not. Files and webhooks go to those whom they are for.
+// secret, what the service answers and sends is not. Files go to those whom they are for.
 func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.Header, body []byte) {
 	switch path := r.URL.Path; {
 	case strings.Contains(path, "/sandbox/"):
 		w.hideForm(string(sent))
 		w.hideForm(header.Get("Location"))
+		_, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		w.hide("what we show the portal", credentials)
 		var answer any
 		if json.Unmarshal(body, &answer) == nil {
 			w.hideLeaves("", answer)
 		}
 	case strings.HasPrefix(path, "/v1/"):
+		w.hideOwn(path, header, body)
 		w.hear(fmt.Sprintf("the answer %d of %s", status, path), string(body))
 		if location := header.Get("Location"); !strings.Contains(path, "/download/") {
 			w.hear("the redirect of "+path, location)
 		}
+	case strings.HasPrefix(path, "/_local/inbox"):
+		w.hear("a webhook", string(sent))
 	}
 }
 
-// hideForm hides what OAuth hands on in forms and addresses.
+// hideOwn hides what we make for one browser or widget: only the answer that hands it over may say it.
+func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
+	left, err := url.Parse(header.Get("Location"))
+	if err == nil && strings.HasSuffix(left.Path, "/oauth/authorize") {
+		for _, name := range []string{"state", "nonce"} {
+			w.hide("our "+name, left.Query().Get(name), "the redirect of "+path)
+		}
+	}
+	for _, cookie := range (&http.Response{Header: header}).Cookies() {
+		w.hide("a browser's cookie", cookie.Value)
+	}
+	var made struct{ Data attempt }
+	if strings.HasSuffix(path, "/bridge/attempts") && json.Unmarshal(body, &made) == nil {
+		only := "the answer 200 of " + path
+		w.hide("an attempt's token", made.Data.Token, only)
+		_, start, _ := strings.Cut(made.Data.URL, "attempt=")
+		w.hide("a start value", start, only)
+	}
+}
+
+// hideForm hides what OAuth hands on in forms and addresses. The secrets of the sandbox's clients stand in its address.
 func (w *wiretap) hideForm(text string) {
 	if _, query, found := strings.Cut(text, "?"); found {
 		text = query
@@ -85,9 +116,10 @@ func (w *wiretap) hideForm(text string) {
 	if err != nil {
 		return
 	}
-	for _, name := range []string{"code", "code_verifier", "refresh_token", "error_description"} {
-		w.hide("the portal's "+name, form.Get(name))
+	for _, name := range []string{"code", "code_verifier", "refresh_token", "token", "client_assertion", "error_description"} {
+		w.hide("the sign-in's "+name, form.Get(name))
 	}
+	w.hide("our client's secret", form.Get("client_secret"), "a row of ", "the redirect of ")
 }
 
 // hideLeaves hides tokens, and what of a FHIR resource tells about a person.
@@ -113,25 +145,45 @@ func (w *wiretap) hideLeaves(name string, value any) {
 }
 
 // TestSecretsAndRecordsStayWhereTheyBelong performs the job, its repetition with renewed tokens and its failures, with
-// a portal that says private things in its errors, and looks for every secret and every part of the record in logs,
-// queues, answers, addresses and rows.
+// a portal that says private things in its errors, and everything that happens to connections afterwards. It looks for
+// every secret and every part of the record in logs, queues, webhooks, answers, addresses and rows.
 func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWiretap()
-		s := newStack(t, options{tap: w})
-		for _, own := range s.seeded.Organisations {
-			w.hide("a private key", own.PrivateKey)
-			w.hide("a webhook secret", own.WebhookSecret)
-		}
-		runMainJob(s)
-		runGossipingPortal(s)
-		for line := range strings.Lines(s.logs.String()) {
-			w.hear("a log", line)
-		}
-		w.hearRows(t, s)
-		w.report(t)
-	})
+	for name, c := range map[string]struct {
+		run             func(s *stack)
+		secrets, places int // seen at least
+	}{
+		"the main job and its failures": {func(s *stack) { runMainJob(s); runGossipingPortal(s) }, 30, 10},
+		"keeping alive":                 {runKeepAlive, 20, 10},
+		"revocation":                    {runRevocation, 8, 7},
+		"revocation by export":          {runRevocationByExport, 8, 7},
+		"warning":                       {runWarning, 8, 7},
+		"reconnect":                     {runReconnect, 20, 10},
+		"disconnect":                    {runDisconnect, 20, 10},
+		"widget":                        {runWidget, 20, 10},
+		"confidential clients":          {runConfidential, 30, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWiretap()
+				s := newStack(t, options{tap: w})
+				for _, own := range s.seeded.Organisations {
+					w.hide("a private key", own.PrivateKey)
+					w.hide("a webhook secret", own.WebhookSecret)
+				}
+				c.run(s)
+				for _, signing := range s.secrets {
+					w.hide("a webhook secret", signing)
+				}
+				for line := range strings.Lines(s.logs.String()) {
+					w.hear("a log", line)
+				}
+				w.hearRows(t, s)
+				w.report(t, c.secrets, c.places)
+			})
+		})
+	}
 }
 
 const gossip = "Juniper Vale of 7 Example Lane has been seen here"
@@ -176,32 +228,42 @@ func (w *wiretap) hearRows(t *testing.T, s *stack) {
 		if table.Name == "test-SandboxTable" {
 			continue // that is the portal
 		}
-		for from := ""; ; {
-			page, err := s.cloud.DynamoDB().Browse(ddb.Position{Table: table.Name, From: from, Limit: 100})
+		for _, item := range s.browse(table.Name) {
+			row, err := json.Marshal(item)
 			must(t, err)
-			for _, found := range page.Rows {
-				row, err := json.Marshal(found.Item)
-				must(t, err)
-				w.hear("a row of "+table.Name, string(row))
-			}
-			if from = page.Next; from == "" {
-				break
-			}
+			w.hear("a row of "+table.Name, string(row))
 		}
 	}
 }
 
-func (w *wiretap) report(t *testing.T) {
+// browse reads a whole table as it is on the wire.
+func (s *stack) browse(table string) []map[string]json.RawMessage {
+	s.t.Helper()
+	var all []map[string]json.RawMessage
+	for from := ""; ; {
+		page, err := s.cloud.DynamoDB().Browse(ddb.Position{Table: table, From: from, Limit: 100})
+		must(s.t, err)
+		for _, found := range page.Rows {
+			all = append(all, found.Item)
+		}
+		if from = page.Next; from == "" {
+			return all
+		}
+	}
+}
+
+func (w *wiretap) report(t *testing.T, secrets, places int) {
 	t.Helper()
-	w.secrets[gossip] = "the portal's gossip"
-	if len(w.secrets) < 30 || len(w.said) < 10 {
+	w.hide("the portal's gossip", gossip)
+	if len(w.secrets) < secrets || len(w.said) < places {
 		t.Errorf("only %d secrets were seen, and %d places", len(w.secrets), len(w.said))
 	}
 	for where, texts := range w.said {
 		all := strings.Join(texts, "\n")
-		for value, what := range w.secrets {
-			if strings.Contains(all, value) {
-				t.Errorf("%s says %s: %q", where, what, value)
+		for value, of := range w.secrets {
+			isMeant := slices.ContainsFunc(of.except, func(place string) bool { return strings.HasPrefix(where, place) })
+			if !isMeant && strings.Contains(all, value) {
+				t.Errorf("%s says %s: %q", where, of.what, value)
 			}
 		}
 	}

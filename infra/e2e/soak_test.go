@@ -19,3 +19,16 @@ func TestSoakFaults(t *testing.T) {
 	began := time.Now()
 	sweepSeeds(t, 0, func(done int) bool { return done < soakSeeds || time.Since(began) < budget }, survive)
 }
+
+// soakLives is how many seeds of connections' lives a soak tries at least.
+const soakLives = 100
+
+// TestSoakCare does the same with the life of connections between exports, for a quarter of the budget.
+func TestSoakCare(t *testing.T) {
+	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
+	if err != nil {
+		t.Skip("RECORDBRIDGE_SOAK holds no duration: run make soak")
+	}
+	began := time.Now()
+	sweepSeeds(t, 0, func(done int) bool { return done < soakLives || time.Since(began) < budget/4 }, survivePatients)
+}

@@ -160,6 +160,7 @@ func (s *stack) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if s.outside != nil {
+		r.Body = io.NopCloser(bytes.NewReader(sent))
 		if answer := s.outside(r); answer != nil {
 			return answer, nil
 		}

@@ -1,0 +1,202 @@
+package e2e_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// redirectTrick is a redirect_uri that is not the registered one, as it stands in the query.
+type redirectTrick struct {
+	name, query string
+}
+
+// redirectTricks are of the registered http://127.0.0.1:4566/_local/return.
+func redirectTricks() []redirectTrick {
+	const registered = host + "/_local/return"
+	escaped := url.QueryEscape(registered)
+	tricks := []redirectTrick{
+		{"twice, the other one last", "redirect_uri=" + escaped + "&redirect_uri=https%3A%2F%2Fevil.example%2F"},
+		{"twice, the other one first", "redirect_uri=https%3A%2F%2Fevil.example%2F&redirect_uri=" + escaped},
+		{"twice the same", "redirect_uri=" + escaped + "&redirect_uri=" + escaped},
+		{"an escaped name twice", "redirect_uri=" + escaped + "&redirect%5Furi=https%3A%2F%2Fevil.example%2F"},
+		{"encoded twice", "redirect_uri=" + url.QueryEscape(escaped)},
+	}
+	byURI := trickyURIs(registered)
+	tricks = slices.Grow(tricks, len(byURI))
+	for name, uri := range byURI {
+		tricks = append(tricks, redirectTrick{name, "redirect_uri=" + url.QueryEscape(uri)})
+	}
+	return tricks
+}
+
+// trickyURIs are of the same, encoded as they should be.
+func trickyURIs(registered string) map[string]string {
+	return map[string]string{
+		"another host":             "https://evil.example/_local/return",
+		"without a scheme":         "//127.0.0.1:4566/_local/return",
+		"a path":                   "/_local/return",
+		"https":                    "https://127.0.0.1:4566/_local/return",
+		"an upper case scheme":     "HTTP://127.0.0.1:4566/_local/return",
+		"javascript":               "javascript:alert(1)//127.0.0.1:4566/_local/return",
+		"data":                     "data:text/html,<script>location='" + registered + "'</script>",
+		"another port":             "http://127.0.0.1:4567/_local/return",
+		"no port":                  "http://127.0.0.1/_local/return",
+		"a longer port":            "http://127.0.0.1:45660/_local/return",
+		"user information":         "http://127.0.0.1:4566@evil.example/_local/return",
+		"a user":                   "http://user@127.0.0.1:4566/_local/return",
+		"a host that begins so":    "http://127.0.0.1.evil.example:4566/_local/return",
+		"a subdomain":              "http://evil.127.0.0.1:4566/_local/return",
+		"a trailing dot":           "http://127.0.0.1.:4566/_local/return",
+		"the host by another name": "http://localhost:4566/_local/return",
+		"the host as a number":     "http://2130706433:4566/_local/return",
+		"the host in IPv6":         "http://[::ffff:127.0.0.1]:4566/_local/return",
+		"digits of another script": "http://１２７.0.0.1:4566/_local/return",
+		"a full stop of another":   "http://127。0。0。1:4566/_local/return",
+		"a slash of another":       "http://127.0.0.1:4566∕_local/return",
+		"a backslash":              `http://127.0.0.1:4566\@evil.example/_local/return`,
+		"backslashes":              `http:\\127.0.0.1:4566\_local\return`,
+		"three slashes":            "http:///127.0.0.1:4566/_local/return",
+		"one slash":                "http:/127.0.0.1:4566/_local/return",
+		"a longer path":            registered + "/more",
+		"a path that begins so":    registered + "ing",
+		"a slash at the end":       registered + "/",
+		"a way up":                 registered + "/../inbox",
+		"a way up and back":        "http://127.0.0.1:4566/_local/x/../return",
+		"a way up, encoded":        registered + "/%2e%2e/inbox",
+		"a dot":                    "http://127.0.0.1:4566/./_local/return",
+		"two slashes in the path":  "http://127.0.0.1:4566//_local/return",
+		"an encoded letter":        "http://127.0.0.1:4566/_local/%72eturn",
+		"an encoded slash":         "http://127.0.0.1:4566/_local%2Freturn",
+		"another case":             "http://127.0.0.1:4566/_LOCAL/return",
+		"a parameter":              registered + ";x",
+		"a query":                  registered + "?next=https://evil.example/",
+		"an empty query":           registered + "?",
+		"a fragment":               registered + "#@evil.example/",
+		"an empty fragment":        registered + "#",
+		"a line break":             registered + "\r\nLocation: https://evil.example/",
+		"a line feed before":       "\n" + registered,
+		"a tab":                    "http://127.0.0.1:4566/_local/re\tturn",
+		"a space after":            registered + " ",
+		"a space before":           " " + registered,
+		"a zero":                   registered + "\x00",
+		"a zero width space":       registered + "\u200b",
+		"two in one":               registered + ",https://evil.example/",
+		"what is not UTF-8":        registered + "\xff",
+	}
+}
+
+// TestNobodyIsSentWhereNobodyRegistered: a redirect_uri that is not the registered one, letter for letter, sends the
+// browser nowhere and begins nothing, on connect and on reconnect.
+func TestNobodyIsSentWhereNobodyRegistered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		for path, rest := range s.redirecting(id) {
+			for _, trick := range redirectTricks() {
+				b := s.browser()
+				got := b.get(&url.URL{Scheme: "http", Host: "127.0.0.1:4566", Path: path, RawQuery: rest + "&" + trick.query})
+				if got.status != http.StatusBadRequest || got.location() != nil || len(b.cookies) != 0 {
+					t.Errorf("%s, %s: got %d, Location %q", path, trick.name, got.status, got.header.Get("Location"))
+				}
+				if strings.Contains(string(got.body), "evil") || got.header.Get("Refresh") != "" || strings.Contains(string(got.body), "http-equiv") {
+					t.Errorf("%s, %s: the page is %s", path, trick.name, got.body)
+				}
+			}
+		}
+	})
+}
+
+// redirecting are the paths that redirect, each with a query that lacks only the redirect URI.
+func (s *stack) redirecting(connectionID string) map[string]string {
+	own := s.seeded.Organisations[0].PublicID
+	return map[string]string{
+		"/v1/bridge/connect":   url.Values{"public_id": {own}, "endpoint_id": {s.seeded.Sandbox.EndpointID}}.Encode(),
+		"/v1/bridge/reconnect": url.Values{"public_id": {own}, "reconnect_org_connection_id": {connectionID}}.Encode(),
+	}
+}
+
+// TestWhateverIsAskedTheWayEndsAtTheRegisteredURI: what is not a redirect URI to us does not lead away either, with a
+// result and with an error.
+func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
+	t.Parallel()
+	escaped := url.QueryEscape(host + "/_local/return")
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		for path, rest := range s.redirecting(id) {
+			for _, query := range []string{
+				"redirect_uri=" + escaped,
+				"redirect_uri=%68ttp%3a%2f%2f127.0.0.1%3a4566%2f%5flocal%2freturn", // the same, encoded once
+				// The runner's gateway leaves these two out, as net/url does; one URI is registered, so none need be named.
+				"redirect_uri=" + escaped + ";redirect_uri=https%3A%2F%2Fevil.example%2F",
+				"redirect_uri=https%3A%2F%2Fevil.example%2F%zz",
+				"redirect_uri[]=https%3A%2F%2Fevil.example%2F",
+				"Redirect_URI=https%3A%2F%2Fevil.example%2F",
+				"redirect_uri=" + escaped + "&redirect_uri[]=https%3A%2F%2Fevil.example%2F",
+				"redirect_uri=" + escaped + "&next=https%3A%2F%2Fevil.example%2F&return_to=//evil.example&url=//evil.example",
+				"redirect_uri=" + escaped + "&external_state=" + url.QueryEscape("\"><script>alert(1)</script>&error=x#https://evil.example/"),
+				"redirect_uri=" + escaped + "&external_state=" + url.QueryEscape("//evil.example/?a=b&redirect_uri=https://evil.example"),
+			} {
+				for _, decision := range []string{"approve", "deny"} {
+					s.checkWay(t, &url.URL{Scheme: "http", Host: "127.0.0.1:4566", Path: path, RawQuery: rest + "&" + query}, decision)
+				}
+			}
+		}
+	})
+}
+
+// checkWay follows a browser from an address of ours: to the portal, to our callback and to the registered URI.
+func (s *stack) checkWay(t *testing.T, address *url.URL, decision string) {
+	t.Helper()
+	b := s.browser()
+	for _, want := range []string{baseURL + "/sandbox/oauth/authorize", baseURL + "/bridge/callback", host + "/_local/return"} {
+		got := b.get(address).location()
+		if got == nil || got.Scheme+"://"+got.Host+got.Path != want || got.User != nil || got.Fragment != "" {
+			t.Errorf("%s leads to %v, want %s", address, got, want)
+			return
+		}
+		if got.Query().Has("redirect_uri") && got.Query().Get("redirect_uri") != baseURL+"/bridge/callback" {
+			t.Errorf("the portal is told to return to %s", got.Query().Get("redirect_uri"))
+		}
+		query := got.Query()
+		if strings.HasSuffix(want, "/authorize") {
+			query.Set("persona", crashPersona)
+			query.Set("decision", decision)
+		}
+		got.RawQuery = query.Encode()
+		address = got
+	}
+	if (address.Query().Get("error") == "access_denied") != (decision == "deny") {
+		t.Errorf("a patient who says %s comes back with %v", decision, address.Query())
+	}
+}
+
+// TestHeadersCannotBeAddedToARedirect: line breaks in what is handed through stay in the query or are refused.
+func TestHeadersCannotBeAddedToARedirect(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		for path, rest := range s.redirecting(id) {
+			for _, name := range []string{"external_state", "external_id", "request_id", "endpoint_id", "public_id"} {
+				query, err := url.ParseQuery(rest + "&redirect_uri=" + url.QueryEscape(host+"/_local/return"))
+				must(t, err)
+				query.Set(name, "x\r\nSet-Cookie: evil=1\r\n\r\n<script>")
+				got := s.browser().get(&url.URL{Scheme: "http", Host: "127.0.0.1:4566", Path: path, RawQuery: query.Encode()})
+				for header, values := range got.header {
+					if all := strings.Join(values, " "); strings.ContainsAny(all, "\r\n") || strings.Contains(all, "evil=1") && header == "Set-Cookie" {
+						t.Errorf("%s, %s: %s: %q", path, name, header, values)
+					}
+				}
+				if strings.Contains(string(got.body), "<script>") {
+					t.Errorf("%s, %s: the page is %s", path, name, got.body)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,288 @@
+package e2e_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/webhook"
+)
+
+// returning takes a browser through the portal and gives the address of ours that the portal sends it to, unopened.
+func (b *browser) returning(address, persona string) *url.URL {
+	b.t.Helper()
+	for range 5 {
+		target, err := url.Parse(address)
+		must(b.t, err)
+		if strings.HasSuffix(target.Path, "/bridge/callback") {
+			return target
+		}
+		if strings.HasSuffix(target.Path, "/oauth/authorize") {
+			query := target.Query()
+			query.Set("persona", persona)
+			query.Set("decision", "approve")
+			target.RawQuery = query.Encode()
+		}
+		next := b.get(target).location()
+		if next == nil {
+			b.t.Fatalf("no redirect from %s", target.Path)
+		}
+		address = target.ResolveReference(next).String()
+	}
+	b.t.Fatal("the portal never returned")
+	return nil
+}
+
+// with returns an address with parameters of its query replaced; an empty value removes one.
+func with(address *url.URL, changes map[string]string) *url.URL {
+	changed, query := *address, address.Query()
+	for name, value := range changes {
+		query.Set(name, value)
+		if value == "" {
+			query.Del(name)
+		}
+	}
+	changed.RawQuery = query.Encode()
+	return &changed
+}
+
+// checkNoReturn: the browser gets a page of ours and is sent nowhere.
+func checkNoReturn(t *testing.T, got *visited) {
+	t.Helper()
+	if got.status != http.StatusBadRequest || got.location() != nil || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+		t.Errorf("the browser got %d %v", got.status, got.header)
+	}
+}
+
+// checkError: the application gets an error and nothing of a connection.
+func checkError(t *testing.T, got *visited, code string) url.Values {
+	t.Helper()
+	if got.location() == nil || !strings.HasPrefix(got.header.Get("Location"), host+"/_local/return") {
+		t.Fatalf("the browser got %d %v", got.status, got.header)
+	}
+	result := got.location().Query()
+	if result.Get("error") != code || result.Get("request_id") == "" || result.Has("org_connection_id") {
+		t.Errorf("the application got %v, want %s", result, code)
+	}
+	return result
+}
+
+// snapshot is everything that is stored about connections and tokens.
+func (s *stack) snapshot() string {
+	s.t.Helper()
+	var all strings.Builder
+	for _, table := range []string{"test-ConnectionTable", "test-TokensTable"} {
+		for _, item := range s.browse(table) {
+			for _, name := range slices.Sorted(maps.Keys(item)) {
+				all.WriteString(name + "=" + string(item[name]) + "\n")
+			}
+		}
+	}
+	return all.String()
+}
+
+// checkUnchanged: nothing is stored that was not before.
+func (s *stack) checkUnchanged(t *testing.T, before, attack string) {
+	t.Helper()
+	if after := s.snapshot(); after != before {
+		t.Errorf("%s changed what is stored from\n%s\nto\n%s", attack, before, after)
+	}
+}
+
+func (s *stack) countConnections() int {
+	s.t.Helper()
+	return len(s.list("test-ConnectionTable", s.tenant()+"#CONN"))
+}
+
+// TestAReturnWorksOnce: the same address again, in the same browser with or without the cookie that it had, or in
+// another one, reaches neither the portal nor the connection.
+func TestAReturnWorksOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		l, own := s.keepLedger(), s.browser()
+		address := own.returning(s.connectURL(), crashPersona)
+		before := maps.Clone(own.cookies)
+		if got := own.get(address).location(); got == nil || got.Query().Get("connection_status") != "authorized" {
+			t.Fatalf("the patient got %v", got)
+		}
+		s.settle(1)
+		stored := s.snapshot()
+		again := s.browser()
+		again.cookies = before
+		for name, b := range map[string]*browser{"in the same browser": own, "with the cookie": again, "in another browser": s.browser()} {
+			checkNoReturn(t, b.get(address))
+			s.checkUnchanged(t, stored, name)
+		}
+		checkNoReturn(t, again.get(with(address, map[string]string{"code": "", "error": "access_denied"})))
+		s.checkUnchanged(t, stored, "a refusal afterwards")
+		s.settle(1)
+		if told := s.events("patient.connection_success"); l.grants != 1 || len(told) != 1 {
+			t.Errorf("%d codes were exchanged and %d successes told, want one", l.grants, len(told))
+		}
+	})
+}
+
+// TestAReturnNeedsTheBrowserThatLeft: an attacker's sign-in cannot be ended by a victim's browser, whatever cookies
+// that one has, and it stays the attacker's to end.
+func TestAReturnNeedsTheBrowserThatLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		attacker := s.browser()
+		address := attacker.returning(s.connectURL(), "alder-maple")
+		bystander, forger := s.browser(), s.browser()
+		bystander.returning(s.connectURL(), crashPersona)
+		for name := range attacker.cookies {
+			forger.cookies[name] = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+			for _, own := range bystander.cookies {
+				bystander.cookies[name] = own
+			}
+		}
+		for _, victim := range []*browser{s.browser(), bystander, forger} {
+			checkNoReturn(t, victim.get(address))
+		}
+		if got := s.countConnections(); got != 0 {
+			t.Errorf("there are %d connections", got)
+		}
+		if got := attacker.get(address).location(); got == nil || got.Query().Get("connection_status") != "authorized" {
+			t.Errorf("who left cannot return any more: %v", got)
+		}
+	})
+}
+
+// TestACodeOfAnotherSignInConnectsNobody: PKCE ties a code to the browser's own attempt (RFC 9700 section 4.5).
+func TestACodeOfAnotherSignInConnectsNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		l, victim := s.keepLedger(), s.browser()
+		stolen := s.browser().returning(s.connectURL(), "alder-maple").Query().Get("code")
+		address := victim.returning(s.connectURL(), crashPersona)
+		checkError(t, victim.get(with(address, map[string]string{"code": stolen})), "invalid_grant")
+		checkNoReturn(t, victim.get(address)) // the attempt has ended
+		if got := s.countConnections(); got != 0 || l.grants != 0 {
+			t.Errorf("there are %d connections, and %d codes were exchanged", got, l.grants)
+		}
+
+		existing := s.connect(crashPersona, "approve").Get("org_connection_id")
+		s.settle(1)
+		stored, back := s.snapshot(), s.browser()
+		address = back.returning(s.reconnectURL(existing), crashPersona)
+		checkError(t, back.get(with(address, map[string]string{"code": stolen})), "invalid_grant")
+		s.checkUnchanged(t, stored, "a code brought to a reconnect")
+	})
+}
+
+// TestAnAnswerOfAnotherServerConnectsNobody: a portal that promises iss must send its own (RFC 9207), and the code goes
+// to nobody else.
+func TestAnAnswerOfAnotherServerConnectsNobody(t *testing.T) {
+	t.Parallel()
+	for name, iss := range map[string]string{
+		"none": "", "another portal's": "https://another-portal.example", "one that begins like it": baseURL + "/sandbox/fhirs",
+		"with a slash": "/",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStack(t, options{})
+				l, b := s.keepLedger(), s.browser()
+				address := b.returning(s.connectURL(), crashPersona)
+				own := address.Query().Get("iss")
+				if own == "" {
+					t.Fatal("the portal sends no iss")
+				}
+				if iss == "/" {
+					iss = own + "/"
+				}
+				checkError(t, b.get(with(address, map[string]string{"iss": iss})), "svc_invalid_request")
+				checkNoReturn(t, b.get(address))
+				if got := s.countConnections(); got != 0 || l.grants != 0 {
+					t.Errorf("there are %d connections, and %d codes were exchanged", got, l.grants)
+				}
+			})
+		})
+	}
+}
+
+// TestAPortalCannotAnswerForAnother: the victim signs in at an honest portal while a dishonest one, which names the
+// honest one's issuer or none, sends the browser back for its own attempt.
+func TestAPortalCannotAnswerForAnother(t *testing.T) {
+	t.Parallel()
+	for _, switched := range []string{"iss:wrong", "label:other", "iss:missing"} {
+		t.Run(switched, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStack(t, options{})
+				l, b := s.keepLedger(), s.browser()
+				honest := b.returning(s.connectURL(), crashPersona).Query()
+				other := b.returning(s.connectURLOf(quirk{with: switched}), crashPersona)
+				mixed := with(other, map[string]string{"code": honest.Get("code"), "iss": honest.Get("iss")})
+				checkError(t, b.get(mixed), "svc_invalid_request")
+				if got := s.countConnections(); got != 0 || l.refused != 0 || l.grants != 0 {
+					t.Errorf("there are %d connections, and the code went to a portal %d times", got, l.refused+l.grants)
+				}
+			})
+		})
+	}
+}
+
+// TestAReturnBelongsToWhoseStateItIs: with attempts of two organisations in one browser, the result of each goes to its
+// own redirect URI and webhook, and the stranger's hears nothing.
+func TestAReturnBelongsToWhoseStateItIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		stranger := s.newStranger()
+		s.subscribe(webhook.ConnectionFailed)
+		b := s.browser()
+		theirs := b.returning(stranger.connectURL(), "alder-maple")
+		ours := b.returning(s.connectURL(), crashPersona)
+
+		mixed := b.get(with(theirs, map[string]string{"state": ours.Query().Get("state")}))
+		if got := checkError(t, mixed, "invalid_grant"); got.Get("external_state") != "state-9" || mixed.location().Path != "/_local/return" {
+			t.Errorf("the owner got %v at %s", got, mixed.location().Path)
+		}
+		own := b.get(theirs).location() // theirs is still open, and theirs alone
+		if own == nil || own.Path != "/_local/return/stranger" || own.Query().Get("connection_status") != "authorized" {
+			t.Fatalf("the stranger's own attempt ended at %v", own)
+		}
+		done := b.get(b.returning(s.connectURL(), crashPersona)).location()
+		if done == nil || done.Path != "/_local/return" || done.Query().Get("connection_status") != "authorized" {
+			t.Fatalf("the owner's attempt ended at %v", done)
+		}
+		s.settle(1)
+		if failed, made := s.events("patient.connection_failed"), s.events("patient.connection_success"); len(failed) != 1 || len(made) != 1 {
+			t.Errorf("the owner was told %d failures and %d successes, want one each", len(failed), len(made))
+		}
+		stranger.checkHeardOnly(t, own.Query().Get("org_connection_id"))
+		for id, reader := range map[string][2]string{
+			done.Query().Get("org_connection_id"): {stranger.publicID, stranger.key},
+			own.Query().Get("org_connection_id"):  {s.seeded.Organisations[0].PublicID, s.seeded.Organisations[0].PrivateKey},
+		} {
+			if got := s.call(http.MethodGet, "/bridge/org_connection/"+id, reader[0], reader[1], nil); got.status != http.StatusNotFound {
+				t.Errorf("one organisation reads the other's connection: %d", got.status)
+			}
+		}
+	})
+}
+
+// TestAReturnIsTooLateAfterHalfAnHour: the attempt has expired, wherever its browser was.
+func TestAReturnIsTooLateAfterHalfAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		b := s.browser()
+		address := b.returning(s.connectURL(), crashPersona)
+		<-time.After(30 * time.Minute)
+		checkNoReturn(t, b.get(address))
+		if got := s.countConnections(); got != 0 {
+			t.Errorf("there are %d connections", got)
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/ids"
+)
+
+// TestNobodyReconnectsTheConnectionOfOthers: of another organisation, or with the live credential one of test mode, in a
+// browser and for a widget. The answer is that of an unknown connection.
+func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		s.settle(1)
+		stranger, live, before := s.newStranger(), s.seeded.Organisations[1], s.snapshot()
+		liveURL := func(id string) string {
+			return baseURL + "/bridge/reconnect?" + url.Values{
+				"public_id": {live.PublicID}, "redirect_uri": {live.RedirectURI}, "reconnect_org_connection_id": {id}, "external_state": {"theirs"},
+			}.Encode()
+		}
+		for _, asked := range []string{id, strings.ToUpper(id), ids.Random(), "x", s.tenant() + "#CONN#" + id, "../" + id} {
+			for redirect, address := range map[string]string{stranger.redirect: stranger.reconnectURL(asked), live.RedirectURI: liveURL(asked)} {
+				target, err := url.Parse(address)
+				must(t, err)
+				b := s.browser()
+				got := b.get(target).location()
+				if got == nil || !strings.HasPrefix(got.String(), redirect+"?") || got.Query().Get("error") != "svc_invalid_request" ||
+					got.Query().Get("error_description") != "reconnect_org_connection_id is not known." || got.Query().Get("external_state") != "theirs" || len(b.cookies) != 0 {
+					t.Errorf("%s of %s leads to %v", asked, redirect, got)
+				}
+			}
+			for _, publicID := range []string{stranger.publicID, live.PublicID} {
+				got := s.call(http.MethodPost, "/bridge/attempts?public_id="+publicID, "", "", map[string]string{"reconnect_org_connection_id": asked})
+				if got.status != http.StatusBadRequest || got.Error != "svc_invalid_request" {
+					t.Errorf("an attempt of %s answered %d %s", asked, got.status, got.raw)
+				}
+			}
+		}
+		s.checkUnchanged(t, before, "reconnecting another's connection")
+		s.settle(1)
+		stranger.checkHeardOnly(t, "")
+	})
+}
+
+// TestNobodyDisconnectsTheConnectionOfOthers: the answer is that of an unknown connection, and nothing has changed.
+func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		l := s.keepLedger()
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		s.startExport(id)
+		s.settle(2)
+		stranger, live, own := s.newStranger(), s.seeded.Organisations[1], s.seeded.Organisations[0]
+		before := s.snapshot()
+		unknown := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+ids.Random(), nil)
+		for _, who := range [][2]string{{stranger.publicID, stranger.key}, {live.PublicID, live.PrivateKey}} {
+			got := s.call(http.MethodDelete, "/bridge/org_connection/"+id, who[0], who[1], nil)
+			if got.status != http.StatusNotFound || got.Error != unknown.Error || got.Description != unknown.Description {
+				t.Errorf("DELETE answered %d %s, and for an unknown one %s", got.status, got.raw, unknown.raw)
+			}
+		}
+		for _, who := range [][2]string{{"", ""}, {own.PublicID, stranger.key}, {own.PublicID, ""}} {
+			if got := s.call(http.MethodDelete, "/bridge/org_connection/"+id, who[0], who[1], nil); got.status != http.StatusUnauthorized {
+				t.Errorf("DELETE without the key answered %d", got.status)
+			}
+		}
+		s.settle(2)
+		s.checkUnchanged(t, before, "disconnecting another's connection")
+		s.checkDownload(crashPersona)
+		if len(l.revoked) != 0 {
+			t.Error("the portal was asked to revoke something")
+		}
+	})
+}
+
+// TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour: a link that somebody else has made binds nobody's sign-in
+// (decisions section 8).
+func TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID}
+		made := s.makeAttempt(ask)
+		start, err := url.Parse(made.URL)
+		must(t, err)
+		for _, site := range []http.Header{
+			nil,
+			{"Sec-Fetch-Site": {"cross-site"}},
+			{"Sec-Fetch-Site": {"same-site"}},
+			{"Sec-Fetch-Site": {"none"}},
+			{"Sec-Fetch-Site": {""}},
+			{"Sec-Fetch-Site": {"SAME-ORIGIN"}},
+			{"Origin": {host}, "Referer": {baseURL}},
+		} {
+			b := s.browser()
+			b.header = site
+			checkNoReturn(t, b.get(start))
+			if len(b.cookies) != 0 {
+				t.Errorf("%v gets a cookie", site)
+			}
+		}
+		own, other := s.browser(), s.browser()
+		own.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
+		other.header = own.header
+		address := own.returning(made.URL, crashPersona)
+		for _, b := range []*browser{own, other} {
+			checkNoReturn(t, b.get(start)) // opened before
+		}
+		checkNoReturn(t, other.get(address))
+		if got := s.watchAttempt(made).Status; got != "open" {
+			t.Errorf("the attempt is %q", got)
+		}
+		if got := own.get(address); got.status != http.StatusOK || s.watchAttempt(made).Status != "done" {
+			t.Errorf("the window that left ended with %d", got.status)
+		}
+
+		late := s.makeAttempt(ask)
+		start, err = url.Parse(late.URL)
+		must(t, err)
+		<-time.After(30 * time.Minute)
+		checkNoReturn(t, own.get(start))
+		if got := s.watchAttempt(late).Status; got != "expired" {
+			t.Errorf("the attempt is %q", got)
+		}
+	})
+}
+
+// TestThePublishedKeysArePublic: the key set has the members of RFC 7517 and 7518 that describe public keys, no others.
+func TestThePublishedKeysArePublic(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		got := s.call(http.MethodGet, "/.well-known/jwks.json", "", "", nil)
+		var set map[string][]map[string]any
+		must(t, json.Unmarshal(got.raw, &set))
+		if len(set) != 1 || len(set["keys"]) < 2 || set["keys"][0]["kty"] != "RSA" {
+			t.Fatalf("the key set is %s", got.raw)
+		}
+		for _, key := range set["keys"] {
+			for member := range key {
+				if !slices.Contains([]string{"kty", "kid", "use", "key_ops", "alg", "n", "e", "crv", "x", "y"}, member) {
+					t.Errorf("a key shows %s", member)
+				}
+			}
+			if key["use"] != "sig" || key["kid"] == "" {
+				t.Errorf("a key is %v", key)
+			}
+		}
+	})
+}

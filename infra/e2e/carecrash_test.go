@@ -1,0 +1,234 @@
+package e2e_test
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+	"recordbridge/shared/webhook"
+)
+
+// firstTick is by which call the scheduler's first run that finds something is over: a look at each shard, a claim and a
+// message. What the worker does takes fewer calls.
+const firstTick = store.DueShards + 4
+
+// carers are the functions that act on connections. To the scheduler every connection that is due is the same, so that
+// one scenario is enough for it but in a soak.
+func carers() []string {
+	if os.Getenv("RECORDBRIDGE_SOAK") == "" {
+		return []string{"RefreshWorkerFunction"}
+	}
+	return []string{"RefreshWorkerFunction", "RefreshSchedulerFunction"}
+}
+
+// TestKeepingAliveSurvivesACrashAnywhere: the tokens are renewed, due again and usable. Where the worker died with the
+// new refresh token in its hands, the old one is tried once more, and the connection ends as rotation_lost.
+func TestKeepingAliveSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for function, mayLose := range map[string]bool{"RefreshWorkerFunction": true, "RefreshSchedulerFunction": false} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			lost := 0
+			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
+				t.Helper()
+				l := s.keepLedger()
+				id := s.connect(crashPersona, "approve").Get("org_connection_id")
+				<-time.After(11 * 24 * time.Hour)
+				s.settle(2)
+				inDoubt := l.refreshes() == 1 && s.tokens(id).number("version") == 1
+				s.settleSlowly(3)
+				if inDoubt {
+					lost++
+					s.checkRevoked(id, "rotation_lost")
+					l.checkUses(t, 2)
+					return
+				}
+				s.checkCaredFor(t, id)
+				<-time.After(2 * time.Hour) // the export has to renew the tokens, which an old refresh token could not
+				s.startExport(id)
+				s.settle(2)
+				s.checkDownload(crashPersona)
+				s.checkStatus(id, "authorized")
+				l.checkUses(t, 1)
+			})
+			if (lost > 0) != mayLose {
+				t.Errorf("%d crashes lost the rotation", lost)
+			}
+		})
+	}
+}
+
+// settleSlowly lets quarters of an hour pass: longer than the visibility timeout of the refresh queue.
+func (s *stack) settleSlowly(quarters int) {
+	s.t.Helper()
+	for range quarters {
+		s.pass(15 * time.Minute)
+	}
+}
+
+// checkCaredFor: the connection is authorized, has been refreshed, and is due again within a week and a half.
+func (s *stack) checkCaredFor(t *testing.T, id string) {
+	t.Helper()
+	s.checkStatus(id, "authorized")
+	found := s.connection(id)
+	next, err := time.Parse(time.RFC3339Nano, found.text("refresh_at"))
+	if err != nil || time.Until(next) < 3*24*time.Hour || time.Until(next) > 11*24*time.Hour {
+		t.Errorf("the next refresh is at %v: %v", next, err)
+	}
+	if found.text("due_at") != found.text("refresh_at") {
+		t.Errorf("it is due at %s, and to be refreshed at %s", found.text("due_at"), found.text("refresh_at"))
+	}
+	if held := s.tokens(id); held["sealed"] == nil || held.number("version") < 2 || held.text("lease_owner") != "" {
+		t.Errorf("the tokens have version %d, leased by %q", held.number("version"), held.text("lease_owner"))
+	}
+}
+
+// TestARevocationSurvivesACrashAnywhere: revoked once, told once, and the tokens are gone. Of a refusal that nobody
+// remembers it is not known any more that it was one, so that the next one reads as a lost rotation.
+func TestARevocationSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range carers() {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
+				t.Helper()
+				l := s.keepLedger()
+				id := s.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
+				<-time.After(12 * 24 * time.Hour)
+				s.settle(2)
+				cause := "invalid_grant"
+				if s.tokens(id).text("refresh_started_at") != "" {
+					cause = "rotation_lost"
+				}
+				s.settleSlowly(3)
+				s.checkRevoked(id, cause)
+				l.checkUses(t, 2)
+				if due := s.connection(id).text("due_at"); due != "" {
+					t.Errorf("it is still due at %s", due)
+				}
+			})
+		})
+	}
+}
+
+// TestARevocationUpstreamSurvivesACrashAnywhere: the portal was asked, and nothing is left of the tokens.
+func TestARevocationUpstreamSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range carers() {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
+				t.Helper()
+				l := s.keepLedger()
+				id := s.connect(crashPersona, "approve").Get("org_connection_id")
+				if got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
+					t.Fatalf("DELETE answered %d", got.status)
+				}
+				s.settle(2)
+				s.settleSlowly(2)
+				s.checkForgotten(t, id)
+				if len(l.revoked) != 1 {
+					t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
+				}
+				if told := s.events("patient.authorization_revoked"); len(told) != 0 {
+					t.Errorf("the organisation was told what it did itself: %v", told)
+				}
+			})
+		})
+	}
+}
+
+// checkForgotten: a connection that was given up holds nothing any more and waits for nothing.
+func (s *stack) checkForgotten(t *testing.T, id string) {
+	t.Helper()
+	s.checkStatus(id, "revoked")
+	found := s.connection(id)
+	if found.text("ended") != "disconnected" || found.text("upstream_until") != "" || found.text("due_at") != "" {
+		t.Errorf("the connection ended as %q, upstream until %q, due at %q", found.text("ended"), found.text("upstream_until"), found.text("due_at"))
+	}
+	if s.tokens(id)["sealed"] != nil {
+		t.Error("the tokens are still in reach")
+	}
+	if s.get("test-TokensTable", s.tenant()+"#UPSTREAM#"+id, "META") != nil {
+		t.Error("what the portal was to revoke is still there")
+	}
+}
+
+// TestADisconnectionSurvivesACrashAnywhere: in the middle of an export, with the file of an earlier one there. When the
+// organisation has asked again, everything has ended.
+func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	const function = "DeleteConnectionFunction"
+	sweepCrashes(t, function, func(t *testing.T, s *stack) {
+		t.Helper()
+		l := s.keepLedger()
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		s.startExport(id)
+		s.settle(2)
+		link := s.exportEvent().DownloadLinks[0].URL
+		if got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
+			t.Fatalf("a new export answered %d", got.status)
+		}
+		s.disconnectUntilDone(t, id)
+		if answer, _ := s.browser().open(link, "", ""); answer == nil || answer.status != http.StatusGone {
+			t.Error("the file can still be downloaded")
+		}
+		s.settle(3)
+		s.settleSlowly(2)
+		s.checkForgotten(t, id)
+		if got := s.objects(); len(got) != 0 {
+			t.Errorf("the bucket still holds %v", got)
+		}
+		if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 {
+			t.Errorf("%d exports failed, want the pending one", len(failed))
+		}
+		if len(l.revoked) != 1 {
+			t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
+		}
+		s.checkNothingWaits(t)
+	})
+}
+
+// disconnectUntilDone asks as a backend would: a 5xx is tried again.
+func (s *stack) disconnectUntilDone(t *testing.T, id string) {
+	t.Helper()
+	for range 60 {
+		got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+		if got.status == http.StatusOK && strings.Contains(string(got.Data), `"status":"revoked"`) {
+			return
+		}
+		checkFailure(t, got)
+		<-time.After(5 * time.Second)
+	}
+	t.Fatal("DELETE was never carried out")
+}
+
+// eventIDs are the ids under which the first organisation was told something about a subject, by type.
+func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]bool {
+	s.t.Helper()
+	found := map[string]bool{}
+	for _, d := range s.events(string(eventType)) {
+		if strings.Contains(d.Body, mentions) {
+			found[d.Headers["webhook-id"]] = true
+		}
+	}
+	return found
+}
+
+// checkToldPerGeneration: each authorisation of a connection was told once, under the id that is its own.
+func (s *stack) checkToldPerGeneration(t *testing.T, id string) {
+	t.Helper()
+	told, generation := s.eventIDs(webhook.ConnectionSucceeded, id), s.connection(id).number("generation")
+	if len(told) != generation {
+		t.Errorf("%d authorisations were told under %d ids", generation, len(told))
+	}
+	for n := 1; n <= generation; n++ {
+		if !told[webhook.EventID(org.Tenant{Mode: org.Test, OrgID: s.orgID}, webhook.ConnectionSucceeded, id, int64(n))] {
+			t.Errorf("authorisation %d was not told", n)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// TestTheCareForTokensSurvivesFaults is a sample of what a soak does with at least 100 seeds.
+func TestTheCareForTokensSurvivesFaults(t *testing.T) {
+	t.Parallel()
+	for _, first := range []uint64{2000, 2003} {
+		t.Run(fmt.Sprintf("seeds from %d", first), func(t *testing.T) {
+			t.Parallel()
+			sweepSeeds(t, first, func(done int) bool { return done < 3 }, survivePatients)
+		})
+	}
+}
+
+// patient is a connection under way, and what may become of it.
+type patient struct {
+	id, refuses string // refuses: the portal's switches
+	told        map[int]bool
+}
+
+// refusing portals withdraw the patient's consent at the first refresh.
+const refusing = "refresh-fails:invalid_grant,fails-first:1"
+
+// survivePatients is the life of some connections over weeks, of patients and a backend who try again when they are told
+// to: a connection ends only where the portal refused, the organisation asked or a worker died with the new refresh
+// token in its hands, each end is told once, nothing is pending and no tokens are left over.
+func survivePatients(t *testing.T, o ordeal) {
+	t.Helper()
+	o.pollers = 1 + o.luck.IntN(2)*2
+	portals := []string{"label:plain", "label:plain", refusing, "refresh-fails:500,fails-first:3", "refresh-fails:html,fails-first:2"}
+	o.begin()
+	patients := make([]*patient, 0, 3)
+	for range 2 + o.luck.IntN(2) {
+		portal := portals[o.luck.IntN(len(portals))]
+		id := o.signInUntilAuthorized(t, o.connectURLOf(quirk{with: portal}), crashPersona)
+		patients = append(patients, &patient{id: id, refuses: portal, told: map[int]bool{}})
+	}
+	for range 2 + o.luck.IntN(3) {
+		<-time.After(time.Duration(o.luck.IntN(9*24)) * time.Hour)
+		o.settle(1 + o.luck.IntN(6))
+		for _, p := range patients {
+			o.noteEnd(p)
+			o.act(t, p)
+		}
+		if o.luck.IntN(4) == 0 {
+			o.loseMessages()
+		}
+		o.settle(o.luck.IntN(4))
+	}
+	o.end()
+	o.settleCare()
+	for _, p := range patients {
+		o.noteEnd(p)
+		o.checkLife(t, p)
+	}
+	o.checkNothingWaits(t)
+	o.checkNoTokensAreLeft(t)
+	o.checkLogsHoldNoToken(t)
+}
+
+// noteEnd remembers that a connection has been revoked, before something else becomes of it.
+func (o ordeal) noteEnd(p *patient) {
+	found := o.connection(p.id)
+	if ended := found.text("ended"); ended == "invalid_grant" || ended == "rotation_lost" {
+		p.told[found.number("generation")] = true
+	}
+}
+
+// act is what the organisation, or the patient, does with a connection next.
+func (o ordeal) act(t *testing.T, p *patient) {
+	t.Helper()
+	switch o.luck.IntN(6) {
+	case 0:
+		o.exportOrNot(t, p.id)
+	case 1:
+		o.disconnectUntilDone(t, p.id)
+	case 2:
+		if got := o.signInUntilAuthorized(t, o.reconnectURL(p.id), crashPersona); got != p.id {
+			t.Errorf("the patient of %s came back to %s", p.id, got)
+		}
+	}
+}
+
+// exportOrNot asks for an export of a connection that may have ended.
+func (o ordeal) exportOrNot(t *testing.T, id string) {
+	t.Helper()
+	for range 60 {
+		got := o.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
+		if got.status == http.StatusOK || got.status == http.StatusConflict && got.Error == "svc_connection_not_exportable" {
+			return
+		}
+		checkFailure(t, got)
+		<-time.After(5 * time.Second)
+	}
+	t.Fatal("POST ehi-export was never answered")
+}
+
+// settleCare lets time pass until no connection is due and no row or queue has anything left to do.
+func (s *stack) settleCare() {
+	s.t.Helper()
+	s.settle(2)
+	for n := 0; n < 150 && (len(s.overdue()) > 0 || len(s.pending()) > 0); n++ {
+		step := 15 * time.Minute
+		if n > 8 {
+			step = time.Hour
+		}
+		s.pass(step)
+	}
+}
+
+// overdue lists the connections whose time has come, or from which something is still to be taken back.
+func (s *stack) overdue() []string {
+	s.t.Helper()
+	var found []string
+	for _, key := range s.list("test-ConnectionTable", s.tenant()+"#CONN") {
+		stored := s.get("test-ConnectionTable", key, "META")
+		due, err := time.Parse(time.RFC3339Nano, stored.text("due_at"))
+		if stored.text("upstream_until") != "" || err == nil && !time.Now().Before(due) {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+// checkLife: the connection is whole, ended for a reason that there was, and the organisation heard of each revocation.
+func (o ordeal) checkLife(t *testing.T, p *patient) {
+	t.Helper()
+	found := o.connection(p.id)
+	died := o.crashed("RefreshWorkerFunction") || o.crashed("ExportWorkerFunction")
+	status, ended := found.text("status"), found.text("ended")
+	switch {
+	case status == "authorized" && ended == "" && found.text("refresh_at") != "":
+	case status == "revoked" && ended == "disconnected":
+	case status == "revoked" && ended == "invalid_grant" && p.refuses == refusing:
+	case status == "revoked" && ended == "rotation_lost" && died:
+		t.Log("a rotation was lost")
+	default:
+		t.Errorf("the connection at %s is %s because of %q, due at %q (workers died: %v)", p.refuses, status, ended, found.text("due_at"), died)
+	}
+	if isHeld := o.tokens(p.id)["sealed"] != nil; isHeld != (status == "authorized") {
+		t.Errorf("the connection is %s, and holds tokens: %v", status, isHeld)
+	}
+	want := map[string]bool{}
+	for generation := range p.told {
+		want[webhook.EventID(org.Tenant{Mode: org.Test, OrgID: o.orgID}, webhook.AuthorizationEnded, p.id, int64(generation))] = true
+	}
+	if got := o.eventIDs(webhook.AuthorizationEnded, p.id); !maps.Equal(got, want) {
+		t.Errorf("revocations were told as %v, want %v", got, want)
+	}
+	o.checkToldPerGeneration(t, p.id)
+}
+
+// checkNoTokensAreLeft: whatever is sealed in the tokens table belongs to an authorized connection.
+func (s *stack) checkNoTokensAreLeft(t *testing.T) {
+	t.Helper()
+	for _, item := range s.browse("test-TokensTable") {
+		if item["sealed"] == nil {
+			continue
+		}
+		var key struct{ S string }
+		must(t, json.Unmarshal(item["pk"], &key))
+		if got := s.get("test-ConnectionTable", key.S, "META").text("status"); got != "authorized" {
+			t.Errorf("%s holds tokens, and the connection is %q", key.S, got)
+		}
+	}
+}
+
+// checkLogsHoldNoToken greps what the functions have logged for what only tokens and codes are called.
+func (s *stack) checkLogsHoldNoToken(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	logged := s.logs.String()
+	for _, word := range []string{"refresh_token=", "access_token", "code=", "state=", "code_verifier"} {
+		if at := strings.Index(logged, word); at >= 0 {
+			t.Errorf("%q is in the log: %s", word, logged[max(at-300, 0):min(at+100, len(logged))])
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// mostAtOnce refreshes may be under way at a token endpoint (issue 5, item 7).
+	mostAtOnce = 4
+	// The surge guard steps in when so many refreshes were answered in so much time, nearly all of them with a refusal;
+	// then the second refusal counts, so much later.
+	surgeFrom, surgeWindow, secondAfter = 50, 15 * time.Minute, time.Hour
+)
+
+// crowdSize is how many patients there are at each portal.
+const crowdSize = 100
+
+// crowd is the connections of one portal that are all due at the same time.
+type crowd struct {
+	with     string
+	path     string            // of the portal
+	refresh  map[string]string // the first refresh token, by connection
+	now, max int               // refreshes under way
+}
+
+// TestACrowdThatIsDueAtOnce: three portals with a hundred connections each, all of them due. No portal is asked for more than
+// 4 refreshes at once; who fails loses nobody; who refuses everyone is believed for the first few only, and then when
+// it says so again an hour later; each revocation is told once.
+func TestACrowdThatIsDueAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		l := s.keepLedger()
+		healthy := s.gather(l, "label:well")
+		broken := s.gather(l, "refresh-fails:500")
+		surging := s.gather(l, "refresh-fails:invalid_grant")
+		s.watchCrowds(l, healthy, broken, surging)
+		<-time.After(11 * 24 * time.Hour)
+		s.pollers = 5
+		for n := 0; n < 60 && s.remaining(surging) > 0; n++ {
+			if n == 10 {
+				<-time.After(30 * time.Minute) // nobody is held that shortly
+			}
+			s.pass(time.Minute)
+		}
+		for _, c := range []*crowd{healthy, broken, surging} {
+			if c.max < 2 || c.max > mostAtOnce {
+				t.Errorf("%s: %d refreshes were under way at once, want at most %d", c.with, c.max, mostAtOnce)
+			}
+		}
+		for id := range healthy.refresh {
+			s.checkCaredFor(t, id)
+		}
+		for id := range broken.refresh {
+			if got := s.connection(id); got.text("status") != "authorized" || got.text("ended") != "" || s.tokens(id)["sealed"] == nil {
+				t.Errorf("at a portal that fails, a connection is %s because of %q", got.text("status"), got.text("ended"))
+			}
+		}
+		s.checkSurge(t, l, surging)
+	})
+}
+
+// gather connects patients to a portal.
+func (s *stack) gather(l *ledger, with string) *crowd {
+	s.t.Helper()
+	address := s.connectURLOf(quirk{with: with})
+	c := &crowd{with: with, path: "/sandbox/with/" + with + "/", refresh: map[string]string{}}
+	for range crowdSize {
+		answer, last := s.browser().open(address, crashPersona, "approve")
+		if answer != nil {
+			s.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
+		}
+		c.refresh[last.Query().Get("org_connection_id")] = l.newest
+	}
+	return c
+}
+
+// watchCrowds makes every refresh take a second, and counts those under way.
+func (s *stack) watchCrowds(l *ledger, crowds ...*crowd) {
+	var mu sync.Mutex
+	count := func(path string, change int) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range crowds {
+			if strings.Contains(path, c.path) {
+				c.now += change
+				c.max = max(c.max, c.now)
+			}
+		}
+	}
+	s.outside = func(r *http.Request) *http.Response {
+		if !isTokenRequest(r) {
+			return l.serve(r)
+		}
+		count(r.URL.Path, 1)
+		defer count(r.URL.Path, -1)
+		<-time.After(time.Second) // virtual: the test runs inside testing/synctest
+		return l.serve(r)
+	}
+}
+
+// remaining counts the connections of a crowd that are not revoked.
+func (s *stack) remaining(c *crowd) int {
+	n := 0
+	for id := range c.refresh {
+		if s.connection(id).text("status") != "revoked" {
+			n++
+		}
+	}
+	return n
+}
+
+// checkSurge: everybody was revoked and told of once, and nobody at the first refusal once the guard had stepped in.
+func (s *stack) checkSurge(t *testing.T, l *ledger, c *crowd) {
+	t.Helper()
+	first := make([]time.Time, 0, len(c.refresh))
+	for _, token := range c.refresh {
+		if len(l.shown[token]) == 0 {
+			t.Fatal("a refresh token was never used")
+		}
+		first = append(first, l.shown[token][0])
+	}
+	told, held := s.revocations(), 0
+	for id, token := range c.refresh {
+		if got := s.connection(id); got.text("ended") != "invalid_grant" || s.tokens(id)["sealed"] != nil {
+			t.Errorf("a connection is %s because of %q", got.text("status"), got.text("ended"))
+		}
+		times := l.shown[token]
+		before := 0
+		for _, at := range first {
+			if at.Before(times[0]) && times[0].Sub(at) < surgeWindow {
+				before++
+			}
+		}
+		guarded := before >= surgeFrom
+		if guarded {
+			held++
+		}
+		last := times[len(times)-1]
+		if len(times) > 2 || guarded && (len(times) < 2 || last.Sub(times[0]) < secondAfter) {
+			t.Errorf("refused at %v after %d others", times, before)
+		}
+		if len(told[id]) != 1 || told[id][0].Sub(last).Abs() > time.Minute {
+			t.Errorf("refused last at %v, and told at %v", last, told[id])
+		}
+	}
+	if held < len(first)/4 || len(told) != len(c.refresh) {
+		t.Errorf("the guard held %d of %d, and %d revocations were told", held, len(first), len(told))
+	}
+	t.Logf("%d refused over %s, %d of them held", len(first), slices.MaxFunc(first, time.Time.Compare).Sub(slices.MinFunc(first, time.Time.Compare)), held)
+}
+
+// revocations are the times of those that the first organisation was told of, by connection.
+func (s *stack) revocations() map[string][]time.Time {
+	s.t.Helper()
+	told := map[string][]time.Time{}
+	for _, d := range s.events(string(webhook.AuthorizationEnded)) {
+		var body struct {
+			Date time.Time `json:"date"`
+			Data struct {
+				ID string `json:"org_connection_id"`
+			} `json:"data"`
+		}
+		must(s.t, json.Unmarshal([]byte(d.Body), &body))
+		told[body.Data.ID] = append(told[body.Data.ID], body.Date)
+	}
+	return told
+}

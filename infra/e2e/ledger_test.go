@@ -1,0 +1,118 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ledger notes what the portals were asked about tokens, and what they gave.
+type ledger struct {
+	stack *stack
+
+	mu      sync.Mutex
+	grants  int                    // that a code was exchanged for
+	refused int                    // codes
+	grantOf map[string]int         // of a refresh token, from 1
+	shown   map[string][]time.Time // when a refresh token was used, or was tried to be
+	latest  string                 // the refresh token that was used last
+	newest  string                 // the refresh token that was given last for a code
+	revoked map[string]int         // tokens that a portal was asked to revoke
+}
+
+// keepLedger stands between the service and the portals from now on.
+func (s *stack) keepLedger() *ledger {
+	l := &ledger{stack: s, grantOf: map[string]int{}, shown: map[string][]time.Time{}, revoked: map[string]int{}}
+	s.outside = l.serve
+	return l
+}
+
+// serve passes requests about tokens on to the portal.
+func (l *ledger) serve(r *http.Request) *http.Response {
+	if !isTokenRequest(r) && !strings.HasSuffix(r.URL.Path, "/oauth/revoke") {
+		return nil
+	}
+	form, answer := l.stack.passOn(r)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var given struct {
+		RefreshToken string `json:"refresh_token"`
+	}
+	_ = json.Unmarshal(answer.Body.Bytes(), &given) // a page of HTML gives nothing
+	switch form.Get("grant_type") {
+	case "authorization_code":
+		if answer.Code == http.StatusOK {
+			l.grants++
+			l.grantOf[given.RefreshToken], l.newest = l.grants, given.RefreshToken
+		} else {
+			l.refused++
+		}
+	case "refresh_token":
+		used := form.Get("refresh_token")
+		l.shown[used], l.latest = append(l.shown[used], time.Now()), used
+		if given.RefreshToken != "" {
+			l.grantOf[given.RefreshToken] = l.grantOf[used]
+		}
+	default:
+		l.revoked[form.Get("token")]++
+	}
+	return answer.Result()
+}
+
+// passOn has the portal answer a request, and reads its form.
+func (s *stack) passOn(r *http.Request) (url.Values, *httptest.ResponseRecorder) {
+	body, err := io.ReadAll(r.Body)
+	must(s.t, err)
+	form, err := url.ParseQuery(string(body))
+	must(s.t, err)
+	in := httptest.NewRequest(r.Method, r.URL.RequestURI(), bytes.NewReader(body)).WithContext(r.Context())
+	in.Header, in.Host, in.RemoteAddr = r.Header.Clone(), r.URL.Host, "127.0.0.1:40000"
+	answer := httptest.NewRecorder()
+	s.gateway.ServeHTTP(answer, in)
+	return form, answer
+}
+
+func isTokenRequest(r *http.Request) bool {
+	return strings.Contains(r.URL.Path, "/sandbox/") && strings.HasSuffix(r.URL.Path, "/oauth/token")
+}
+
+// refreshes is how often a refresh token was used, all of them together.
+func (l *ledger) refreshes() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, times := range l.shown {
+		n += len(times)
+	}
+	return n
+}
+
+// checkUses: no refresh token was used more than so many times. Twice is right only after a crash that left the first
+// use without an end.
+func (l *ledger) checkUses(t *testing.T, most int) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, times := range l.shown {
+		if len(times) > most {
+			t.Errorf("a refresh token was used %d times, want at most %d", len(times), most)
+		}
+	}
+}
+
+// checkLatest: the refresh token that was used last is of the last grant.
+func (l *ledger) checkLatest(t *testing.T) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if got := l.grantOf[l.latest]; got != l.grants {
+		t.Errorf("the refresh token that was used last is of grant %d of %d", got, l.grants)
+	}
+}

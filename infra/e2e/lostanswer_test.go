@@ -1,0 +1,54 @@
+package e2e_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestAnAnswerThatGotLostIsAskedForOnceMore: a proxy loses the portal's answer to a refresh. That says nothing about the
+// consent; a portal that goes on taking the old refresh token keeps its connection, one that has replaced it ends it,
+// as rotation_lost.
+func TestAnAnswerThatGotLostIsAskedForOnceMore(t *testing.T) {
+	t.Parallel()
+	for portal, ended := range map[string]string{"rotation:none": "", "rotation:rolling": "", "rotation:one-time": "rotation_lost"} {
+		t.Run(portal, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStack(t, options{})
+				id := s.connectTo(quirk{with: portal}).Get("org_connection_id")
+				l, lost := s.keepLedger(), 0
+				s.outside = func(r *http.Request) *http.Response {
+					answer := l.serve(r)
+					if answer == nil || lost > 0 {
+						return answer
+					}
+					lost++
+					return &http.Response{
+						StatusCode: http.StatusBadGateway, Header: http.Header{"Content-Type": {"text/html"}},
+						Body: io.NopCloser(strings.NewReader("<h1>Bad Gateway</h1>")), Request: r,
+					}
+				}
+				<-time.After(11 * 24 * time.Hour)
+				s.settle(2)
+				s.checkStatus(id, "authorized")
+				if got := s.connection(id).number("setbacks"); lost != 1 || got != 1 {
+					t.Errorf("%d answers were lost, and the connection counts %d setbacks", lost, got)
+				}
+				s.settleSlowly(2)
+				if ended != "" {
+					s.checkRevoked(id, ended)
+					l.checkUses(t, 2)
+					return
+				}
+				s.checkCaredFor(t, id)
+				s.startExport(id)
+				s.settle(2)
+				s.checkDownload(crashPersona)
+			})
+		})
+	}
+}

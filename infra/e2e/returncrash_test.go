@@ -1,0 +1,162 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+)
+
+// TestReconnectingSurvivesACrashAnywhere: the same patient ends authorized under the same id, with the tokens of the
+// last sign-in, or is told to try again and can.
+func TestReconnectingSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	disconnect := func(t *testing.T, s *stack, id string) { t.Helper(); s.disconnectUntilDone(t, id) }
+	for _, function := range []string{"ReconnectFunction", "CallbackFunction"} {
+		for name, prepare := range map[string]func(t *testing.T, s *stack, id string){
+			"an authorized one": func(*testing.T, *stack, string) {}, "a disconnected one": disconnect,
+		} {
+			t.Run(function+" for "+name, func(t *testing.T) {
+				t.Parallel()
+				sweepCrashes(t, function, func(t *testing.T, s *stack) {
+					t.Helper()
+					life := s.spare(function)
+					id := s.connect(crashPersona, "approve").Get("org_connection_id")
+					prepare(t, s, id)
+					life()
+					l := s.keepLedger()
+					l.grants = 1 // the one before has another number
+					answer, last := s.browser().open(s.reconnectURL(id), crashPersona, "approve")
+					s.disarm(function)
+					if answer != nil {
+						checkTryAgain(t, answer)
+					} else if last.Query().Get("connection_status") != "authorized" {
+						checkText(t, last.Query().Get("error"), last.Query().Get("error_description"))
+					}
+					s.checkBack(t, l, id)
+				})
+			})
+		}
+	}
+}
+
+// checkBack: trying again works, and from then on only tokens of that sign-in are used.
+func (s *stack) checkBack(t *testing.T, l *ledger, id string) {
+	t.Helper()
+	back := s.reconnect(id, crashPersona)
+	if back.Get("org_connection_id") != id || back.Get("connection_status") != "authorized" {
+		t.Fatalf("trying again gave %v", back)
+	}
+	s.settle(2)
+	s.checkToldPerGeneration(t, id)
+	<-time.After(2 * time.Hour) // the export has to renew the tokens
+	s.startExport(id)
+	s.settle(3)
+	s.checkDownload(crashPersona)
+	s.checkStatus(id, "authorized")
+	l.checkUses(t, 1)
+	l.checkLatest(t)
+	if len(s.list("test-ConnectionTable", s.tenant()+"#CONN")) != 1 {
+		t.Error("reconnecting made another connection")
+	}
+	if s.get("test-TokensTable", s.tenant()+"#UPSTREAM#"+id, "META") != nil {
+		t.Error("something of the earlier grant is still to be revoked")
+	}
+}
+
+func (s *stack) reconnectURL(id string) string {
+	test := s.seeded.Organisations[0]
+	return baseURL + "/bridge/reconnect?" + url.Values{
+		"public_id": {test.PublicID}, "redirect_uri": {test.RedirectURI}, "reconnect_org_connection_id": {id},
+	}.Encode()
+}
+
+// spare puts the crash of a function off until what is returned is called.
+func (s *stack) spare(function string) (resume func()) {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	armed := f.life
+	f.life, f.serve = nil, nil
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.life, f.serve = armed, nil
+	}
+}
+
+// TestAWidgetsSignInSurvivesACrashAnywhere: whoever is told to try again can, and the attempt tells how it went.
+func TestAWidgetsSignInSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range []string{"CreateAttemptFunction", "ConnectFunction", "CallbackFunction", "GetAttemptFunction"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepCrashes(t, function, func(t *testing.T, s *stack) {
+				t.Helper()
+				done := s.signInByWidget(t)
+				s.disarm(function)
+				if done.Result.ConnectionStatus != "authorized" || done.Result.ExternalState != "state-9" {
+					t.Fatalf("the attempt is %+v", done)
+				}
+				s.checkConnectionsAreWhole(t)
+				s.settle(2)
+				s.checkToldPerGeneration(t, done.Result.ConnectionID)
+			})
+		})
+	}
+}
+
+// signInByWidget makes attempts until one is done, as a person does who reads what the pages say.
+func (s *stack) signInByWidget(t *testing.T) watched {
+	t.Helper()
+	for range 5 {
+		made := s.makeAttemptUntilMade(t)
+		window := s.browser()
+		window.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
+		answer, last := window.open(made.URL, crashPersona, "approve")
+		if answer == nil {
+			t.Fatalf("the window ended at %v", last)
+		}
+		if answer.status != http.StatusOK {
+			checkTryAgain(t, answer)
+		}
+		if got := s.watchUntilAnswered(t, made); got.Status == "done" {
+			return got
+		}
+	}
+	t.Fatal("the widget's patient was never connected")
+	return watched{}
+}
+
+func (s *stack) makeAttemptUntilMade(t *testing.T) attempt {
+	t.Helper()
+	path := "/bridge/attempts?public_id=" + url.QueryEscape(s.seeded.Organisations[0].PublicID)
+	body := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_id": "patient-7", "external_state": "state-9"}
+	for range 5 {
+		made := s.call(http.MethodPost, path, "", "", body)
+		if made.status == http.StatusOK {
+			var of attempt
+			must(t, json.Unmarshal(made.Data, &of))
+			return of
+		}
+		checkFailure(t, made)
+	}
+	t.Fatal("no attempt was ever made")
+	return attempt{}
+}
+
+func (s *stack) watchUntilAnswered(t *testing.T, of attempt) watched {
+	t.Helper()
+	for range 5 {
+		status, got := s.readAttempt(of, s.seeded.Organisations[0].PublicID)
+		if status == http.StatusOK {
+			return got
+		}
+		if status < http.StatusInternalServerError {
+			t.Fatalf("the attempt answered %d", status)
+		}
+	}
+	t.Fatal("the attempt was never read")
+	return watched{}
+}
