@@ -24,6 +24,7 @@ func createEndpoint(ctx context.Context, o *operator.Operator, args []string) (a
 	flags.StringVar(&r.ClientID, "client-id", "", "our client id there (default: as registered at the platform)")
 	flags.StringVar(&r.AuthID, "client-auth", "", "how the client proves who it is, from client create (default: a public client)")
 	flags.StringVar(&r.Scope, "scope", "", "scopes to ask for, separated by spaces (default: as the platform and its discovery say)")
+	flags.StringVar(&e.Overrides, "override", "", "what is different there from the platform's profile, as YAML: 'authorize: {aud: none}'")
 	access := flags.String("access", "", "instead of -scope: the platform's scopes with reading spelt rs (version 2) or read (version 1)")
 	if err := parse(flags, args); err != nil {
 		return nil, err
@@ -42,6 +43,16 @@ func createEndpoint(ctx context.Context, o *operator.Operator, args []string) (a
 		r.Scope = known.Scope(*access)
 	}
 	return map[string]any{"endpoint_id": e.ID, "brand_id": e.BrandID, "portal_id": e.PortalID}, o.AddKnownEndpoint(ctx, e, r)
+}
+
+func overrideEndpoint(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("endpoint override", flag.ContinueOnError)
+	id := flags.String("endpoint", "", "endpoint id")
+	overrides := flags.String("override", "", "what is different there from the platform's profile, as YAML; empty for nothing any more")
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	return map[string]any{"endpoint_id": *id, "overrides": *overrides}, o.OverrideEndpoint(ctx, *id, *overrides)
 }
 
 func listPlatforms(context.Context, *operator.Operator, []string) (any, error) {

@@ -43,7 +43,8 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   webhook create      -org ID -mode test|live -url URL [-type TYPE ...]
   webhook test        -org ID -mode test|live
   endpoint create     -fhir-base URL -platform TYPE -mode test|live -name NAME
-                      [-client-id ID [-client-auth ID] [-scope SCOPES | -access rs|read]]
+                      [-client-id ID [-client-auth ID] [-scope SCOPES | -access rs|read]] [-override YAML]
+  endpoint override   -endpoint ID [-override YAML]
   platform list
   platform show       -platform TYPE
   client create       -method client_secret_basic|client_secret_post -secret-file FILE|- [-org ID -mode test|live]
@@ -68,6 +69,7 @@ func commands(input io.Reader) map[string]command {
 		"webhook create":      createWebhook,
 		"webhook test":        testWebhook,
 		"endpoint create":     createEndpoint,
+		"endpoint override":   overrideEndpoint,
 		"platform list":       listPlatforms,
 		"platform show":       showPlatform,
 		"client create":       reading(input, createClient),

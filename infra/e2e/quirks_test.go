@@ -16,6 +16,7 @@ import (
 type quirk struct {
 	with     string // switches of the sandbox
 	platform string // "" for sandbox
+	override string // what is different there from the platform's profile
 	authID   string // how our client authenticates; "" for a public client
 	refused  string // the error that the application gets; "" when the connection is made
 	later    bool   // the export is asked for two hours later, when the access token has expired
@@ -29,6 +30,7 @@ func quirks() []quirk {
 		{with: "discovery-html"},
 		{with: "token-moves:1", later: true},
 		{with: "aud:required"},
+		{with: "aud:none,nonce-required", override: "authorize: {aud: none, nonce: true}"},
 		{with: "aud:none", platform: "quest"},
 		{with: "aud:trimmed", platform: "eclinicalworks"},
 		{with: "nonce-required,id-token:signed"},
@@ -115,7 +117,7 @@ func (s *stack) connectURLOf(q quirk) string {
 	at.Sandbox.EndpointID = ids.Random()
 	must(s.t, s.operator.AddEndpoint(s.t.Context(), catalog.Endpoint{
 		ID: at.Sandbox.EndpointID, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital",
-		FHIRBase: baseURL + "/sandbox/with/" + q.with + "/fhir", PlatformType: platform, FHIRVersion: "4.0.1", Mode: string(org.Test),
+		FHIRBase: baseURL + "/sandbox/with/" + q.with + "/fhir", PlatformType: platform, FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: q.override,
 	}, catalog.Registration{ClientID: sandboxehr.DefaultClientID, AuthID: q.authID}))
 	return connectURL(at)
 }

@@ -26,6 +26,7 @@ type Endpoint struct {
 	FHIRVersion  string
 	Mode         string // "test" or "live": sandboxes are never offered to live credentials
 	Status       EndpointStatus
+	Overrides    string // what is different from the platform's profile here, in its own YAML; empty for nothing
 	Rev          int64
 }
 

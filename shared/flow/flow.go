@@ -216,9 +216,10 @@ type Upstream struct {
 	Consent time.Duration
 }
 
-// Platforms knows the platforms' manners. One that is not known gets what SMART App Launch 2.2 has for everyone.
+// Platforms knows the platforms' manners, and what an endpoint has of its own. One that is not known gets what SMART App
+// Launch 2.2 has for everyone. An error is a defect of the endpoint's overrides.
 type Platforms interface {
-	Manners(platformType, fhirBase string, authority Authority) Manners
+	Manners(endpoint catalog.Endpoint, authority Authority) (Manners, error)
 }
 
 // Authorization is what the patient is sent to the portal with (SMART App Launch 2.2, "Request authorization code").

@@ -150,11 +150,11 @@ func (w *world) Discover(_ context.Context, base string) (flow.Authority, error)
 	return w.authority, w.discover
 }
 
-func (w *world) Manners(platformType, base string, authority flow.Authority) flow.Manners {
-	if platformType != "sandbox" || base != fhirBase || authority != w.authority {
-		return flow.Manners{}
+func (w *world) Manners(e catalog.Endpoint, authority flow.Authority) (flow.Manners, error) {
+	if e.PlatformType != "sandbox" || e.FHIRBase != fhirBase || authority != w.authority {
+		return flow.Manners{}, w.fails("Manners")
 	}
-	return w.manners
+	return w.manners, w.fails("Manners")
 }
 
 func (w *world) AuthorizeURL(r flow.Authorization) (string, error) {

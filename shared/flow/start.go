@@ -91,7 +91,10 @@ func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err != nil {
 		return Attempt{}, fmt.Errorf("discover portal: %w", err)
 	}
-	manners := s.Platforms.Manners(endpoint.PlatformType, endpoint.FHIRBase, authority)
+	manners, err := s.Platforms.Manners(endpoint, authority)
+	if err != nil {
+		return Attempt{}, fmt.Errorf("platform of the endpoint: %w", err)
+	}
 	scope, now := cmp.Or(registration.Scope, manners.Scope), s.Now()
 	return Attempt{
 		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RedirectURI: r.Redirect.URI(), Reconnect: to.connection, WasEnded: to.ended,

@@ -19,7 +19,7 @@ const (
 	slotFor    = time.Minute
 	slotMargin = 15 * time.Second
 	// trafficWithin is what one call of Traffic may take, notesWithin what all of them may between the EHR's answer and
-	// the slot's release: the new refresh token, which is not stored yet, must not wait for them.
+	// the slot's release.
 	trafficWithin = 2 * time.Second
 	notesWithin   = 2 * time.Second
 	// busyFor is when scheduled work that found no slot, or could not ask, comes again at the earliest.
@@ -79,16 +79,25 @@ func (g Gate) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (t
 	return fresh, nil
 }
 
-// visit asks the endpoint from a slot, and gives the slot back whatever happens.
+// visit asks the endpoint from a slot, and gives the slot back whatever happens: after a good answer not before the
+// Keeper has stored it.
 func (g Gate) visit(ctx context.Context, tenant org.Tenant, old tokens.Set, place slot) (tokens.Set, error) {
-	defer g.release(ctx, place)
 	isProbe, err := g.admit(ctx, place.endpoint)
 	if err != nil {
+		g.release(ctx, place)
 		return tokens.Set{}, err
 	}
 	fresh, err := g.call(ctx, tenant, old, place.until)
-	g.note(ctx, place.endpoint, isProbe, err)
-	return fresh, err
+	leave := func(ctx context.Context) {
+		g.note(ctx, place.endpoint, isProbe, err)
+		g.release(ctx, place)
+	}
+	if err != nil {
+		leave(ctx)
+		return tokens.Set{}, err
+	}
+	fresh.Stored = leave
+	return fresh, nil
 }
 
 // call asks the endpoint, within the lease of the slot.

@@ -55,6 +55,15 @@ type desk struct {
 
 func newDesk() *desk { return &desk{ehr: &ehr{takes: 10 * time.Second}, traffic: newTraffic()} }
 
+// pass refreshes through a gate as a Keeper does that stores at once.
+func pass(ctx context.Context, g refresh.Gate, old tokens.Set) (tokens.Set, error) {
+	fresh, err := g.Refresh(ctx, tenant, old)
+	if err == nil {
+		fresh.Stored(context.WithoutCancel(ctx))
+	}
+	return fresh, err
+}
+
 func (d *desk) gate(isScheduled bool, patience time.Duration) refresh.Gate {
 	return refresh.Gate{
 		Refresher: d.ehr, Traffic: d.traffic, Now: time.Now, NewID: d.newID, Scheduled: isScheduled, Patience: patience,
@@ -69,12 +78,12 @@ func (d *desk) newID() string {
 }
 
 func (d *desk) scheduled(ctx context.Context) error {
-	_, err := d.gate(true, 0).Refresh(ctx, tenant, setOf("refresh 1"))
+	_, err := pass(ctx, d.gate(true, 0), setOf("refresh 1"))
 	return err
 }
 
 func (d *desk) export(ctx context.Context) error {
-	_, err := d.gate(false, 0).Refresh(ctx, tenant, setOf("refresh 1"))
+	_, err := pass(ctx, d.gate(false, 0), setOf("refresh 1"))
 	return err
 }
 
@@ -111,7 +120,7 @@ func TestAtMostFourRefreshesAreInFlightThreeOfThemScheduled(t *testing.T) {
 				var group sync.WaitGroup
 				ask := func(isScheduled bool) {
 					group.Go(func() {
-						if _, err := d.gate(isScheduled, 2*time.Minute).Refresh(t.Context(), tenant, setOf("refresh 1")); err != nil {
+						if _, err := pass(t.Context(), d.gate(isScheduled, 2*time.Minute), setOf("refresh 1")); err != nil {
 							t.Errorf("scheduled %v: %v", isScheduled, err)
 						}
 					})
@@ -144,7 +153,7 @@ func TestEndpointsDoNotWaitForOneAnother(t *testing.T) {
 			set := setOf("refresh 1")
 			set.TokenEndpoint = fmt.Sprint(endpointURL, n%4)
 			group.Go(func() {
-				if _, err := d.gate(true, 0).Refresh(t.Context(), tenant, set); err != nil {
+				if _, err := pass(t.Context(), d.gate(true, 0), set); err != nil {
 					t.Errorf("%d: %v", n, err)
 				}
 			})
@@ -169,7 +178,7 @@ func TestWhoFindsNoSlotIsBusyWhenPatienceEnds(t *testing.T) {
 				}
 				synctest.Wait()
 				began := time.Now()
-				_, err := d.gate(isScheduled, patience).Refresh(t.Context(), tenant, setOf("refresh 1"))
+				_, err := pass(t.Context(), d.gate(isScheduled, patience), setOf("refresh 1"))
 				if got := time.Since(began); got != patience {
 					t.Errorf("waited %v, want %v", got, patience)
 				}
@@ -365,4 +374,22 @@ func TestErrorsNameNoEndpoint(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
+}
+
+// TestNothingComesBetweenAGoodAnswerAndItsStorage: a crash there costs the new refresh token.
+func TestNothingComesBetweenAGoodAnswerAndItsStorage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk()
+		fresh, err := d.gate(true, 0).Refresh(t.Context(), tenant, setOf("refresh 1"))
+		must(t, err)
+		name := refresh.EndpointName(endpointURL)
+		if answered, _, _ := d.traffic.Counts(t.Context(), name, time.Now().Add(-time.Hour)); answered != 0 || d.traffic.taken(name) != 1 {
+			t.Errorf("%d answers were counted and %d slots are taken before it is stored, want 0 and 1", answered, d.traffic.taken(name))
+		}
+		fresh.Stored(t.Context())
+		if answered, _, _ := d.traffic.Counts(t.Context(), name, time.Now().Add(-time.Hour)); answered != 1 || d.traffic.taken(name) != 0 {
+			t.Errorf("%d answers were counted and %d slots are taken after it, want 1 and 0", answered, d.traffic.taken(name))
+		}
+	})
 }

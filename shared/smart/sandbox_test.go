@@ -15,6 +15,7 @@ import (
 	"recordbridge/functions/sandboxehr/memstore"
 	"recordbridge/functions/sandboxehr/oauth"
 	"recordbridge/functions/sandboxehr/persona"
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
@@ -83,8 +84,15 @@ func (s sandbox) signIn(t *testing.T, portal smart.Portal, platformType, authID 
 	if err != nil {
 		t.Fatal(err)
 	}
-	manners := book.Manners(platformType, s.fhirBase, authority)
-	manners.Scope = book.Manners("sandbox", s.fhirBase, authority).Scope // others choose at registration, or ask for no refresh token
+	manners, err := book.Manners(catalog.Endpoint{PlatformType: platformType, FHIRBase: s.fhirBase}, authority)
+	if err != nil {
+		t.Fatal(err)
+	}
+	common, err := book.Manners(catalog.Endpoint{PlatformType: "sandbox", FHIRBase: s.fhirBase}, authority)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manners.Scope = common.Scope // others choose at registration, or ask for no refresh token
 	address, err := portal.AuthorizeURL(flow.Authorization{
 		Endpoint: authority.AuthorizationEndpoint, ClientID: sandboxehr.DefaultClientID, RedirectURI: sandboxCallback,
 		Scope: manners.Scope, State: "a-state-of-this-sign-in", Aud: manners.Aud, Challenge: challenge,

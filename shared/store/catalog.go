@@ -18,7 +18,7 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 	return catalog.Endpoint{
 		ID: id, BrandID: row.text("brand_id"), PortalID: row.text("portal_id"), Name: row.text("name"),
 		FHIRBase: row.text("fhir_base"), PlatformType: row.text("platform_type"), FHIRVersion: row.text("fhir_version"),
-		Mode: row.text("mode"), Status: catalog.EndpointStatus(row.text("status")), Rev: row.int("rev"),
+		Mode: row.text("mode"), Status: catalog.EndpointStatus(row.text("status")), Overrides: row.text("overrides"), Rev: row.int("rev"),
 	}, nil
 }
 
@@ -71,8 +71,8 @@ func (s Control) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 	}, nil
 }
 
-// CreateEndpoint stores a new endpoint.
-func (s Control) CreateEndpoint(ctx context.Context, e catalog.Endpoint) error {
+// SaveEndpoint stores an endpoint: with e.Rev 0 a new one, else over that revision; fault.Conflict.
+func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row := newItem(endpointKey(e.ID))
 	row.setText("brand_id", e.BrandID)
 	row.setText("portal_id", e.PortalID)
@@ -82,8 +82,8 @@ func (s Control) CreateEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row.setText("fhir_version", e.FHIRVersion)
 	row.setText("mode", e.Mode)
 	row.setText("status", string(e.Status))
-	row.setInt("rev", 1)
-	return create(ctx, s.DB, s.Table, row)
+	row.setText("overrides", e.Overrides)
+	return s.save(ctx, row, e.Rev)
 }
 
 // SaveRegistration stores how our client is registered at a place, for one tenant or with a zero tenant for all. With

@@ -166,8 +166,10 @@ func TestATenantsOwnRegistrationComesBeforeTheOneForAll(t *testing.T) {
 		ID: "endpoint", BrandID: "brand", PortalID: "portal", Name: "Alder Portal", FHIRBase: "https://fhir.example/r4",
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: "test", Status: catalog.EndpointActive, Rev: 1,
 	}
-	must(t, s.control.CreateEndpoint(t.Context(), endpoint))
-	wantConflict(t, "creating the endpoint again", s.control.CreateEndpoint(t.Context(), endpoint))
+	fresh := endpoint
+	fresh.Rev = 0
+	must(t, s.control.SaveEndpoint(t.Context(), fresh))
+	wantConflict(t, "creating the endpoint again", s.control.SaveEndpoint(t.Context(), fresh))
 	got, err := s.control.Endpoint(t.Context(), "endpoint")
 	must(t, err)
 	if diff := cmp.Diff(endpoint, got); diff != "" {
@@ -175,6 +177,14 @@ func TestATenantsOwnRegistrationComesBeforeTheOneForAll(t *testing.T) {
 	}
 	_, err = s.control.Endpoint(t.Context(), "other")
 	wantMissing(t, "another endpoint", err)
+
+	endpoint.Overrides = "authorize: {aud: none}"
+	must(t, s.control.SaveEndpoint(t.Context(), endpoint))
+	wantConflict(t, "changing a revision that is gone", s.control.SaveEndpoint(t.Context(), endpoint))
+	endpoint.Rev = 2
+	if got, err = s.control.Endpoint(t.Context(), "endpoint"); err != nil || got != endpoint {
+		t.Errorf("got %+v, %v", got, err)
+	}
 }
 
 func TestTheNearestRegistrationIsFound(t *testing.T) {

@@ -232,7 +232,7 @@ func TestWhatIsLeftUpstreamIsReadUntilItIsForgotten(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	must(t, s.refresh.ForgetUpstream(t.Context(), tenant, connID, []byte("sealed before")))
-	if got, err := s.refresh.Upstream(t.Context(), tenant, connID); err != nil || string(got) != "sealed rest" {
+	if got, err = s.refresh.Upstream(t.Context(), tenant, connID); err != nil || string(got) != "sealed rest" {
 		t.Errorf("who had seen another one has deleted it: %q, %v", got, err)
 	}
 	for range 2 {

@@ -61,6 +61,10 @@ func (k Keeper) refresh(ctx context.Context, row Row, set Set) (Set, int64, erro
 		k.release(ctx, leased)
 		return Set{}, 0, fmt.Errorf("refresh tokens: %w", err)
 	}
+	if fresh.Stored != nil {
+		defer fresh.Stored(ctx)
+		fresh.Stored = nil
+	}
 	next, err := k.seal(ctx, leased, fresh)
 	if err == nil {
 		err = k.rotate(ctx, next)
@@ -109,6 +113,9 @@ func (k Keeper) call(ctx context.Context, leased Row, old Set) (Set, error) {
 		return Set{}, err
 	}
 	if fresh.AccessToken.Empty() {
+		if fresh.Stored != nil {
+			fresh.Stored(ctx)
+		}
 		return Set{}, errNoAccessToken
 	}
 	if fresh.RefreshToken.Empty() {

@@ -43,6 +43,9 @@ type Set struct {
 	ConsentStated bool
 	// Overdue is why the refresh that this set is due for has not happened; nil otherwise. It is never stored.
 	Overdue error
+	// Stored is called once a refreshed set is stored, or could not be: what a Refresher has left to do then. Until a set
+	// is stored a crash can lose it, so nothing that can wait comes before. It is never stored nor handed out; may be nil.
+	Stored func(ctx context.Context)
 }
 
 // Row is a token set as it is stored: sealed, with what the lease needs in the clear.

@@ -18,6 +18,9 @@ func (o *Operator) AddKnownEndpoint(ctx context.Context, e catalog.Endpoint, r c
 	if err != nil {
 		return fault.BadRequest(err.Error())
 	}
+	if _, err := profile.With(e.Overrides); err != nil {
+		return fault.BadRequest(err.Error())
+	}
 	if r.ClientID != "" {
 		if _, err := o.checkMethod(ctx, org.Tenant{}, profile, r.AuthID); err != nil {
 			return err
@@ -39,7 +42,7 @@ func (o *Operator) AddEndpoint(ctx context.Context, e catalog.Endpoint, r catalo
 	if err := o.registerEndpoint(ctx, e, r); err != nil {
 		return err
 	}
-	if err := o.control.CreateEndpoint(ctx, e); err != nil {
+	if err := o.control.SaveEndpoint(ctx, e); err != nil {
 		return fmt.Errorf("create endpoint: %w", err)
 	}
 	return nil
@@ -67,6 +70,30 @@ func (o *Operator) registerEndpoint(ctx context.Context, e catalog.Endpoint, r c
 	}
 	if err := o.control.SaveRegistration(ctx, org.Tenant{}, r); err != nil {
 		return fmt.Errorf("create registration: %w", err)
+	}
+	return nil
+}
+
+// OverrideEndpoint says what is different at an endpoint from its platform's profile, in place of what was said before;
+// an empty text takes it all back. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o *Operator) OverrideEndpoint(ctx context.Context, id, overrides string) error {
+	e, err := o.control.Endpoint(ctx, id)
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing(fmt.Sprintf("There is no endpoint %q.", id))
+	}
+	if err != nil {
+		return fmt.Errorf("read endpoint: %w", err)
+	}
+	profile, err := platform.Find(strings.ToLower(e.PlatformType))
+	if err == nil {
+		_, err = profile.With(overrides)
+	}
+	if err != nil {
+		return fault.BadRequest(err.Error())
+	}
+	e.Overrides = overrides
+	if err := o.control.SaveEndpoint(ctx, e); err != nil {
+		return changed("endpoint", err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/flow"
 )
 
@@ -32,12 +33,17 @@ func NewBook() (Book, error) {
 
 // Manners implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server of
 // that platform may list its types one by one. So it has on where introspection is, and on PKCE: what a server says that
-// it checks is sent, also where the profile knows the platform to refuse it.
-func (b Book) Manners(platformType, fhirBase string, authority flow.Authority) flow.Manners {
+// it checks is sent, also where the profile knows the platform to refuse it. The endpoint's own overrides stand above the
+// profile; where there is none, they are not looked at.
+func (b Book) Manners(endpoint catalog.Endpoint, authority flow.Authority) (flow.Manners, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
-	profile, known := b.profiles[strings.ToLower(platformType)]
+	profile, known := b.profiles[strings.ToLower(endpoint.PlatformType)]
 	if !known {
-		return flow.Manners{Aud: fhirBase, Scope: defaultScopes + " " + authority.Scope, Upstream: upstream}
+		return flow.Manners{Aud: endpoint.FHIRBase, Scope: defaultScopes + " " + authority.Scope, Upstream: upstream}, nil
+	}
+	profile, err := profile.With(endpoint.Overrides)
+	if err != nil {
+		return flow.Manners{}, err
 	}
 	upstream.Introspection = cmp.Or(upstream.Introspection, profile.Tokens.Introspect)
 	upstream.IntrospectBearer = profile.Tokens.Introspection == "bearer"
@@ -56,9 +62,9 @@ func (b Book) Manners(platformType, fhirBase string, authority flow.Authority) f
 	}
 	switch profile.Authorize.Aud {
 	case "base":
-		manners.Aud = fhirBase
+		manners.Aud = endpoint.FHIRBase
 	case "trimmed":
-		manners.Aud = strings.TrimRight(fhirBase, "/")
+		manners.Aud = strings.TrimRight(endpoint.FHIRBase, "/")
 	}
-	return manners
+	return manners, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/smart/platform"
 )
@@ -36,15 +37,15 @@ func TestABookKnowsThePlatformsManners(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, book.Manners(test.platform, base, test.authority)); diff != "" {
+			if diff := cmp.Diff(test.want, manners(t, book, test.platform, base, test.authority)); diff != "" {
 				t.Errorf("manners (-want +got):\n%s", diff)
 			}
 		})
 	}
-	if got := book.Manners("eclinicalworks", base, v1).Aud; got != strings.TrimRight(base, "/") {
+	if got := manners(t, book, "eclinicalworks", base, v1).Aud; got != strings.TrimRight(base, "/") {
 		t.Errorf("aud %q, want it without the slash", got)
 	}
-	if !book.Manners("athena", base, v1).Nonce {
+	if !manners(t, book, "athena", base, v1).Nonce {
 		t.Error("athenahealth wants a nonce")
 	}
 }
@@ -75,7 +76,7 @@ func TestABookKnowsWhatIsAskedAboutTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, book.Manners(test.platform, base, test.authority).Upstream); diff != "" {
+			if diff := cmp.Diff(test.want, manners(t, book, test.platform, base, test.authority).Upstream); diff != "" {
 				t.Errorf("upstream (-want +got):\n%s", diff)
 			}
 		})
@@ -87,10 +88,19 @@ func TestAPlatformThatRefusesChallengesGetsNoneUnlessTheServerChecksThem(t *test
 	for method, refuses := range map[string]bool{"S256": false, "none": true} {
 		for _, declared := range []bool{false, true} {
 			book := platform.BookOf(platform.Profile{ID: "one", Authorize: platform.Authorize{PKCE: method}})
-			got := book.Manners("one", "https://ehr.example/r4", flow.Authority{S256: declared}).NoChallenge
+			got := manners(t, book, "one", "https://ehr.example/r4", flow.Authority{S256: declared}).NoChallenge
 			if want := refuses && !declared; got != want {
 				t.Errorf("pkce %s, declared %t: no challenge %t, want %t", method, declared, got, want)
 			}
 		}
 	}
+}
+
+func manners(t *testing.T, book platform.Book, platformType, base string, authority flow.Authority) flow.Manners {
+	t.Helper()
+	got, err := book.Manners(catalog.Endpoint{PlatformType: platformType, FHIRBase: base}, authority)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
 }

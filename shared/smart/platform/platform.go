@@ -136,6 +136,32 @@ func (p Profile) Scope(access string) string {
 	return strings.ReplaceAll(strings.Join(scopes, " "), "<access>", access)
 }
 
+// With returns the profile with what is different at one endpoint: a part of a profile, as its file would have it.
+// Lists replace the profile's, maps are added to its. The error is one of the text, or says which rule of the schema
+// the whole then breaks.
+func (p Profile) With(overrides string) (Profile, error) {
+	if strings.TrimSpace(overrides) == "" {
+		return p, nil
+	}
+	text, err := yaml.Marshal(p) // a copy that shares no map with p
+	if err != nil {
+		return Profile{}, fmt.Errorf("copy platform profile: %w", err)
+	}
+	own := Profile{ID: p.ID}
+	if err := yaml.Unmarshal(text, &own); err != nil {
+		return Profile{}, fmt.Errorf("copy platform profile: %w", err)
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(overrides))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&own); err != nil {
+		return Profile{}, fmt.Errorf("overrides of platform %s: %w", p.ID, err)
+	}
+	if err := errors.Join(own.problems()...); err != nil {
+		return Profile{}, fmt.Errorf("overrides of platform %s: %w", p.ID, err)
+	}
+	return own, nil
+}
+
 func load(fsys fs.FS) ([]Profile, error) {
 	names, err := fs.Glob(fsys, "profiles/*.yaml")
 	if err != nil {
