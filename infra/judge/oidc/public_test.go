@@ -26,7 +26,7 @@ func TestDiscoveryReadsTheJudgesOwn(t *testing.T) {
 		AuthorizationEndpoint: j.Issuer + "/auth?prompt=consent", TokenEndpoint: j.Issuer + "/token",
 		KeySet: j.Issuer + "/jwks", Userinfo: j.Issuer + "/me",
 		Revocation: j.Issuer + "/token/revocation", Introspection: j.Issuer + "/token/introspection",
-		Scope: "patient/*.rs", Access: "rs",
+		Scope: "patient/*.rs", Access: "rs", S256: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("discovered (-want +got):\n%s", diff)

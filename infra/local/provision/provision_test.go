@@ -110,11 +110,23 @@ func TestKeysSecretsBucketsAndParametersAreFoundUnderTheNamesFunctionsGet(t *tes
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, address+"/v1")
 	apply(t, cfg, tpl)
+	keys, pairs := kms.NewFromConfig(cfg), 0
 	for _, k := range tpl.Keys {
-		in := kms.GenerateDataKeyInput{KeyId: &k.ARN, KeySpec: kmstypes.DataKeySpecAes256}
-		if _, err := kms.NewFromConfig(cfg).GenerateDataKey(t.Context(), &in); err != nil {
+		var err error
+		if k.Spec == "" {
+			_, err = keys.GenerateDataKey(t.Context(), &kms.GenerateDataKeyInput{KeyId: &k.ARN, KeySpec: kmstypes.DataKeySpecAes256})
+		} else {
+			var published *kms.GetPublicKeyOutput
+			if published, err = keys.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: &k.ARN}); err == nil && string(published.KeySpec) == k.Spec {
+				pairs++
+			}
+		}
+		if err != nil {
 			t.Errorf("%s: %v", k.LogicalID, err)
 		}
+	}
+	if pairs != 2 {
+		t.Errorf("%d key pairs of the declared kind, want the RSA and the elliptic one of the first slot", pairs)
 	}
 	bucket := s3.HeadBucketInput{Bucket: &tpl.Buckets[0].Name}
 	if _, err := s3.NewFromConfig(cfg).HeadBucket(t.Context(), &bucket); err != nil {
