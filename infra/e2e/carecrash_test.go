@@ -163,7 +163,7 @@ func (s *stack) checkForgotten(t *testing.T, id string) {
 func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteConnectionFunction"
-	sweepCrashes(t, function, func(t *testing.T, s *stack) {
+	sampleCrashes(t, function, func(t *testing.T, s *stack) {
 		t.Helper()
 		l := s.keepLedger()
 		id := s.connect(crashPersona, "approve").Get("org_connection_id")

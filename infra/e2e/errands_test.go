@@ -31,7 +31,6 @@ func errands(tb testing.TB) []errand {
 		{name: "tokens that have to be renewed", run: runRenewal},
 		{name: "messages that get lost", run: runLostMessages},
 		{name: "a webhook that fails at first", run: runRetriedWebhook},
-		{name: "files whose time is over", run: runExpiry},
 		{name: "tokens that nobody asks for", run: runKeepAlive},
 		{name: "consent that was withdrawn", run: runRevocation},
 		{name: "consent that was withdrawn, as an export finds out", run: runRevocationByExport},
@@ -39,7 +38,8 @@ func errands(tb testing.TB) []errand {
 		{name: "a patient who comes back", run: runReconnect},
 		{name: "a connection that is given up", run: runDisconnect},
 		{name: "an attempt of a page of ours", run: runWidget},
-		{name: "a client that proves who it is", run: runConfidential},
+		{name: "a client that proves who it is", run: runConfidential, costly: true},
+		{name: "files whose time is over", run: runExpiry}, // last of these: in so many days tokens are refreshed, too
 		{name: "an export that takes longer than a function may", options: options{dataDir: large}, run: runLongExport, costly: true},
 		{name: "an export that loses its portal", options: options{dataDir: large}, run: runBrokenExport, costly: true},
 	}

@@ -26,7 +26,22 @@ func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *
 // sweepFirstCrashes is sweepCrashes for no more than a number of calls.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
-	for n := 1; n <= most; n++ {
+	sweepEvery(t, function, 1, most, scenario)
+}
+
+// sampleCrashes is sweepCrashes in a soak, and a sweep of every third call otherwise.
+func sampleCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
+	t.Helper()
+	step := 3
+	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+		step = 1
+	}
+	sweepEvery(t, function, step, math.MaxInt, scenario)
+}
+
+func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *testing.T, s *stack)) {
+	t.Helper()
+	for n := 1; n <= most; n += step {
 		reached := false
 		t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
