@@ -41,7 +41,7 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	for _, g := range unused {
 		t.Errorf("no errand uses this permission: %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource)
 	}
-	stride := 11
+	stride := 23
 	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
 		stride = 1
 	}
