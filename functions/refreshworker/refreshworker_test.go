@@ -148,10 +148,64 @@ func TestTheConnectionsOfABatchDoNotWaitForOneAnother(t *testing.T) {
 		started := time.Now()
 		bodies := make([]string, 10)
 		for i := range bodies {
-			bodies[i] = message("live", orgID, due.Connection, connID)
+			bodies[i] = message("live", orgID, due.Connection, connID[:len(connID)-1]+strconv.Itoa(i))
 		}
 		if back := receive(t, slow{}, bodies...); len(back) != 0 || time.Since(started) != time.Minute {
 			t.Errorf("%q came back after %v, want none after a minute", back, time.Since(started))
+		}
+	})
+}
+
+// patient looks for a while, and remembers how many looked at once.
+type patient struct {
+	mu        sync.Mutex
+	now, most map[string]int
+}
+
+func (s *patient) Look(_ context.Context, _ org.Tenant, id string) error {
+	s.count(id, 1)
+	<-time.After(time.Second) // virtual: the test runs inside testing/synctest
+	s.count(id, -1)
+	return nil
+}
+
+func (s *patient) count(id string, by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now[id] += by
+	s.now["all"] += by
+	s.most[id], s.most["all"] = max(s.most[id], s.now[id]), max(s.most["all"], s.now["all"])
+}
+
+func TestMessagesAboutOneConnectionWaitForOneAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &patient{now: map[string]int{}, most: map[string]int{}}
+		handle := refreshworker.New(s)
+		tenant := org.Tenant{Mode: org.Test, OrgID: orgID}
+		var messages sync.WaitGroup
+		began := time.Now()
+		for _, id := range []string{"one", "one", "one", "two", "three"} {
+			messages.Go(func() {
+				if err := handle(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		messages.Wait()
+		if s.most["one"] != 1 || s.most["all"] != 3 || time.Since(began) != 3*time.Second {
+			t.Errorf("at once: %v, in %v", s.most, time.Since(began))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		held := make(chan error)
+		go func() { held <- handle(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: "one"}) }()
+		synctest.Wait()
+		if err := handle(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: "one"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("out of time: got %v", err)
+		}
+		if err := <-held; err != nil {
+			t.Error(err)
 		}
 	})
 }
