@@ -17,6 +17,8 @@ type Capability struct {
 type CapabilityResource struct {
 	Type         string   // always ValidType
 	SearchParams []string // names
+	Includes     []string // what _include takes, such as "MedicationRequest:medication", or "*"
+	RevIncludes  []string // what _revinclude takes, such as "Provenance:target"
 }
 
 // OAuthURIs are the endpoints that servers without a SMART configuration document state in an extension (SMART App
@@ -47,6 +49,8 @@ type statement struct {
 			SearchParam []struct {
 				Name string `json:"name"`
 			} `json:"searchParam"`
+			SearchInclude    []string `json:"searchInclude"`
+			SearchRevInclude []string `json:"searchRevInclude"`
 		} `json:"resource"`
 	} `json:"rest"`
 }
@@ -78,7 +82,9 @@ func ParseCapability(raw []byte) (Capability, error) {
 			if !ValidType(resource.Type) {
 				continue
 			}
-			known := CapabilityResource{Type: resource.Type}
+			known := CapabilityResource{
+				Type: resource.Type, Includes: resource.SearchInclude, RevIncludes: resource.SearchRevInclude,
+			}
 			for _, param := range resource.SearchParam {
 				known.SearchParams = append(known.SearchParams, param.Name)
 			}

@@ -29,6 +29,7 @@ type RequestError struct {
 	Class      Class
 	Status     int           // 0 without an answer
 	RetryAfter time.Duration // how long the server asked to wait; 0 when it did not
+	Refusal    Refusal       // why, when the answer's OperationOutcome says so
 	Cause      error         // of Network: must be free of addresses and bodies, too
 }
 
