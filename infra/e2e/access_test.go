@@ -38,6 +38,7 @@ func routeAccess() map[string]access {
 		"POST /bridge/fhir/ehi-export":                             keyed,
 		"GET /bridge/fhir/ehi-export/{taskId}":                     keyed,
 		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": keyed,
+		"DELETE /bridge/fhir/ehi-export/{taskId}/files":            keyed,
 		"GET /bridge/org_connection/{orgConnectionId}":             keyed,
 		"ANY /sandbox/{proxy+}":                                    foreign,
 	}

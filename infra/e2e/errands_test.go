@@ -37,6 +37,7 @@ func errands(tb testing.TB) []errand {
 		{name: "consent that is about to end", run: runWarning},
 		{name: "a patient who comes back", run: runReconnect},
 		{name: "a connection that is given up", run: runDisconnect},
+		{name: "files that are not needed any more", run: runDeleteFiles},
 		{name: "an attempt of a page of ours", run: runWidget},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "files whose time is over", run: runExpiry}, // last of these: in so many days tokens are refreshed, too

@@ -17,6 +17,7 @@ import (
 	createattemptwiring "recordbridge/functions/createattempt/wiring"
 	createexportwiring "recordbridge/functions/createexport/wiring"
 	deleteconnectionwiring "recordbridge/functions/deleteconnection/wiring"
+	deleteexportfileswiring "recordbridge/functions/deleteexportfiles/wiring"
 	downloadexportwiring "recordbridge/functions/downloadexport/wiring"
 	exportworkerwiring "recordbridge/functions/exportworker/wiring"
 	getattemptwiring "recordbridge/functions/getattempt/wiring"
@@ -172,24 +173,25 @@ type builder func(ctx context.Context, lookup func(string) (string, bool), p con
 
 func builders() map[string]builder {
 	return map[string]builder{
-		"connect":          answering(connectwiring.Build),
-		"reconnect":        answering(reconnectwiring.Build),
-		"createattempt":    answering(createattemptwiring.Build),
-		"getattempt":       answering(getattemptwiring.Build),
-		"callback":         answering(callbackwiring.Build),
-		"jwks":             answering(jwkswiring.Build),
-		"createexport":     answering(createexportwiring.Build),
-		"getexport":        answering(getexportwiring.Build),
-		"downloadexport":   answering(downloadexportwiring.Build),
-		"getconnection":    answering(getconnectionwiring.Build),
-		"deleteconnection": answering(deleteconnectionwiring.Build),
-		"getorg":           answering(getorgwiring.Build),
-		"sandboxehr":       answering(sandboxehrwiring.Build),
-		"exportworker":     answering(exportworkerwiring.Build),
-		"webhookworker":    answering(webhookworkerwiring.Build),
-		"refreshworker":    answering(refreshworkerwiring.Build),
-		"refreshscheduler": silent(refreshschedulerwiring.Build),
-		"sweeper":          silent(sweeperwiring.Build),
+		"connect":           answering(connectwiring.Build),
+		"reconnect":         answering(reconnectwiring.Build),
+		"createattempt":     answering(createattemptwiring.Build),
+		"getattempt":        answering(getattemptwiring.Build),
+		"callback":          answering(callbackwiring.Build),
+		"jwks":              answering(jwkswiring.Build),
+		"createexport":      answering(createexportwiring.Build),
+		"getexport":         answering(getexportwiring.Build),
+		"downloadexport":    answering(downloadexportwiring.Build),
+		"deleteexportfiles": answering(deleteexportfileswiring.Build),
+		"getconnection":     answering(getconnectionwiring.Build),
+		"deleteconnection":  answering(deleteconnectionwiring.Build),
+		"getorg":            answering(getorgwiring.Build),
+		"sandboxehr":        answering(sandboxehrwiring.Build),
+		"exportworker":      answering(exportworkerwiring.Build),
+		"webhookworker":     answering(webhookworkerwiring.Build),
+		"refreshworker":     answering(refreshworkerwiring.Build),
+		"refreshscheduler":  silent(refreshschedulerwiring.Build),
+		"sweeper":           silent(sweeperwiring.Build),
 	}
 }
 

@@ -197,10 +197,10 @@ func reserved() map[string][]string {
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction"},
 		"KeyHashingSecret": {
 			"CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
-			"DeleteConnectionFunction",
+			"DeleteConnectionFunction", "DeleteExportFilesFunction",
 		},
 		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction"},
-		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "SweeperFunction"},
+		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction"},
 		"AuditTable":     nil, // the operator's command line alone
 		"AlarmKey":       nil,
 	}

@@ -157,6 +157,19 @@ func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 	return transact(ctx, s.DB, c.write(), putNew(s.Table, eventItem(event)))
 }
 
+// ExpireFiles implements export.Deletions. The row stays due, so that the sweeper deletes what is left.
+func (s Work) ExpireFiles(ctx context.Context, task export.Task, now, lookAt time.Time) error {
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: taskKey(task.Tenant, task.ID),
+		set:  "SET files_until = :now, due_shard = :shard, due_at = :look",
+		when: "#status = :success AND files_until > :now", names: map[string]string{"#status": "status"},
+		values: item{
+			":now": moment(now), ":look": moment(lookAt), ":shard": text(shardOf(task.ID)), ":success": text(string(export.Success)),
+		},
+	})
+	return err
+}
+
 // fenced is an update of a pending task by the worker that holds its generation.
 func (s Work) fenced(task export.Task, set string) change {
 	return change{

@@ -8,8 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/connection"
+	"recordbridge/shared/due"
 	"recordbridge/shared/export"
 	"recordbridge/shared/flow"
+	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
 
@@ -247,4 +249,45 @@ func TestOfManyResendsOfOneTaskOneIsStored(t *testing.T) {
 	if after, err := s.work.Task(t.Context(), tenant, taskID); err != nil || after.Resends != 1 {
 		t.Errorf("resends = %d (%v), want 1", after.Resends, err)
 	}
+}
+
+func TestExpiringFilesEndsTheirTimeOnceAndLeavesTheRowDue(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	task := s.claim(t)
+	at, look := now.Add(time.Hour), now.Add(2*time.Hour)
+	wantConflict(t, "the files of a pending task", s.work.ExpireFiles(t.Context(), task, at, look))
+	task = succeeded(task)
+	must(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
+	wantConflict(t, "another tenant's", s.work.ExpireFiles(t.Context(), export.Task{ID: taskID, Tenant: org.Tenant{Mode: org.Live, OrgID: orgA}}, at, look))
+	wantConflict(t, "when their time is over", s.work.ExpireFiles(t.Context(), task, task.FilesUntil, look))
+
+	if won := race(t, 10, func(ctx context.Context, _ int) error { return s.work.ExpireFiles(ctx, task, at, look) }); won != 1 {
+		t.Errorf("%d of 10 requests ended their time, want 1", won)
+	}
+	want := task
+	want.FilesUntil = at
+	got, err := s.work.Task(t.Context(), tenant, taskID)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("task (-want +got):\n%s", diff)
+	}
+	var found []due.Item
+	for _, i := range s.allDue(t, now.Add(1000*time.Hour)) {
+		if i.Kind == due.Task {
+			found = append(found, i)
+		}
+	}
+	if diff := cmp.Diff([]due.Item{{Tenant: tenant, Kind: due.Task, ID: taskID, At: look}}, found); diff != "" {
+		t.Errorf("due (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheFilesOfAFailedTaskHaveNoTimeToEnd(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	task := s.claim(t)
+	task.Status, task.FinishedAt, task.FilesUntil = export.Failed, now, now.Add(time.Hour)
+	must(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
+	wantConflict(t, "ExpireFiles", s.work.ExpireFiles(t.Context(), task, now, now))
 }

@@ -52,8 +52,8 @@ func TestTheProjectsTemplateLoadsWithItsFunctionsInOrder(t *testing.T) {
 	}
 	want := []string{
 		"connect", "reconnect", "createattempt", "getattempt", "callback", "jwks", "createexport", "getexport", "downloadexport",
-		"getconnection", "deleteconnection", "getorg", "exportworker", "webhookworker", "sweeper", "refreshscheduler",
-		"refreshworker", "sandboxehr",
+		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "exportworker", "webhookworker", "sweeper",
+		"refreshscheduler", "refreshworker", "sandboxehr",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("folders (-want +got):\n%s", diff)
@@ -88,6 +88,8 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /bridge/fhir/ehi-export/{taskId}":                     "getexport",
 		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": "downloadexport",
 		"ANY /bridge/fhir/ehi-export/{taskId}/download/{fileName}": "downloadexport",
+		"DELETE /bridge/fhir/ehi-export/{taskId}/files":            "deleteexportfiles",
+		"ANY /bridge/fhir/ehi-export/{taskId}/files":               "deleteexportfiles",
 		"GET /bridge/org_connection/{orgConnectionId}":             "getconnection",
 		"ANY /bridge/org_connection/{orgConnectionId}":             "getconnection",
 		"GET /bridge/org":                                          "getorg",

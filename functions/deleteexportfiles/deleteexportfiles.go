@@ -1,0 +1,55 @@
+// Package deleteexportfiles serves DELETE /bridge/fhir/ehi-export/{taskId}/files, an extension of spec section 4.4
+// (decisions section 3): an organisation that has what it asked for has the files deleted before their time. Called by its
+// backend with its key. It answers the task as GET does, however often it is repeated.
+package deleteexportfiles
+
+import (
+	"context"
+	"net/http"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// Route is the declared path.
+const Route = "/bridge/fhir/ehi-export/{taskId}/files"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API     *httpapi.API
+	Auth    httpapi.KeyAuth
+	Deleter Deleter
+}
+
+// Deleter deletes the files of a task and returns it (export.Deleter).
+type Deleter interface {
+	Delete(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
+}
+
+type request struct {
+	TaskID string `path:"taskId"`
+}
+
+type response struct {
+	TaskID string        `json:"task_id"`
+	Status export.Status `json:"status"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodDelete: httpapi.Keyed(d.Auth, d.remove)})
+}
+
+func (d Deps) remove(ctx context.Context, caller org.Caller, in request) (response, error) {
+	id, ok := ids.ParseTask(in.TaskID)
+	if !ok {
+		return response{}, export.Missing()
+	}
+	task, err := d.Deleter.Delete(ctx, caller.Tenant, id)
+	if err != nil {
+		return response{}, err
+	}
+	return response{TaskID: task.ID, Status: task.Status}, nil
+}

@@ -1,0 +1,139 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// deleteFiles asks for the deletion of a task's files.
+func (s *stack) deleteFiles(taskID string) answer {
+	s.t.Helper()
+	return s.asOwner(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
+}
+
+// runDeleteFiles: an organisation that has downloaded its file has it deleted.
+func runDeleteFiles(s *stack) {
+	s.t.Helper()
+	taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
+	s.settle(2)
+	s.checkDownload(crashPersona)
+	for range 2 { // repeating it changes nothing
+		if got := s.deleteFiles(taskID); got.status != http.StatusOK || string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
+			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
+		}
+		if left := s.objects(); len(left) != 0 {
+			s.t.Errorf("the bucket still holds %v", left)
+		}
+	}
+}
+
+func TestFilesThatAreDeletedEarlyAreGoneForEverybody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+		taskID := s.startExport(connectionID)
+		if got := s.deleteFiles(taskID); got.status != http.StatusBadRequest || got.Error != "svc_invalid_request" {
+			t.Errorf("while the export was running: %d %s", got.status, got.raw)
+		}
+		s.settle(2)
+		s.checkDownload(crashPersona)
+		link, byKey := s.exportEvent().DownloadLinks[0].URL, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl"
+
+		dashed := strings.Join([]string{taskID[:8], taskID[8:12], taskID[12:16], taskID[16:20], taskID[20:]}, "-")
+		if got := s.deleteFiles(dashed); got.status != http.StatusOK || string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
+			t.Fatalf("DELETE answered %d %s", got.status, got.raw)
+		}
+		if left := s.objects(); len(left) != 0 {
+			t.Errorf("the bucket still holds %v", left)
+		}
+		s.checkGone(t, link, byKey)
+		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID, nil); got.status != http.StatusOK || !strings.Contains(string(got.Data), `"success"`) {
+			t.Errorf("the export itself answers %d %s", got.status, got.raw)
+		}
+
+		next := s.startExport(connectionID)
+		if next == taskID {
+			t.Fatal("a request for an export got the one whose files are gone")
+		}
+		s.settle(2)
+		if got := len(s.events("patient.ehi_export_success")); got != 2 {
+			t.Errorf("%d exports have succeeded, want 2", got)
+		}
+		if left := s.objects(); len(left) != 1 || !strings.Contains(left[0], next) {
+			t.Errorf("the bucket holds %v, want the new file", left)
+		}
+		s.settle(25)
+		s.checkForgottenFiles(t, taskID)
+	})
+}
+
+// An address of the file itself works for ten minutes: it ends with the file all the same.
+func TestAnAddressThatWasGivenOutEndsWithItsFile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
+		s.settle(2)
+		address := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl", nil).header.Get("Location")
+		if got, _ := s.browser().open(address, "", ""); got == nil || got.status != http.StatusOK {
+			t.Fatalf("before, the address answers %v", got)
+		}
+		s.deleteFiles(taskID)
+		s.expectDenials = true // S3 tells only who may list a bucket that an object is not there
+		if got, _ := s.browser().open(address, "", ""); got == nil || got.status != http.StatusForbidden {
+			t.Errorf("afterwards, the address answers %v", got)
+		}
+	})
+}
+
+// checkGone: neither the link nor the key leads to the file any more.
+func (s *stack) checkGone(t *testing.T, link, byKey string) {
+	t.Helper()
+	if got, _ := s.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
+		t.Errorf("the link answers %v", got)
+	}
+	if got := s.asOwner(http.MethodGet, byKey, nil); got.status != http.StatusGone || got.Error != "svc_export_expired" {
+		t.Errorf("the key gets %d %s", got.status, got.Error)
+	}
+}
+
+// checkForgottenFiles: nobody has to look at the task any more.
+func (s *stack) checkForgottenFiles(t *testing.T, taskID string) {
+	t.Helper()
+	if task := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META"); task == nil || task.text("due_at") != "" {
+		t.Errorf("the task is still due at %q", task.text("due_at"))
+	}
+}
+
+// TestADeletionOfFilesSurvivesACrashAnywhere: once the time of the files is over nobody gets them, and the sweeper deletes
+// what the function did not, whether or not the organisation asks again.
+func TestADeletionOfFilesSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	const function = "DeleteExportFilesFunction"
+	sweepCrashes(t, function, func(t *testing.T, s *stack) {
+		t.Helper()
+		taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
+		s.settle(2)
+		link, path := s.exportEvent().DownloadLinks[0].URL, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl"
+		got := s.deleteFiles(taskID)
+		if got.status != http.StatusOK {
+			checkFailure(t, got)
+		}
+		if s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META").text("files_until") > time.Now().UTC().Format(time.RFC3339) {
+			s.disarm(function)
+			if got := s.deleteFiles(taskID); got.status != http.StatusOK {
+				t.Fatalf("asked again: %d %s", got.status, got.raw)
+			}
+		}
+		s.checkGone(t, link, path)
+		s.settle(25)
+		if left := s.objects(); len(left) != 0 {
+			t.Errorf("the bucket still holds %v", left)
+		}
+		s.checkForgottenFiles(t, taskID)
+	})
+}
