@@ -39,6 +39,11 @@ type capability struct {
 				Name string `json:"name"`
 				Type string `json:"type"`
 			} `json:"searchParam"`
+			Include    []string `json:"searchInclude"`
+			RevInclude []string `json:"searchRevInclude"`
+			Operation  []struct {
+				Name string `json:"name"`
+			} `json:"operation"`
 		} `json:"resource"`
 	} `json:"rest"`
 }
@@ -77,17 +82,26 @@ func TestTheCapabilityStatementListsWhatIsServed(t *testing.T) {
 		if search.status != http.StatusOK {
 			t.Errorf("%s: %d, want 200", r.Type, search.status)
 		}
+		for _, one := range r.Include {
+			p.searchset(p.read(tokens.Access, r.Type+"?_include="+one, "Prefer", "handling=strict"))
+		}
+		for _, one := range r.RevInclude {
+			p.searchset(p.read(tokens.Access, r.Type+"?_revinclude="+one, "Prefer", "handling=strict"))
+		}
 		for _, param := range r.SearchParam {
 			value := "some-code"
-			if param.Type == "reference" {
+			switch param.Type {
+			case "reference":
 				value = tokens.Patient
+			case "date":
+				value = "lt1970"
 			}
 			a := p.read(tokens.Access, r.Type+"?"+param.Name+"="+value, "Prefer", "handling=strict")
 			if a.status != http.StatusOK {
 				t.Errorf("%s?%s: %d, want 200", r.Type, param.Name, a.status)
 			}
-			if total := p.searchset(a).Total; param.Type == "token" && total != 0 {
-				t.Errorf("%s?%s=some-code: total = %d, so the parameter is not honoured", r.Type, param.Name, total)
+			if total := p.searchset(a).Total; param.Type != "reference" && total != 0 {
+				t.Errorf("%s?%s=%s: total = %d, so the parameter is not honoured", r.Type, param.Name, value, total)
 			}
 		}
 	}

@@ -73,6 +73,8 @@ type captured struct {
 	status int
 	header http.Header
 	body   bytes.Buffer
+	// generated writes what follows the body, for parts that are too large to hold.
+	generated func(io.Writer)
 }
 
 // Header implements http.ResponseWriter.
@@ -94,7 +96,7 @@ func (c *captured) Write(data []byte) (int, error) {
 
 // replace puts a refusal in the place of the answer.
 func (c *captured) replace(with refusal) {
-	c.status, c.header = 0, http.Header{}
+	c.status, c.header, c.generated = 0, http.Header{}, nil
 	c.body.Reset()
 	with.write(c)
 	if with.contentType == "" {
@@ -106,6 +108,9 @@ func (c *captured) send(w http.ResponseWriter) {
 	maps.Copy(w.Header(), c.header)
 	w.WriteHeader(c.status)
 	_, _ = w.Write(c.body.Bytes())
+	if c.generated != nil {
+		c.generated(w)
+	}
 }
 
 // spoiled calls the operation and lets the switches answer before it or change what it answered.
@@ -124,13 +129,13 @@ func (s site) spoil(answer *captured, r *http.Request, op operation, args []stri
 		s.call(answer, r, op, args)
 
 		return nil
-	case opRead, opSearch, opToken, opMovedToken, opDiscovery, opRevoke, opIntrospect:
+	case opRead, opSearch, opEverything, opAttachment, opToken, opMovedToken, opDiscovery, opRevoke, opIntrospect:
 	}
 	met, err := s.chaos(r)
 	if err != nil || met.before(answer, r) {
 		return err
 	}
-	if op == opRead || op == opSearch {
+	if op == opRead || op == opSearch || op == opEverything || op == opAttachment {
 		err = s.spoiledFHIR(answer, r, op, args)
 	} else {
 		err = s.spoiledOAuth(answer, r, op)

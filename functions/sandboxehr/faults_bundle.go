@@ -23,9 +23,11 @@ func errEncoding(what string, err error) error {
 
 // rewriteBundle spoils a page of search results.
 func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) error {
-	if q.op != opSearch {
+	if !q.asksPage() {
 		return nil
 	}
+	q.addNarrative(bundle)
+	q.addEntries(bundle)
 	entries, _ := bundle["entry"].([]any)
 	switch {
 	case q.with.Has(switches.NoTotal):
@@ -46,6 +48,11 @@ func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) e
 		if link["relation"] != "next" {
 			continue
 		}
+		if q.with.Has(switches.NextLoop) {
+			link["url"] = self(links)
+
+			continue
+		}
 		rewritten, err := q.rewriteNext(ctx, address)
 		if err != nil {
 			return err
@@ -56,11 +63,23 @@ func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) e
 	return nil
 }
 
+// self is the address of the page that has the links.
+func self(links []any) any {
+	for _, one := range links {
+		if link, _ := one.(map[string]any); link["relation"] == "self" {
+			return link["url"]
+		}
+	}
+
+	return nil
+}
+
 func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, error) {
 	next, err := url.Parse(address)
 	if err != nil {
 		return "", errEncoding("parse the next link of", err)
 	}
+	path, _, _ := strings.Cut(strings.TrimPrefix(address, q.base+"/fhir/"), "?")
 	if q.with.Has(switches.SessionNext) {
 		id, err := q.notes.openSession(ctx, next.RawQuery)
 		if err != nil {
@@ -72,9 +91,9 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	case q.with.Has(switches.NextInternal):
 		next.Scheme, next.Host = "http", internalHost
 	case q.with.Has(switches.NextForeign):
-		next.Scheme, next.Host, next.Path = "https", foreignHost, "/r4/"+q.resourceType
+		next.Scheme, next.Host, next.Path = "https", foreignHost, "/r4/"+path
 	case q.with.Has(switches.NextRelative):
-		return q.resourceType + "?" + next.RawQuery, nil
+		return path + "?" + next.RawQuery, nil
 	}
 
 	return next.String(), nil

@@ -75,6 +75,9 @@ func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation
 	return nil
 }
 
+// asksPage says whether a good answer is a page of resources.
+func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEverything }
+
 // overloaded is the answer of a server that has too much to do, nil when it has not.
 func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	limited := func(retry string) *refusal {
@@ -89,7 +92,7 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if hit, err := q.notes.every(ctx, q.with.Number(switches.LimitDate), "date", q.bearer); hit || err != nil {
 		return limited(q.notes.now().Add(retryAfter).UTC().Format(http.TimeFormat)), err
 	}
-	if q.op != opSearch {
+	if !q.asksPage() {
 		return nil, nil
 	}
 	hit, err := q.notes.every(ctx, q.with.Number(switches.Search503), "search")
@@ -125,6 +128,11 @@ func (q fhirRequest) rewrite(ctx context.Context, answer *captured) error {
 	if answer.status != http.StatusOK {
 		return nil
 	}
+	if q.op == opAttachment {
+		q.spoilAttachment(answer)
+
+		return nil
+	}
 	if q.op == opRead && q.resourceType == "Binary" && q.with.Has(switches.BinaryNotJSON) {
 		return rawBinary(answer)
 	}
@@ -141,15 +149,21 @@ func (q fhirRequest) rewrite(ctx context.Context, answer *captured) error {
 		return err
 	}
 	q.rewriteReferences(body)
+	q.rewriteAttachments(body)
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return errEncoding("encode", err)
 	}
-	if q.op == opSearch && q.with.Has(switches.TruncatedJSON) {
+	answer.body.Reset()
+	if !q.asksPage() {
+		_, _ = answer.body.Write(raw)
+
+		return nil
+	}
+	if q.with.Has(switches.TruncatedJSON) {
 		raw = raw[:len(raw)/2]
 	}
-	answer.body.Reset()
-	_, _ = answer.body.Write(raw)
+	q.sendPage(answer, raw)
 
 	return nil
 }

@@ -48,6 +48,8 @@ func (q fhirRequest) refusedAtAll(*captured) (refusal, bool) {
 
 func (q fhirRequest) refusedType(*captured) (refusal, bool) {
 	switch {
+	case q.op == opAttachment && q.with.Has(switches.AttachmentMissing):
+		return fhirRefusal(http.StatusNotFound, "not-found", "There is no such attachment in this patient's record."), true
 	case q.with.Covers(switches.Deny, q.resourceType):
 		return refusal{status: http.StatusForbidden}, true
 	case q.with.Covers(switches.DenyUser, q.resourceType):

@@ -21,6 +21,7 @@ import (
 type inProcess struct {
 	t       *testing.T
 	handler http.Handler
+	person  string // who signs in
 }
 
 const inProcessBase = "http://ehr.example/sandbox"
@@ -37,7 +38,7 @@ func newHandler(t *testing.T) inProcess {
 		t.Fatal(err)
 	}
 
-	return inProcess{t, handler}
+	return inProcess{t, handler, "juniper-vale"}
 }
 
 func (h inProcess) do(method, path, access, body string) answer {
@@ -65,7 +66,7 @@ func (h inProcess) get(path, access string) answer {
 func (h inProcess) tryConnect(spec string) string {
 	h.t.Helper()
 	there := &portal{t: h.t, base: inProcessBase + "/with/" + spec, fhir: inProcessBase + "/with/" + spec + "/fhir"}
-	query := there.authorizeQuery("persona", "juniper-vale", "decision", "approve")
+	query := there.authorizeQuery("persona", h.person, "decision", "approve")
 	location, err := url.Parse(h.get("/with/"+spec+"/oauth/authorize?"+query.Encode(), "").header.Get("Location"))
 	if err != nil {
 		h.t.Fatal(err)

@@ -19,6 +19,8 @@ const (
 	opCapability
 	opRead
 	opSearch
+	opEverything
+	opAttachment
 	opAuthorize
 	opAsset
 	opToken
@@ -97,6 +99,10 @@ func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []
 		s.records.Read(w, r, args[0], args[1])
 	case opSearch:
 		s.records.Search(w, r, args[0])
+	case opEverything:
+		s.records.Everything(w, r, args[1])
+	case opAttachment:
+		s.records.Attachment(w, r, args[1])
 	case opAuthorize:
 		s.portal.Authorize(w, r)
 	case opAsset:
@@ -164,8 +170,12 @@ func route(path string) (op operation, args []string) {
 		return opNone, nil
 	case len(args) == 1:
 		return opSearch, args
+	case len(args) == 2 && args[0] == "attachments":
+		return opAttachment, []string{"Binary", args[1]}
 	case len(args) == 2:
 		return opRead, args
+	case len(args) == 3 && args[0] == "Patient" && args[2] == "$everything":
+		return opEverything, args[:2]
 	default:
 		return opNone, nil
 	}
@@ -176,7 +186,8 @@ func (op operation) method() string {
 	switch op {
 	case opToken, opMovedToken, opRevoke, opIntrospect:
 		return http.MethodPost
-	case opNone, opDiscovery, opCapability, opRead, opSearch, opAuthorize, opAsset, opKeys, opUserinfo:
+	case opNone, opDiscovery, opCapability, opRead, opSearch, opEverything, opAttachment, opAuthorize, opAsset,
+		opKeys, opUserinfo:
 		return http.MethodGet
 	default:
 		return http.MethodGet

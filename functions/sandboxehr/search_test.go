@@ -25,6 +25,9 @@ type searchset struct {
 	Entry []struct {
 		FullURL  string          `json:"fullUrl"`
 		Resource json.RawMessage `json:"resource"`
+		Search   struct {
+			Mode string `json:"mode"`
+		} `json:"search"`
 	} `json:"entry"`
 }
 

@@ -71,7 +71,10 @@ func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, 
 	}
 	there.portal = h.site.portal.At(there.base, spec, there.with, there.tokenMoved)
 	there.records = h.site.records.At(
-		there.base+"/fhir", fhirserver.SecurityURLs(there.portal.Endpoints()), authorizer(there.portal),
+		there.base+"/fhir", fhirserver.SecurityURLs(there.portal.Endpoints()), authorizer(there.portal), fhirserver.Options{
+			Everything: there.with.Has(switches.Everything), Attachments: servesAttachments(there.with),
+			Version: fhirserver.Version(there.with.Text(switches.Version)),
+		},
 	)
 
 	return there, nil

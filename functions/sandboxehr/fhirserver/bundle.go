@@ -36,41 +36,67 @@ type (
 )
 
 // writePage answers with the matches from the query's offset on, as many as _count and maxPageBytes allow but at
-// least one, and a link to the next page when there is more. _count=0 asks for the total only.
-func (s *Server) writePage(w http.ResponseWriter, resourceType string, q query, matches []*indexed) {
+// least one, then with what the includes bring along, each resource once; and with a link to the next page when there
+// is more. _count=0 asks for the total only. The path is that of the request below the FHIR base.
+func (s *Server) writePage(w http.ResponseWriter, path string, q query, matches []*indexed, current session) {
 	page := searchset{
 		ResourceType: "Bundle", Type: "searchset", Total: len(matches),
-		Link: []bundleLink{{"self", s.link(resourceType, q, q.offset)}},
+		Link: []bundleLink{{"self", s.link(path, q, q.offset)}},
 	}
 	next := min(q.offset, len(matches))
 	size := 0
+	held := map[*indexed]bool{}
+	var included []*indexed
 	for _, match := range matches[next:] {
+		brought := current.brought(q.includes, match)
 		size += len(match.Body) + entryOverhead
+		for _, one := range brought {
+			size += len(one.Body) + entryOverhead
+		}
 		if len(page.Entry) == q.count || len(page.Entry) > 0 && size > maxPageBytes {
 			break
 		}
-		page.Entry = append(page.Entry, bundleEntry{
-			FullURL:  s.base + "/" + match.Type + "/" + match.ID,
-			Resource: match.Body,
-			Search:   searchMode{"match"},
-		})
+		page.Entry = append(page.Entry, s.entry(match, "match"))
+		held[match] = true
+		included = append(included, brought...)
 		next++
 	}
+	for _, one := range included {
+		if !held[one] {
+			held[one] = true
+			page.Entry = append(page.Entry, s.entry(one, "include"))
+		}
+	}
 	if q.count > 0 && next < len(matches) {
-		page.Link = append(page.Link, bundleLink{"next", s.link(resourceType, q, next)})
+		page.Link = append(page.Link, bundleLink{"next", s.link(path, q, next)})
 	}
 	s.writeFHIR(w, http.StatusOK, page)
 }
 
+func (s *Server) entry(of *indexed, mode string) bundleEntry {
+	return bundleEntry{
+		FullURL:  s.base + "/" + s.options.Version.outer(of.Type) + "/" + of.ID,
+		Resource: s.options.Version.body(of),
+		Search:   searchMode{mode},
+	}
+}
+
 // link is the absolute URL of the page that starts at offset.
-func (s *Server) link(resourceType string, q query, offset int) string {
+func (s *Server) link(path string, q query, offset int) string {
 	values := url.Values{"_count": {strconv.Itoa(q.count)}}
 	for _, f := range q.filters {
 		values.Add(f.param.name, f.raw)
+	}
+	for _, one := range q.includes {
+		name := "_include"
+		if one.reverse {
+			name = "_revinclude"
+		}
+		values.Add(name, s.nameOf(one))
 	}
 	if offset > 0 {
 		values.Set("page", encodePage(offset))
 	}
 
-	return s.base + "/" + resourceType + "?" + values.Encode()
+	return s.base + "/" + path + "?" + values.Encode()
 }

@@ -1,6 +1,9 @@
 package fhirserver
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 type object = map[string]any
 
@@ -9,16 +12,16 @@ type object = map[string]any
 func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 	resources := make([]object, 0, len(s.types))
 	for _, name := range s.types {
-		resources = append(resources, capabilityOf(name))
+		resources = append(resources, s.capabilityOf(name))
 	}
 	s.writeFHIR(w, http.StatusOK, object{
-		"resourceType":   "CapabilityStatement",
+		"resourceType":   s.options.Version.statement(),
 		"status":         "active",
 		"date":           "2026-03-01",
 		"kind":           "instance",
 		"software":       object{"name": "Recordbridge sandbox EHR"},
 		"implementation": object{"description": "Synthetic patients for tests. No real person.", "url": s.base},
-		"fhirVersion":    "4.0.1",
+		"fhirVersion":    s.options.Version.number(),
 		"format":         []string{"application/fhir+json", "json"},
 		"rest": []object{{
 			"mode":     "server",
@@ -28,8 +31,8 @@ func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-func capabilityOf(resourceType string) object {
-	statement := object{"type": resourceType, "versioning": "no-version", "interaction": []object{{"code": "read"}}}
+func (s *Server) capabilityOf(resourceType string) object {
+	statement := object{"type": s.options.Version.outer(resourceType), "versioning": "no-version", "interaction": []object{{"code": "read"}}}
 	params := searchParams(resourceType)
 	if len(params) == 0 {
 		return statement
@@ -40,8 +43,33 @@ func capabilityOf(resourceType string) object {
 	}
 	statement["interaction"] = []object{{"code": "read"}, {"code": "search-type"}}
 	statement["searchParam"] = listed
+	for _, one := range s.includes(resourceType) {
+		element := "searchInclude"
+		if one.reverse {
+			element = "searchRevInclude"
+		}
+		names, _ := statement[element].([]string)
+		statement[element] = append(names, s.nameOf(one))
+	}
+	if resourceType == "Patient" && s.options.Everything {
+		statement["operation"] = []object{{
+			"name": "everything", "definition": "http://hl7.org/fhir/OperationDefinition/Patient-everything",
+		}}
+	}
 
 	return statement
+}
+
+// includes are the ones that this server can honour: a type that it does not serve is not brought along.
+func (s *Server) includes(resourceType string) []include {
+	return slices.DeleteFunc(includes(resourceType), func(one include) bool { return !slices.Contains(s.types, one.source) })
+}
+
+// nameOf is the name of an include in the words of the version.
+func (s *Server) nameOf(one include) string {
+	one.source = s.options.Version.outer(one.source)
+
+	return one.name()
 }
 
 // securityStatement carries the oauth-uris extension of SMART 1.0, for clients that do not know the discovery

@@ -54,6 +54,16 @@ type Server struct {
 	types     []string                           // served by any persona, sorted
 	authorize Authorizer
 	log       *slog.Logger
+	options   Options
+}
+
+// Options are what a portal does beyond the plain server, or otherwise. The zero value is FHIR R4 without operations.
+type Options struct {
+	// Everything offers Patient/{id}/$everything.
+	Everything bool
+	// Attachments serves the content of every Binary at attachments/{id}.
+	Attachments bool
+	Version     Version
 }
 
 // New builds the server; records are indexed when they are first asked for.
@@ -73,11 +83,11 @@ func New(c Config) *Server {
 	return s
 }
 
-// At returns the same records under another FHIR base, with another authorization server beside it. The records and
-// their indexes are shared.
-func (s *Server) At(base string, security SecurityURLs, authorize Authorizer) *Server {
+// At returns the same records under another FHIR base, with another authorization server beside it and options of its
+// own. The records and their indexes are shared.
+func (s *Server) At(base string, security SecurityURLs, authorize Authorizer, options Options) *Server {
 	moved := *s
-	moved.base, moved.security, moved.authorize = base, security, authorize
+	moved.base, moved.security, moved.authorize, moved.options = base, security, authorize, options
 
 	return &moved
 }
@@ -87,6 +97,7 @@ type session struct {
 	access  Access
 	record  *record
 	patient string // reference to the Patient
+	version Version
 }
 
 // Read answers GET /{type}/{id}.
@@ -95,7 +106,7 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	if !ok {
 		return
 	}
-	found, ok := current.record.byKey[resourceType+"/"+id]
+	found, ok := current.record.byKey[s.options.Version.inner(resourceType)+"/"+id]
 	if !ok {
 		s.outcome(w, http.StatusNotFound, issueNotFound, "There is no such resource in this patient's record.")
 
@@ -104,10 +115,10 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	if resourceType == "Binary" && s.writeBinary(w, r, found.Body) {
 		return
 	}
-	s.writeFHIR(w, http.StatusOK, found.Body)
+	s.writeFHIR(w, http.StatusOK, s.options.Version.body(found))
 }
 
-// open authorises the request for one type and finds the record; it has answered when it returns false.
+// open authorises the request for one type, in the words of the version, and finds the record; it has answered when it returns false.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string, what scope.Interaction) (session, bool) {
 	current, err := s.authenticate(r)
 	if errors.Is(err, ErrNoAccess) {
@@ -126,7 +137,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType strin
 
 		return session{}, false
 	}
-	if !slices.Contains(s.types, resourceType) {
+	if !slices.Contains(s.types, s.options.Version.inner(resourceType)) {
 		s.outcome(w, http.StatusNotFound, issueNotSupported, "This server does not serve that resource type.")
 
 		return session{}, false
@@ -159,5 +170,7 @@ func (s *Server) authenticate(r *http.Request) (session, error) {
 		return session{}, fmt.Errorf("record of persona %s: %w", access.PersonaID, err)
 	}
 
-	return session{access: access, record: rec, patient: "Patient/" + s.patients[access.PersonaID]}, nil
+	return session{
+		access: access, record: rec, patient: "Patient/" + s.patients[access.PersonaID], version: s.options.Version,
+	}, nil
 }

@@ -3,7 +3,9 @@ package fhirserver
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"recordbridge/functions/sandboxehr/persona"
 )
@@ -12,6 +14,9 @@ import (
 type record struct {
 	byKey  map[string]*indexed
 	byType map[string][]*indexed // in the order of the record, which makes pages stable
+	all    []*indexed            // in the same order, Patient first
+	// pointing are the sources of the references that reverse includes follow, by "Provenance:target Type/id".
+	pointing map[string][]*indexed
 }
 
 // indexed is a resource with the values of its type's search parameters: references as "Type/id", tokens as
@@ -20,31 +25,66 @@ type indexed struct {
 	persona.Resource
 
 	values map[string][]string
+	// links are the references that includes follow, by the include's name.
+	links map[string][]string
+	// updated is meta.lastUpdated, zero when there is none.
+	updated time.Time
 }
+
+func (i *indexed) key() string { return i.Type + "/" + i.ID }
 
 func newRecord(p persona.Persona) (*record, error) {
 	resources, err := p.Load()
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}
-	rec := &record{byKey: map[string]*indexed{}, byType: map[string][]*indexed{}}
+	rec := &record{byKey: map[string]*indexed{}, byType: map[string][]*indexed{}, pointing: map[string][]*indexed{}}
 	for _, r := range resources {
-		entry := &indexed{Resource: r, values: map[string][]string{}}
-		params := searchParams(r.Type)
-		if len(params) > 0 {
-			var body any
-			if err := json.Unmarshal(r.Body, &body); err != nil {
-				return nil, fmt.Errorf("decode %s/%s: %w", r.Type, r.ID, err)
-			}
-			for _, p := range params {
-				entry.values[p.name] = p.extract(body)
-			}
+		entry, err := newIndexed(r)
+		if err != nil {
+			return nil, fmt.Errorf("decode %s/%s: %w", r.Type, r.ID, err)
 		}
-		rec.byKey[r.Type+"/"+r.ID] = entry
+		rec.byKey[entry.key()] = entry
 		rec.byType[r.Type] = append(rec.byType[r.Type], entry)
+		rec.all = append(rec.all, entry)
+	}
+	name := provenance().name()
+	for _, source := range rec.byType["Provenance"] {
+		for _, target := range slices.Compact(slices.Sorted(slices.Values(source.links[name]))) {
+			rec.pointing[name+" "+target] = append(rec.pointing[name+" "+target], source)
+		}
 	}
 
 	return rec, nil
+}
+
+func newIndexed(r persona.Resource) (*indexed, error) {
+	var head struct {
+		Meta struct {
+			LastUpdated string `json:"lastUpdated"`
+		} `json:"meta"`
+	}
+	if err := json.Unmarshal(r.Body, &head); err != nil {
+		return nil, fmt.Errorf("meta: %w", err)
+	}
+	entry := &indexed{Resource: r, values: map[string][]string{}}
+	if updated, err := time.Parse(time.RFC3339Nano, head.Meta.LastUpdated); err == nil {
+		entry.updated = updated
+	}
+	params := searchParams(r.Type)
+	if len(params) == 0 {
+		return entry, nil
+	}
+	var body any
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return nil, fmt.Errorf("body: %w", err)
+	}
+	for _, p := range params {
+		entry.values[p.name] = p.extract(body)
+	}
+	entry.links = links(r.Type, body)
+
+	return entry, nil
 }
 
 // extract returns the values of the parameter in a resource.
@@ -59,6 +99,7 @@ func (p param) extract(body any) []string {
 			}
 		case kindToken:
 			values = append(values, tokens(element)...)
+		case kindDate: // indexed.updated
 		}
 	}
 

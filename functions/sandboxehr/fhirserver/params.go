@@ -6,6 +6,7 @@ type paramKind string
 const (
 	kindReference paramKind = "reference"
 	kindToken     paramKind = "token"
+	kindDate      paramKind = "date" // of meta.lastUpdated, the only date that is searched
 )
 
 // param is one search parameter of one resource type.
@@ -16,20 +17,23 @@ type param struct {
 	paths [][]string
 	// target limits a reference to one type, as "where(resolve() is Patient)" does in the FHIR definitions.
 	target string
+	// prefix is how a date without one is compared.
+	prefix string
 }
 
 // searchParams are the parameters that the server honours for a type, in the order of the CapabilityStatement. Types
 // without a way to the patient have none: they are read by id.
 func searchParams(resourceType string) []param {
 	id := param{name: "_id", kind: kindToken, paths: [][]string{{"id"}}}
+	updated := param{name: "_lastUpdated", kind: kindDate, prefix: "eq"}
 	if resourceType == "Patient" {
-		return []param{id}
+		return []param{id, updated}
 	}
 	params := patientParams(resourceType)
 	if len(params) == 0 {
 		return nil
 	}
-	params = append(params, id)
+	params = append(params, id, updated)
 	if hasCategory(resourceType) {
 		params = append(params, param{name: "category", kind: kindToken, paths: [][]string{{"category"}}})
 	}

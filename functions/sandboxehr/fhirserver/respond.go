@@ -73,15 +73,27 @@ func (s *Server) write(w http.ResponseWriter, status int, contentType string, bo
 // writeBinary answers with the content itself when the client accepts its type and does not accept FHIR
 // (https://hl7.org/fhir/R4/binary.html#rest); it returns false when the resource is to be sent.
 func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.RawMessage) bool {
+	var head struct {
+		ContentType string `json:"contentType"`
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return false
+	}
+	own, _, err := mime.ParseMediaType(head.ContentType)
+	if err != nil || !wantsRaw(r.Header.Get("Accept"), own) {
+		return false
+	}
+
+	return s.writeContent(w, body)
+}
+
+// writeContent answers with the content of a Binary; it returns false, and has not answered, when there is none.
+func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool {
 	var content struct {
 		ContentType string `json:"contentType"`
 		Data        string `json:"data"`
 	}
 	if err := json.Unmarshal(body, &content); err != nil {
-		return false
-	}
-	own, _, err := mime.ParseMediaType(content.ContentType)
-	if err != nil || !wantsRaw(r.Header.Get("Accept"), own) {
 		return false
 	}
 	data, err := base64.StdEncoding.DecodeString(content.Data)

@@ -28,16 +28,24 @@ var (
 
 // query is a parsed search.
 type query struct {
-	filters []filter
-	count   int
-	offset  int
+	filters  []filter
+	includes []include
+	count    int
+	offset   int
 }
 
 // filter is one parameter with the values of which one must match.
 type filter struct {
-	param  param
-	values []string
-	raw    string
+	param   param
+	values  []string
+	moments []moment // in the place of values, for dates
+	raw     string
+}
+
+// vocabulary is what a request may ask for.
+type vocabulary struct {
+	params   []param
+	includes []include
 }
 
 // Search answers GET /{type}?….
@@ -46,13 +54,14 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 	if !ok {
 		return
 	}
-	if len(searchParams(resourceType)) == 0 {
+	inner := s.options.Version.inner(resourceType)
+	words := vocabulary{params: searchParams(inner), includes: s.includes(inner)}
+	if len(words.params) == 0 {
 		s.outcome(w, http.StatusBadRequest, issueNotSupported, "This type is only read by id.")
 
 		return
 	}
-	strict := strings.Contains(r.Header.Get("Prefer"), "handling=strict")
-	search, err := s.parseQuery(resourceType, r.URL.Query(), strict)
+	search, err := s.parseQuery(words, r)
 	if err == nil {
 		err = search.checkOwner(current.patient)
 	}
@@ -62,18 +71,19 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 	case err != nil:
 		s.outcome(w, http.StatusBadRequest, issueInvalid, err.Error())
 	default:
-		s.writePage(w, resourceType, search, search.run(current.record.byType[resourceType]))
+		s.writePage(w, resourceType, search, search.run(current.record.byType[inner]), current)
 	}
 }
 
 // parseQuery reads the parameters. Unknown ones are ignored unless the client asks for strict handling
 // (https://hl7.org/fhir/R4/search.html#errors); the self link shows what was honoured.
-func (s *Server) parseQuery(resourceType string, values url.Values, strict bool) (query, error) {
+func (s *Server) parseQuery(words vocabulary, r *http.Request) (query, error) {
 	q := query{count: defaultCount}
-	known := searchParams(resourceType)
+	values := r.URL.Query()
+	strict := strings.Contains(r.Header.Get("Prefer"), "handling=strict")
 	for _, name := range sortedNames(values) {
 		for _, value := range values[name] {
-			err := q.set(name, value, known, s.base)
+			err := s.set(&q, words, name, value)
 			if errors.Is(err, errUnknown) && !strict {
 				continue
 			}
@@ -86,7 +96,7 @@ func (s *Server) parseQuery(resourceType string, values url.Values, strict bool)
 	return q, nil
 }
 
-func (q *query) set(name, value string, known []param, base string) error {
+func (s *Server) set(q *query, words vocabulary, name, value string) error {
 	switch name {
 	case "_count":
 		count, err := strconv.Atoi(value)
@@ -103,9 +113,19 @@ func (q *query) set(name, value string, known []param, base string) error {
 		return err
 	case "_format", "_pretty":
 		return nil
+	case "_include", "_revinclude":
+		at := slices.IndexFunc(words.includes, func(one include) bool {
+			return one.reverse == (name == "_revinclude") && s.nameOf(one) == value
+		})
+		if at < 0 {
+			return errUnknown
+		}
+		q.includes = append(q.includes, words.includes[at])
+
+		return nil
 	}
 	plain, _, modified := strings.Cut(strings.ReplaceAll(name, ".", ":"), ":")
-	at := slices.IndexFunc(known, func(p param) bool { return p.name == plain })
+	at := slices.IndexFunc(words.params, func(p param) bool { return p.name == plain })
 	switch {
 	case at < 0:
 		return errUnknown
@@ -114,13 +134,28 @@ func (q *query) set(name, value string, known []param, base string) error {
 	case value == "":
 		return errEmptyFilter
 	}
-	f := filter{param: known[at], raw: value}
-	for one := range strings.SplitSeq(value, ",") {
-		f.values = append(f.values, strings.TrimPrefix(one, base+"/"))
-	}
+	f, err := s.newFilter(words.params[at], value)
 	q.filters = append(q.filters, f)
 
-	return nil
+	return err
+}
+
+func (s *Server) newFilter(p param, value string) (filter, error) {
+	f := filter{param: p, raw: value}
+	for one := range strings.SplitSeq(value, ",") {
+		if p.kind == kindDate {
+			m, err := parseMoment(one, p.prefix)
+			if err != nil {
+				return filter{}, err
+			}
+			f.moments = append(f.moments, m)
+
+			continue
+		}
+		f.values = append(f.values, s.options.Version.innerReference(strings.TrimPrefix(one, s.base+"/")))
+	}
+
+	return f, nil
 }
 
 // checkOwner refuses a search that names another patient, whether that patient exists or not.
@@ -151,6 +186,9 @@ func (q *query) run(resources []*indexed) []*indexed {
 }
 
 func (f filter) matches(r *indexed) bool {
+	if f.param.kind == kindDate {
+		return slices.ContainsFunc(f.moments, func(m moment) bool { return m.holds(r.updated) })
+	}
 	compare := tokenMatches
 	if f.param.kind == kindReference {
 		compare = referenceMatches

@@ -3,4 +3,4 @@ package switches
 import "slices"
 
 // Table returns every switch there is.
-func Table() []Switch { return slices.Concat(fhirTable(), oauthTable()) }
+func Table() []Switch { return slices.Concat(fhirTable(), recordTable(), oauthTable()) }
