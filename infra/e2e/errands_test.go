@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,15 +160,19 @@ func runExpiry(s *stack) {
 	}
 }
 
-// runLongExport: the portal is so slow that the worker has to hand over to its next invocation.
+// runLongExport: in the middle of the record the portal asks to be left alone for so long that the worker has to hand
+// over to its next invocation.
 func runLongExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.connect(large, "approve").Get("org_connection_id")
+	var asked atomic.Bool
 	s.outside = func(r *http.Request) *http.Response {
-		if isFHIR(r) {
-			<-time.After(40 * time.Second)
+		if !isFHIR(r) || !r.URL.Query().Has("page") || asked.Swap(true) {
+			return nil
 		}
-		return nil
+		return &http.Response{
+			StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"120"}}, Body: http.NoBody, Request: r,
+		}
 	}
 	s.startExport(connectionID)
 	s.settle(10)

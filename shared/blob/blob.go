@@ -1,5 +1,5 @@
-// Package blob keeps files in S3: it writes them in bounded memory, reads and deletes them, and signs addresses for
-// downloading. What a file is called and how long it lives is its owner's matter.
+// Package blob keeps files in S3: it writes them in bounded memory, joins them, reads and deletes them, and signs
+// addresses for downloading. What a file is called and how long it lives is its owner's matter.
 package blob
 
 import (
@@ -22,9 +22,11 @@ import (
 type Client interface {
 	PutObject(ctx context.Context, in *s3.PutObjectInput, o ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 	GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	HeadObject(ctx context.Context, in *s3.HeadObjectInput, o ...func(*s3.Options)) (*s3.HeadObjectOutput, error)
 	DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, o ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
 	CreateMultipartUpload(ctx context.Context, in *s3.CreateMultipartUploadInput, o ...func(*s3.Options)) (*s3.CreateMultipartUploadOutput, error)
 	UploadPart(ctx context.Context, in *s3.UploadPartInput, o ...func(*s3.Options)) (*s3.UploadPartOutput, error)
+	UploadPartCopy(ctx context.Context, in *s3.UploadPartCopyInput, o ...func(*s3.Options)) (*s3.UploadPartCopyOutput, error)
 	CompleteMultipartUpload(ctx context.Context, in *s3.CompleteMultipartUploadInput, o ...func(*s3.Options)) (*s3.CompleteMultipartUploadOutput, error)
 	AbortMultipartUpload(ctx context.Context, in *s3.AbortMultipartUploadInput, o ...func(*s3.Options)) (*s3.AbortMultipartUploadOutput, error)
 }
@@ -44,13 +46,15 @@ func (b Bucket) Create(ctx context.Context, key, contentType string) (export.Wri
 func (b Bucket) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	out, err := b.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Name, Key: &key})
 	if _, ok := errors.AsType[*types.NoSuchKey](err); ok {
-		return nil, fault.Missing("There is no such file.").Because(err)
+		return nil, missing(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get object: %w", err)
 	}
 	return out.Body, nil
 }
+
+func missing(err error) error { return fault.Missing("There is no such file.").Because(err) }
 
 // Delete removes an object; one that is not there is no error.
 func (b Bucket) Delete(ctx context.Context, key string) error {

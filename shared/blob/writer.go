@@ -11,7 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// partSize is what a writer holds in memory. S3 takes 10,000 parts of at least 5 MiB, so it allows 78 GiB a file.
+// partSize is what a writer holds in memory, twice when it has to remember a mark. S3 takes 10,000 parts of at least
+// 5 MiB, so it allows 78 GiB a file.
 const partSize = 8 << 20
 
 // writer uploads an object part by part; one that fits in a part is put in one call.
@@ -20,9 +21,10 @@ type writer struct {
 	bucket      Bucket
 	key         string
 	contentType string
-	buffer      bytes.Buffer
+	buffer      []byte // what follows the uploaded parts
 	upload      string
 	parts       []types.CompletedPart
+	mark        mark
 	failed      error
 }
 
@@ -33,14 +35,23 @@ func (w *writer) Write(p []byte) (int, error) {
 		if w.failed != nil {
 			return written, w.failed
 		}
-		n := min(len(p), partSize-w.buffer.Len())
-		w.buffer.Write(p[:n])
+		n := min(len(p), partSize-len(w.buffer))
+		w.buffer = append(withRoom(w.buffer, n), p[:n]...)
 		p, written = p[n:], written+n
-		if w.buffer.Len() == partSize {
+		if len(w.buffer) == partSize {
 			w.failed = w.flush(w.ctx)
 		}
 	}
 	return written, w.failed
+}
+
+// withRoom makes room for n more bytes. It doubles the buffer as append does, but never beyond the size of a part.
+func withRoom(buffer []byte, n int) []byte {
+	need := len(buffer) + n
+	if need <= cap(buffer) {
+		return buffer
+	}
+	return append(make([]byte, 0, min(partSize, max(need, 2*cap(buffer)))), buffer...)
 }
 
 // Close makes the object.
@@ -50,14 +61,14 @@ func (w *writer) Close(ctx context.Context) error {
 	}
 	if w.upload == "" {
 		_, err := w.bucket.Client.PutObject(ctx, &s3.PutObjectInput{
-			Bucket: &w.bucket.Name, Key: &w.key, ContentType: &w.contentType, Body: bytes.NewReader(w.buffer.Bytes()),
+			Bucket: &w.bucket.Name, Key: &w.key, ContentType: &w.contentType, Body: bytes.NewReader(w.buffer),
 		})
 		if err != nil {
 			return fmt.Errorf("put object: %w", err)
 		}
 		return nil
 	}
-	if w.buffer.Len() > 0 {
+	if len(w.buffer) > 0 {
 		if err := w.flush(ctx); err != nil {
 			return err
 		}
@@ -78,35 +89,53 @@ var errAborted = errors.New("the object was given up")
 // Abort gives the object up. Parts that cannot be removed now are removed by the bucket's lifecycle.
 func (w *writer) Abort(ctx context.Context) {
 	w.failed = errAborted
+	w.drop(ctx)
+}
+
+func (w *writer) drop(ctx context.Context) {
 	if w.upload != "" {
 		_, _ = w.bucket.Client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
 			Bucket: &w.bucket.Name, Key: &w.key, UploadId: &w.upload,
 		})
+		w.upload = ""
 	}
 }
 
+// flush uploads the buffer as the next part.
 func (w *writer) flush(ctx context.Context) error {
-	if w.upload == "" {
-		out, err := w.bucket.Client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
-			Bucket: &w.bucket.Name, Key: &w.key, ContentType: &w.contentType,
-			// The SDK sends it with every part anyway; some servers refuse parts whose checksum was not announced.
-			ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
-		})
-		if err != nil {
-			return fmt.Errorf("begin upload: %w", err)
-		}
-		w.upload = aws.ToString(out.UploadId)
+	if err := w.begin(ctx); err != nil {
+		return err
 	}
-	part := aws.Int32(int32(len(w.parts) + 1)) //nolint:gosec // at most 10,000 parts
+	part := w.nextPart()
 	out, err := w.bucket.Client.UploadPart(ctx, &s3.UploadPartInput{
-		Bucket: &w.bucket.Name, Key: &w.key, UploadId: &w.upload, PartNumber: part, Body: bytes.NewReader(w.buffer.Bytes()),
+		Bucket: &w.bucket.Name, Key: &w.key, UploadId: &w.upload, PartNumber: part, Body: bytes.NewReader(w.buffer),
 	})
 	if err != nil {
 		return fmt.Errorf("upload part: %w", err)
 	}
-	w.parts = append(w.parts, types.CompletedPart{
-		PartNumber: part, ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32,
-	})
-	w.buffer.Reset()
+	w.keepMarked()
+	w.parts = append(w.parts, types.CompletedPart{PartNumber: part, ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32})
+	w.buffer = w.buffer[:0]
 	return nil
+}
+
+// begin begins the upload unless it has begun.
+func (w *writer) begin(ctx context.Context) error {
+	if w.upload != "" {
+		return nil
+	}
+	out, err := w.bucket.Client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+		Bucket: &w.bucket.Name, Key: &w.key, ContentType: &w.contentType,
+		// The SDK sends it with every part anyway; some servers refuse parts whose checksum was not announced.
+		ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
+	})
+	if err != nil {
+		return fmt.Errorf("begin upload: %w", err)
+	}
+	w.upload = aws.ToString(out.UploadId)
+	return nil
+}
+
+func (w *writer) nextPart() *int32 {
+	return aws.Int32(int32(len(w.parts) + 1)) //nolint:gosec // at most 10,000 parts
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
@@ -46,6 +47,7 @@ type upload struct {
 	files *files
 	key   string
 	body  bytes.Buffer
+	mark  int
 }
 
 func (f *files) Create(_ context.Context, key, _ string) (export.Writer, error) {
@@ -60,6 +62,20 @@ func (f *files) Open(_ context.Context, key string) (io.ReadCloser, error) {
 		return nil, fault.Missing("no object")
 	}
 	return io.NopCloser(bytes.NewReader(body)), nil
+}
+
+func (f *files) Compose(ctx context.Context, key, _ string, parts []string) error {
+	whole := &upload{files: f, key: key}
+	for _, part := range parts {
+		body, err := f.Open(ctx, part)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(&whole.body, body); err != nil {
+			return err
+		}
+	}
+	return whole.Close(ctx)
 }
 
 func (f *files) Delete(ctx context.Context, key string) error {
@@ -79,6 +95,13 @@ func (f *files) keys() []string {
 }
 
 func (u *upload) Write(p []byte) (int, error) { return u.body.Write(p) }
+
+func (u *upload) Mark() { u.mark = u.body.Len() }
+
+func (u *upload) Rewind(context.Context) error {
+	u.body.Truncate(u.mark)
+	return nil
+}
 
 func (u *upload) Close(ctx context.Context) error {
 	if ctx.Err() != nil || (u.files.refuse != "" && strings.Contains(u.key, u.files.refuse)) {
@@ -178,6 +201,7 @@ type desk struct {
 	renew   error // of Renew
 	hang    bool  // Current answers only when its caller gives up
 	renewed int
+	manners plan.Manners
 	due     error    // of RefreshDue
 	dues    []string // the connections whose tokens were made due
 }
@@ -186,6 +210,8 @@ func (d *desk) RefreshDue(_ context.Context, _ org.Tenant, id string, _ time.Tim
 	d.dues = append(d.dues, id)
 	return d.due
 }
+
+func (d *desk) Of(context.Context, org.Tenant, string) (plan.Manners, error) { return d.manners, nil }
 
 func (d *desk) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Set, int64, error) {
 	if d.hang {
@@ -244,7 +270,7 @@ func newBench(t *testing.T) *bench {
 		nudges: &nudges{},
 	}
 	b.worker = export.Worker{
-		Store: b.store, Tokens: b.desk, Care: b.desk, Portals: smart.Portal{Doer: b.hospital, Now: time.Now}, Files: b.files,
+		Store: b.store, Tokens: b.desk, Care: b.desk, Manners: b.desk, Portals: smart.Portal{Doer: b.hospital, Now: time.Now}, Files: b.files,
 		Nudger: b.nudges, Links: newLinks(t, "1"), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
 	}
 	return b

@@ -11,27 +11,38 @@ import (
 	"strconv"
 	"time"
 
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/webhook"
 )
 
 // checkpoint is all that a later run needs to go on where this one stopped. It holds ids of resources, so it is kept
 // with the files, not in a table.
 type checkpoint struct {
-	Planned  bool           `json:"planned"`
-	Queries  []query        `json:"queries"`  // not begun, or under way when first
-	Next     string         `json:"next"`     // next page of the first query, empty to begin it
-	Pages    int            `json:"pages"`    // pages read of the first query
-	Links    []uint64       `json:"links"`    // marks of the next links that the first query had
-	Lost     int            `json:"lost"`     // entries of the first query that were no usable resource
-	Tried    int            `json:"tried"`    // how often the request that comes next was tried
-	Refs     []string       `json:"refs"`     // "Type/id" to be read
-	Written  []uint64       `json:"written"`  // marks of what is in the segments
-	Segments []segment      `json:"segments"` // in order
-	Counts   map[string]int `json:"counts"`   // by resource type
-	Outcome  []TypeOutcome  `json:"outcome"`
-	Spent    []string       `json:"spent"` // keys of the checkpoints before this one
-	written  map[uint64]struct{}
-	queued   map[string]struct{}
+	Planned     bool           `json:"planned"`
+	Version     string         `json:"fhir_version"` // as the server states it; empty when it does not
+	Queries     []plan.Query   `json:"queries"`      // not begun, or under way when first
+	Done        int            `json:"done"`         // queries that have ended
+	Next        string         `json:"next"`         // next page of the first query, empty to begin it
+	Pages       int            `json:"pages"`        // pages read of the first query
+	Links       []uint64       `json:"links"`        // marks of the next links that the first query had
+	Lost        int            `json:"lost"`         // entries of the first query that were no usable resource
+	Tried       int            `json:"tried"`        // how often the request that comes next was tried
+	Refs        []reference    `json:"refs"`         // to be read
+	Binaries    []reference    `json:"binaries"`     // to be read after all others
+	Attachments []attachment   `json:"attachments"`  // to be read last
+	Written     []byte         `json:"written"`      // marks of what is in the segments, eight bytes each
+	Segments    []segment      `json:"segments"`     // in order
+	Counts      map[string]int `json:"counts"`       // by resource type
+	Accounts    []*account     `json:"accounts"`
+	Spent       []string       `json:"spent"` // keys of the checkpoints before this one
+	written     map[uint64]struct{}
+	queued      map[string]struct{}
+}
+
+// sourced reports whether resources of the server's version of FHIR have a meta.source (R4 and later). One that does not
+// tell its version is taken for R4.
+func (c *checkpoint) sourced() bool {
+	return c.Version == "" || c.Version[0] >= '4'
 }
 
 // segment is one object with a run's share of the lines.
@@ -56,19 +67,24 @@ func loadCheckpoint(ctx context.Context, files Files, key string) (*checkpoint, 
 	if err := json.NewDecoder(io.LimitReader(body, maxCheckpoint)).Decode(state); err != nil {
 		return nil, fmt.Errorf("decode checkpoint: %w", err)
 	}
-	for _, mark := range state.Written {
-		state.written[mark] = struct{}{}
+	for mark := range slices.Chunk(state.Written, 8) {
+		if len(mark) == 8 {
+			state.written[binary.BigEndian.Uint64(mark)] = struct{}{}
+		}
 	}
-	for _, ref := range state.Refs {
-		state.queued[ref] = struct{}{}
+	for _, r := range slices.Concat(state.Refs, state.Binaries) {
+		state.queued[r.name()] = struct{}{}
+	}
+	for _, a := range state.Attachments {
+		state.queued["Binary/"+a.ID] = struct{}{}
 	}
 	return state, nil
 }
 
 func (c *checkpoint) save(ctx context.Context, files Files, key string) error {
-	c.Written = make([]uint64, 0, len(c.written))
+	c.Written = make([]byte, 0, 8*len(c.written))
 	for mark := range c.written {
-		c.Written = append(c.Written, mark)
+		c.Written = binary.BigEndian.AppendUint64(c.Written, mark)
 	}
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -120,13 +136,13 @@ func markOf(text string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// enqueue notes a reference to be read, once.
-func (c *checkpoint) enqueue(ref string) {
-	if _, known := c.queued[ref]; known || c.isWritten(ref) {
-		return
+// queue notes that something is to be read; it is false when it was noted or written before.
+func (c *checkpoint) queue(name string) bool {
+	if _, known := c.queued[name]; known || c.isWritten(name) {
+		return false
 	}
-	c.queued[ref] = struct{}{}
-	c.Refs = append(c.Refs, ref)
+	c.queued[name] = struct{}{}
+	return true
 }
 
 func (c *checkpoint) stats() webhook.Stats {

@@ -4,29 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"sync"
 	"time"
 
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
 )
 
 // maxPages bounds one search, so that a server whose pages never end cannot hold a worker.
 const maxPages = 2000
 
-// collector is one run of a task: it writes what it collects into one segment.
+// collector is one run of a task: it writes what it collects into one segment. Requests are made ahead and side by side,
+// but only one goroutine writes, in the order of the checkpoint.
 type collector struct {
 	*session
 
-	worker  Worker
-	task    Task
-	base    fhir.Base
-	patient string
-	state   *checkpoint
-	out     Writer
-	bytes   int64
-	line    []byte
-	resumed bool // the next link is an earlier run's
+	worker   Worker
+	task     Task
+	base     fhir.Base
+	patient  string
+	state    *checkpoint
+	out      Writer
+	bytes    int64
+	line     []byte
+	resumed  bool // the next link is an earlier run's
+	searches map[plan.Query]*stream
+	reads    map[reference]*stream
+	running  sync.WaitGroup
 }
 
 // run collects from the task's checkpoint on. It returns nil once the task is finished; a handOverError after it has saved
@@ -52,7 +56,7 @@ func (w Worker) run(ctx context.Context, task *Task, deadline time.Time) error {
 	if err := c.closeSegment(ctx); err != nil {
 		return err
 	}
-	c.state.Tried = c.tried
+	c.state.Tried = pause.tried
 	if task.Checkpoint != "" {
 		c.state.Spent = append(c.state.Spent, task.Checkpoint)
 	}
@@ -69,7 +73,10 @@ func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{session: s, worker: w, task: task, patient: s.current.PatientID.Reveal()}
+	c := &collector{
+		session: s, worker: w, task: task, patient: s.current.PatientID.Reveal(),
+		searches: map[plan.Query]*stream{}, reads: map[reference]*stream{},
+	}
 	granted := s.current.Scope
 	if granted != "" && !fhir.ParseScopes(granted).Allows("Patient", fhir.Read) {
 		return nil, &verdict{reason: ScopePatientMissing, cause: errors.New("granted scopes do not cover Patient")}
@@ -80,26 +87,43 @@ func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) 
 	if c.state, err = loadCheckpoint(ctx, w.Files, task.Checkpoint); err != nil {
 		return nil, err
 	}
-	c.tried, c.resumed = c.state.Tried, c.state.Next != ""
+	if c.manners.OnceNext { // the next link has been used: the query begins again, what is written stays written once
+		c.state.Next, c.state.Pages, c.state.Links, c.state.Lost = "", 0, nil, 0
+	}
+	c.resumed = c.state.Next != ""
 	if c.out, err = w.Files.Create(ctx, segmentKey(task), ContentType); err != nil {
 		return nil, fmt.Errorf("create segment: %w", err)
 	}
 	return c, nil
 }
 
+// collect goes through the stages: the patient, the searches of the plan, what the record refers to, and last what may be
+// large.
 func (c *collector) collect(ctx context.Context) error {
+	ahead, stop := context.WithCancel(ctx)
+	defer c.running.Wait()
+	defer stop()
 	if !c.state.Planned {
 		if err := c.begin(ctx); err != nil {
 			return err
 		}
 	}
 	for len(c.state.Queries) > 0 {
-		if err := c.search(ctx); err != nil {
+		if err := c.search(ctx, ahead); err != nil {
 			return err
 		}
 	}
-	for len(c.state.Refs) > 0 {
-		if err := c.follow(ctx); err != nil {
+	for len(c.state.Refs) > 0 || len(c.state.Binaries) > 0 {
+		todo := &c.state.Refs
+		if len(*todo) == 0 {
+			todo = &c.state.Binaries
+		}
+		if err := c.follow(ctx, ahead, todo); err != nil {
+			return err
+		}
+	}
+	for len(c.state.Attachments) > 0 {
+		if err := c.attach(ctx); err != nil {
 			return err
 		}
 	}
@@ -112,29 +136,48 @@ func (c *collector) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := c.ask(ctx, c.source.Metadata)
+	capability, err := c.capability(ctx)
 	if err != nil {
-		return c.passing(err, SuppressedPleaseContact)
+		return err
+	}
+	planned := plan.Build(plan.Facts{
+		Capability: capability, Granted: c.current.Scope, Manners: c.manners, PatientID: c.patient,
+	})
+	c.state.Queries, c.state.Version = planned.Queries, capability.FHIRVersion
+	c.state.account("Patient").Answered++
+	for _, denied := range planned.Denied {
+		c.state.account(denied).fail(OutcomeDenied, 0)
+	}
+	c.state.Planned = true
+	return c.write(patient, 0)
+}
+
+// capability reads what the server says it can do. One that cannot be read is as good as none: everything is asked then.
+func (c *collector) capability(ctx context.Context) (fhir.Capability, error) {
+	body, err := c.ask(ctx, c.tried(), c.source.Metadata)
+	if failed, ok := errors.AsType[*fhir.RequestError](err); ok {
+		if failed.Class == fhir.Limited || failed.Class == fhir.ServerFault || failed.Class == fhir.Network {
+			return fhir.Capability{}, c.passing(err, SuppressedPleaseContact)
+		}
+		return fhir.Capability{}, nil
+	}
+	if err != nil {
+		return fhir.Capability{}, err
 	}
 	capability, err := fhir.ParseCapability(body)
 	if err != nil {
-		return &verdict{reason: ResourceInvalidContent, cause: err}
+		return fhir.Capability{}, nil //nolint:nilerr // as above
 	}
-	plan, denied := buildPlan(capability, c.current.Scope)
-	c.state.Queries = plan
-	for _, t := range denied {
-		c.state.Outcome = append(c.state.Outcome, TypeOutcome{Type: t, Result: OutcomeDenied})
-	}
-	c.state.Planned = true
-	c.state.Outcome = append(c.state.Outcome, TypeOutcome{Type: "Patient", Result: OutcomeOK, Count: 1})
-	return c.write(patient)
+	return capability, nil
 }
 
 func (c *collector) readPatient(ctx context.Context) (fhir.Resource, error) {
 	if !fhir.ValidID(c.patient) {
 		return fhir.Resource{}, &verdict{reason: ResourcePatientFailure, cause: errors.New("the token answer named no patient")}
 	}
-	body, err := c.ask(ctx, func(ctx context.Context) ([]byte, error) { return c.source.Read(ctx, "Patient", c.patient) })
+	body, err := c.ask(ctx, c.tried(), func(ctx context.Context) (fhir.Answer, error) {
+		return c.source.Read(ctx, "Patient", c.patient, fhir.MaxPage)
+	})
 	if err != nil {
 		return fhir.Resource{}, c.passing(err, ResourcePatientFailure)
 	}
@@ -143,6 +186,13 @@ func (c *collector) readPatient(ctx context.Context) (fhir.Resource, error) {
 		return fhir.Resource{}, &verdict{reason: ResourceInvalidContent, cause: errors.New("the Patient resource is not usable")}
 	}
 	return patient, nil
+}
+
+// tried is how often earlier runs have tried the request that comes next.
+func (c *collector) tried() int {
+	tried := c.state.Tried
+	c.state.Tried = 0
+	return tried
 }
 
 // scan reads the resource that was asked for; ok is false when body is anything else.
@@ -165,145 +215,6 @@ func (c *collector) passing(err error, reason Reason) error {
 	case fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Rejected, fhir.TooLarge, fhir.ForeignLink:
 	}
 	return &verdict{reason: reason, cause: err}
-}
-
-// search reads one page of the first query of the plan.
-func (c *collector) search(ctx context.Context) error {
-	if err := c.checkTime(); err != nil {
-		return err
-	}
-	q := c.state.Queries[0]
-	page, err := c.page(ctx, q)
-	failed, isFailed := errors.AsType[*fhir.RequestError](err)
-	switch {
-	case isFailed && c.resumed:
-		// Some servers forget their pages between two runs; what is written already is not written again.
-		c.resumed = false
-		c.state.Next, c.state.Links = "", nil
-		return nil
-	case isFailed:
-		c.endQuery(q, failed)
-		return nil
-	case err != nil:
-		return err
-	}
-	c.resumed = false
-	for _, resource := range page.Resources {
-		if resource.Type == "Patient" && resource.ID != c.patient {
-			continue // an include may drag other patients in
-		}
-		if err := c.write(resource); err != nil {
-			return err
-		}
-	}
-	c.state.Pages++
-	c.state.Lost += page.Unusable
-	switch {
-	case page.Next == "":
-		c.endQuery(q, nil)
-	case c.state.Pages >= maxPages || !c.state.turn(page.Next):
-		c.endQuery(q, &fhir.RequestError{Class: fhir.Content})
-	}
-	return nil
-}
-
-func (c *collector) page(ctx context.Context, q query) (fhir.Bundle, error) {
-	for try := 1; ; try++ {
-		body, err := c.ask(ctx, func(ctx context.Context) ([]byte, error) {
-			if c.state.Next == "" {
-				return c.source.Search(ctx, q.Type, q.params(c.patient))
-			}
-			return c.source.Page(ctx, c.state.Next)
-		})
-		if err != nil {
-			return fhir.Bundle{}, err
-		}
-		page, err := fhir.ParseBundle(body)
-		if err == nil {
-			return page, nil
-		}
-		if try == 2 {
-			return fhir.Bundle{}, &fhir.RequestError{Class: fhir.Content, Status: 200}
-		}
-	}
-}
-
-// endQuery takes the first query off the plan and records how it ended.
-func (c *collector) endQuery(q query, failed *fhir.RequestError) {
-	result := TypeOutcome{Type: q.Type, Result: OutcomeOK, Count: c.state.Counts[q.Type]}
-	switch {
-	case failed != nil:
-		result.Result, result.Status = outcomeOf(failed, c.state.Pages > 0), failed.Status
-	case c.state.Lost > 0:
-		result.Result = OutcomeTruncated
-	case result.Count == 0:
-		result.Result = OutcomeEmpty
-	}
-	c.state.Outcome = append(c.state.Outcome, result)
-	c.state.Queries, c.state.Next, c.state.Pages, c.state.Links, c.state.Lost = c.state.Queries[1:], "", 0, nil, 0
-}
-
-func outcomeOf(failed *fhir.RequestError, begun bool) Outcome {
-	if begun {
-		return OutcomeTruncated
-	}
-	switch failed.Class {
-	case fhir.Unauthorized, fhir.Forbidden:
-		return OutcomeDenied
-	case fhir.NotFound, fhir.Gone, fhir.Rejected:
-		return OutcomeUnsupported
-	case fhir.Limited, fhir.ServerFault, fhir.Content, fhir.TooLarge, fhir.ForeignLink, fhir.Network:
-	}
-	return OutcomeFailed
-}
-
-// follow reads the first resource that the record refers to and that is not there yet.
-func (c *collector) follow(ctx context.Context) error {
-	if err := c.checkTime(); err != nil {
-		return err
-	}
-	ref := c.state.Refs[0]
-	resourceType, id, _ := strings.Cut(ref, "/")
-	if c.state.isWritten(ref) {
-		c.state.Refs = c.state.Refs[1:]
-		return nil
-	}
-	body, err := c.ask(ctx, func(ctx context.Context) ([]byte, error) { return c.source.Read(ctx, resourceType, id) })
-	failed, isFailed := errors.AsType[*fhir.RequestError](err)
-	if err != nil && !isFailed {
-		return err
-	}
-	c.state.Refs = c.state.Refs[1:]
-	if isFailed {
-		c.noteRead(resourceType, outcomeOf(failed, false), failed.Status)
-		return nil
-	}
-	resource, ok := scan(body, resourceType, id)
-	if !ok {
-		c.noteRead(resourceType, OutcomeFailed, 200)
-		return nil
-	}
-	if err := c.write(resource); err != nil {
-		return err
-	}
-	c.noteRead(resourceType, OutcomeOK, 0)
-	return nil
-}
-
-// noteRead keeps one outcome for all resources of a type that were read by reference; the worst stays.
-func (c *collector) noteRead(resourceType string, result Outcome, status int) {
-	at := slices.IndexFunc(c.state.Outcome, func(o TypeOutcome) bool { return o.Type == resourceType })
-	if at < 0 {
-		c.state.Outcome = append(c.state.Outcome, TypeOutcome{Type: resourceType, Result: result})
-		at = len(c.state.Outcome) - 1
-	}
-	entry := &c.state.Outcome[at]
-	entry.Count = c.state.Counts[resourceType]
-	if result != OutcomeOK {
-		entry.Result, entry.Status = result, status
-	} else if entry.Result == OutcomeEmpty {
-		entry.Result = OutcomeOK
-	}
 }
 
 // checkTime asks for a handover when the deadline is near.

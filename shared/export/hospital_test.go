@@ -26,11 +26,14 @@ type hospital struct {
 	resources map[string]string   // bodies by "Type/id"
 	pages     map[string][]string // by type: "c1 c2" are the ids of one page
 	latency   time.Duration
+	remaining string // of a rate limit of 100 in every second; empty for no limit
 
 	mu      sync.Mutex
 	scripts map[string][]answer // by request, before the normal answer
 	asked   []string            // requests: path and query below the base
 	bearers map[string]bool     // the Authorization headers that came
+	busy    int                 // requests under way
+	most    int                 // of them at once
 }
 
 // answer is one scripted answer. Status 0 is a connection that fails.
@@ -39,10 +42,13 @@ type answer struct {
 	retryAfter int
 	body       string
 	always     bool // not only once
+	normal     bool // as if nothing were scripted
 }
 
 // Do implements smart.Doer.
 func (h *hospital) Do(r *http.Request) (*http.Response, error) {
+	h.begin()
+	defer h.end()
 	select {
 	case <-time.After(h.latency):
 	case <-r.Context().Done():
@@ -57,7 +63,7 @@ func (h *hospital) Do(r *http.Request) (*http.Response, error) {
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, name)
 	h.bearers[r.Header.Get("Authorization")] = true
-	if scripted, ok := h.next(name); ok {
+	if scripted, ok := h.next(name); ok && !scripted.normal {
 		if scripted.status == 0 {
 			return nil, &safehttp.Error{Class: safehttp.Connect}
 		}
@@ -68,19 +74,45 @@ func (h *hospital) Do(r *http.Request) (*http.Response, error) {
 		_, _ = w.WriteString(scripted.body)
 		return w.Result(), nil
 	}
+	if h.remaining != "" {
+		w.Header().Set("RateLimit-Limit", "100")
+		w.Header().Set("RateLimit-Remaining", h.remaining)
+		w.Header().Set("RateLimit-Reset", "1")
+	}
 	h.serve(w, r, name)
 	return w.Result(), nil
 }
 
+func (h *hospital) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.busy++
+	h.most = max(h.most, h.busy)
+}
+
+func (h *hospital) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.busy--
+}
+
 func (h *hospital) next(name string) (answer, bool) {
-	script := h.scripts[name]
-	if len(script) == 0 {
-		return answer{}, false
+	for scripted, script := range h.scripts {
+		if len(script) == 0 || !matches(name, scripted) {
+			continue
+		}
+		if !script[0].always {
+			h.scripts[scripted] = script[1:]
+		}
+		return script[0], true
 	}
-	if !script[0].always {
-		h.scripts[name] = script[1:]
-	}
-	return script[0], true
+	return answer{}, false
+}
+
+// matches reports whether a request has a name, or one that begins so where the name ends in a star.
+func matches(request, name string) bool {
+	start, open := strings.CutSuffix(name, "*")
+	return request == name || open && strings.HasPrefix(request, start)
 }
 
 func (h *hospital) serve(w http.ResponseWriter, r *http.Request, name string) {
@@ -147,7 +179,7 @@ func (h *hospital) times(name string) int {
 	defer h.mu.Unlock()
 	count := 0
 	for _, asked := range h.asked {
-		if asked == name {
+		if matches(asked, name) {
 			count++
 		}
 	}
@@ -170,10 +202,11 @@ func (h *hospital) add(t *testing.T, resources ...string) {
 
 // The searches and the reads of newHospital that tests make fail.
 const (
-	findConditions   = "Condition?patient=p1"
-	findObservations = "Observation?patient=p1"
-	observations2    = "Observation?page=1&patient=p1"
-	findNotes        = "DocumentReference?subject=Patient%2Fp1"
+	findConditions   = "Condition?_count=100&patient=p1"
+	findObservations = "Observation?_count=100&patient=p1"
+	observations2    = "Observation?_count=100&page=1&patient=p1"
+	findNotes        = "DocumentReference?_count=100&subject=Patient%2Fp1"
+	anyObservations  = "Observation?*"
 	readPatient      = "Patient/p1"
 )
 
@@ -208,6 +241,7 @@ func newHospital(t *testing.T) *hospital {
 			`{"attachment":{"url":"https://elsewhere.example/Binary/b2"}}],"custodian":{"reference":"Organization/g1"}}`,
 		`{"resourceType":"MedicationRequest","id":"r1","medicationReference":{"reference":"Medication/m1"}}`,
 		`{"resourceType":"Medication","id":"m1","manufacturer":{"reference":"Organization/g2"}}`,
+		`{"resourceType":"Specimen","id":"s1"}`,
 		`{"resourceType":"Practitioner","id":"d1"}`,
 		`{"resourceType":"Practitioner","id":"d2","qualification":[{"issuer":{"reference":"Organization/g1"}}]}`,
 		`{"resourceType":"Organization","id":"g1"}`,
@@ -221,13 +255,16 @@ func newHospital(t *testing.T) *hospital {
 // wholeRecord is what an export of newHospital holds, in order.
 func wholeRecord() []string {
 	return []string{
-		"Patient/p1", "Condition/c1", "Condition/c2", "Condition/c3", "Observation/o1", "Observation/o2", "Observation/o3",
-		"Observation/o4", "DocumentReference/n1", "MedicationRequest/r1", "Medication/m1", "Practitioner/d1",
-		"Organization/g1", "Practitioner/d2", "Binary/b1", "Organization/g2", "Organization/g3",
+		"Patient/p1", "Condition/c1", "Condition/c2", "Condition/c3", "MedicationRequest/r1", "Medication/m1",
+		"Observation/o1", "Observation/o2", "Observation/o3", "Observation/o4", "DocumentReference/n1", "Practitioner/d1",
+		"Organization/g1", "Practitioner/d2", "Organization/g2", "Specimen/s1", "Organization/g3", "Binary/b1",
 	}
 }
 
 func without(names []string, unwanted ...string) []string {
+	if slices.Contains(unwanted, "Observation") || slices.Contains(unwanted, "Observation/o4") {
+		unwanted = append(unwanted, "Specimen") // nothing else refers to it
+	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.Contains(unwanted, name) || slices.Contains(unwanted, strings.Split(name, "/")[0])
 	})

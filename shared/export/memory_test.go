@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir"
 	"recordbridge/shared/secret"
 )
 
@@ -28,27 +30,27 @@ type endless struct {
 	peak uint64 // of the live heap
 }
 
-func (e *endless) Open(string, func(context.Context) (secret.Text, error)) (export.Source, error) {
+func (e *endless) Open(string, plan.Manners, func(context.Context) (secret.Text, error)) (export.Source, error) {
 	return e, nil
 }
 
-func (*endless) Metadata(context.Context) ([]byte, error) {
-	return []byte(`{"resourceType":"CapabilityStatement","rest":[{"mode":"server","resource":[` +
-		`{"type":"Observation","searchParam":[{"name":"patient"}]}]}]}`), nil
+func (*endless) Metadata(context.Context) (fhir.Answer, error) {
+	return fhir.Answer{Body: []byte(`{"resourceType":"CapabilityStatement","rest":[{"mode":"server","resource":[` +
+		`{"type":"Observation","searchParam":[{"name":"patient"}]}]}]}`)}, nil
 }
 
-func (*endless) Read(_ context.Context, resourceType, id string) ([]byte, error) {
-	return fmt.Appendf(nil, `{"resourceType":%q,"id":%q}`, resourceType, id), nil
+func (*endless) Read(_ context.Context, resourceType, id string, _ int64) (fhir.Answer, error) {
+	return fhir.Answer{Body: fmt.Appendf(nil, `{"resourceType":%q,"id":%q}`, resourceType, id)}, nil
 }
 
-func (e *endless) Search(ctx context.Context, _ string, _ url.Values) ([]byte, error) {
-	return e.Page(ctx, "0")
+func (e *endless) Search(ctx context.Context, _ string, _ url.Values, limit int64) (fhir.Answer, error) {
+	return e.Page(ctx, "0", limit)
 }
 
-func (e *endless) Page(_ context.Context, next string) ([]byte, error) {
+func (e *endless) Page(_ context.Context, next string, _ int64) (fhir.Answer, error) {
 	first, err := strconv.Atoi(next)
 	if err != nil {
-		return nil, err
+		return fhir.Answer{}, err
 	}
 	e.measure(first)
 	page := []byte(`{"resourceType":"Bundle","entry":[`)
@@ -59,7 +61,11 @@ func (e *endless) Page(_ context.Context, next string) ([]byte, error) {
 	if last := first + pageResources; last < manyResources {
 		page = fmt.Appendf(page, `,"link":[{"relation":"next","url":"%d"}]`, last)
 	}
-	return append(page, '}'), nil
+	return fhir.Answer{Body: append(page, '}')}, nil
+}
+
+func (*endless) Attachment(context.Context, string, int64) (fhir.File, error) {
+	return fhir.File{}, errTrouble
 }
 
 func (e *endless) measure(first int) {
@@ -77,13 +83,16 @@ type nowhere struct{ bytes int64 }
 
 func (n *nowhere) Create(context.Context, string, string) (export.Writer, error) { return n, nil }
 func (*nowhere) Open(context.Context, string) (io.ReadCloser, error)             { return nil, errTrouble }
+func (*nowhere) Compose(context.Context, string, string, []string) error         { return errTrouble }
 func (*nowhere) Delete(context.Context, string) error                            { return nil }
 func (n *nowhere) Write(p []byte) (int, error)                                   { n.bytes += int64(len(p)); return len(p), nil }
+func (*nowhere) Mark()                                                           {}
+func (*nowhere) Rewind(context.Context) error                                    { return nil }
 func (*nowhere) Close(context.Context) error                                     { return nil }
 func (*nowhere) Abort(context.Context)                                           {}
 
+// It measures the heap of the process, so it runs alone.
 func TestALargeRecordIsExportedInBoundedMemory(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		var source endless

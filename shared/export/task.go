@@ -65,10 +65,11 @@ type File struct {
 
 // TypeOutcome says how far the collection of one resource type came. It holds no URL and no content.
 type TypeOutcome struct {
-	Type   string  `json:"type"`
-	Result Outcome `json:"result"`
-	Count  int     `json:"count"`
-	Status int     `json:"http_status,omitempty"` // of the answer that ended it, when it was not ok
+	Type    string  `json:"type"`
+	Result  Outcome `json:"result"`
+	Count   int     `json:"count"`
+	Missing int     `json:"missing,omitempty"`     // resources that are known of, but could not be read
+	Status  int     `json:"http_status,omitempty"` // of the answer that says most about what is missing
 }
 
 // Outcome classes a TypeOutcome.

@@ -8,7 +8,9 @@ import (
 	"net/url"
 	"time"
 
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/fhir"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
@@ -49,30 +51,43 @@ type Care interface {
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// Source reads one patient's FHIR server. Bodies are at most fhir.MaxPage bytes; failed requests are
-// *fhir.RequestError.
+// Source reads one patient's FHIR server. Bodies are at most limit bytes, and no document is larger than fhir.MaxPage;
+// failed requests are *fhir.RequestError.
 type Source interface {
-	Metadata(ctx context.Context) ([]byte, error)
-	Read(ctx context.Context, resourceType, id string) ([]byte, error)
-	Search(ctx context.Context, resourceType string, params url.Values) ([]byte, error)
-	Page(ctx context.Context, next string) ([]byte, error)
+	Metadata(ctx context.Context) (fhir.Answer, error)
+	Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error)
+	// Search reads the first page at path: "Observation" or "Patient/p1/$everything".
+	Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error)
+	Page(ctx context.Context, next string, limit int64) (fhir.Answer, error)
+	// Attachment opens the content that an attachment's URL names.
+	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
 }
 
-// Portals opens the FHIR server at base; token is asked before every request.
+// Portals opens the FHIR server at base, which is asked as manners say; token is asked before every request.
 type Portals interface {
-	Open(base string, token func(context.Context) (secret.Text, error)) (Source, error)
+	Open(base string, manners plan.Manners, token func(context.Context) (secret.Text, error)) (Source, error)
+}
+
+// Manners tells how the platform at the other end of a connection wants to be asked.
+type Manners interface {
+	Of(ctx context.Context, tenant org.Tenant, connectionID string) (plan.Manners, error)
 }
 
 // Files keeps objects. A Writer's object exists once Close has returned nil, and never after Abort.
 type Files interface {
 	Create(ctx context.Context, key, contentType string) (Writer, error)
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
+	// Compose makes one object of others, in their order.
+	Compose(ctx context.Context, key, contentType string, parts []string) error
 	Delete(ctx context.Context, key string) error
 }
 
 // Writer writes one object in bounded memory.
 type Writer interface {
 	io.Writer
+	// Mark remembers the place after the last byte written; Rewind takes back what was written since.
+	Mark()
+	Rewind(ctx context.Context) error
 	Close(ctx context.Context) error
 	Abort(ctx context.Context)
 }
@@ -83,6 +98,7 @@ type Worker struct {
 	Tokens           Tokens
 	Care             Care
 	Portals          Portals
+	Manners          Manners
 	Files            Files
 	Nudger           Nudger
 	Links            Links

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
 )
 
-// write appends a resource to the segment, once, and notes what it refers to.
-func (c *collector) write(resource fhir.Resource) error {
+// write appends a resource to the segment, once, and notes what it refers to. It was found after some rounds of following
+// references, 0 for what a search has found.
+func (c *collector) write(resource fhir.Resource, round int) error {
 	name := resource.Type + "/" + resource.ID
 	if resource.ID == "" {
 		name = string(resource.JSON) // without an id only the content tells resources apart
@@ -19,26 +20,66 @@ func (c *collector) write(resource fhir.Resource) error {
 	if !c.state.firstTime(name) {
 		return nil
 	}
-	c.line = resource.AppendLine(c.line[:0])
-	n, err := c.out.Write(c.line)
-	c.bytes += int64(n)
-	if err != nil {
-		return fmt.Errorf("write segment: %w", err)
+	if c.state.sourced() && fhir.ValidID(resource.ID) {
+		c.line = resource.AppendSourcedLine(c.line[:0], c.base.Join(resource.Type, resource.ID))
+	} else {
+		c.line = resource.AppendLine(c.line[:0])
+	}
+	if err := c.put(c.line); err != nil {
+		return err
 	}
 	c.state.Counts[resource.Type]++
-	for _, reference := range resource.References {
-		c.note(reference)
+	for _, text := range resource.References {
+		resourceType, id, ok := fhir.ParseReference(text, c.base)
+		if ok {
+			c.note(reference{Type: resourceType, ID: id, Round: round + 1})
+		}
 	}
-	for _, attachment := range resource.Attachments {
-		c.note(attachment.URL)
+	for _, a := range resource.Attachments {
+		c.noteAttachment(a, round)
 	}
 	return nil
 }
 
-func (c *collector) note(reference string) {
-	resourceType, id, ok := fhir.ParseReference(reference, c.base)
-	if ok && followed(resourceType) {
-		c.state.enqueue(resourceType + "/" + id)
+func (c *collector) put(data []byte) error {
+	n, err := c.out.Write(data)
+	c.bytes += int64(n)
+	if err != nil {
+		return fmt.Errorf("write segment: %w", err)
+	}
+	return nil
+}
+
+// note keeps a reference to be read.
+func (c *collector) note(r reference) {
+	if !plan.Followed(r.Type) || r.Round > maxRounds || !c.state.queue(r.name()) {
+		return
+	}
+	if r.Type == "Binary" {
+		c.state.Binaries = append(c.state.Binaries, r)
+	} else {
+		c.state.Refs = append(c.state.Refs, r)
+	}
+}
+
+// noteAttachment keeps the address of an attachment to be read. Nothing is asked of another server than the patient's
+// (fhir notes section 2.4); that such content is not in the file is told in the outcome.
+func (c *collector) noteAttachment(a fhir.Attachment, round int) {
+	address, ok := c.base.Resolve(a.URL)
+	if !ok {
+		if c.state.queue(a.URL) {
+			account := c.state.account("Binary")
+			account.Missing++
+			account.fail(OutcomeUnsupported, 0)
+		}
+		return
+	}
+	if resourceType, id, ok := fhir.ParseReference(address, c.base); ok {
+		c.note(reference{Type: resourceType, ID: id, Round: round + 1})
+		return
+	}
+	if id := attachmentID(address); c.state.queue("Binary/" + id) {
+		c.state.Attachments = append(c.state.Attachments, attachment{URL: address, ContentType: a.ContentType, ID: id})
 	}
 }
 
@@ -72,7 +113,7 @@ func (c *collector) complete(ctx context.Context) error {
 			return err
 		}
 	}
-	err := c.worker.succeed(ctx, c.task, file, c.state.stats(), c.state.Outcome)
+	err := c.worker.succeed(ctx, c.task, file, c.state.stats(), c.state.outcome())
 	if errors.Is(err, fault.Conflict) {
 		return errTakenOver // the segments are the other worker's now
 	}
@@ -85,34 +126,12 @@ func (c *collector) complete(ctx context.Context) error {
 }
 
 func (c *collector) join(ctx context.Context, key string) error {
-	out, err := c.worker.Files.Create(ctx, key, ContentType)
-	if err != nil {
-		return fmt.Errorf("create file: %w", err)
-	}
+	parts := make([]string, 0, len(c.state.Segments))
 	for _, s := range c.state.Segments {
-		if err := c.copySegment(ctx, out, s); err != nil {
-			out.Abort(context.WithoutCancel(ctx))
-			return err
-		}
+		parts = append(parts, s.Key)
 	}
-	if err := out.Close(ctx); err != nil {
-		return fmt.Errorf("close file: %w", err)
-	}
-	return nil
-}
-
-func (c *collector) copySegment(ctx context.Context, out io.Writer, s segment) error {
-	body, err := c.worker.Files.Open(ctx, s.Key)
-	if err != nil {
-		return fmt.Errorf("open segment: %w", err)
-	}
-	defer func() { _ = body.Close() }()
-	n, err := io.Copy(out, body)
-	if err != nil {
-		return fmt.Errorf("copy segment: %w", err)
-	}
-	if n != s.Bytes {
-		return fmt.Errorf("segment has %d bytes, wrote %d", n, s.Bytes)
+	if err := c.worker.Files.Compose(ctx, key, ContentType, parts); err != nil {
+		return fmt.Errorf("compose file: %w", err)
 	}
 	return nil
 }

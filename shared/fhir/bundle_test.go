@@ -39,7 +39,7 @@ func TestParseBundleSplitsAPage(t *testing.T) {
 		Next:  "https://ehr.example/fhir?page=2",
 		Resources: []fhir.Resource{
 			{
-				Type: "Observation", ID: "1", References: []string{"Patient/p"},
+				Type: "Observation", ID: "1", References: []string{"Patient/p"}, Subject: "Patient/p",
 				JSON: []byte(`{"resourceType":"Observation","id":"1","subject":{"reference":"Patient/p"}}`),
 			},
 			{Type: "Observation", ID: "2", JSON: []byte(`{"resourceType":"Observation","id":"2","note":"b"}`)},
@@ -50,7 +50,7 @@ func TestParseBundleSplitsAPage(t *testing.T) {
 		},
 		Unusable: 3,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, exportedFields()); diff != "" {
 		t.Errorf("ParseBundle (-want +got):\n%s", diff)
 	}
 }

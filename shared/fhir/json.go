@@ -243,15 +243,14 @@ func (s *scanner) peek() byte {
 
 // space drops white space.
 func (s *scanner) space() {
-	for s.pos < len(s.buf) {
-		switch s.buf[s.pos] {
-		case ' ', '\t', '\n', '\r':
-			s.pos++
-		default:
-			return
-		}
+	pos := s.pos
+	for pos < len(s.buf) && isSpace(s.buf[pos]) {
+		pos++
 	}
+	s.pos = pos
 }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
 // keep moves the next byte to the compact copy.
 func (s *scanner) keep() {

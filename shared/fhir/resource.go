@@ -12,6 +12,10 @@ type Resource struct {
 	JSON        []byte       // compact JSON without line breaks: a part of the scanned buffer
 	References  []string     // every "reference" string in document order, those of contained resources included
 	Attachments []Attachment // the Attachments that have a URL, in document order
+	Subject     string       // whose record it is part of: the reference in its own subject, patient or beneficiary; empty when none
+	LastUpdated string       // meta.lastUpdated as it stands; empty when absent
+
+	sourceAt int // offset in JSON where meta.source can be put; 0 when it is there already or has no place
 }
 
 // Attachment is an Attachment that names where its content is (FHIR R4 datatypes.html#Attachment).
@@ -50,22 +54,36 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	if s.peek() != '{' {
 		return Resource{}, false, s.skip(depth)
 	}
-	types, ids := 0, 0
+	types, ids, metas, identified := 0, 0, 0, 0
 	err = s.object(depth, func(name word) error {
 		switch string(name.text()) {
 		case "resourceType":
 			types++
 			found.Type, err = s.stringOr(depth + 1)
+			identified = s.end
 			return err
 		case "id":
 			ids++
 			found.ID, err = s.stringOr(depth + 1)
+			identified = s.end
 			return err
+		case "meta":
+			metas++
+			return s.meta(depth+1, name, start, &found)
+		case "subject", "patient", "beneficiary":
+			return s.subject(depth+1, name, &found)
 		}
 		return s.collect(depth+1, name, nil, &found)
 	})
 	if err != nil {
 		return Resource{}, false, err
+	}
+	switch metas {
+	case 0:
+		found.sourceAt = identified - start
+	case 1: // as meta found it
+	default:
+		found.sourceAt = 0
 	}
 	found.JSON = s.buf[start:s.end:s.end]
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
@@ -98,11 +116,12 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 		}
 		return err
 	case '[':
+		plain := word{raw: name.text()} // decoded once, not for every element: a hostile name is as long as a page
 		return s.array(depth, func() error {
 			if s.peek() == '"' {
 				return s.skip(depth + 1) // a list of strings is none of the members looked for
 			}
-			return s.collect(depth+1, name, nil, found)
+			return s.collect(depth+1, plain, nil, found)
 		})
 	case '"':
 		value, err := s.string()

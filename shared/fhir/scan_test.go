@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"recordbridge/shared/fhir"
 )
+
+// exportedFields compares resources by what others see of them. The place for meta.source is seen in the line.
+func exportedFields() cmp.Option { return cmpopts.IgnoreUnexported(fhir.Resource{}) }
 
 func TestScanFindsWhatTheExportNeeds(t *testing.T) {
 	t.Parallel()
@@ -46,7 +51,8 @@ func TestScanFindsWhatTheExportNeeds(t *testing.T) {
 			{URL: "Binary/1", ContentType: "application/pdf"},
 			{URL: "Binary/2"},
 		},
-	}, got); diff != "" {
+		Subject: "Patient/p",
+	}, got, exportedFields()); diff != "" {
 		t.Errorf("Scan (-want +got):\n%s", diff)
 	}
 }
@@ -136,11 +142,17 @@ func TestScanErrorsQuoteNothingOfTheDocument(t *testing.T) {
 	}
 }
 
-// equalToEncodingJSON compares the scanner with encoding/json on one value inside a resource.
+// equalToEncodingJSON compares the scanner with encoding/json on one value inside a resource, wherever the scanner
+// looks at it with other eyes.
 func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
-	raw := append(append([]byte(`{"resourceType":"Basic","x":`), value...), '}')
+	for _, name := range []string{"x", "meta", "subject", "id"} {
+		resourceEqualToEncodingJSON(t, slices.Concat([]byte(`{"resourceType":"Basic","`+name+`":`), value, []byte("}")))
+	}
+}
+
+func resourceEqualToEncodingJSON(t interface{ Fatalf(string, ...any) }, raw []byte) {
 	var want map[string]any
-	// Names after x could be of the value's making ("1,"id":…"), so encoding/json says what stands at the top.
+	// Names after the value could be of the value's making ("1,"id":…"), so encoding/json says what stands at the top.
 	judge := json.NewDecoder(bytes.NewReader(raw))
 	judge.UseNumber() // 1e700 is a number, though no float64
 	valid := json.Valid(raw) && utf8.Valid(raw) && judge.Decode(&want) == nil
@@ -166,12 +178,15 @@ func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 	if again, err := fhir.Scan(bytes.Clone(got.JSON)); err != nil || !bytes.Equal(again.JSON, got.JSON) {
 		t.Fatalf("%q: not stable: %q, %v", raw, again.JSON, err)
 	}
+	sourcedLineEqualsEncodingJSON(t, got, `https://ehr.example/fhir?a=<1>&b="2"`)
 }
 
 func FuzzScanAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range []string{
 		`1`, `-0`, `01`, `1.`, `.5`, `1e`, `1e+5`, `1e700`, `-`, `true`, `tru`, `null`, `"\u12g4"`, `"\ud800"`, `"\x"`, `"a\\"`,
 		`{"a":[1,2,{"reference":"x"}]}`, `[1,]`, `{"a" 1}`, `{,}`, "\"\u2028\"", `"a" , "id" : "b"`, `[}`, ` [ ] `, `1}{`,
+		`{"source":"a"}`, `{"\u0073ource":null,"lastUpdated":"2026"}`, `{ } , "meta" : { } `, `1,"meta":{"a":{"source":1}}`,
+		`[{"reference":"Patient/p"},[{"reference":"x"}]]`, `{"\ud800":"\udc00","":{"a\u0000":[]}}`, `1,"met\u0061":[{}],"id":{}`,
 	} {
 		f.Add([]byte(seed))
 	}

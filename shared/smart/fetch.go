@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
@@ -21,28 +25,54 @@ const (
 	maxRedirects = 3
 	// maxRetryAfter bounds what a server may ask us to wait.
 	maxRetryAfter = 24 * time.Hour
-	// maxRest is how much of an error's body is read, only to keep the connection usable.
+	// byteOrderMark is what some servers begin a document with.
+	byteOrderMark = "\ufeff"
+	// maxRest is how much of a redirect's body is read, only to keep the connection usable.
 	maxRest = 4 << 10
 )
 
-// fetcher gets JSON documents from addresses under one FHIR base.
+// fetcher gets documents from addresses under one FHIR base.
 type fetcher struct {
-	doer Doer
-	base fhir.Base
+	doer    Doer
+	base    fhir.Base
+	manners plan.Manners
 }
 
-// get reads the document at address, of at most limit bytes. address must be under the base: Base.Join or Base.Resolve
-// made it. An empty token is not sent. Redirects are followed by hand, because only here it is known that they must
-// stay under the base. The error is *fhir.RequestError.
+// get reads the JSON document at address: document, for who does not ask for more.
 func (f fetcher) get(ctx context.Context, address, accept string, limit int64, token secret.Text) ([]byte, error) {
+	answer, err := f.document(ctx, address, accept, limit, token)
+	return answer.Body, err
+}
+
+// document reads the JSON document at address, of at most limit bytes. The rest is as with open.
+func (f fetcher) document(ctx context.Context, address, accept string, limit int64, token secret.Text) (fhir.Answer, error) {
+	response, err := f.open(ctx, address, accept, token) //nolint:bodyclose // document closes it
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	body, err := document(response, limit)
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	return fhir.Answer{Body: body, Rate: rate(response.Header)}, nil
+}
+
+// open asks for what is at address and returns an answer that is 2xx, whose body is open. address must be under the
+// base: Base.Join or Base.Resolve made it. An empty token is not sent. Redirects are followed by hand, because only here
+// it is known that they must stay under the base. The error is *fhir.RequestError.
+func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
+	address = f.polite(address)
 	for redirects := 0; ; redirects++ {
-		response, err := f.send(ctx, address, accept, token) //nolint:bodyclose // document and discard close it
+		response, err := f.send(ctx, address, accept, token)
 		if err != nil {
 			return nil, unanswered(err)
 		}
 		location := response.Header.Get("Location")
-		if response.StatusCode/100 != 3 || location == "" {
-			return document(response, limit)
+		switch {
+		case response.StatusCode/100 == 2:
+			return response, nil
+		case response.StatusCode/100 != 3 || location == "":
+			return nil, refused(response, f.manners.Denials)
 		}
 		discard(response)
 		if redirects == maxRedirects {
@@ -61,11 +91,42 @@ func (f fetcher) send(ctx context.Context, address, accept string, token secret.
 	if err != nil {
 		return nil, err //nolint:wrapcheck // unanswered keeps nothing of it but the class
 	}
+	for name, value := range f.manners.Headers {
+		request.Header.Set(name, value)
+	}
+	// These are not the profile's: the host is the base's, and net/http unpacks only what it has asked for itself.
+	for _, name := range [...]string{"Authorization", "Host", "Accept-Encoding"} {
+		request.Header.Del(name)
+	}
 	request.Header.Set("Accept", accept)
 	if !token.Empty() {
 		request.Header.Set("Authorization", "Bearer "+token.Reveal())
 	}
 	return f.doer.Do(request)
+}
+
+// polite adds the parameters that the server wants on every request and that an address lacks. What is there already
+// stays as it is, byte by byte: next links are opaque.
+func (f fetcher) polite(address string) string {
+	if len(f.manners.Query) == 0 {
+		return address
+	}
+	_, query, _ := strings.Cut(address, "?")
+	present, _ := url.ParseQuery(query) // whatever of it can be read
+	for _, name := range slices.Sorted(maps.Keys(f.manners.Query)) {
+		if present.Has(name) {
+			continue
+		}
+		joint := "&"
+		switch {
+		case !strings.Contains(address, "?"):
+			joint = "?"
+		case strings.HasSuffix(address, "?"):
+			joint = ""
+		}
+		address += joint + url.QueryEscape(name) + "=" + url.QueryEscape(f.manners.Query[name])
+	}
+	return address
 }
 
 // redirect returns the address under the base that a Location header means; ok is false when there is none. Where a
@@ -80,18 +141,14 @@ func (f fetcher) redirect(from, location string) (address string, ok bool) {
 		return "", false
 	}
 	address, ok = f.base.Resolve(target.String())
+	address = f.polite(address)
 	return address, ok && address != from
 }
 
 // document returns the body of a good answer, provided that it begins as a JSON object does.
 func document(response *http.Response, limit int64) ([]byte, error) {
 	if response.StatusCode/100 != 2 {
-		discard(response)
-		return nil, &fhir.RequestError{
-			Class:      classOf(response.StatusCode),
-			Status:     response.StatusCode,
-			RetryAfter: retryAfter(response.Header),
-		}
+		return nil, refused(response, nil)
 	}
 	body, err := safehttp.ReadAll(response, limit)
 	if failure, ok := errors.AsType[*safehttp.Error](err); ok && failure.Class == safehttp.TooLarge {
@@ -100,7 +157,7 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, unanswered(err)
 	}
-	body = bytes.TrimPrefix(body, []byte("\ufeff")) // some servers send a byte order mark, which RFC 8259 lets readers drop
+	body = bytes.TrimPrefix(body, []byte(byteOrderMark)) // some servers send a byte order mark, which RFC 8259 lets readers drop
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return nil, &fhir.RequestError{Class: fhir.Content, Status: response.StatusCode}
 	}
@@ -109,27 +166,7 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 
 // discard reads a little of a body that nobody wants and closes it.
 func discard(response *http.Response) {
-	_, _ = safehttp.ReadAll(response, maxRest) // nothing depends on the rest of a refused answer
-}
-
-// classOf translates a status that is not 2xx.
-func classOf(status int) fhir.Class {
-	switch {
-	case status == http.StatusUnauthorized:
-		return fhir.Unauthorized
-	case status == http.StatusForbidden:
-		return fhir.Forbidden
-	case status == http.StatusNotFound:
-		return fhir.NotFound
-	case status == http.StatusGone:
-		return fhir.Gone
-	case status == http.StatusTooManyRequests:
-		return fhir.Limited
-	case status == http.StatusRequestTimeout || status >= 500:
-		return fhir.ServerFault
-	default:
-		return fhir.Rejected
-	}
+	_, _ = safehttp.ReadAll(response, maxRest) // nothing depends on the rest of a redirect
 }
 
 // unanswered makes the error of a request without a whole answer. Of the cause only what is known to name no address

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/flow"
@@ -133,13 +134,13 @@ func passing(refusal *OAuthError, cause error) error {
 	return fault.New(kind, code, "The health system is busy. Please try again later.").After(refusal.RetryAfter).Because(cause)
 }
 
-// Open implements export.Portals.
-func (p Portal) Open(base string, token func(context.Context) (secret.Text, error)) (export.Source, error) {
+// Open implements export.Portals. The error is that of a malformed base.
+func (p Portal) Open(base string, manners plan.Manners, token func(context.Context) (secret.Text, error)) (export.Source, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
 		return nil, err
 	}
-	return NewReader(ReaderConfig{Doer: p.Doer, Base: parsed, Token: token}), nil
+	return NewReader(ReaderConfig{Doer: p.Doer, Base: parsed, Manners: manners, Token: token}), nil
 }
 
 func (p Portal) client() *Client { return &Client{doer: p.Doer, clients: p.Clients} }

@@ -4,14 +4,16 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/secret"
 )
 
 // Reader reads one FHIR server with a bearer token, which it sends to addresses under the base and to nothing else
 // (SMART App Launch 2.2, "Access FHIR API"; fhir.md section 2.4). It asks once per call; who may try again knows how
-// much time is left. It is safe for concurrent use if ReaderConfig.Token is.
+// much time is left. It implements export.Source, and is safe for concurrent use if ReaderConfig.Token is.
 type Reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)
@@ -19,57 +21,106 @@ type Reader struct {
 
 // ReaderConfig is what a Reader needs.
 type ReaderConfig struct {
-	Doer  Doer
-	Base  fhir.Base
-	Token func(ctx context.Context) (secret.Text, error) // asked before every request
+	Doer    Doer
+	Base    fhir.Base
+	Manners plan.Manners                                   // Query, Headers and Denials are heeded, the rest is for plans; without placeholders
+	Token   func(ctx context.Context) (secret.Text, error) // asked before every request
 }
 
 // NewReader makes a Reader of the server at config.Base.
 func NewReader(config ReaderConfig) *Reader {
-	return &Reader{fetcher: fetcher{doer: config.Doer, base: config.Base}, token: config.Token}
+	return &Reader{
+		fetcher: fetcher{doer: config.Doer, base: config.Base, manners: config.Manners},
+		token:   config.Token,
+	}
 }
 
-// Metadata reads the server's CapabilityStatement as raw JSON, without a token, since servers publish it to everyone.
-// Errors are those of Read.
-func (r *Reader) Metadata(ctx context.Context) ([]byte, error) {
-	return r.fetcher.get(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
+// Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes, without a token, since servers publish
+// it to everyone. Errors are those of Read.
+func (r *Reader) Metadata(ctx context.Context) (fhir.Answer, error) {
+	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// Read reads one resource as raw JSON of at most fhir.MaxPage bytes. The error is *fhir.RequestError, or what the
-// token function returned. A malformed type or id is fhir.Rejected without a request.
-func (r *Reader) Read(ctx context.Context, resourceType, id string) ([]byte, error) {
+// Read reads one resource as raw JSON. It may have limit bytes after decompression, and never more than fhir.MaxPage.
+// The error is *fhir.RequestError, or what the token function returned. A malformed type or id is fhir.Rejected without
+// a request.
+func (r *Reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error) {
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
-		return nil, &fhir.RequestError{Class: fhir.Rejected}
+		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Rejected}
 	}
-	return r.get(ctx, r.fetcher.base.Join(resourceType, id))
+	return r.get(ctx, r.fetcher.base.Join(resourceType, id), limit)
 }
 
-// Search reads the first page of a search as raw JSON. Errors are those of Read.
-func (r *Reader) Search(ctx context.Context, resourceType string, params url.Values) ([]byte, error) {
-	if !fhir.ValidType(resourceType) {
-		return nil, &fhir.RequestError{Class: fhir.Rejected}
+// Search reads the first page of a search as raw JSON. path is below the base: a type, or what belongs to one resource,
+// as "Patient/p1/$everything". Limit and errors are those of Read.
+func (r *Reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error) {
+	segments := strings.Split(path, "/")
+	if !searchable(segments) {
+		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Rejected}
 	}
-	address := r.fetcher.base.Join(resourceType)
+	address := r.fetcher.base.Join(segments...)
 	if len(params) > 0 {
 		address += "?" + params.Encode()
 	}
-	return r.get(ctx, address)
+	return r.get(ctx, address, limit)
 }
 
 // Page reads the page that the next link of a Bundle names. A link that leads away from the base is fhir.ForeignLink,
-// and nothing is sent. Other errors are those of Read.
-func (r *Reader) Page(ctx context.Context, next string) ([]byte, error) {
+// and nothing is sent. Limit and other errors are those of Read.
+func (r *Reader) Page(ctx context.Context, next string, limit int64) (fhir.Answer, error) {
 	address, ok := r.fetcher.base.Resolve(next)
 	if !ok {
-		return nil, &fhir.RequestError{Class: fhir.ForeignLink}
+		return fhir.Answer{}, &fhir.RequestError{Class: fhir.ForeignLink}
 	}
-	return r.get(ctx, address)
+	return r.get(ctx, address, limit)
 }
 
-func (r *Reader) get(ctx context.Context, address string) ([]byte, error) {
+// Attachment opens the content that an attachment's URL names, absolute or relative to the base, whatever its media
+// type. It may have limit bytes after decompression: its Body fails with fhir.TooLarge beyond them, and with
+// fhir.Network where the content breaks off. A URL that leads away from the base is fhir.ForeignLink, and nothing is
+// sent. Other errors are those of Read. The caller closes the Body; ctx must last until then.
+func (r *Reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
+	address, ok := r.fetcher.base.Resolve(address)
+	if !ok {
+		return fhir.File{}, &fhir.RequestError{Class: fhir.ForeignLink}
+	}
+	token, err := r.bearer(ctx)
+	if err != nil {
+		return fhir.File{}, err
+	}
+	response, err := r.fetcher.open(ctx, address, "*/*", token) //nolint:bodyclose // the caller closes the File
+	if err != nil {
+		return fhir.File{}, err
+	}
+	return file(response, limit), nil
+}
+
+func (r *Reader) get(ctx context.Context, address string, limit int64) (fhir.Answer, error) {
+	token, err := r.bearer(ctx)
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	return r.fetcher.document(ctx, address, acceptFHIR, max(0, min(limit, fhir.MaxPage)), token)
+}
+
+func (r *Reader) bearer(ctx context.Context) (secret.Text, error) {
 	token, err := r.token(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("access token: %w", err)
+		return secret.Text{}, fmt.Errorf("access token: %w", err)
 	}
-	return r.fetcher.get(ctx, address, acceptFHIR, fhir.MaxPage, token)
+	return token, nil
+}
+
+// searchable reports whether the segments of a path name a type, a resource, or an operation on one of them.
+func searchable(segments []string) bool {
+	if len(segments) > 3 || !fhir.ValidType(segments[0]) {
+		return false
+	}
+	for i, segment := range segments[1:] {
+		last := i == len(segments)-2
+		if !fhir.ValidID(segment) && (!last || segment != "$everything") {
+			return false
+		}
+	}
+	return true
 }

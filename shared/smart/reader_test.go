@@ -1,7 +1,6 @@
 package smart_test
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -22,22 +21,25 @@ func TestReaderAsksForFHIRWithTheToken(t *testing.T) {
 	r := reader(t, e.URL+"/r4/")
 	for _, step := range []struct {
 		name, want string
-		call       func() ([]byte, error)
+		call       func() (fhir.Answer, error)
 	}{
-		{"read", "/r4/Patient/a.1-B", func() ([]byte, error) { return r.Read(t.Context(), "Patient", "a.1-B") }},
-		{"search", "/r4/Observation?_count=100&patient=p%2F1", func() ([]byte, error) {
-			return r.Search(t.Context(), "Observation", query("patient", "p/1", "_count", "100"))
+		{"read", "/r4/Patient/a.1-B", func() (fhir.Answer, error) { return r.Read(t.Context(), "Patient", "a.1-B", fhir.MaxPage) }},
+		{"search", "/r4/Observation?_count=100&patient=p%2F1", func() (fhir.Answer, error) {
+			return r.Search(t.Context(), "Observation", query("patient", "p/1", "_count", "100"), fhir.MaxPage)
 		}},
-		{"search for all", "/r4/Observation", func() ([]byte, error) { return r.Search(t.Context(), "Observation", nil) }},
-		{"page", "/r4?_getpages=x%20y", func() ([]byte, error) { return r.Page(t.Context(), e.URL+"/r4?_getpages=x%20y") }},
-		{"relative page", "/r4/Observation?page=2", func() ([]byte, error) { return r.Page(t.Context(), "Observation?page=2") }},
-		{"page of a leaked name", "/r4/Observation?page=3", func() ([]byte, error) {
-			return r.Page(t.Context(), "http://fhir-internal:8080/r4/Observation?page=3")
+		{"search for all", "/r4/Observation", func() (fhir.Answer, error) { return r.Search(t.Context(), "Observation", nil, fhir.MaxPage) }},
+		{"search for a whole record", "/r4/Patient/p1/$everything?_count=100", func() (fhir.Answer, error) {
+			return r.Search(t.Context(), "Patient/p1/$everything", query("_count", "100"), fhir.MaxPage)
+		}},
+		{"page", "/r4?_getpages=x%20y", func() (fhir.Answer, error) { return r.Page(t.Context(), e.URL+"/r4?_getpages=x%20y", fhir.MaxPage) }},
+		{"relative page", "/r4/Observation?page=2", func() (fhir.Answer, error) { return r.Page(t.Context(), "Observation?page=2", fhir.MaxPage) }},
+		{"page of a leaked name", "/r4/Observation?page=3", func() (fhir.Answer, error) {
+			return r.Page(t.Context(), "http://fhir-internal:8080/r4/Observation?page=3", fhir.MaxPage)
 		}},
 	} {
-		body, err := step.call()
-		if err != nil || string(body) != `{"resourceType":"Bundle"}` {
-			t.Fatalf("%s: %q, %v", step.name, body, err)
+		answer, err := step.call()
+		if err != nil || string(answer.Body) != `{"resourceType":"Bundle"}` {
+			t.Fatalf("%s: %q, %v", step.name, answer.Body, err)
 		}
 		requests := e.requests()
 		last := requests[len(requests)-1]
@@ -78,7 +80,7 @@ func TestTheTokenReachesNoOtherServerAndNoOtherPath(t *testing.T) {
 	})
 	r := reader(t, e.URL+"/r4")
 	for _, id := range []string{"host", "same", "path", "dots", "scheme", "user", "self"} {
-		_, err := r.Read(t.Context(), "Patient", id)
+		_, err := r.Read(t.Context(), "Patient", id, fhir.MaxPage)
 		if failure := wantFailure(t, err, fhir.ForeignLink); failure.Status/100 != 3 {
 			t.Errorf("%s: status %d", id, failure.Status)
 		}
@@ -89,14 +91,14 @@ func TestTheTokenReachesNoOtherServerAndNoOtherPath(t *testing.T) {
 		"/r4/%2e%2e/admin", "http://user@" + strings.TrimPrefix(e.URL, "http://") + "/r4/Observation", "javascript:1",
 		strings.TrimPrefix(evil.URL, "http:") + "/Observation",
 	} {
-		_, err := r.Page(t.Context(), link)
+		_, err := r.Page(t.Context(), link, fhir.MaxPage)
 		wantFailure(t, err, fhir.ForeignLink)
 	}
 	if after := len(e.requests()); after != before {
 		t.Errorf("foreign links caused %d requests", after-before)
 	}
 	// A link whose path is under the base is moved to the base: the stranger gets nothing then, either.
-	_, err := r.Page(t.Context(), evil.URL+"/r4/Observation?page=2")
+	_, err := r.Page(t.Context(), evil.URL+"/r4/Observation?page=2", fhir.MaxPage)
 	wantFailure(t, err, fhir.NotFound)
 	if got := len(evil.requests()); got != 0 {
 		t.Errorf("the other server got %d requests", got)
@@ -120,34 +122,25 @@ func TestRedirectsUnderTheBaseAreFollowedThreeTimes(t *testing.T) {
 		"/r4/Basic/c":   reply(http.StatusNotModified, ""),
 	})
 	r := reader(t, e.URL+"/r4")
-	if _, err := r.Read(t.Context(), "Patient", "0"); err != nil {
+	if _, err := r.Read(t.Context(), "Patient", "0", fhir.MaxPage); err != nil {
 		t.Errorf("three redirects: %v", err)
 	}
 	if got := e.requests()[3].Header.Get("Authorization"); got != "Bearer "+accessToken {
 		t.Errorf("the last of them got Authorization %q", got)
 	}
-	_, err := r.Read(t.Context(), "Basic", "a")
+	_, err := r.Read(t.Context(), "Basic", "a", fhir.MaxPage)
 	wantFailure(t, err, fhir.Rejected)
 	if got := len(e.requests()); got != 8 {
 		t.Errorf("a circle ended after %d requests, want 4", got-4)
 	}
-	_, err = r.Read(t.Context(), "Basic", "c")
+	_, err = r.Read(t.Context(), "Basic", "c", fhir.MaxPage)
 	wantFailure(t, err, fhir.Rejected)
 }
 
 func TestReaderClassifiesAnswers(t *testing.T) {
 	t.Parallel()
 	const page = `<html>maple</html>`
-	outcome := `{"resourceType":"OperationOutcome","issue":[{"diagnostics":"maple"}]}`
-	bomb := func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
-		packed := gzip.NewWriter(w)
-		spaces := []byte(strings.Repeat(" ", 1<<20))
-		for range 40 {
-			_, _ = packed.Write(spaces)
-		}
-		_ = packed.Close()
-	}
+	refusal := outcome("processing", "maple")
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
 		class  fhir.Class
@@ -156,19 +149,19 @@ func TestReaderClassifiesAnswers(t *testing.T) {
 		"401":          {reply(401, page), fhir.Unauthorized, 401},
 		"403":          {reply(403, ""), fhir.Forbidden, 403},
 		"404":          {reply(404, page), fhir.NotFound, 404},
-		"410":          {reply(410, outcome), fhir.Gone, 410},
+		"410":          {reply(410, refusal), fhir.Gone, 410},
 		"429":          {reply(429, ""), fhir.Limited, 429},
-		"400":          {reply(400, outcome), fhir.Rejected, 400},
-		"406":          {reply(406, outcome), fhir.Rejected, 406},
+		"400":          {reply(400, refusal), fhir.Rejected, 400},
+		"406":          {reply(406, refusal), fhir.Rejected, 406},
 		"408":          {reply(408, ""), fhir.ServerFault, 408},
-		"500":          {reply(500, outcome), fhir.ServerFault, 500},
+		"500":          {reply(500, refusal), fhir.ServerFault, 500},
 		"503":          {reply(503, page), fhir.ServerFault, 503},
 		"web page":     {reply(200, page, "Content-Type", "application/fhir+json"), fhir.Content, 200},
 		"nothing":      {reply(204, ""), fhir.Content, 204},
 		"list":         {reply(200, "[]"), fhir.Content, 200},
 		"picture":      {reply(200, "\x89PNG"), fhir.Content, 200},
 		"32 MiB":       {reply(200, "{"+strings.Repeat(" ", fhir.MaxPage)), fhir.TooLarge, 200},
-		"bomb":         {bomb, fhir.TooLarge, 200},
+		"bomb":         {bomb(200, 40), fhir.TooLarge, 200},
 		"cut off":      {reply(200, "{}", "Content-Length", "10"), fhir.Network, 0},
 		"fake gzip":    {reply(200, "{}", "Content-Encoding", "gzip"), fhir.Network, 0},
 		"long headers": {reply(200, "{}", "X-Long", strings.Repeat("x", 64<<10)), fhir.Network, 0},
@@ -176,7 +169,7 @@ func TestReaderClassifiesAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEHR(t, map[string]http.HandlerFunc{"": test.answer})
-			_, err := reader(t, e.URL+"/r4").Read(t.Context(), "Patient", "1")
+			_, err := reader(t, e.URL+"/r4").Read(t.Context(), "Patient", "1", fhir.MaxPage)
 			if failure := wantFailure(t, err, test.class); failure.Status != test.status {
 				t.Errorf("status %d, want %d", failure.Status, test.status)
 			}
@@ -187,9 +180,9 @@ func TestReaderClassifiesAnswers(t *testing.T) {
 func TestReaderDropsAByteOrderMark(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, "\ufeff {}")})
-	body, err := reader(t, e.URL).Read(t.Context(), "Patient", "1")
-	if err != nil || string(body) != " {}" {
-		t.Errorf("got %q, %v", body, err)
+	answer, err := reader(t, e.URL).Read(t.Context(), "Patient", "1", fhir.MaxPage)
+	if err != nil || string(answer.Body) != " {}" {
+		t.Errorf("got %q, %v", answer.Body, err)
 	}
 }
 
@@ -208,7 +201,7 @@ func TestReaderReportsRetryAfter(t *testing.T) {
 		"Fri, 20 Nov 2099 11:00:00 GMT": 24 * time.Hour,
 	} {
 		e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusTooManyRequests, "", "Retry-After", text, "Date", date)})
-		_, err := reader(t, e.URL).Read(t.Context(), "Patient", "1")
+		_, err := reader(t, e.URL).Read(t.Context(), "Patient", "1", fhir.MaxPage)
 		if failure := wantFailure(t, err, fhir.Limited); failure.RetryAfter != want {
 			t.Errorf("Retry-After %q became %s, want %s", text, failure.RetryAfter, want)
 		}
@@ -220,11 +213,16 @@ func TestReaderRefusesMalformedTypesAndIDsWithoutARequest(t *testing.T) {
 	e := newEHR(t, nil)
 	r := reader(t, e.URL+"/r4")
 	for _, name := range [][2]string{{"Patient", ""}, {"Patient", ".."}, {"Patient", "1/../2"}, {"patient", "1"}, {"..", "1"}} {
-		_, err := r.Read(t.Context(), name[0], name[1])
+		_, err := r.Read(t.Context(), name[0], name[1], fhir.MaxPage)
 		wantFailure(t, err, fhir.Rejected)
 	}
-	_, err := r.Search(t.Context(), "../admin", nil)
-	wantFailure(t, err, fhir.Rejected)
+	for _, path := range []string{
+		"", "../admin", "/Patient", "Patient/", "Patient//$everything", "Patient/../$everything", "Patient/p%2f1/$everything",
+		"Patient/p1/$export", "$everything", "Patient/$everything/p1", "Patient/p1/$everything/more", "Patient/p1?x=y", "patient",
+	} {
+		_, err := r.Search(t.Context(), path, nil, fhir.MaxPage)
+		wantFailure(t, err, fhir.Rejected)
+	}
 	if got := len(e.requests()); got != 0 {
 		t.Errorf("%d requests were sent", got)
 	}
@@ -239,7 +237,7 @@ func TestReaderGivesUpWithItsContextWhileABodyDrips(t *testing.T) {
 	}})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err := reader(t, e.URL).Read(ctx, "Patient", "1")
+	_, err := reader(t, e.URL).Read(ctx, "Patient", "1", fhir.MaxPage)
 	wantFailure(t, err, fhir.Network)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want it to unwrap to context.DeadlineExceeded", err)
@@ -257,7 +255,7 @@ func TestReaderSendsNothingWithoutAToken(t *testing.T) {
 	r := smart.NewReader(smart.ReaderConfig{
 		Doer: doer(), Base: parsed, Token: func(context.Context) (secret.Text, error) { return secret.Text{}, revoked },
 	})
-	if _, err := r.Read(t.Context(), "Patient", "1"); !errors.Is(err, revoked) {
+	if _, err := r.Read(t.Context(), "Patient", "1", fhir.MaxPage); !errors.Is(err, revoked) {
 		t.Errorf("got %v, want the error of the token", err)
 	}
 	if got := len(e.requests()); got != 0 {
@@ -282,7 +280,7 @@ func TestReaderKeepsNoForeignErrorText(t *testing.T) {
 		r := smart.NewReader(smart.ReaderConfig{
 			Doer: chatty{cause}, Base: parsed, Token: func(context.Context) (secret.Text, error) { return secret.New("x"), nil },
 		})
-		_, err := r.Read(t.Context(), "Patient", "1")
+		_, err := r.Read(t.Context(), "Patient", "1", fhir.MaxPage)
 		wantFailure(t, err, fhir.Network)
 		if cause != nil && !errors.Is(err, cause) {
 			t.Errorf("got %v, want it to unwrap to %v", err, cause)

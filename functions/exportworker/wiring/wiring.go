@@ -27,6 +27,7 @@ import (
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/store"
 	"recordbridge/shared/tokens"
 )
@@ -62,11 +63,16 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 	if err != nil {
 		return nil, err
 	}
+	book, err := platform.NewBook()
+	if err != nil {
+		return nil, err
+	}
+	control, connections := store.Control{DB: db, Table: env.ControlTable}, store.Connections{DB: db, Table: env.ConnectionTable}
 	keys := awskms.NewFromConfig(p.AWS)
 	portal := smart.Portal{
 		Doer: p.HTTP, Now: p.Now,
 		Clients: clientauth.NewBook(clientauth.Deps{
-			Store:  store.Control{DB: db, Table: env.ControlTable},
+			Store:  control,
 			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
 			Now:    p.Now, NewID: ids.Random,
@@ -82,8 +88,9 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 			},
 			Now: p.Now, NewID: ids.Random,
 		},
-		Care:    store.Connections{DB: db, Table: env.ConnectionTable},
+		Care:    connections,
 		Portals: portal,
+		Manners: export.Habits{Connections: connections, Endpoints: control, Platforms: book},
 		Files:   blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
 		Nudger:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
 		Links:   export.Links{Keys: signing, BaseURL: env.BaseURL},

@@ -1,0 +1,145 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+const (
+	// minPart is the least that every part of an upload but the last must have, and what a source that is copied in
+	// ranges must exceed ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
+	minPart = 5 << 20
+	// maxCopy bounds what one call copies. S3 allows 5 GiB; a smaller part is answered, and if need be repeated, sooner.
+	maxCopy = 1 << 30
+)
+
+// Compose makes one object of existing ones, in their order. S3 copies what is large enough for a part of its own, so
+// that only small objects, and the few MiB that fill them up to a part, pass through memory, at most partSize at a
+// time. An object that is not there is fault.NotFound. After an error there is no new object.
+func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []string) error {
+	w := &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}
+	for _, part := range parts {
+		if err := w.add(ctx, part); err != nil {
+			w.Abort(context.WithoutCancel(ctx))
+			return err
+		}
+	}
+	if err := w.Close(ctx); err != nil {
+		w.Abort(context.WithoutCancel(ctx))
+		return err
+	}
+	return nil
+}
+
+// source is an object to copy from. Its tag pins what was measured: a changed object is refused, not mixed in.
+type source struct {
+	key  string
+	tag  *string
+	size int64
+}
+
+func (b Bucket) measure(ctx context.Context, key string) (source, error) {
+	out, err := b.Client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.Name, Key: &key})
+	if _, ok := errors.AsType[*types.NotFound](err); ok {
+		return source{}, missing(err)
+	}
+	if err != nil {
+		return source{}, fmt.Errorf("head object: %w", err)
+	}
+	return source{key: key, tag: out.ETag, size: aws.ToInt64(out.ContentLength)}, nil
+}
+
+// add appends an object. A buffer that is too small for a part is first filled up from the head of a large object.
+func (w *writer) add(ctx context.Context, key string) error {
+	from, err := w.bucket.measure(ctx, key)
+	if err != nil {
+		return err
+	}
+	head := int64(0)
+	if len(w.buffer) > 0 {
+		head = max(0, minPart-int64(len(w.buffer)))
+	}
+	if from.size-head < minPart {
+		return w.read(ctx, from, from.size)
+	}
+	if err := w.read(ctx, from, head); err != nil {
+		return err
+	}
+	if len(w.buffer) > 0 {
+		if err := w.flush(ctx); err != nil {
+			return err
+		}
+	}
+	return w.copy(ctx, from, head)
+}
+
+// read appends the first size bytes of an object.
+func (w *writer) read(ctx context.Context, from source, size int64) error {
+	if size == 0 {
+		return nil
+	}
+	out, err := w.bucket.Client.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: &w.bucket.Name, Key: &from.key, IfMatch: from.tag, Range: aws.String(span(0, size)),
+	})
+	if _, ok := errors.AsType[*types.NoSuchKey](err); ok {
+		return missing(err)
+	}
+	if err != nil {
+		return fmt.Errorf("get object: %w", err)
+	}
+	defer func() { _ = out.Body.Close() }()
+	if _, err := io.CopyN(w, out.Body, size); err != nil {
+		return fmt.Errorf("read object: %w", err)
+	}
+	return nil
+}
+
+// copy has S3 append an object from a place on, in parts of equal size, since a short one may stand only at the end.
+func (w *writer) copy(ctx context.Context, from source, start int64) error {
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	calls := (from.size - start + maxCopy - 1) / maxCopy
+	for call := range calls {
+		end := start + (from.size-start)/(calls-call)
+		if err := w.copyPart(ctx, from, start, end); err != nil {
+			return err
+		}
+		start = end
+	}
+	return nil
+}
+
+func (w *writer) copyPart(ctx context.Context, from source, start, end int64) error {
+	in := &s3.UploadPartCopyInput{
+		Bucket: &w.bucket.Name, Key: &w.key, UploadId: &w.upload, PartNumber: w.nextPart(),
+		CopySource: aws.String(w.bucket.Name + "/" + escapeKey(from.key)), CopySourceIfMatch: from.tag,
+	}
+	if end-start < from.size { // a source of exactly minPart can be copied whole, but not in ranges
+		in.CopySourceRange = aws.String(span(start, end))
+	}
+	out, err := w.bucket.Client.UploadPartCopy(ctx, in)
+	if err != nil {
+		return fmt.Errorf("copy part: %w", err)
+	}
+	part := types.CompletedPart{PartNumber: in.PartNumber}
+	if out.CopyPartResult != nil {
+		part.ETag, part.ChecksumCRC32 = out.CopyPartResult.ETag, out.CopyPartResult.ChecksumCRC32
+	}
+	w.parts = append(w.parts, part)
+	return nil
+}
+
+// span is the HTTP range of the bytes from start up to, but not including, end.
+func span(start, end int64) string { return fmt.Sprintf("bytes=%d-%d", start, end-1) }
+
+// escapeKey escapes a key for x-amz-copy-source, which the SDK sends as it is. S3 would read a plus sign as a space.
+func escapeKey(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "+", "%20") }

@@ -1,0 +1,81 @@
+package export
+
+import (
+	"context"
+	"errors"
+
+	"recordbridge/shared/fhir"
+)
+
+// maxRounds bounds how far references of references are followed (fhir notes section 2.3).
+const maxRounds = 5
+
+// reference is a resource that the record refers to.
+type reference struct {
+	Type  string `json:"type"`
+	ID    string `json:"id"`
+	Round int    `json:"round"` // 1 for what a search has found refers to it
+}
+
+func (r reference) name() string { return r.Type + "/" + r.ID }
+
+// follow writes the first resource of todo, unless it is there already, while the next ones are read.
+func (c *collector) follow(ctx, ahead context.Context, todo *[]reference) error {
+	if err := c.checkTime(); err != nil {
+		return err
+	}
+	c.readAhead(ahead, *todo)
+	r := (*todo)[0]
+	reading := c.reads[r]
+	if reading == nil { // it was written meanwhile
+		*todo = (*todo)[1:]
+		return nil
+	}
+	found, err := reading.take(ctx)
+	failed, isFailed := refusedRequest(err)
+	if err != nil && !isFailed {
+		return err
+	}
+	*todo = (*todo)[1:]
+	delete(c.reads, r)
+	if isFailed {
+		c.unread(r, failed)
+		return nil
+	}
+	c.state.account(r.Type).Answered++
+	if c.anothers(found.Resources[0]) {
+		return nil // it is part of another patient's record, and of this one's no more than its name
+	}
+	return c.write(found.Resources[0], r.Round)
+}
+
+// anothers reports whether a resource says that it is about another patient.
+func (c *collector) anothers(resource fhir.Resource) bool {
+	resourceType, id, ok := fhir.ParseReference(resource.Subject, c.base)
+	return ok && resourceType == "Patient" && id != c.patient
+}
+
+// readAhead starts to read the first of todo that are not there yet.
+func (c *collector) readAhead(ahead context.Context, todo []reference) {
+	for i, r := range todo[:min(inFlight, len(todo))] {
+		if c.reads[r] != nil || c.state.isWritten(r.name()) {
+			continue
+		}
+		tried := 0
+		if i == 0 {
+			tried = c.tried()
+		}
+		c.reads[r] = c.open(ahead, "", tried, c.reading(r))
+	}
+}
+
+// unread records a reference that could not be read. A Binary that is no JSON is read as an attachment.
+func (c *collector) unread(r reference, failed *fhir.RequestError) {
+	if r.Type == "Binary" && failed.Class == fhir.Content && !errors.Is(failed, errOther) {
+		c.state.Attachments = append(c.state.Attachments, attachment{URL: c.base.Join(r.Type, r.ID), ID: r.ID})
+		return
+	}
+	account := c.state.account(r.Type)
+	account.Missing++
+	account.fail(outcomeOf(failed), failed.Status)
+}

@@ -1,0 +1,152 @@
+package export_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
+)
+
+func outcomeBody(code, diagnostics string) string {
+	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"` + code + `","diagnostics":"` + diagnostics + `"}]}`
+}
+
+func TestARefusedSearchIsAskedInAnotherWayAndNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		request string
+		answer  answer
+		then    string // what is asked instead
+	}{
+		"_count": {
+			findObservations, answer{status: 400, body: outcomeBody("processing", "does not know how to handle parameters [patient,_count]")},
+			"Observation?patient=p1",
+		},
+		"category": {
+			findObservations, answer{status: 400, body: outcomeBody("business-rule", "A required element is missing: category")},
+			"Observation?_count=100&category=laboratory&patient=p1",
+		},
+		"the page is too large": {
+			findObservations, answer{status: 200, body: `{"a":"` + strings.Repeat("x", 33<<20) + `"}`},
+			"Observation?_count=25&patient=p1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				c.answer.always = true
+				b.hospital.script(c.request, c.answer)
+				b.work(t, 0)
+				if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
+					t.Errorf("file (-want +got):\n%s", diff)
+				}
+				if b.hospital.times(c.then) != 1 {
+					t.Errorf("%s was not asked: %v", c.then, b.hospital.asked)
+				}
+				if o := outcomeOf(t, b.store.task, "Observation"); o.Result != export.OutcomeOK {
+					t.Errorf("outcome %+v, want ok", o)
+				}
+			})
+		})
+	}
+}
+
+func TestAWholeRecordAtOnceIsEnoughOrElseAskedForInParts(t *testing.T) {
+	t.Parallel()
+	const everything = "Patient/p1/$everything?_count=100"
+	for name, c := range map[string]struct {
+		answer   answer
+		searched int
+	}{
+		"it works":                   {answer{status: 200, body: `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Condition","id":"c1"}}]}`}, 0},
+		"it fails":                   {answer{status: 404}, 1},
+		"it knows the Patient alone": {answer{status: 200, body: `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"p1"}}]}`}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.desk.manners = plan.Manners{Everything: true}
+				c.answer.always = true
+				b.hospital.latency = time.Second
+				b.hospital.script(everything, c.answer)
+				b.work(t, 0)
+				if got := b.hospital.times("Goal?_count=100&patient=p1"); got > 1 || got < c.searched {
+					t.Errorf("searched %d times, want %d", got, c.searched)
+				}
+				count := 3
+				if c.searched == 0 {
+					count = 1
+				}
+				if o := outcomeOf(t, b.store.task, "Condition"); o.Result != export.OutcomeOK || o.Count != count {
+					t.Errorf("outcome %+v, want ok with %d", o, count)
+				}
+			})
+		})
+	}
+}
+
+func TestAtMostFourRequestsAreUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.latency = time.Second
+		started := time.Now()
+		b.work(t, 0)
+		if b.hospital.most > 4 || b.hospital.most < 3 {
+			t.Errorf("%d requests at once, want 4 at most and more than two", b.hospital.most)
+		}
+		if took, alone := time.Since(started), time.Duration(len(b.hospital.asked))*time.Second; took >= alone {
+			t.Errorf("took %v, as long as one request after the other", took)
+		}
+	})
+}
+
+func TestALinkThatWorksOnceIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, _ := uninterrupted(t)
+		b := newBench(t)
+		b.desk.manners = plan.Manners{OnceNext: true}
+		b.hospital.script(observations2, answer{status: 503, retryAfter: 60})
+		b.finish(t)
+		wantSameExport(t, b, file, whole)
+		if got := b.hospital.times(findObservations); got != 2 {
+			t.Errorf("searched %d times, want 2", got)
+		}
+	})
+}
+
+func TestAReferencedResourceOfAnotherPatientIsLeftOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.add(t, `{"resourceType":"Specimen","id":"s1","subject":{"reference":"Patient/p2"}}`)
+		b.work(t, 0)
+		if diff := cmp.Diff(without(wholeRecord(), "Specimen"), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestARateLimitThatIsNearlyUsedUpIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.remaining = "1"
+		started := time.Now()
+		b.work(t, 0)
+		if got := time.Since(started); got < 5*time.Second {
+			t.Errorf("took %v, as if there were no limit", got)
+		}
+		if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}

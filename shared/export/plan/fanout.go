@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// The values of the parameter category that together return a type, for servers that do not search it without. They
+// carry no code system: servers disagree about the systems, and a code alone matches any (FHIR search.html, token).
+const (
+	observations = "laboratory vital-signs social-history survey exam imaging procedure therapy activity sdoh " +
+		"functional-status disability-status cognitive-status clinical-test observation-adi-documentation " +
+		"care-experience-preference treatment-intervention-preference"
+	reports    = "LAB LP29708-2 LP29684-5 LP7839-6" // laboratory; LOINC parts: cardiology, radiology, pathology
+	conditions = "problem-list-item health-concern encounter-diagnosis"
+	carePlans  = "assess-plan 734163000 38717003" // US Core; SNOMED CT: care plan, longitudinal care plan
+	documents  = "clinical-note"
+
+	// Before R4, Observation had the first half of today's categories, and DiagnosticReport those of HL7 table 0074.
+	oldObservations = "laboratory vital-signs social-history survey exam imaging procedure therapy"
+	oldReports      = "LAB RAD PAT"
+	conditionsDSTU2 = "problem health-concern complaint symptom finding diagnosis"
+	carePlansDSTU2  = "assess-plan careteam" // Argonaut keeps care teams in CarePlan
+
+	// The states of a prescription, in one search: a comma means "or". What was entered in error is left out.
+	prescriptions      = "active,on-hold,cancelled,completed,stopped,draft,unknown"
+	prescriptionsDSTU2 = "active,on-hold,completed,stopped,draft"
+)
+
+// narrowing names the parameter by which a type is asked in parts when the server refuses to return it whole; empty
+// when there is none.
+func narrowing(resourceType string) string {
+	switch resourceType {
+	case "Observation", "DiagnosticReport", "Condition", "CarePlan", "DocumentReference":
+		return "category"
+	case "CareTeam":
+		return "status"
+	case "MedicationRequest":
+		return "intent"
+	case "Appointment":
+		return "date"
+	}
+	return ""
+}
+
+// choices lists the values that a parameter takes, one query each, to return as much of a type as it can. None means
+// that nothing useful is known, and the parameter is left out.
+func choices(r release, resourceType, param string) []string {
+	switch param {
+	case "category":
+		return categories(r, resourceType)
+	case "status":
+		switch {
+		case resourceType != "MedicationRequest" && resourceType != "MedicationOrder":
+			return []string{"active"}
+		case r == dstu2:
+			return []string{prescriptionsDSTU2}
+		}
+		return []string{prescriptions}
+	case "intent":
+		return []string{"order,plan"}
+	case "date":
+		return []string{"ge1900-01-01"}
+	}
+	return nil
+}
+
+// categories lists the values of category that a type of the release has.
+func categories(r release, resourceType string) []string {
+	byType := map[string]string{
+		"Observation": observations, "DiagnosticReport": reports, "Condition": conditions, "CarePlan": carePlans,
+		"DocumentReference": documents,
+	}
+	if r != r4 {
+		byType["Observation"], byType["DiagnosticReport"] = oldObservations, oldReports
+		delete(byType, "DocumentReference") // it has a class then
+	}
+	if r == dstu2 {
+		byType["Condition"], byType["CarePlan"] = conditionsDSTU2, carePlansDSTU2
+	}
+	return strings.Fields(byType[resourceType])
+}
+
+// narrowed spreads a search over the choices of the parameters: one search for each combination. Parameters without
+// choices are left out, so that what comes back may be the search alone.
+func narrowed(search url.Values, r release, resourceType string, params []string) []url.Values {
+	all := []url.Values{search}
+	for _, param := range slices.Compact(slices.Sorted(slices.Values(params))) {
+		values := choices(r, resourceType, param)
+		if len(values) == 0 {
+			continue
+		}
+		spread := make([]url.Values, 0, len(all)*len(values))
+		for _, one := range all {
+			for _, value := range values {
+				copied := maps.Clone(one)
+				copied.Set(param, value)
+				spread = append(spread, copied)
+			}
+		}
+		all = spread
+	}
+	return all
+}

@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"net/url"
+	"strconv"
+
+	"recordbridge/shared/fhir"
+)
+
+// The bits of Query.Step. They are stored in checkpoints: a bit keeps its meaning for good.
+const (
+	stepPart  = 1  // a part of its type (a fan-out, or a platform's own way): there is nothing narrower
+	stepZero  = 2  // has been asked without _count already
+	stepSTU3  = 8  // the server speaks STU3
+	stepDSTU2 = 16 // the server speaks DSTU2
+)
+
+// releaseBits are the bits of Query.Step that stay the same all the way down the ladder.
+const releaseBits = stepSTU3 | stepDSTU2
+
+// The sizes of a page, largest first. 100 is what other clients use with success; a page that is too large at 1 holds
+// a resource that is too large.
+const (
+	countUsual  = 100
+	countSmall  = 25
+	countFew    = 6
+	countSingle = 1
+)
+
+// Values are the search parameters of q, with _count.
+func (q Query) Values() url.Values {
+	values := q.params()
+	if q.Count > 0 {
+		values.Set("_count", strconv.Itoa(q.Count))
+	}
+	return values
+}
+
+// Instead lists what to ask in place of q, whose first page was refused; nil when the refusal is final. The ladder
+// (fhir.md section 2.1) has three directions: without _count or with a smaller one; without _include, _revinclude and
+// _lastUpdated, which are a convenience; and in parts, by category or what else the type has for that. Every step
+// leads further down, so that no search is asked twice and it always ends. Failures that asking otherwise cannot mend
+// have none: the server's faults, rate limits, tokens, and a plain no.
+func (q Query) Instead(failed *fhir.RequestError) []Query {
+	switch failed.Class {
+	case fhir.Unauthorized, fhir.Gone, fhir.Limited, fhir.Content, fhir.ForeignLink, fhir.Network:
+		return nil
+	case fhir.TooLarge:
+		return q.smaller()
+	case fhir.Rejected, fhir.NotFound, fhir.Forbidden, fhir.ServerFault: // some servers explain with a 500
+	}
+	switch failed.Refusal {
+	case fhir.Denied, fhir.Unsupported, fhir.Missing:
+		return nil
+	case fhir.NeedsMore:
+		// What is missing is told, so that the rest of the search is not to blame and can stay.
+		if parts := q.parts(); parts != nil {
+			return parts
+		}
+		return q.bare()
+	case fhir.NoCount:
+		if q.Count > 0 {
+			return q.uncounted()
+		}
+	case fhir.Unexplained:
+	}
+	if failed.Class == fhir.ServerFault {
+		return nil
+	}
+	if bare := q.bare(); bare != nil {
+		return bare
+	}
+	return q.parts()
+}
+
+// uncounted is q without _count, unless that has been asked.
+func (q Query) uncounted() []Query {
+	if q.Step&stepZero != 0 {
+		return nil
+	}
+	q.Count, q.Step = 0, q.Step|stepZero
+	return []Query{q}
+}
+
+// smaller is q with fewer resources to a page. A query that never had a _count gets one: the platform may have learnt
+// it. Where _count has just been refused there is nothing left to try.
+func (q Query) smaller() []Query {
+	switch {
+	case q.Count > countSmall:
+		q.Count = countSmall
+	case q.Count > countFew:
+		q.Count = countFew
+	case q.Count > countSingle:
+		q.Count = countSingle
+	case q.Count == 0 && q.Step&stepZero == 0:
+		q.Count, q.Step = countSmall, q.Step|stepZero
+	default:
+		return nil
+	}
+	return []Query{q}
+}
+
+// bare is q without its conveniences, or nil when it has none.
+func (q Query) bare() []Query {
+	values := q.params()
+	for _, name := range []string{"_include", "_revinclude", "_lastUpdated"} {
+		values.Del(name)
+	}
+	params := values.Encode()
+	if params == q.Params {
+		return nil
+	}
+	q.Params, q.Step = params, q.Step&^stepZero
+	return []Query{q}
+}
+
+// parts is the fan-out of q, or nil when it has none or is a part itself.
+func (q Query) parts() []Query {
+	param := narrowing(q.Type)
+	if param == "" || q.Step&stepPart != 0 {
+		return nil
+	}
+	spoken := release(q.Step & releaseBits)
+	if len(choices(spoken, q.Type, param)) == 0 {
+		return nil
+	}
+	var parts []Query
+	for _, values := range narrowed(q.params(), spoken, q.Type, []string{param}) {
+		part := q
+		part.Params, part.Step = values.Encode(), q.Step&^stepZero|stepPart
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// params are the search parameters of q without _count. They were encoded here, so that they can always be read.
+func (q Query) params() url.Values {
+	values, _ := url.ParseQuery(q.Params) // what can be read of others stays, above all the patient
+	return values
+}

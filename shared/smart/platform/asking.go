@@ -1,0 +1,33 @@
+package platform
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/export/plan"
+)
+
+// Asking implements export.Platforms: the section fhir of the profile, with the endpoint's own overrides. A parameter whose
+// value is a field of the token answer that is not kept is left out.
+func (b Book) Asking(endpoint catalog.Endpoint) (plan.Manners, error) {
+	profile, known := b.profiles[strings.ToLower(endpoint.PlatformType)]
+	if !known {
+		return plan.Manners{}, nil
+	}
+	profile, err := profile.With(endpoint.Overrides)
+	if err != nil {
+		return plan.Manners{}, err
+	}
+	asked := profile.FHIR
+	manners := plan.Manners{
+		Everything: asked.Everything, NoCount: slices.Clone(asked.NoCount), Needs: maps.Clone(asked.Needs), Ways: maps.Clone(asked.Ways),
+		OnceNext: asked.OnceNext, Query: maps.Clone(asked.Query), Headers: maps.Clone(asked.Headers),
+	}
+	maps.DeleteFunc(manners.Query, func(_, value string) bool { _, open := placeholder(value); return open })
+	for _, d := range asked.Denials {
+		manners.Denials = append(manners.Denials, plan.Denial{Status: d.Status, Body: d.Body})
+	}
+	return manners, nil
+}
