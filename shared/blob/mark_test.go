@@ -12,24 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"recordbridge/shared/blob"
-	"recordbridge/shared/export"
 )
-
-// marker is a writer that takes back what was written since its mark.
-type marker interface {
-	export.Writer
-	Mark()
-	Rewind(ctx context.Context) error
-}
-
-func (w *world) createMarker(t *testing.T, key string) marker {
-	t.Helper()
-	out, ok := w.create(t, key).(marker)
-	if !ok {
-		t.Fatal("the writer knows no marks")
-	}
-	return out
-}
 
 // sizes are sizes of writes; a few of each kind cross the borders of parts at every distance.
 func sizes() *rapid.Generator[int] {
@@ -46,7 +29,7 @@ func TestAnObjectHoldsWhatWasNotTakenBack(t *testing.T) {
 	w, content := newWorld(t), noise(2*part+5000)
 	want := make([]byte, 0, len(content))
 	rapid.Check(t, func(r *rapid.T) {
-		out := w.createMarker(t, "key")
+		out := w.create(t, "key")
 		want = want[:0]
 		mark, written := 0, 0
 		for range rapid.IntRange(0, 8).Draw(r, "steps") {
@@ -106,7 +89,7 @@ func TestABrokenLineIsTakenBackAcrossParts(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			out := w.createMarker(t, "key")
+			out := w.create(t, "key")
 			write := func(piece []byte) {
 				_, err := out.Write(piece)
 				must(t, err)

@@ -24,15 +24,18 @@ func TestARefusedSearchIsAskedInAnotherWayAndNothingIsMissing(t *testing.T) {
 		then    string // what is asked instead
 	}{
 		"_count": {
-			findObservations, answer{status: 400, body: outcomeBody("processing", "does not know how to handle parameters [patient,_count]")},
+			findObservations,
+			answer{status: 400, body: outcomeBody("processing", "does not know how to handle parameters [patient,_count]")},
 			"Observation?patient=p1",
 		},
 		"category": {
-			findObservations, answer{status: 400, body: outcomeBody("business-rule", "A required element is missing: category")},
+			findObservations,
+			answer{status: 400, body: outcomeBody("business-rule", "A required element is missing: category")},
 			"Observation?_count=100&category=laboratory&patient=p1",
 		},
 		"the page is too large": {
-			findObservations, answer{status: 200, body: `{"a":"` + strings.Repeat("x", 33<<20) + `"}`},
+			findObservations,
+			answer{status: 200, body: `{"a":"` + strings.Repeat("x", 33<<20) + `"}`},
 			"Observation?_count=25&patient=p1",
 		},
 	} {

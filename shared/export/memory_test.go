@@ -83,13 +83,14 @@ type nowhere struct{ bytes int64 }
 
 func (n *nowhere) Create(context.Context, string, string) (export.Writer, error) { return n, nil }
 func (*nowhere) Open(context.Context, string) (io.ReadCloser, error)             { return nil, errTrouble }
-func (*nowhere) Compose(context.Context, string, string, []string) error         { return errTrouble }
-func (*nowhere) Delete(context.Context, string) error                            { return nil }
-func (n *nowhere) Write(p []byte) (int, error)                                   { n.bytes += int64(len(p)); return len(p), nil }
-func (*nowhere) Mark()                                                           {}
-func (*nowhere) Rewind(context.Context) error                                    { return nil }
-func (*nowhere) Close(context.Context) error                                     { return nil }
-func (*nowhere) Abort(context.Context)                                           {}
+
+func (*nowhere) Compose(context.Context, string, string, []string) error { return errTrouble }
+func (*nowhere) Delete(context.Context, string) error                    { return nil }
+func (n *nowhere) Write(p []byte) (int, error)                           { n.bytes += int64(len(p)); return len(p), nil }
+func (*nowhere) Mark()                                                   {}
+func (*nowhere) Rewind(context.Context) error                            { return nil }
+func (*nowhere) Close(context.Context) error                             { return nil }
+func (*nowhere) Abort(context.Context)                                   {}
 
 // It measures the heap of the process, so it runs alone.
 func TestALargeRecordIsExportedInBoundedMemory(t *testing.T) {
