@@ -186,26 +186,26 @@ func runLongExport(s *stack) {
 func runBrokenExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.connect(large, "approve").Get("org_connection_id")
-	pages := 0 // of the large type; three are more than a part
+	var pages atomic.Int32 // of the large type; three are more than a part
 	s.outside = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/sandbox/") {
 			return nil
 		}
-		if pages == 3 {
+		if pages.Load() == 3 {
 			return &http.Response{
 				StatusCode: http.StatusUnauthorized, Header: http.Header{"Content-Type": {"application/json"}},
 				Body: io.NopCloser(strings.NewReader(`{"error":"invalid_grant"}`)), Request: r,
 			}
 		}
 		if strings.HasSuffix(r.URL.Path, "/Observation") {
-			pages++
+			pages.Add(1)
 		}
 		return nil
 	}
 	taskID := s.startExport(connectionID)
 	s.settle(30)
-	if status := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META").text("status"); status != string(export.Failed) || pages != 3 {
-		s.t.Errorf("the task is %s after %d pages", status, pages)
+	if status := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META").text("status"); status != string(export.Failed) || pages.Load() != 3 {
+		s.t.Errorf("the task is %s after %d pages", status, pages.Load())
 	}
 	if got := s.objects(); len(got) != 0 {
 		s.t.Errorf("the bucket holds %v", got)
