@@ -21,7 +21,6 @@ type checkpoint struct {
 	Planned     bool           `json:"planned"`
 	Version     string         `json:"fhir_version"` // as the server states it; empty when it does not
 	Queries     []plan.Query   `json:"queries"`      // not begun, or under way when first
-	Done        int            `json:"done"`         // queries that have ended
 	Next        string         `json:"next"`         // next page of the first query, empty to begin it
 	Pages       int            `json:"pages"`        // pages read of the first query
 	Links       []uint64       `json:"links"`        // marks of the next links that the first query had

@@ -97,7 +97,6 @@ func (c *collector) endQuery(q plan.Query, failed *fhir.RequestError) {
 	begun, lost := c.state.Pages > 0, c.state.Lost
 	c.anew(q)
 	c.state.Queries = c.state.Queries[1:]
-	c.state.Done++
 	if q.Type == "" {
 		c.endEverything(failed, lost)
 		return
@@ -127,7 +126,6 @@ func (c *collector) endEverything(failed *fhir.RequestError, lost int) {
 		c.state.account(q.Type).Answered++
 		delete(c.searches, q)
 	}
-	c.state.Done += len(c.state.Queries)
 	c.state.Queries = nil
 }
 
