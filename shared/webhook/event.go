@@ -26,12 +26,14 @@ const (
 	// Extensions (decisions section 6): off unless switched on.
 	ConnectionFailed    Type = "patient.connection_failed"
 	AuthorizationEnding Type = "patient.authorization_expiring"
+	ExportProgressed    Type = "patient.ehi_export_progress"
 )
 
 // ParseType reads an event type; ok is false for one that does not exist.
 func ParseType(text string) (Type, bool) {
 	switch t := Type(text); t {
-	case ExportSucceeded, ExportFailed, ConnectionSucceeded, AuthorizationEnded, ConnectionFailed, AuthorizationEnding, TestEvent:
+	case ExportSucceeded, ExportFailed, ExportProgressed, ConnectionSucceeded, ConnectionFailed,
+		AuthorizationEnded, AuthorizationEnding, TestEvent:
 		return t, true
 	}
 	return "", false

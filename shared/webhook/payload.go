@@ -31,6 +31,24 @@ type ExportFailure struct {
 	OrgID           string `json:"org_id"`
 }
 
+// Progress is how far an export has come.
+type Progress struct {
+	QueriesDone    int   `json:"queries_done"`    // requests for a list, a resource or an attachment that have been answered
+	QueriesPlanned int   `json:"queries_planned"` // those, and what is known to be left; it grows while references are found
+	Resources      int   `json:"resources"`
+	Bytes          int64 `json:"bytes"`
+}
+
+// ExportProgress is the data of patient.ehi_export_progress, an extension: sent at most every 30 seconds while an export
+// is running. Events may overtake one another; the one of the highest sequence is the latest.
+type ExportProgress struct {
+	OrgConnectionID string `json:"org_connection_id"`
+	TaskID          string `json:"task_id"`
+	OrgID           string `json:"org_id"`
+	Sequence        int64  `json:"sequence"` // from 1
+	Progress
+}
+
 // ConnectionSuccess is the data of patient.connection_success.
 type ConnectionSuccess struct {
 	OrgConnectionID  string `json:"org_connection_id"`
