@@ -55,9 +55,11 @@ func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (
 		tokens: w.Tokens, tenant: task.Tenant, connectionID: task.ConnectionID,
 		current: set, version: version, pauseBy: pauseBy, now: w.Now,
 	}
-	if s.manners, err = w.Manners.Of(ctx, task.Tenant, task.ConnectionID); err != nil {
+	manners, err := w.Manners.Of(ctx, task.Tenant, task.ConnectionID)
+	if err != nil {
 		return nil, err
 	}
+	s.manners = manners.Filled(set.Extra)
 	s.source, err = w.Portals.Open(set.FHIRBase, s.manners, func(context.Context) (secret.Text, error) {
 		token, _ := s.token()
 		return token.AccessToken, nil

@@ -5,7 +5,34 @@ import (
 	"time"
 
 	"recordbridge/shared/flow"
+	"recordbridge/shared/tokens"
 )
+
+func TestTheTokenSetKnowsWhatThePatientWasAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.connected(t)
+	w.set.Extra = map[string]string{"practice": "a-1"}
+	for name, test := range map[string]struct {
+		request flow.Request
+		asked   string
+	}{
+		"a first time":         {request(t), "launch/patient patient/*.rs"},
+		"again, for less":      {reconnectRequest(t), "launch/patient patient/Goal.rs"},
+		"again, and once more": {reconnectRequest(t), "launch/patient patient/Device.rs"},
+	} {
+		w.scope = test.asked
+		b := w.start(t, test.request)
+		w.scope = "something else by now"
+		if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+			t.Fatal(err)
+		}
+		set, err := tokens.Vault{Sealer: w}.Open(t.Context(), w.concluded[len(w.concluded)-1].Tokens)
+		if err != nil || set.AskedScope != test.asked || set.Scope != "patient/*.read" || set.Extra["practice"] != "a-1" {
+			t.Errorf("%s: %v, asked for %q and granted %q, extra %v", name, err, set.AskedScope, set.Scope, set.Extra)
+		}
+	}
+}
 
 func TestANonceIsSentAndItsHashIsPinnedWhereOpenIDIsAskedFor(t *testing.T) {
 	t.Parallel()

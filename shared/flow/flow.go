@@ -58,11 +58,12 @@ type Attempt struct {
 	ClientID              string
 	ClientAuthID          string // of the client's authentication; empty for a public client
 	Upstream              Upstream
-	Aud                   string // sent as aud; empty: not sent
-	Scope                 string // asked
-	RepeatScope           bool   // every refresh has to name the scope again
-	Nonce                 bool   // one is sent
-	NoChallenge           bool   // no PKCE challenge is sent
+	Aud                   string   // sent as aud; empty: not sent
+	Scope                 string   // asked
+	RepeatScope           bool     // every refresh has to name the scope again
+	Extra                 []string // goes into the grant
+	Nonce                 bool     // one is sent
+	NoChallenge           bool     // no PKCE challenge is sent
 
 	// What is made when the browser leaves.
 	NonceHash string // HashNonce of what the id_token must repeat; empty when none was sent
@@ -204,7 +205,9 @@ type Manners struct {
 	RepeatScope bool
 	// NoChallenge says that the platform refuses a PKCE challenge; then none is sent, and no verifier.
 	NoChallenge bool
-	Upstream    Upstream
+	// Extra names the fields of the token answer that the platform needs on later calls.
+	Extra    []string
+	Upstream Upstream
 }
 
 // Upstream is what an authorization server is asked about a token after the code exchange.
@@ -247,8 +250,9 @@ type Grant struct {
 	ClientID      string
 	RedirectURI   string
 	FHIRBase      string
-	Scope         string // asked
-	RepeatScope   bool   // goes into the token set
+	Scope         string   // asked
+	RepeatScope   bool     // goes into the token set
+	Extra         []string // fields of the token answer that go into the token set (tokens.Set)
 	Code          secret.Text
 	Verifier      secret.Text // empty where no challenge was sent
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"recordbridge/shared/export"
@@ -68,7 +70,7 @@ func (p Portal) NewVerifier() (verifier secret.Text, challenge string, err error
 func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) {
 	answer, err := p.client().Exchange(ctx, CodeGrant{
 		Tenant: g.Tenant, TokenEndpoint: g.TokenEndpoint, ClientID: g.ClientID, ClientAuthID: g.ClientAuthID,
-		RedirectURI: g.RedirectURI, Code: g.Code, Verifier: g.Verifier, Scope: g.Scope,
+		RedirectURI: g.RedirectURI, Code: g.Code, Verifier: g.Verifier, Scope: g.Scope, Extra: g.Extra,
 	})
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.Code != "" {
 		return tokens.Set{}, &flow.PortalError{Code: refusal.Code}
@@ -85,7 +87,7 @@ func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) 
 		Scope: answer.Scope, RepeatScope: g.RepeatScope, FHIRBase: g.FHIRBase, TokenEndpoint: g.TokenEndpoint,
 		ClientID: g.ClientID, ClientAuthID: g.ClientAuthID, ExpiresAt: p.Now().Add(answer.ExpiresIn),
 		RevocationEndpoint: g.Upstream.Revocation, IntrospectionEndpoint: g.Upstream.Introspection,
-		IntrospectBearer: g.Upstream.IntrospectBearer,
+		IntrospectBearer: g.Upstream.IntrospectBearer, Extra: answer.Extra,
 	}, answer, extraTime)
 	if set.ConsentExpiresAt.IsZero() && g.Upstream.Consent > 0 {
 		set.ConsentExpiresAt, set.ConsentStated = p.Now().Add(g.Upstream.Consent), true
@@ -118,6 +120,7 @@ func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 	}
 	fresh, within := old, extraTime
 	fresh.AccessToken, fresh.Scope, fresh.ExpiresAt = answer.AccessToken, answer.Scope, p.Now().Add(answer.ExpiresIn)
+	fresh.Extra = newer(old.Extra, answer.Extra)
 	if !answer.RefreshToken.Empty() {
 		fresh.RefreshToken, within = answer.RefreshToken, unstoredTime
 	}
@@ -153,7 +156,7 @@ func holder(tenant org.Tenant, set tokens.Set) caller {
 func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (TokenResponse, error) {
 	return p.client().Refresh(ctx, RefreshGrant{
 		Tenant: tenant, TokenEndpoint: old.TokenEndpoint, ClientID: old.ClientID, ClientAuthID: old.ClientAuthID,
-		RefreshToken: old.RefreshToken, Scope: old.Scope, RepeatScope: old.RepeatScope,
+		RefreshToken: old.RefreshToken, Scope: old.Scope, RepeatScope: old.RepeatScope, Extra: slices.Sorted(maps.Keys(old.Extra)),
 	})
 }
 

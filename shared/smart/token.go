@@ -31,6 +31,7 @@ type CodeGrant struct {
 	Code          secret.Text
 	Verifier      secret.Text // empty where no challenge was sent
 	Scope         string      // asked for; not sent again
+	Extra         []string    // fields of the answer that are wanted besides (TokenResponse)
 }
 
 // RefreshGrant exchanges a refresh token (RFC 6749 section 6).
@@ -40,8 +41,9 @@ type RefreshGrant struct {
 	ClientID      string
 	ClientAuthID  string // empty for a public client
 	RefreshToken  secret.Text
-	Scope         string // granted before
-	RepeatScope   bool   // sends Scope; leaving it out asks for the same again, but some refuse that
+	Scope         string   // granted before
+	RepeatScope   bool     // sends Scope; leaving it out asks for the same again, but some refuse that
+	Extra         []string // as of CodeGrant
 }
 
 // TokenResponse is what a token endpoint granted.
@@ -55,6 +57,8 @@ type TokenResponse struct {
 	ConsentIn    time.Duration // until the consent ends; zero when the server does not say
 	IsConsent    bool          // ConsentIn was said of the consent itself, and not of a token that stands for it
 	RefreshIn    time.Duration // until the refresh token ends, at least if unused; zero when the server does not say
+	// Extra has the fields that the grant wants, of at most 8 names that may be kept; "" for one without a good value.
+	Extra map[string]string
 }
 
 // Exchange gets tokens for an authorization code. The error is *OAuthError for every answer that is no token, one with
@@ -69,7 +73,8 @@ func (c *Client) Exchange(ctx context.Context, grant CodeGrant) (TokenResponse, 
 	if !grant.Verifier.Empty() { // a verifier without a challenge has to be refused (RFC 9700 section 2.1.1)
 		form.Set("code_verifier", grant.Verifier.Reveal())
 	}
-	return c.token(ctx, caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint}, grant.Scope, form)
+	by := caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint}
+	return c.token(ctx, by, wanted{grant.Scope, grant.Extra}, form)
 }
 
 // Refresh gets a new access token. Errors are those of Exchange. Many servers take a refresh token once, so the caller
@@ -82,11 +87,18 @@ func (c *Client) Refresh(ctx context.Context, grant RefreshGrant) (TokenResponse
 	if grant.RepeatScope && grant.Scope != "" {
 		form.Set("scope", grant.Scope)
 	}
-	return c.token(ctx, caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint}, grant.Scope, form)
+	by := caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint}
+	return c.token(ctx, by, wanted{grant.Scope, grant.Extra}, form)
+}
+
+// wanted is what an answer is read for: the scope that counts as granted when it names none, and fields besides.
+type wanted struct {
+	scope string
+	extra []string
 }
 
 // token posts a grant.
-func (c *Client) token(ctx context.Context, by caller, scope string, form url.Values) (TokenResponse, error) {
+func (c *Client) token(ctx context.Context, by caller, want wanted, form url.Values) (TokenResponse, error) {
 	response, err := c.post(ctx, by, by.tokenEndpoint, form) //nolint:bodyclose // ReadAll closes it
 	if err != nil {
 		return TokenResponse{}, fmt.Errorf("token request: %w", err)
@@ -95,7 +107,7 @@ func (c *Client) token(ctx context.Context, by caller, scope string, form url.Va
 	if err != nil {
 		return TokenResponse{}, fmt.Errorf("token answer: %w", err)
 	}
-	granted, refusal := readAnswer(response.StatusCode, body, scope)
+	granted, refusal := readAnswer(response.StatusCode, body, want)
 	if refusal != nil {
 		refusal.RetryAfter = retryAfter(response.Header)
 		return TokenResponse{}, refusal
@@ -126,7 +138,7 @@ func (a answer) words(name string) []string {
 }
 
 // readAnswer reads an answer whatever its status: servers send errors with 200 and invalid_grant with 401.
-func readAnswer(status int, body []byte, scope string) (TokenResponse, *OAuthError) {
+func readAnswer(status int, body []byte, want wanted) (TokenResponse, *OAuthError) {
 	var read answer
 	if json.Unmarshal(body, &read) != nil {
 		return TokenResponse{}, newOAuthError(status, "", "")
@@ -143,12 +155,13 @@ func readAnswer(status int, body []byte, scope string) (TokenResponse, *OAuthErr
 		ConsentIn:   term(read, consentTerms()),
 		IsConsent:   term(read, consentTerms()[:1]) > 0,
 		RefreshIn:   term(read, refreshTerms()),
+		Extra:       read.extra(want.extra),
 	}
 	if refresh := read.text("refresh_token"); isToken(refresh) {
 		granted.RefreshToken = secret.New(refresh)
 	}
 	if granted.Scope == "" {
-		granted.Scope = scope
+		granted.Scope = want.scope
 	}
 	if identity := read.text("id_token"); identity != "" {
 		granted.IDToken = secret.New(identity)

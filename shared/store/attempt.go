@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -80,7 +81,7 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 			IntrospectBearer: row.flag("introspect_bearer"), Consent: time.Duration(row.int("consent_seconds")) * time.Second,
 		},
 		Aud: row.text("aud"), Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"), Nonce: row.flag("nonce"), NoChallenge: row.flag("no_challenge"),
-		NonceHash: row.text("nonce_hash"), Verifier: row.bytes("verifier"),
+		Extra: strings.Fields(row.text("extra_fields")), NonceHash: row.text("nonce_hash"), Verifier: row.bytes("verifier"),
 		Ending: endingOf(row),
 	}, nil
 }
@@ -127,6 +128,7 @@ func attemptItem(a flow.Attempt) item {
 	row.setText("aud", a.Aud)
 	row.setText("scope", a.Scope)
 	row.setFlag("repeat_scope", a.RepeatScope)
+	row.setText("extra_fields", strings.Join(a.Extra, " "))
 	row.setFlag("no_challenge", a.NoChallenge)
 	row.setFlag("nonce", a.Nonce)
 	row.setText("nonce_hash", a.NonceHash)

@@ -124,7 +124,11 @@ func (k Keeper) call(ctx context.Context, leased Row, old Set) (Set, error) {
 	if fresh.PatientID.Empty() {
 		fresh.PatientID = old.PatientID
 	}
+	if len(fresh.Extra) == 0 {
+		fresh.Extra = old.Extra
+	}
 	fresh.Scope = cmp.Or(fresh.Scope, old.Scope)
+	fresh.AskedScope = old.AskedScope // nobody asks the patient on a refresh
 	return fresh, nil
 }
 

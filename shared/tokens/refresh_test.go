@@ -103,15 +103,18 @@ func TestAnAnswerReplacesWhatItBringsAndKeepsTheRest(t *testing.T) {
 	end := start.Add(30 * time.Minute)
 	whole := tokens.Set{
 		AccessToken: secret.New("access 2"), RefreshToken: secret.New("refresh 2"), PatientID: secret.New("patient 2"),
-		Scope: "patient/Patient.read", FHIRBase: "https://fhir.example/r4", TokenEndpoint: "https://fhir.example/token",
-		ClientID: "client", ExpiresAt: end,
+		Scope: "patient/Patient.read", AskedScope: setOf(end).AskedScope, FHIRBase: "https://fhir.example/r4",
+		TokenEndpoint: "https://fhir.example/token", ClientID: "client", ExpiresAt: end, Extra: map[string]string{"practice": "a-2"},
 	}
 	bare := whole
-	bare.RefreshToken, bare.PatientID, bare.Scope = secret.Text{}, secret.Text{}, ""
+	bare.RefreshToken, bare.PatientID, bare.Scope, bare.AskedScope, bare.Extra = secret.Text{}, secret.Text{}, "", "", nil
+	asked := whole
+	asked.AskedScope = "what nobody asked the patient for"
 	kept := setOf(end)
 	kept.AccessToken = whole.AccessToken
 	for name, test := range map[string]struct{ answer, want tokens.Set }{
 		"all":                   {whole, whole},
+		"an asked scope":        {asked, whole},
 		"an access token alone": {bare, kept},
 	} {
 		t.Run(name, func(t *testing.T) {

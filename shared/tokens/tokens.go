@@ -22,6 +22,7 @@ type Set struct {
 	RefreshToken  secret.Text // empty when the EHR gave none
 	PatientID     secret.Text // the patient's FHIR id at the endpoint
 	Scope         string      // granted scopes
+	AskedScope    string      // those that the patient was asked for; empty in sets that were stored before this was kept
 	RepeatScope   bool        // every refresh has to name them again
 	FHIRBase      string
 	TokenEndpoint string
@@ -41,6 +42,10 @@ type Set struct {
 	// ConsentStated says that ConsentExpiresAt was said of the consent itself. Else it is the end of a refresh token, which
 	// may move with every refresh.
 	ConsentStated bool
+	// Extra are fields of the token answer that the platform needs on later calls, by name; "" for one that the EHR has not
+	// sent yet. There are at most MaxExtra, of names that MayBeExtra. They are no secrets, but may tell which practice a
+	// patient goes to: they are sealed and never logged.
+	Extra map[string]string
 	// Overdue is why the refresh that this set is due for has not happened; nil otherwise. It is never stored.
 	Overdue error
 	// Stored is called once a refreshed set is stored, or could not be: what a Refresher has left to do then. Until a set
@@ -77,8 +82,8 @@ type Store interface {
 	RotateTokens(ctx context.Context, row Row) error
 }
 
-// Refresher asks the EHR for a new token set (RFC 6749 section 6). A refresh token, patient id or scope that the answer
-// leaves empty stays as it was. A definite refusal is ErrRefused; everything else is transient. A transient error with
+// Refresher asks the EHR for a new token set (RFC 6749 section 6). A refresh token, patient id, scope or extra fields
+// that the answer leaves empty stay as they were, and so does what the patient was asked for. A definite refusal is ErrRefused; everything else is transient. A transient error with
 // a method Unspent() bool that returns true says that the EHR answered and did not use the refresh token. No error may
 // hold token material.
 type Refresher interface {

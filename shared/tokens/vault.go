@@ -23,6 +23,7 @@ type document struct {
 	RefreshToken  string    `json:"refresh_token,omitempty"`
 	PatientID     string    `json:"patient_id,omitempty"`
 	Scope         string    `json:"scope,omitempty"`
+	AskedScope    string    `json:"asked_scope,omitempty"`
 	RepeatScope   bool      `json:"repeat_scope,omitempty"`
 	FHIRBase      string    `json:"fhir_base"`
 	TokenEndpoint string    `json:"token_endpoint"`
@@ -36,6 +37,8 @@ type document struct {
 	ConsentExpiresAt      time.Time `json:"consent_expires_at,omitzero"`
 	RefreshExpiresAt      time.Time `json:"refresh_expires_at,omitzero"`
 	ConsentStated         bool      `json:"consent_stated,omitempty"`
+
+	Extra map[string]string `json:"extra,omitempty"`
 }
 
 // Vault seals and opens token sets.
@@ -47,10 +50,11 @@ type Vault struct {
 func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string, version int64, set Set) (Row, error) {
 	plain, err := json.Marshal(document{
 		AccessToken: set.AccessToken.Reveal(), RefreshToken: set.RefreshToken.Reveal(), PatientID: set.PatientID.Reveal(),
-		Scope: set.Scope, RepeatScope: set.RepeatScope, FHIRBase: set.FHIRBase, TokenEndpoint: set.TokenEndpoint,
+		Scope: set.Scope, AskedScope: set.AskedScope, RepeatScope: set.RepeatScope, FHIRBase: set.FHIRBase, TokenEndpoint: set.TokenEndpoint,
 		ClientID: set.ClientID, ClientAuthID: set.ClientAuthID, ExpiresAt: set.ExpiresAt, RevocationEndpoint: set.RevocationEndpoint,
 		IntrospectionEndpoint: set.IntrospectionEndpoint, IntrospectBearer: set.IntrospectBearer,
 		ConsentExpiresAt: set.ConsentExpiresAt, RefreshExpiresAt: set.RefreshExpiresAt, ConsentStated: set.ConsentStated,
+		Extra: set.Extra,
 	})
 	if err != nil {
 		return Row{}, fmt.Errorf("encode tokens: %w", err)
@@ -74,10 +78,11 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 	}
 	return Set{
 		AccessToken: secret.New(stored.AccessToken), RefreshToken: secret.New(stored.RefreshToken), PatientID: secret.New(stored.PatientID),
-		Scope: stored.Scope, RepeatScope: stored.RepeatScope, FHIRBase: stored.FHIRBase, TokenEndpoint: stored.TokenEndpoint,
+		Scope: stored.Scope, AskedScope: stored.AskedScope, RepeatScope: stored.RepeatScope, FHIRBase: stored.FHIRBase, TokenEndpoint: stored.TokenEndpoint,
 		ClientID: stored.ClientID, ClientAuthID: stored.ClientAuthID, ExpiresAt: stored.ExpiresAt, RevocationEndpoint: stored.RevocationEndpoint,
 		IntrospectionEndpoint: stored.IntrospectionEndpoint, IntrospectBearer: stored.IntrospectBearer,
 		ConsentExpiresAt: stored.ConsentExpiresAt, RefreshExpiresAt: stored.RefreshExpiresAt, ConsentStated: stored.ConsentStated,
+		Extra: stored.Extra,
 	}, nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/export/plan"
 )
 
-// Asking implements export.Platforms: the section fhir of the profile, with the endpoint's own overrides. A parameter whose
-// value is a field of the token answer that is not kept is left out.
+// Asking implements export.Platforms: the section fhir of the profile, with the endpoint's own overrides. A value of
+// Query may hold fields of the token answer as {name}: tokens.Set.Extra has them, and who asks fills them in.
 func (b Book) Asking(endpoint catalog.Endpoint) (plan.Manners, error) {
 	profile, known := b.profiles[strings.ToLower(endpoint.PlatformType)]
 	if !known {
@@ -25,7 +25,6 @@ func (b Book) Asking(endpoint catalog.Endpoint) (plan.Manners, error) {
 		Everything: asked.Everything, NoCount: slices.Clone(asked.NoCount), Needs: maps.Clone(asked.Needs), Ways: maps.Clone(asked.Ways),
 		OnceNext: asked.OnceNext, Query: maps.Clone(asked.Query), Headers: maps.Clone(asked.Headers),
 	}
-	maps.DeleteFunc(manners.Query, func(_, value string) bool { _, open := placeholder(value); return open })
 	for _, d := range asked.Denials {
 		manners.Denials = append(manners.Denials, plan.Denial{Status: d.Status, Body: d.Body})
 	}

@@ -51,7 +51,7 @@ func (b Book) Manners(endpoint catalog.Endpoint, authority flow.Authority) (flow
 	manners := flow.Manners{
 		Nonce: profile.Authorize.Nonce, RepeatScope: profile.Authorize.Refresh,
 		NoChallenge: profile.Authorize.PKCE == "none" && !authority.S256,
-		Scope:       profile.Scope(authority.Access), Upstream: upstream,
+		Scope:       profile.Scope(authority.Access), Extra: profile.fields(), Upstream: upstream,
 	}
 	if wildcard := "patient/*." + authority.Access; profile.Authorize.Wildcard {
 		scopes := strings.Fields(manners.Scope)

@@ -69,12 +69,12 @@ type Tokens struct {
 	Consent       time.Duration `yaml:"consent" json:"consent_ns,omitempty"`               // how long consent lasts when nobody says; 0 for unknown
 	Introspection string        `yaml:"introspection" json:"introspection,omitempty"`      // "client" authentication, "bearer" token, or none
 	Introspect    string        `yaml:"introspection_url" json:"introspect_url,omitempty"` // where discovery does not say
-	Extra         []string      `yaml:"extra" json:"extra,omitempty"`                      // fields of the answer that later calls need
+	Extra         []string      `yaml:"extra" json:"extra,omitempty"`                      // fields of the answer that placeholders may name; at most 8
 }
 
 // FHIR is how its FHIR server wants to be asked.
 type FHIR struct {
-	Query      map[string]string   `yaml:"query" json:"query,omitempty"`     // on every call; {name} is a field of Tokens.Extra
+	Query      map[string]string   `yaml:"query" json:"query,omitempty"`     // on every call; {name} in a value is a field of Tokens.Extra
 	Headers    map[string]string   `yaml:"headers" json:"headers,omitempty"` // on every call
 	Everything bool                `yaml:"everything" json:"everything,omitempty"`
 	NoCount    []string            `yaml:"no_count" json:"no_count,omitempty"`     // types that refuse _count

@@ -3,8 +3,11 @@ package platform
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+
+	"recordbridge/shared/tokens"
 )
 
 // problems lists what the schema does not allow.
@@ -32,11 +35,7 @@ func (p Profile) problems() []error {
 	if p.Tokens.Introspection != "" {
 		c.oneOf("tokens.introspection", []string{p.Tokens.Introspection}, "client", "bearer")
 	}
-	for name, value := range p.FHIR.Query {
-		if field, ok := placeholder(value); ok && !slices.Contains(p.Tokens.Extra, field) {
-			c.failf("fhir.query.%s: {%s} is no field of tokens.extra", name, field)
-		}
-	}
+	c.fields(p)
 	for _, d := range p.FHIR.Denials {
 		if d.Status < 400 || d.Status > 599 {
 			c.failf("fhir.denials: %d is no status of a refusal", d.Status)
@@ -53,11 +52,19 @@ func (p Profile) problems() []error {
 	return c.found
 }
 
-// placeholder finds the name in a value such as Organization/{ah_practice}.
-func placeholder(value string) (string, bool) {
-	_, rest, opened := strings.Cut(value, "{")
-	name, _, closed := strings.Cut(rest, "}")
-	return name, opened && closed
+// placeholder is the place of a field of the token answer in a value such as Organization/{ah_practice}.
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// fields are the fields of the token answer that the profile's placeholders name, sorted; none that it only lists.
+func (p Profile) fields() []string {
+	var names []string
+	for _, value := range p.FHIR.Query {
+		for _, found := range placeholder.FindAllStringSubmatch(value, -1) {
+			names = append(names, found[1])
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 type checker struct{ found []error }
@@ -69,6 +76,29 @@ func (c *checker) failf(format string, arguments ...any) {
 func (c *checker) need(name, value string) {
 	if value == "" {
 		c.failf("%s is missing", name)
+	}
+}
+
+// fields checks what is to be kept of the token answer. A placeholder for what is not kept would be a parameter that is
+// never sent.
+func (c *checker) fields(p Profile) {
+	if len(p.Tokens.Extra) > tokens.MaxExtra {
+		c.failf("tokens.extra: at most %d fields are kept", tokens.MaxExtra)
+	}
+	for _, name := range p.Tokens.Extra {
+		if !tokens.MayBeExtra(name) {
+			c.failf("tokens.extra: %q is no field that is kept", name)
+		}
+	}
+	for name, value := range p.FHIR.Query {
+		if strings.ContainsAny(placeholder.ReplaceAllString(value, ""), "{}") {
+			c.failf("fhir.query.%s: a brace that stands for no field", name)
+		}
+	}
+	for _, name := range p.fields() {
+		if !slices.Contains(p.Tokens.Extra, name) {
+			c.failf("fhir.query: {%s} is no field of tokens.extra", name)
+		}
 	}
 }
 

@@ -1,0 +1,82 @@
+package platform_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/smart/platform"
+)
+
+func TestPlaceholdersStayInTheMannersAndNameWhatIsKept(t *testing.T) {
+	t.Parallel()
+	book, err := platform.NewBook()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const practice = "Organization/{ah_practice}"
+	for name, test := range map[string]struct {
+		platform, overrides string
+		query               map[string]string
+		extra               []string
+	}{
+		"of the platform": {"athena", "", map[string]string{"ah-practice": practice}, []string{"ah_practice"}},
+		"of the endpoint besides": {
+			"Athena", "tokens: {extra: [ah_practice, site, unused]}\nfhir: {query: {where: '{site}:{site}/{ah_practice}', plain: all}}",
+			map[string]string{"ah-practice": practice, "where": "{site}:{site}/{ah_practice}", "plain": "all"},
+			[]string{"ah_practice", "site"},
+		},
+		"of the endpoint alone": {
+			"sandbox", "tokens: {extra: [clinic]}\nfhir: {query: {at: 'Location/{clinic}'}}",
+			map[string]string{"at": "Location/{clinic}"},
+			[]string{"clinic"},
+		},
+		"listed, but named by no placeholder": {"sandbox", "tokens: {extra: [clinic]}\nfhir: {query: {at: clinic}}", map[string]string{"at": "clinic"}, nil},
+		"none":                                {"epic", "", nil, nil},
+		"no such platform":                    {"nobody's", "fhir: {query: {at: '{clinic}'}}", nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			endpoint := catalog.Endpoint{PlatformType: test.platform, FHIRBase: "https://ehr.example/r4", Overrides: test.overrides}
+			asking, err := book.Asking(endpoint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			signingIn, err := book.Manners(endpoint, flow.Authority{Access: "rs"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.query, asking.Query) + cmp.Diff(test.extra, signingIn.Extra); diff != "" {
+				t.Errorf("query and extra (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAskingHasTheWholeOfAProfile(t *testing.T) {
+	t.Parallel()
+	book, err := platform.NewBook()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := book.Asking(catalog.Endpoint{PlatformType: "epic", Overrides: "fhir: {headers: {X-Own: yes}, no_count: [Goal]}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plan.Manners{
+		NoCount: []string{"Goal"}, Needs: map[string][]string{"CarePlan": {"category"}, "Observation": {"category"}},
+		Ways:     map[string][]string{"CarePlan": {"category=734163000", "category=38717003", "category=assess-plan"}},
+		OnceNext: true, Headers: map[string]string{"X-Own": "yes"},
+		Denials: []plan.Denial{{Status: 403}, {Status: 400, Body: "suppressed"}, {Status: 404}},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("manners (-want +got):\n%s", diff)
+	}
+	if _, err := book.Asking(catalog.Endpoint{PlatformType: "epic", Overrides: "["}); err == nil {
+		t.Error("broken overrides pass")
+	}
+}
