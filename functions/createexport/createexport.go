@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/export"
@@ -24,17 +25,23 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.KeyAuth
 	Exports Registrar
+	Now     func() time.Time
 }
 
 // Registrar finds or opens the export of a connection (export.Registrar).
 type Registrar interface {
-	Register(ctx context.Context, tenant org.Tenant, connectionID string, refresh bool) (export.Task, error)
+	Register(ctx context.Context, tenant org.Tenant, connectionID string, options export.Options, refresh bool) (export.Task, error)
 }
 
 type request struct {
 	ConnectionID string          `json:"org_connection_id" required:"true"`
-	Refresh      bool            `json:"refresh"`
 	Fixtures     json.RawMessage `json:"fixtures"`
+
+	// Extensions.
+	Refresh       bool     `json:"refresh"`
+	Since         string   `json:"since"`
+	ResourceTypes []string `json:"resource_types"`
+	Formats       []string `json:"formats"`
 }
 
 type response struct {
@@ -55,7 +62,11 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	if !ok {
 		return response{}, connection.Missing()
 	}
-	task, err := d.Exports.Register(ctx, caller.Tenant, id, in.Refresh)
+	options, err := export.ParseOptions(in.Since, in.ResourceTypes, in.Formats, d.Now())
+	if err != nil {
+		return response{}, err
+	}
+	task, err := d.Exports.Register(ctx, caller.Tenant, id, options, in.Refresh)
 	if err != nil {
 		return response{}, err
 	}

@@ -2,9 +2,11 @@ package createexport_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"recordbridge/functions/createexport"
 	"recordbridge/shared/connection"
@@ -27,10 +29,12 @@ const (
 // registrar knows the connections of organisation A.
 type registrar struct{}
 
-func (registrar) Register(_ context.Context, tenant org.Tenant, id string, refresh bool) (export.Task, error) {
+func (registrar) Register(_ context.Context, tenant org.Tenant, id string, options export.Options, refresh bool) (export.Task, error) {
 	switch {
 	case tenant != keyedtest.Tenants()[keyedtest.PublicA]:
 		return export.Task{}, connection.Missing()
+	case id == known && len(options.Formats) > 0:
+		return export.Task{ID: special(options), Status: export.Pending}, nil
 	case id == known && refresh:
 		return export.Task{ID: fresh, Status: export.Success}, nil
 	case id == known:
@@ -45,8 +49,13 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, refre
 	return export.Task{}, connection.Missing()
 }
 
+// special spells options out.
+func special(o export.Options) string {
+	return fmt.Sprint(o.Since.Format(time.RFC3339), " ", o.Types, " ", o.Formats)
+}
+
 func newHandler() http.Handler {
-	return createexport.New(createexport.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Exports: registrar{}})
+	return createexport.New(createexport.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Exports: registrar{}, Now: keyedtest.Moment})
 }
 
 func TestCreateExportAnswers(t *testing.T) {
@@ -55,11 +64,19 @@ func TestCreateExportAnswers(t *testing.T) {
 	fixtures := keyedtest.FailureBody("svc_invalid_request", "fixtures is only for TEFCA connections in test mode.")
 	accepted := `{"success":true,"data":{"task_id":"` + pending + `","status":"pending"}}`
 	for name, e := range map[string]keyedtest.Exchange{
-		"a task":                {Body: `{"org_connection_id":"` + known + `"}`, Status: 200, Want: accepted},
-		"an id in upper case":   {Body: `{"org_connection_id":"` + strings.ToUpper(known) + `"}`, Status: 200, Want: accepted},
-		"unknown members":       {Body: `{"org_connection_id":"` + known + `","later":{"a":1}}`, Status: 200, Want: accepted},
-		"no fixtures":           {Body: `{"org_connection_id":"` + known + `","fixtures":null}`, Status: 200, Want: accepted},
-		"refresh":               {Body: `{"org_connection_id":"` + known + `","refresh":true}`, Status: 200, Want: `{"success":true,"data":{"task_id":"` + fresh + `","status":"success"}}`},
+		"a task":              {Body: `{"org_connection_id":"` + known + `"}`, Status: 200, Want: accepted},
+		"an id in upper case": {Body: `{"org_connection_id":"` + strings.ToUpper(known) + `"}`, Status: 200, Want: accepted},
+		"unknown members":     {Body: `{"org_connection_id":"` + known + `","later":{"a":1}}`, Status: 200, Want: accepted},
+		"no fixtures":         {Body: `{"org_connection_id":"` + known + `","fixtures":null}`, Status: 200, Want: accepted},
+		"refresh":             {Body: `{"org_connection_id":"` + known + `","refresh":true}`, Status: 200, Want: `{"success":true,"data":{"task_id":"` + fresh + `","status":"success"}}`},
+		"options": {
+			Body: `{"org_connection_id":"` + known + `","since":"2020-01-31","resource_types":["Observation","Goal","Goal"],"formats":["outcome","jsonl_gz"]}`, Status: 200,
+			Want: `{"success":true,"data":{"task_id":"2020-01-31T00:00:00Z [Goal Observation] [jsonl_gz outcome]","status":"pending"}}`,
+		},
+		"a time that is none": {
+			Body: `{"org_connection_id":"` + known + `","since":"yesterday"}`, Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z."),
+		},
 		"fixtures":              {Body: `{"org_connection_id":"` + known + `","fixtures":{"tefca_ccda":"a.xml"}}`, Status: 400, Want: fixtures},
 		"empty fixtures":        {Body: `{"org_connection_id":"` + known + `","fixtures":{}}`, Status: 400, Want: fixtures},
 		"unknown connection":    {Body: `{"org_connection_id":"c0000000-0000-4000-8000-0000000000ff"}`, Status: 404, Want: missing},
@@ -98,6 +115,9 @@ func TestCreateExportRefusesBodiesThatAreNoRequest(t *testing.T) {
 		"no connection":    {`{}`, "svc_invalid_request", "org_connection_id is required.", 400},
 		"empty connection": {`{"org_connection_id":""}`, "svc_invalid_request", "org_connection_id is required.", 400},
 		"a number":         {`{"org_connection_id":7}`, "svc_invalid_request", "org_connection_id must be a string.", 400},
+		"a time as number": {`{"org_connection_id":"x","since":7}`, "svc_invalid_request", "since must be a string.", 400},
+		"a type alone":     {`{"org_connection_id":"x","resource_types":"Goal"}`, "svc_invalid_request", "resource_types must be an array.", 400},
+		"types as numbers": {`{"org_connection_id":"x","formats":[7]}`, "svc_invalid_request", "formats must be a string.", 400},
 		"refresh as text":  {`{"org_connection_id":"x","refresh":"yes"}`, "svc_invalid_request", "refresh must be true or false.", 400},
 		"twice":            {`{"org_connection_id":"x","Org_Connection_ID":"y"}`, "svc_invalid_request", "The body has the same member twice.", 400},
 		"too large":        {`{"org_connection_id":"` + strings.Repeat("x", 64<<10) + `"}`, "svc_payload_too_large", "The body must not be larger than 64 KiB.", 413},

@@ -33,7 +33,7 @@ func (deleter) Delete(_ context.Context, tenant org.Tenant, id string) (export.T
 	}
 	switch id {
 	case succeeded:
-		return export.Task{ID: id, Status: export.Success, File: export.File{Name: "secret"}}, nil
+		return export.Task{ID: id, Status: export.Success, Files: []export.File{{Name: "secret"}}}, nil
 	case failed:
 		return export.Task{ID: id, Status: export.Failed, FailureReason: export.ScopePatientMissing}, nil
 	case running:

@@ -74,10 +74,11 @@ func (d Deps) get(ctx context.Context, caller *org.Caller, in request) (httpapi.
 	if err != nil {
 		return httpapi.Found{}, err
 	}
-	if err = task.Downloadable(in.FileName, d.Now()); err != nil {
+	file, err := task.Downloadable(in.FileName, d.Now())
+	if err != nil {
 		return httpapi.Found{}, err
 	}
-	address, err := d.Downloads.Address(ctx, task.File.Key, task.File.Name, export.ContentType, addressLife)
+	address, err := d.Downloads.Address(ctx, file.Key, file.Name, file.ContentType, addressLife)
 	return httpapi.Found{Location: address}, err
 }
 

@@ -33,7 +33,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 		return export.Task{}, fault.Missing("no row")
 	}
 	task := export.Task{
-		ID: id, Tenant: tenant, Status: export.Success, File: export.File{Name: id + ".jsonl", Key: "key of " + id},
+		ID: id, Tenant: tenant, Status: export.Success, Files: []export.File{{Name: id + ".jsonl", Key: "key of " + id, ContentType: "application/fhir+ndjson"}},
 		FilesUntil: keyedtest.Moment().Add(time.Minute),
 	}
 	switch id {
@@ -72,13 +72,13 @@ func newLinks(t *testing.T) export.Links {
 // link returns the path of a task's download URL, with its token.
 func link(t *testing.T, id string) string {
 	t.Helper()
-	address, err := newLinks(t).URL(export.Task{
-		ID: id, Tenant: keyedtest.Tenants()[keyedtest.PublicA], File: export.File{Name: id + ".jsonl"}, FilesUntil: keyedtest.Moment().Add(time.Minute),
+	list, err := newLinks(t).List(export.Task{
+		ID: id, Tenant: keyedtest.Tenants()[keyedtest.PublicA], Files: []export.File{{Name: id + ".jsonl"}}, FilesUntil: keyedtest.Moment().Add(time.Minute),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return address
+	return list[0].URL
 }
 
 func path(id, fileName string) string {

@@ -1,12 +1,13 @@
 // Package getexport serves GET /bridge/fhir/ehi-export/{taskId} (spec section 4.3): how an export stands. Called by
 // the organisation's backend with its key; it changes nothing. ?include=result adds what the webhook tells, for
-// developers without a public URL (decisions section 3).
+// developers without a public URL, ?include=progress how far a running export is (decisions section 3).
 package getexport
 
 import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
@@ -25,6 +26,7 @@ type Deps struct {
 	Auth  httpapi.KeyAuth
 	Tasks Tasks
 	Links Links
+	Now   func() time.Time
 }
 
 // Tasks reads tasks; fault.NotFound.
@@ -32,9 +34,9 @@ type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
 
-// Links mints download URLs (export.Links).
+// Links mints download links (export.Links).
 type Links interface {
-	URL(task export.Task) (string, error)
+	List(task export.Task) ([]webhook.DownloadLink, error)
 }
 
 type request struct {
@@ -50,7 +52,12 @@ type response struct {
 	FailureReason export.Reason          `json:"failure_reason,omitempty"`
 	Stats         *webhook.Stats         `json:"stats,omitempty"`
 	DownloadLinks []webhook.DownloadLink `json:"download_links,omitempty"`
+	Files         []export.FileSummary   `json:"files,omitempty"`
+	Scope         *export.Scope          `json:"scope,omitempty"`
 	Outcome       []export.TypeOutcome   `json:"outcome,omitempty"`
+
+	// Extension, only with ?include=progress.
+	Progress *webhook.Progress `json:"progress,omitempty"`
 }
 
 // New returns the endpoint.
@@ -59,8 +66,8 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response, error) {
-	if in.Include != "" && in.Include != "result" {
-		return response{}, fault.BadRequest("include can only be result.")
+	if in.Include != "" && in.Include != "result" && in.Include != "progress" {
+		return response{}, fault.BadRequest("include can only be result or progress.")
 	}
 	id, ok := ids.ParseTask(in.TaskID)
 	if !ok {
@@ -74,23 +81,26 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response,
 		return response{}, err
 	}
 	out := response{TaskID: task.ID, Status: task.Status}
-	if in.Include != "result" {
-		return out, nil
+	switch in.Include {
+	case "result":
+		return d.withResult(out, task)
+	case "progress":
+		out.Progress = &task.Progress
 	}
-	return d.withResult(out, task)
+	return out, nil
 }
 
-// withResult adds what the webhook tells.
+// withResult adds what the webhook tells. Links to files that have been deleted would only be links to an error.
 func (d Deps) withResult(out response, task export.Task) (response, error) {
 	out.FailureReason, out.Outcome = task.FailureReason, task.Outcome
 	if task.Status != export.Success {
 		return out, nil
 	}
-	address, err := d.Links.URL(task)
-	if err != nil {
-		return response{}, err
+	out.Stats, out.Scope = &task.Stats, &task.Scope
+	if !d.Now().Before(task.FilesUntil) {
+		return out, nil
 	}
-	out.Stats = &task.Stats
-	out.DownloadLinks = []webhook.DownloadLink{{URL: address, ExportType: export.ExportType, ContentType: export.ContentType}}
-	return out, nil
+	links, err := d.Links.List(task)
+	out.DownloadLinks, out.Files = links, task.Summaries()
+	return out, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"testing"
+	"time"
 
 	"recordbridge/functions/getexport"
 	"recordbridge/shared/export"
@@ -20,6 +21,7 @@ const (
 	succeeded = "00000000000040008000000000000002"
 	failed    = "00000000000040008000000000000003"
 	damaged   = "00000000000040008000000000000004"
+	deleted   = "00000000000040008000000000000006"
 	broken    = "00000000000040008000000000000005"
 	route     = "/bridge/fhir/ehi-export/"
 )
@@ -33,10 +35,16 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	case tenant != keyedtest.Tenants()[keyedtest.PublicA]:
 		return export.Task{}, fault.Missing("no row")
 	case id == pending:
-		task.Status = export.Pending
+		task.Status, task.Progress = export.Pending, webhook.Progress{QueriesDone: 2, QueriesPlanned: 9, Resources: 4, Bytes: 512}
 		return task, nil
-	case id == succeeded, id == damaged:
-		task.Status = export.Success
+	case id == succeeded, id == damaged, id == deleted:
+		task.Status, task.FilesUntil = export.Success, keyedtest.Moment().Add(time.Second)
+		task.Files = []export.File{{Format: export.JSONLines, Name: "a.jsonl", Bytes: 7, SHA256: "ab"}}
+		task.Scope = export.Scope{Asked: "patient/*.rs", Granted: "patient/*.r"}
+		task.Progress = webhook.Progress{QueriesDone: 3, QueriesPlanned: 3, Resources: 3, Bytes: 7}
+		if id == deleted {
+			task.FilesUntil = keyedtest.Moment()
+		}
 		task.Stats = webhook.Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Goal": 2}}
 		task.Outcome = []export.TypeOutcome{
 			{Type: "Patient", Result: export.OutcomeOK, Count: 1}, {Type: "Goal", Result: export.OutcomeTruncated, Count: 2, Status: 503},
@@ -54,21 +62,23 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 // links mints addresses that need no key.
 type links struct{}
 
-func (links) URL(task export.Task) (string, error) {
+func (links) List(task export.Task) ([]webhook.DownloadLink, error) {
 	if task.ID == damaged {
-		return "", keyedtest.ErrTrouble
+		return nil, keyedtest.ErrTrouble
 	}
-	return "https://api.example/" + task.ID + "?token=a&b", nil
+	return []webhook.DownloadLink{{
+		URL: "https://api.example/" + task.ID + "?token=a&b", ExportType: "jsonl", ContentType: "application/fhir+ndjson",
+	}}, nil
 }
 
 func newHandler() http.Handler {
-	return getexport.New(getexport.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Tasks: tasks{}, Links: links{}})
+	return getexport.New(getexport.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Tasks: tasks{}, Links: links{}, Now: keyedtest.Moment})
 }
 
 func TestGetExportAnswers(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
-	include := keyedtest.FailureBody("svc_invalid_request", "include can only be result.")
+	include := keyedtest.FailureBody("svc_invalid_request", "include can only be result or progress.")
 	isPending := `{"success":true,"data":{"task_id":"` + pending + `","status":"pending"}}`
 	for name, e := range map[string]keyedtest.Exchange{
 		"pending":              {Path: pending, Status: 200, Want: isPending},
@@ -87,9 +97,21 @@ func TestGetExportAnswers(t *testing.T) {
 		"include twice":        {Path: pending + "?include=result&include=result", Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "include must be sent only once.")},
 		"our own failure":      {Path: broken, Status: 500, Want: keyedtest.ServerError},
 		"a link that fails":    {Path: damaged + "?include=result", Status: 500, Want: keyedtest.ServerError},
+		"pending with progress": {
+			Path: pending + "?include=progress", Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + pending + `","status":"pending","progress":{"queries_done":2,"queries_planned":9,"resources":4,"bytes":512}}}`,
+		},
+		"success with progress": {
+			Path: succeeded + "?include=progress", Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success","progress":{"queries_done":3,"queries_planned":3,"resources":3,"bytes":7}}}`,
+		},
+		"deleted files": {Path: deleted + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + deleted + `","status":"success",` +
+			`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
+			`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503}]}}`},
 		"success with result": {Path: succeeded + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success",` +
 			`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},` +
 			`"download_links":[{"url":"https://api.example/` + succeeded + `?token=a&b","export_type":"jsonl","content_type":"application/fhir+ndjson"}],` +
+			`"files":[{"file_name":"a.jsonl","export_type":"jsonl","bytes":7,"sha256":"ab"}],"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
 			`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503}]}}`},
 	} {
 		t.Run(name, func(t *testing.T) {

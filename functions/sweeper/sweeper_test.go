@@ -99,7 +99,7 @@ func item(kind due.Kind, id string, at time.Duration) due.Item {
 // finished is a successful task whose file lives until a moment.
 func finished(id string, until time.Duration) export.Task {
 	return export.Task{
-		ID: id, Tenant: tenant(), Status: export.Success, File: export.File{Key: "file of " + id}, FilesUntil: now().Add(until),
+		ID: id, Tenant: tenant(), Status: export.Success, Files: []export.File{{Key: "file of " + id}}, FilesUntil: now().Add(until),
 	}
 }
 
@@ -125,7 +125,7 @@ func TestWhatADueRowBrings(t *testing.T) {
 		leftovers = append(leftovers, "delete "+key)
 	}
 	noFile := finished("x", 0)
-	noFile.File = export.File{}
+	noFile.Files = nil
 	for name, c := range map[string]struct {
 		item due.Item
 		task export.Task

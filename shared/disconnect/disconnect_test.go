@@ -203,8 +203,8 @@ func TestFilesOfAllExportsEndAndAreDueForDeletion(t *testing.T) {
 	w.disconnect(t)
 	for _, id := range want {
 		task := w.task(t, id)
-		if got := fault.Of(task.Downloadable(task.File.Name, asked)).Code; got != fault.CodeExportExpired {
-			t.Errorf("a download of %s answers %s, want %s", id, got, fault.CodeExportExpired)
+		if _, err := task.Downloadable(task.Files[0].Name, asked); fault.Of(err).Code != fault.CodeExportExpired {
+			t.Errorf("a download of %s answers %v, want %s", id, err, fault.CodeExportExpired)
 		}
 	}
 	if diff := cmp.Diff(want, w.due(t, due.Task, time.Minute)); diff != "" {

@@ -169,7 +169,7 @@ func taskOf(number int) export.Task {
 }
 
 func succeeded(task export.Task) export.Task {
-	task.Status, task.File = export.Success, export.File{Name: task.ID + ".jsonl", Key: "test/" + task.ID, Bytes: 1}
+	task.Status, task.Files = export.Success, []export.File{{Name: task.ID + ".jsonl", Key: "test/" + task.ID, Bytes: 1}}
 	task.FinishedAt, task.SentAt, task.FilesUntil = start, start, start.Add(8*24*time.Hour)
 	return task
 }

@@ -7,6 +7,8 @@ type account struct {
 	Type     string  `json:"type"`
 	Answered int     `json:"answered"` // queries and reads that ended well
 	Missing  int     `json:"missing"`  // resources that are known of and could not be read
+	LeftOut  int     `json:"left_out"` // resources that are another patient's
+	OnlyBy   string  `json:"only_by,omitempty"`
 	Worst    Outcome `json:"worst,omitempty"`
 	Status   int     `json:"status,omitempty"` // that goes with Worst
 }
@@ -23,7 +25,9 @@ func (a *account) fail(result Outcome, status int) {
 // outcome sums the account up for a type of which count resources are in the file. Where some of them are, or a part of
 // the questions was answered, whatever failed makes it truncated.
 func (a *account) outcome(count int) TypeOutcome {
-	sum := TypeOutcome{Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, Status: a.Status}
+	sum := TypeOutcome{
+		Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, LeftOut: a.LeftOut, OnlyBy: a.OnlyBy, Status: a.Status,
+	}
 	switch {
 	case a.Worst != "" && (count > 0 || a.Answered > 0):
 		sum.Result = OutcomeTruncated

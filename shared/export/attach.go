@@ -40,16 +40,16 @@ func (c *collector) attach(ctx context.Context) error {
 		c.state.Attachments = c.state.Attachments[1:]
 		return nil
 	}
-	c.out.Mark()
-	marked := c.bytes
+	if err := c.out.mark(); err != nil {
+		return err
+	}
 	_, err := c.ask(ctx, tried, func(ctx context.Context) (fhir.Answer, error) {
 		rate, err := c.copyAttachment(ctx, a)
 		if err == nil {
 			return fhir.Answer{Rate: rate}, nil
 		}
-		c.bytes = marked
-		if failure := c.out.Rewind(ctx); failure != nil {
-			return fhir.Answer{}, fmt.Errorf("take a broken line back: %w", failure)
+		if failure := c.out.rewind(ctx); failure != nil {
+			return fhir.Answer{}, failure
 		}
 		return fhir.Answer{}, err
 	})
@@ -58,12 +58,20 @@ func (c *collector) attach(ctx context.Context) error {
 		return err
 	}
 	c.state.Attachments = c.state.Attachments[1:]
+	if isFailed && c.mayPass(failed) {
+		c.state.Later.Attachments = append(c.state.Later.Attachments, a)
+		c.silence()
+		return nil
+	}
+	c.state.Done++
+	defer c.tell()
 	account := c.state.account("Binary")
 	if isFailed {
 		account.Missing++
 		account.fail(outcomeOf(failed), failed.Status)
 		return nil
 	}
+	c.answered()
 	c.state.firstTime(name)
 	c.state.Counts["Binary"]++
 	account.Answered++
@@ -86,37 +94,27 @@ func (c *collector) copyAttachment(ctx context.Context, a attachment) (fhir.Rate
 	if head.ContentType == "" {
 		head.ContentType = file.ContentType
 	}
-	if c.state.sourced() {
+	if c.sourced() {
 		head.Meta = &meta{Source: a.URL}
 	}
 	begin, err := json.Marshal(head)
 	if err != nil {
 		return fhir.Rate{}, fmt.Errorf("encode binary: %w", err)
 	}
-	if err := c.put(append(begin[:len(begin)-1], `,"data":"`...)); err != nil {
+	if _, err = c.out.Write(append(begin[:len(begin)-1], `,"data":"`...)); err != nil {
 		return fhir.Rate{}, err
 	}
-	encoder := base64.NewEncoder(base64.StdEncoding, putter{c})
-	if _, err := io.Copy(encoder, file.Body); err != nil {
+	encoder := base64.NewEncoder(base64.StdEncoding, c.out)
+	if _, err = io.Copy(encoder, file.Body); err != nil {
 		return fhir.Rate{}, fmt.Errorf("copy attachment: %w", err)
 	}
-	if err := encoder.Close(); err != nil {
+	if err = encoder.Close(); err != nil {
 		return fhir.Rate{}, fmt.Errorf("encode binary: %w", err)
 	}
-	return file.Rate, c.put([]byte("\"}\n"))
+	_, err = c.out.Write([]byte("\"}\n"))
+	return file.Rate, err
 }
 
 type meta struct {
 	Source string `json:"source"`
-}
-
-// putter writes to the segment.
-type putter struct{ c *collector }
-
-// Write implements io.Writer.
-func (p putter) Write(data []byte) (int, error) {
-	if err := p.c.put(data); err != nil {
-		return 0, err
-	}
-	return len(data), nil
 }

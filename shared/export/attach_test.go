@@ -100,7 +100,7 @@ func TestAnAttachmentThatCannotBeReadIsNamedAndLeavesNoBrokenLine(t *testing.T) 
 				if got := outcomeOf(t, b.store.task, "Binary"); got != want {
 					t.Errorf("got %+v, want %+v", got, want)
 				}
-				if got, want := b.store.task.File.Bytes, int64(len(b.file(t))); got != want {
+				if got, want := b.store.task.Files[0].Bytes, int64(len(b.file(t))); got != want {
 					t.Errorf("the task tells %d bytes, want %d", got, want)
 				}
 			})

@@ -120,13 +120,15 @@ func (u *upload) Abort(context.Context) {}
 
 // workStore keeps one task.
 type workStore struct {
-	mu      sync.Mutex
-	task    export.Task
-	events  []webhook.Event
-	lookAt  time.Time     // when the sweeper would act
-	extends int           // renewals of the lease
-	finish  func() error  // instead of FinishTask, when set
-	answer  time.Duration // how long FinishTask takes to say that it has finished the task
+	mu         sync.Mutex
+	task       export.Task
+	events     []webhook.Event
+	lookAt     time.Time     // when the sweeper would act
+	saves      int           // ContinueTask
+	crashAfter int           // of them, the next fails; 0 for never
+	extends    int           // renewals of the lease
+	finish     func() error  // instead of FinishTask, when set
+	answer     time.Duration // how long FinishTask takes to say that it has finished the task
 }
 
 func (s *workStore) ClaimTask(_ context.Context, owner org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error) {
@@ -147,8 +149,34 @@ func (s *workStore) ExtendTask(_ context.Context, task export.Task, leaseUntil t
 		return fault.Stale()
 	}
 	s.extends++
-	s.task.LeaseUntil = leaseUntil
+	s.task.LeaseUntil, s.task.Progress = leaseUntil, task.Progress
 	return nil
+}
+
+func (s *workStore) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
+	if err := s.ExtendTask(ctx, task, leaseUntil); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.task.ProgressAt, s.task.ProgressSent = task.ProgressAt, task.ProgressSent
+	s.events = append(s.events, event)
+	return nil
+}
+
+func (s *workStore) ContinueTask(_ context.Context, task export.Task, leaseUntil time.Time) (export.Task, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.foreign(task) {
+		return export.Task{}, fault.Stale()
+	}
+	if s.saves++; s.crashAfter > 0 && s.saves > s.crashAfter {
+		return export.Task{}, errTrouble
+	}
+	s.keep(task)
+	s.task.LeaseUntil, s.task.Setbacks = leaseUntil, 0
+	s.task.Generation++
+	return s.task, nil
 }
 
 func (s *workStore) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error {
@@ -160,8 +188,8 @@ func (s *workStore) YieldTask(ctx context.Context, task export.Task, dueAt time.
 	if s.foreign(task) {
 		return fault.Stale()
 	}
-	s.task, s.lookAt = task, dueAt
-	s.task.LeaseUntil = time.Time{}
+	s.keep(task)
+	s.lookAt, s.task.LeaseUntil = dueAt, time.Time{}
 	return nil
 }
 
@@ -181,6 +209,11 @@ func (s *workStore) FinishTask(ctx context.Context, task export.Task, event webh
 	s.task = task
 	s.events = append(s.events, event)
 	return nil
+}
+
+// keep stores what a worker changes of its task.
+func (s *workStore) keep(task export.Task) {
+	s.task.Checkpoint, s.task.Setbacks, s.task.Progress = task.Checkpoint, task.Setbacks, task.Progress
 }
 
 func (s *workStore) foreign(task export.Task) bool {
@@ -306,8 +339,11 @@ func (b *bench) finish(t *testing.T) (runs int) {
 // file returns the finished export.
 func (b *bench) file(t *testing.T) []byte {
 	t.Helper()
-	body, ok := b.files.objects[b.store.task.File.Key]
-	if b.store.task.Status != export.Success || !ok {
+	if b.store.task.Status != export.Success || len(b.store.task.Files) == 0 {
+		t.Fatalf("no finished file: status %s, objects %v", b.store.task.Status, b.files.keys())
+	}
+	body, ok := b.files.objects[b.store.task.Files[0].Key]
+	if !ok {
 		t.Fatalf("no finished file: status %s, objects %v", b.store.task.Status, b.files.keys())
 	}
 	return body

@@ -31,23 +31,18 @@ type checkpoint struct {
 	Attachments []attachment   `json:"attachments"`  // to be read last
 	Written     []byte         `json:"written"`      // marks of what is in the segments, eight bytes each
 	Segments    []segment      `json:"segments"`     // in order
-	Counts      map[string]int `json:"counts"`       // by resource type
+	Digest      []byte         `json:"digest"`       // of the segments, see newDigest
+	Renderings  []*rendering   `json:"renderings"`
+	Later       later          `json:"later"`
+	Round       int            `json:"round"`    // how often what is put off has been tried again
+	Down        bool           `json:"down"`     // the server has answered nothing of late
+	Patients    []string       `json:"patients"` // ids by which the server knows the patient
+	Done        int            `json:"done"`     // queries, reads and attachments that have ended
+	Counts      map[string]int `json:"counts"`   // by resource type
 	Accounts    []*account     `json:"accounts"`
 	Spent       []string       `json:"spent"` // keys of the checkpoints before this one
 	written     map[uint64]struct{}
 	queued      map[string]struct{}
-}
-
-// sourced reports whether resources of the server's version of FHIR have a meta.source (R4 and later). One that does not
-// tell its version is taken for R4.
-func (c *checkpoint) sourced() bool {
-	return c.Version == "" || c.Version[0] >= '4'
-}
-
-// segment is one object with a run's share of the lines.
-type segment struct {
-	Key   string `json:"key"`
-	Bytes int64  `json:"bytes"`
 }
 
 // maxCheckpoint bounds what a checkpoint may take in memory when it is read.
@@ -158,11 +153,11 @@ func objectKey(task Task, name string) string {
 	return string(task.Tenant.Mode) + "/" + task.Tenant.OrgID + "/" + task.ID + "/" + name
 }
 
-// The objects that a run writes, each named after its generation: what it collects, where it stopped, and the file that
-// is made of all segments.
-func segmentKey(task Task) string    { return generationKey(task, "segment", ".ndjson") }
-func checkpointKey(task Task) string { return generationKey(task, "checkpoint", ".json") }
-func fileKey(task Task) string       { return generationKey(task, "export", ".ndjson") }
+// The objects that a run writes, each named after its generation: what it collects, where it stopped, and the files that
+// are made of all segments. Parts of other formats are named after their segment.
+func segmentKey(task Task) string        { return generationKey(task, "segment", ".ndjson") }
+func checkpointKey(task Task) string     { return generationKey(task, "checkpoint", ".json") }
+func fileKey(task Task, f Format) string { return generationKey(task, "export", f.suffix()) }
 
 func generationKey(task Task, name, suffix string) string {
 	return objectKey(task, name+"-"+strconv.FormatInt(task.Generation, 10)+suffix)
@@ -171,14 +166,17 @@ func generationKey(task Task, name, suffix string) string {
 // lingers is how long after its task has failed a run may still be at work and write: longer than a function may run.
 const lingers = 20 * time.Minute
 
-// Objects are the keys of all that the task's runs can have left in the bucket, its file among them.
+// Objects are the keys of all that the task's runs can have left in the bucket, its files among them.
 func (t Task) Objects() []string {
 	var keys []string
-	if t.File.Key != "" {
-		keys = append(keys, t.File.Key)
+	for _, f := range t.Files {
+		keys = append(keys, f.Key)
 	}
 	for run := t; run.Generation > 0; run.Generation-- {
-		keys = append(keys, segmentKey(run), checkpointKey(run), fileKey(run))
+		keys = append(keys, segmentKey(run), checkpointKey(run), fileKey(run, JSONLines))
+		for _, f := range t.Options.Formats {
+			keys = append(keys, fileKey(run, f), segmentKey(run)+f.suffix())
+		}
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)

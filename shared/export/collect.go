@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,11 +24,13 @@ type collector struct {
 	task     Task
 	base     fhir.Base
 	patient  string
+	hold     *hold
+	saveBy   time.Time // when this run saves what it has and goes on
 	state    *checkpoint
-	out      Writer
-	bytes    int64
+	out      *tally // nil between segments
 	line     []byte
 	resumed  bool // the next link is an earlier run's
+	silent   int  // failures in a row that may pass
 	searches map[plan.Query]*stream
 	reads    map[reference]*stream
 	running  sync.WaitGroup
@@ -35,7 +38,7 @@ type collector struct {
 
 // run collects from the task's checkpoint on. It returns nil once the task is finished; a handOverError after it has saved
 // task.Checkpoint.
-func (w Worker) run(ctx context.Context, task *Task, deadline time.Time) error {
+func (w Worker) run(ctx context.Context, task *Task, hold *hold, deadline time.Time) error {
 	var pauseBy time.Time
 	if !deadline.IsZero() {
 		pauseBy = deadline.Add(-stopBefore)
@@ -44,19 +47,19 @@ func (w Worker) run(ctx context.Context, task *Task, deadline time.Time) error {
 	if err != nil {
 		return err
 	}
-	err = c.collect(ctx)
-	if err == nil {
-		return c.complete(ctx)
-	}
+	c.hold = hold
+	err = c.deliver(ctx)
 	pause, ok := errors.AsType[*handOverError](err)
 	if !ok {
-		c.out.Abort(context.WithoutCancel(ctx))
+		if c.out != nil {
+			c.out.Abort(context.WithoutCancel(ctx))
+		}
 		return err
 	}
 	if err := c.closeSegment(ctx); err != nil {
 		return err
 	}
-	c.state.Tried = pause.tried
+	c.state.Tried, task.Progress = pause.tried, c.progress()
 	if task.Checkpoint != "" {
 		c.state.Spent = append(c.state.Spent, task.Checkpoint)
 	}
@@ -65,7 +68,26 @@ func (w Worker) run(ctx context.Context, task *Task, deadline time.Time) error {
 		return err
 	}
 	task.Checkpoint = key
-	return &handOverError{wait: pause.wait}
+	return &handOverError{wait: pause.wait, onward: pause.onward}
+}
+
+// deliver goes all the way from the checkpoint to the finished task.
+func (c *collector) deliver(ctx context.Context) error {
+	if err := c.collect(ctx); err != nil {
+		return err
+	}
+	if c.state.Later.size() > 0 {
+		wait := roundWait(c.state.Round)
+		c.state.nextRound()
+		return &handOverError{wait: wait}
+	}
+	if err := c.closeSegment(ctx); err != nil {
+		return err
+	}
+	if err := c.render(ctx); err != nil {
+		return err
+	}
+	return c.complete(ctx)
 }
 
 func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) (*collector, error) {
@@ -75,7 +97,7 @@ func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) 
 	}
 	c := &collector{
 		session: s, worker: w, task: task, patient: s.current.PatientID.Reveal(),
-		searches: map[plan.Query]*stream{}, reads: map[reference]*stream{},
+		searches: map[plan.Query]*stream{}, reads: map[reference]*stream{}, saveBy: w.Now().Add(saveAfter),
 	}
 	granted := s.current.Scope
 	if granted != "" && !fhir.ParseScopes(granted).Allows("Patient", fhir.Read) {
@@ -91,9 +113,15 @@ func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) 
 		c.state.Next, c.state.Pages, c.state.Links, c.state.Lost = "", 0, nil, 0
 	}
 	c.resumed = c.state.Next != ""
-	if c.out, err = w.Files.Create(ctx, segmentKey(task), ContentType); err != nil {
+	digest, err := newDigest(c.state.Digest)
+	if err != nil {
+		return nil, err
+	}
+	out, err := w.Files.Create(ctx, segmentKey(task), contentType)
+	if err != nil {
 		return nil, fmt.Errorf("create segment: %w", err)
 	}
+	c.out = &tally{Writer: out, digest: digest}
 	return c, nil
 }
 
@@ -142,20 +170,50 @@ func (c *collector) begin(ctx context.Context) error {
 	}
 	planned := plan.Build(plan.Facts{
 		Capability: capability, Granted: c.current.Scope, Manners: c.manners, PatientID: c.patient,
+		Types: c.task.Options.Types, Since: c.task.Options.Since,
 	})
 	c.state.Queries, c.state.Version = planned.Queries, capability.FHIRVersion
 	c.state.account("Patient").Answered++
 	for _, denied := range planned.Denied {
 		c.state.account(denied).fail(OutcomeDenied, 0)
 	}
+	c.missUnplanned(planned)
+	c.state.Patients = c.knownAs(patient)
 	c.state.Planned = true
 	return c.write(patient, 0)
 }
 
-// capability reads what the server says it can do. One that cannot be read is as good as none: everything is asked then.
+// missUnplanned notes types that were asked for by name and that the server has no search for.
+func (c *collector) missUnplanned(planned plan.Plan) {
+	for _, wanted := range c.task.Options.Types {
+		isWanted := func(q plan.Query) bool { return q.Type == wanted }
+		if plan.Searched(wanted) && !plan.Followed(wanted) && !slices.Contains(planned.Denied, wanted) &&
+			!slices.ContainsFunc(planned.Queries, isWanted) {
+			c.state.account(wanted).fail(OutcomeUnsupported, 0)
+		}
+	}
+}
+
+// knownAs lists the ids under which the server keeps the patient: besides its own those of records that it says are the
+// same person's (Patient.link), which a merge leaves behind.
+func (c *collector) knownAs(patient fhir.Resource) []string {
+	known := []string{c.patient}
+	for _, text := range patient.References {
+		if resourceType, id, ok := fhir.ParseReference(text, c.base); ok && resourceType == "Patient" {
+			known = append(known, id)
+		}
+	}
+	return known
+}
+
+// capability reads what the server says it can do. One that cannot be read, also later, is as good as none: everything is
+// asked then.
 func (c *collector) capability(ctx context.Context) (fhir.Capability, error) {
 	body, err := c.ask(ctx, c.tried(), c.source.Metadata)
 	if failed, ok := errors.AsType[*fhir.RequestError](err); ok {
+		if c.task.Setbacks+1 >= maxSetbacks {
+			return fhir.Capability{}, nil
+		}
 		if failed.Class == fhir.Limited || failed.Class == fhir.ServerFault || failed.Class == fhir.Network {
 			return fhir.Capability{}, c.passing(err, SuppressedPleaseContact)
 		}
@@ -217,10 +275,15 @@ func (c *collector) passing(err error, reason Reason) error {
 	return &verdict{reason: reason, cause: err}
 }
 
-// checkTime asks for a handover when the deadline is near.
+// checkTime asks for a handover when the deadline is near, and to save what there is when that was a while ago. The middle
+// of a query is a worse place to save than its end, since some servers forget their pages.
 func (c *collector) checkTime() error {
-	if !c.pauseBy.IsZero() && c.now().After(c.pauseBy) {
+	now := c.now()
+	if !c.pauseBy.IsZero() && now.After(c.pauseBy) {
 		return &handOverError{}
+	}
+	if now.After(c.saveBy) && (c.state.Pages == 0 || now.After(c.saveBy.Add(saveAfter))) {
+		return &handOverError{onward: true}
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package export_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -28,7 +30,7 @@ func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
 		want := []export.TypeOutcome{
 			{Type: "Patient", Result: export.OutcomeOK, Count: 1},
 			{Type: "Goal", Result: export.OutcomeEmpty},
-			{Type: "Condition", Result: export.OutcomeOK, Count: 3},
+			{Type: "Condition", Result: export.OutcomeOK, Count: 3, LeftOut: 1},
 			{Type: "MedicationRequest", Result: export.OutcomeOK, Count: 1},
 			{Type: "Observation", Result: export.OutcomeOK, Count: 4},
 			// One of the note's attachments is at another server.
@@ -42,9 +44,14 @@ func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
 		if diff := cmp.Diff(want, got.Outcome); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
-		wantFile := export.File{Name: taskID + ".jsonl", Key: "test/" + tenant.OrgID + "/" + taskID + "/segment-1.ndjson", Bytes: int64(len(b.file(t)))}
-		if diff := cmp.Diff(wantFile, got.File); diff != "" {
-			t.Errorf("file (-want +got):\n%s", diff)
+		sum := sha256.Sum256(b.file(t))
+		wantFiles := []export.File{{
+			Format: export.JSONLines, ContentType: "application/fhir+ndjson", Name: taskID + ".jsonl",
+			Key:   "test/" + tenant.OrgID + "/" + taskID + "/segment-1.ndjson",
+			Bytes: int64(len(b.file(t))), SHA256: hex.EncodeToString(sum[:]),
+		}}
+		if diff := cmp.Diff(wantFiles, got.Files); diff != "" {
+			t.Errorf("files (-want +got):\n%s", diff)
 		}
 		if !got.FilesUntil.Equal(time.Now().Add(8*24*time.Hour)) || !got.SentAt.Equal(time.Now()) || !got.FinishedAt.Equal(time.Now()) {
 			t.Errorf("times: until %v, sent %v, finished %v", got.FilesUntil, got.SentAt, got.FinishedAt)
@@ -61,6 +68,18 @@ func TestResourcesAreWrittenAsTheyCame(t *testing.T) {
 		want := `{"id":"c3","resourceType":"Condition","meta":{"source":"` + base + `/Condition/c3"},"onsetAge":{"value":1.50},"note":[{"text":"a\nb ü"}]}`
 		if lines := strings.Split(string(b.file(t)), "\n"); !slices.Contains(lines, want) {
 			t.Errorf("no line %s in %q", want, lines)
+		}
+	})
+}
+
+func TestResourcesCanBeLeftWithoutASource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.worker.PlainLines = true
+		b.work(t, 0)
+		if file := string(b.file(t)); strings.Contains(file, `"source"`) || !strings.Contains(file, `{"resourceType":"Specimen","id":"s1"}`+"\n") {
+			t.Errorf("file %s", file)
 		}
 	})
 }
@@ -100,7 +119,7 @@ func TestTheSuccessEventTellsWhatTheSpecificationLists(t *testing.T) {
 					t.Fatalf("events %v, nudged %v", b.store.events, b.nudges.events)
 				}
 				event := b.store.events[0]
-				address, err := b.worker.Links.URL(b.store.task)
+				address, err := firstLink(b.worker.Links, b.store.task)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -297,7 +316,7 @@ func TestAFailedReferenceIsRecordedAndTheRestGoesOn(t *testing.T) {
 				b := newBench(t)
 				c.answer.always = true
 				b.hospital.script("Binary/b1", c.answer)
-				b.work(t, 0)
+				b.finish(t)
 				if diff := cmp.Diff(without(wholeRecord(), "Binary"), names(t, b.file(t))); diff != "" {
 					t.Errorf("file (-want +got):\n%s", diff)
 				}

@@ -58,7 +58,7 @@ func keptTask(status export.Status) export.Task {
 	}
 	if status == export.Success {
 		task.FilesUntil = finishedAt().Add(8 * 24 * time.Hour)
-		task.File = export.File{Name: "x.jsonl", Key: "test/o/" + taskID + "/export-2.ndjson"}
+		task.Files = []export.File{{Name: "x.jsonl", Key: "test/o/" + taskID + "/export-2.ndjson"}}
 	}
 	return task
 }
@@ -144,7 +144,7 @@ func TestADeletionThatAnotherRequestHasBegunIsFinished(t *testing.T) {
 
 func TestADeletionThatFailsIsToldAndCanBeRepeated(t *testing.T) {
 	t.Parallel()
-	file := keptTask(export.Success).File.Key
+	file := keptTask(export.Success).Files[0].Key
 	for call, untouched := range map[string]bool{"Task": true, "ExpireFiles": true, "Delete " + file: false} {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()

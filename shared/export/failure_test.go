@@ -44,7 +44,6 @@ func failureCases() map[string]failureCase {
 		"Patient: broken JSON":       {always(readPatient, answer{status: 200, body: `{"resourceType":"Patient"`}), 1, export.ResourceInvalidContent},
 		"Patient: another patient":   {always(readPatient, answer{status: 200, body: `{"resourceType":"Patient","id":"p2"}`}), 1, export.ResourceInvalidContent},
 		"Patient: something else":    {always(readPatient, answer{status: 200, body: `{"resourceType":"Person","id":"p1"}`}), 1, export.ResourceInvalidContent},
-		"statement: 503":             {always("metadata", answer{status: 503}), 5, export.SuppressedPleaseContact},
 		"no patient in the token":    {func(b *bench) { b.desk.set.PatientID = secret.Text{} }, 1, export.ResourcePatientFailure},
 		"scope without Patient":      {func(b *bench) { b.desk.set.Scope = "openid patient/Condition.read" }, 1, export.ScopePatientMissing},
 		"scope 2 without Patient":    {func(b *bench) { b.desk.set.Scope = "patient/Patient.s patient/Condition.rs" }, 1, export.ScopePatientMissing},
@@ -120,10 +119,8 @@ func wantFailureEvent(t *testing.T, b *bench, reason export.Reason) {
 	if diff := cmp.Diff([]string{b.store.events[0].ID}, b.nudges.events); diff != "" {
 		t.Errorf("nudged events (-want +got):\n%s", diff)
 	}
-	for _, key := range b.files.keys() {
-		if key == b.store.task.File.Key {
-			t.Errorf("a failed export has the file %s", key)
-		}
+	if len(b.store.task.Files) > 0 {
+		t.Errorf("a failed export has the files %v", b.store.task.Files)
 	}
 }
 

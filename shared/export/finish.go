@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
 	"recordbridge/shared/webhook"
 )
 
@@ -15,22 +14,20 @@ func successEventID(task Task, number int64) string {
 	return webhook.EventID(task.Tenant, webhook.ExportSucceeded, task.ID, number)
 }
 
-// succeed stores the result of a finished collection and its event; fault.Conflict when the task is another worker's.
-func (w Worker) succeed(ctx context.Context, task Task, file File, stats webhook.Stats, outcome []TypeOutcome) error {
+// succeed stores a task whose files are there and its event; fault.Conflict when the task is another worker's.
+func (w Worker) succeed(ctx context.Context, task Task) error {
 	now := w.Now()
-	task.Status, task.File, task.Stats, task.Outcome = Success, file, stats, outcome
-	task.FinishedAt, task.SentAt, task.FilesUntil = now, now, now.Add(w.Retention)
-	address, err := w.Links.URL(task)
+	task.Status, task.FinishedAt, task.SentAt, task.FilesUntil = Success, now, now, now.Add(w.Retention)
+	links, err := w.Links.List(task)
 	if err != nil {
-		return fmt.Errorf("mint download link: %w", err)
+		return fmt.Errorf("mint download links: %w", err)
 	}
-	link := webhook.DownloadLink{URL: address, ExportType: ExportType, ContentType: ContentType}
 	data := webhook.ExportSuccess{
-		DownloadLinks: []webhook.DownloadLink{link}, OrgConnectionID: task.ConnectionID,
-		TaskID: task.ID, OrgID: task.Tenant.OrgID, Stats: stats,
+		DownloadLinks: links, OrgConnectionID: task.ConnectionID,
+		TaskID: task.ID, OrgID: task.Tenant.OrgID, Stats: task.Stats,
 	}
 	if w.SendDownloadLink {
-		data.DownloadLink = &link
+		data.DownloadLink = &links[0]
 	}
 	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, now, data)
 	if err != nil {
@@ -70,6 +67,3 @@ func (w Worker) finish(ctx context.Context, task Task, event webhook.Event) erro
 	_ = w.Nudger.NudgeEvent(ctx, task.Tenant, event.ID)
 	return nil
 }
-
-// fileName is the last segment of the download URL (spec section 4.4).
-func fileName(task Task) string { return ids.TaskID(task.ID) + ".jsonl" }

@@ -3,6 +3,7 @@ package export
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"recordbridge/shared/fhir"
 )
@@ -38,21 +39,26 @@ func (c *collector) follow(ctx, ahead context.Context, todo *[]reference) error 
 	}
 	*todo = (*todo)[1:]
 	delete(c.reads, r)
+	if isFailed && c.mayPass(failed) && !c.isFile(r, failed) {
+		c.state.Later.Refs = append(c.state.Later.Refs, r)
+		c.silence()
+		return nil
+	}
+	c.state.Done++
+	defer c.tell()
 	if isFailed {
 		c.unread(r, failed)
 		return nil
 	}
+	c.answered()
 	c.state.account(r.Type).Answered++
-	if c.anothers(found.Resources[0]) {
-		return nil // it is part of another patient's record, and of this one's no more than its name
-	}
 	return c.write(found.Resources[0], r.Round)
 }
 
 // anothers reports whether a resource says that it is about another patient.
 func (c *collector) anothers(resource fhir.Resource) bool {
 	resourceType, id, ok := fhir.ParseReference(resource.Subject, c.base)
-	return ok && resourceType == "Patient" && id != c.patient
+	return ok && resourceType == "Patient" && !slices.Contains(c.state.Patients, id)
 }
 
 // readAhead starts to read the first of todo that are not there yet.
@@ -69,9 +75,14 @@ func (c *collector) readAhead(ahead context.Context, todo []reference) {
 	}
 }
 
+// isFile reports whether a Binary that could not be read is none in JSON.
+func (c *collector) isFile(r reference, failed *fhir.RequestError) bool {
+	return r.Type == "Binary" && failed.Class == fhir.Content && !errors.Is(failed, errOther)
+}
+
 // unread records a reference that could not be read. A Binary that is no JSON is read as an attachment.
 func (c *collector) unread(r reference, failed *fhir.RequestError) {
-	if r.Type == "Binary" && failed.Class == fhir.Content && !errors.Is(failed, errOther) {
+	if c.isFile(r, failed) {
 		c.state.Attachments = append(c.state.Attachments, attachment{URL: c.base.Join(r.Type, r.ID), ID: r.ID})
 		return
 	}

@@ -22,10 +22,12 @@ const (
 
 // hospital is a FHIR server without a socket, so that it runs in virtual time: it is the Doer of the real reader.
 type hospital struct {
-	types     []string            // of the CapabilityStatement, "Type" or "Type:search parameter"
+	version   string              // of FHIR
+	types     []string            // of the CapabilityStatement, "Type:search parameter:another"; the first finds the patient's
 	resources map[string]string   // bodies by "Type/id"
 	pages     map[string][]string // by type: "c1 c2" are the ids of one page
 	latency   time.Duration
+	down      func() bool
 	remaining string // of a rate limit of 100 in every second; empty for no limit
 
 	mu      sync.Mutex
@@ -63,6 +65,10 @@ func (h *hospital) Do(r *http.Request) (*http.Response, error) {
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, name)
 	h.bearers[r.Header.Get("Authorization")] = true
+	if h.down != nil && h.down() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return w.Result(), nil
+	}
 	if scripted, ok := h.next(name); ok && !scripted.normal {
 		if scripted.status == 0 {
 			return nil, &safehttp.Error{Class: safehttp.Connect}
@@ -133,8 +139,8 @@ func (h *hospital) serve(w http.ResponseWriter, r *http.Request, name string) {
 
 func (h *hospital) param(resourceType string) string {
 	for _, t := range h.types {
-		if name, param, _ := strings.Cut(t, ":"); name == resourceType {
-			return param
+		if names := strings.Split(t, ":"); names[0] == resourceType {
+			return names[1]
 		}
 	}
 	return ""
@@ -143,10 +149,11 @@ func (h *hospital) param(resourceType string) string {
 func (h *hospital) statement() string {
 	resources := make([]string, 0, len(h.types))
 	for _, t := range h.types {
-		name, param, _ := strings.Cut(t, ":")
-		resources = append(resources, fmt.Sprintf(`{"type":%q,"searchParam":[{"name":"_id"},{"name":%q}]}`, name, param))
+		names := strings.Split(t, ":")
+		params := strings.Join(names[1:], `"},{"name":"`)
+		resources = append(resources, fmt.Sprintf(`{"type":%q,"searchParam":[{"name":"_id"},{"name":"%s"}]}`, names[0], params))
 	}
-	return `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[` +
+	return `{"resourceType":"CapabilityStatement","fhirVersion":"` + h.version + `","rest":[{"mode":"server","resource":[` +
 		strings.Join(resources, ",") + `]}]}`
 }
 
@@ -210,17 +217,18 @@ const (
 	readPatient      = "Patient/p1"
 )
 
-// newHospital has the record of one patient, with every kind of reference.
+// newHospital has the record of one patient, with every kind of reference, and a search that brings another one's.
 func newHospital(t *testing.T) *hospital {
 	t.Helper()
 	h := &hospital{
+		version: "4.0.1",
 		types: []string{
 			"Patient:_id", "Condition:patient", "Observation:patient", "DocumentReference:subject", "Goal:patient",
 			"MedicationRequest:patient", "Practitioner:name",
 		},
 		resources: map[string]string{}, scripts: map[string][]answer{}, bearers: map[string]bool{},
 		pages: map[string][]string{
-			"Condition":         {"c1 c2", "c2 c3 Patient/p1"},
+			"Condition":         {"c1 c2", "c2 c3 c4 Patient/p1"},
 			"Observation":       {"o1 o2", "o2", "o3 o1 o4"},
 			"DocumentReference": {"n1"},
 			"Goal":              {""},
@@ -228,11 +236,12 @@ func newHospital(t *testing.T) *hospital {
 		},
 	}
 	h.add(t,
-		`{"resourceType":"Patient","id":"p1","generalPractitioner":[{"reference":"Practitioner/d1"}],"managingOrganization":{"reference":"Organization/g1"}}`,
+		`{"resourceType":"Patient","id":"p1","link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],"generalPractitioner":[{"reference":"Practitioner/d1"}],"managingOrganization":{"reference":"Organization/g1"}}`,
 		`{"resourceType":"Patient","id":"p2"}`,
 		`{"resourceType":"Condition","id":"c1","subject":{"reference":"Patient/p1"},"asserter":{"reference":"`+base+`/Practitioner/d1"}}`,
 		`{"resourceType":"Condition","id":"c2","subject":{"reference":"Patient/p1"},"recorder":{"reference":"Practitioner/d2/_history/3"}}`,
-		`{"resourceType":"Condition","id":"c3","subject":{"reference":"Patient/p2"}}`,
+		`{"resourceType":"Condition","id":"c3","subject":{"reference":"Patient/p0"}}`, // the same person's earlier record
+		`{"resourceType":"Condition","id":"c4","subject":{"reference":"Patient/p2"},"recorder":{"reference":"Practitioner/d9"}}`,
 		`{"resourceType":"Observation","id":"o1","contained":[{"resourceType":"Practitioner","id":"in"}],"performer":[{"reference":"#in"}]}`,
 		`{"resourceType":"Observation","id":"o2","performer":[{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}]}`,
 		`{"resourceType":"Observation","id":"o3","performer":[{"reference":"https://elsewhere.example/fhir/r4/Practitioner/x1"}]}`,
@@ -243,6 +252,7 @@ func newHospital(t *testing.T) *hospital {
 		`{"resourceType":"Medication","id":"m1","manufacturer":{"reference":"Organization/g2"}}`,
 		`{"resourceType":"Specimen","id":"s1"}`,
 		`{"resourceType":"Practitioner","id":"d1"}`,
+		`{"resourceType":"Practitioner","id":"d9"}`,
 		`{"resourceType":"Practitioner","id":"d2","qualification":[{"issuer":{"reference":"Organization/g1"}}]}`,
 		`{"resourceType":"Organization","id":"g1"}`,
 		`{"resourceType":"Organization","id":"g2","partOf":{"reference":"Organization/g3"}}`,

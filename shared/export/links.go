@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/webhook"
 )
 
 // Links mints and checks the signed download URLs of exports. A URL works without a key, as long as the file lives
@@ -29,18 +30,17 @@ type ticket struct {
 	Expires int64    `json:"e"` // Unix seconds
 }
 
-// URL returns the download URL of the task's file.
-func (l Links) URL(task Task) (string, error) {
-	plain, err := json.Marshal(ticket{
-		Mode: task.Tenant.Mode, OrgID: task.Tenant.OrgID, TaskID: task.ID, File: task.File.Name, Expires: task.FilesUntil.Unix(),
-	})
-	if err != nil {
-		return "", fault.Of(err)
+// List mints the links of all files of a task (spec section 2.3).
+func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
+	links := make([]webhook.DownloadLink, 0, len(task.Files))
+	for _, f := range task.Files {
+		address, err := l.address(task, f)
+		if err != nil {
+			return nil, err
+		}
+		links = append(links, webhook.DownloadLink{URL: address, ExportType: string(f.Format), ContentType: f.ContentType})
 	}
-	body := base64.RawURLEncoding.EncodeToString(plain)
-	mark := l.Keys.Sign([]byte(body))
-	token := strconv.Itoa(mark.Version) + "." + body + "." + base64.RawURLEncoding.EncodeToString(mark.Sum)
-	return l.BaseURL + "/bridge/fhir/ehi-export/" + task.ID + "/download/" + url.PathEscape(task.File.Name) + "?token=" + token, nil
+	return links, nil
 }
 
 // Tenant checks a token for a task's file and returns whose it is. A token that is false, of another file or made with
@@ -69,4 +69,17 @@ func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant
 		return org.Tenant{}, fault.New(fault.Gone, fault.CodeExportExpired, "The files of this export have been deleted. Request a new export.")
 	}
 	return org.Tenant{Mode: said.Mode, OrgID: said.OrgID}, nil
+}
+
+func (l Links) address(task Task, file File) (string, error) {
+	plain, err := json.Marshal(ticket{
+		Mode: task.Tenant.Mode, OrgID: task.Tenant.OrgID, TaskID: task.ID, File: file.Name, Expires: task.FilesUntil.Unix(),
+	})
+	if err != nil {
+		return "", fault.Of(err)
+	}
+	body := base64.RawURLEncoding.EncodeToString(plain)
+	mark := l.Keys.Sign([]byte(body))
+	token := strconv.Itoa(mark.Version) + "." + body + "." + base64.RawURLEncoding.EncodeToString(mark.Sum)
+	return l.BaseURL + "/bridge/fhir/ehi-export/" + task.ID + "/download/" + url.PathEscape(file.Name) + "?token=" + token, nil
 }

@@ -17,7 +17,7 @@ import (
 func finishedTask(until time.Time) export.Task {
 	return export.Task{
 		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Success,
-		File: export.File{Name: taskID + ".jsonl", Key: "key", Bytes: 1}, FilesUntil: until,
+		Files: []export.File{{Name: taskID + ".jsonl", Key: "key", Bytes: 1}}, FilesUntil: until,
 	}
 }
 
@@ -26,7 +26,7 @@ func aMoment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 // token returns the token of the task's download URL.
 func token(t *testing.T, links export.Links, task export.Task) string {
 	t.Helper()
-	address, err := links.URL(task)
+	address, err := firstLink(links, task)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func token(t *testing.T, links export.Links, task export.Task) string {
 func TestADownloadURLHasTheDocumentedShapeAndOpensItsFile(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
-	address, err := links.URL(task)
+	address, err := firstLink(links, task)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestADownloadURLHasTheDocumentedShapeAndOpensItsFile(t *testing.T) {
 	if !strings.HasPrefix(query, "token=") || strings.ContainsAny(query, "&;") {
 		t.Errorf("query %q", query)
 	}
-	got, err := links.Tenant(token(t, links, task), taskID, task.File.Name, aMoment().Add(-time.Second))
+	got, err := links.Tenant(token(t, links, task), taskID, task.Files[0].Name, aMoment().Add(-time.Second))
 	if err != nil || got != tenant {
 		t.Errorf("got %v, %v, want %v", got, err, tenant)
 	}
@@ -59,7 +59,7 @@ func TestADownloadURLHasTheDocumentedShapeAndOpensItsFile(t *testing.T) {
 
 func TestADownloadURLNamesNoPatientAndNoConnection(t *testing.T) {
 	t.Parallel()
-	address, err := newLinks(t, "1").URL(finishedTask(aMoment()))
+	address, err := firstLink(newLinks(t, "1"), finishedTask(aMoment()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +76,11 @@ func TestATamperedTokenIsRefusedWhicheverCharacterWasChanged(t *testing.T) {
 		for _, other := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.=+" {
 			changed := good[:at] + string(other) + good[at+1:]
 			if changed != good {
-				wantRefused(t, links, changed, taskID, task.File.Name)
+				wantRefused(t, links, changed, taskID, task.Files[0].Name)
 			}
 		}
-		wantRefused(t, links, good[:at], taskID, task.File.Name)
-		wantRefused(t, links, good[:at]+good[at+1:], taskID, task.File.Name)
+		wantRefused(t, links, good[:at], taskID, task.Files[0].Name)
+		wantRefused(t, links, good[:at]+good[at+1:], taskID, task.Files[0].Name)
 	}
 	version, rest, _ := strings.Cut(good, ".")
 	body, sum, _ := strings.Cut(rest, ".")
@@ -88,7 +88,7 @@ func TestATamperedTokenIsRefusedWhicheverCharacterWasChanged(t *testing.T) {
 		"", ".", "..", "1..", good + ".", good + "A", good + "=", "2." + rest, "0." + rest, "-1." + rest, "01." + rest, "+1." + rest,
 		version + "." + sum + "." + body, version + "." + body + "." + body, version + ".." + sum, strings.ToUpper(good),
 	} {
-		wantRefused(t, links, forged, taskID, task.File.Name)
+		wantRefused(t, links, forged, taskID, task.Files[0].Name)
 	}
 }
 
@@ -104,8 +104,8 @@ func TestATokenIsForOneFileOfOneTask(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
-	wantRefused(t, links, good, strings.Repeat("f", 32), task.File.Name)
-	wantRefused(t, links, good, "", task.File.Name)
+	wantRefused(t, links, good, strings.Repeat("f", 32), task.Files[0].Name)
+	wantRefused(t, links, good, "", task.Files[0].Name)
 	wantRefused(t, links, good, taskID, "other.jsonl")
 	wantRefused(t, links, good, taskID, "")
 }
@@ -114,26 +114,26 @@ func TestATokenSurvivesARotationAndEndsWithItsKey(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	old := token(t, newLinks(t, "1"), task)
-	if _, err := newLinks(t, "2").Tenant(old, taskID, task.File.Name, aMoment().Add(-time.Hour)); err != nil {
+	if _, err := newLinks(t, "2").Tenant(old, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); err != nil {
 		t.Errorf("after the rotation: %v", err)
 	}
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"2","2":"` + strings.Repeat("b", 43) + `"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRefused(t, export.Links{Keys: ring}, old, taskID, task.File.Name)
-	wantRefused(t, export.Links{Keys: ring}, "2"+old[1:], taskID, task.File.Name)
+	wantRefused(t, export.Links{Keys: ring}, old, taskID, task.Files[0].Name)
+	wantRefused(t, export.Links{Keys: ring}, "2"+old[1:], taskID, task.Files[0].Name)
 }
 
 func TestATokenEndsWithTheFile(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
-	if _, err := links.Tenant(good, taskID, task.File.Name, aMoment().Add(-time.Second)); err != nil {
+	if _, err := links.Tenant(good, taskID, task.Files[0].Name, aMoment().Add(-time.Second)); err != nil {
 		t.Errorf("a second before: %v", err)
 	}
 	for _, late := range []time.Duration{0, time.Second, 24 * time.Hour} {
-		_, err := links.Tenant(good, taskID, task.File.Name, aMoment().Add(late))
+		_, err := links.Tenant(good, taskID, task.Files[0].Name, aMoment().Add(late))
 		if !errors.Is(err, fault.Gone) || fault.Of(err).Code != fault.CodeExportExpired {
 			t.Errorf("%v after: %v, want gone", late, err)
 		}
@@ -166,9 +166,18 @@ func TestOnlyAFinishedFileCanBeDownloadedUntilItsTimeEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if err := c.task.Downloadable(c.file, c.now); !errors.Is(err, c.want) {
+			if _, err := c.task.Downloadable(c.file, c.now); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 		})
 	}
+}
+
+// firstLink is the address of a task's first file.
+func firstLink(links export.Links, task export.Task) (string, error) {
+	list, err := links.List(task)
+	if err != nil {
+		return "", err
+	}
+	return list[0].URL, nil
 }

@@ -103,8 +103,8 @@ func TestALargeRecordIsExportedInBoundedMemory(t *testing.T) {
 		if got := b.store.task.Stats.TotalResources; got != manyResources+1 {
 			t.Errorf("%d resources, want %d", got, manyResources+1)
 		}
-		if written.bytes < manyResources*1000 || b.store.task.File.Bytes != written.bytes {
-			t.Errorf("%d bytes written, the task tells %d", written.bytes, b.store.task.File.Bytes)
+		if written.bytes < manyResources*1000 || b.store.task.Files[0].Bytes != written.bytes {
+			t.Errorf("%d bytes written, the task tells %d", written.bytes, b.store.task.Files[0].Bytes)
 		}
 		if source.peak > heapBound {
 			t.Errorf("the heap reached %d MB, want at most %d", source.peak>>20, heapBound>>20)

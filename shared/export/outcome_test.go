@@ -59,46 +59,46 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 		"500": {
 			findObservations,
 			answer{status: 500},
-			2, 500 * time.Millisecond,
+			4, 31 * time.Second,
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 500},
 			[]string{"Observation"},
 		},
 		"503 with Retry-After": {
-			findObservations, answer{status: 503, retryAfter: 3}, 5, 13 * time.Second, // 3, 3, 3 and 4 seconds
+			findObservations, answer{status: 503, retryAfter: 3}, 15, 6*time.Minute + 9*time.Second, // 3, 3, 3 and 4 seconds, in each of 3 rounds
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 503}, []string{"Observation"},
 		},
 		"429 without Retry-After": {
 			findObservations,
 			answer{status: 429},
-			5, 7500 * time.Millisecond,
+			15, 5*time.Minute + 52500*time.Millisecond,
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 429},
 			[]string{"Observation"},
 		},
 		"no connection": {
 			findObservations,
 			answer{},
-			5, 7500 * time.Millisecond,
+			15, 5*time.Minute + 52500*time.Millisecond,
 			export.TypeOutcome{Result: export.OutcomeFailed},
 			[]string{"Observation"},
 		},
 		"HTML": {
 			findObservations,
 			answer{status: 200, body: html},
-			2, 500 * time.Millisecond,
+			4, 31 * time.Second,
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200},
 			[]string{"Observation"},
 		},
 		"broken JSON": {
 			findObservations,
 			answer{status: 200, body: `{"resourceType":"Bundle","entry":[{`},
-			2, 0,
+			4, 30 * time.Second,
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200},
 			[]string{"Observation"},
 		},
 		"an OperationOutcome in place of a page": {
 			findObservations,
 			answer{status: 200, body: `{"resourceType":"OperationOutcome"}`},
-			2, 0,
+			4, 30 * time.Second,
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200},
 			[]string{"Observation"},
 		},
@@ -112,14 +112,14 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 		"page 2: 500": {
 			observations2,
 			answer{status: 500},
-			2, 500 * time.Millisecond,
+			4, 31 * time.Second,
 			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 500, Count: 2},
 			[]string{"Observation/o3", "Observation/o4"},
 		},
 		"page 2: HTML": {
 			observations2,
 			answer{status: 200, body: html},
-			2, 500 * time.Millisecond,
+			4, 31 * time.Second,
 			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 200, Count: 2},
 			[]string{"Observation/o3", "Observation/o4"},
 		},
@@ -131,7 +131,7 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 				c.answer.always, c.want.Type = true, "Observation"
 				b.hospital.script(c.request, c.answer)
 				started := time.Now()
-				b.work(t, 0)
+				b.finish(t)
 				if diff := cmp.Diff(without(wholeRecord(), c.lost...), names(t, b.file(t))); diff != "" {
 					t.Errorf("file (-want +got):\n%s", diff)
 				}

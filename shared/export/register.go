@@ -53,13 +53,14 @@ type Registrar struct {
 }
 
 // Register finds or opens the export of a connection (spec 4.2, decisions 3): a pending task is returned as it is; a
-// recent success is returned too, and its event sent again when the last sending is a while ago, unless refresh asks
-// for a new task; else a new one is opened. Errors: fault.NotFound, fault.Conflict (svc_connection_not_exportable).
-func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, refresh bool) (Task, error) {
+// recent success with equal options is returned too, and its event sent again when the last sending is a while ago, unless
+// refresh asks for a new task; else a new one is opened. Errors: fault.NotFound, fault.Conflict
+// (svc_connection_not_exportable).
+func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options, refresh bool) (Task, error) {
 	var err error
 	for range registerTries {
 		var task Task
-		task, err = r.register(ctx, tenant, connectionID, refresh)
+		task, err = r.register(ctx, tenant, connectionID, options, refresh)
 		if stale, ok := errors.AsType[*fault.Error](err); !ok || stale.Kind != fault.Conflict || stale.Code == fault.CodeConnectionNotExportable {
 			return task, err
 		}
@@ -67,7 +68,7 @@ func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID
 	return Task{}, err
 }
 
-func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID string, refresh bool) (Task, error) {
+func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID string, options Options, refresh bool) (Task, error) {
 	conn, err := r.Connections.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
 		return Task{}, connection.Missing()
@@ -82,19 +83,27 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	switch {
 	case latest.Status == Pending:
 		return latest, nil
-	case latest.Status == Success && !refresh && r.Now().Sub(latest.FinishedAt) < r.Reuse && r.Now().Before(latest.FilesUntil):
+	case !refresh && r.reusable(latest) && latest.Options.equal(options):
 		return latest, r.resend(ctx, latest)
 	}
 	if err := conn.Exportable(); err != nil {
 		return Task{}, err
 	}
-	task := Task{ID: ids.TaskID(r.NewID()), Tenant: tenant, ConnectionID: connectionID, Status: Pending, CreatedAt: r.Now()}
+	task := Task{
+		ID: ids.TaskID(r.NewID()), Tenant: tenant, ConnectionID: connectionID, Status: Pending, Options: options, CreatedAt: r.Now(),
+	}
 	if err := r.Tasks.OpenTask(ctx, task, latest.ID); err != nil {
 		return Task{}, fmt.Errorf("open task: %w", err)
 	}
 	// The task row is the truth: a nudge that fails is made up for by the sweeper, so it is no failure of the request.
 	_ = r.Nudger.NudgeTask(ctx, tenant, task.ID, 0)
 	return task, nil
+}
+
+// reusable reports whether a task is a success that answers equal requests still.
+func (r Registrar) reusable(task Task) bool {
+	now := r.Now()
+	return task.Status == Success && now.Sub(task.FinishedAt) < r.Reuse && now.Before(task.FilesUntil)
 }
 
 // latest returns the newest task of a connection, or one without an id.

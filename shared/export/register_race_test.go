@@ -18,7 +18,7 @@ func TestFiftyRequestsAtOnceGetOneTask(t *testing.T) {
 	var requests sync.WaitGroup
 	for i := range got {
 		requests.Go(func() {
-			task, err := r.Register(t.Context(), tenant, connectionID, i%2 == 0)
+			task, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, i%2 == 0)
 			if err != nil {
 				t.Error(err)
 			}
@@ -43,7 +43,7 @@ func TestFiftyRequestsAtOnceSendASuccessAgainOnce(t *testing.T) {
 		var requests sync.WaitGroup
 		for range 50 {
 			requests.Go(func() {
-				if _, err := r.Register(t.Context(), tenant, connectionID, false); err != nil {
+				if _, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, false); err != nil {
 					t.Error(err)
 				}
 			})
@@ -59,7 +59,7 @@ func TestARaceThatIsNeverWonIsUnavailable(t *testing.T) {
 	t.Parallel()
 	l, r := newRegistrar(t)
 	l.conflicts = 1000
-	_, err := r.Register(t.Context(), tenant, connectionID, false)
+	_, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, false)
 	if fault.Of(err).Code != fault.CodeUnavailable || l.conflicts != 995 {
 		t.Errorf("got %v after %d tries, want unavailable after 5", err, 1000-l.conflicts)
 	}
@@ -76,7 +76,7 @@ func TestAStoreThatFailsIsNoAnswer(t *testing.T) {
 				l.end(t, export.Success)
 				<-time.After(time.Hour)
 				l.broken = method
-				_, err := r.Register(t.Context(), tenant, connectionID, method == "OpenTask")
+				_, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, method == "OpenTask")
 				if !errors.Is(err, errTrouble) || fault.Of(err).Kind != fault.Internal {
 					t.Errorf("got %v, want the trouble as our own", err)
 				}

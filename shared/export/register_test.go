@@ -135,7 +135,7 @@ func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 // register asks for the export of the one connection.
 func register(t *testing.T, r export.Registrar, refresh bool) export.Task {
 	t.Helper()
-	task, err := r.Register(t.Context(), tenant, connectionID, refresh)
+	task, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, refresh)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestAConnectionThatCannotBeExportedIsAConflictOnlyForANewTask(t *testing.T)
 						l.end(t, c.end)
 					}
 					l.connection.Status = status
-					_, err := r.Register(t.Context(), tenant, connectionID, c.refresh)
+					_, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, c.refresh)
 					if !errors.Is(err, c.want) || (c.want != nil && fault.Of(err).Code != fault.CodeConnectionNotExportable) {
 						t.Errorf("got %v, want %v", err, c.want)
 					}
@@ -306,7 +306,7 @@ func TestAConnectionRevokedWhileATaskOpensIsAConflict(t *testing.T) {
 		l, r := newRegistrar(t)
 		l.conflicts = 1
 		l.onConflict = func(l *ledger) { l.connection.Status = connection.Revoked }
-		_, err := r.Register(t.Context(), tenant, connectionID, false)
+		_, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, false)
 		if fault.Of(err).Code != fault.CodeConnectionNotExportable || len(l.tasks) != 0 {
 			t.Errorf("got %v with %d tasks", err, len(l.tasks))
 		}
@@ -324,7 +324,7 @@ func TestUnknownAndForeignConnectionsAreMissingAlike(t *testing.T) {
 		{org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}, connectionID},
 		{org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000002"}, connectionID},
 	} {
-		_, err := r.Register(t.Context(), c.tenant, c.id, false)
+		_, err := r.Register(t.Context(), c.tenant, c.id, export.Options{}, false)
 		if !errors.Is(err, fault.NotFound) || err.Error() != connection.Missing().Error() {
 			t.Errorf("%v %s: %v", c.tenant, c.id, err)
 		}

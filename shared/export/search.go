@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 
 	"recordbridge/shared/export/plan"
@@ -38,10 +39,12 @@ func (c *collector) search(ctx, ahead context.Context) error {
 		return err
 	}
 	c.resumed = false
+	c.answered()
 	if err := c.writePage(found); err != nil {
 		return err
 	}
 	c.state.Pages++
+	defer c.tell()
 	switch {
 	case found.Next == "":
 		c.endQuery(q, nil)
@@ -78,12 +81,18 @@ func (c *collector) refused(q plan.Query, failed *fhir.RequestError) {
 	if c.state.Pages == 0 || failed.Class == fhir.TooLarge {
 		instead = q.Instead(failed)
 	}
-	if instead == nil {
+	switch {
+	case instead != nil:
+		c.anew(q)
+		c.state.Queries = append(instead, c.state.Queries[1:]...)
+	case q.Type != "" && c.mayPass(failed):
+		c.anew(q)
+		c.state.Queries = c.state.Queries[1:]
+		c.state.Later.Queries = append(c.state.Later.Queries, q)
+		c.silence()
+	default:
 		c.endQuery(q, failed)
-		return
 	}
-	c.anew(q)
-	c.state.Queries = append(instead, c.state.Queries[1:]...)
 }
 
 // anew forgets how far the first query has come.
@@ -97,6 +106,7 @@ func (c *collector) endQuery(q plan.Query, failed *fhir.RequestError) {
 	begun, lost := c.state.Pages > 0, c.state.Lost
 	c.anew(q)
 	c.state.Queries = c.state.Queries[1:]
+	c.state.Done++
 	if q.Type == "" {
 		c.endEverything(failed, lost)
 		return
@@ -109,6 +119,7 @@ func (c *collector) endQuery(q plan.Query, failed *fhir.RequestError) {
 		account.fail(outcomeOf(failed), failed.Status)
 	default:
 		account.Answered++
+		account.OnlyBy = cmp.Or(account.OnlyBy, q.OnlyBy())
 	}
 	if lost > 0 {
 		account.Missing += lost
@@ -122,6 +133,7 @@ func (c *collector) endEverything(failed *fhir.RequestError, lost int) {
 	if failed != nil || lost > 0 || len(c.state.Counts) < 2 {
 		return
 	}
+	c.state.Done += len(c.state.Queries)
 	for _, q := range c.state.Queries {
 		c.state.account(q.Type).Answered++
 		delete(c.searches, q)

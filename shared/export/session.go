@@ -90,8 +90,9 @@ func tokenFailure(err error, now time.Time) error {
 
 // handOverError ends a run early: what there is is saved, and the task goes on after wait.
 type handOverError struct {
-	wait  time.Duration
-	tried int // of the request that has to wait
+	wait   time.Duration
+	tried  int  // of the request that has to wait
+	onward bool // this run can go on itself, once it has saved
 }
 
 func (h *handOverError) Error() string { return "checkpoint and continue" }

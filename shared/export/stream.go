@@ -119,6 +119,9 @@ func (s *session) searching(q plan.Query) fetch {
 			if err == nil {
 				return found, nil
 			}
+			if errors.Is(err, fhir.ErrTooMany) {
+				return fhir.Bundle{}, &fhir.RequestError{Class: fhir.TooLarge, Status: 200, Cause: err}
+			}
 			if again {
 				return fhir.Bundle{}, &fhir.RequestError{Class: fhir.Content, Status: 200}
 			}

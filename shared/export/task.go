@@ -5,6 +5,7 @@ package export
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"recordbridge/shared/fault"
@@ -43,9 +44,11 @@ type Task struct {
 	Status        Status
 	FailureReason Reason
 	Stats         webhook.Stats
+	Options       Options
 	Outcome       []TypeOutcome
-	File          File      // set on success
-	FilesUntil    time.Time // when the file, and whatever else the runs left, is deleted
+	Scope         Scope     // set on success
+	Files         []File    // in the order of their links; set on success
+	FilesUntil    time.Time // when the files, and whatever else the runs left, are deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
 	SentAt        time.Time // when the last success event was made
@@ -53,14 +56,44 @@ type Task struct {
 	Generation    int64     // one more with every claim: what a worker writes is fenced by it
 	Setbacks      int       // transient failures in a row
 	LeaseUntil    time.Time
-	Checkpoint    string // key of the checkpoint object, empty before the first
+	Progress      webhook.Progress
+	ProgressAt    time.Time // when the last progress event was made
+	ProgressSent  int64     // progress events so far
+	Checkpoint    string    // key of the checkpoint object, empty before the first
+}
+
+// Scope is what the patient's authorization was asked for and what it grants, as space-separated scopes. Either is empty
+// when it is not known.
+type Scope struct {
+	Asked   string `json:"asked,omitempty"`
+	Granted string `json:"granted,omitempty"`
 }
 
 // File is a finished export file.
 type File struct {
-	Name  string // last segment of the download URL
-	Key   string // object key in the exports bucket
-	Bytes int64
+	Format      Format
+	ContentType string
+	Name        string // last segment of the download URL (spec section 4.4)
+	Key         string // object key in the exports bucket
+	Bytes       int64
+	SHA256      string // hex
+}
+
+// FileSummary is what is told of a file besides its link.
+type FileSummary struct {
+	Name       string `json:"file_name"`
+	ExportType Format `json:"export_type"`
+	Bytes      int64  `json:"bytes"`
+	SHA256     string `json:"sha256"`
+}
+
+// Summaries describe the task's files, in the order of their links.
+func (t Task) Summaries() []FileSummary {
+	list := make([]FileSummary, 0, len(t.Files))
+	for _, f := range t.Files {
+		list = append(list, FileSummary{Name: f.Name, ExportType: f.Format, Bytes: f.Bytes, SHA256: f.SHA256})
+	}
+	return list
 }
 
 // TypeOutcome says how far the collection of one resource type came. It holds no URL and no content.
@@ -69,6 +102,8 @@ type TypeOutcome struct {
 	Result  Outcome `json:"result"`
 	Count   int     `json:"count"`
 	Missing int     `json:"missing,omitempty"`     // resources that are known of, but could not be read
+	LeftOut int     `json:"left_out,omitempty"`    // resources that were found and say they are another patient's
+	OnlyBy  string  `json:"only_by,omitempty"`     // see plan.Query.OnlyBy
 	Status  int     `json:"http_status,omitempty"` // of the answer that says most about what is missing
 }
 
@@ -85,25 +120,20 @@ const (
 	OutcomeFailed      Outcome = "failed"
 )
 
-// ExportType and ContentType describe the one format there is so far (spec section 2.3).
-const (
-	ExportType  = "jsonl"
-	ContentType = "application/fhir+ndjson"
-)
-
 // Missing is the answer for a task that is not there for this tenant.
 func Missing() error { return fault.Missing("There is no such export.") }
 
-// Downloadable returns nil while the task's file can be downloaded at now: else Missing, or fault.Gone with
+// Downloadable returns the task's file of a name while it can be downloaded at now: else Missing, or fault.Gone with
 // svc_export_expired.
-func (t Task) Downloadable(fileName string, now time.Time) error {
-	if t.Status != Success || t.File.Name != fileName {
-		return Missing()
+func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
+	at := slices.IndexFunc(t.Files, func(f File) bool { return f.Name == fileName })
+	if t.Status != Success || at < 0 {
+		return File{}, Missing()
 	}
 	if !now.Before(t.FilesUntil) {
-		return fault.New(fault.Gone, fault.CodeExportExpired, "The files of this export have been deleted. Request a new export.")
+		return File{}, fault.New(fault.Gone, fault.CodeExportExpired, "The files of this export have been deleted. Request a new export.")
 	}
-	return nil
+	return t.Files[at], nil
 }
 
 // Nudger tells workers to look at a row. A lost nudge is made up for by the sweeper.

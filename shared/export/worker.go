@@ -24,6 +24,8 @@ const (
 	maxSetbacks = 5
 	// stopBefore is how long before its deadline a run saves its checkpoint and hands over to the next one.
 	stopBefore = 75 * time.Second
+	// saveAfter is how long a run works before it saves a checkpoint in between, so that a crash costs no more than that.
+	saveAfter = 3 * time.Minute
 )
 
 // WorkStore keeps a task while it is worked on. Every write but ClaimTask is fenced by task.Generation and answers
@@ -31,8 +33,12 @@ const (
 type WorkStore interface {
 	// ClaimTask leases a pending task whose lease has ended, raising its generation; else fault.Conflict.
 	ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Task, error)
-	// ExtendTask moves the end of the lease.
+	// ExtendTask moves the end of the lease and stores Progress.
 	ExtendTask(ctx context.Context, task Task, leaseUntil time.Time) error
+	// ReportTask does the same, stores ProgressAt and ProgressSent, and the event that tells of it, in one transaction.
+	ReportTask(ctx context.Context, task Task, leaseUntil time.Time, event webhook.Event) error
+	// ContinueTask stores Checkpoint, clears Setbacks and raises the generation of a task that its worker goes on with.
+	ContinueTask(ctx context.Context, task Task, leaseUntil time.Time) (Task, error)
 	// YieldTask stores Checkpoint and Setbacks and gives the lease back; the sweeper acts at dueAt.
 	YieldTask(ctx context.Context, task Task, dueAt time.Time) error
 	// FinishTask stores the result and its event in one transaction.
@@ -106,6 +112,7 @@ type Worker struct {
 	Lease            time.Duration
 	Retention        time.Duration
 	SendDownloadLink bool // send the deprecated download_link too
+	PlainLines       bool // leave meta.source as the server has it
 }
 
 // Work runs a task until it is finished, has failed, or the deadline is near; then it hands over to a next call
@@ -122,40 +129,35 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	if now.Sub(task.CreatedAt) > budget {
 		return w.fail(ctx, task, SuppressedPleaseContact)
 	}
+	for {
+		err := w.stretch(ctx, &task, deadline)
+		saved, ok := errors.AsType[*handOverError](err)
+		if !ok || !saved.onward {
+			return w.conclude(context.WithoutCancel(ctx), task, err)
+		}
+		task, err = w.Store.ContinueTask(ctx, task, w.Now().Add(w.Lease))
+		if errors.Is(err, fault.Conflict) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("continue task: %w", err)
+		}
+	}
+}
+
+// stretch works on the task from its checkpoint to its end or to its next checkpoint, and keeps the lease meanwhile.
+func (w Worker) stretch(ctx context.Context, task *Task, deadline time.Time) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	beats := w.heartbeat(ctx, task, stop)
-	err = w.run(ctx, &task, deadline)
+	hold := &hold{}
+	beats := w.heartbeat(ctx, *task, hold, stop)
+	err := w.run(ctx, task, hold, deadline)
 	if errors.Is(context.Cause(ctx), errTakenOver) {
 		err = errTakenOver // whatever failed on the way out
 	}
 	stop(nil)
 	<-beats
-	return w.conclude(context.WithoutCancel(ctx), task, err)
-}
-
-// heartbeat extends the lease at a third of its length and cancels the run once the task is another worker's. The
-// returned channel closes when it has ended.
-func (w Worker) heartbeat(ctx context.Context, task Task, stop context.CancelCauseFunc) <-chan struct{} {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(w.Lease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			err := w.Store.ExtendTask(ctx, task, w.Now().Add(w.Lease))
-			if errors.Is(err, fault.Conflict) {
-				stop(errTakenOver)
-				return
-			}
-		}
-	}()
-	return ended
+	return err
 }
 
 // errTakenOver ends a run whose task another worker has claimed.

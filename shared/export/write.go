@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
@@ -17,15 +18,15 @@ func (c *collector) write(resource fhir.Resource, round int) error {
 	if resource.ID == "" {
 		name = string(resource.JSON) // without an id only the content tells resources apart
 	}
-	if !c.state.firstTime(name) {
+	if !c.state.firstTime(name) || !c.belongs(resource) {
 		return nil
 	}
-	if c.state.sourced() && fhir.ValidID(resource.ID) {
+	if c.sourced() && fhir.ValidID(resource.ID) {
 		c.line = resource.AppendSourcedLine(c.line[:0], c.base.Join(resource.Type, resource.ID))
 	} else {
 		c.line = resource.AppendLine(c.line[:0])
 	}
-	if err := c.put(c.line); err != nil {
+	if _, err := c.out.Write(c.line); err != nil {
 		return err
 	}
 	c.state.Counts[resource.Type]++
@@ -41,18 +42,28 @@ func (c *collector) write(resource fhir.Resource, round int) error {
 	return nil
 }
 
-func (c *collector) put(data []byte) error {
-	n, err := c.out.Write(data)
-	c.bytes += int64(n)
-	if err != nil {
-		return fmt.Errorf("write segment: %w", err)
+// belongs reports whether a resource that was found is part of this export. One that says it is another patient's never is,
+// whatever search has returned it.
+func (c *collector) belongs(resource fhir.Resource) bool {
+	if resource.Type == "Patient" {
+		return true
 	}
-	return nil
+	if c.anothers(resource) {
+		c.state.account(resource.Type).LeftOut++
+		return false
+	}
+	return c.task.Options.wants(resource.Type) && c.task.Options.changed(resource.LastUpdated)
+}
+
+// sourced reports whether resources get a meta.source where they have none: R4 and later know it. A server that does not
+// tell its version is taken for one of R4.
+func (c *collector) sourced() bool {
+	return !c.worker.PlainLines && (c.state.Version == "" || c.state.Version[0] >= '4')
 }
 
 // note keeps a reference to be read.
 func (c *collector) note(r reference) {
-	if !plan.Followed(r.Type) || r.Round > maxRounds || !c.state.queue(r.name()) {
+	if !plan.Followed(r.Type) || !c.task.Options.wants(r.Type) || r.Round > maxRounds || !c.state.queue(r.name()) {
 		return
 	}
 	if r.Type == "Binary" {
@@ -65,6 +76,9 @@ func (c *collector) note(r reference) {
 // noteAttachment keeps the address of an attachment to be read. Nothing is asked of another server than the patient's
 // (fhir notes section 2.4); that such content is not in the file is told in the outcome.
 func (c *collector) noteAttachment(a fhir.Attachment, round int) {
+	if !c.task.Options.wants("Binary") {
+		return
+	}
 	address, ok := c.base.Resolve(a.URL)
 	if !ok {
 		if c.state.queue(a.URL) {
@@ -84,36 +98,37 @@ func (c *collector) noteAttachment(a fhir.Attachment, round int) {
 }
 
 // closeSegment makes the segment an object, unless nothing was written to it.
-func (c *collector) closeSegment(ctx context.Context) error {
-	if c.bytes == 0 {
-		c.out.Abort(ctx)
+func (c *collector) closeSegment(ctx context.Context) (err error) {
+	out := c.out
+	if out == nil {
 		return nil
 	}
-	if err := c.out.Close(ctx); err != nil {
+	c.out = nil
+	if out.bytes == 0 {
+		out.Abort(ctx)
+		return nil
+	}
+	if err = out.Close(ctx); err != nil {
 		return fmt.Errorf("close segment: %w", err)
 	}
-	c.state.Segments = append(c.state.Segments, segment{Key: segmentKey(c.task), Bytes: c.bytes})
-	return nil
+	c.state.Segments = append(c.state.Segments, segment{Key: segmentKey(c.task), Bytes: out.bytes})
+	c.state.Digest, err = out.digest.state()
+	return err
 }
 
-// complete makes the one file of the task and stores the result.
+// complete makes the files of the task and stores the result.
 func (c *collector) complete(ctx context.Context) error {
-	if err := c.closeSegment(ctx); err != nil {
-		return err
-	}
-	file := File{Name: fileName(c.task)}
-	for _, s := range c.state.Segments {
-		file.Bytes += s.Bytes
-	}
-	if len(c.state.Segments) == 1 {
-		file.Key = c.state.Segments[0].Key
-	} else {
-		file.Key = fileKey(c.task)
-		if err := c.join(ctx, file.Key); err != nil {
+	task := c.task
+	task.Stats, task.Outcome, task.Progress = c.state.stats(), c.state.outcome(), c.progress()
+	task.Scope = Scope{Asked: c.current.AskedScope, Granted: c.current.Scope}
+	for _, f := range task.Options.chosen() {
+		file, err := c.file(ctx, task, f)
+		if err != nil {
 			return err
 		}
+		task.Files = append(task.Files, file)
 	}
-	err := c.worker.succeed(ctx, c.task, file, c.state.stats(), c.state.outcome())
+	err := c.worker.succeed(ctx, task)
 	if errors.Is(err, fault.Conflict) {
 		return errTakenOver // the segments are the other worker's now
 	}
@@ -121,26 +136,33 @@ func (c *collector) complete(ctx context.Context) error {
 		return err
 	}
 	// The heartbeat may find the task finished and cancel the run; what is left over is ours all the same.
-	c.tidy(context.WithoutCancel(ctx), file.Key)
+	c.tidy(context.WithoutCancel(ctx), task.Files)
 	return nil
 }
 
-func (c *collector) join(ctx context.Context, key string) error {
-	parts := make([]string, 0, len(c.state.Segments))
-	for _, s := range c.state.Segments {
-		parts = append(parts, s.Key)
+// file makes the file of one format.
+func (c *collector) file(ctx context.Context, task Task, f Format) (File, error) {
+	switch f {
+	case JSONLines:
+		return c.assemble(ctx, f, c.state.Segments, c.state.Digest)
+	case Report:
+		return c.writeReport(ctx, task)
+	case Gzipped, OneBundle:
 	}
-	if err := c.worker.Files.Compose(ctx, key, ContentType, parts); err != nil {
-		return fmt.Errorf("compose file: %w", err)
-	}
-	return nil
+	made := c.state.rendering(f)
+	return c.assemble(ctx, f, made.Parts, made.Digest)
 }
 
-// tidy deletes what the finished file has replaced. What a crash leaves behind goes with the file, when its time is over.
-func (c *collector) tidy(ctx context.Context, kept string) {
-	for _, s := range c.state.Segments {
-		if s.Key != kept {
-			_ = c.worker.Files.Delete(ctx, s.Key)
+// tidy deletes what the finished files have replaced. What a crash leaves behind goes with the files, when their time is
+// over.
+func (c *collector) tidy(ctx context.Context, kept []File) {
+	parts := c.state.Segments
+	for _, made := range c.state.Renderings {
+		parts = append(parts, made.Parts...)
+	}
+	for _, part := range parts {
+		if !slices.ContainsFunc(kept, func(f File) bool { return f.Key == part.Key }) {
+			_ = c.worker.Files.Delete(ctx, part.Key)
 		}
 	}
 	for _, key := range append(c.state.Spent, c.task.Checkpoint) {

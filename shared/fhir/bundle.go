@@ -14,7 +14,8 @@ type Bundle struct {
 }
 
 // ParseBundle reads a page. It compacts page in place, so page is overwritten and every Resource.JSON is a part of
-// it. Members of the Bundle itself that stand twice make it invalid. The error is ErrInvalid.
+// it. Members of the Bundle itself that stand twice make it invalid. The error is ErrInvalid,
+// ErrTooMany among others.
 func ParseBundle(page []byte) (Bundle, error) {
 	reader := bundleReader{scanner: scanner{buf: page}, bundle: Bundle{Total: -1}, seen: map[string]bool{}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
@@ -31,9 +32,10 @@ func ParseBundle(page []byte) (Bundle, error) {
 type bundleReader struct {
 	scanner
 
-	bundle Bundle
-	kind   string          // resourceType
-	seen   map[string]bool // names of the Bundle's members read so far
+	bundle  Bundle
+	entries int
+	kind    string          // resourceType
+	seen    map[string]bool // names of the Bundle's members read so far
 }
 
 // member reads one member of the Bundle.
@@ -91,6 +93,9 @@ func (r *bundleReader) link() error {
 
 // entry reads one Bundle.entry and files its resource.
 func (r *bundleReader) entry() error {
+	if r.entries++; r.entries > maxEntries {
+		return ErrTooMany
+	}
 	var found Resource
 	var mode string
 	resources, usable := 0, false

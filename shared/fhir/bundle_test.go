@@ -94,6 +94,20 @@ func TestParseBundleRefuses(t *testing.T) {
 	}
 }
 
+func TestAPageOfTooManyEntriesIsRefusedBeforeItFillsTheMemory(t *testing.T) {
+	t.Parallel()
+	page := func(entries int) []byte {
+		entry := `{"resource":{"resourceType":"A"}}`
+		return []byte(`{"resourceType":"Bundle","entry":[` + strings.Repeat(entry+",", entries-1) + entry + `]}`)
+	}
+	if got, err := fhir.ParseBundle(page(50_000)); err != nil || len(got.Resources) != 50_000 {
+		t.Errorf("50,000 entries: %d and %v", len(got.Resources), err)
+	}
+	if _, err := fhir.ParseBundle(page(50_001)); !errors.Is(err, fhir.ErrTooMany) || !errors.Is(err, fhir.ErrInvalid) {
+		t.Errorf("50,001 entries: %v, want ErrTooMany", err)
+	}
+}
+
 func TestAppendingToOneResourceLeavesItsNeighbourAlone(t *testing.T) {
 	t.Parallel()
 	got, err := fhir.ParseBundle([]byte(`{"resourceType":"Bundle","entry":[

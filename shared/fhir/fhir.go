@@ -19,6 +19,13 @@ const maxDepth = 128
 // neither a resource nor a Bundle where one is due. Its text holds nothing of the document.
 var ErrInvalid = errors.New("fhir: invalid document")
 
+// ErrTooMany says that a page has more entries than maxEntries. It is an ErrInvalid, and a smaller page may be none.
+var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
+
+// maxEntries bounds the entries of one page, since an entry of a few bytes takes hundreds in memory. A server that ignores
+// _count and returns a whole record at once stays below.
+const maxEntries = 50_000
+
 var (
 	errSyntax    = fmt.Errorf("%w: not JSON in UTF-8", ErrInvalid)
 	errDepth     = fmt.Errorf("%w: nested too deeply", ErrInvalid)

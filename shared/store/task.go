@@ -54,14 +54,17 @@ func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 		CreatedAt: row.time("created_at"), FinishedAt: row.time("finished_at"), SentAt: row.time("sent_at"),
 		Resends: row.int("resends"), Generation: row.int("generation"), Setbacks: int(row.int("setbacks")),
 		LeaseUntil: row.time("lease_until"), Checkpoint: row.text("checkpoint"),
+		ProgressAt: row.time("progress_at"), ProgressSent: row.int("progress_sent"),
 	}
-	if err := row.json("stats", &task.Stats); err != nil {
-		return export.Task{}, err
+	for name, into := range map[string]any{
+		"stats": &task.Stats, "outcome": &task.Outcome, "files": &task.Files, "options": &task.Options,
+		"scope": &task.Scope, "progress": &task.Progress,
+	} {
+		if err := row.json(name, into); err != nil {
+			return export.Task{}, err
+		}
 	}
-	if err := row.json("outcome", &task.Outcome); err != nil {
-		return export.Task{}, err
-	}
-	return task, row.json("file", &task.File)
+	return task, nil
 }
 
 // OpenTask implements export.TaskStore.
@@ -70,6 +73,9 @@ func (s Work) OpenTask(ctx context.Context, task export.Task, previous string) e
 	row.setText("connection_id", task.ConnectionID)
 	row.setText("previous", previous)
 	row.setText("status", string(task.Status))
+	if err := row.setJSON("options", task.Options); err != nil {
+		return err
+	}
 	row.setTime("created_at", task.CreatedAt)
 	row.setInt("ttl", task.CreatedAt.Add(keepTasks).Unix())
 	row["generation"] = number(0)
@@ -121,18 +127,53 @@ func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, 
 
 // ExtendTask implements export.WorkStore.
 func (s Work) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
-	c := s.fenced(task, "SET lease_until = :until, due_at = :until")
-	c.values[":until"] = moment(leaseUntil)
-	_, err := update(ctx, s.DB, c)
+	c, err := s.extending(task, leaseUntil)
+	if err != nil {
+		return err
+	}
+	_, err = update(ctx, s.DB, c)
 	return err
+}
+
+// ReportTask implements export.WorkStore.
+func (s Work) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
+	c, err := s.extending(task, leaseUntil)
+	if err != nil {
+		return err
+	}
+	c.set += ", progress_at = :at, progress_sent = :sent"
+	c.values[":at"] = moment(task.ProgressAt)
+	c.values[":sent"] = number(task.ProgressSent)
+	return transact(ctx, s.DB, c.write(), putNew(s.Table, eventItem(event)))
+}
+
+// ContinueTask implements export.WorkStore.
+func (s Work) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error) {
+	c := s.fenced(task, "SET generation = generation + :one, lease_until = :until, due_at = :until, "+
+		"checkpoint = :checkpoint, setbacks = :none, progress = :progress")
+	c.values[":one"] = number(1)
+	c.values[":until"] = moment(leaseUntil)
+	c.values[":checkpoint"] = text(task.Checkpoint)
+	c.values[":none"] = number(0)
+	if err := c.values.setJSON(":progress", task.Progress); err != nil {
+		return export.Task{}, err
+	}
+	row, err := update(ctx, s.DB, c)
+	if err != nil {
+		return export.Task{}, err
+	}
+	return taskOf(row, task.Tenant, task.ID)
 }
 
 // YieldTask implements export.WorkStore.
 func (s Work) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error {
-	c := s.fenced(task, "SET setbacks = :setbacks, checkpoint = :checkpoint, due_at = :due REMOVE lease_until")
+	c := s.fenced(task, "SET setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, due_at = :due REMOVE lease_until")
 	c.values[":setbacks"] = number(int64(task.Setbacks))
 	c.values[":checkpoint"] = text(task.Checkpoint)
 	c.values[":due"] = moment(dueAt)
+	if err := c.values.setJSON(":progress", task.Progress); err != nil {
+		return err
+	}
 	_, err := update(ctx, s.DB, c)
 	return err
 }
@@ -140,14 +181,16 @@ func (s Work) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) 
 // FinishTask implements export.WorkStore. The task stays due until its files are deleted.
 func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
 	result := item{}
-	for name, value := range map[string]any{":stats": task.Stats, ":outcome": task.Outcome, ":file": task.File} {
+	for name, value := range map[string]any{
+		":stats": task.Stats, ":outcome": task.Outcome, ":files": task.Files, ":scope": task.Scope, ":progress": task.Progress,
+	} {
 		if err := result.setJSON(name, value); err != nil {
 			return err
 		}
 	}
-	c := s.fenced(task, "SET #status = :status, finished_at = :finished, stats = :stats, outcome = :outcome, #file = :file, "+
-		"failure_reason = :reason, sent_at = :finished, files_until = :kept")
-	c.names["#file"] = "file"
+	c := s.fenced(task, "SET #status = :status, finished_at = :finished, stats = :stats, outcome = :outcome, files = :files, #scope = :scope, "+
+		"progress = :progress, failure_reason = :reason, sent_at = :finished, files_until = :kept")
+	c.names["#scope"] = "scope"
 	maps.Copy(c.values, result)
 	c.values[":status"] = text(string(task.Status))
 	c.values[":finished"] = moment(task.FinishedAt)
@@ -177,4 +220,10 @@ func (s Work) fenced(task export.Task, set string) change {
 		when: "generation = :generation AND #status = :pending", names: map[string]string{"#status": "status"},
 		values: item{":generation": number(task.Generation), ":pending": text(string(export.Pending))},
 	}
+}
+
+func (s Work) extending(task export.Task, leaseUntil time.Time) (change, error) {
+	c := s.fenced(task, "SET lease_until = :until, due_at = :until, progress = :progress")
+	c.values[":until"] = moment(leaseUntil)
+	return c, c.values.setJSON(":progress", task.Progress)
 }

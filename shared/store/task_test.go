@@ -145,6 +145,9 @@ func TestAnOldGenerationWritesNothing(t *testing.T) {
 	finished := old
 	finished.Status, finished.FinishedAt = export.Success, later
 	wantConflict(t, "ExtendTask", s.work.ExtendTask(t.Context(), old, later.Add(time.Hour)))
+	wantConflict(t, "ReportTask", s.work.ReportTask(t.Context(), old, later.Add(time.Hour), eventOf(tenant, eventID)))
+	_, err = s.work.ContinueTask(t.Context(), old, later.Add(time.Hour))
+	wantConflict(t, "ContinueTask", err)
 	wantConflict(t, "YieldTask", s.work.YieldTask(t.Context(), old, later))
 	wantConflict(t, "FinishTask", s.work.FinishTask(t.Context(), finished, eventOf(tenant, eventID)))
 	if after := s.writes.Load(); after != before {
@@ -153,6 +156,41 @@ func TestAnOldGenerationWritesNothing(t *testing.T) {
 	must(t, s.work.ExtendTask(t.Context(), current, later.Add(time.Hour)))
 	_, err = s.work.ClaimTask(t.Context(), tenant, taskID, later.Add(30*time.Minute), later.Add(time.Hour))
 	wantConflict(t, "a claim of an extended lease", err)
+}
+
+func TestAReportStoresTheProgressAndItsEventAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	task := s.claim(t)
+	task.Progress = webhook.Progress{QueriesDone: 3, QueriesPlanned: 9, Resources: 70, Bytes: 1 << 33}
+	task.ProgressAt, task.ProgressSent = now.Add(20*time.Second), 1
+	must(t, s.work.ReportTask(t.Context(), task, now.Add(80*time.Second), eventOf(tenant, eventID)))
+	want := task
+	want.LeaseUntil = now.Add(80 * time.Second)
+	got, err := s.work.Task(t.Context(), tenant, taskID)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("task (-want +got):\n%s", diff)
+	}
+	if _, err := s.work.Event(t.Context(), tenant, eventID); err != nil {
+		t.Errorf("the event: %v", err)
+	}
+}
+
+func TestAWorkerThatGoesOnHasANewGenerationAndItsCheckpoint(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	task := s.claim(t)
+	task.Checkpoint, task.Setbacks, task.Progress = "test/a/checkpoint", 3, webhook.Progress{QueriesDone: 1, QueriesPlanned: 2}
+	got, err := s.work.ContinueTask(t.Context(), task, now.Add(time.Hour))
+	must(t, err)
+	want := task
+	want.Generation, want.Setbacks, want.LeaseUntil = task.Generation+1, 0, now.Add(time.Hour)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("task (-want +got):\n%s", diff)
+	}
+	wantConflict(t, "the generation before", s.work.ExtendTask(t.Context(), task, now.Add(2*time.Hour)))
+	must(t, s.work.ExtendTask(t.Context(), got, now.Add(2*time.Hour)))
 }
 
 func TestAYieldedTaskCanBeClaimedAtOnce(t *testing.T) {
@@ -175,7 +213,10 @@ func succeeded(task export.Task) export.Task {
 	task.Status = export.Success
 	task.Stats = webhook.Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Observation": 2}}
 	task.Outcome = []export.TypeOutcome{{Type: "Patient", Result: export.OutcomeOK, Count: 1}, {Type: "Claim", Result: export.OutcomeDenied, Status: 403}}
-	task.File = export.File{Name: "export.ndjson", Key: "test/a/export.ndjson", Bytes: 1 << 33}
+	task.Files = []export.File{{
+		Format: export.JSONLines, Name: "export.ndjson", Key: "test/a/export.ndjson", ContentType: "application/fhir+ndjson", Bytes: 1 << 33, SHA256: "00",
+	}}
+	task.Scope = export.Scope{Asked: "a b", Granted: "a"}
 	task.FinishedAt, task.SentAt, task.FilesUntil = now.Add(time.Minute), now.Add(time.Minute), now.Add(8*24*time.Hour)
 	task.LeaseUntil = time.Time{}
 	return task

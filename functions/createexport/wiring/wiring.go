@@ -59,5 +59,6 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 			Nudger:      queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
 			Now:         p.Now, NewID: ids.Random, Reuse: env.ExportReuse,
 		},
+		Now: p.Now,
 	})), nil
 }

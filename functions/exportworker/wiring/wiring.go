@@ -54,6 +54,7 @@ type Environment struct {
 	WorkerLease          time.Duration  `env:"WORKER_LEASE,required"`
 	ExportRetention      time.Duration  `env:"EXPORT_RETENTION,required"`
 	SendDownloadLink     bool           `env:"SEND_DOWNLOAD_LINK,required"`
+	AddMetaSource        bool           `env:"ADD_META_SOURCE,required"`
 }
 
 // Build makes the function. It reads secrets and parameters, once.
@@ -95,6 +96,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 		Nudger:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
 		Links:   export.Links{Keys: signing, BaseURL: env.BaseURL},
 		Now:     p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
+		PlainLines: !env.AddMetaSource,
 	}
 	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "exportworker"}
 	return lambdarun.SQS(options, due.Decode, exportworker.New(worker)), nil

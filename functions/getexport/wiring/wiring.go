@@ -59,6 +59,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 	return lambdarun.HTTP(p.Logger, getexport.New(getexport.Deps{ //nolint:contextcheck // a request brings its own context
 		API:   httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Auth:  auth,
+		Now:   p.Now,
 		Tasks: store.Work{DB: db, Table: env.WorkTable},
 		Links: export.Links{Keys: signing, BaseURL: baseURL},
 	})), nil

@@ -73,6 +73,16 @@ func (q Query) Instead(failed *fhir.RequestError) []Query {
 	return q.parts()
 }
 
+// OnlyBy names the search parameter by whose listed values alone q is asked, because the server or its platform refuses
+// the whole type; empty when it is asked whole. Resources with other values are not found then.
+func (q Query) OnlyBy() string {
+	param := narrowing(q.Type)
+	if param == "" || param == "date" || q.Step&stepPart == 0 || !q.params().Has(param) { // dates begin before anybody's birth
+		return ""
+	}
+	return param
+}
+
 // uncounted is q without _count, unless that has been asked.
 func (q Query) uncounted() []Query {
 	if q.Step&stepZero != 0 {

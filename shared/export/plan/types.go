@@ -84,6 +84,12 @@ func inCompartment(resourceType string) bool {
 	return slices.Contains(strings.Fields(compartment), resourceType)
 }
 
+// Searched reports whether resources of the type are found by a search for the patient's, at a server of some release.
+func Searched(resourceType string) bool {
+	return inCompartment(resourceType) ||
+		slices.ContainsFunc([]release{r4, stu3, dstu2}, func(r release) bool { return slices.Contains(table(r), resourceType) })
+}
+
 // Followed reports whether resources of a type are read when the record refers to them: what no search by patient
 // returns (US Core reads those by reference), and what a server may leave out of the searches although the record
 // needs it. Patient is not among them: another patient's record must never be read.

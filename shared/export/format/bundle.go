@@ -1,0 +1,162 @@
+package format
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"recordbridge/shared/fhir"
+)
+
+// window is how much of a line is in memory at once. A resource's type and id are looked for in the first of it.
+const window = 64 << 10
+
+var errLine = errors.New("a line is no JSON object")
+
+// Bundle writes a part of one FHIR Bundle of type collection (bundle.html) with the resources of src, one a line, in their
+// order and byte for byte. There is at least one resource in every part. An entry's fullUrl is the resource's address below
+// base, the address of a FHIR server. It is left out when base is empty, and when no valid type and id stand in the first
+// 64 KiB of the line. A line that does not begin and end as an object does is an error; what stands between was checked when
+// the line was written.
+func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
+	b := bundle{in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window), base: strings.TrimRight(base, "/")}
+	before := ","
+	if part.First {
+		before = `{"resourceType":"Bundle","type":"collection","entry":[`
+	}
+	for {
+		line, err := b.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		b.text(before)
+		before = ","
+		if err := b.entry(line); err != nil {
+			return err
+		}
+	}
+	if part.Last {
+		b.text("]}")
+	}
+	if err := b.out.Flush(); err != nil {
+		return fmt.Errorf("write bundle: %w", err)
+	}
+	return nil
+}
+
+// bundle is a Bundle that is being written.
+type bundle struct {
+	in   *bufio.Reader
+	out  *bufio.Writer // keeps its first error for Flush
+	base string
+}
+
+func (b *bundle) text(s string) { _, _ = b.out.WriteString(s) }
+
+// piece is a line, or a window of one that is longer.
+type piece struct {
+	json []byte // valid until the next piece is read
+	last bool   // of its line
+}
+
+// next reads a piece; io.EOF when there is none.
+func (b *bundle) next() (piece, error) {
+	read, err := b.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return piece{json: read}, nil
+	}
+	if errors.Is(err, io.EOF) && len(read) > 0 {
+		return piece{json: read, last: true}, nil
+	}
+	if err != nil {
+		return piece{}, fmt.Errorf("read lines: %w", err)
+	}
+	return piece{json: read[:len(read)-1], last: true}, nil
+}
+
+// entry writes the entry of the line that begins with a piece, and reads the rest of it.
+func (b *bundle) entry(line piece) error {
+	if !bytes.HasPrefix(line.json, []byte("{")) {
+		return errLine
+	}
+	b.text("{")
+	if address := b.fullURL(line.json); address != nil {
+		b.text(`"fullUrl":`)
+		_, _ = b.out.Write(address)
+		b.text(",")
+	}
+	b.text(`"resource":`)
+	var end byte
+	for {
+		if n := len(line.json); n > 0 {
+			end = line.json[n-1]
+		}
+		if _, err := b.out.Write(line.json); err != nil {
+			return fmt.Errorf("write entry: %w", err)
+		}
+		if line.last {
+			break
+		}
+		var err error
+		if line, err = b.next(); errors.Is(err, io.EOF) {
+			break // the last line ends with its window and without a line feed
+		} else if err != nil {
+			return err
+		}
+	}
+	if end != '}' {
+		return errLine
+	}
+	b.text("}")
+	return nil
+}
+
+// fullURL returns the address of the resource that begins with head, as JSON; nil when it is not known.
+func (b *bundle) fullURL(head []byte) []byte {
+	if b.base == "" {
+		return nil
+	}
+	resourceType, id := identify(head)
+	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
+		return nil
+	}
+	address, err := json.Marshal(b.base + "/" + resourceType + "/" + id)
+	if err != nil {
+		return nil // not reached: a string can be marshalled
+	}
+	return address
+}
+
+// identify finds the type and the id at the top level of a resource of which only the head is there. They nearly always
+// come first, so that little of it is read.
+func identify(head []byte) (resourceType, id string) {
+	tokens := json.NewDecoder(bytes.NewReader(head))
+	if _, err := tokens.Token(); err != nil {
+		return "", ""
+	}
+	for (resourceType == "" || id == "") && tokens.More() {
+		name, err := tokens.Token()
+		if err != nil {
+			break
+		}
+		switch name {
+		case "resourceType":
+			err = tokens.Decode(&resourceType)
+		case "id":
+			err = tokens.Decode(&id)
+		default:
+			err = tokens.Decode(&json.RawMessage{})
+		}
+		if err != nil {
+			break
+		}
+	}
+	return resourceType, id
+}

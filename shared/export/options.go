@@ -1,0 +1,168 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fault"
+)
+
+// Options narrow an export and say in which forms it is delivered: extensions of POST ehi-export. The zero value is the
+// whole record as JSON lines.
+type Options struct {
+	Since   time.Time `json:"since,omitzero"`    // only what has changed since then; zero for all
+	Types   []string  `json:"types,omitempty"`   // resource types that are wanted, sorted; none for all. The Patient always is
+	Formats []Format  `json:"formats,omitempty"` // in the order of formats(); none for JSONLines alone
+}
+
+// Format is a form that an export is delivered in: export_type of a download link (spec section 2.3).
+type Format string
+
+// The formats. The specification knows the first, the others are extensions.
+const (
+	JSONLines Format = "jsonl"       // NDJSON, one resource a line
+	Gzipped   Format = "jsonl_gz"    // the same, compressed
+	OneBundle Format = "fhir_bundle" // one FHIR Bundle of type collection
+	Report    Format = "outcome"     // what was asked, what came of it, and what is missing, by resource type
+)
+
+// formats are all formats, in the order of their links.
+func formats() []Format { return []Format{JSONLines, Gzipped, OneBundle, Report} }
+
+// suffix is how the name of a file ends that has the format.
+func (f Format) suffix() string {
+	switch f {
+	case Gzipped:
+		return ".jsonl.gz"
+	case OneBundle:
+		return ".bundle.json"
+	case Report:
+		return ".outcome.json"
+	case JSONLines:
+	}
+	return ".jsonl"
+}
+
+// contentType is the MIME type of a file of the format with resources of a version of FHIR. What is not told is R4, which
+// the specification writes without a version (FHIR http.html#version-parameter).
+func (f Format) contentType(fhirVersion string) string {
+	version := ""
+	switch {
+	case fhirVersion == "":
+	case fhirVersion[0] == '1':
+		version = "; fhirVersion=1.0"
+	case fhirVersion[0] == '3':
+		version = "; fhirVersion=3.0"
+	}
+	switch f {
+	case Gzipped:
+		return "application/gzip"
+	case OneBundle:
+		return "application/fhir+json" + version
+	case Report:
+		return "application/json"
+	case JSONLines:
+	}
+	return contentType + version
+}
+
+// contentType is that of JSON lines (spec section 2.3).
+const contentType = "application/fhir+ndjson"
+
+const maxTypes = 100
+
+// ParseOptions reads the options of a request: since, an RFC 3339 time or a date, empty for none; resource types; and
+// formats. Errors are fault.Invalid and repeat nothing of what was sent.
+func ParseOptions(since string, resourceTypes, formatNames []string, now time.Time) (Options, error) {
+	var o Options
+	var err error
+	if since != "" {
+		if o.Since, err = parseSince(since, now); err != nil {
+			return Options{}, err
+		}
+	}
+	if o.Types, err = parseTypes(resourceTypes); err != nil {
+		return Options{}, err
+	}
+	o.Formats, err = parseFormats(formatNames)
+	return o, err
+}
+
+func parseSince(text string, now time.Time) (time.Time, error) {
+	since, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		since, err = time.Parse(time.DateOnly, text)
+	}
+	switch {
+	case err != nil || since.Year() < 1900:
+		return time.Time{}, fault.BadRequest("since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.")
+	case since.After(now):
+		return time.Time{}, fault.BadRequest("since must not be in the future.")
+	}
+	return since.UTC().Truncate(time.Second), nil
+}
+
+func parseTypes(list []string) ([]string, error) {
+	if len(list) > maxTypes {
+		return nil, fault.BadRequest(fmt.Sprintf("resource_types must not name more than %d types.", maxTypes))
+	}
+	searched := len(list) == 0
+	for i, resourceType := range list {
+		switch {
+		case plan.Searched(resourceType) || resourceType == "Patient":
+			searched = true
+		case !plan.Followed(resourceType):
+			return nil, fault.BadRequest(fmt.Sprintf("resource_types[%d] is no type of resource that can be exported.", i))
+		}
+	}
+	if !searched {
+		return nil, fault.BadRequest("resource_types names only types that are found through others. Name the types that refer to them, too.")
+	}
+	return slices.Compact(slices.Sorted(slices.Values(list))), nil
+}
+
+func parseFormats(list []string) ([]Format, error) {
+	for i, name := range list {
+		if !slices.Contains(formats(), Format(name)) {
+			return nil, fault.BadRequest(fmt.Sprintf("formats[%d] is not jsonl, jsonl_gz, fhir_bundle or outcome.", i))
+		}
+	}
+	chosen := slices.DeleteFunc(formats(), func(f Format) bool { return !slices.Contains(list, string(f)) })
+	switch {
+	case len(chosen) == 0, len(chosen) == 1 && chosen[0] == JSONLines:
+		return nil, nil
+	case len(chosen) == 1 && chosen[0] == Report:
+		return nil, fault.BadRequest("formats must name one with the record besides outcome.")
+	}
+	return chosen, nil
+}
+
+// chosen are the formats that are delivered.
+func (o Options) chosen() []Format {
+	if len(o.Formats) == 0 {
+		return []Format{JSONLines}
+	}
+	return o.Formats
+}
+
+// equal reports whether one export answers requests with either options.
+func (o Options) equal(other Options) bool {
+	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats)
+}
+
+// wants reports whether resources of a type are exported.
+func (o Options) wants(resourceType string) bool {
+	return len(o.Types) == 0 || resourceType == "Patient" || slices.Contains(o.Types, resourceType)
+}
+
+// changed reports whether a resource that was last updated at a time, as it stands in its meta, is exported. One that does
+// not tell is: what is not known to be old is not left out.
+func (o Options) changed(lastUpdated string) bool {
+	if o.Since.IsZero() {
+		return true
+	}
+	at, err := time.Parse(time.RFC3339, lastUpdated)
+	return err != nil || !at.Before(o.Since)
+}

@@ -1,0 +1,294 @@
+package export_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+)
+
+func TestOptionsAreRead(t *testing.T) {
+	t.Parallel()
+	now := aMoment()
+	for name, c := range map[string]struct {
+		since          string
+		types, formats []string
+		want           export.Options
+	}{
+		"nothing":         {want: export.Options{}},
+		"the default":     {formats: []string{"jsonl", "jsonl"}, want: export.Options{}},
+		"a date":          {since: "2026-01-31", want: export.Options{Since: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}},
+		"a time":          {since: "2026-01-31T12:00:00.75+02:00", want: export.Options{Since: time.Date(2026, 1, 31, 10, 0, 0, 0, time.UTC)}},
+		"types":           {types: []string{"Practitioner", "Goal", "Patient", "Goal"}, want: export.Options{Types: []string{"Goal", "Patient", "Practitioner"}}},
+		"a type of DSTU2": {types: []string{"MedicationOrder"}, want: export.Options{Types: []string{"MedicationOrder"}}},
+		"formats": {
+			formats: []string{"outcome", "fhir_bundle", "jsonl_gz"},
+			want:    export.Options{Formats: []export.Format{export.Gzipped, export.OneBundle, export.Report}},
+		},
+	} {
+		got, err := export.ParseOptions(c.since, c.types, c.formats, now)
+		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestOptionsThatAreNoneAreRefusedWithoutBeingRepeated(t *testing.T) {
+	t.Parallel()
+	now := aMoment()
+	for name, c := range map[string]struct {
+		since          string
+		types, formats []string
+		says           string
+	}{
+		"no time":              {since: "Alder", says: "since must be a date"},
+		"a year":               {since: "2026", says: "since must be a date"},
+		"before everybody":     {since: "0001-01-01", says: "since must be a date"},
+		"the future":           {since: now.Add(time.Hour).Format(time.RFC3339), says: "not be in the future"},
+		"no type":              {types: []string{"Goal", "Alder"}, says: "resource_types[1]"},
+		"an empty type":        {types: []string{""}, says: "resource_types[0]"},
+		"a type in lower":      {types: []string{"goal"}, says: "resource_types[0]"},
+		"only by reference":    {types: []string{"Practitioner", "Binary"}, says: "found through others"},
+		"too many types":       {types: slices.Repeat([]string{"Goal"}, 101), says: "more than 100"},
+		"no format":            {formats: []string{"jsonl", "Alder"}, says: "formats[1]"},
+		"only what is missing": {formats: []string{"outcome"}, says: "besides outcome"},
+	} {
+		_, err := export.ParseOptions(c.since, c.types, c.formats, now)
+		if !errors.Is(err, fault.Invalid) || !strings.Contains(fault.Of(err).Public, c.says) || strings.Contains(fault.Of(err).Public, "Alder") {
+			t.Errorf("%s: got %v, want it to say %q", name, err, c.says)
+		}
+	}
+}
+
+func TestOnlyTheTypesThatAreWantedAreAskedForAndWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.store.task.Options = export.Options{Types: []string{"Claim", "MedicationRequest", "Practitioner"}}
+		b.work(t, 0)
+		want := []string{"Patient/p1", "MedicationRequest/r1", "Practitioner/d1"}
+		if diff := cmp.Diff(want, names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+		if b.hospital.times(findConditions)+b.hospital.times(anyObservations)+b.hospital.times("Binary/b1")+b.hospital.times("Organization/g1") > 0 {
+			t.Errorf("asked for %v", b.hospital.asked)
+		}
+		if got := outcomeOf(t, b.store.task, "Claim").Result; got != export.OutcomeUnsupported {
+			t.Errorf("a type that the server has not: %s, want unsupported", got)
+		}
+	})
+}
+
+func TestOnlyWhatHasChangedSinceIsWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.types = []string{"Condition:patient:_lastUpdated", "Observation:patient", "MedicationRequest:patient"}
+		since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		b.store.task.Options = export.Options{Since: since}
+		for id, at := range map[string]string{"o1": "2026-03-01T11:59:59Z", "o2": "2026-03-01T14:00:00+02:00", "o3": "soon", "o4": "2026-03-02T00:00:00Z"} {
+			b.hospital.resources["Observation/"+id] = `{"resourceType":"Observation","id":"` + id + `","meta":{"lastUpdated":"` + at + `"},"performer":[{"reference":"Practitioner/of-` + id + `"}]}`
+			b.hospital.resources["Practitioner/of-"+id] = `{"resourceType":"Practitioner","id":"of-` + id + `","meta":{"lastUpdated":"2026-04-01T00:00:00Z"}}`
+		}
+		b.hospital.resources["Practitioner/of-o2"] = `{"resourceType":"Practitioner","id":"of-o2","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}`
+		b.work(t, 0)
+		got := names(t, b.file(t))
+		for _, name := range []string{"Patient/p1", "Condition/c1", "Observation/o2", "Observation/o3", "Observation/o4", "Practitioner/of-o3", "Practitioner/of-o4"} {
+			if !slices.Contains(got, name) {
+				t.Errorf("no %s in %v", name, got)
+			}
+		}
+		for _, name := range []string{"Observation/o1", "Practitioner/of-o1", "Practitioner/of-o2"} {
+			if slices.Contains(got, name) {
+				t.Errorf("%s in %v", name, got)
+			}
+		}
+		if b.hospital.times("Condition?_count=100&_lastUpdated=ge2026-03-01T12%3A00%3A00Z&patient=p1") != 1 {
+			t.Errorf("asked for %v", b.hospital.asked)
+		}
+	})
+}
+
+// formatted exports the record in all formats and returns the files by format.
+func formatted(t *testing.T, b *bench, runFor time.Duration) map[export.Format][]byte {
+	t.Helper()
+	b.store.task.Options = export.Options{Formats: []export.Format{export.JSONLines, export.Gzipped, export.OneBundle, export.Report}}
+	for runs := 0; b.store.task.Status == export.Pending; runs++ {
+		if runs > 100 {
+			t.Fatal("the task never ends")
+		}
+		b.work(t, runFor)
+	}
+	found := make(map[export.Format][]byte, len(b.store.task.Files))
+	for _, f := range b.store.task.Files {
+		body := b.files.objects[f.Key]
+		sum := sha256.Sum256(body)
+		if int64(len(body)) != f.Bytes || hex.EncodeToString(sum[:]) != f.SHA256 {
+			t.Errorf("%s has %d bytes and the digest %x, the task tells %d and %s", f.Name, len(body), sum, f.Bytes, f.SHA256)
+		}
+		found[f.Format] = body
+	}
+	return found
+}
+
+func TestAllFormatsHoldTheSameRecordHoweverManyRunsMakeThem(t *testing.T) {
+	t.Parallel()
+	for name, runFor := range map[string]time.Duration{"one run": 0, "many runs": 78 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.hospital.latency = time.Second
+				found := formatted(t, b, runFor)
+				lines := found[export.JSONLines]
+				if diff := cmp.Diff(wholeRecord(), names(t, lines)); diff != "" {
+					t.Errorf("file (-want +got):\n%s", diff)
+				}
+				packed, err := gzip.NewReader(bytes.NewReader(found[export.Gzipped]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if unpacked, err := io.ReadAll(packed); err != nil || !bytes.Equal(unpacked, lines) {
+					t.Errorf("compressed: %v, %d bytes, want %d", err, len(unpacked), len(lines))
+				}
+				wantBundle(t, found[export.OneBundle], lines)
+				kept := make([]string, 0, len(b.store.task.Files))
+				for _, f := range b.store.task.Files {
+					kept = append(kept, f.Key)
+				}
+				slices.Sort(kept)
+				if diff := cmp.Diff(kept, b.files.keys()); diff != "" {
+					t.Errorf("objects left (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func wantBundle(t *testing.T, body, lines []byte) {
+	t.Helper()
+	var bundle struct {
+		ResourceType, Type string
+		Entry              []struct {
+			FullURL  string
+			Resource json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(body, &bundle); err != nil {
+		t.Fatal(err)
+	}
+	var joined []byte
+	for _, e := range bundle.Entry {
+		joined = append(append(joined, e.Resource...), '\n')
+	}
+	if !bytes.Equal(joined, lines) || bundle.ResourceType != "Bundle" || bundle.Type != "collection" {
+		t.Errorf("%s of type %s with %d entries", bundle.ResourceType, bundle.Type, len(bundle.Entry))
+	}
+	if got, want := bundle.Entry[0].FullURL, base+"/Patient/p1"; got != want {
+		t.Errorf("fullUrl %s, want %s", got, want)
+	}
+}
+
+func TestTheOutcomeFileTellsWhatWasAskedAndWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.desk.set.AskedScope = wideScope + " offline_access"
+		b.hospital.script(anyObservations, answer{status: 403, always: true})
+		found := formatted(t, b, 0)
+		var got struct {
+			TaskID  string `json:"task_id"`
+			Scope   export.Scope
+			Options export.Options
+			Outcome []export.TypeOutcome
+			Files   []export.FileSummary
+		}
+		if err := json.Unmarshal(found[export.Report], &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.TaskID != taskID || got.Scope != (export.Scope{Asked: wideScope + " offline_access", Granted: wideScope}) || len(got.Options.Formats) != 4 {
+			t.Errorf("got %+v", got)
+		}
+		if diff := cmp.Diff(b.store.task.Outcome, got.Outcome); diff != "" {
+			t.Errorf("outcome (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(b.store.task.Summaries()[:3], got.Files); diff != "" {
+			t.Errorf("files (-want +got):\n%s", diff)
+		}
+		if strings.Contains(string(found[export.Report]), "http") && strings.Contains(string(found[export.Report]), "://") {
+			t.Errorf("an address in %s", found[export.Report])
+		}
+	})
+}
+
+func TestLinksNameTheFormatAndTheVersionOfFHIR(t *testing.T) {
+	t.Parallel()
+	for version, suffix := range map[string]string{"4.0.1": "", "": "", "3.0.2": "; fhirVersion=3.0", "1.0.2": "; fhirVersion=1.0"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.hospital.version = version
+				formatted(t, b, 0)
+				links, err := b.worker.Links.List(b.store.task)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := make([]string, 0, len(links))
+				for _, link := range links {
+					got = append(got, link.ExportType+" "+link.ContentType)
+				}
+				want := []string{
+					"jsonl application/fhir+ndjson" + suffix, "jsonl_gz application/gzip", "fhir_bundle application/fhir+json" + suffix,
+					"outcome application/json",
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("links (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestARequestWithOtherOptionsIsAnotherExport(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := newRegistrar(t)
+		ask := func(o export.Options) string {
+			task, err := r.Register(t.Context(), tenant, connectionID, o, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := l.tasks[task.ID]
+			done.Status, done.FinishedAt, done.SentAt, done.FilesUntil = export.Success, time.Now(), time.Now(), time.Now().Add(reuse)
+			l.tasks[task.ID] = done
+			return task.ID
+		}
+		since := export.Options{Since: aMoment()}
+		first, again := ask(since), ask(export.Options{Since: aMoment().In(time.FixedZone("x", 3600))})
+		if first != again {
+			t.Error("equal options made another export")
+		}
+		seen := map[string]bool{first: true}
+		for _, o := range []export.Options{{}, {Types: []string{"Goal"}}, {Formats: []export.Format{export.Gzipped}}, {Since: aMoment().Add(time.Second)}} {
+			id := ask(o)
+			if seen[id] {
+				t.Errorf("%+v was answered with an export that had other options", o)
+			}
+			seen[id] = true
+		}
+	})
+}
