@@ -1,0 +1,103 @@
+package e2e_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// An organisation asks for all formats of a part of the record, follows every link, and compares what it gets with what it
+// was told.
+func TestAnExportInAllFormatsIsOneRecord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+		request := map[string]any{
+			"org_connection_id": connectionID, "formats": []string{"outcome", "fhir_bundle", "jsonl_gz", "jsonl"},
+			"resource_types": []string{"Observation", "Condition", "Practitioner"}, "since": "1990-01-01",
+		}
+		taskID := s.requestExport(t, request)
+		if again := s.requestExport(t, request); again != taskID {
+			t.Error("the same request opened another export")
+		}
+		s.settle(2)
+		files := s.checkFiles(t, taskID)
+		lines := string(files["jsonl"])
+		if !strings.Contains(lines, `"resourceType":"Condition"`) || strings.Contains(lines, `"resourceType":"Encounter"`) {
+			t.Errorf("the file holds %.300s", lines)
+		}
+		unpacked, err := gzip.NewReader(bytes.NewReader(files["jsonl_gz"]))
+		must(t, err)
+		plain, err := io.ReadAll(unpacked)
+		must(t, err)
+		if string(plain) != lines {
+			t.Error("the compressed file is another record")
+		}
+		var bundle struct{ Entry []json.RawMessage }
+		must(t, json.Unmarshal(files["fhir_bundle"], &bundle))
+		if got, want := len(bundle.Entry), strings.Count(lines, "\n"); got != want {
+			t.Errorf("the bundle has %d entries, want %d", got, want)
+		}
+		if other := s.requestExport(t, map[string]any{"org_connection_id": connectionID}); other == taskID {
+			t.Error("a request without options got the export of a part")
+		}
+	})
+}
+
+// requestExport asks for an export and returns the task's id.
+func (s *stack) requestExport(t *testing.T, body map[string]any) string {
+	t.Helper()
+	got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", body)
+	if got.status != http.StatusOK {
+		t.Fatalf("POST ehi-export answered %d %s", got.status, got.raw)
+	}
+	var task struct {
+		ID string `json:"task_id"`
+	}
+	must(t, json.Unmarshal(got.Data, &task))
+	return task.ID
+}
+
+// checkFiles downloads the files of a task as its result lists them, compares each with its size and digest, and returns them
+// by export_type. The event has the same links.
+func (s *stack) checkFiles(t *testing.T, taskID string) map[string][]byte {
+	t.Helper()
+	var result struct {
+		Links []struct {
+			URL        string `json:"url"`
+			ExportType string `json:"export_type"`
+		} `json:"download_links"`
+		Files []struct {
+			Name   string `json:"file_name"`
+			Bytes  int    `json:"bytes"`
+			SHA256 string `json:"sha256"`
+		}
+		Scope struct{ Asked, Granted string }
+	}
+	must(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &result))
+	if result.Scope.Asked == "" || result.Scope.Granted == "" || len(result.Files) != len(result.Links) {
+		t.Fatalf("the result is %+v", result)
+	}
+	found := map[string][]byte{}
+	for i, link := range s.exportEvent().DownloadLinks {
+		answer, _ := s.browser().open(link.URL, "", "")
+		if answer == nil || answer.status != http.StatusOK || answer.header.Get("Content-Type") != link.ContentType {
+			t.Fatalf("%s answers %+v", link.ExportType, answer)
+		}
+		sum := sha256.Sum256(answer.body)
+		file := result.Files[i]
+		if link.URL != result.Links[i].URL || len(answer.body) != file.Bytes || hex.EncodeToString(sum[:]) != file.SHA256 || !strings.Contains(link.URL, file.Name) {
+			t.Errorf("%s: %d bytes with the digest %x, told were %+v", link.URL, len(answer.body), sum, file)
+		}
+		found[link.ExportType] = answer.body
+	}
+	return found
+}
