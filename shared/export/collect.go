@@ -12,8 +12,15 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// maxPages bounds one search, so that a server whose pages never end cannot hold a worker.
-const maxPages = 2000
+const (
+	// maxPages bounds one search, so that a server whose pages never end cannot hold a worker.
+	maxPages = 2000
+	// maxResources bounds a whole record, so that one whose searches never end cannot fill it. The largest real ones that
+	// were reported have a tenth of that.
+	maxResources = 500_000
+	// maxWaiting bounds the references and attachments that wait to be read, since a hostile resource can name thousands.
+	maxWaiting = 200_000
+)
 
 // collector is one run of a task: it writes what it collects into one segment. Requests are made ahead and side by side,
 // but only one goroutine writes, in the order of the checkpoint.
@@ -137,6 +144,10 @@ func (c *collector) collect(ctx context.Context) error {
 		}
 	}
 	for len(c.state.Queries) > 0 {
+		if c.state.stats().TotalResources >= maxResources {
+			c.endQuery(c.state.Queries[0], &fhir.RequestError{Class: fhir.TooLarge})
+			continue
+		}
 		if err := c.search(ctx, ahead); err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (c *collector) sourced() bool {
 
 // note keeps a reference to be read.
 func (c *collector) note(r reference) {
-	if !plan.Followed(r.Type) || !c.task.Options.wants(r.Type) || r.Round > maxRounds || !c.state.queue(r.name()) {
+	if !plan.Followed(r.Type) || !c.task.Options.wants(r.Type) || r.Round > maxRounds || c.overfull(r.Type) || !c.state.queue(r.name()) {
 		return
 	}
 	if r.Type == "Binary" {
@@ -71,6 +71,18 @@ func (c *collector) note(r reference) {
 	} else {
 		c.state.Refs = append(c.state.Refs, r)
 	}
+}
+
+// overfull reports whether nothing more can wait to be read, and notes that something is missing then.
+func (c *collector) overfull(resourceType string) bool {
+	s := c.state
+	if len(s.Refs)+len(s.Binaries)+len(s.Attachments)+s.Later.size() < maxWaiting {
+		return false
+	}
+	account := s.account(resourceType)
+	account.Missing++
+	account.fail(OutcomeTruncated, 0)
+	return true
 }
 
 // noteAttachment keeps the address of an attachment to be read. Nothing is asked of another server than the patient's
@@ -92,7 +104,7 @@ func (c *collector) noteAttachment(a fhir.Attachment, round int) {
 		c.note(reference{Type: resourceType, ID: id, Round: round + 1})
 		return
 	}
-	if id := attachmentID(address); c.state.queue("Binary/" + id) {
+	if id := attachmentID(address); !c.overfull("Binary") && c.state.queue("Binary/"+id) {
 		c.state.Attachments = append(c.state.Attachments, attachment{URL: address, ContentType: a.ContentType, ID: id})
 	}
 }
