@@ -167,7 +167,7 @@ func (s *stack) checkForgotten(t *testing.T, id string) {
 func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteConnectionFunction"
-	sampleCrashes(t, function, func(t *testing.T, s *stack) {
+	sweepCrashes(t, function, func(t *testing.T, s *stack) {
 		t.Helper()
 		l := s.keepLedger()
 		id := s.connect(crashPersona, "approve").Get("org_connection_id")

@@ -54,7 +54,7 @@ func TestACrowdThatIsDueAtOnce(t *testing.T) {
 		s.watchCrowds(l, healthy, broken, surging)
 		<-time.After(11 * 24 * time.Hour)
 		s.pollers = 5
-		for n := 0; n < 60 && s.remaining(surging) > 0; n++ {
+		for n := 0; n < 60 && s.isAnyLeft(surging); n++ {
 			if n == 10 {
 				<-time.After(30 * time.Minute) // nobody is held that shortly
 			}
@@ -119,15 +119,14 @@ func (s *stack) watchCrowds(l *ledger, crowds ...*crowd) {
 	}
 }
 
-// remaining counts the connections of a crowd that are not revoked.
-func (s *stack) remaining(c *crowd) int {
-	n := 0
+// isAnyLeft tells whether a connection of a crowd is not revoked.
+func (s *stack) isAnyLeft(c *crowd) bool {
 	for id := range c.refresh {
 		if s.connection(id).text("status") != "revoked" {
-			n++
+			return true
 		}
 	}
-	return n
+	return false
 }
 
 // checkSurge: everybody was revoked and told of once, and nobody at the first refusal once the guard had stepped in.

@@ -32,6 +32,7 @@ func errands(tb testing.TB) []errand {
 		{name: "tokens that have to be renewed", run: runRenewal},
 		{name: "messages that get lost", run: runLostMessages},
 		{name: "a webhook that fails at first", run: runRetriedWebhook},
+		{name: "a webhook that is gone", run: runGoneWebhook},
 		{name: "tokens that nobody asks for", run: runKeepAlive},
 		{name: "consent that was withdrawn", run: runRevocation},
 		{name: "consent that was withdrawn, as an export finds out", run: runRevocationByExport},
@@ -142,6 +143,25 @@ func runRetriedWebhook(s *stack) {
 	s.checkDownload(crashPersona)
 	if refusals != 0 {
 		s.t.Errorf("the webhook was not tried %d more times", refusals)
+	}
+}
+
+// runGoneWebhook: a receiver answers 410, and is not called any more.
+func runGoneWebhook(s *stack) {
+	s.t.Helper()
+	var calls atomic.Int32
+	s.outside = func(r *http.Request) *http.Response {
+		if !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
+			return nil
+		}
+		calls.Add(1)
+		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
+	}
+	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+	s.startExport(connectionID)
+	s.settle(30)
+	if got := calls.Load(); got != 1 {
+		s.t.Errorf("the webhook was called %d times, want once", got)
 	}
 }
 

@@ -7,10 +7,16 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	callbackwiring "recordbridge/functions/callback/wiring"
 	connectwiring "recordbridge/functions/connect/wiring"
@@ -42,8 +48,13 @@ type function struct {
 	stack    *stack
 	declared template.Function
 	starting chan struct{} // holds a token while an instance starts; to wait for a mutex would stop virtual time
+	queue    *sqs.Client   // of Lambda's poller, if a queue triggers the function
 	mu       sync.Mutex
 	life     *faults.Life
+	armed    bool         // a crash is still to come
+	ticks    int          // of its schedule
+	watched  *faults.Life // the one that is to crash
+	calls    []string     // their kinds, as watched made them while it was armed
 	serve    invocation
 	ended    int // instances that crashed or ran out of time
 }
@@ -122,7 +133,7 @@ func (f *function) replace(dead *faults.Life) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.life == dead {
-		f.life, f.serve = dead.Reborn(), nil
+		f.life, f.serve, f.armed = dead.Reborn(), nil, false
 		f.ended++
 	}
 }
@@ -130,16 +141,47 @@ func (f *function) replace(dead *faults.Life) {
 func (f *function) start(ctx context.Context, life *faults.Life) (invocation, error) {
 	cfg := f.stack.cloud.Config(f.declared.LogicalID)
 	cfg.Retryer = f.stack.steadily
-	cfg.HTTPClient = life.Through(f.stack.cloud)
+	cfg.HTTPClient = life.Through(noting{f, life, f.stack.cloud})
 	process := config.Process{
 		AWS: cfg, Logger: slog.New(slog.NewJSONHandler(&lockedWriter{mu: &f.stack.mu, to: f.stack.logs}, nil)), Now: time.Now,
-		HTTP: life.Through(f.stack),
+		HTTP: life.Through(noting{f, life, f.stack}),
 	}
 	lookup := func(name string) (string, bool) {
 		value, ok := f.declared.Environment[name]
 		return value, ok
 	}
 	return builders()[f.declared.Folder](ctx, lookup, process)
+}
+
+// noting is a way out of an instance that notes the kinds of its calls.
+type noting struct {
+	function *function
+	life     *faults.Life
+	next     faults.Doer
+}
+
+// Do implements faults.Doer.
+func (n noting) Do(r *http.Request) (*http.Response, error) {
+	n.function.mu.Lock()
+	if n.function.armed && n.function.watched == n.life {
+		n.function.calls = append(n.function.calls, kindOf(r))
+	}
+	n.function.mu.Unlock()
+	return n.next.Do(r)
+}
+
+// kindOf is what a call asks for: the operation of AWS, or the method and what is there at the portal or the receiver.
+func kindOf(r *http.Request) string {
+	switch target := r.Header.Get("X-Amz-Target"); {
+	case target != "":
+		return target
+	case isFHIR(r):
+		return "FHIR"
+	case strings.Contains(r.URL.Path, "/sandbox/"):
+		return r.Method + " " + path.Base(r.URL.Path)
+	default: // S3, SES and webhooks
+		return r.Method + " " + strings.Join(slices.Sorted(maps.Keys(r.URL.Query())), " ")
+	}
 }
 
 // steadily is production's retryer without its chance, which would make every run of a seed another one.

@@ -19,7 +19,7 @@ func TestReconnectingSurvivesACrashAnywhere(t *testing.T) {
 		} {
 			t.Run(function+" for "+name, func(t *testing.T) {
 				t.Parallel()
-				sampleCrashes(t, function, func(t *testing.T, s *stack) {
+				sweepCrashes(t, function, func(t *testing.T, s *stack) {
 					t.Helper()
 					life := s.spare(function)
 					id := s.connect(crashPersona, "approve").Get("org_connection_id")
@@ -92,7 +92,7 @@ func TestAWidgetsSignInSurvivesACrashAnywhere(t *testing.T) {
 	for _, function := range []string{"CreateAttemptFunction", "ConnectFunction", "CallbackFunction", "GetAttemptFunction"} {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
-			sampleCrashes(t, function, func(t *testing.T, s *stack) {
+			sweepCrashes(t, function, func(t *testing.T, s *stack) {
 				t.Helper()
 				done := s.signInByWidget(t)
 				s.disarm(function)

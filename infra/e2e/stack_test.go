@@ -17,6 +17,7 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"recordbridge/infra/ctl/operator"
 	"recordbridge/infra/local/aws"
@@ -44,8 +45,9 @@ type stack struct {
 	cloud    *aws.Cloud
 	template *template.Template
 	retryer  func() awssdk.Retryer
-	plan     *faults.Plan // nil for a day without faults
-	pollers  int          // of each queue; 0 as 1
+	plan     *faults.Plan     // nil for a day without faults
+	pollers  int              // of each queue; 0 as 1
+	rows     *dynamodb.Client // of a test that looks at them
 	operator *operator.Operator
 	seeded   runfile.Run
 	inbox    *inbox.Inbox
@@ -74,13 +76,10 @@ func newStack(tb testing.TB, o options) *stack {
 	tb.Helper()
 	production, err := config.AWS()
 	must(tb, err)
-	loaded, err := template.Load("../../template.yaml", template.Options{
-		Parameters: map[string]string{
-			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "SandboxDataDir": o.dataDir,
-			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000",
-		},
-		BaseURL: host, StackName: "test",
-	})
+	loaded, err := usual()
+	if o.dataDir != "" {
+		loaded, err = load(o.dataDir)
+	}
 	must(tb, err)
 	authority, err := iam.New(o.permitted(loaded))
 	must(tb, err)
@@ -91,6 +90,7 @@ func newStack(tb testing.TB, o options) *stack {
 	s := &stack{
 		t: tb, cloud: cloud, authority: authority, tap: o.tap, retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
 		functions: map[string]*function{}, secrets: map[string]string{},
+		rows: dynamodb.NewFromConfig(cloud.Config("test")),
 	}
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
 	for _, declared := range loaded.Functions {
@@ -118,6 +118,20 @@ func newStack(tb testing.TB, o options) *stack {
 		cloud.DynamoDB().LagIndexes(o.plan.IndexLag)
 	}
 	return s
+}
+
+// usual is the template without bundles for the sandbox. Nobody writes to it, so it is read once for all tests.
+var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
+
+// load reads the template. dataDir holds bundles for the sandbox.
+func load(dataDir string) (*template.Template, error) {
+	return template.Load("../../template.yaml", template.Options{
+		Parameters: map[string]string{
+			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "SandboxDataDir": dataDir,
+			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000",
+		},
+		BaseURL: host, StackName: "test",
+	})
 }
 
 // permitted is the template with what the functions may do.

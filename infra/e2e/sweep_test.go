@@ -16,42 +16,71 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call, until a run ends
-// without the crash having happened.
+// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a
+// soak, otherwise the first of each kind, every third and the last.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
-	sweepFirstCrashes(t, function, math.MaxInt, scenario)
+	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+		sweepEvery(t, function, 1, math.MaxInt, scenario)
+		return
+	}
+	calls := callsOf(t, function, scenario)
+	chosen, met := sample(calls), 0
+	for _, n := range chosen {
+		if crashAfter(t, function, n, scenario) {
+			met++
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if met < len(chosen)*3/4 { // calls side by side may be some more or less each time
+		t.Errorf("of %d crashes of %s only %d happened", len(chosen), function, met)
+	}
+	t.Logf("%d crashes of %s, which makes %d calls", met, function, len(calls))
 }
 
-// sweepFirstCrashes is sweepCrashes for no more than a number of calls.
+// callsOf are the kinds of the calls that a function makes in a scenario without a crash, in their order.
+func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack)) []string {
+	t.Helper()
+	var kinds []string
+	t.Run("without a crash", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStack(t, options{})
+			s.crash(function, math.MaxInt)
+			scenario(t, s)
+			kinds = s.functions[function].calls
+		})
+	})
+	if len(kinds) == 0 {
+		t.Errorf("%s made no call", function)
+	}
+	return kinds
+}
+
+// sample are the numbers, from 1 on, of the calls after which there is a crash outside of a soak.
+func sample(kinds []string) []int {
+	var chosen []int
+	known := map[string]bool{}
+	for i, kind := range kinds {
+		if !known[kind] || i%3 == 0 || i == len(kinds)-1 {
+			chosen = append(chosen, i+1)
+		}
+		known[kind] = true
+	}
+	return chosen
+}
+
+// sweepFirstCrashes is a sweep of no more than a number of calls, until a run ends without the crash having happened.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepEvery(t, function, 1, most, scenario)
 }
 
-// sampleCrashes is sweepCrashes in a soak, and a sweep of every third call otherwise.
-func sampleCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
-	t.Helper()
-	step := 3
-	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
-		step = 1
-	}
-	sweepEvery(t, function, step, math.MaxInt, scenario)
-}
-
 func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	for n := 1; n <= most; n += step {
-		reached := false
-		t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStack(t, options{})
-				s.crash(function, n)
-				scenario(t, s)
-				reached = s.crashed(function)
-			})
-		})
-		if !reached || t.Failed() {
+		if reached := crashAfter(t, function, n, scenario); !reached || t.Failed() {
 			if n == 1 {
 				t.Errorf("%s made no call", function)
 			}
@@ -60,12 +89,27 @@ func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *
 	}
 }
 
+// crashAfter runs scenario with a crash after the n-th call of a function, and reports whether it happened.
+func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T, s *stack)) (reached bool) {
+	t.Helper()
+	t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStack(t, options{})
+			s.crash(function, n)
+			scenario(t, s)
+			reached = s.crashed(function)
+		})
+	})
+	return reached
+}
+
 // crash makes the first instance of a function end after its n-th call to the world outside.
 func (s *stack) crash(function string, n int) {
 	f := s.functions[function]
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.life, f.serve = faults.NewLife(n), nil
+	f.life, f.serve, f.armed = faults.NewLife(n), nil, true
+	f.watched, f.calls = f.life, nil
 }
 
 // crashed reports whether the crash has happened.
@@ -81,6 +125,7 @@ func (s *stack) disarm(function string) {
 	f := s.functions[function]
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.armed = false
 	if f.life != nil {
 		f.life.Disarm()
 	}

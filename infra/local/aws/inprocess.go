@@ -62,6 +62,9 @@ func serverSide(r *http.Request) *http.Request {
 	return in
 }
 
+// maxReserved bounds the memory that is set aside for an answer because of what its header says.
+const maxReserved = 64 << 20
+
 // answer is a ResponseWriter that keeps everything in memory.
 type answer struct {
 	header http.Header
@@ -89,6 +92,9 @@ func (a *answer) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (a *answer) Write(part []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
+	if length, err := strconv.Atoi(a.sent.Get("Content-Length")); err == nil && a.body.Cap() == 0 {
+		a.body.Grow(min(max(length, 0), maxReserved))
+	}
 	return a.body.Write(part)
 }
 

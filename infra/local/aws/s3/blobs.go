@@ -13,10 +13,13 @@ import (
 // blobSuffix marks our files, so that a directory chosen by mistake loses nothing when strays are removed.
 const blobSuffix = ".object"
 
+// maxReserved bounds the memory that is set aside for a body because of what its sender says about its size.
+const maxReserved = 64 << 20
+
 // blobStore keeps bodies under random ids. A body never changes once it is written.
 type blobStore interface {
-	// write stores what fill writes; when fill fails nothing stays behind.
-	write(fill func(io.Writer) error) (id string, err error)
+	// write stores what fill writes, which is expected to be so many bytes; when fill fails nothing stays behind.
+	write(expected int64, fill func(io.Writer) error) (id string, err error)
 	// open reads a body; one that is being read survives its own removal.
 	open(id string) (io.ReadSeekCloser, error)
 	remove(id string)
@@ -39,7 +42,7 @@ func openDirBlobs(dir string) (*dirBlobs, error) {
 	return &dirBlobs{root: root}, nil
 }
 
-func (d *dirBlobs) write(fill func(io.Writer) error) (string, error) {
+func (d *dirBlobs) write(_ int64, fill func(io.Writer) error) (string, error) {
 	id := rand.Text()
 	file, err := d.root.OpenFile(id+blobSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -94,8 +97,9 @@ type memoryBody struct {
 
 func (memoryBody) Close() error { return nil }
 
-func (m *memoryBlobs) write(fill func(io.Writer) error) (string, error) {
+func (m *memoryBlobs) write(expected int64, fill func(io.Writer) error) (string, error) {
 	var body bytes.Buffer
+	body.Grow(int(min(max(expected, 0), maxReserved)))
 	if err := fill(&body); err != nil {
 		return "", err
 	}

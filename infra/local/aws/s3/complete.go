@@ -169,7 +169,10 @@ func (s *Server) join(u *upload, parts []content) (content, error) {
 	tags := md5.New()                      //nolint:gosec // G401: see the import
 	kind := cmp.Or(u.Algorithm, crc64NVME) // what S3 takes unasked
 	whole := kind.newHash()
-	id, err := s.blobs.write(func(w io.Writer) error {
+	for _, part := range parts {
+		joined.Size += part.Size
+	}
+	id, err := s.blobs.write(joined.Size, func(w io.Writer) error {
 		w = io.MultiWriter(w, whole)
 		for _, part := range parts {
 			if err := s.appendBlob(w, part.Blob); err != nil {
@@ -178,7 +181,6 @@ func (s *Server) join(u *upload, parts []content) (content, error) {
 			if err := addTag(tags, part.ETag); err != nil {
 				return err
 			}
-			joined.Size += part.Size
 		}
 		return nil
 	})

@@ -36,7 +36,7 @@ func (s *Server) uploadPartCopy(w http.ResponseWriter, r *request) error {
 	if _, err = body.Seek(span.start, io.SeekStart); err != nil {
 		return fmt.Errorf("find the start of the range: %w", err)
 	}
-	part, err := s.copyContent(io.LimitReader(body, span.length), u)
+	part, err := s.copyContent(body, span.length, u)
 	if err != nil {
 		return err
 	}
@@ -109,16 +109,16 @@ func copyRange(header string, size int64) (byteRange, error) {
 	return span, nil
 }
 
-// copyContent stores what src gives, with the checksum that the upload asks of its parts.
-func (s *Server) copyContent(src io.Reader, u *upload) (content, error) {
+// copyContent stores the next size bytes of src, with the checksum that the upload asks of its parts.
+func (s *Server) copyContent(src io.Reader, size int64, u *upload) (content, error) {
 	part := content{Modified: now()}
 	tag, sum := md5.New(), u.Algorithm.newHash() //nolint:gosec // G401: see the import
-	id, err := s.blobs.write(func(w io.Writer) (err error) {
+	id, err := s.blobs.write(size, func(w io.Writer) (err error) {
 		writers := []io.Writer{w, tag}
 		if sum != nil {
 			writers = append(writers, sum)
 		}
-		part.Size, err = io.Copy(io.MultiWriter(writers...), src)
+		part.Size, err = io.Copy(io.MultiWriter(writers...), io.LimitReader(src, size))
 		return err
 	})
 	if err != nil {

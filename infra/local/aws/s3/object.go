@@ -119,7 +119,7 @@ func (s *Server) receive(r *request, headers map[string]string, fallback algorit
 		p.computed, p.sum = true, fallback.newHash()
 		p.declared.Algorithm = fallback
 	}
-	id, err := s.blobs.write(p.copyTo)
+	id, err := s.blobs.write(p.size, p.copyTo)
 	if err != nil {
 		return content{}, err
 	}

@@ -28,7 +28,7 @@ type payload struct {
 	chunks *chunkReader // src, when the body is aws-chunked
 	size   int64
 	md5    hash.Hash
-	sha256 hash.Hash
+	sha256 hash.Hash // nil unless the payload is signed
 	sum    hash.Hash // of the declared algorithm; nil without one
 
 	wantMD5    string // Content-MD5, "" without
@@ -52,7 +52,7 @@ func openPayload(r *request) (*payload, error) {
 
 // openDocument is openPayload for a body that x-amz-checksum-* headers do not speak of.
 func openDocument(r *request) (*payload, error) {
-	p := &payload{src: r.body, size: r.ContentLength, md5: md5.New(), sha256: sha256.New()} //nolint:gosec // G401: see the import
+	p := &payload{src: r.body, size: r.ContentLength, md5: md5.New()} //nolint:gosec // G401: see the import
 	if err := p.readContentHash(r); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (p *payload) readContentHash(r *request) error {
 		if raw, err := hex.DecodeString(value); err != nil || len(raw) != sha256.Size {
 			return refuse("InvalidArgument", "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, %s or a SHA-256 in hex", chunkedBody)
 		}
-		p.wantSHA256 = strings.ToLower(value)
+		p.wantSHA256, p.sha256 = strings.ToLower(value), sha256.New()
 	}
 	return nil
 }
@@ -147,9 +147,11 @@ func checkAnnounced(h http.Header, declared checksum) error {
 
 // copyTo streams the body into dst and then holds it against its promises.
 func (p *payload) copyTo(dst io.Writer) error {
-	writers := []io.Writer{dst, p.md5, p.sha256}
-	if p.sum != nil {
-		writers = append(writers, p.sum)
+	writers := []io.Writer{dst, p.md5}
+	for _, sum := range []hash.Hash{p.sha256, p.sum} {
+		if sum != nil {
+			writers = append(writers, sum)
+		}
 	}
 	copied, err := io.Copy(io.MultiWriter(writers...), io.LimitReader(p.src, p.size+1))
 	switch {
