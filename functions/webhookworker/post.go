@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"recordbridge/shared/safehttp"
@@ -18,6 +21,10 @@ const (
 	postTimeout = 30 * time.Second
 	// keptBody is how much of an answer the delivery log shows.
 	keptBody = 2 << 10
+	// keptHeaders, keptName and keptValue bound how much of an answer's headers it shows.
+	keptHeaders = 40
+	keptName    = 64
+	keptValue   = 256
 )
 
 // Doer sends requests (safehttp.Client).
@@ -59,7 +66,31 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	if err != nil && ctx.Err() != nil {
 		return webhook.Answer{Failure: webhook.FailedTimeout}
 	}
-	return webhook.Answer{Status: response.StatusCode, Body: kept}
+	return webhook.Answer{
+		Status: response.StatusCode, Body: kept, Header: shownHeader(response.Header),
+		RetryAfter: response.Header.Get("Retry-After"), Control: response.Header.Get("Webhook-Delivery"),
+	}
+}
+
+// shownHeader is as much of an answer's headers as the delivery log shows: the first by name, each cut short. Cookies are
+// nobody's business.
+func shownHeader(header http.Header) map[string]string {
+	shown := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		if len(shown) == keptHeaders {
+			break
+		}
+		value := strings.Join(header[name], ", ")
+		if name == "Set-Cookie" || len(name) > keptName {
+			continue
+		}
+		// What is cut in the middle of a letter is no text any more.
+		shown[name] = strings.ToValidUTF8(value[:min(len(value), keptValue)], "")
+	}
+	if len(shown) == 0 {
+		return nil
+	}
+	return shown
 }
 
 func failureOf(err error) webhook.Failure {

@@ -36,6 +36,8 @@ func main() {
 const usage = `usage: ctl -outputs FILE COMMAND [flags]
 
   organisation create -name NAME [-plan free|paid] [-website URL] [-privacy URL] [-logo URL]
+                      [-email ADDRESS ...]
+  organisation emails -org ID [-email ADDRESS ...]
   organisation list
   credential create   -org ID -mode test|live -redirect URI [-redirect URI ...] [-origin ORIGIN ...]
   credential add-key  -public-id ID
@@ -63,6 +65,7 @@ func commands(input io.Reader) map[string]command {
 	return map[string]command{
 		"organisation create": createOrganisation,
 		"organisation list":   listOrganisations,
+		"organisation emails": setEmails,
 		"credential create":   createCredential,
 		"credential add-key":  addKey,
 		"credential revoke":   revokeKeys,

@@ -128,6 +128,9 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-plan", "paid")["id"].(string)
+	if got := done("organisation", "emails", "-org", id, "-email", "ops@app.example", "-email", "on-call@app.example")["emails"]; got != 2.0 {
+		t.Errorf("%v addresses are stored, want 2", got)
+	}
 	credential := done("credential", "create", "-org", id, "-mode", "test", "-redirect", "https://app.example/return")
 	publicID, _ := credential["public_id"].(string)
 	if key, _ := credential["private_key"].(string); !strings.HasPrefix(publicID, "public_test_") || !strings.HasPrefix(key, "private_test_") {
@@ -170,6 +173,9 @@ func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
 		{"organisation", "create"},
 		{"organisation", "create", "-name", "X", "-plan", "gold"},
 		{"organisation", "create", "-name", "X", "-website", "http://plain.example"},
+		{"organisation", "create", "-name", "X", "-email", "nobody"},
+		{"organisation", "create", "-name", "X", "-email", "Alder <ops@app.example>"},
+		{"organisation", "emails", "-org", unknown, "-email", "ops@app.example"},
 		{"credential", "create", "-org", "nobody", "-redirect", "https://app.example/return"},
 		{"credential", "create", "-org", unknown, "-redirect", "https://app.example/return"},
 		{"credential", "create", "-org", unknown, "-mode", "live", "-redirect", "http://127.0.0.1/return"},

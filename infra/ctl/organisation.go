@@ -18,12 +18,29 @@ func createOrganisation(ctx context.Context, o *operator.Operator, args []string
 	flags.StringVar(&made.PrivacyPolicyURI, "privacy", "", "https URL")
 	flags.StringVar(&made.LogoURI, "logo", "", "https URL")
 	plan := flags.String("plan", string(org.Free), "free or paid")
+	var emails texts
+	flags.Var(&emails, "email", "where notices go, may be repeated")
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
-	made.Plan = org.Plan(*plan)
+	made.Plan, made.Emails = org.Plan(*plan), emails
 	made, err := o.CreateOrganisation(ctx, made)
 	return map[string]any{"id": made.ID, "name": made.Name, "plan": made.Plan}, err
+}
+
+func setEmails(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("organisation emails", flag.ContinueOnError)
+	tenantOf := tenantFlags(flags)
+	var emails texts
+	flags.Var(&emails, "email", "where notices go, may be repeated; none for nowhere")
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	tenant, err := tenantOf()
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"org": tenant.OrgID, "emails": len(emails)}, o.SetEmails(ctx, tenant, emails)
 }
 
 func listOrganisations(ctx context.Context, o *operator.Operator, _ []string) (any, error) {

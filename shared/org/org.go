@@ -58,8 +58,14 @@ type Organisation struct {
 	WebsiteURI       string
 	Plan             Plan
 	Status           Status
+	Emails           []string // where notices go, such as that a webhook fails; GET /bridge/org does not show them
 	CreatedAt        time.Time
 	Rev              int64 // compare-and-swap revision
+}
+
+// Tenants are the organisation in either mode.
+func (o Organisation) Tenants() [2]Tenant {
+	return [2]Tenant{{Mode: Test, OrgID: o.ID}, {Mode: Live, OrgID: o.ID}}
 }
 
 // Credential is one API key pair of a tenant: a public id, up to two live private keys, and what browsers that use

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/shared/due"
@@ -40,13 +39,21 @@ func (q Queue) NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}, 0)
 }
 
-// NudgeDelivery tells the webhook worker to attempt a delivery after a delay.
-func (q Queue) NudgeDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
-	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}, delay)
+// NudgeDelivery tells the webhook worker to attempt a delivery after a delay. A slow receiver holds up neither other
+// tenants nor the other webhooks of its own.
+func (q Queue) NudgeDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error {
+	return q.send(ctx, due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}, group(tenant)+"-"+subscriptionID, delay)
 }
 
 // Send nudges the worker in charge of the item. A delay is rounded up to whole seconds and cut at 15 minutes.
 func (q Queue) Send(ctx context.Context, i due.Item, delay time.Duration) error {
+	return q.send(ctx, i, group(i.Tenant), delay)
+}
+
+// group names what a standard queue is fair between: a backlog of one group does not hold up the others.
+func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
+
+func (q Queue) send(ctx context.Context, i due.Item, group string, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {
 		return err
@@ -55,8 +62,7 @@ func (q Queue) Send(ctx context.Context, i due.Item, delay time.Duration) error 
 	seconds := (min(max(delay, 0), longestDelay) + time.Second - 1) / time.Second
 	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl: &url, MessageBody: &body, DelaySeconds: int32(seconds),
-		// On a standard queue the group makes it fair: one tenant's backlog does not hold up the others.
-		MessageGroupId: aws.String(string(i.Tenant.Mode) + "-" + i.Tenant.OrgID),
+		MessageGroupId: &group,
 	})
 	if err != nil {
 		return fmt.Errorf("send message: %w", err)

@@ -7,12 +7,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/shared/org"
-	"recordbridge/shared/webhook"
 )
 
-// Control keeps organisations, credentials, subscriptions, endpoints and registrations.
+// Control keeps organisations, credentials, subscriptions with their health, endpoints and registrations.
 type Control struct {
 	DB    DB
 	Table string
@@ -51,25 +51,46 @@ func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organ
 	if err != nil {
 		return org.Organisation{}, err
 	}
-	return org.Organisation{
+	o := org.Organisation{
 		ID: tenant.OrgID, Name: row.text("name"), LogoURI: row.text("logo_uri"),
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
 		CreatedAt: row.time("created_at"), Rev: row.int("rev"),
-	}, nil
+	}
+	return o, row.json("emails", &o.Emails)
 }
 
 // CreateOrganisation stores an organisation in both modes and lists it in the directory; fault.Conflict when it is
 // there already.
 func (s Control) CreateOrganisation(ctx context.Context, o org.Organisation) error {
-	test, live := org.Tenant{Mode: org.Test, OrgID: o.ID}, org.Tenant{Mode: org.Live, OrgID: o.ID}
-	return transact(ctx, s.DB,
-		putNew(s.Table, organisationItem(test, o)), putNew(s.Table, newItem(directoryKey(test))),
-		putNew(s.Table, organisationItem(live, o)), putNew(s.Table, newItem(directoryKey(live))),
-	)
+	writes := make([]types.TransactWriteItem, 0, 4)
+	for _, tenant := range o.Tenants() {
+		row, err := organisationItem(tenant, o)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, putNew(s.Table, row), putNew(s.Table, newItem(directoryKey(tenant))))
+	}
+	return transact(ctx, s.DB, writes...)
 }
 
-func organisationItem(tenant org.Tenant, o org.Organisation) item {
+// SetEmails changes where an organisation's notices go, in both modes; fault.Conflict when there is no such organisation.
+func (s Control) SetEmails(ctx context.Context, o org.Organisation) error {
+	values := item{":one": number(1)}
+	if err := values.setJSON(":emails", o.Emails); err != nil {
+		return err
+	}
+	writes := make([]types.TransactWriteItem, 0, 2)
+	for _, tenant := range o.Tenants() {
+		writes = append(writes, change{
+			table: s.Table, key: organisationKey(tenant), set: "SET emails = :emails, rev = rev + :one", when: "attribute_exists(pk)",
+			values: values,
+		}.write())
+	}
+	return transact(ctx, s.DB, writes...)
+}
+
+func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row := newItem(organisationKey(tenant))
 	row.setText("name", o.Name)
 	row.setText("logo_uri", o.LogoURI)
@@ -79,7 +100,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) item {
 	row.setText("status", string(o.Status))
 	row.setTime("created_at", o.CreatedAt)
 	row.setInt("rev", 1)
-	return row
+	return row, row.setJSON("emails", o.Emails)
 }
 
 // Tenants lists every organisation's tenants, for operators.
@@ -130,46 +151,6 @@ func credentialItem(c org.Credential) (item, error) {
 		return nil, err
 	}
 	return row, row.setJSON("allowed_origins", c.AllowedOrigins)
-}
-
-// Subscriptions implements webhook.Store.
-func (s Control) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
-	rows, err := s.list(ctx, tenant.Key(), subscriptionPrefix)
-	if err != nil {
-		return nil, err
-	}
-	subscriptions := make([]webhook.Subscription, 0, len(rows))
-	for _, row := range rows {
-		sub := webhook.Subscription{
-			ID: row.text("id"), Tenant: tenant, URL: row.text("url"), Disabled: row.flag("disabled"),
-			CreatedAt: row.time("created_at"), Rev: row.int("rev"),
-		}
-		if err := row.json("types", &sub.Types); err != nil {
-			return nil, err
-		}
-		if err := row.json("secrets", &sub.Secrets); err != nil {
-			return nil, err
-		}
-		subscriptions = append(subscriptions, sub)
-	}
-	return subscriptions, nil
-}
-
-// CreateSubscription stores a new subscription.
-func (s Control) CreateSubscription(ctx context.Context, sub webhook.Subscription) error {
-	row := newItem(subscriptionKey(sub.Tenant, sub.ID))
-	row.setText("id", sub.ID)
-	row.setText("url", sub.URL)
-	row.setFlag("disabled", sub.Disabled)
-	row.setTime("created_at", sub.CreatedAt)
-	row.setInt("rev", 1)
-	if err := row.setJSON("types", sub.Types); err != nil {
-		return err
-	}
-	if err := row.setJSON("secrets", sub.Secrets); err != nil {
-		return err
-	}
-	return create(ctx, s.DB, s.Table, row)
 }
 
 // list reads all rows of a partition whose sort key has a prefix.

@@ -50,6 +50,17 @@ func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
 	}
 	wantConflict(t, "creating it again", s.control.CreateOrganisation(t.Context(), want))
 
+	want.Emails, want.Rev = []string{"ops@alder.example"}, want.Rev+1
+	must(t, s.control.SetEmails(t.Context(), want))
+	for _, tenant := range want.Tenants() {
+		got, err := s.control.Organisation(t.Context(), tenant)
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("organisation in %s with addresses (-want +got):\n%s", tenant.Mode, diff)
+		}
+	}
+	wantConflict(t, "addresses of nobody", s.control.SetEmails(t.Context(), org.Organisation{ID: orgB}))
+
 	got, err := s.control.Tenants(t.Context())
 	must(t, err)
 	if diff := cmp.Diff([]org.Tenant{{Mode: org.Live, OrgID: orgA}, {Mode: org.Test, OrgID: orgA}}, got); diff != "" {

@@ -89,14 +89,14 @@ func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
 	must(t, s.work.FanOut(t.Context(), eventOf(tenant, eventID), []webhook.Delivery{deliveryOf(tenant)}))
 	check("fanning out", delivery)
 	d := deliveryOf(tenant)
-	d.Status, d.Attempt, d.NextAt = webhook.Scheduled, 2, minute
-	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 1, At: now}, now.Add(time.Hour)))
+	d.Status, d.Attempt, d.NextAt, d.DueAt = webhook.Scheduled, 2, minute, now.Add(time.Hour)
+	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 1, At: now}))
 	check("a failed attempt", at(delivery, now.Add(time.Hour)))
 	d, err = s.work.ClaimDelivery(t.Context(), tenant, delivID, minute, now.Add(2*time.Minute))
 	must(t, err)
 	check("claiming the second", at(delivery, now.Add(2*time.Minute)))
-	d.Status = webhook.Delivered
-	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 2, At: now}, time.Time{}))
+	d.Status, d.DueAt = webhook.Delivered, time.Time{}
+	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 2, At: now}))
 	check("delivering")
 }
 

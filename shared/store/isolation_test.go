@@ -101,6 +101,13 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		{"ExtendTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			return s.work.ExtendTask(ctx, claimedTask(of), now.Add(time.Hour))
 		}},
+		{"ReportTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.ReportTask(ctx, claimedTask(of), now.Add(time.Hour), eventOf(of, "progress"))
+		}},
+		{"ContinueTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.work.ContinueTask(ctx, claimedTask(of), now.Add(time.Hour))
+			return err
+		}},
 		{"YieldTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			return s.work.YieldTask(ctx, claimedTask(of), now)
 		}},
@@ -130,7 +137,22 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 			return err
 		}},
 		{"SettleDelivery", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.SettleDelivery(ctx, deliveryOf(of), webhook.Attempt{Number: 1, At: now}, time.Time{})
+			return s.work.SettleDelivery(ctx, deliveryOf(of), webhook.Attempt{Number: 1, At: now})
+		}},
+		{"ParkDelivery", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.ParkDelivery(ctx, deliveryOf(of))
+		}},
+		{"SaveSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.control.SaveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
+		}},
+		{"DisableSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.control.DisableSubscription(ctx, of, hookID, webhook.ReasonGone, now)
+		}},
+		{"ClearFailures", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.control.ClearFailures(ctx, of, hookID, now)
+		}},
+		{"ReviseHealth", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.control.ReviseHealth(ctx, of, hookID, webhook.Health{Failures: 1}, webhook.Health{Failures: 1, Warned: 1})
 		}},
 	}
 	s := newStores(t)
@@ -196,4 +218,7 @@ func fillAll(t *testing.T, s stores) {
 	_, err := s.work.ClaimTask(ctx, tenant, taskID, now, now.Add(time.Minute))
 	must(t, err)
 	s.fanOut(t, tenant)
+	must(t, s.control.CreateSubscription(ctx, subscriptionA()))
+	_, err = s.control.CountFailure(ctx, tenant, hookID, now)
+	must(t, err)
 }

@@ -24,8 +24,16 @@ const meta = "META"
 // Control.
 func organisationKey(t org.Tenant) key          { return key{t.Key(), meta} }
 func credentialKey(t org.Tenant, id string) key { return key{t.Key(), "CRED#" + id} }
+
+// Subscriptions have a partition of their own, which the webhook worker may write to.
 func subscriptionKey(t org.Tenant, id string) key {
-	return key{t.Key(), subscriptionPrefix + id}
+	return key{subscriptionsPartition(t), subscriptionPrefix + id}
+}
+func subscriptionsPartition(t org.Tenant) string { return t.Key() + "#HOOKS" }
+
+// healthKey sorts behind its subscription, so that one query reads both.
+func healthKey(t org.Tenant, id string) key {
+	return key{subscriptionsPartition(t), subscriptionPrefix + id + healthSuffix}
 }
 func publicIDKey(id string) key          { return key{"PUB#" + id, meta} }
 func endpointKey(id string) key          { return key{"ENDP#" + id, meta} }
@@ -42,6 +50,7 @@ func registrationKey(place catalog.Place, owner string) key {
 
 const (
 	subscriptionPrefix = "HOOK#"
+	healthSuffix       = "#HEALTH"
 	directoryPartition = "DIR#ORG"
 	// everyone is the sort key of a registration, or of a client's authentication, that is not one tenant's own.
 	everyone = "*"
@@ -75,6 +84,9 @@ func deliveryKey(t org.Tenant, id string) key { return rowKey(t, due.Delivery, i
 func latestKey(t org.Tenant, connection string) key {
 	return key{t.Key() + "#LATEST#" + connection, meta}
 }
+
+// noticeKey is of an e-mail that is to be sent.
+func noticeKey(t org.Tenant, id string) key { return key{t.Key() + "#NOTICE#" + id, meta} }
 
 func attemptLogKey(t org.Tenant, delivery string, claim int64) key {
 	return key{deliveryKey(t, delivery).pk, fmt.Sprintf("ATT#%06d", claim)}

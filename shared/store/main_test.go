@@ -159,7 +159,8 @@ func eventOf(of org.Tenant, id string) webhook.Event {
 func deliveryOf(of org.Tenant) webhook.Delivery {
 	return webhook.Delivery{
 		ID: delivID, Tenant: of, EventID: eventID, SubscriptionID: "s0000000-0000-4000-8000-000000000001",
-		Status: webhook.InFlight, Attempt: 1, Fence: 1, NextAt: now, LeaseUntil: now.Add(time.Minute), CreatedAt: now,
+		Status: webhook.InFlight, Attempt: 1, Fence: 1, Trigger: webhook.ByClock,
+		NextAt: now, LeaseUntil: now.Add(time.Minute), DueAt: now.Add(time.Minute), CreatedAt: now,
 	}
 }
 

@@ -54,21 +54,29 @@ func (s Work) FanOut(ctx context.Context, event webhook.Event, deliveries []webh
 	writes := make([]types.TransactWriteItem, 0, 1+len(deliveries))
 	writes = append(writes, settle.write())
 	for _, d := range deliveries {
-		row := newItem(deliveryKey(d.Tenant, d.ID))
-		row.setText("event_id", d.EventID)
-		row.setText("subscription_id", d.SubscriptionID)
-		row.setText("status", string(d.Status))
-		row.setInt("attempt", int64(d.Attempt))
-		row.setInt("fence", d.Fence)
-		row.setTime("next_at", d.NextAt)
-		row.setTime("lease_until", d.LeaseUntil)
-		row.setTime("created_at", d.CreatedAt)
-		row.setInt("ttl", d.CreatedAt.Add(keepEvents).Unix())
-		row.setDue(d.ID, d.LeaseUntil)
-		row.listed(d.Tenant, "DELIV", d.ID, d.CreatedAt)
-		writes = append(writes, putNew(s.Table, row))
+		writes = append(writes, putNew(s.Table, deliveryItem(d)))
 	}
 	return transact(ctx, s.DB, writes...)
+}
+
+func deliveryItem(d webhook.Delivery) item {
+	row := newItem(deliveryKey(d.Tenant, d.ID))
+	row.setText("event_id", d.EventID)
+	row.setText("subscription_id", d.SubscriptionID)
+	row.setText("status", string(d.Status))
+	row.setInt("attempt", int64(d.Attempt))
+	row.setInt("fence", d.Fence)
+	row.setText("attempt_trigger", string(d.Trigger))
+	row.setTime("next_at", d.NextAt)
+	row.setFlag("paced", d.Paced)
+	row.setTime("lease_until", d.LeaseUntil)
+	row.setTime("created_at", d.CreatedAt)
+	row.setInt("ttl", d.CreatedAt.Add(keepEvents).Unix())
+	if !d.DueAt.IsZero() {
+		row.setDue(d.ID, d.DueAt)
+	}
+	row.listed(d.Tenant, "DELIV", d.ID, d.CreatedAt)
+	return row
 }
 
 // ClaimDelivery implements webhook.Store.
@@ -87,37 +95,68 @@ func (s Work) ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, n
 	if err != nil {
 		return webhook.Delivery{}, err
 	}
+	return deliveryOf(tenant, id, row), nil
+}
+
+func deliveryOf(tenant org.Tenant, id string, row item) webhook.Delivery {
 	return webhook.Delivery{
 		ID: id, Tenant: tenant, EventID: row.text("event_id"), SubscriptionID: row.text("subscription_id"),
 		Status: webhook.DeliveryStatus(row.text("status")), Attempt: int(row.int("attempt")), Fence: row.int("fence"),
-		NextAt: row.time("next_at"), LeaseUntil: row.time("lease_until"), CreatedAt: row.time("created_at"),
-	}, nil
+		Trigger: webhook.Trigger(row.text("attempt_trigger")), NextAt: row.time("next_at"), Paced: row.flag("paced"),
+		LeaseUntil: row.time("lease_until"), DueAt: row.time("due_at"), CreatedAt: row.time("created_at"),
+	}
 }
 
 // SettleDelivery implements webhook.Store.
-func (s Work) SettleDelivery(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt, dueAt time.Time) error {
-	c := change{
-		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
-		set:  "SET #status = :status, attempt = :attempt, next_at = :next",
-		when: "fence = :fence AND #status = :inflight", names: map[string]string{"#status": "status"},
-		values: item{
-			":status": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":next": moment(d.NextAt),
-			":fence": number(d.Fence), ":inflight": text(string(webhook.InFlight)),
-		},
-	}
-	if dueAt.IsZero() {
-		c.set += " REMOVE lease_until, due_shard, due_at"
-	} else {
-		c.set += ", due_at = :due REMOVE lease_until"
-		c.values[":due"] = moment(dueAt)
-	}
+func (s Work) SettleDelivery(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt) error {
 	log := newItem(attemptLogKey(d.Tenant, d.ID, d.Fence))
 	log.setInt("attempt", int64(attempt.Number))
+	log.setText("attempt_trigger", string(attempt.Trigger))
 	log.setTime("at", attempt.At)
 	log.setInt("latency_ms", attempt.Latency.Milliseconds())
 	log.setInt("http_status", int64(attempt.Status))
 	log.setText("failure", string(attempt.Failure))
-	log.setBytes("response", attempt.Body)
+	log.setBytes("response", attempt.SealedBody)
 	log.setInt("ttl", attempt.At.Add(keepEvents).Unix())
-	return transact(ctx, s.DB, c.write(), putNew(s.Table, log))
+	if err := log.setHeaders("request_header", attempt.RequestHeader); err != nil {
+		return err
+	}
+	if err := log.setHeaders("response_header", attempt.ResponseHeader); err != nil {
+		return err
+	}
+	return transact(ctx, s.DB, s.unclaim(d).write(), putNew(s.Table, log))
+}
+
+func (r item) setHeaders(name string, header map[string]string) error {
+	if len(header) == 0 {
+		return nil
+	}
+	return r.setJSON(name, header)
+}
+
+// ParkDelivery implements webhook.Store.
+func (s Work) ParkDelivery(ctx context.Context, d webhook.Delivery) error {
+	_, err := update(ctx, s.DB, s.unclaim(d))
+	return err
+}
+
+// unclaim ends the claim of a delivery and stores what the claimant has made of it.
+func (s Work) unclaim(d webhook.Delivery) change {
+	c := change{
+		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
+		set:  "SET #status = :status, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced",
+		when: "fence = :fence AND #status = :inflight", names: map[string]string{"#status": "status"},
+		values: item{
+			":status": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":next": moment(d.NextAt),
+			":trigger": text(string(d.Trigger)), ":paced": &types.AttributeValueMemberBOOL{Value: d.Paced},
+			":fence": number(d.Fence), ":inflight": text(string(webhook.InFlight)),
+		},
+	}
+	if d.DueAt.IsZero() {
+		c.set += " REMOVE lease_until, due_shard, due_at"
+	} else {
+		c.set += ", due_at = :due REMOVE lease_until"
+		c.values[":due"] = moment(d.DueAt)
+	}
+	return c
 }

@@ -77,8 +77,8 @@ func TestAScheduledDeliveryIsClaimedWhenDueByOneWorker(t *testing.T) {
 	s := newStores(t)
 	d := s.fanOut(t, tenant)
 	next := now.Add(5 * time.Minute)
-	d.Status, d.Attempt, d.NextAt = webhook.Scheduled, 2, next
-	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 1, At: now, Status: 503}, next.Add(30*time.Second)))
+	d.Status, d.Attempt, d.NextAt, d.DueAt = webhook.Scheduled, 2, next, next.Add(30*time.Second)
+	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 1, At: now, Status: 503}))
 
 	_, err := s.work.ClaimDelivery(t.Context(), tenant, delivID, next.Add(-time.Microsecond), next.Add(time.Minute))
 	wantConflict(t, "a claim before it is due", err)
@@ -88,7 +88,7 @@ func TestAScheduledDeliveryIsClaimedWhenDueByOneWorker(t *testing.T) {
 			return err
 		}
 		want := d
-		want.Status, want.Fence, want.LeaseUntil = webhook.InFlight, 2, next.Add(time.Minute)
+		want.Status, want.Fence, want.LeaseUntil, want.DueAt = webhook.InFlight, 2, next.Add(time.Minute), next.Add(time.Minute)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("claimed delivery (-want +got):\n%s", diff)
 		}
@@ -110,15 +110,18 @@ func TestAnOldClaimSettlesNothing(t *testing.T) {
 	}
 
 	before := s.writes.Load()
-	old.Status = webhook.Delivered
-	wantConflict(t, "the old claim", s.work.SettleDelivery(t.Context(), old, webhook.Attempt{Number: 1, At: later}, time.Time{}))
+	old.Status, old.DueAt = webhook.Delivered, time.Time{}
+	wantConflict(t, "the old claim", s.work.SettleDelivery(t.Context(), old, webhook.Attempt{Number: 1, At: later}))
 	if after := s.writes.Load(); after != before {
 		t.Errorf("an old claim changed rows: %d writes", after-before)
 	}
-	current.Status = webhook.Delivered
-	attempt := webhook.Attempt{Number: 1, At: later, Latency: 120 * time.Millisecond, Status: 200, Body: []byte("ok")}
-	must(t, s.work.SettleDelivery(t.Context(), current, attempt, time.Time{}))
-	wantConflict(t, "settling twice", s.work.SettleDelivery(t.Context(), current, attempt, time.Time{}))
+	current.Status, current.DueAt = webhook.Delivered, time.Time{}
+	attempt := webhook.Attempt{
+		Number: 1, Trigger: webhook.ByHand, At: later, Latency: 120 * time.Millisecond, Status: 200, SealedBody: []byte("sealed"),
+		RequestHeader: map[string]string{"Webhook-Id": "e"}, ResponseHeader: map[string]string{"Server": "s"},
+	}
+	must(t, s.work.SettleDelivery(t.Context(), current, attempt))
+	wantConflict(t, "settling twice", s.work.SettleDelivery(t.Context(), current, attempt))
 	_, err = s.work.ClaimDelivery(t.Context(), tenant, delivID, later.Add(time.Hour), later.Add(2*time.Hour))
 	wantConflict(t, "a claim of a delivered one", err)
 
@@ -133,7 +136,8 @@ func TestAnOldClaimSettlesNothing(t *testing.T) {
 	must(t, err)
 	want := []map[string]any{{
 		"pk": tenant.Key() + "#DELIV#" + delivID, "sk": "ATT#000002", "attempt": "number 1", "at": "2026-03-04T05:07:08.123456Z",
-		"latency_ms": "number 120", "http_status": "number 200", "response": []byte("ok"), "ttl": "number 1773896828",
+		"latency_ms": "number 120", "http_status": "number 200", "response": []byte("sealed"), "ttl": "number 1773896828",
+		"attempt_trigger": "manual", "request_header": `{"Webhook-Id":"e"}`, "response_header": `{"Server":"s"}`,
 	}}
 	got := make([]map[string]any, 0, len(log.Items))
 	for _, row := range log.Items {

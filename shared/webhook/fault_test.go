@@ -51,7 +51,9 @@ func TestOurOwnFaultUsesUpNoAttempt(t *testing.T) {
 					t.Error("an attempt was made while the lease was alive")
 				}
 				sleepUntil(rows[0].At.Add(time.Second))
-				w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: http.StatusBadGateway}, nil }
+				w.answer = func(string, int) (webhook.Answer, error) {
+					return webhook.Answer{Status: http.StatusInternalServerError}, nil
+				}
 				must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
 				if want := []nudge{{id: rows[0].ID, delay: 5 * time.Second}}; !slices.Equal(w.nudges, want) {
 					t.Errorf("nudges = %v, want %v: the wait after the first attempt", w.nudges, want)

@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"slices"
 	"sync"
@@ -95,7 +96,7 @@ func (w *world) Post(_ context.Context, url string, header map[string]string, bo
 }
 
 // NudgeDelivery implements webhook.Nudger.
-func (w *world) NudgeDelivery(_ context.Context, _ org.Tenant, id string, delay time.Duration) error {
+func (w *world) NudgeDelivery(_ context.Context, _ org.Tenant, id, _ string, delay time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.nudges = append(w.nudges, nudge{id: id, delay: delay})
@@ -109,8 +110,8 @@ func (w *world) restart() {
 
 func (w *world) worker() webhook.Worker {
 	return webhook.Worker{
-		Store: w.store, Secrets: w.sealer, Poster: w, Nudger: w, Now: time.Now,
-		Luck: func() float64 { return w.luck }, Lease: lease,
+		Store: w.store, Conditions: w.store, Notices: w.store, Secrets: w.sealer, Poster: w, Nudger: w, Pacer: &webhook.Pacer{},
+		Now: time.Now, Luck: func() float64 { return w.luck }, Lease: lease,
 	}
 }
 
@@ -139,6 +140,32 @@ func (w *world) subscribe(t *testing.T, id string, secrets ...signing) webhook.S
 	}
 	must(t, w.store.CreateSubscription(t.Context(), s))
 	return s
+}
+
+func (w *world) editor() webhook.Editor {
+	return webhook.Editor{Vault: w.sealer, Random: rand.Reader, Now: time.Now}
+}
+
+// create stores a subscription to all types as operators make it.
+func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
+	t.Helper()
+	d.ID, d.Tenant, d.URL = "s1", tenant, "https://s1.example/hook"
+	s, _, err := w.editor().Create(t.Context(), d)
+	must(t, err)
+	must(t, w.store.CreateSubscription(t.Context(), s))
+	s.Rev = 1
+	return s
+}
+
+// subscription reads the one subscription there is.
+func (w *world) subscription(t *testing.T) webhook.Subscription {
+	t.Helper()
+	all, err := w.store.Subscriptions(t.Context(), tenant)
+	must(t, err)
+	if len(all) != 1 {
+		t.Fatalf("%d subscriptions, want 1", len(all))
+	}
+	return all[0]
 }
 
 type signing struct {

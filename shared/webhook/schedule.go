@@ -10,15 +10,31 @@ func delays() [10]time.Duration {
 	}
 }
 
-// jitter is how far a delay may be off, to either side, so that many failures do not come back at one moment.
-const jitter = 0.2
+const (
+	// jitter is how far a delay may be off, to either side, so that many failures do not come back at one moment.
+	jitter = 0.2
+	// restFor is the least that a receiver gets that is overloaded or slow (Standard Webhooks 1.0).
+	restFor = time.Minute
+	// mostAsked is how many times the step a receiver may ask us to wait (decisions section 6).
+	mostAsked = 2
+)
 
-// nextDelay returns the wait before attempt number next, spread by luck in [0, 1); ok is false after the last one.
-func nextDelay(next int, luck float64) (wait time.Duration, ok bool) {
+// nextDelay returns the wait before attempt number next after an answer that came at now, spread by luck in [0, 1); ok is
+// false after the last one. A Retry-After is kept exactly where it is between one and two steps.
+func nextDelay(next int, answer Answer, now time.Time, luck float64) (wait time.Duration, ok bool) {
 	all := delays()
 	if next > len(all) {
 		return 0, false
 	}
-	base := float64(all[next-1])
-	return time.Duration(base * (1 - jitter + 2*jitter*luck)), true
+	step := all[next-1]
+	wait = scaled(step, 1-jitter+2*jitter*luck)
+	if asked, isAsked := answer.retryAfter(now); isAsked {
+		wait = min(max(asked, step), mostAsked*step)
+	}
+	if answer.needsRest() {
+		wait = max(wait, scaled(restFor, 1+jitter*luck))
+	}
+	return wait, true
 }
+
+func scaled(d time.Duration, factor float64) time.Duration { return time.Duration(float64(d) * factor) }

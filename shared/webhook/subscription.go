@@ -1,36 +1,36 @@
 package webhook
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"fmt"
-	"io"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
 )
 
-// SecretPurpose stands in the encryption context of sealed webhook secrets.
+// SecretPurpose stands in the encryption context of what is sealed of a subscription.
 const SecretPurpose = "webhook-secret"
 
 // Subscription is one webhook of an organisation in one mode.
 type Subscription struct {
-	ID        string // UUID
-	Tenant    org.Tenant
-	URL       string
-	Types     []Type
-	Secrets   []SealedSecret // newest first; an older one still signs until it expires
-	Disabled  bool
-	CreatedAt time.Time
-	Rev       int64
+	ID      string // UUID
+	Tenant  org.Tenant
+	URL     string
+	Types   []Type
+	Secrets []SealedSecret // newest first; an older one still signs until it expires
+	// Private is what else nobody may see, sealed as one: the ed25519 key, the values of the headers, the log's key.
+	Private     []byte
+	PublicKey   string   // "whpk_…" of the ed25519 key; empty without one
+	HeaderNames []string // of the headers that are sent besides ours
+	Rate        int      // attempts per second; 0 means defaultRate
+	Disabled    bool
+	DisabledAt  time.Time
+	DisabledFor Reason
+	CreatedAt   time.Time
+	Rev         int64
+	Health      Health // read with the subscription, stored beside it
 }
 
 // SealedSecret is a signing secret, sealed under the key for webhook secrets and bound to its subscription.
@@ -39,8 +39,23 @@ type SealedSecret struct {
 	ExpiresAt time.Time // zero for the current one
 }
 
-// Wants reports whether the subscription receives events of t now.
-func (s Subscription) Wants(t Type) bool { return !s.Disabled && slices.Contains(s.Types, t) }
+func (s SealedSecret) isLive(now time.Time) bool {
+	return s.ExpiresAt.IsZero() || now.Before(s.ExpiresAt)
+}
+
+// has reports whether the subscription is for events of t.
+func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
+
+// defaultRate is how many attempts a second an endpoint gets that nothing else was agreed for (serverless notes 1.3).
+const defaultRate = 50
+
+// interval is the time that one attempt takes up of the endpoint's rate.
+func (s Subscription) interval() time.Duration {
+	if s.Rate <= 0 {
+		return time.Second / defaultRate
+	}
+	return time.Second / time.Duration(s.Rate)
+}
 
 // SecretBinding is what a sealed secret of the subscription is bound to.
 func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key() + "|" + s.ID }
@@ -58,55 +73,6 @@ func CheckURL(mode org.Mode, text string) error {
 		return fault.BadRequest("A webhook URL must use https; http only for a loopback address in test mode.")
 	}
 	return nil
-}
-
-const (
-	secretPrefix = "whsec_"
-	secretBytes  = 32
-)
-
-// NewSecret makes a signing secret: "whsec_" and 32 random bytes in padded standard base64 (Standard Webhooks 1.0).
-func NewSecret(random io.Reader) (secret.Text, error) {
-	key := make([]byte, secretBytes)
-	if _, err := io.ReadFull(random, key); err != nil {
-		return secret.Text{}, fmt.Errorf("random bytes for a webhook secret: %w", err)
-	}
-	return secret.New(secretPrefix + base64.StdEncoding.EncodeToString(key)), nil
-}
-
-// sign returns the value of the webhook-signature header: one v1 entry per secret, separated by spaces (Standard
-// Webhooks 1.0, "Signature scheme").
-func sign(secrets []secret.Text, eventID string, at time.Time, body []byte) (string, error) {
-	entries := make([]string, 0, len(secrets))
-	for _, text := range secrets {
-		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text.Reveal(), secretPrefix))
-		if err != nil || len(key) == 0 {
-			return "", fault.New(fault.Internal, fault.CodeServerError, "A webhook secret is damaged.")
-		}
-		mac := hmac.New(sha256.New, key)
-		fmt.Fprintf(mac, "%s.%d.", eventID, at.Unix())
-		mac.Write(body)
-		entries = append(entries, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-	}
-	return strings.Join(entries, " "), nil
-}
-
-// headers are the headers of one attempt.
-func headers(secrets []secret.Text, event Event, at time.Time) (map[string]string, error) {
-	if len(secrets) == 0 {
-		return nil, fault.New(fault.Internal, fault.CodeServerError, "A webhook has no secret to sign with.")
-	}
-	signature, err := sign(secrets, event.ID, at, event.Body)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{
-		"Content-Type":      "application/json",
-		"User-Agent":        "Recordbridge-Webhooks/1.0",
-		"Webhook-Id":        event.ID,
-		"Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10),
-		"Webhook-Signature": signature,
-	}, nil
 }
 
 // deliveryID is the same for the same event and subscription, so a fan-out done twice makes the same rows.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
 )
 
 const (
@@ -25,13 +25,24 @@ const (
 
 // Worker delivers events. Its methods are safe to repeat: a duplicate or late call finds nothing to claim.
 type Worker struct {
-	Store   Store
-	Secrets Opener
-	Poster  Poster
-	Nudger  Nudger
-	Now     func() time.Time
-	Luck    func() float64 // in [0, 1), for jitter
-	Lease   time.Duration  // longer than a POST may take
+	Store      Store
+	Conditions Conditions
+	Notices    Notices
+	Secrets    Opener
+	Poster     Poster
+	Nudger     Nudger
+	Pacer      *Pacer
+	Now        func() time.Time
+	Luck       func() float64 // in [0, 1), for jitter
+	Lease      time.Duration  // longer than a POST may take
+}
+
+// errand is one delivery with all that is needed to attempt it.
+type errand struct {
+	event        Event
+	subscription Subscription
+	delivery     Delivery
+	isProbe      bool // the breaker of the subscription is open but for this attempt
 }
 
 // DeliverEvent makes the deliveries of an event and attempts each for the first time. The error is our own fault.
@@ -47,20 +58,18 @@ func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) 
 	if err != nil {
 		return fmt.Errorf("list subscriptions: %w", err)
 	}
-	now := w.Now()
-	var deliveries []Delivery
-	var receivers []Subscription
+	var errands []errand
 	for _, s := range subscriptions {
-		if !s.Wants(event.Type) {
+		if !s.has(event.Type) {
 			continue
 		}
-		receivers = append(receivers, s)
-		deliveries = append(deliveries, Delivery{
-			ID: deliveryID(event, s), Tenant: tenant, EventID: event.ID, SubscriptionID: s.ID,
-			Status: InFlight, Attempt: 1, Fence: 1, NextAt: now, LeaseUntil: now.Add(w.Lease), CreatedAt: now,
-		})
+		e, err := w.first(ctx, event, s)
+		if err != nil {
+			return err
+		}
+		errands = append(errands, e)
 	}
-	if err := w.Store.FanOut(ctx, event, deliveries); err != nil {
+	if err := w.Store.FanOut(ctx, event, deliveriesOf(errands)); err != nil {
 		if errors.Is(err, fault.Conflict) {
 			return nil
 		}
@@ -68,10 +77,45 @@ func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) 
 	}
 	var posts errgroup.Group
 	posts.SetLimit(parallelPosts)
-	for i, d := range deliveries {
-		posts.Go(func() error { return w.attempt(ctx, event, receivers[i], d) })
+	for _, e := range errands {
+		posts.Go(func() error { return w.begin(ctx, e) })
 	}
-	return posts.Wait() //nolint:wrapcheck // attempt's errors come with their context
+	return posts.Wait() //nolint:wrapcheck // begin's errors come with their context
+}
+
+// first makes the delivery of an event to a subscription: in flight, held, or scheduled where it has to wait.
+func (w Worker) first(ctx context.Context, event Event, s Subscription) (errand, error) {
+	now := w.Now()
+	e := errand{event: event, subscription: s, delivery: Delivery{
+		ID: deliveryID(event, s), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
+		Status: InFlight, Attempt: 1, Fence: 1, Trigger: ByClock,
+		NextAt: now, LeaseUntil: now.Add(w.Lease), DueAt: now.Add(w.Lease), CreatedAt: now,
+	}}
+	if s.Disabled {
+		e.delivery.hold()
+		return e, nil
+	}
+	return w.admit(ctx, e)
+}
+
+func deliveriesOf(errands []errand) []Delivery {
+	deliveries := make([]Delivery, len(errands))
+	for i, e := range errands {
+		deliveries[i] = e.delivery
+	}
+	return deliveries
+}
+
+// begin does what is to be done at once for a delivery that was just made.
+func (w Worker) begin(ctx context.Context, e errand) error {
+	switch e.delivery.Status {
+	case InFlight:
+		return w.attempt(ctx, e)
+	case Scheduled:
+		return w.nudge(ctx, e.delivery)
+	case Delivered, Exhausted, Held:
+	}
+	return nil
 }
 
 // RetryDelivery makes the attempt of a delivery that is due. The error is our own fault.
@@ -92,92 +136,67 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 	if err != nil {
 		return fmt.Errorf("list subscriptions: %w", err)
 	}
-	for _, s := range subscriptions {
-		if s.ID == d.SubscriptionID && s.Wants(event.Type) {
-			return w.attempt(ctx, event, s, d)
+	i := slices.IndexFunc(subscriptions, func(s Subscription) bool { return s.ID == d.SubscriptionID && s.has(event.Type) })
+	if i < 0 {
+		// The subscription was removed or narrowed since: nobody is to be called any more.
+		d.end(Exhausted)
+		return w.settle(ctx, d, Attempt{Number: d.Attempt, Trigger: d.Trigger, At: now, Failure: Unsubscribed})
+	}
+	e := errand{event: event, subscription: subscriptions[i], delivery: d}
+	if e.subscription.Disabled {
+		e.delivery.hold()
+		return w.park(ctx, e.delivery)
+	}
+	if e, err = w.admit(ctx, e); err != nil {
+		return err
+	}
+	if e.delivery.Status == Scheduled {
+		if err := w.park(ctx, e.delivery); err != nil {
+			return err
 		}
+		return w.nudge(ctx, e.delivery)
 	}
-	// The subscription was removed, switched off or narrowed since: nobody is to be called any more.
-	d.Status = Exhausted
-	return w.settle(ctx, d, Attempt{Number: d.Attempt, At: now, Failure: Unsubscribed}, time.Time{})
+	return w.attempt(ctx, e)
 }
 
-func (w Worker) attempt(ctx context.Context, event Event, s Subscription, d Delivery) error {
-	secrets, err := w.openSecrets(ctx, s)
-	if err != nil {
-		return err
+// end puts a delivery into a state in which nobody looks at it any more.
+func (d *Delivery) end(status DeliveryStatus) { d.Status, d.DueAt = status, time.Time{} }
+
+// hold keeps a delivery to a disabled subscription for a replay.
+func (d *Delivery) hold() { d.end(Held) }
+
+// schedule makes the attempt that is next wait until at.
+func (d *Delivery) schedule(now, at time.Time) {
+	d.Status, d.NextAt, d.DueAt = Scheduled, at, at
+	if at.Sub(now) <= longestNudge {
+		d.DueAt = at.Add(sweepGrace)
 	}
-	started := w.Now()
-	header, err := headers(secrets, event, started)
-	if err != nil {
-		return err
-	}
-	answer, err := w.Poster.Post(ctx, s.URL, header, event.Body)
-	if err != nil {
-		return fmt.Errorf("post webhook: %w", err)
-	}
-	ended := w.Now()
-	record := Attempt{
-		Number: d.Attempt, At: started, Latency: ended.Sub(started),
-		Status: answer.Status, Failure: answer.failure(), Body: answer.Body,
-	}
-	if record.Failure == "" {
-		d.Status = Delivered
-		return w.settle(ctx, d, record, time.Time{})
-	}
-	return w.scheduleNext(ctx, d, record, ended)
 }
 
-func (a Answer) failure() Failure {
-	if a.Failure == "" && (a.Status < 200 || a.Status > 299) {
-		return FailedStatus
-	}
-	return a.Failure
-}
-
-func (w Worker) scheduleNext(ctx context.Context, d Delivery, record Attempt, now time.Time) error {
-	wait, more := nextDelay(d.Attempt+1, w.Luck())
-	if !more || record.Failure == FailedBlocked {
-		d.Status = Exhausted
-		return w.settle(ctx, d, record, time.Time{})
-	}
-	d.Status, d.Attempt, d.NextAt = Scheduled, d.Attempt+1, now.Add(wait)
-	due := d.NextAt
-	if wait <= longestNudge {
-		due = due.Add(sweepGrace)
-	}
-	if err := w.settle(ctx, d, record, due); err != nil {
-		return err
-	}
+// nudge has a delivery looked at in time. One that has to wait longer than a message can is left to the sweeper.
+func (w Worker) nudge(ctx context.Context, d Delivery) error {
+	wait := d.NextAt.Sub(w.Now())
 	if wait > longestNudge {
 		return nil
 	}
-	if err := w.Nudger.NudgeDelivery(ctx, d.Tenant, d.ID, wait); err != nil {
+	if err := w.Nudger.NudgeDelivery(ctx, d.Tenant, d.ID, d.SubscriptionID, wait); err != nil {
 		return fmt.Errorf("nudge delivery: %w", err)
 	}
 	return nil
 }
 
-func (w Worker) settle(ctx context.Context, d Delivery, record Attempt, due time.Time) error {
+func (w Worker) settle(ctx context.Context, d Delivery, record Attempt) error {
 	// The POST has happened; a deadline that passes now must not hide what came of it.
-	err := w.Store.SettleDelivery(context.WithoutCancel(ctx), d, record, due)
+	err := w.Store.SettleDelivery(context.WithoutCancel(ctx), d, record)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("settle delivery: %w", err)
 	}
 	return nil
 }
 
-func (w Worker) openSecrets(ctx context.Context, s Subscription) ([]secret.Text, error) {
-	var opened []secret.Text
-	for _, sealed := range s.Secrets {
-		if !sealed.ExpiresAt.IsZero() && !w.Now().Before(sealed.ExpiresAt) {
-			continue
-		}
-		plain, err := w.Secrets.Open(ctx, s.Tenant, s.SecretBinding(), sealed.Sealed)
-		if err != nil {
-			return nil, fmt.Errorf("open webhook secret: %w", err)
-		}
-		opened = append(opened, secret.New(string(plain)))
+func (w Worker) park(ctx context.Context, d Delivery) error {
+	if err := w.Store.ParkDelivery(ctx, d); err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("park delivery: %w", err)
 	}
-	return opened, nil
+	return nil
 }

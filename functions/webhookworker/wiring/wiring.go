@@ -35,14 +35,16 @@ type Environment struct {
 // Build makes the function. It reads secrets and parameters, once.
 func Build(_ context.Context, env Environment, p config.Process) (lambdarun.SQSHandler, error) {
 	db := dynamodb.NewFromConfig(p.AWS)
+	rows := store.Webhooks{
+		Work:    store.Work{DB: db, Table: env.WorkTable},
+		Control: store.Control{DB: db, Table: env.ControlTable},
+	}
 	worker := webhook.Worker{
-		Store: store.Webhooks{
-			Work:    store.Work{DB: db, Table: env.WorkTable},
-			Control: store.Control{DB: db, Table: env.ControlTable},
-		},
+		Store: rows, Conditions: rows, Notices: rows,
 		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
 		Poster:  webhookworker.Poster{Client: p.HTTP},
 		Nudger:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL},
+		Pacer:   &webhook.Pacer{},
 		Now:     p.Now, Luck: rand.Float64, Lease: env.WorkerLease,
 	}
 	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "webhookworker", Concurrency: 10}

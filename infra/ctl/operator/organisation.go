@@ -2,7 +2,9 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/mail"
 	"net/url"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 const (
 	maxRedirectURIs = 25 // decisions section 7
 	maxLiveKeys     = 2  // decisions section 1: rotation without downtime
+	maxEmails       = 10
 )
 
 // CreateOrganisation makes an active organisation in both modes; its id is chosen here. Errors are fault.Invalid.
@@ -29,11 +32,42 @@ func (o *Operator) CreateOrganisation(ctx context.Context, made org.Organisation
 			return org.Organisation{}, fault.BadRequest("The organisation's addresses must be https URLs.")
 		}
 	}
+	if err := checkEmails(made.Emails); err != nil {
+		return org.Organisation{}, err
+	}
 	made.ID, made.Status, made.CreatedAt = o.NewID(), org.Active, o.Now()
 	if err := o.control.CreateOrganisation(ctx, made); err != nil {
 		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
 	}
 	return made, o.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
+}
+
+// SetEmails changes where an organisation's notices go. Errors are fault.Invalid and fault.NotFound.
+func (o *Operator) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
+	if err := checkEmails(emails); err != nil {
+		return err
+	}
+	err := o.control.SetEmails(ctx, org.Organisation{ID: tenant.OrgID, Emails: emails})
+	if errors.Is(err, fault.Conflict) {
+		return fault.Missing("There is no such organisation.")
+	}
+	if err != nil {
+		return fmt.Errorf("change e-mail addresses: %w", err)
+	}
+	return o.record(ctx, tenant, "organisation.emails_changed", tenant.OrgID)
+}
+
+// checkEmails takes addresses alone, without names, and as many as one e-mail has room for.
+func checkEmails(emails []string) error {
+	if len(emails) > maxEmails {
+		return fault.BadRequest("An organisation has no more than 10 e-mail addresses.")
+	}
+	for _, text := range emails {
+		if parsed, err := mail.ParseAddress(text); err != nil || parsed.Address != text || len(text) > 254 {
+			return fault.BadRequest("An e-mail address is not valid.")
+		}
+	}
+	return nil
 }
 
 // Listed is one organisation in one mode.

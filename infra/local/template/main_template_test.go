@@ -123,13 +123,13 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 		}},
 		Statements: []template.Statement{
 			{
-				Sid: "Control", Actions: []string{"dynamodb:Query"}, Resources: []string{tables + "ControlTable"},
-				Condition: leading("test#*", "live#*"),
+				Sid: "Control", Actions: []string{"dynamodb:Query", "dynamodb:UpdateItem"}, Resources: []string{tables + "ControlTable"},
+				Condition: leading("test#*#HOOKS", "live#*#HOOKS"),
 			},
 			{
 				Sid: "Work", Actions: []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"},
 				Resources: []string{tables + "WorkTable"},
-				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*", "test#*#DELIV#*", "live#*#DELIV#*"),
+				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*", "test#*#DELIV#*", "live#*#DELIV#*", "test#*#NOTICE#*", "live#*#NOTICE#*"),
 			},
 			{
 				Sid: "OpenWebhookSecret", Actions: []string{"kms:Decrypt"},

@@ -1,0 +1,68 @@
+package mail_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/ses"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/shared/mail"
+)
+
+func newSender(t *testing.T) (*aws.Cloud, mail.Sender) {
+	t.Helper()
+	cloud, err := aws.New(aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cloud, mail.Sender{Client: ses.NewFromConfig(cloud.Config("test")), From: "Recordbridge <notices@example.com>"}
+}
+
+func TestAMessageArrivesAsItIs(t *testing.T) {
+	t.Parallel()
+	cloud, sender := newSender(t)
+	to := []string{"ops@alder.example", "on-call@alder.example"}
+	if err := sender.Send(t.Context(), mail.Message{To: to, Subject: "Ähnliches: your webhook", Text: "Line 1\nLine 2 – ü\n"}); err != nil {
+		t.Fatal(err)
+	}
+	sent := cloud.SES().Sent()
+	if len(sent) != 1 {
+		t.Fatalf("%d mails were sent", len(sent))
+	}
+	got := sent[0]
+	if !slices.Equal(got.To, to) || got.From != sender.From || got.Subject != "Ähnliches: your webhook" || got.Text != "Line 1\nLine 2 – ü\n" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestASubjectCannotMakeHeaders(t *testing.T) {
+	t.Parallel()
+	cloud, sender := newSender(t)
+	if err := sender.Send(t.Context(), mail.Message{To: []string{"a@example.com"}, Subject: "Alder\r\nBcc: b@example.com\x7f", Text: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := cloud.SES().Sent()[0]; strings.ContainsAny(got.Subject, "\r\n\x7f") || len(got.To) != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+var errDown = errors.New("down")
+
+// down is an SES that fails.
+type down struct{}
+
+func (down) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
+	return nil, errDown
+}
+
+func TestAFailureIsToldWithoutTheMessage(t *testing.T) {
+	t.Parallel()
+	err := mail.Sender{Client: down{}}.Send(t.Context(), mail.Message{To: []string{"a@example.com"}, Subject: "Alder", Text: "Maple"})
+	if !errors.Is(err, errDown) || strings.Contains(err.Error(), "example.com") || strings.Contains(err.Error(), "Alder") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,208 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// Vault seals and opens what is private to a subscription (kms.Sealer).
+type Vault interface {
+	Opener
+	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
+}
+
+// Editor makes and changes subscriptions; who calls it stores the result. Whatever it changes of what is sealed, it seals
+// everything anew, so that a worker needs one data key for a subscription.
+type Editor struct {
+	Vault  Vault
+	Random io.Reader
+	Now    func() time.Time
+}
+
+// Draft is what a new subscription is to be.
+type Draft struct {
+	ID         string // UUID
+	Tenant     org.Tenant
+	URL        string
+	Optional   []Type            // besides the required types
+	SigningKey bool              // sign with an ed25519 key as well
+	Headers    map[string]string // sent with every attempt; the values are secrets
+	Rate       int               // attempts per second; 0 for the default
+}
+
+const (
+	// secretOverlap is how long an old secret goes on to sign (decisions section 6).
+	secretOverlap = 24 * time.Hour
+	// maxOldSecrets bounds the old secrets that sign at the same time (serverless notes section 1.2).
+	maxOldSecrets = 10
+	// maxRate is more than any endpoint is sent.
+	maxRate = 1000
+)
+
+// Create makes a subscription and its signing secret, which can never be shown again. Errors are fault.Invalid.
+func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text, error) {
+	if err := CheckURL(d.Tenant.Mode, d.URL); err != nil {
+		return Subscription{}, secret.Text{}, err
+	}
+	own, err := checkHeaders(d.Headers)
+	if err != nil {
+		return Subscription{}, secret.Text{}, err
+	}
+	if d.Rate < 0 || d.Rate > maxRate {
+		return Subscription{}, secret.Text{}, fault.BadRequest("A webhook's rate is from 1 to 1000 attempts per second.")
+	}
+	s := Subscription{
+		ID: d.ID, Tenant: d.Tenant, URL: d.URL, Rate: d.Rate, HeaderNames: slices.Sorted(maps.Keys(own)), CreatedAt: e.Now(),
+	}
+	s = s.WithTypes(d.Optional)
+	k := keys{private: private{Headers: own}}
+	if d.SigningKey {
+		if k.private.SigningKey, s.PublicKey, err = newSigningKey(e.Random); err != nil {
+			return Subscription{}, secret.Text{}, err
+		}
+	}
+	fresh, err := NewSecret(e.Random)
+	if err != nil {
+		return Subscription{}, secret.Text{}, err
+	}
+	k.secrets, s.Secrets = []secret.Text{fresh}, make([]SealedSecret, 1)
+	s, err = e.seal(ctx, s, k)
+	return s, fresh, err
+}
+
+// Rotate gives the subscription a new signing secret. The one before goes on to sign for 24 hours; with atOnce, every
+// older one ends now, as it has to when it has leaked. Errors are fault.Conflict, with too many old ones.
+func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscription, secret.Text, error) {
+	now := e.Now()
+	k, err := s.open(ctx, e.Vault, now)
+	if err != nil {
+		return Subscription{}, secret.Text{}, err
+	}
+	fresh, err := NewSecret(e.Random)
+	if err != nil {
+		return Subscription{}, secret.Text{}, err
+	}
+	rotated := s
+	rotated.Secrets = []SealedSecret{{}}
+	if atOnce {
+		k.secrets = nil
+	}
+	k.secrets = append([]secret.Text{fresh}, k.secrets...)
+	for _, old := range s.Secrets {
+		if atOnce || !old.isLive(now) {
+			continue
+		}
+		if old.ExpiresAt.IsZero() {
+			old.ExpiresAt = now.Add(secretOverlap)
+		}
+		rotated.Secrets = append(rotated.Secrets, old)
+	}
+	if len(rotated.Secrets) > 1+maxOldSecrets {
+		return Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest,
+			"Ten old secrets are in use already; wait until one has ended.")
+	}
+	rotated, err = e.seal(ctx, rotated, k)
+	return rotated, fresh, err
+}
+
+// WithTypes returns the subscription with the required event types and those of optional.
+func (s Subscription) WithTypes(optional []Type) Subscription {
+	s.Types = Required()
+	for _, t := range optional {
+		if !s.has(t) {
+			s.Types = append(s.Types, t)
+		}
+	}
+	return s
+}
+
+// seal seals everything of a subscription; s.Secrets has a place for each secret of k. One that has no log key yet gets it.
+func (e Editor) seal(ctx context.Context, s Subscription, k keys) (Subscription, error) {
+	if len(k.private.LogKey) == 0 {
+		k.private.LogKey = make([]byte, secretBytes)
+		if _, err := io.ReadFull(e.Random, k.private.LogKey); err != nil {
+			return Subscription{}, fmt.Errorf("random bytes for a log key: %w", err)
+		}
+	}
+	for i, text := range k.secrets {
+		sealed, err := e.Vault.Seal(ctx, s.Tenant, s.SecretBinding(), []byte(text.Reveal()))
+		if err != nil {
+			return Subscription{}, fmt.Errorf("seal webhook secret: %w", err)
+		}
+		s.Secrets[i].Sealed = sealed
+	}
+	plain, err := json.Marshal(k.private)
+	if err != nil {
+		return Subscription{}, fmt.Errorf("encode webhook keys: %w", err)
+	}
+	if s.Private, err = e.Vault.Seal(ctx, s.Tenant, s.privateBinding(), plain); err != nil {
+		return Subscription{}, fmt.Errorf("seal webhook keys: %w", err)
+	}
+	return s, nil
+}
+
+const (
+	maxHeaders     = 20
+	maxHeaderValue = 2 << 10
+)
+
+// checkHeaders returns a subscription's own headers by their canonical names. They may carry what a receiver wants to see
+// (Authorization, too), but nothing that is ours to say, or that belongs to the connection (RFC 9110 section 7.6.1).
+func checkHeaders(headers map[string]string) (map[string]string, error) {
+	if len(headers) > maxHeaders {
+		return nil, fault.BadRequest("A webhook has at most 20 headers of its own.")
+	}
+	checked := make(map[string]string, len(headers))
+	for name, value := range headers {
+		canonical := canonicalHeader(name)
+		if _, twice := checked[canonical]; twice || canonical == "" || isReserved(strings.ToLower(name)) {
+			return nil, fault.BadRequest("A webhook's header has a name that is not allowed, or given twice.")
+		}
+		if len(value) > maxHeaderValue || strings.ContainsFunc(value, notPrintable) || strings.TrimSpace(value) != value {
+			return nil, fault.BadRequest("A webhook's header has a value that is too long or not printable ASCII.")
+		}
+		checked[canonical] = value
+	}
+	return checked, nil
+}
+
+func notPrintable(r rune) bool { return r < ' ' || r > '~' }
+
+// canonicalHeader spells a header's name as Go sends it: Content-Type. It is empty for what is no name (RFC 9110 section
+// 5.6.2).
+func canonicalHeader(name string) string {
+	words := strings.Split(strings.ToLower(name), "-")
+	for i, word := range words {
+		for _, r := range word {
+			if !strings.ContainsRune("!#$%&'*+.^_`|~0123456789abcdefghijklmnopqrstuvwxyz", r) {
+				return ""
+			}
+		}
+		if word != "" {
+			words[i] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "-")
+}
+
+func isReserved(name string) bool {
+	for _, prefix := range []string{"webhook-", "content-", "proxy-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return slices.Contains([]string{
+		"host", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect", "user-agent",
+		"accept-encoding", "date",
+	}, name)
+}

@@ -1,0 +1,169 @@
+package webhook_test
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/webhook"
+)
+
+func TestADraftBecomesASubscription(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		s, text, err := w.editor().Create(t.Context(), webhook.Draft{
+			ID: "s1", Tenant: tenant, URL: "https://alder.example", Rate: 7, SigningKey: true,
+			Optional: []webhook.Type{webhook.ConnectionSucceeded, webhook.ConnectionSucceeded, webhook.TestEvent},
+			Headers:  map[string]string{"x-api-key": "k", "AUTHORIZATION": "Bearer b"},
+		})
+		must(t, err)
+		if !strings.HasPrefix(text.Reveal(), "whsec_") || !strings.HasPrefix(s.PublicKey, "whpk_") || len(s.Secrets) != 1 {
+			t.Errorf("secret or key of %+v is not as it should be", s)
+		}
+		for _, hidden := range []string{text.Reveal(), "Bearer b", "whsk_"} {
+			if strings.Contains(fmt.Sprintf("%s %s %+v", s.Private, s.Secrets[0].Sealed, s), hidden) {
+				t.Errorf("%q is to be seen", hidden)
+			}
+		}
+		s.Secrets, s.Private, s.PublicKey = nil, nil, ""
+		want := webhook.Subscription{
+			ID: "s1", Tenant: tenant, URL: "https://alder.example", Rate: 7, CreatedAt: time.Now(),
+			Types: append(webhook.Required(), webhook.ConnectionSucceeded), HeaderNames: []string{"Authorization", "X-Api-Key"},
+		}
+		if diff := cmp.Diff(want, s); diff != "" {
+			t.Errorf("subscription (-want +got):\n%s", diff)
+		}
+		if got := s.WithTypes(nil).Types; !slices.Equal(got, webhook.Required()) {
+			t.Errorf("types without optional ones = %q, want the required ones", got)
+		}
+	})
+}
+
+func TestADraftThatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		many := map[string]string{}
+		for i := range 21 {
+			many[fmt.Sprint("X-", i)] = "v"
+		}
+		drafts := map[string]webhook.Draft{
+			"url": {URL: "http://alder.example"}, "rate": {Rate: 1001}, "negative rate": {Rate: -1}, "headers": {Headers: many},
+			"two spellings": {Headers: map[string]string{"X-A": "1", "x-a": "2"}},
+		}
+		for _, name := range []string{
+			"", " ", "X A", "X:A", "X\r\nA", "Ä", "webhook-id", "Webhook-Delivery", "Content-Type", "content-length", "Host", "connection",
+			"Keep-Alive", "Proxy-Authorization", "TE", "trailer", "Transfer-Encoding", "Upgrade", "Expect", "User-Agent", "Accept-Encoding",
+		} {
+			drafts["header "+name] = webhook.Draft{Headers: map[string]string{name: "v"}}
+		}
+		for _, value := range []string{"a\r\nb: c", "\x00", "ü", " a", "a ", strings.Repeat("a", 2049)} {
+			drafts["value "+value] = webhook.Draft{Headers: map[string]string{"X-A": value}}
+		}
+		for name, d := range drafts {
+			d.ID, d.Tenant = "s1", tenant
+			if d.URL == "" {
+				d.URL = "https://alder.example"
+			}
+			if _, _, err := w.editor().Create(t.Context(), d); !errors.Is(err, fault.Invalid) {
+				t.Errorf("%s: error = %v, want fault.Invalid", name, err)
+			}
+		}
+	})
+}
+
+func TestARotatedSecretSignsForADayMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		s, first, err := w.editor().Create(t.Context(), webhook.Draft{
+			ID: "s1", Tenant: tenant, URL: "https://s1.example", SigningKey: true, Headers: map[string]string{"X-A": "kept"},
+		})
+		must(t, err)
+		must(t, w.store.CreateSubscription(t.Context(), s))
+		secrets := []secret.Text{first}
+		rotate := func(atOnce bool) {
+			rotated, text, err := w.editor().Rotate(t.Context(), w.subscription(t), atOnce)
+			must(t, err)
+			must(t, w.store.SaveSubscription(t.Context(), rotated))
+			secrets = append(secrets, text)
+		}
+		n := 0
+		verifies := func(when string, want ...bool) {
+			t.Helper()
+			n++
+			must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, n).ID))
+			p := w.posts[len(w.posts)-1]
+			for i, text := range secrets {
+				if err := verify(t, p, text); (err == nil) != want[i] {
+					t.Errorf("%s: secret %d: %v, want it to verify: %t", when, i, err, want[i])
+				}
+			}
+			if p.header["X-A"] != "kept" || !verifiesPublicly(t, p, s.PublicKey) {
+				t.Errorf("%s: header or key was lost", when)
+			}
+		}
+		verifies("at first", true)
+		rotate(false)
+		verifies("after a rotation", true, true)
+		<-time.After(12 * time.Hour)
+		rotate(false)
+		verifies("after two", true, true, true)
+		<-time.After(12*time.Hour - time.Second)
+		verifies("before a day is over", true, true, true)
+		<-time.After(time.Second)
+		verifies("after a day", false, true, true)
+		rotate(true)
+		verifies("after a leak", false, false, false, true)
+		if got := len(w.subscription(t).Secrets); got != 1 {
+			t.Errorf("%d secrets are kept, want the one in use", got)
+		}
+	})
+}
+
+// verifiesPublicly checks the v1a signature as a receiver without any secret would.
+func verifiesPublicly(t *testing.T, p post, publicKey string) bool {
+	t.Helper()
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "whpk_"))
+	must(t, err)
+	content := p.header["Webhook-Id"] + "." + p.header["Webhook-Timestamp"] + "." + p.body
+	for entry := range strings.FieldsSeq(p.header["Webhook-Signature"]) {
+		if encoded, ok := strings.CutPrefix(entry, "v1a,"); ok {
+			signature, err := base64.StdEncoding.DecodeString(encoded)
+			must(t, err)
+			return ed25519.Verify(key, []byte(content), signature)
+		}
+	}
+	return false
+}
+
+func TestTenOldSecretsAreTheMost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		s := w.create(t, webhook.Draft{})
+		var err error
+		for range 10 {
+			s, _, err = w.editor().Rotate(t.Context(), s, false)
+			must(t, err)
+		}
+		if _, _, err := w.editor().Rotate(t.Context(), s, false); !errors.Is(err, fault.Conflict) || len(s.Secrets) != 11 {
+			t.Errorf("%d secrets and error %v, want 11 and fault.Conflict", len(s.Secrets), err)
+		}
+		<-time.After(24 * time.Hour)
+		if s, _, err = w.editor().Rotate(t.Context(), s, false); err != nil || len(s.Secrets) != 2 {
+			t.Errorf("a day later: %d secrets and error %v", len(s.Secrets), err)
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package webhook
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// Reason says why a subscription is disabled.
+type Reason string
+
+// The reasons.
+const (
+	ReasonGone    Reason = "gone"    // the receiver answered 410
+	ReasonAsked   Reason = "asked"   // the receiver answered "webhook-delivery: disable"
+	ReasonFailing Reason = "failing" // nothing but failures for 120 hours
+)
+
+// Health is how a subscription has fared since its last success. A subscription that works has none: what costs a write
+// is failing, and the first success after it.
+type Health struct {
+	Failures     int       // attempts that failed since the last success
+	FailingSince time.Time // the first of them
+	LastFailure  time.Time
+	LastSuccess  time.Time // the success that ended the run of failures before; zero when there was none
+	Warned       int       // how many of the warnings were sent in this run
+	OpenUntil    time.Time // until when the breaker lets nothing through
+	Trips        int       // how often it has opened in this run
+	NextSlot     time.Time // from when on a place in the endpoint's rate is free
+}
+
+const (
+	// disableAfter is how long a subscription may do nothing but fail. What is decided on is never younger than a failure,
+	// so the run of failures is always as long, and it has fewestFailures, for a webhook that is hardly used.
+	disableAfter   = 120 * time.Hour
+	fewestFailures = 5
+	// tripAfter failures in a row open the breaker, for openFor and then twice as long each time.
+	tripAfter   = 10
+	openFor     = time.Minute
+	longestOpen = 15 * time.Minute
+)
+
+// warnings are the ages of a run of failures at which its owner is told.
+func warnings() [2]time.Duration { return [2]time.Duration{24 * time.Hour, 96 * time.Hour} }
+
+// judgement is what follows from a failure.
+type judgement struct {
+	next    Health // as it is to be stored
+	revised bool   // next differs
+	warn    bool
+	disable bool
+}
+
+// judge says what follows from the failure that h.LastFailure tells of. A probe is the one attempt that an open breaker
+// lets through; the failures of attempts that were under way when it opened say nothing new.
+func (h Health) judge(isProbe bool) judgement {
+	run := h.LastFailure.Sub(h.FailingSince)
+	j := judgement{next: h}
+	if h.Failures >= fewestFailures {
+		j.disable = run >= disableAfter
+		for i, age := range warnings() {
+			if run >= age && h.Warned <= i {
+				j.warn, j.next.Warned = !j.disable, i+1
+			}
+		}
+	}
+	if h.Failures >= tripAfter && (isProbe || !h.LastFailure.Before(h.OpenUntil)) {
+		j.next.OpenUntil = h.LastFailure.Add(min(openFor<<min(h.Trips, 10), longestOpen))
+		j.next.Trips++
+	}
+	j.revised = j.next.Warned != h.Warned || j.next.Trips != h.Trips
+	return j
+}
+
+// isOpen reports a breaker that lets nothing through at now; one that was open lets one attempt through, the probe.
+func (h Health) isOpen(now time.Time) bool { return now.Before(h.OpenUntil) }
+
+// Conditions keeps how subscriptions fare.
+type Conditions interface {
+	// CountFailure adds a failure and returns the health with it.
+	CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) (Health, error)
+	// ReviseHealth stores the breaker and the warnings of next; fault.Conflict when they are not those of seen any more.
+	ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, next Health) error
+	// ClearFailures ends a run of failures with a success; fault.Conflict when there is none.
+	ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error
+	// ReserveSlot takes the next free place of those that are an interval apart, at now or later, and returns its time.
+	// Seen is where the caller saw the next free place, as a hint.
+	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration) (time.Time, error)
+	// DisableSubscription stops everything; fault.Conflict when it is disabled already.
+	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error
+}
+
+// NoticeKind says what an organisation is told by e-mail.
+type NoticeKind string
+
+// The kinds.
+const (
+	NoticeFailing  NoticeKind = "webhook_failing"
+	NoticeDisabled NoticeKind = "webhook_disabled"
+)
+
+// Notice is an e-mail to an organisation about one of its subscriptions. It holds no content of events.
+type Notice struct {
+	ID             string // the same for the same occasion
+	Tenant         org.Tenant
+	SubscriptionID string
+	Kind           NoticeKind
+	Reason         Reason // of a disabled one
+	Failures       int
+	FailingSince   time.Time
+	At             time.Time
+}
+
+// Notices is the outbox of e-mails. A notice that is there already is sent no second time.
+type Notices interface {
+	Notify(ctx context.Context, n Notice) error
+}
+
+// failing is the warning about a run of failures.
+func failing(s Subscription, j judgement) Notice {
+	since := j.next.FailingSince
+	return Notice{
+		ID:     ids.Derive("notice", s.ID, string(NoticeFailing), since.UTC().Format(time.RFC3339Nano), strconv.Itoa(j.next.Warned)),
+		Tenant: s.Tenant, SubscriptionID: s.ID, Kind: NoticeFailing, Failures: j.next.Failures, FailingSince: since, At: j.next.LastFailure,
+	}
+}
+
+// disabled tells that a subscription was disabled. A subscription has a new revision whenever it is enabled again.
+func disabled(s Subscription, reason Reason, h Health, at time.Time) Notice {
+	return Notice{
+		ID:     ids.Derive("notice", s.ID, string(NoticeDisabled), s.CreatedAt.UTC().Format(time.RFC3339Nano), strconv.FormatInt(s.Rev, 10)),
+		Tenant: s.Tenant, SubscriptionID: s.ID, Kind: NoticeDisabled, Reason: reason,
+		Failures: h.Failures, FailingSince: h.FailingSince, At: at,
+	}
+}

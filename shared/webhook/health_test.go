@@ -1,0 +1,269 @@
+package webhook_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/webhook"
+)
+
+// failed ends a delivery with its first attempt, so that a test says when failures happen.
+func failed(string, int) (webhook.Answer, error) {
+	return webhook.Answer{Status: 500, Control: "abort-message"}, nil
+}
+
+func TestNothingButFailuresWarnsTwiceAndDisablesAfterFiveDays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = failed
+		w.subscribe(t, "s1")
+		out := &notices{w: w}
+		worker := w.worker()
+		worker.Notices = out.notify(t)
+		started := time.Now()
+		for hour := 0; hour < 125; hour += 4 {
+			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
+			if got, want := w.subscription(t).Disabled, hour >= 120; got != want {
+				t.Fatalf("after %d hours disabled = %t", hour, got)
+			}
+			<-time.After(4 * time.Hour)
+		}
+		var got []string
+		for _, n := range out.sent {
+			got = append(got, fmt.Sprintf("%s%s after %v and %d failures", n.Kind, n.Reason, n.At.Sub(started), n.Failures))
+		}
+		want := []string{
+			"webhook_failing after 24h0m0s and 7 failures", "webhook_failing after 96h0m0s and 25 failures",
+			"webhook_disabledfailing after 120h0m0s and 31 failures",
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(w.posts) != 31 || out.late {
+			t.Errorf("%d posts, notices (-want +got):\n%s", len(w.posts), diff)
+		}
+	})
+}
+
+func TestOneSuccessBeginsAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = failed
+		w.subscribe(t, "s1")
+		out := &notices{w: w}
+		worker := w.worker()
+		worker.Notices = out.notify(t)
+		for hour := 0; hour < 240; hour += 4 {
+			w.answer = failed
+			if hour == 116 {
+				w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 200}, nil }
+			}
+			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
+			<-time.After(4 * time.Hour)
+		}
+		// Warned at 24, 96, and, failing since hour 120, at 144 and 216.
+		if s := w.subscription(t); s.Disabled || s.Health.Failures != 30 || len(out.sent) != 4 || s.Health.LastSuccess.IsZero() {
+			t.Errorf("disabled: %t, health %+v, %d notices", s.Disabled, s.Health, len(out.sent))
+		}
+		if ids := map[string]bool{out.sent[0].ID: true, out.sent[1].ID: true, out.sent[2].ID: true, out.sent[3].ID: true}; len(ids) != 4 {
+			t.Errorf("%d notices have an id of their own, want 4", len(ids))
+		}
+	})
+}
+
+func TestAWebhookThatIsHardlyUsedIsNotDisabled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = failed
+		w.subscribe(t, "s1")
+		for i := range 5 {
+			if s := w.subscription(t); s.Disabled || s.Health.Warned != 0 {
+				t.Fatalf("after %d failures: disabled %t, %d warnings", i, s.Disabled, s.Health.Warned)
+			}
+			must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			<-time.After(40 * time.Hour)
+		}
+		if !w.subscription(t).Disabled {
+			t.Error("five failures over 160 hours do not disable")
+		}
+	})
+}
+
+// One event alone fails for 75 h 35 min: its owner is warned at the first attempt after a day.
+func TestTheScheduleOfOneEventWarnsOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 503}, nil }
+		w.subscribe(t, "s1")
+		out := &notices{w: w}
+		worker := w.worker()
+		worker.Notices = out.notify(t)
+		started := time.Now()
+		must(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
+			sleepUntil(w.nextAttempt(rows[0].At))
+			must(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
+		}
+		const whole = 75*time.Hour + 35*time.Minute + 5*time.Second
+		if got := w.posts[9].at.Sub(started); got != whole || len(w.posts) != 10 {
+			t.Errorf("%d attempts, the last after %v", len(w.posts), got)
+		}
+		if len(out.sent) != 1 || out.sent[0].At.Sub(started) != 31*time.Hour+35*time.Minute+5*time.Second || out.sent[0].Failures != 8 {
+			t.Errorf("notices = %+v, want one with the eighth attempt", out.sent)
+		}
+		if s := w.subscription(t); s.Disabled || s.Health.Failures != 10 || s.Health.Trips != 1 {
+			t.Errorf("subscription = %+v", s)
+		}
+	})
+}
+
+// nextAttempt is when the queue or the sweeper brings the delivery that is due at the time.
+func (w *world) nextAttempt(due time.Time) time.Time {
+	if n := len(w.nudges); n > 0 {
+		due = time.Now().Add(w.nudges[n-1].delay)
+		w.nudges = nil
+	}
+	return due
+}
+
+func TestTheBreakerSparesAnEndpointWithoutUsingUpAttempts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = failed
+		w.subscribe(t, "s1")
+		worker := w.worker()
+		for i := range 10 {
+			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			<-time.After(time.Second)
+		}
+		opened := w.posts[9].at
+		for i := 10; i < 13; i++ {
+			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+		}
+		if len(w.posts) != 10 || len(w.due(t)) != 3 {
+			t.Fatalf("%d posts with an open breaker and %d due, want 10 and 3", len(w.posts), len(w.due(t)))
+		}
+		for i, open := range []time.Duration{
+			time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 15 * time.Minute, 15 * time.Minute,
+		} {
+			health := w.subscription(t).Health
+			if got := health.OpenUntil.Sub(opened); got != open || health.Trips != i+1 {
+				t.Fatalf("open for %v after %d trips, want %v", got, health.Trips, open)
+			}
+			w.runUntil(t, worker, opened.Add(open-time.Second))
+			if len(w.posts) != 10+i {
+				t.Fatalf("%d posts while the breaker was open, want %d", len(w.posts), 10+i)
+			}
+			sleepUntil(opened.Add(open))
+			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 100+i).ID)) // the probe
+			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 200+i).ID)) // comes too late
+			if len(w.posts) != 11+i {
+				t.Fatalf("%d posts with a half-open breaker, want %d", len(w.posts), 11+i)
+			}
+			opened = time.Now()
+		}
+		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 200}, nil }
+		w.runUntil(t, worker, time.Now().Add(time.Hour))
+		if health := w.subscription(t).Health; health.Failures != 0 || !health.OpenUntil.IsZero() || health.Trips != 0 {
+			t.Errorf("health after a success = %+v", health)
+		}
+		if rows := w.due(t); len(rows) != 0 || len(w.posts) != 16+9 {
+			t.Errorf("%d posts and %d due, want the 9 that waited delivered", len(w.posts), len(rows))
+		}
+	})
+}
+
+// runUntil plays queue and sweeper until a time.
+func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
+	t.Helper()
+	for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
+		next := rows[0].At.Add(-30 * time.Second) // the nudge comes before the sweeper
+		if rows[0].At.Sub(time.Now()) > 15*time.Minute || !next.After(time.Now()) {
+			next = rows[0].At // there was none
+		}
+		if next.After(end) {
+			break
+		}
+		sleepUntil(next)
+		must(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
+	}
+	if time.Now().Before(end) {
+		sleepUntil(end)
+	}
+}
+
+func TestOfManyWhoSeeAHalfOpenBreakerOneProbes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = failed
+		w.subscribe(t, "s1")
+		for i := range 10 {
+			must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+		}
+		<-time.After(time.Minute)
+		w.answer = func(string, int) (webhook.Answer, error) {
+			<-time.After(10 * time.Second)
+			return webhook.Answer{Status: 200}, nil
+		}
+		events := make([]string, 8)
+		for i := range events {
+			events[i] = w.emitNth(t, 10+i).ID
+		}
+		n := 0
+		together(t, len(events), func() error {
+			w.mu.Lock()
+			id := events[n]
+			n++
+			w.mu.Unlock()
+			return w.worker().DeliverEvent(t.Context(), tenant, id)
+		})
+		if len(w.posts) != 11 || len(w.nudges) != 7 {
+			t.Errorf("%d posts and %d that wait, want one probe and 7", len(w.posts)-10, len(w.nudges))
+		}
+		if s := w.subscription(t); s.Health.Failures != 0 {
+			t.Errorf("health = %+v", s.Health)
+		}
+	})
+}
+
+// A burst goes out at the endpoint's rate: each delivery is told its time once, and none loses an attempt.
+func TestABurstKeepsToTheEndpointsRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(t, webhook.Draft{Rate: 5})
+		worker := w.worker()
+		const events = 40
+		started := time.Now()
+		for i := range events {
+			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+		}
+		w.runUntil(t, worker, started.Add(time.Minute))
+		perSecond := map[int]int{}
+		for _, p := range w.posts {
+			perSecond[int(p.at.Sub(started)/time.Second)]++
+		}
+		// One is spared the bookkeeping, five come at once, and then five in every second.
+		for second := range 7 {
+			want := 5
+			if second == 0 {
+				want = 5 + 6
+			}
+			if n := perSecond[second]; n < want-1 || n > want {
+				t.Errorf("%d posts in second %d, want %d", n, second, want)
+			}
+		}
+		last := slices.MaxFunc(w.posts, func(a, b post) int { return a.at.Compare(b.at) }).at.Sub(started)
+		if len(w.posts) != events || len(w.nudges) != events-6 || last < 6*time.Second || last > 8*time.Second {
+			t.Errorf("%d posts, %d waits, the last after %v", len(w.posts), len(w.nudges), last)
+		}
+	})
+}

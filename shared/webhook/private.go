@@ -1,0 +1,106 @@
+package webhook
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/secret"
+)
+
+// private is what a subscription keeps besides its secrets, sealed as one.
+type private struct {
+	SigningKey string            `json:"signing_key,omitempty"` // "whsk_…"
+	Headers    map[string]string `json:"headers,omitempty"`     // by canonical name
+	// LogKey seals the answers in the delivery log (AES-256). It is the subscription's own, so that a worker which has
+	// opened a secret asks KMS for nothing more, and so that answers end with their subscription.
+	LogKey []byte `json:"log_key,omitempty"`
+}
+
+func (s Subscription) privateBinding() string { return s.SecretBinding() + "|private" }
+
+// open opens the live secrets and what else is private. All of it was sealed together, so that one data key opens it.
+func (s Subscription) open(ctx context.Context, opener Opener, now time.Time) (keys, error) {
+	var k keys
+	for _, sealed := range s.Secrets {
+		if !sealed.isLive(now) {
+			continue
+		}
+		plain, err := opener.Open(ctx, s.Tenant, s.SecretBinding(), sealed.Sealed)
+		if err != nil {
+			return keys{}, fmt.Errorf("open webhook secret: %w", err)
+		}
+		k.secrets = append(k.secrets, secret.New(string(plain)))
+	}
+	var err error
+	k.private, err = s.openPrivate(ctx, opener)
+	return k, err
+}
+
+func (s Subscription) openPrivate(ctx context.Context, opener Opener) (private, error) {
+	if len(s.Private) == 0 {
+		return private{}, nil
+	}
+	plain, err := opener.Open(ctx, s.Tenant, s.privateBinding(), s.Private)
+	if err != nil {
+		return private{}, fmt.Errorf("open webhook keys: %w", err)
+	}
+	var p private
+	if err := json.Unmarshal(plain, &p); err != nil {
+		return private{}, fault.New(fault.Internal, fault.CodeServerError, "A webhook's keys are damaged.")
+	}
+	return p, nil
+}
+
+// OpenAnswer opens the body of an answer in the delivery log: Attempt.SealedBody of an attempt of the delivery. It is
+// empty when there was none. Errors are our own faults.
+func (s Subscription) OpenAnswer(ctx context.Context, opener Opener, deliveryID string, sealed []byte) ([]byte, error) {
+	if len(sealed) == 0 {
+		return nil, nil
+	}
+	p, err := s.openPrivate(ctx, opener)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := p.logCipher()
+	if err != nil {
+		return nil, err
+	}
+	body, err := aead.Open(nil, nil, sealed, s.answerBinding(deliveryID))
+	if err != nil {
+		return nil, fmt.Errorf("open answer: %w", err)
+	}
+	return body, nil
+}
+
+// sealAnswer seals the body of an answer for the delivery log. A subscription without a log key keeps none.
+func (s Subscription) sealAnswer(p private, deliveryID string, body []byte) ([]byte, error) {
+	if len(body) == 0 || len(p.LogKey) == 0 {
+		return nil, nil
+	}
+	aead, err := p.logCipher()
+	if err != nil {
+		return nil, err
+	}
+	return aead.Seal(nil, nil, body, s.answerBinding(deliveryID)), nil //nolint:gosec // G407: this AEAD makes its own random nonce
+}
+
+func (p private) logCipher() (cipher.AEAD, error) {
+	block, err := aes.NewCipher(p.LogKey)
+	if err != nil {
+		return nil, fmt.Errorf("log key: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("log key: %w", err)
+	}
+	return aead, nil
+}
+
+func (s Subscription) answerBinding(deliveryID string) []byte {
+	return []byte(s.SecretBinding() + "|answer|" + deliveryID)
+}

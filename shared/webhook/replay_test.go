@@ -1,0 +1,140 @@
+package webhook_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/webhook"
+)
+
+func (w *world) replayer() webhook.Replayer {
+	return webhook.Replayer{Store: w.store, Nudger: w, Now: time.Now}
+}
+
+// runNudges makes the worker look at what it was told to.
+func (w *world) runNudges(t *testing.T, worker webhook.Worker) {
+	t.Helper()
+	told := w.nudges
+	w.nudges = nil
+	for _, n := range told {
+		must(t, worker.RetryDelivery(t.Context(), tenant, n.id))
+	}
+}
+
+func TestAReplayBeginsTheScheduleAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(t, "s1")
+		var deliveries []webhook.Delivery
+		var attempts []webhook.Attempt
+		worker := w.worker()
+		worker.Store = settled{Store: w.store, deliveries: &deliveries, attempts: &attempts}
+		must(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		id := deliveries[0].ID
+		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 500}, nil }
+		<-time.After(time.Hour)
+		must(t, w.replayer().One(t.Context(), tenant, id))
+		if err := w.replayer().One(t.Context(), tenant, id); !errors.Is(err, fault.Conflict) {
+			t.Errorf("a replay of what is under way = %v, want fault.Conflict", err)
+		}
+		if err := w.replayer().One(t.Context(), tenant, "other"); !errors.Is(err, fault.NotFound) {
+			t.Errorf("a replay of nothing = %v, want fault.NotFound", err)
+		}
+		w.runNudges(t, worker)
+		<-time.After(5 * time.Second)
+		w.runNudges(t, worker)
+		type row struct {
+			Number  int
+			Trigger webhook.Trigger
+		}
+		got := make([]row, 0, 3)
+		for i, a := range attempts {
+			got = append(got, row{a.Number, a.Trigger})
+			if w.posts[i].body != w.posts[0].body || w.posts[i].header["Webhook-Id"] != w.posts[0].header["Webhook-Id"] {
+				t.Errorf("attempt %d tells something else", i)
+			}
+		}
+		want := []row{{1, webhook.ByClock}, {1, webhook.ByHand}, {2, webhook.ByClock}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("attempts (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAReplayOfATimeTakesWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(t, "s1")
+		w.subscribe(t, "s2")
+		started := time.Now()
+		// One failure, one success and one held, an hour apart, for s1; s2 gets the same events.
+		answers := []webhook.Answer{{Failure: webhook.FailedBlocked}, {Status: 200}, {Status: 410}}
+		for i, a := range answers {
+			w.answer = func(string, int) (webhook.Answer, error) { return a, nil }
+			must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			<-time.After(time.Hour)
+		}
+		check := func(what string, want int, call func() (webhook.Replayed, error)) {
+			t.Helper()
+			w.nudges = nil
+			got, err := call()
+			must(t, err)
+			if got.Deliveries != want || !got.Next.IsZero() || len(w.nudges) != want {
+				t.Errorf("%s: %+v and %d nudges, want %d", what, got, len(w.nudges), want)
+			}
+		}
+		replayer := w.replayer()
+		check("failed since later", 1, func() (webhook.Replayed, error) {
+			return replayer.FailedSince(t.Context(), tenant, "s1", started.Add(time.Second))
+		})
+		check("the same again", 0, func() (webhook.Replayed, error) {
+			return replayer.FailedSince(t.Context(), tenant, "s1", started.Add(time.Second))
+		})
+		check("a range", 2, func() (webhook.Replayed, error) {
+			return replayer.Range(t.Context(), tenant, "s2", started, started.Add(2*time.Hour))
+		})
+		check("another webhook", 0, func() (webhook.Replayed, error) {
+			return replayer.Range(t.Context(), tenant, "s3", started, started.Add(9*time.Hour))
+		})
+	})
+}
+
+func TestALongReplayIsDoneInPieces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(t, "s1")
+		w.answer = func(string, int) (webhook.Answer, error) {
+			return webhook.Answer{Status: 400, Control: "abort-message"}, nil
+		}
+		const events = 130
+		started := time.Now()
+		for i := range events {
+			event := w.emitNth(t, i)
+			must(t, w.store.FanOut(t.Context(), event, []webhook.Delivery{{
+				ID: event.ID, Tenant: tenant, EventID: event.ID, SubscriptionID: "s1", Status: webhook.Held,
+				Attempt: 1, Fence: 1, Trigger: webhook.ByClock, CreatedAt: time.Now(),
+			}}))
+			<-time.After(time.Second)
+		}
+		total, calls := 0, 0
+		for from := started; calls < 5; calls++ {
+			got, err := w.replayer().FailedSince(t.Context(), tenant, "s1", from)
+			must(t, err)
+			total += got.Deliveries
+			if from = got.Next; from.IsZero() {
+				break
+			}
+		}
+		if total != events || calls != 1 {
+			t.Errorf("%d deliveries in %d calls, want %d in 2", total, calls+1, events)
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package webhook
+
+import (
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/secret"
+)
+
+// The prefixes of keys as text (Standard Webhooks 1.0, "Signature scheme").
+const (
+	secretPrefix    = "whsec_"
+	signingPrefix   = "whsk_"
+	publicKeyPrefix = "whpk_"
+	secretBytes     = 32
+)
+
+// NewSecret makes a signing secret: "whsec_" and 32 random bytes in padded standard base64 (Standard Webhooks 1.0).
+func NewSecret(random io.Reader) (secret.Text, error) {
+	key := make([]byte, secretBytes)
+	if _, err := io.ReadFull(random, key); err != nil {
+		return secret.Text{}, fmt.Errorf("random bytes for a webhook secret: %w", err)
+	}
+	return secret.New(secretPrefix + base64.StdEncoding.EncodeToString(key)), nil
+}
+
+// newSigningKey makes an ed25519 key: "whsk_" and its seed, and "whpk_" and the public key, in base64.
+func newSigningKey(random io.Reader) (private, public string, err error) {
+	seed := make([]byte, ed25519.SeedSize)
+	if _, err := io.ReadFull(random, seed); err != nil {
+		return "", "", fmt.Errorf("random bytes for a signing key: %w", err)
+	}
+	key := ed25519.NewKeyFromSeed(seed)
+	return signingPrefix + base64.StdEncoding.EncodeToString(seed),
+		publicKeyPrefix + base64.StdEncoding.EncodeToString(key[ed25519.SeedSize:]), nil
+}
+
+// keys are what one attempt is signed with, its log is sealed with, and its headers are.
+type keys struct {
+	secrets []secret.Text // newest first, the live ones
+	private private
+}
+
+// sign returns the value of the webhook-signature header: one v1 entry per secret and one v1a entry when there is an
+// ed25519 key, separated by spaces (Standard Webhooks 1.0, "Signature scheme").
+func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
+	content := fmt.Appendf(nil, "%s.%d.", eventID, at.Unix())
+	content = append(content, body...)
+	entries := make([]string, 0, len(k.secrets)+1)
+	for _, text := range k.secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text.Reveal(), secretPrefix))
+		if err != nil || len(key) == 0 {
+			return "", fault.New(fault.Internal, fault.CodeServerError, "A webhook secret is damaged.")
+		}
+		mac := hmac.New(sha256.New, key)
+		mac.Write(content)
+		entries = append(entries, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+	if k.private.SigningKey != "" {
+		seed, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(k.private.SigningKey, signingPrefix))
+		if err != nil || len(seed) != ed25519.SeedSize {
+			return "", fault.New(fault.Internal, fault.CodeServerError, "A webhook's signing key is damaged.")
+		}
+		signature := ed25519.Sign(ed25519.NewKeyFromSeed(seed), content)
+		entries = append(entries, "v1a,"+base64.StdEncoding.EncodeToString(signature))
+	}
+	return strings.Join(entries, " "), nil
+}
+
+// headers are the headers of one attempt. Ours win over the subscription's own.
+func (k keys) headers(event Event, at time.Time) (map[string]string, error) {
+	if len(k.secrets) == 0 {
+		return nil, fault.New(fault.Internal, fault.CodeServerError, "A webhook has no secret to sign with.")
+	}
+	signature, err := k.sign(event.ID, at, event.Body)
+	if err != nil {
+		return nil, err
+	}
+	header := map[string]string{}
+	for name, value := range k.private.Headers {
+		header[name] = value
+	}
+	for name, value := range map[string]string{
+		"Content-Type":      "application/json",
+		"User-Agent":        "Recordbridge-Webhooks/1.0",
+		"Webhook-Id":        event.ID,
+		"Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10),
+		"Webhook-Signature": signature,
+	} {
+		header[name] = value
+	}
+	return header, nil
+}
+
+// redacted is what the log shows in place of a value that only the receiver may know.
+const redacted = "[redacted]"
+
+// shown returns headers as the delivery log keeps them.
+func (k keys) shown(header map[string]string) map[string]string {
+	shown := make(map[string]string, len(header))
+	for name, value := range header {
+		if _, isOwn := k.private.Headers[name]; isOwn {
+			value = redacted
+		}
+		shown[name] = value
+	}
+	return shown
+}
