@@ -48,7 +48,7 @@ func (c *collector) attach(ctx context.Context) error {
 		if err == nil {
 			return fhir.Answer{Rate: rate}, nil
 		}
-		if failure := c.out.rewind(ctx); failure != nil {
+		if failure := c.out.rewind(context.WithoutCancel(ctx)); failure != nil {
 			return fhir.Answer{}, failure
 		}
 		return fhir.Answer{}, err

@@ -135,6 +135,8 @@ func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) 
 // collect goes through the stages: the patient, the searches of the plan, what the record refers to, and last what may be
 // large.
 func (c *collector) collect(ctx context.Context) error {
+	ctx, leave := c.untilPause(ctx)
+	defer leave()
 	ahead, stop := context.WithCancel(ctx)
 	defer c.running.Wait()
 	defer stop()
@@ -167,6 +169,15 @@ func (c *collector) collect(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// untilPause is a context that ends with a handover soon after the moment to pause: a server that is slow to answer must not
+// take the time that saving needs.
+func (c *collector) untilPause(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.pauseBy.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, c.pauseBy.Add(lastAnswer).Sub(c.now()), &handOverError{})
 }
 
 // begin reads the Patient, which decides whether there is anything to export, and makes the plan.

@@ -34,7 +34,7 @@ type session struct {
 	manners      plan.Manners
 	pauseBy      time.Time // no wait may reach beyond it; zero for no such moment
 	now          func() time.Time
-	renewing     sync.Mutex // held by who gets new tokens for all
+	renewing     chan struct{} // of one: taken by who gets new tokens for all
 
 	mu        sync.Mutex
 	current   tokens.Set
@@ -54,6 +54,7 @@ func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (
 	s := &session{
 		tokens: w.Tokens, tenant: task.Tenant, connectionID: task.ConnectionID,
 		current: set, version: version, pauseBy: pauseBy, now: w.Now,
+		renewing: make(chan struct{}, 1),
 	}
 	manners, err := w.Manners.Of(ctx, task.Tenant, task.ConnectionID)
 	if err != nil {
@@ -145,8 +146,12 @@ func refusedRequest(err error) (failed *fhir.RequestError, ok bool) {
 // Patient is good: the refusal stands then, since it was for what was asked (fhir notes section 1.6, quirk table), and
 // nothing is rotated for it.
 func (s *session) renew(ctx context.Context, used int64, refusal error) error {
-	s.renewing.Lock()
-	defer s.renewing.Unlock()
+	select {
+	case s.renewing <- struct{}{}:
+		defer func() { <-s.renewing }()
+	case <-ctx.Done():
+		return context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
+	}
 	set, version := s.token()
 	if version != used {
 		return nil // another request has just done it
@@ -158,7 +163,8 @@ func (s *session) renew(ctx context.Context, used int64, refusal error) error {
 	if failed, ok := errors.AsType[*fhir.RequestError](unread); !ok || failed.Class != fhir.Unauthorized {
 		return &setback{reason: TokenRefreshFailure, cause: unread}
 	}
-	set, version, err := s.tokens.Renew(ctx, s.tenant, s.connectionID, version)
+	// A refresh that is cut off may have used up a rotating token; it has limits of its own.
+	set, version, err := s.tokens.Renew(context.WithoutCancel(ctx), s.tenant, s.connectionID, version)
 	if err != nil {
 		return tokenFailure(err, s.now())
 	}

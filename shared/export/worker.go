@@ -24,6 +24,8 @@ const (
 	maxSetbacks = 5
 	// stopBefore is how long before its deadline a run saves its checkpoint and hands over to the next one.
 	stopBefore = 75 * time.Second
+	// lastAnswer is for how long of that time an answer that is under way is still waited for.
+	lastAnswer = 45 * time.Second
 	// saveAfter is how long a run works before it saves a checkpoint in between, so that a crash costs no more than that.
 	saveAfter = 3 * time.Minute
 )
