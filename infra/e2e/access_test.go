@@ -17,6 +17,7 @@ type access int
 
 const (
 	keyed      access = iota + 1 // HTTP Basic
+	keyedList                    // JSON for the organisation's backend, by key: everybody's own
 	byPublicID                   // JSON for browsers, by public id
 	page                         // a page that a browser opens
 	bearer                       // JSON for browsers, by public id and the attempt's own token
@@ -40,6 +41,7 @@ func routeAccess() map[string]access {
 		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": keyed,
 		"DELETE /bridge/fhir/ehi-export/{taskId}/files":            keyed,
 		"GET /bridge/org_connection/{orgConnectionId}":             keyed,
+		"GET /bridge/events":                                       keyedList,
 		"ANY /sandbox/{proxy+}":                                    foreign,
 	}
 }
@@ -87,7 +89,9 @@ func TestEveryRouteIsProtected(t *testing.T) {
 				case !ok:
 					t.Errorf("%s: say in routeAccess who may call it", name)
 				case kind == keyed:
-					f.checkKeyed(t, route)
+					f.checkKeyed(t, route, http.StatusNotFound, "svc_not_found")
+				case kind == keyedList:
+					f.checkKeyed(t, route, http.StatusOK, "")
 				case kind == byPublicID:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
 				case kind == bearer:
@@ -101,7 +105,8 @@ func TestEveryRouteIsProtected(t *testing.T) {
 	})
 }
 
-func (f fixture) checkKeyed(t *testing.T, route template.Route) {
+// checkKeyed: only the own key shows what is the organisation's. Another's own key gets the status and code of others.
+func (f fixture) checkKeyed(t *testing.T, route template.Route, others int, code string) {
 	t.Helper()
 	own, live, other := f.seeded.Organisations[0], f.seeded.Organisations[1], f.seeded.Organisations[2]
 	unknown := "public_test_" + ids.Random()
@@ -111,8 +116,8 @@ func (f fixture) checkKeyed(t *testing.T, route template.Route) {
 		code                string
 	}{
 		{"no key", "", "", http.StatusUnauthorized, "svc_unauthorized_client"},
-		{"another organisation's key", other.PublicID, other.PrivateKey, http.StatusNotFound, "svc_not_found"},
-		{"the live key", live.PublicID, live.PrivateKey, http.StatusNotFound, "svc_not_found"},
+		{"another organisation's key", other.PublicID, other.PrivateKey, others, code},
+		{"the live key", live.PublicID, live.PrivateKey, others, code},
 		{"another organisation's key under the own id", own.PublicID, other.PrivateKey, http.StatusUnauthorized, "svc_unauthorized_client"},
 		{"the live key under the test id", own.PublicID, live.PrivateKey, http.StatusUnauthorized, "svc_unauthorized_client"},
 		{"an unknown id", unknown, own.PrivateKey, http.StatusUnauthorized, "svc_unauthorized_client"},
@@ -122,12 +127,15 @@ func (f fixture) checkKeyed(t *testing.T, route template.Route) {
 		if got.status != attack.status || got.Error != attack.code {
 			t.Errorf("%s %s with %s: got %d %s, want %d %s", route.Method, route.Path, attack.name, got.status, got.Error, attack.status, attack.code)
 		}
+		if strings.Contains(string(got.raw), f.connectionID) || strings.Contains(string(got.raw), f.taskID) {
+			t.Errorf("%s %s with %s shows what is not its own: %s", route.Method, route.Path, attack.name, got.raw)
+		}
 		challenge := got.header.Get("X-Amzn-Remapped-Www-Authenticate")
 		if (got.status == http.StatusUnauthorized) != strings.HasPrefix(challenge, "Basic ") {
 			t.Errorf("%s %s with %s: the challenge is %q", route.Method, route.Path, attack.name, challenge)
 		}
-		if got.Request == "" || got.Request != got.header.Get("X-Request-Id") {
-			t.Errorf("%s %s with %s: request_id %q, header %q", route.Method, route.Path, attack.name, got.Request, got.header.Get("X-Request-Id"))
+		if id := got.header.Get("X-Request-Id"); id == "" || got.status >= http.StatusBadRequest && got.Request != id {
+			t.Errorf("%s %s with %s: request_id %q, header %q", route.Method, route.Path, attack.name, got.Request, id)
 		}
 	}
 	if got := f.as(route, own.PublicID, own.PrivateKey); got.status >= http.StatusBadRequest {

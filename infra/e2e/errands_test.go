@@ -89,6 +89,10 @@ func runMainJob(s *stack) {
 			s.t.Errorf("GET %s answered %d %s", path, got.status, got.Error)
 		}
 	}
+	var list struct{ Events []json.RawMessage }
+	if got := s.asOwner(http.MethodGet, "/bridge/events", nil); got.status != http.StatusOK || json.Unmarshal(got.Data, &list) != nil || len(list.Events) != 2 {
+		s.t.Errorf("the events are %d %s, want two", got.status, got.raw)
+	}
 	<-time.After(10 * time.Minute) // asked again, the finished export sends its event again
 	s.startExport(connectionID)
 	s.settle(1)

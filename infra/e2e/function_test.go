@@ -29,6 +29,7 @@ import (
 	getattemptwiring "recordbridge/functions/getattempt/wiring"
 	getconnectionwiring "recordbridge/functions/getconnection/wiring"
 	getexportwiring "recordbridge/functions/getexport/wiring"
+	listeventswiring "recordbridge/functions/listevents/wiring"
 	getorgwiring "recordbridge/functions/getorg/wiring"
 	jwkswiring "recordbridge/functions/jwks/wiring"
 	reconnectwiring "recordbridge/functions/reconnect/wiring"
@@ -223,6 +224,7 @@ func builders() map[string]builder {
 		"jwks":              answering(jwkswiring.Build),
 		"createexport":      answering(createexportwiring.Build),
 		"getexport":         answering(getexportwiring.Build),
+		"listevents":        answering(listeventswiring.Build),
 		"downloadexport":    answering(downloadexportwiring.Build),
 		"deleteexportfiles": answering(deleteexportfileswiring.Build),
 		"getconnection":     answering(getconnectionwiring.Build),

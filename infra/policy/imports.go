@@ -7,8 +7,8 @@ func layers() [][]string {
 	return [][]string{
 		{"fault", "ids", "secret", "logx", "fhir", "ratelimit"},
 		{
-			"org", "due", "catalog", "flow", "connection", "tokens", "export", "webhook",
-			"refresh", "disconnect", "tefca", "support", "dashboard",
+			"org", "cursor", "due", "catalog", "flow", "connection", "tokens", "export", "webhook",
+			"refresh", "disconnect", "deliverylog", "tefca", "support", "dashboard",
 		},
 		{"smart", "safehttp"},
 		{"store", "queue", "blob", "kms", "mail"},

@@ -197,8 +197,9 @@ func reserved() map[string][]string {
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction"},
 		"KeyHashingSecret": {
 			"CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
-			"DeleteConnectionFunction", "DeleteExportFilesFunction",
+			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction",
 		},
+		"CursorSecret":   {"ListEventsFunction"},
 		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction"},
 		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction"},
 		"AuditTable":     nil, // the operator's command line alone

@@ -52,7 +52,7 @@ func TestTheProjectsTemplateLoadsWithItsFunctionsInOrder(t *testing.T) {
 	}
 	want := []string{
 		"connect", "reconnect", "createattempt", "getattempt", "callback", "jwks", "createexport", "getexport", "downloadexport",
-		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "exportworker", "webhookworker", "sweeper",
+		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "exportworker", "listevents", "webhookworker", "sweeper",
 		"refreshscheduler", "refreshworker", "sandboxehr",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -84,6 +84,8 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /bridge/callback":                                     "callback",
 		"POST /bridge/fhir/ehi-export":                             "createexport",
 		"ANY /bridge/fhir/ehi-export":                              "createexport",
+		"GET /bridge/events":                                       "listevents",
+		"ANY /bridge/events":                                       "listevents",
 		"GET /bridge/fhir/ehi-export/{taskId}":                     "getexport",
 		"ANY /bridge/fhir/ehi-export/{taskId}":                     "getexport",
 		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": "downloadexport",

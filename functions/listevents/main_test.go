@@ -1,0 +1,165 @@
+package listevents_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/functions/listevents"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/webhook"
+)
+
+// tenantA is whose key PublicA is.
+func tenantA() org.Tenant { return keyedtest.Tenants()[keyedtest.PublicA] }
+
+// log is the list of events in memory. An entry shows when its time has come by the log's own clock.
+type log struct {
+	entries []entry
+	now     time.Time
+	fails   bool
+	asked   []int // the limits
+}
+
+type entry struct {
+	webhook.Event
+
+	visibleAt time.Time
+}
+
+func order(a, b webhook.Event) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+}
+
+// EventsAfter implements listevents.Log.
+func (l *log) EventsAfter(_ context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error) {
+	if l.fails {
+		return nil, false, keyedtest.ErrTrouble
+	}
+	l.asked = append(l.asked, limit)
+	var found []webhook.Event
+	for _, e := range l.entries {
+		if e.Tenant == last.Tenant && order(e.Event, last) > 0 && e.CreatedAt.Before(before) && !e.visibleAt.After(l.now) {
+			found = append(found, e.Event)
+		}
+	}
+	slices.SortFunc(found, order)
+	return found[:min(limit, len(found))], len(found) > limit, nil
+}
+
+// add makes event number n of tenant A, visible at once, with a body of its own.
+func (l *log) add(n int, t webhook.Type, created time.Time) webhook.Event {
+	return l.addOf(tenantA(), n, t, created, bodyOf(n))
+}
+
+func (l *log) addOf(tenant org.Tenant, n int, t webhook.Type, created time.Time, body string) webhook.Event {
+	e := webhook.Event{ID: eventID(n), Tenant: tenant, Type: t, Body: []byte(body), CreatedAt: created}
+	l.entries = append(l.entries, entry{Event: e})
+	return e
+}
+
+func eventID(n int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", n) }
+
+// bodyOf has what an encoder would change: escapes, and members in no order.
+func bodyOf(n int) string {
+	return `{"id":"` + strconv.Itoa(n) + `","data":{"z":1,"a":"\u0026\u003cb\u003e é &<>\u2028"},"n":1.0}`
+}
+
+// plain are cursors that a test can read and write.
+type plain struct{ fails bool }
+
+// Seal implements listevents.Cursors.
+func (p plain) Seal(tenant org.Tenant, use, position string) (string, error) {
+	if p.fails {
+		return "", keyedtest.ErrTrouble
+	}
+	return strings.Join([]string{tenant.Key(), use, position}, "|"), nil
+}
+
+// Open implements listevents.Cursors.
+func (p plain) Open(tenant org.Tenant, use, text string) (string, error) {
+	position, ok := strings.CutPrefix(text, tenant.Key()+"|"+use+"|")
+	switch {
+	case p.fails:
+		return "", keyedtest.ErrTrouble
+	case !ok:
+		return "", fault.BadRequest("Anything.")
+	}
+	return position, nil
+}
+
+// plainCursor is the cursor behind an event of tenant A.
+func plainCursor(created time.Time, n int) string {
+	return tenantA().Key() + "|events|" + created.UTC().Format(time.RFC3339Nano) + "#" + eventID(n)
+}
+
+// start is the cursor before all events of tenant A.
+func start() string { return tenantA().Key() + "|events|" }
+
+func handler(l *log, cursors listevents.Cursors, now func() time.Time) http.Handler {
+	return listevents.New(listevents.Deps{
+		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Log: l, Cursors: cursors, Now: now,
+	})
+}
+
+// answer is what a reader gets.
+type answer struct {
+	status int
+	size   int
+	Data   struct {
+		Events  []json.RawMessage `json:"events"`
+		After   string            `json:"after"`
+		HasMore bool              `json:"has_more"`
+	} `json:"data"`
+}
+
+// get asks as a reader does.
+func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answer {
+	tb.Helper()
+	r := httptest.NewRequestWithContext(tb.Context(), http.MethodGet, listevents.Route+"?"+query.Encode(), nil)
+	r.SetBasicAuth(publicID, "key")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	a := answer{status: w.Code, size: w.Body.Len()}
+	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
+
+// readAll reads from a cursor to the end of the list, as clients are told to, and returns the bodies, the last cursor and
+// the number of requests.
+func readAll(tb testing.TB, h http.Handler, after string, query url.Values) (bodies []string, last string, requests int) {
+	tb.Helper()
+	for {
+		q := url.Values{"after": {after}}
+		maps.Copy(q, query)
+		got := get(tb, h, keyedtest.PublicA, q)
+		if got.status != http.StatusOK || got.Data.After == "" {
+			tb.Fatalf("status %d, cursor %q", got.status, got.Data.After)
+		}
+		for _, body := range got.Data.Events {
+			bodies = append(bodies, string(body))
+		}
+		after, requests = got.Data.After, requests+1
+		if !got.Data.HasMore {
+			return bodies, after, requests
+		}
+		if requests == 10_000 {
+			tb.Fatal("the list has no end")
+		}
+	}
+}
