@@ -265,16 +265,21 @@ func (d *desk) Renew(_ context.Context, _ org.Tenant, _ string, used int64) (tok
 
 // nudges remembers what was nudged.
 type nudges struct {
+	mu     sync.Mutex
 	tasks  []time.Duration // delays
 	events []string
 }
 
 func (n *nudges) NudgeTask(_ context.Context, _ org.Tenant, _ string, delay time.Duration) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.tasks = append(n.tasks, delay)
 	return errTrouble // a lost nudge changes nothing
 }
 
 func (n *nudges) NudgeEvent(_ context.Context, _ org.Tenant, id string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.events = append(n.events, id)
 	return errTrouble
 }

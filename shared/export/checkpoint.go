@@ -35,6 +35,7 @@ type checkpoint struct {
 	Renderings  []*rendering   `json:"renderings"`
 	Later       later          `json:"later"`
 	Round       int            `json:"round"`    // how often what is put off has been tried again
+	Oversize    int            `json:"oversize"` // documents that were too large
 	Down        bool           `json:"down"`     // the server has answered nothing of late
 	Patients    []string       `json:"patients"` // ids by which the server knows the patient
 	Done        int            `json:"done"`     // queries, reads and attachments that have ended

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,9 @@ const (
 	maxResources = 500_000
 	// maxWaiting bounds the references and attachments that wait to be read, since a hostile resource can name thousands.
 	maxWaiting = 200_000
+	// maxOversize is how many documents that are too large are asked for again in smaller pages: a server that answers
+	// nothing else, such as with gzip bombs, is not asked for each type at each size.
+	maxOversize = 40
 )
 
 // collector is one run of a task: it writes what it collects into one segment. Requests are made ahead and side by side,
@@ -27,20 +31,21 @@ const (
 type collector struct {
 	*session
 
-	worker   Worker
-	task     Task
-	base     fhir.Base
-	patient  string
-	hold     *hold
-	saveBy   time.Time // when this run saves what it has and goes on
-	state    *checkpoint
-	out      *tally // nil between segments
-	line     []byte
-	resumed  bool // the next link is an earlier run's
-	silent   int  // failures in a row that may pass
-	searches map[plan.Query]*stream
-	reads    map[reference]*stream
-	running  sync.WaitGroup
+	worker     Worker
+	task       Task
+	base       fhir.Base
+	patient    string
+	hold       *hold
+	saveBy     time.Time // when this run saves what it has and goes on
+	state      *checkpoint
+	out        *tally // nil between segments
+	line       []byte
+	resumed    bool // the next link is an earlier run's
+	silent     int  // failures in a row that may pass
+	begunAgain map[plan.Query]bool
+	searches   map[plan.Query]*stream
+	reads      map[reference]*stream
+	running    sync.WaitGroup
 }
 
 // run collects from the task's checkpoint on. It returns nil once the task is finished; a handOverError after it has saved
@@ -104,7 +109,7 @@ func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) 
 	}
 	c := &collector{
 		session: s, worker: w, task: task, patient: s.current.PatientID.Reveal(),
-		searches: map[plan.Query]*stream{}, reads: map[reference]*stream{}, saveBy: w.Now().Add(saveAfter),
+		searches: map[plan.Query]*stream{}, reads: map[reference]*stream{}, begunAgain: map[plan.Query]bool{}, saveBy: w.Now().Add(saveAfter),
 	}
 	granted := s.current.Scope
 	if granted != "" && !fhir.ParseScopes(granted).Allows("Patient", fhir.Read) {
@@ -231,41 +236,73 @@ func (c *collector) knownAs(patient fhir.Resource) []string {
 // capability reads what the server says it can do. One that cannot be read, also later, is as good as none: everything is
 // asked then.
 func (c *collector) capability(ctx context.Context) (fhir.Capability, error) {
-	body, err := c.ask(ctx, c.tried(), c.source.Metadata)
-	if failed, ok := errors.AsType[*fhir.RequestError](err); ok {
-		if c.task.Setbacks+1 >= maxSetbacks {
-			return fhir.Capability{}, nil
+	var capability fhir.Capability
+	for range 2 { // one that cannot be read as one is asked for twice
+		body, err := c.ask(ctx, c.tried(), c.source.Metadata)
+		if err != nil {
+			return fhir.Capability{}, c.withoutCapability(err)
 		}
-		if failed.Class == fhir.Limited || failed.Class == fhir.ServerFault || failed.Class == fhir.Network {
-			return fhir.Capability{}, c.passing(err, SuppressedPleaseContact)
+		if capability, err = fhir.ParseCapability(body); err == nil {
+			return capability, nil
 		}
-		return fhir.Capability{}, nil
 	}
-	if err != nil {
-		return fhir.Capability{}, err
+	return fhir.Capability{}, nil
+}
+
+// withoutCapability says what follows from a statement that was not sent: nil to do without it.
+func (c *collector) withoutCapability(err error) error {
+	failed, ok := errors.AsType[*fhir.RequestError](err)
+	if !ok {
+		return err
 	}
-	capability, err := fhir.ParseCapability(body)
-	if err != nil {
-		return fhir.Capability{}, nil //nolint:nilerr // as above
+	isPassing := failed.Class == fhir.Limited || failed.Class == fhir.ServerFault || failed.Class == fhir.Network
+	if isPassing && c.task.Setbacks+1 < maxSetbacks {
+		return c.passing(err, SuppressedPleaseContact)
 	}
-	return capability, nil
+	return nil
 }
 
 func (c *collector) readPatient(ctx context.Context) (fhir.Resource, error) {
 	if !fhir.ValidID(c.patient) {
 		return fhir.Resource{}, &verdict{reason: ResourcePatientFailure, cause: errors.New("the token answer named no patient")}
 	}
-	body, err := c.ask(ctx, c.tried(), func(ctx context.Context) (fhir.Answer, error) {
-		return c.source.Read(ctx, "Patient", c.patient, fhir.MaxPage)
-	})
-	if err != nil {
+	read := c.reading(reference{Type: "Patient", ID: c.patient})
+	found, err := read(ctx, "", c.tried(), fhir.MaxPage)
+	if failed, ok := refusedRequest(err); ok && isRefusal(failed) {
+		found, err = c.findPatient(ctx, found, err)
+	}
+	switch {
+	case errors.Is(err, errOther):
+		return fhir.Resource{}, &verdict{reason: ResourceInvalidContent, cause: err}
+	case err != nil:
 		return fhir.Resource{}, c.passing(err, ResourcePatientFailure)
 	}
-	patient, ok := scan(body, "Patient", c.patient)
-	if !ok {
-		return fhir.Resource{}, &verdict{reason: ResourceInvalidContent, cause: errors.New("the Patient resource is not usable")}
+	return found.Resources[0], nil
+}
+
+// isRefusal reports whether a server that was asked for the Patient may know it by a search.
+func isRefusal(failed *fhir.RequestError) bool {
+	return failed.Class == fhir.NotFound || failed.Class == fhir.Rejected || failed.Class == fhir.Forbidden
+}
+
+// findPatient searches for the Patient where reading it was refused: some servers do no more than that (fhir notes section
+// 1.6, quirk table). What reading has come to stands when it is not found.
+func (c *collector) findPatient(ctx context.Context, unread fhir.Bundle, refusal error) (fhir.Bundle, error) {
+	search := c.searching(plan.Query{Type: "Patient", Params: url.Values{"_id": {c.patient}}.Encode()})
+	found, err := search(ctx, "", 0, fhir.MaxPage)
+	if _, isFailed := refusedRequest(err); isFailed {
+		return unread, refusal
 	}
-	return patient, nil
+	if err != nil {
+		return fhir.Bundle{}, err
+	}
+	found.Resources = slices.DeleteFunc(found.Resources, func(r fhir.Resource) bool {
+		return r.Type != "Patient" || r.ID != c.patient
+	})
+	if len(found.Resources) == 0 {
+		return unread, refusal
+	}
+	return found, nil
 }
 
 // tried is how often earlier runs have tried the request that comes next.

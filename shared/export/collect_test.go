@@ -32,11 +32,12 @@ func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
 			{Type: "Goal", Result: export.OutcomeEmpty},
 			{Type: "Condition", Result: export.OutcomeOK, Count: 3, LeftOut: 1},
 			{Type: "MedicationRequest", Result: export.OutcomeOK, Count: 1},
+			// One observation's performer is at another server.
+			{Type: "Practitioner", Result: export.OutcomeTruncated, Count: 2, Missing: 1},
 			{Type: "Observation", Result: export.OutcomeOK, Count: 4},
 			// One of the note's attachments is at another server.
 			{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1},
 			{Type: "DocumentReference", Result: export.OutcomeOK, Count: 1},
-			{Type: "Practitioner", Result: export.OutcomeOK, Count: 2},
 			{Type: "Organization", Result: export.OutcomeOK, Count: 3},
 			{Type: "Specimen", Result: export.OutcomeOK, Count: 1},
 			{Type: "Medication", Result: export.OutcomeOK, Count: 1},

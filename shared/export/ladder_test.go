@@ -153,3 +153,50 @@ func TestARateLimitThatIsNearlyUsedUpIsWaitedFor(t *testing.T) {
 		}
 	})
 }
+
+func TestAPatientThatCanOnlyBeSearchedForIsFound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.script(readPatient, answer{status: 400, always: true})
+		b.hospital.script("Patient?_id=p1", answer{status: 200, body: `{"resourceType":"Bundle","entry":[` +
+			`{"resource":{"resourceType":"Patient","id":"p2"}},{"resource":` + b.hospital.resources[readPatient] + `}]}`})
+		b.work(t, 0)
+		if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestNoMoreThanFourRequestsAreEverUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.latency = time.Second
+		b.hospital.script(findObservations, answer{status: 400, body: `{"resourceType":"OperationOutcome","issue":[{"code":"required","diagnostics":"Must have category."}]}`, always: true})
+		b.hospital.script(findConditions, answer{status: 503})
+		b.finish(t)
+		if b.hospital.most != 4 {
+			t.Errorf("%d requests were under way at once, want 4", b.hospital.most)
+		}
+	})
+}
+
+func TestAServerThatAnswersNothingButTooMuchIsNotAskedForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.latency = time.Second
+		b.work(t, 76*time.Second) // to the first searches
+		b.edit(t, func(state map[string]any) { state["oversize"] = 40 })
+		huge := `{"resourceType":"Bundle","entry":[` + strings.Repeat(`{"resource":{"resourceType":"A"}},`, 50_000) + `{}]}`
+		b.hospital.script(anyObservations, answer{status: 200, body: huge, always: true})
+		b.finish(t)
+		if got := outcomeOf(t, b.store.task, "Observation").Result; got != export.OutcomeFailed {
+			t.Errorf("got %s", got)
+		}
+		if got := b.hospital.times(anyObservations); got > 2 {
+			t.Errorf("%d requests for what is too large", got)
+		}
+	})
+}

@@ -82,6 +82,16 @@ func (c *collector) silence() {
 	s.Later.Attachments = append(s.Later.Attachments, s.Attachments...)
 	s.Queries, s.Refs, s.Binaries, s.Attachments = nil, nil, nil, nil
 	s.Next, s.Pages, s.Links, s.Lost = "", 0, nil, 0
+	c.stopStreams()
+}
+
+func (c *collector) stopStreams() {
+	for _, search := range c.searches {
+		search.stop()
+	}
+	for _, read := range c.reads {
+		read.stop()
+	}
 	clear(c.searches)
 	clear(c.reads)
 }

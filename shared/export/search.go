@@ -27,8 +27,9 @@ func (c *collector) search(ctx, ahead context.Context) error {
 	found, err := c.searches[q].take(ctx)
 	failed, isFailed := refusedRequest(err)
 	switch {
-	case isFailed && c.resumed:
-		// Some servers forget their pages between two runs; what is written already is not written again.
+	case isFailed && (c.resumed || c.forgotten(q, failed)):
+		// Some servers forget their pages between two runs, or once they have sent them; what is written already is not
+		// written again.
 		c.resumed = false
 		c.anew(q)
 		return nil
@@ -54,10 +55,24 @@ func (c *collector) search(ctx, ahead context.Context) error {
 	return nil
 }
 
+// forgotten reports whether a server says of a later page that it is not there, for the first time in this run.
+func (c *collector) forgotten(q plan.Query, failed *fhir.RequestError) bool {
+	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
+	if !isGone || c.state.Pages == 0 || c.begunAgain[q] {
+		return false
+	}
+	c.begunAgain[q] = true
+	return true
+}
+
 // open starts a stream that this run waits for before it ends.
 func (c *collector) open(ctx context.Context, next string, tried int, read fetch) *stream {
-	s := newStream()
-	c.running.Go(func() { s.run(ctx, next, tried, read) })
+	ctx, stop := context.WithCancel(ctx)
+	s := newStream(stop)
+	c.running.Go(func() {
+		defer stop()
+		s.run(ctx, next, tried, read)
+	})
 	return s
 }
 
@@ -78,7 +93,10 @@ func (c *collector) writePage(found fhir.Bundle) error {
 // left where it is, unless its pages are too large: then it begins again with smaller ones.
 func (c *collector) refused(q plan.Query, failed *fhir.RequestError) {
 	var instead []plan.Query
-	if c.state.Pages == 0 || failed.Class == fhir.TooLarge {
+	if failed.Class == fhir.TooLarge {
+		c.state.Oversize++
+	}
+	if c.state.Oversize <= maxOversize && (c.state.Pages == 0 || failed.Class == fhir.TooLarge) {
 		instead = q.Instead(failed)
 	}
 	switch {
@@ -97,8 +115,16 @@ func (c *collector) refused(q plan.Query, failed *fhir.RequestError) {
 
 // anew forgets how far the first query has come.
 func (c *collector) anew(q plan.Query) {
-	delete(c.searches, q)
+	c.drop(q)
 	c.state.Next, c.state.Pages, c.state.Links, c.state.Lost = "", 0, nil, 0
+}
+
+// drop ends the stream of a query, whose requests would be others' places.
+func (c *collector) drop(q plan.Query) {
+	if search := c.searches[q]; search != nil {
+		search.stop()
+		delete(c.searches, q)
+	}
 }
 
 // endQuery takes the first query off the plan and records how it ended.
@@ -136,7 +162,7 @@ func (c *collector) endEverything(failed *fhir.RequestError, lost int) {
 	c.state.Done += len(c.state.Queries)
 	for _, q := range c.state.Queries {
 		c.state.account(q.Type).Answered++
-		delete(c.searches, q)
+		c.drop(q)
 	}
 	c.state.Queries = nil
 }

@@ -35,6 +35,7 @@ type session struct {
 	pauseBy      time.Time // no wait may reach beyond it; zero for no such moment
 	now          func() time.Time
 	renewing     chan struct{} // of one: taken by who gets new tokens for all
+	places       chan struct{} // of inFlight: taken by every request while it is under way
 
 	mu        sync.Mutex
 	current   tokens.Set
@@ -54,7 +55,7 @@ func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (
 	s := &session{
 		tokens: w.Tokens, tenant: task.Tenant, connectionID: task.ConnectionID,
 		current: set, version: version, pauseBy: pauseBy, now: w.Now,
-		renewing: make(chan struct{}, 1),
+		renewing: make(chan struct{}, 1), places: make(chan struct{}, inFlight),
 	}
 	manners, err := w.Manners.Of(ctx, task.Tenant, task.ConnectionID)
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *session) ask(ctx context.Context, tried int, request func(context.Conte
 			return nil, err
 		}
 		_, version := s.token()
-		answer, err := request(ctx)
+		answer, err := s.placed(ctx, request)
 		if err != nil && ctx.Err() != nil {
 			return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 		}
@@ -127,6 +128,17 @@ func (s *session) ask(ctx context.Context, tried int, request func(context.Conte
 		if err != nil {
 			return nil, err
 		}
+	}
+}
+
+// placed makes a request once fewer than inFlight are under way.
+func (s *session) placed(ctx context.Context, request func(context.Context) (fhir.Answer, error)) (fhir.Answer, error) {
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+		return request(ctx)
+	case <-ctx.Done():
+		return fhir.Answer{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 	}
 }
 
@@ -156,7 +168,9 @@ func (s *session) renew(ctx context.Context, used int64, refusal error) error {
 	if version != used {
 		return nil // another request has just done it
 	}
-	_, unread := s.source.Read(ctx, "Patient", set.PatientID.Reveal(), fhir.MaxPage)
+	_, unread := s.placed(ctx, func(ctx context.Context) (fhir.Answer, error) {
+		return s.source.Read(ctx, "Patient", set.PatientID.Reveal(), fhir.MaxPage)
+	})
 	if unread == nil {
 		return refusal
 	}

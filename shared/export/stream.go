@@ -21,6 +21,7 @@ const (
 type stream struct {
 	pages chan page
 	large chan struct{} // allows a page beyond aheadLimit
+	stop  func()        // ends it; what it was about to send is lost
 }
 
 // page is one step of a stream.
@@ -37,7 +38,9 @@ type fetch func(ctx context.Context, next string, tried int, limit int64) (fhir.
 // errOther says that an answer is JSON, but not the resource that was asked for.
 var errOther = errors.New("not the resource that was asked for")
 
-func newStream() *stream { return &stream{pages: make(chan page), large: make(chan struct{})} }
+func newStream(stop func()) *stream {
+	return &stream{pages: make(chan page), large: make(chan struct{}), stop: stop}
+}
 
 // run reads from next on until there is no more, a request fails, or the context ends.
 func (s *stream) run(ctx context.Context, next string, tried int, read fetch) {
@@ -115,6 +118,7 @@ func (s *session) searching(q plan.Query) fetch {
 			if err != nil {
 				return fhir.Bundle{}, err
 			}
+			tried = 0
 			found, err := fhir.ParseBundle(body)
 			if err == nil {
 				return found, nil
@@ -129,19 +133,24 @@ func (s *session) searching(q plan.Query) fetch {
 	}
 }
 
-// reading reads one resource as a page of its own.
+// reading reads one resource as a page of its own. One that cannot be read as one is asked for twice.
 func (s *session) reading(r reference) fetch {
 	return func(ctx context.Context, _ string, tried int, limit int64) (fhir.Bundle, error) {
-		body, err := s.ask(ctx, tried, func(ctx context.Context) (fhir.Answer, error) {
-			return s.source.Read(ctx, r.Type, r.ID, limit)
-		})
-		if err != nil {
-			return fhir.Bundle{}, err
+		for again := false; ; again = true {
+			body, err := s.ask(ctx, tried, func(ctx context.Context) (fhir.Answer, error) {
+				return s.source.Read(ctx, r.Type, r.ID, limit)
+			})
+			if err != nil {
+				return fhir.Bundle{}, err
+			}
+			tried = 0
+			resource, ok := scan(body, r.Type, r.ID)
+			if ok {
+				return fhir.Bundle{Resources: []fhir.Resource{resource}}, nil
+			}
+			if again {
+				return fhir.Bundle{}, &fhir.RequestError{Class: fhir.Content, Status: 200, Cause: errOther}
+			}
 		}
-		resource, ok := scan(body, r.Type, r.ID)
-		if !ok {
-			return fhir.Bundle{}, &fhir.RequestError{Class: fhir.Content, Status: 200, Cause: errOther}
-		}
-		return fhir.Bundle{Resources: []fhir.Resource{resource}}, nil
 	}
 }

@@ -31,9 +31,10 @@ func (c *collector) write(resource fhir.Resource, round int) error {
 	}
 	c.state.Counts[resource.Type]++
 	for _, text := range resource.References {
-		resourceType, id, ok := fhir.ParseReference(text, c.base)
-		if ok {
+		if resourceType, id, ok := fhir.ParseReference(text, c.base); ok {
 			c.note(reference{Type: resourceType, ID: id, Round: round + 1})
+		} else if resourceType, ok := fhir.ForeignReference(text, c.base); ok && plan.Followed(resourceType) && c.task.Options.wants(resourceType) {
+			c.missForeign(resourceType, text)
 		}
 	}
 	for _, a := range resource.Attachments {
@@ -73,6 +74,16 @@ func (c *collector) note(r reference) {
 	}
 }
 
+// missForeign notes what another server has, once: no token goes there.
+func (c *collector) missForeign(resourceType, address string) {
+	if c.overfull(resourceType) || !c.state.queue(address) {
+		return
+	}
+	account := c.state.account(resourceType)
+	account.Missing++
+	account.fail(OutcomeUnsupported, 0)
+}
+
 // overfull reports whether nothing more can wait to be read, and notes that something is missing then.
 func (c *collector) overfull(resourceType string) bool {
 	s := c.state
@@ -93,11 +104,7 @@ func (c *collector) noteAttachment(a fhir.Attachment, round int) {
 	}
 	address, ok := c.base.Resolve(a.URL)
 	if !ok {
-		if c.state.queue(a.URL) {
-			account := c.state.account("Binary")
-			account.Missing++
-			account.fail(OutcomeUnsupported, 0)
-		}
+		c.missForeign("Binary", a.URL)
 		return
 	}
 	if resourceType, id, ok := fhir.ParseReference(address, c.base); ok {

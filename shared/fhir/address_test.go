@@ -153,3 +153,28 @@ func TestValidIDRefusesWhatWouldChangeAPath(t *testing.T) {
 		}
 	}
 }
+
+func TestAReferenceToAnotherServerTellsItsType(t *testing.T) {
+	t.Parallel()
+	base, err := fhir.ParseBase("https://ehr.example/fhir/r4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reference, want := range map[string]string{
+		"https://elsewhere.example/fhir/Practitioner/1":              "Practitioner",
+		"http://elsewhere.example/Location/a.b/_history/2":           "Location",
+		"https://ehr.example/other/Organization/1":                   "Organization",
+		"https://ehr.example/fhir/r4/Practitioner/1":                 "",
+		"https://elsewhere.example/":                                 "",
+		"https://elsewhere.example/fhir/practitioner/1":              "",
+		"https://elsewhere.example/fhir/Practitioner?identifier=x|1": "",
+		"Practitioner/1": "",
+		"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427": "",
+		"#p": "",
+		"":   "",
+	} {
+		if got, ok := fhir.ForeignReference(reference, base); got != want && ok || ok != (want != "") {
+			t.Errorf("%q: got %q, %v; want %q", reference, got, ok, want)
+		}
+	}
+}

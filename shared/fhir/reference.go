@@ -4,6 +4,29 @@ import (
 	"strings"
 )
 
+// ForeignReference reads a literal reference to a resource of another server than the one at base, as far as its address
+// tells a type (FHIR R4 references.html#literal); ok is false for all others.
+func ForeignReference(reference string, base Base) (resourceType string, ok bool) {
+	if !strings.HasPrefix(reference, "https://") && !strings.HasPrefix(reference, "http://") {
+		return "", false
+	}
+	if _, own := base.relative(reference); own {
+		return "", false
+	}
+	path, _, _ := strings.Cut(reference, "/_history/")
+	rest, id := cutLast(path)
+	_, resourceType = cutLast(rest)
+	return resourceType, ValidType(resourceType) && ValidID(id)
+}
+
+func cutLast(path string) (before, after string) {
+	at := strings.LastIndexByte(path, '/')
+	if at < 0 {
+		return "", path
+	}
+	return path[:at], path[at+1:]
+}
+
 // ParseReference reads a literal reference, or the URL of an Attachment, to a resource of the server at base (FHIR R4
 // references.html#literal): "Type/id", the same below the base's address, either with "/_history/version", which is
 // dropped because the current version is wanted. ok is false for everything that cannot be read from this server:

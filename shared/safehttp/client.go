@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -114,11 +116,39 @@ func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	if response.ContentLength > 0 {
 		body.Grow(int(min(response.ContentLength, limit)) + bytes.MinRead)
 	}
-	if _, err := body.ReadFrom(io.LimitReader(response.Body, limit+1)); err != nil {
+	if _, err := body.ReadFrom(io.LimitReader(response.Body, min(limit+1, largeBody))); err != nil {
 		return nil, failed(err, false)
 	}
-	if int64(body.Len()) > limit {
-		return body.Bytes()[:limit], &Error{Class: TooLarge}
+	whole := body.Bytes()
+	if len(whole) == largeBody {
+		var err error
+		if whole, err = readLarge(whole, response.Body, limit); err != nil {
+			return nil, failed(err, false)
+		}
 	}
-	return body.Bytes(), nil
+	if int64(len(whole)) > limit {
+		return whole[:limit], &Error{Class: TooLarge}
+	}
+	return whole, nil
+}
+
+// largeBody is the length from which on a body gets all the room that it may take at once: a buffer that doubles would hold
+// three times as much for a moment.
+const largeBody = 8 << 20
+
+// readLarge reads the rest of a body that begins with head.
+func readLarge(head []byte, rest io.Reader, limit int64) ([]byte, error) {
+	whole := make([]byte, limit+1)
+	length := copy(whole, head)
+	for length < len(whole) {
+		n, err := rest.Read(whole[length:])
+		length += n
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil { // among them a body that ends too early
+			return nil, fmt.Errorf("read body: %w", err)
+		}
+	}
+	return whole[:length], nil
 }

@@ -345,3 +345,37 @@ func serveDNS(connection net.Conn, answer func(string) net.IP) {
 		}
 	}
 }
+
+// broken is a body that ends in the middle.
+type broken struct{ left int }
+
+func (b *broken) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n := min(len(p), b.left)
+	b.left -= n
+	return n, nil
+}
+
+func (*broken) Close() error { return nil }
+
+func TestABodyIsReadWholeWhateverItsSize(t *testing.T) {
+	t.Parallel()
+	const large = 8 << 20
+	for _, size := range []int{0, 1, large - 1, large, large + 1, 2*large + 5} {
+		for _, limit := range []int64{large - 1, large, 2 * large, 3 * large} {
+			body := strings.Repeat("x", size)
+			got, err := safehttp.ReadAll(&http.Response{Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1}, limit)
+			failure, isFailure := errors.AsType[*safehttp.Error](err)
+			if tooLarge := int64(size) > limit; tooLarge != (isFailure && failure.Class == safehttp.TooLarge) || int64(len(got)) != min(int64(size), limit) {
+				t.Errorf("%d bytes under a limit of %d: %d bytes and %v", size, limit, len(got), err)
+			}
+		}
+		if size > 0 {
+			if got, err := safehttp.ReadAll(&http.Response{Body: &broken{left: size}, ContentLength: -1}, 3*large); err == nil || got != nil {
+				t.Errorf("a body that ends after %d bytes was read as whole: %d bytes", size, len(got))
+			}
+		}
+	}
+}

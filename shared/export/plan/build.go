@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"recordbridge/shared/fhir"
@@ -16,8 +17,8 @@ const provenance = "Provenance"
 //
 // The types are those of US Core, then those of payers and other extras, then those only the platform's profile names
 // (by name), then the others of the statement that belong to the patient compartment and declare a search by patient
-// (in its order); each only when the statement lists it, or lists nothing at all, and the granted scopes allow to
-// search it. Patient is none of them: it is read before everything else. A plan for a platform with $everything
+// (in its order); each only when the statement lists it, and the granted scopes allow to search it. Without a statement
+// every type of the compartment is asked for. Patient is none of them: it is read before everything else. A plan for a platform with $everything
 // begins with that, and the searches after it are for the case that it fails.
 //
 // The statement is used to drop types, never to add parameters: servers declare more than they do (fhir.md section
@@ -67,6 +68,9 @@ func (b builder) candidates() []string {
 	all := table(b.release)
 	all = append(all, slices.Sorted(maps.Keys(manners.Ways))...)
 	all = append(all, slices.Sorted(maps.Keys(manners.Needs))...)
+	if len(b.listed) == 0 && b.release == r4 { // nobody says what the server has
+		all = append(all, strings.Fields(compartmentR4)...)
+	}
 	for _, resource := range b.facts.Capability.Resources {
 		if inCompartment(resource.Type) && (searchParam(resource) != "" || b.attached(resource.Type)) {
 			all = append(all, resource.Type)
@@ -124,7 +128,7 @@ func (b builder) param(resourceType string) string {
 	case len(manners.Ways[resourceType]) > 0: // the platform is known to answer
 	case len(resource.SearchParams) > 0: // the statement tells how the type is searched, and means it
 		return ""
-	case !insists && !slices.Contains(table(b.release), resourceType):
+	case !insists && (len(b.listed) > 0 || b.release != r4) && !slices.Contains(table(b.release), resourceType):
 		return ""
 	}
 	if b.release == r4 && (resourceType == "AdverseEvent" || resourceType == "SupplyRequest") {

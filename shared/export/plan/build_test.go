@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,7 +188,7 @@ func TestAPlanTakesFromTheStatementOnlyWhatItDeclares(t *testing.T) {
 func TestAServerWithoutAStatementIsAskedForAllKnownTypes(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{Manners: plan.Manners{Ways: map[string][]string{"AdverseEvent": {"x=1"}}}})
-	check(t, made.Queries, "AllergyIntolerance?patient=p", "Coverage?patient=p", "Device?patient=p", "Encounter?patient=p",
+	check(t, made.Queries[:29], "AllergyIntolerance?patient=p", "Coverage?patient=p", "Device?patient=p", "Encounter?patient=p",
 		"FamilyMemberHistory?patient=p", "Goal?patient=p", "Immunization?patient=p", "Procedure?patient=p",
 		"QuestionnaireResponse?patient=p", "RelatedPerson?patient=p", "Condition?patient=p", "CarePlan?patient=p",
 		"CareTeam?patient=p", "MedicationRequest?patient=p", "MedicationDispense?patient=p", "Observation?patient=p",
@@ -195,6 +196,21 @@ func TestAServerWithoutAStatementIsAskedForAllKnownTypes(t *testing.T) {
 		"ExplanationOfBenefit?patient=p", "Claim?patient=p", "MedicationStatement?patient=p",
 		"MedicationAdministration?patient=p", "Appointment?patient=p", "Account?patient=p", "NutritionOrder?patient=p",
 		"Consent?patient=p", "ImagingStudy?patient=p", "AdverseEvent?subject=Patient%2Fp&x=1")
+	rest := make([]string, 0, len(made.Queries)-29)
+	for _, q := range made.Queries[29:] {
+		rest = append(rest, q.Type)
+		if want := "patient=p"; q.Type != "SupplyRequest" && q.Params != want {
+			t.Errorf("%s is searched by %s, want %s", q.Type, q.Params, want)
+		}
+	}
+	for _, wanted := range []string{"List", "Flag", "Provenance", "Task", "VisionPrescription"} {
+		if !slices.Contains(rest, wanted) {
+			t.Errorf("%s of the compartment is not asked for: %v", wanted, rest)
+		}
+	}
+	if slices.Contains(rest, "MedicationOrder") || slices.Contains(rest, "Patient") || slices.Contains(rest, "Claim") {
+		t.Errorf("asked for %v", rest)
+	}
 }
 
 func TestUSCoreHas44Slots(t *testing.T) {

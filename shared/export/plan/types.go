@@ -54,7 +54,9 @@ const (
 // compartment holds the types that belong to a patient: those of R4's patient compartment
 // (compartmentdefinition-patient.html), two outside it that R4 gives a search by patient all the same, then those
 // that only STU3 and DSTU2 have. No release has a type of the others' names for something else.
-const compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
+const compartment = compartmentR4 + " " + compartmentOlder
+
+const compartmentR4 = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
 	"BodyStructure CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication " +
 	"CommunicationRequest Composition Condition Consent Coverage CoverageEligibilityRequest " +
 	"CoverageEligibilityResponse DetectedIssue DeviceRequest DeviceUseStatement DiagnosticReport DocumentManifest " +
@@ -63,8 +65,9 @@ const compartment = "Account AdverseEvent AllergyIntolerance Appointment Appoint
 	"Media MedicationAdministration MedicationDispense MedicationRequest MedicationStatement MolecularSequence " +
 	"NutritionOrder Observation Person Procedure Provenance QuestionnaireResponse RelatedPerson RequestGroup " +
 	"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription " +
-	"GuidanceResponse Task " +
-	"BodySite Contract DeviceUseRequest DiagnosticOrder EligibilityRequest EligibilityResponse ImagingManifest " +
+	"GuidanceResponse Task"
+
+const compartmentOlder = "BodySite Contract DeviceUseRequest DiagnosticOrder EligibilityRequest EligibilityResponse ImagingManifest " +
 	"ImagingObjectSelection MedicationOrder Order ProcedureRequest ReferralRequest Sequence"
 
 // table lists the types to ask a server of the release for, in order.
