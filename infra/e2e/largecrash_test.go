@@ -2,12 +2,15 @@ package e2e_test
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"math"
 	"net/http"
 	"os"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"recordbridge/shared/webhook"
 )
 
 // slowPortal makes every FHIR request take its time, so that a large record needs saves in between and several runs.
@@ -62,5 +65,36 @@ func TestALargeExportSurvivesACrashAnywhere(t *testing.T) {
 			t.Errorf("other bytes: %x, want %x", got, whole)
 		}
 		s.checkNothingPending(t)
+	})
+}
+
+// TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs: the opt-in event comes while the export is running, and the task tells
+// the same.
+func TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.subscribe(webhook.ExportProgressed)
+		connectionID := s.connect(bigPersona, "approve").Get("org_connection_id")
+		s.slowPortal()
+		taskID := s.startExport(connectionID)
+		s.settle(3)
+		path := "/bridge/fhir/ehi-export/" + taskID + "?include=progress"
+		var told struct {
+			Status   string
+			Progress webhook.Progress
+		}
+		must(t, json.Unmarshal(s.asOwner(http.MethodGet, path, nil).Data, &told))
+		if p := told.Progress; told.Status != "success" && (p.QueriesDone == 0 || p.QueriesDone >= p.QueriesPlanned || p.Resources == 0 || p.Bytes == 0) {
+			t.Errorf("after three minutes: %+v", told)
+		}
+		s.settleAll(300)
+		if got := len(s.events("patient.ehi_export_progress")); got < 2 {
+			t.Errorf("%d progress events", got)
+		}
+		must(t, json.Unmarshal(s.asOwner(http.MethodGet, path, nil).Data, &told))
+		if p := told.Progress; told.Status != "success" || p.QueriesDone != p.QueriesPlanned || p.Resources < 2000 {
+			t.Errorf("at the end: %+v", told)
+		}
 	})
 }
