@@ -33,6 +33,7 @@ test: ## all tests that need no container, cloud or browser
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|CrashAnywhere|Crowd' -v ./infra/e2e | grep -v '^ *=== \|--- PASS'
+	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/groundtruth
 
 judge: ## let other people's servers judge the embedded AWS; installs them into JUDGES
 	.ci/judges $(JUDGES)
