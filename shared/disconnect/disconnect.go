@@ -116,7 +116,8 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	}
 	end.LatestTask = found.latest
 	if found.pending.ID != "" {
-		if end.Failed, end.Event, err = found.pending.Fail(export.TokenRefreshFailure, now); err != nil {
+		// The event has the time at which it is stored: a reader of the list of events does not look for older ones.
+		if end.Failed, end.Event, err = found.pending.Fail(export.TokenRefreshFailure, d.Now()); err != nil {
 			return connection.Connection{}, err
 		}
 	}

@@ -29,13 +29,7 @@ func (s Disconnections) Tokens(ctx context.Context, tenant org.Tenant, connectio
 
 // EndFile implements disconnect.Store. The row becomes due, so that the sweeper deletes the object.
 func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.Time) error {
-	_, err := update(ctx, s.Work.DB, change{
-		table: s.Work.Table, key: taskKey(task.Tenant, task.ID),
-		set:  "SET files_until = :now, due_shard = :shard, due_at = :now",
-		when: "#status = :success AND files_until > :now", names: map[string]string{"#status": "status"},
-		values: item{":now": moment(now), ":shard": text(shardOf(task.ID)), ":success": text(string(export.Success))},
-	})
-	return err
+	return s.ExpireFiles(ctx, task, now, now)
 }
 
 // EndConnection implements disconnect.Store. That the newest task is still the one that was read keeps a task from
