@@ -13,7 +13,7 @@ SOAK    ?= 10m
 JUDGES  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci/judges
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run demo test soak judge lint fmt check build bench clean runner
+.PHONY: help run demo test soak judge lint fmt check build bench docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ build-%Function:
 
 bench: ## measure; the figures belong in docs/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/e2e
+
+docs: ## write docs/asyncapi.yaml from the Go types
+	go run ./infra/apidocs
 
 clean: ## remove what was built and what make run wrote
 	rm -rf build .local .aws-sam

@@ -147,7 +147,11 @@ func parseLimit(text string) (int, error) {
 // parseTypes returns what ?types= asks for: those types and no others, or all but the extensions when it is empty.
 func parseTypes(text string) (func(webhook.Type) bool, error) {
 	if text == "" {
-		return func(t webhook.Type) bool { return !isExtension(t) }, nil
+		specified := make(map[webhook.Type]bool)
+		for _, k := range webhook.Catalogue() {
+			specified[k.Type] = !k.Extension
+		}
+		return func(t webhook.Type) bool { return specified[t] }, nil
 	}
 	var named []webhook.Type
 	for name := range strings.SplitSeq(text, ",") {
@@ -158,15 +162,4 @@ func parseTypes(text string) (func(webhook.Type) bool, error) {
 		named = append(named, t)
 	}
 	return func(t webhook.Type) bool { return slices.Contains(named, t) }, nil
-}
-
-// isExtension reports whether a type is not in the specification. So is one that this function does not know yet.
-func isExtension(t webhook.Type) bool {
-	switch t {
-	case webhook.ExportSucceeded, webhook.ExportFailed, webhook.TestEvent, webhook.ConnectionSucceeded, webhook.AuthorizationEnded:
-		return false
-	case webhook.ConnectionFailed, webhook.AuthorizationEnding, webhook.ExportProgressed:
-		return true
-	}
-	return true
 }

@@ -146,7 +146,7 @@ func TestExtensionsAreServedOnlyWhenTheyAreNamed(t *testing.T) {
 	t.Parallel()
 	for kind, isServed := range map[webhook.Type]bool{
 		webhook.ExportSucceeded: true, webhook.ExportFailed: true, webhook.TestEvent: true,
-		webhook.ConnectionSucceeded: true, webhook.AuthorizationEnded: true,
+		webhook.ConnectionSucceeded: true, webhook.AuthorizationEnded: true, webhook.HealthSystemRequested: true, webhook.SupportRequested: true,
 		webhook.ConnectionFailed: false, webhook.AuthorizationEnding: false, webhook.ExportProgressed: false,
 	} {
 		t.Run(string(kind), func(t *testing.T) {

@@ -16,31 +16,20 @@ import (
 // Type names an event (spec section 6.2).
 type Type string
 
-// The event types that exist so far.
+// The event types. Catalogue tells what each is about.
 const (
-	ExportSucceeded     Type = "patient.ehi_export_success"
-	ExportFailed        Type = "patient.ehi_export_failed"
-	ConnectionSucceeded Type = "patient.connection_success"
-	AuthorizationEnded  Type = "patient.authorization_revoked"
-	TestEvent           Type = "webhook.test"
+	ExportSucceeded       Type = "patient.ehi_export_success"
+	ExportFailed          Type = "patient.ehi_export_failed"
+	TestEvent             Type = "webhook.test"
+	ConnectionSucceeded   Type = "patient.connection_success"
+	AuthorizationEnded    Type = "patient.authorization_revoked"
+	HealthSystemRequested Type = "patient.request_health_system"
+	SupportRequested      Type = "patient.request_support"
 	// Extensions (decisions section 6): off unless switched on.
 	ConnectionFailed    Type = "patient.connection_failed"
 	AuthorizationEnding Type = "patient.authorization_expiring"
 	ExportProgressed    Type = "patient.ehi_export_progress"
 )
-
-// ParseType reads an event type; ok is false for one that does not exist.
-func ParseType(text string) (Type, bool) {
-	switch t := Type(text); t {
-	case ExportSucceeded, ExportFailed, ExportProgressed, ConnectionSucceeded, ConnectionFailed,
-		AuthorizationEnded, AuthorizationEnding, TestEvent:
-		return t, true
-	}
-	return "", false
-}
-
-// Required are the types that every subscription has and that cannot be removed (decisions section 6).
-func Required() []Type { return []Type{ExportSucceeded, ExportFailed, TestEvent} }
 
 // Event is one fact and the exact bytes that tell it. The bytes never change between attempts.
 type Event struct {

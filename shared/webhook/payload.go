@@ -1,5 +1,13 @@
 package webhook
 
+// A member with omitempty may be absent, all others are always there, if empty. The tag tefca says what is different in
+// TEFCA mode (spec sections 6.1 and 6.2), where a connection has the platform type "tefca":
+//
+//	tefca:"omit"     absent at most in TEFCA mode: outside it, the member is always there
+//	tefca:"require"  always there in TEFCA mode; after a comma, the one value that it has there
+//
+// docs/asyncapi.yaml is made of these types and tags.
+
 // DownloadLink is where a file of an export is (spec section 2.3).
 type DownloadLink struct {
 	URL         string `json:"url"`
@@ -46,26 +54,27 @@ type ExportProgress struct {
 	TaskID          string `json:"task_id"`
 	OrgID           string `json:"org_id"`
 	Sequence        int64  `json:"sequence"` // from 1
-	Progress
+	Progress               //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
 // ConnectionSuccess is the data of patient.connection_success.
 type ConnectionSuccess struct {
 	OrgConnectionID  string `json:"org_connection_id"`
-	EndpointID       string `json:"endpoint_id"`
-	PortalID         string `json:"portal_id"`
-	BrandID          string `json:"brand_id"`
-	ConnectionStatus string `json:"connection_status"`
+	EndpointID       string `json:"endpoint_id,omitempty" tefca:"omit"`
+	PortalID         string `json:"portal_id,omitempty" tefca:"omit"`
+	BrandID          string `json:"brand_id,omitempty" tefca:"omit"`
+	ConnectionStatus string `json:"connection_status"` // "authorized" or "rejected"
 	PlatformType     string `json:"platform_type"`
 	RequestID        string `json:"request_id"`
-	ExternalID       string `json:"external_id,omitempty"`
-	ExternalState    string `json:"external_state,omitempty"`
-	Scope            string `json:"scope,omitempty"`
-	ConsentExpiresAt string `json:"consent_expires_at,omitempty"`
+	ExternalID       string `json:"external_id"`    // empty when the attempt had none: the specification requires both
+	ExternalState    string `json:"external_state"` // as above
+	Scope            string `json:"scope,omitempty" tefca:"require,patient/*.read"`
+	ConsentExpiresAt string `json:"consent_expires_at,omitempty"` // RFC 3339
+	TEFCADirectoryID string `json:"tefca_directory_id,omitempty" tefca:"require"`
 }
 
 // ConnectionFailure is the data of patient.connection_failed, an extension: the fields of the widget event of that name
-// (spec section 6.1), and what to do about it.
+// (spec section 6.1), and what to do about it. There is none in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`
@@ -84,9 +93,9 @@ type ConnectionFailure struct {
 // AuthorizationRevoked is the data of patient.authorization_revoked.
 type AuthorizationRevoked struct {
 	OrgConnectionID  string `json:"org_connection_id"`
-	EndpointID       string `json:"endpoint_id"`
-	PortalID         string `json:"portal_id"`
-	BrandID          string `json:"brand_id,omitempty"`
+	EndpointID       string `json:"endpoint_id,omitempty" tefca:"omit"`
+	PortalID         string `json:"portal_id,omitempty" tefca:"omit"`
+	BrandID          string `json:"brand_id,omitempty" tefca:"omit"`
 	PlatformType     string `json:"platform_type"`
 	ConnectionStatus string `json:"connection_status"` // always "revoked"
 }
@@ -94,13 +103,29 @@ type AuthorizationRevoked struct {
 // AuthorizationExpiring is the data of patient.authorization_expiring, an extension.
 type AuthorizationExpiring struct {
 	OrgConnectionID  string `json:"org_connection_id"`
-	EndpointID       string `json:"endpoint_id"`
-	PortalID         string `json:"portal_id"`
-	BrandID          string `json:"brand_id,omitempty"`
+	EndpointID       string `json:"endpoint_id,omitempty" tefca:"omit"`
+	PortalID         string `json:"portal_id,omitempty" tefca:"omit"`
+	BrandID          string `json:"brand_id,omitempty" tefca:"omit"`
 	PlatformType     string `json:"platform_type"`
 	ConsentExpiresAt string `json:"consent_expires_at"` // RFC 3339
 	Cause            string `json:"cause"`
 	SuggestedAction  string `json:"suggested_action"`
+}
+
+// HealthSystemRequest is the data of patient.request_health_system: a patient misses a health system.
+type HealthSystemRequest struct {
+	Email         string `json:"email"`
+	Name          string `json:"name"`
+	Website       string `json:"website,omitempty"`
+	StreetAddress string `json:"street_address,omitempty"`
+}
+
+// SupportRequest is the data of patient.request_support, a beta: a patient needs help while connecting. Body is the
+// patient's own words, which may hold health data.
+type SupportRequest struct {
+	Email string `json:"email"`
+	Name  string `json:"name,omitempty"` // of the health system
+	Body  string `json:"body"`
 }
 
 // Test is the data of webhook.test.

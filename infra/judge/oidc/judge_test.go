@@ -10,30 +10,21 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/netip"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"recordbridge/infra/judge/npm"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/smart"
 )
 
-const (
-	// installTime is what npm gets to fetch forty small packages.
-	installTime = 5 * time.Minute
-	// judgeTime is the longest life of a judge, so that one that hangs ends its test.
-	judgeTime = 3 * time.Minute
-)
+// judgeTime is the longest life of a judge, so that one that hangs ends its test.
+const judgeTime = 3 * time.Minute
 
 // The judge is these three files; the tests run them from the cache, never from the checkout.
 var (
@@ -45,70 +36,8 @@ var (
 	server string
 )
 
-// errAbsent says that this machine has no Node, which is no reason to fail.
-var errAbsent = errors.New("the judge oidc-provider needs node and npm in PATH")
-
-// installed returns the folder with the judge's node_modules, which is made once per machine and version.
-var installed = sync.OnceValues(func() (string, error) {
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return "", fmt.Errorf("%w: %w", errAbsent, err)
-		}
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	version := sha256.Sum256(append(bytes.Clone(manifest), lock...))
-	place := filepath.Join(cache, "recordbridge-ci", "oidc", hex.EncodeToString(version[:8]))
-	if isThere(place) {
-		return place, nil
-	}
-	return place, settle(place)
-})
-
-func isThere(place string) bool {
-	_, err := os.Stat(place)
-	return err == nil
-}
-
-// settle installs the judge in a folder of its own, which then takes its place in one step, so that installations at the
-// same time do not meet.
-func settle(place string) error {
-	all := filepath.Dir(place)
-	if err := os.MkdirAll(all, 0o755); err != nil {
-		return err
-	}
-	fresh, err := os.MkdirTemp(all, "installing-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(fresh) }() // nothing is there any more once it has taken its place
-	if err = install(fresh); err != nil {
-		return err
-	}
-	if err = os.Rename(fresh, place); err != nil && !isThere(place) {
-		return err
-	}
-	return nil // another process may have been faster
-}
-
-// install has npm fetch exactly what the lock file names. Scripts of packages are not run.
-func install(folder string) error {
-	for name, content := range map[string][]byte{"package.json": manifest, "package-lock.json": lock} {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
-			return err
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), installTime)
-	defer cancel()
-	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	npm.Dir, npm.WaitDelay = folder, time.Second
-	if output, err := npm.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm ci: %w\n%s", err, output)
-	}
-	return nil
-}
+// installed returns the folder with the judge's node_modules.
+var installed = sync.OnceValues(func() (string, error) { return npm.Installed("oidc", manifest, lock) })
 
 // settings is what server.mjs is told.
 type settings struct {
@@ -133,7 +62,7 @@ func start(t *testing.T, clients ...registration) judge {
 func startWith(t *testing.T, told settings) judge {
 	t.Helper()
 	place, err := installed()
-	if errors.Is(err, errAbsent) || err != nil && os.Getenv("CI") != "true" {
+	if npm.MaySkip(err) {
 		t.Skip(err)
 	}
 	must(t, err)

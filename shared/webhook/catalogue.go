@@ -1,0 +1,185 @@
+package webhook
+
+import "slices"
+
+// Choice says whether a subscription is for a type (decisions section 6).
+type Choice string
+
+// The choices.
+const (
+	Locked      Choice = "required" // every subscription is for it, and it cannot be removed
+	OnByDefault Choice = "on"       // a new subscription is for it unless its owner says otherwise
+	OptIn       Choice = "opt-in"   // only a subscription whose owner asked
+)
+
+// Kind is what there is to know about an event type.
+type Kind struct {
+	Type      Type
+	Title     string
+	When      string // a sentence about the fact that the event tells
+	Default   Choice
+	Extension bool // not in the specification; always opt-in, so a receiver written for that never meets one
+	Example   any  // of the data, see Example
+}
+
+// Catalogue lists every event type (spec section 6.2), those of the specification first.
+func Catalogue() []Kind {
+	return slices.Concat(exportKinds(), patientKinds(), connectionKinds(), extensions())
+}
+
+// ParseType reads an event type; ok is false for one that does not exist.
+func ParseType(text string) (Type, bool) {
+	kind, ok := kindOf(Type(text))
+	return kind.Type, ok
+}
+
+// Required are the types that every subscription has and that cannot be removed (decisions section 6).
+func Required() []Type { return typesOf(Locked) }
+
+// Default are the types that a new subscription has besides the required ones when its owner does not choose.
+func Default() []Type { return typesOf(OnByDefault) }
+
+// Example is the data of an event of t as it looks with every member that it has outside TEFCA mode, made up and easy to
+// tell from a real one: for the description of the events, and to try a receiver with. It is nil for a type that does not
+// exist.
+func Example(t Type) any {
+	kind, _ := kindOf(t)
+	return kind.Example
+}
+
+func kindOf(t Type) (Kind, bool) {
+	all := Catalogue()
+	i := slices.IndexFunc(all, func(k Kind) bool { return k.Type == t })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return all[i], true
+}
+
+func typesOf(choice Choice) []Type {
+	var types []Type
+	for _, k := range Catalogue() {
+		if k.Default == choice {
+			types = append(types, k.Type)
+		}
+	}
+	return types
+}
+
+// What examples are made of. Nobody can take such ids for real ones.
+const (
+	exampleConnection = "00000000-0000-4000-8000-00000000c0de"
+	exampleOrg        = "00000000-0000-4000-8000-000000000001"
+	exampleEndpoint   = "00000000-0000-4000-8000-000000000002"
+	examplePortal     = "00000000-0000-4000-8000-000000000003"
+	exampleBrand      = "00000000-0000-4000-8000-000000000004"
+	exampleRequest    = "00000000-0000-4000-8000-000000000005"
+	exampleTask       = "00000000000040008000000000000006"
+	examplePlatform   = "sandbox"
+	exampleExternalID = "example-patient"
+	exampleState      = "example-visit"
+	exampleEmail      = "patient@example.com"
+	exampleSystem     = "Example Hospital"
+	exampleConsentEnd = "2030-01-08T00:00:00Z"
+	exampleAction     = "This is an example of what to do."
+)
+
+func exportKinds() []Kind {
+	link := DownloadLink{
+		URL:        "https://api.example.com/v1/bridge/fhir/ehi-export/" + exampleTask + "/download/" + exampleTask + ".jsonl?token=example",
+		ExportType: "jsonl", ContentType: "application/fhir+ndjson",
+	}
+	return []Kind{
+		{
+			Type: ExportSucceeded, Title: "Export ready", Default: Locked,
+			When: "An export is ready, or its success is sent again.",
+			Example: ExportSuccess{
+				DownloadLinks: []DownloadLink{link}, OrgConnectionID: exampleConnection, TaskID: exampleTask, OrgID: exampleOrg,
+				Stats:        Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Observation": 2}},
+				DownloadLink: &link,
+			},
+		},
+		{
+			Type: ExportFailed, Title: "Export failed", Default: Locked,
+			When: "An export has failed.",
+			Example: ExportFailure{
+				FailureReason: "suppressed_please_contact", OrgConnectionID: exampleConnection, TaskID: exampleTask, OrgID: exampleOrg,
+			},
+		},
+		{
+			Type: TestEvent, Title: "Test", Default: Locked,
+			When:    "Somebody tries the webhook.",
+			Example: Test{Hello: "world", Random: "00000000000000000000000000000000"},
+		},
+	}
+}
+
+func patientKinds() []Kind {
+	return []Kind{
+		{
+			Type: HealthSystemRequested, Title: "Health system requested", Default: OnByDefault,
+			When: "A patient asks for a health system that is missing.",
+			Example: HealthSystemRequest{
+				Email: exampleEmail, Name: exampleSystem, Website: "https://hospital.example", StreetAddress: "1 Example Street",
+			},
+		},
+		{
+			Type: SupportRequested, Title: "Support requested (beta)", Default: OnByDefault,
+			When:    "A patient asks for help while connecting.",
+			Example: SupportRequest{Email: exampleEmail, Name: exampleSystem, Body: "This is an example of a question."},
+		},
+	}
+}
+
+func connectionKinds() []Kind {
+	return []Kind{
+		{
+			Type: ConnectionSucceeded, Title: "Connected", Default: OptIn,
+			When: "A patient has connected or reconnected, or has declined at the portal the first time.",
+			Example: ConnectionSuccess{
+				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,
+				ConnectionStatus: "authorized", PlatformType: examplePlatform, RequestID: exampleRequest, ExternalID: exampleExternalID,
+				ExternalState: exampleState, Scope: "patient/*.read", ConsentExpiresAt: exampleConsentEnd,
+			},
+		},
+		{
+			Type: AuthorizationEnded, Title: "Authorisation ended", Default: OptIn,
+			When: "A portal has refused the refresh token: consent was withdrawn or has ended. Not sent when the organisation gives the connection up.",
+			Example: AuthorizationRevoked{
+				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,
+				PlatformType: examplePlatform, ConnectionStatus: "revoked",
+			},
+		},
+	}
+}
+
+func extensions() []Kind {
+	return []Kind{
+		{
+			Type: ConnectionFailed, Title: "Connecting failed", Default: OptIn, Extension: true,
+			When: "A patient has come back from the portal, and the attempt has failed; not for a patient who declined.",
+			Example: ConnectionFailure{
+				EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand, PlatformType: examplePlatform,
+				OrgConnectionID: exampleConnection, RequestID: exampleRequest, ExternalID: exampleExternalID, ExternalState: exampleState,
+				Error: "svc_token_exchange", ErrorDescription: "This is an example of an error.", Cause: "no_answer",
+				SuggestedAction: exampleAction,
+			},
+		},
+		{
+			Type: ExportProgressed, Title: "Export running", Default: OptIn, Extension: true,
+			When: "An export is running and has got further; not in its first 20 seconds, and then at most every 30.",
+			Example: ExportProgress{
+				OrgConnectionID: exampleConnection, TaskID: exampleTask, OrgID: exampleOrg, Sequence: 1,
+				Progress: Progress{QueriesDone: 2, QueriesPlanned: 9, Resources: 3, Bytes: 4096},
+			},
+		},
+		{
+			Type: AuthorizationEnding, Title: "Authorisation about to end", Default: OptIn, Extension: true,
+			When: "Consent ends in 7 days, as far as the portal says.",
+			Example: AuthorizationExpiring{
+				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,
+				PlatformType: examplePlatform, ConsentExpiresAt: exampleConsentEnd, Cause: "consent_expires", SuggestedAction: exampleAction,
+			},
+		},
+	}
+}
