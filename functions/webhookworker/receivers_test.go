@@ -118,7 +118,7 @@ func TestTheHeadersOfAnAnswerAreKeptWithinBounds(t *testing.T) {
 		"A-Long": {strings.Repeat("é", 200)}, "A-" + strings.Repeat("x", 100): {"1"},
 	}
 	client := doer(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Header: header, Body: http.NoBody}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: http.NoBody}, nil
 	})
 	want := webhook.Answer{
 		Status: 200, Body: []byte{}, RetryAfter: "7", Control: "disable",

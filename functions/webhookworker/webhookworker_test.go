@@ -28,14 +28,20 @@ func (w *webhooks) RetryDelivery(_ context.Context, tenant org.Tenant, id string
 	return w.err
 }
 
+func (w *webhooks) SendNotice(_ context.Context, tenant org.Tenant, id string) error {
+	w.calls = append(w.calls, "notice "+tenant.Key()+" "+id)
+	return w.err
+}
+
 func TestAMessageGoesToTheMethodOfItsKind(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[due.Kind]string{
-		due.Event: "event test#o1 x", due.Delivery: "delivery test#o1 x", due.Task: "", due.Connection: "", "other": "",
+		due.Event: "event test#o1 x", due.Delivery: "delivery test#o1 x", due.Notice: "notice test#o1 x",
+		due.Task: "", due.Connection: "", "other": "",
 	} {
 		for _, failure := range []error{nil, errTrouble} {
 			w := webhooks{err: failure}
-			err := webhookworker.New(&w)(t.Context(), due.Item{Tenant: org.Tenant{Mode: org.Test, OrgID: "o1"}, Kind: kind, ID: "x"})
+			err := webhookworker.New(&w, &w)(t.Context(), due.Item{Tenant: org.Tenant{Mode: org.Test, OrgID: "o1"}, Kind: kind, ID: "x"})
 			if want == "" {
 				if err != nil || len(w.calls) != 0 {
 					t.Errorf("%s: %v, called %q", kind, err, w.calls)

@@ -44,7 +44,7 @@ func createClient(ctx context.Context, o *operator.Operator, input io.Reader, ar
 	if made.Method == catalog.AuthPrivateKey && made.Algorithm == "" {
 		made.Algorithm = "RS384"
 	}
-	plain, err := readSecret(input, *file)
+	plain, err := readSecret(input, "secret-file", *file)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func rotateClient(ctx context.Context, o *operator.Operator, input io.Reader, ar
 	if given(flags, "key-id") {
 		change.KeyID = keyID
 	}
-	if change.Secret, err = readSecret(input, *file); err != nil {
+	if change.Secret, err = readSecret(input, "secret-file", *file); err != nil {
 		return nil, err
 	}
 	return map[string]any{"client_auth_id": *id, "rotated": true}, o.RotateClient(ctx, owner, *id, change)
@@ -94,9 +94,9 @@ func secretFlag(flags *flag.FlagSet) *string {
 // maxSecretFile bounds what is read; what a secret may be, the operator package says.
 const maxSecretFile = 64 << 10
 
-// readSecret reads the file without the line breaks at its end. Its errors do not repeat the file's name: it may be a
-// secret that somebody took for the flag's value.
-func readSecret(input io.Reader, file string) (secret.Text, error) {
+// readSecret reads the file of a flag without the line breaks at its end. Its errors do not repeat the file's name: it may
+// be a secret that somebody took for the flag's value.
+func readSecret(input io.Reader, name, file string) (secret.Text, error) {
 	if file == "" {
 		return secret.Text{}, nil
 	}
@@ -106,7 +106,7 @@ func readSecret(input io.Reader, file string) (secret.Text, error) {
 			err = pathError.Err
 		}
 		if err != nil {
-			return secret.Text{}, fmt.Errorf("-secret-file names a file that cannot be read: %w", err)
+			return secret.Text{}, fmt.Errorf("-%s names a file that cannot be read: %w", name, err)
 		}
 		defer opened.Close()
 		input = opened
@@ -116,7 +116,7 @@ func readSecret(input io.Reader, file string) (secret.Text, error) {
 		err = pathError.Err
 	}
 	if err != nil {
-		return secret.Text{}, fmt.Errorf("read -secret-file: %w", err)
+		return secret.Text{}, fmt.Errorf("read -%s: %w", name, err)
 	}
 	return secret.New(strings.TrimRight(string(body), "\r\n")), nil
 }

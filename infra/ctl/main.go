@@ -42,7 +42,16 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   credential create   -org ID -mode test|live -redirect URI [-redirect URI ...] [-origin ORIGIN ...]
   credential add-key  -public-id ID
   credential revoke   -public-id ID [-all]
-  webhook create      -org ID -mode test|live -url URL [-type TYPE ...]
+  webhook create      -org ID -mode test|live -url URL [-type TYPE ...] [-rate N] [-signing-key] [-header-file FILE|-]
+  webhook list        -org ID -mode test|live
+  webhook types       -org ID -mode test|live -id ID [-type TYPE ...]
+  webhook rotate      -org ID -mode test|live -id ID [-expire-now]
+  webhook enable      -org ID -mode test|live -id ID
+  webhook replay      -org ID -mode test|live (-delivery ID | -id ID -failed-since TIME | -id ID -from TIME -to TIME)
+  webhook log         -org ID -mode test|live [-id ID] [-delivery ID] [-type TYPE] [-status STATUS] [-from TIME] [-to TIME]
+                      [-after POSITION] [-limit N]
+  webhook delivery    -org ID -mode test|live -delivery ID
+  webhook simulate    -org ID -mode test|live -type TYPE [-id ID]
   webhook test        -org ID -mode test|live
   endpoint create     -fhir-base URL -platform TYPE -mode test|live -name NAME
                       [-client-id ID [-client-auth ID] [-scope SCOPES | -access rs|read]] [-override YAML]
@@ -58,7 +67,8 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   keys jwks           [-rsa]
 
 What concerns registrations is everybody's unless -org names an organisation. A client secret is read from a file, or
-from the input with "-secret-file -", and never from an argument, which others on the machine could see.`
+from the input with "-secret-file -", and never from an argument, which others on the machine could see. So are the
+headers that a webhook is to be sent with: a file of lines NAME=VALUE. Times are like 2026-11-21T09:30:00Z.`
 
 // commands are the functions behind the words. Secrets come in through input.
 func commands(input io.Reader) map[string]command {
@@ -69,7 +79,15 @@ func commands(input io.Reader) map[string]command {
 		"credential create":   createCredential,
 		"credential add-key":  addKey,
 		"credential revoke":   revokeKeys,
-		"webhook create":      createWebhook,
+		"webhook create":      reading(input, createWebhook),
+		"webhook list":        listWebhooks,
+		"webhook types":       setWebhookTypes,
+		"webhook rotate":      rotateWebhook,
+		"webhook enable":      enableWebhook,
+		"webhook replay":      replayWebhook,
+		"webhook log":         listDeliveries,
+		"webhook delivery":    showDelivery,
+		"webhook simulate":    simulateEvent,
 		"webhook test":        testWebhook,
 		"endpoint create":     createEndpoint,
 		"endpoint override":   overrideEndpoint,

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 
 	"recordbridge/infra/ctl/operator"
 	"recordbridge/shared/org"
-	"recordbridge/shared/webhook"
 )
 
 func createOrganisation(ctx context.Context, o *operator.Operator, args []string) (any, error) {
@@ -90,43 +88,4 @@ func revokeKeys(ctx context.Context, o *operator.Operator, args []string) (any, 
 		return nil, err
 	}
 	return map[string]any{"public_id": *publicID, "revoked": true}, o.RevokeKeys(ctx, *publicID, *all)
-}
-
-func createWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook create", flag.ContinueOnError)
-	tenantOf := tenantFlags(flags)
-	address := flags.String("url", "", "where events are sent")
-	var names texts
-	flags.Var(&names, "type", "optional event type, may be repeated")
-	if err := parse(flags, args); err != nil {
-		return nil, err
-	}
-	tenant, err := tenantOf()
-	if err != nil {
-		return nil, err
-	}
-	var types []webhook.Type
-	for _, name := range names {
-		t, ok := webhook.ParseType(name)
-		if !ok {
-			return nil, fmt.Errorf("there is no event type %q", name)
-		}
-		types = append(types, t)
-	}
-	sub, signing, err := o.CreateWebhook(ctx, tenant, *address, types)
-	return map[string]any{"id": sub.ID, "url": sub.URL, "types": sub.Types, "secret": signing.Reveal()}, err
-}
-
-func testWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook test", flag.ContinueOnError)
-	tenantOf := tenantFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
-	}
-	tenant, err := tenantOf()
-	if err != nil {
-		return nil, err
-	}
-	id, err := o.SendTest(ctx, tenant)
-	return map[string]any{"event_id": id}, err
 }

@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/org"
 )
 
 // errand is a piece of the service's work.
@@ -33,6 +35,7 @@ func errands(tb testing.TB) []errand {
 		{name: "messages that get lost", run: runLostMessages},
 		{name: "a webhook that fails at first", run: runRetriedWebhook},
 		{name: "a webhook that is gone", run: runGoneWebhook},
+		{name: "e-mails to an organisation", run: runNotices},
 		{name: "tokens that nobody asks for", run: runKeepAlive},
 		{name: "consent that was withdrawn", run: runRevocation},
 		{name: "consent that was withdrawn, as an export finds out", run: runRevocationByExport},
@@ -166,6 +169,38 @@ func runGoneWebhook(s *stack) {
 	s.settle(30)
 	if got := calls.Load(); got != 1 {
 		s.t.Errorf("the webhook was called %d times, want once", got)
+	}
+}
+
+// runNotices: an organisation is told by e-mail that it has a new credential, although the message gets lost, and that its
+// webhook was disabled.
+func runNotices(s *stack) {
+	s.t.Helper()
+	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
+	must(s.t, s.operator.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
+	_, _, err := s.operator.CreateCredential(s.t.Context(), tenant, []string{"https://app.example/return"}, nil)
+	must(s.t, err)
+	s.loseMessages()
+	s.settle(3)
+	s.outside = func(r *http.Request) *http.Response {
+		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
+	}
+	_, err = s.operator.SendTest(s.t.Context(), tenant)
+	must(s.t, err)
+	s.settle(3)
+	subjects := make([]string, 0, len(s.cloud.SES().Sent()))
+	for _, m := range s.cloud.SES().Sent() {
+		if !slices.Equal(m.To, []string{"ops@alder.example"}) || m.From != "notices@example.com" {
+			s.t.Errorf("a mail from %s went to %v", m.From, m.To)
+		}
+		subjects = append(subjects, m.Subject)
+	}
+	want := []string{
+		"Recordbridge: A credential was created: Alder Health App (test mode)",
+		"Recordbridge: A webhook was disabled: Alder Health App (test mode)",
+	}
+	if !slices.Equal(subjects, want) {
+		s.t.Errorf("sent %q, want %q", subjects, want)
 	}
 }
 

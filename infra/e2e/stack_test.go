@@ -128,6 +128,7 @@ func load(dataDir string) (*template.Template, error) {
 	return template.Load("../../template.yaml", template.Options{
 		Parameters: map[string]string{
 			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "SandboxDataDir": dataDir,
+			"MailFrom":                 "notices@example.com",
 			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000",
 		},
 		BaseURL: host, StackName: "test",

@@ -85,6 +85,7 @@ func (o options) templateParameters(baseURL string) (map[string]string, error) {
 	all := map[string]string{
 		"PublicBaseUrl":        baseURL,
 		"EnableSandbox":        "true",
+		"MailFrom":             "notices@localhost.example",
 		"AllowedPrivateRanges": "127.0.0.0/8,::1/128", // portals, webhooks and the sandbox are on this machine
 	}
 	if folder := os.Getenv("SANDBOX_DATA_DIR"); folder != "" {

@@ -124,6 +124,9 @@ func (s *Stack) owns(on string) bool {
 			return true
 		}
 	}
+	if on == "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/${MailFrom}" {
+		return true // the operator has SES verify the address outside of the stack
+	}
 	m := owned.FindStringSubmatch(on)
 	return m != nil && slices.ContainsFunc(s.Resources, func(r Resource) bool {
 		hasIndex := func(g any) bool { return scalar(at(g, "IndexName")) == m[2] }

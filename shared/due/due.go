@@ -22,6 +22,8 @@ const (
 	Delivery Kind = "delivery"
 	// Connection: its tokens are to be refreshed, or taken back upstream.
 	Connection Kind = "connection"
+	// Notice: an e-mail to an organisation is to be sent.
+	Notice Kind = "notice"
 )
 
 // Item refers to one row of one tenant.
@@ -68,7 +70,7 @@ func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:
 		return ids.ParseTask(text)
-	case Event, Delivery, Connection:
+	case Event, Delivery, Connection, Notice:
 		return ids.ParseUUID(text)
 	}
 	return "", false

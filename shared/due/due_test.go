@@ -22,6 +22,7 @@ func items() []due.Item {
 		{Tenant: test, Kind: due.Task, ID: taskID},
 		{Tenant: live, Kind: due.Event, ID: uuidID},
 		{Tenant: test, Kind: due.Delivery, ID: uuidID},
+		{Tenant: live, Kind: due.Notice, ID: uuidID},
 	}
 }
 

@@ -4,12 +4,14 @@ package mail
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 	"github.com/aws/aws-sdk-go-v2/service/ses/types"
+	"github.com/aws/smithy-go"
 )
 
 // Client is the part of the SES client that is used.
@@ -23,23 +25,20 @@ type Sender struct {
 	From   string
 }
 
-// Message is one e-mail.
-type Message struct {
-	To      []string // addresses, at most 50; each sees the others
-	Subject string   // one line
-	Text    string
-}
-
-// Send hands a message to SES. It may be sent twice when an answer is lost: SES knows no idempotency.
-func (s Sender) Send(ctx context.Context, m Message) error {
+// Send hands a plain text to SES, for at most 50 addresses that each see the others. It may be sent twice when an answer
+// is lost: SES knows no idempotency. The error does not repeat what SES says, which names addresses.
+func (s Sender) Send(ctx context.Context, to []string, subject, text string) error {
 	_, err := s.Client.SendEmail(ctx, &ses.SendEmailInput{
 		Source:      &s.From,
-		Destination: &types.Destination{ToAddresses: m.To},
+		Destination: &types.Destination{ToAddresses: to},
 		Message: &types.Message{
-			Subject: content(oneLine(m.Subject)),
-			Body:    &types.Body{Text: content(m.Text)},
+			Subject: content(oneLine(subject)),
+			Body:    &types.Body{Text: content(text)},
 		},
 	})
+	if refusal, ok := errors.AsType[smithy.APIError](err); ok {
+		return fmt.Errorf("send e-mail: SES answers %s", refusal.ErrorCode())
+	}
 	if err != nil {
 		return fmt.Errorf("send e-mail: %w", err)
 	}

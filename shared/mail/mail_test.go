@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/ses"
+	"github.com/aws/aws-sdk-go-v2/service/ses/types"
 
 	"recordbridge/infra/local/aws"
 	"recordbridge/shared/mail"
@@ -26,7 +27,7 @@ func TestAMessageArrivesAsItIs(t *testing.T) {
 	t.Parallel()
 	cloud, sender := newSender(t)
 	to := []string{"ops@alder.example", "on-call@alder.example"}
-	if err := sender.Send(t.Context(), mail.Message{To: to, Subject: "Ähnliches: your webhook", Text: "Line 1\nLine 2 – ü\n"}); err != nil {
+	if err := sender.Send(t.Context(), to, "Ähnliches: your webhook", "Line 1\nLine 2 – ü\n"); err != nil {
 		t.Fatal(err)
 	}
 	sent := cloud.SES().Sent()
@@ -42,7 +43,7 @@ func TestAMessageArrivesAsItIs(t *testing.T) {
 func TestASubjectCannotMakeHeaders(t *testing.T) {
 	t.Parallel()
 	cloud, sender := newSender(t)
-	if err := sender.Send(t.Context(), mail.Message{To: []string{"a@example.com"}, Subject: "Alder\r\nBcc: b@example.com\x7f", Text: "x"}); err != nil {
+	if err := sender.Send(t.Context(), []string{"a@example.com"}, "Alder\r\nBcc: b@example.com\x7f", "x"); err != nil {
 		t.Fatal(err)
 	}
 	if got := cloud.SES().Sent()[0]; strings.ContainsAny(got.Subject, "\r\n\x7f") || len(got.To) != 1 {
@@ -59,9 +60,24 @@ func (down) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options
 	return nil, errDown
 }
 
+// refusing is an SES that says whom it does not know.
+type refusing struct{}
+
+func (refusing) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
+	return nil, &types.MessageRejected{Message: new("Email address is not verified: a@example.com")}
+}
+
+func TestARefusalIsToldByItsCode(t *testing.T) {
+	t.Parallel()
+	err := mail.Sender{Client: refusing{}}.Send(t.Context(), []string{"a@example.com"}, "Alder", "Maple")
+	if err == nil || !strings.Contains(err.Error(), "MessageRejected") || strings.Contains(err.Error(), "a@example.com") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestAFailureIsToldWithoutTheMessage(t *testing.T) {
 	t.Parallel()
-	err := mail.Sender{Client: down{}}.Send(t.Context(), mail.Message{To: []string{"a@example.com"}, Subject: "Alder", Text: "Maple"})
+	err := mail.Sender{Client: down{}}.Send(t.Context(), []string{"a@example.com"}, "Alder", "Maple")
 	if !errors.Is(err, errDown) || strings.Contains(err.Error(), "example.com") || strings.Contains(err.Error(), "Alder") {
 		t.Errorf("got %v", err)
 	}

@@ -45,6 +45,11 @@ func (q Queue) NudgeDelivery(ctx context.Context, tenant org.Tenant, id, subscri
 	return q.send(ctx, due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}, group(tenant)+"-"+subscriptionID, delay)
 }
 
+// NudgeNotice tells the webhook worker to send an e-mail.
+func (q Queue) NudgeNotice(ctx context.Context, tenant org.Tenant, id string) error {
+	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Notice, ID: id}, 0)
+}
+
 // Send nudges the worker in charge of the item. A delay is rounded up to whole seconds and cut at 15 minutes.
 func (q Queue) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	return q.send(ctx, i, group(i.Tenant), delay)
@@ -76,7 +81,7 @@ func (q Queue) urlOf(kind due.Kind) string {
 		return q.ExportURL
 	case due.Connection:
 		return q.RefreshURL
-	case due.Event, due.Delivery:
+	case due.Event, due.Delivery, due.Notice:
 	}
 	return q.DeliveryURL
 }

@@ -81,6 +81,7 @@ func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
 		q.NudgeTask(t.Context(), tenant, taskID, 0),
 		q.NudgeEvent(t.Context(), tenant, id),
 		q.NudgeDelivery(t.Context(), tenant, id, hookID, 0),
+		q.NudgeNotice(t.Context(), tenant, id),
 		q.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: time.Now()}, 0),
 		q.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0),
 	} {
@@ -91,7 +92,7 @@ func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
 	item := func(kind due.Kind, id string) due.Item { return due.Item{Tenant: tenant, Kind: kind, ID: id} }
 	for url, want := range map[string][]due.Item{
 		q.ExportURL:   {item(due.Task, taskID), item(due.Task, taskID)},
-		q.DeliveryURL: {item(due.Event, id), item(due.Delivery, id)},
+		q.DeliveryURL: {item(due.Event, id), item(due.Delivery, id), item(due.Notice, id)},
 		q.RefreshURL:  {item(due.Connection, id)},
 	} {
 		got := map[due.Item]int{}

@@ -86,7 +86,7 @@ func latestKey(t org.Tenant, connection string) key {
 }
 
 // noticeKey is of an e-mail that is to be sent.
-func noticeKey(t org.Tenant, id string) key { return key{t.Key() + "#NOTICE#" + id, meta} }
+func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }
 
 func attemptLogKey(t org.Tenant, delivery string, claim int64) key {
 	return key{deliveryKey(t, delivery).pk, fmt.Sprintf("ATT#%06d", claim)}
@@ -110,6 +110,8 @@ func kindName(kind due.Kind) string {
 		return "DELIV"
 	case due.Connection:
 		return "CONN"
+	case due.Notice:
+		return "NOTICE"
 	}
 	return ""
 }
@@ -128,7 +130,7 @@ func parseRowKey(pk string) (due.Item, bool) {
 	if !ok {
 		return due.Item{}, false
 	}
-	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery, due.Connection} {
+	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery, due.Connection, due.Notice} {
 		if kindName(kind) == parts[2] {
 			return due.Item{Tenant: org.Tenant{Mode: mode, OrgID: parts[1]}, Kind: kind, ID: parts[3]}, true
 		}

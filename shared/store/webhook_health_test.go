@@ -8,6 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/due"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
 )
 
@@ -187,17 +190,122 @@ func TestAParkedDeliveryKeepsItsAttempt(t *testing.T) {
 	wantConflict(t, "a claim of a held one", err)
 }
 
+const noticeID = "90000000-0000-4000-8000-000000000001"
+
+func noticeOf(of org.Tenant) webhook.Notice {
+	return webhook.Notice{
+		ID: noticeID, Tenant: of, Kind: webhook.NoticeDisabled, SubscriptionID: hookID, URL: "https://alder.example/hook", Rev: 3,
+		PublicID: "public_test_1", Reason: webhook.ReasonFailing, Failures: 9, FailingSince: now.Add(-time.Hour), At: now,
+	}
+}
+
 func TestANoticeIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	n := webhook.Notice{
-		ID: "90000000-0000-4000-8000-000000000001", Tenant: tenant, SubscriptionID: hookID, Kind: webhook.NoticeDisabled,
-		Reason: webhook.ReasonFailing, Failures: 9, FailingSince: now.Add(-time.Hour), At: now,
-	}
-	must(t, s.work.Notify(t.Context(), n))
+	must(t, s.work.Notify(t.Context(), noticeOf(tenant)))
 	before := s.writes.Load()
-	must(t, s.work.Notify(t.Context(), n))
+	must(t, s.work.Notify(t.Context(), noticeOf(tenant)))
 	if s.writes.Load() != before {
 		t.Error("a notice was stored twice")
+	}
+}
+
+func TestANoticeIsClaimedByOneAndDueUntilItIsSettled(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	wantDue := func(want ...time.Time) {
+		t.Helper()
+		var got []time.Time
+		for shard := range store.DueShards {
+			items, err := s.work.Due(t.Context(), shard, now.Add(1000*time.Hour))
+			must(t, err)
+			for _, i := range items {
+				if i.Kind != due.Notice || i.ID != noticeID || i.Tenant != tenant {
+					t.Errorf("%+v is due", i)
+				}
+				got = append(got, i.At)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("due (-want +got):\n%s", diff)
+		}
+	}
+	_, err := s.work.ClaimNotice(t.Context(), tenant, noticeID, now, now)
+	wantConflict(t, "a claim of none", err)
+	must(t, s.work.Notify(t.Context(), noticeOf(tenant)))
+	wantDue(now.Add(30 * time.Second))
+	until, later := now.Add(time.Minute), now.Add(time.Hour)
+	var claimed webhook.Notice
+	if won := race(t, 10, func(ctx context.Context, _ int) error {
+		n, failure := s.work.ClaimNotice(ctx, tenant, noticeID, now, until)
+		if failure == nil {
+			claimed = n
+		}
+		return failure
+	}); won != 1 {
+		t.Errorf("claimed %d times, want once", won)
+	}
+	want := noticeOf(tenant)
+	want.Fence = 1
+	if diff := cmp.Diff(want, claimed); diff != "" {
+		t.Errorf("claimed (-want +got):\n%s", diff)
+	}
+	wantDue(until)
+	again, err := s.work.ClaimNotice(t.Context(), tenant, noticeID, until, until.Add(time.Minute))
+	must(t, err)
+	wantConflict(t, "settling after the lease", s.work.SettleNotice(t.Context(), claimed, webhook.NoticeSent, later))
+	wantConflict(t, "postponing after the lease", s.work.PostponeNotice(t.Context(), claimed, later))
+	must(t, s.work.PostponeNotice(t.Context(), again, later))
+	wantDue(later)
+	_, err = s.work.ClaimNotice(t.Context(), tenant, noticeID, later.Add(-time.Microsecond), later)
+	wantConflict(t, "a claim before its time", err)
+	last, err := s.work.ClaimNotice(t.Context(), tenant, noticeID, later, later.Add(time.Minute))
+	must(t, err)
+	must(t, s.work.SettleNotice(t.Context(), last, webhook.NoticeSent, later))
+	wantDue()
+	wantConflict(t, "settling twice", s.work.SettleNotice(t.Context(), last, webhook.NoticeSent, later))
+	_, err = s.work.ClaimNotice(t.Context(), tenant, noticeID, later.Add(time.Hour), later.Add(2*time.Hour))
+	wantConflict(t, "a claim of a settled one", err)
+}
+
+func TestANoticeDisablesOnlyWhatItIsAbout(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	must(t, s.control.CreateSubscription(t.Context(), subscriptionA()))
+	n := noticeOf(tenant)
+	wantConflict(t, "another revision", s.control.DisableAsTold(t.Context(), n))
+	n.Rev = 1
+	must(t, s.control.DisableAsTold(t.Context(), n))
+	wantConflict(t, "disabling again", s.control.DisableAsTold(t.Context(), n))
+	got, err := s.control.Subscriptions(t.Context(), tenant)
+	must(t, err)
+	want := subscriptionA()
+	want.Rev, want.Disabled, want.DisabledAt, want.DisabledFor = 2, true, n.At, webhook.ReasonFailing
+	if diff := cmp.Diff([]webhook.Subscription{want}, got); diff != "" {
+		t.Errorf("subscription (-want +got):\n%s", diff)
+	}
+}
+
+func TestADirectedEventIsNobodysToFanOut(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	event := eventOf(tenant, eventID)
+	d := subscriptionA().Directed(event, now)
+	must(t, s.work.CreateDirectedEvent(t.Context(), event, d))
+	wantConflict(t, "storing it twice", s.work.CreateDirectedEvent(t.Context(), event, d))
+	wantConflict(t, "a fan-out", s.work.FanOut(t.Context(), event, nil))
+	got, err := s.work.ClaimDelivery(t.Context(), tenant, d.ID, now, now.Add(time.Minute))
+	must(t, err)
+	if got.SubscriptionID != hookID || got.EventID != eventID || got.Attempt != 1 || got.Trigger != webhook.ByHand {
+		t.Errorf("claimed %+v", got)
+	}
+	var all []due.Item
+	for shard := range store.DueShards {
+		items, err := s.work.Due(t.Context(), shard, now.Add(time.Hour))
+		must(t, err)
+		all = append(all, items...)
+	}
+	if len(all) != 1 || all[0].Kind != due.Delivery {
+		t.Errorf("%+v are due, want the delivery alone", all)
 	}
 }

@@ -52,18 +52,24 @@ func (s Work) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to ti
 
 // RestartDelivery implements webhook.Replays.
 func (s Work) RestartDelivery(ctx context.Context, d webhook.Delivery) error {
-	_, err := update(ctx, s.DB, change{
+	ttl := number(d.NextAt.Add(keepEvents).Unix())
+	restart := change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
 		set: "SET #status = :scheduled, attempt = :attempt, attempt_trigger = :trigger, next_at = :next, " +
-			"due_at = :due, due_shard = :shard REMOVE paced",
+			"due_at = :due, due_shard = :shard, #ttl = :ttl REMOVE paced",
 		when:  "fence = :fence AND (#status = :delivered OR #status = :exhausted OR #status = :held)",
-		names: map[string]string{"#status": "status"},
+		names: map[string]string{"#status": "status", "#ttl": "ttl"},
 		values: item{
-			":scheduled": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":trigger": text(string(d.Trigger)),
+			":ttl": ttl, ":scheduled": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":trigger": text(string(d.Trigger)),
 			":next": moment(d.NextAt), ":due": moment(d.DueAt), ":shard": text(shardOf(d.ID)), ":fence": number(d.Fence),
 			":delivered": text(string(webhook.Delivered)), ":exhausted": text(string(webhook.Exhausted)),
 			":held": text(string(webhook.Held)),
 		},
-	})
-	return err
+	}
+	// What is told again must live as long as the schedule that begins anew.
+	keep := change{
+		table: s.Table, key: eventKey(d.Tenant, d.EventID), set: "SET #ttl = :ttl", when: "attribute_exists(pk)",
+		names: map[string]string{"#ttl": "ttl"}, values: item{":ttl": ttl},
+	}
+	return transact(ctx, s.DB, restart.write(), keep.write())
 }

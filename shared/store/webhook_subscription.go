@@ -61,6 +61,17 @@ func (s Control) CreateSubscription(ctx context.Context, sub webhook.Subscriptio
 	return create(ctx, s.DB, s.Table, row)
 }
 
+// CreateDirectedEvent stores an event together with its one delivery, so that nobody fans it out. The list of the
+// organisation's events leaves it out: it is for one subscription.
+func (s Work) CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error {
+	row := eventItem(event)
+	row.setFlag("settled", true)
+	for _, name := range []string{"due_shard", "due_at", "org_list", "org_order"} {
+		delete(row, name)
+	}
+	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, deliveryItem(d)))
+}
+
 // SaveSubscription stores a changed subscription; fault.Conflict when it was changed, or disabled, since it was read.
 func (s Control) SaveSubscription(ctx context.Context, sub webhook.Subscription) error {
 	row, err := subscriptionItem(sub)

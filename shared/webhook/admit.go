@@ -52,13 +52,15 @@ func (w Worker) waitFor(e errand, now, open time.Time) errand {
 // however many there are before it.
 func (w Worker) pace(ctx context.Context, e errand, now time.Time) (errand, error) {
 	s := e.subscription
-	if e.delivery.Paced || w.Pacer.spares(s, now) {
+	onTime := e.delivery.Paced && now.Sub(e.delivery.NextAt) <= lateBy
+	if onTime || w.Pacer.spares(s, now) {
 		return e, nil
 	}
 	place, err := w.Conditions.ReserveSlot(ctx, s.Tenant, s.ID, s.Health.NextSlot, now, s.interval())
 	if err != nil {
 		return e, fmt.Errorf("take a place in the rate: %w", err)
 	}
+	e.delivery.Paced = false
 	if at := place.Add(s.interval() - burstEvery); at.After(now) {
 		e.delivery.Paced = true
 		e.delivery.schedule(now, at)

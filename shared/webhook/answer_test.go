@@ -77,7 +77,10 @@ type notices struct {
 	late bool // a notice came after the subscription was disabled
 }
 
-func (n *notices) notify(t *testing.T) webhook.Notices { return outbox{t: t, n: n} }
+func (n *notices) notify(t *testing.T) webhook.Notices {
+	t.Helper()
+	return outbox{t: t, n: n}
+}
 
 func TestAReceiverCanEndWebhooksAndDeliveries(t *testing.T) {
 	t.Parallel()

@@ -100,13 +100,13 @@ func (w Worker) countFailure(ctx context.Context, e errand, now time.Time) (isDi
 	}
 	j := counted.judge(e.isProbe)
 	if j.disable {
-		if err := w.disable(ctx, s, ReasonFailing, counted, now); err != nil {
+		if err = w.disable(ctx, s, ReasonFailing, counted, now); err != nil {
 			return false, err
 		}
 		return true, nil
 	}
 	if j.warn {
-		if err := w.Notices.Notify(ctx, failing(s, j)); err != nil {
+		if err = w.Notices.Notify(ctx, failing(s, j)); err != nil {
 			return false, fmt.Errorf("warn of failures: %w", err)
 		}
 	}

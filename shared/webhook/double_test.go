@@ -17,7 +17,7 @@ type outbox struct {
 
 func (o outbox) Notify(ctx context.Context, n webhook.Notice) error {
 	o.n.sent = append(o.n.sent, n)
-	o.n.late = o.n.late || o.n.w.subscription(o.t).Disabled
+	o.n.late = o.n.late || o.n.w.subscription(o.t).Disabled //nolint:contextcheck // the test has its own
 	return o.n.w.store.Notify(ctx, n)
 }
 
@@ -26,11 +26,6 @@ type statuses struct {
 	webhook.Store
 
 	told []string
-}
-
-func (s *statuses) over(next webhook.Store) webhook.Store {
-	s.Store = next
-	return s
 }
 
 func (s *statuses) FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error {
@@ -50,6 +45,11 @@ func (s *statuses) SettleDelivery(ctx context.Context, d webhook.Delivery, a web
 func (s *statuses) ParkDelivery(ctx context.Context, d webhook.Delivery) error {
 	s.told = append(s.told, "parked "+string(d.Status))
 	return s.Store.ParkDelivery(ctx, d)
+}
+
+func (s *statuses) over(next webhook.Store) webhook.Store {
+	s.Store = next
+	return s
 }
 
 // emitNth stores one of several test events.

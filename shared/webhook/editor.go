@@ -51,7 +51,7 @@ const (
 
 // Create makes a subscription and its signing secret, which can never be shown again. Errors are fault.Invalid.
 func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text, error) {
-	if err := CheckURL(d.Tenant.Mode, d.URL); err != nil {
+	if err := checkURL(d.Tenant.Mode, d.URL); err != nil {
 		return Subscription{}, secret.Text{}, err
 	}
 	own, err := checkHeaders(d.Headers)
@@ -71,7 +71,7 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 			return Subscription{}, secret.Text{}, err
 		}
 	}
-	fresh, err := NewSecret(e.Random)
+	fresh, err := newSecret(e.Random)
 	if err != nil {
 		return Subscription{}, secret.Text{}, err
 	}
@@ -88,7 +88,7 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	if err != nil {
 		return Subscription{}, secret.Text{}, err
 	}
-	fresh, err := NewSecret(e.Random)
+	fresh, err := newSecret(e.Random)
 	if err != nil {
 		return Subscription{}, secret.Text{}, err
 	}

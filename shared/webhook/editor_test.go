@@ -158,7 +158,7 @@ func TestTenOldSecretsAreTheMost(t *testing.T) {
 			s, _, err = w.editor().Rotate(t.Context(), s, false)
 			must(t, err)
 		}
-		if _, _, err := w.editor().Rotate(t.Context(), s, false); !errors.Is(err, fault.Conflict) || len(s.Secrets) != 11 {
+		if _, _, err = w.editor().Rotate(t.Context(), s, false); !errors.Is(err, fault.Conflict) || len(s.Secrets) != 11 {
 			t.Errorf("%d secrets and error %v, want 11 and fault.Conflict", len(s.Secrets), err)
 		}
 		<-time.After(24 * time.Hour)

@@ -2,10 +2,8 @@ package webhook
 
 import (
 	"context"
-	"strconv"
 	"time"
 
-	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 )
 
@@ -91,48 +89,4 @@ type Conditions interface {
 	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration) (time.Time, error)
 	// DisableSubscription stops everything; fault.Conflict when it is disabled already.
 	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error
-}
-
-// NoticeKind says what an organisation is told by e-mail.
-type NoticeKind string
-
-// The kinds.
-const (
-	NoticeFailing  NoticeKind = "webhook_failing"
-	NoticeDisabled NoticeKind = "webhook_disabled"
-)
-
-// Notice is an e-mail to an organisation about one of its subscriptions. It holds no content of events.
-type Notice struct {
-	ID             string // the same for the same occasion
-	Tenant         org.Tenant
-	SubscriptionID string
-	Kind           NoticeKind
-	Reason         Reason // of a disabled one
-	Failures       int
-	FailingSince   time.Time
-	At             time.Time
-}
-
-// Notices is the outbox of e-mails. A notice that is there already is sent no second time.
-type Notices interface {
-	Notify(ctx context.Context, n Notice) error
-}
-
-// failing is the warning about a run of failures.
-func failing(s Subscription, j judgement) Notice {
-	since := j.next.FailingSince
-	return Notice{
-		ID:     ids.Derive("notice", s.ID, string(NoticeFailing), since.UTC().Format(time.RFC3339Nano), strconv.Itoa(j.next.Warned)),
-		Tenant: s.Tenant, SubscriptionID: s.ID, Kind: NoticeFailing, Failures: j.next.Failures, FailingSince: since, At: j.next.LastFailure,
-	}
-}
-
-// disabled tells that a subscription was disabled. A subscription has a new revision whenever it is enabled again.
-func disabled(s Subscription, reason Reason, h Health, at time.Time) Notice {
-	return Notice{
-		ID:     ids.Derive("notice", s.ID, string(NoticeDisabled), s.CreatedAt.UTC().Format(time.RFC3339Nano), strconv.FormatInt(s.Rev, 10)),
-		Tenant: s.Tenant, SubscriptionID: s.ID, Kind: NoticeDisabled, Reason: reason,
-		Failures: h.Failures, FailingSince: h.FailingSince, At: at,
-	}
 }

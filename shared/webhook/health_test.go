@@ -34,7 +34,7 @@ func TestNothingButFailuresWarnsTwiceAndDisablesAfterFiveDays(t *testing.T) {
 			}
 			<-time.After(4 * time.Hour)
 		}
-		var got []string
+		got := make([]string, 0, len(out.sent))
 		for _, n := range out.sent {
 			got = append(got, fmt.Sprintf("%s%s after %v and %d failures", n.Kind, n.Reason, n.At.Sub(started), n.Failures))
 		}
@@ -185,7 +185,7 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	t.Helper()
 	for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
 		next := rows[0].At.Add(-30 * time.Second) // the nudge comes before the sweeper
-		if rows[0].At.Sub(time.Now()) > 15*time.Minute || !next.After(time.Now()) {
+		if time.Until(rows[0].At) > 15*time.Minute || !next.After(time.Now()) {
 			next = rows[0].At // there was none
 		}
 		if next.After(end) {

@@ -30,8 +30,10 @@ func TestTheLogTellsWhatBecameOfAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		answers := []webhook.Answer{
-			{Failure: webhook.FailedTLS}, {Status: 301, Body: []byte("moved"), Header: map[string]string{"Location": "/x"}},
-			{Status: 199}, {Status: 299, Body: []byte("thanks")},
+			{Failure: webhook.FailedTLS},
+			{Status: 301, Body: []byte("moved"), Header: map[string]string{"Location": "/x"}},
+			{Status: 199},
+			{Status: 299, Body: []byte("thanks")},
 		}
 		w.answer = func(_ string, nth int) (webhook.Answer, error) {
 			<-time.After(time.Duration(nth) * time.Second)

@@ -17,27 +17,11 @@ type memory struct {
 	deliveries    map[string]webhook.Delivery
 	attempts      map[string][]webhook.Attempt
 	subscriptions []webhook.Subscription
-	fences        map[string]int64
 
 	crash func() (before, after bool)
 }
 
 var errCrash = errors.New("the worker crashed")
-
-// do runs a call's effect, unless the worker crashes before it.
-func (m *memory) do(effect func() error) error {
-	before, after := m.crash()
-	if before {
-		return errCrash
-	}
-	if err := effect(); err != nil {
-		return err
-	}
-	if after {
-		return errCrash
-	}
-	return nil
-}
 
 func (m *memory) Event(_ context.Context, _ org.Tenant, id string) (webhook.Event, error) {
 	return m.events[id], m.do(func() error { return nil })
@@ -90,19 +74,6 @@ func (m *memory) SettleDelivery(_ context.Context, d webhook.Delivery, a webhook
 
 func (m *memory) ParkDelivery(_ context.Context, d webhook.Delivery) error {
 	return m.do(func() error { return m.unclaim(d) })
-}
-
-func (m *memory) unclaim(d webhook.Delivery) error {
-	if stored := m.deliveries[d.ID]; stored.Fence != d.Fence || stored.Status != webhook.InFlight {
-		return fault.Stale()
-	}
-	m.deliveries[d.ID] = d
-	return nil
-}
-
-func (m *memory) subscription(id string) *webhook.Subscription {
-	i := slices.IndexFunc(m.subscriptions, func(s webhook.Subscription) bool { return s.ID == id })
-	return &m.subscriptions[i]
 }
 
 func (m *memory) CountFailure(_ context.Context, _ org.Tenant, id string, at time.Time) (webhook.Health, error) {
@@ -166,4 +137,32 @@ func (m *memory) DisableSubscription(_ context.Context, _ org.Tenant, id string,
 
 func (m *memory) Notify(context.Context, webhook.Notice) error {
 	return m.do(func() error { return nil })
+}
+
+// do runs a call's effect, unless the worker crashes before it.
+func (m *memory) do(effect func() error) error {
+	before, after := m.crash()
+	if before {
+		return errCrash
+	}
+	if err := effect(); err != nil {
+		return err
+	}
+	if after {
+		return errCrash
+	}
+	return nil
+}
+
+func (m *memory) unclaim(d webhook.Delivery) error {
+	if stored := m.deliveries[d.ID]; stored.Fence != d.Fence || stored.Status != webhook.InFlight {
+		return fault.Stale()
+	}
+	m.deliveries[d.ID] = d
+	return nil
+}
+
+func (m *memory) subscription(id string) *webhook.Subscription {
+	i := slices.IndexFunc(m.subscriptions, func(s webhook.Subscription) bool { return s.ID == id })
+	return &m.subscriptions[i]
 }

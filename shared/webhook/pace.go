@@ -18,6 +18,9 @@ const (
 	spared     = 500
 	pacerSize  = 4096
 	burstEvery = time.Second // an endpoint may take the places of a second at once
+	// lateBy is how late a place may be used: messages come up to a second late, because their delays are whole seconds, and
+	// wait a little in the queue. Later, after a backlog, so many would come at once that the rate would mean nothing.
+	lateBy = 2 * time.Second
 )
 
 // spares reports whether an attempt may go ahead without asking the store.

@@ -70,21 +70,6 @@ func newTrial(t *rapid.T) *trial {
 	return r
 }
 
-// fate draws with which call of the store the call of a worker that goes on now crashes: most do not.
-func (r *trial) fate() {
-	r.callsLeft = 100
-	if !r.calm && rapid.IntRange(0, 2).Draw(r.T, "crash") == 0 {
-		r.callsLeft = rapid.IntRange(0, 6).Draw(r.T, "after calls")
-		r.takesEffect = rapid.Bool().Draw(r.T, "takes effect")
-	}
-}
-
-// crash tells whether a call of the store is the worker's last.
-func (r *trial) crash() (before, after bool) {
-	r.callsLeft--
-	return r.callsLeft == -1 && !r.takesEffect, r.callsLeft == -1 && r.takesEffect
-}
-
 // Post implements webhook.Poster.
 func (r *trial) Post(_ context.Context, _ string, header map[string]string, body []byte) (webhook.Answer, error) {
 	id := header["Webhook-Id"]
@@ -99,6 +84,26 @@ func (r *trial) Post(_ context.Context, _ string, header map[string]string, body
 	r.parked = append(r.parked, resume)
 	r.yield <- struct{}{}
 	return <-resume, nil
+}
+
+// NudgeDelivery implements webhook.Nudger: every nudge is lost, and step sends others at any time.
+func (r *trial) NudgeDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
+	return nil
+}
+
+// fate draws with which call of the store the call of a worker that goes on now crashes: most do not.
+func (r *trial) fate() {
+	r.callsLeft = 100
+	if !r.calm && rapid.IntRange(0, 2).Draw(r.T, "crash") == 0 {
+		r.callsLeft = rapid.IntRange(0, 6).Draw(r.T, "after calls")
+		r.takesEffect = rapid.Bool().Draw(r.T, "takes effect")
+	}
+}
+
+// crash tells whether a call of the store is the worker's last.
+func (r *trial) crash() (before, after bool) {
+	r.callsLeft--
+	return r.callsLeft == -1 && !r.takesEffect, r.callsLeft == -1 && r.takesEffect
 }
 
 // run starts a call of a worker and returns when it is parked or has ended.
@@ -118,8 +123,15 @@ func (r *trial) resume() {
 	}
 	i := rapid.IntRange(0, len(r.parked)-1).Draw(r.T, "receiver")
 	answers := []webhook.Answer{
-		{Status: 200}, {Status: 500}, {Status: 500}, {Status: 500}, {Status: 429, RetryAfter: "7"}, {Failure: webhook.FailedTimeout},
-		{Status: 410}, {Status: 500, Control: "abort-message"}, {Failure: webhook.FailedBlocked},
+		{Status: 200},
+		{Status: 500},
+		{Status: 500},
+		{Status: 500},
+		{Status: 429, RetryAfter: "7"},
+		{Failure: webhook.FailedTimeout},
+		{Status: 410},
+		{Status: 500, Control: "abort-message"},
+		{Failure: webhook.FailedBlocked},
 	}
 	weights := []int{0, 1, 1, 1, 1, 2, 3, 3, 3, 4, 4, 5, 5, 6, 7, 8}
 	receiver := r.parked[i]
@@ -127,11 +139,6 @@ func (r *trial) resume() {
 	r.fate()
 	receiver <- answers[rapid.SampledFrom(weights).Draw(r.T, "answer")]
 	<-r.yield
-}
-
-// NudgeDelivery implements webhook.Nudger: every nudge is lost, and step sends others at any time.
-func (r *trial) NudgeDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
-	return nil
 }
 
 // step is one thing that happens: a message, late, early or doubled, an answer, or that time passes.

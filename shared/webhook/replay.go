@@ -86,7 +86,7 @@ func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Tim
 	return done, nil
 }
 
-func (d Delivery) isOver() bool { return d.Status != Scheduled && d.Status != InFlight }
+func (d *Delivery) isOver() bool { return d.Status != Scheduled && d.Status != InFlight }
 
 func (r Replayer) restart(ctx context.Context, d Delivery) error {
 	if !d.isOver() {

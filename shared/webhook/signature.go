@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -23,8 +24,8 @@ const (
 	secretBytes     = 32
 )
 
-// NewSecret makes a signing secret: "whsec_" and 32 random bytes in padded standard base64 (Standard Webhooks 1.0).
-func NewSecret(random io.Reader) (secret.Text, error) {
+// newSecret makes a signing secret: "whsec_" and 32 random bytes in padded standard base64 (Standard Webhooks 1.0).
+func newSecret(random io.Reader) (secret.Text, error) {
 	key := make([]byte, secretBytes)
 	if _, err := io.ReadFull(random, key); err != nil {
 		return secret.Text{}, fmt.Errorf("random bytes for a webhook secret: %w", err)
@@ -84,19 +85,17 @@ func (k keys) headers(event Event, at time.Time) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	header := map[string]string{}
-	for name, value := range k.private.Headers {
-		header[name] = value
+	header := maps.Clone(k.private.Headers)
+	if header == nil {
+		header = map[string]string{}
 	}
-	for name, value := range map[string]string{
+	maps.Copy(header, map[string]string{
 		"Content-Type":      "application/json",
 		"User-Agent":        "Recordbridge-Webhooks/1.0",
 		"Webhook-Id":        event.ID,
 		"Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10),
 		"Webhook-Signature": signature,
-	} {
-		header[name] = value
-	}
+	})
 	return header, nil
 }
 

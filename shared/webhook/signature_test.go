@@ -133,7 +133,7 @@ func TestASecretHas32BytesInStandardBase64(t *testing.T) {
 	}
 }
 
-func TestCheckURLRefusesWhatMustNotBeCalled(t *testing.T) {
+func TestAURLThatMustNotBeCalledIsRefused(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		url        string
@@ -167,8 +167,10 @@ func TestCheckURLRefusesWhatMustNotBeCalled(t *testing.T) {
 	}
 	for _, test := range tests {
 		for mode, want := range map[org.Mode]bool{org.Test: test.test, org.Live: test.live} {
-			if err := webhook.CheckURL(mode, test.url); (err == nil) != want {
-				t.Errorf("CheckURL(%s, %q) = %v, want it accepted: %v", mode, test.url, err, want)
+			editor := webhook.Editor{Vault: plainVault{}, Random: rand.Reader, Now: time.Now}
+			_, _, err := editor.Create(t.Context(), webhook.Draft{Tenant: org.Tenant{Mode: mode}, URL: test.url})
+			if (err == nil) != want {
+				t.Errorf("a webhook to %q in %s mode: %v, want it accepted: %v", test.url, mode, err, want)
 			}
 		}
 	}

@@ -43,6 +43,19 @@ func (s SealedSecret) isLive(now time.Time) bool {
 	return s.ExpiresAt.IsZero() || now.Before(s.ExpiresAt)
 }
 
+// SecretBinding is what a sealed secret of the subscription is bound to.
+func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key() + "|" + s.ID }
+
+// Directed is the delivery of an event that is for this subscription alone, due at now.
+func (s Subscription) Directed(event Event, now time.Time) Delivery {
+	d := Delivery{
+		ID: deliveryID(event, s), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
+		Attempt: 1, Fence: 1, Trigger: ByHand, CreatedAt: now,
+	}
+	d.schedule(now, now)
+	return d
+}
+
 // has reports whether the subscription is for events of t.
 func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 
@@ -57,12 +70,9 @@ func (s Subscription) interval() time.Duration {
 	return time.Second / time.Duration(s.Rate)
 }
 
-// SecretBinding is what a sealed secret of the subscription is bound to.
-func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key() + "|" + s.ID }
-
-// CheckURL says whether a webhook may be registered in mode: https, or http to a loopback address in test mode
+// checkURL says whether a webhook may be registered in mode: https, or http to a loopback address in test mode
 // (decisions section 6). Whether the address may be reached is decided when it is dialled.
-func CheckURL(mode org.Mode, text string) error {
+func checkURL(mode org.Mode, text string) error {
 	target, err := url.Parse(text)
 	if err != nil || target.Hostname() == "" || target.User != nil || target.Fragment != "" {
 		return fault.BadRequest("A webhook URL must be absolute, without user information and fragment.")

@@ -83,39 +83,12 @@ func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) 
 	return posts.Wait() //nolint:wrapcheck // begin's errors come with their context
 }
 
-// first makes the delivery of an event to a subscription: in flight, held, or scheduled where it has to wait.
-func (w Worker) first(ctx context.Context, event Event, s Subscription) (errand, error) {
-	now := w.Now()
-	e := errand{event: event, subscription: s, delivery: Delivery{
-		ID: deliveryID(event, s), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
-		Status: InFlight, Attempt: 1, Fence: 1, Trigger: ByClock,
-		NextAt: now, LeaseUntil: now.Add(w.Lease), DueAt: now.Add(w.Lease), CreatedAt: now,
-	}}
-	if s.Disabled {
-		e.delivery.hold()
-		return e, nil
-	}
-	return w.admit(ctx, e)
-}
-
 func deliveriesOf(errands []errand) []Delivery {
 	deliveries := make([]Delivery, len(errands))
 	for i, e := range errands {
 		deliveries[i] = e.delivery
 	}
 	return deliveries
-}
-
-// begin does what is to be done at once for a delivery that was just made.
-func (w Worker) begin(ctx context.Context, e errand) error {
-	switch e.delivery.Status {
-	case InFlight:
-		return w.attempt(ctx, e)
-	case Scheduled:
-		return w.nudge(ctx, e.delivery)
-	case Delivered, Exhausted, Held:
-	}
-	return nil
 }
 
 // RetryDelivery makes the attempt of a delivery that is due. The error is our own fault.
@@ -157,6 +130,33 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 		return w.nudge(ctx, e.delivery)
 	}
 	return w.attempt(ctx, e)
+}
+
+// first makes the delivery of an event to a subscription: in flight, held, or scheduled where it has to wait.
+func (w Worker) first(ctx context.Context, event Event, s Subscription) (errand, error) {
+	now := w.Now()
+	e := errand{event: event, subscription: s, delivery: Delivery{
+		ID: deliveryID(event, s), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
+		Status: InFlight, Attempt: 1, Fence: 1, Trigger: ByClock,
+		NextAt: now, LeaseUntil: now.Add(w.Lease), DueAt: now.Add(w.Lease), CreatedAt: now,
+	}}
+	if s.Disabled {
+		e.delivery.hold()
+		return e, nil
+	}
+	return w.admit(ctx, e)
+}
+
+// begin does what is to be done at once for a delivery that was just made.
+func (w Worker) begin(ctx context.Context, e errand) error {
+	switch e.delivery.Status {
+	case InFlight:
+		return w.attempt(ctx, e)
+	case Scheduled:
+		return w.nudge(ctx, e.delivery)
+	case Delivered, Exhausted, Held:
+	}
+	return nil
 }
 
 // end puts a delivery into a state in which nobody looks at it any more.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/ses"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/webhookworker"
@@ -17,6 +18,7 @@ import (
 	"recordbridge/shared/due"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/mail"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
@@ -30,6 +32,7 @@ type Environment struct {
 	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
 	WorkerLease          time.Duration  `env:"WORKER_LEASE,required"`
+	MailFrom             string         `env:"MAIL_FROM"` // empty: no e-mails are sent
 }
 
 // Build makes the function. It reads secrets and parameters, once.
@@ -39,14 +42,19 @@ func Build(_ context.Context, env Environment, p config.Process) (lambdarun.SQSH
 		Work:    store.Work{DB: db, Table: env.WorkTable},
 		Control: store.Control{DB: db, Table: env.ControlTable},
 	}
+	nudger := queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL}
 	worker := webhook.Worker{
-		Store: rows, Conditions: rows, Notices: rows,
+		Store: rows, Conditions: rows, Notices: webhook.Outbox{Rows: rows, Nudger: nudger},
 		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
 		Poster:  webhookworker.Poster{Client: p.HTTP},
-		Nudger:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL},
+		Nudger:  nudger,
 		Pacer:   &webhook.Pacer{},
 		Now:     p.Now, Luck: rand.Float64, Lease: env.WorkerLease,
 	}
+	mailer := webhookworker.Mailer{Rows: rows, Now: p.Now, Lease: env.WorkerLease}
+	if env.MailFrom != "" {
+		mailer.Sender = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
+	}
 	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "webhookworker", Concurrency: 10}
-	return lambdarun.SQS(options, due.Decode, webhookworker.New(worker)), nil
+	return lambdarun.SQS(options, due.Decode, webhookworker.New(worker, mailer)), nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
@@ -45,6 +46,7 @@ type Operator struct {
 	hashing secret.Keyring
 	sealer  *kms.Sealer // of webhook secrets
 	clients *kms.Sealer // of client secrets
+	log     deliverylog.Log
 	queue   queue.Queue
 	baseURL string // of the running service; only PublicKeys asks it
 }
@@ -61,13 +63,18 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 		return nil, fmt.Errorf("open stack: %w", err)
 	}
 	db, keys := dynamodb.NewFromConfig(cfg), awskms.NewFromConfig(cfg)
+	control := store.Control{DB: db, Table: outputs["ControlTable"]}
+	sealer := kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now)
 	return &Operator{
 		Options: o,
-		control: store.Control{DB: db, Table: outputs["ControlTable"]},
+		control: control,
 		work:    store.Work{DB: db, Table: outputs["WorkTable"]},
 		audit:   store.Audit{DB: db, Table: outputs["AuditTable"]},
 		hashing: hashing,
-		sealer:  kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now),
+		sealer:  sealer,
+		log: deliverylog.Log{
+			Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: control, Answers: sealer, Now: o.Now,
+		},
 		clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
 		queue:   queue.Queue{Client: sqs.NewFromConfig(cfg), DeliveryURL: outputs["DeliveryQueueUrl"]},
 		baseURL: outputs["BaseUrl"],

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/webhook"
 )
 
 const (
@@ -94,7 +95,7 @@ func (o *Operator) Organisations(ctx context.Context) ([]Listed, error) {
 }
 
 // CreateCredential makes a credential with its first private key, which is returned here and can never be shown
-// again. Errors are fault.Invalid and fault.NotFound.
+// again, and has its organisation told by e-mail. Errors are fault.Invalid and fault.NotFound.
 func (o *Operator) CreateCredential(ctx context.Context, tenant org.Tenant, redirects, origins []string) (org.Credential, secret.Text, error) {
 	if len(redirects) == 0 || len(redirects) > maxRedirectURIs {
 		return org.Credential{}, secret.Text{}, fault.BadRequest("A credential has 1 to 25 redirect URIs.")
@@ -104,7 +105,8 @@ func (o *Operator) CreateCredential(ctx context.Context, tenant org.Tenant, redi
 			return org.Credential{}, secret.Text{}, fmt.Errorf("redirect URI %q: %w", uri, err)
 		}
 	}
-	if _, err := o.control.Organisation(ctx, tenant); err != nil {
+	owner, err := o.control.Organisation(ctx, tenant)
+	if err != nil {
 		return org.Credential{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
 	}
 	key, private, err := o.newKey(tenant.Mode)
@@ -114,10 +116,11 @@ func (o *Operator) CreateCredential(ctx context.Context, tenant org.Tenant, redi
 	credential := org.Credential{
 		ID: o.NewID(), Tenant: tenant, Keys: []org.Key{key}, RedirectURIs: redirects, AllowedOrigins: origins, CreatedAt: o.Now(),
 	}
-	if err := o.control.CreateCredential(ctx, credential); err != nil {
+	if err = o.control.CreateCredential(ctx, credential); err != nil {
 		return org.Credential{}, secret.Text{}, fmt.Errorf("create credential: %w", err)
 	}
-	return credential, private, o.record(ctx, tenant, "credential.created", credential.ID)
+	err = errors.Join(o.tell(ctx, owner, webhook.CredentialCreated(credential)), o.record(ctx, tenant, "credential.created", credential.ID))
+	return credential, private, err
 }
 
 // AddKey gives a credential a second private key, for a rotation without downtime. With two live keys already it

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,42 +17,94 @@ import (
 // maxSubscriptions bounds what one event fans out to, so that it stays one transaction.
 const maxSubscriptions = 25
 
-// CreateWebhook subscribes a URL to the required event types and to those of optional. The signing secret is returned
-// here and can never be shown again. Errors are fault.Invalid, fault.Conflict (too many) and fault.NotFound.
+// CreateWebhook is AddWebhook for a URL and event types alone.
 func (o *Operator) CreateWebhook(ctx context.Context, tenant org.Tenant, address string, optional []webhook.Type) (webhook.Subscription, secret.Text, error) {
-	if err := webhook.CheckURL(tenant.Mode, address); err != nil {
+	return o.AddWebhook(ctx, webhook.Draft{Tenant: tenant, URL: address, Optional: optional})
+}
+
+// AddWebhook makes a webhook, whose id is chosen here, and has its organisation told by e-mail. The signing secret is
+// returned here and can never be shown again. Errors are fault.Invalid, fault.Conflict (too many) and fault.NotFound.
+func (o *Operator) AddWebhook(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
+	d.ID = o.NewID()
+	sub, signing, err := o.editor().Create(ctx, d)
+	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
 	}
-	if _, err := o.control.Organisation(ctx, tenant); err != nil {
+	owner, err := o.control.Organisation(ctx, d.Tenant)
+	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
 	}
-	known, err := o.control.Subscriptions(ctx, tenant)
+	known, err := o.control.Subscriptions(ctx, d.Tenant)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("list webhooks: %w", err)
 	}
 	if len(known) >= maxSubscriptions {
 		return webhook.Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "There are 25 webhooks already.")
 	}
-	types := webhook.Required()
-	for _, t := range optional {
-		if !slices.Contains(types, t) {
-			types = append(types, t)
-		}
-	}
-	sub := webhook.Subscription{ID: o.NewID(), Tenant: tenant, URL: address, Types: types, CreatedAt: o.Now()}
-	signing, err := webhook.NewSecret(o.Random)
-	if err != nil {
-		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("make webhook secret: %w", err)
-	}
-	sealed, err := o.sealer.Seal(ctx, tenant, sub.SecretBinding(), []byte(signing.Reveal()))
-	if err != nil {
-		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("seal webhook secret: %w", err)
-	}
-	sub.Secrets = []webhook.SealedSecret{{Sealed: sealed}}
-	if err := o.control.CreateSubscription(ctx, sub); err != nil {
+	if err = o.control.CreateSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
 	}
-	return sub, signing, o.record(ctx, tenant, "webhook.created", sub.ID)
+	err = errors.Join(o.tell(ctx, owner, webhook.Created(sub)), o.record(ctx, d.Tenant, "webhook.created", sub.ID))
+	return sub, signing, err
+}
+
+// Webhooks lists a tenant's webhooks with how they fare. Errors are fault.NotFound.
+func (o *Operator) Webhooks(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
+	if err := o.checkOwner(ctx, tenant); err != nil {
+		return nil, err
+	}
+	all, err := o.control.Subscriptions(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list webhooks: %w", err)
+	}
+	return all, nil
+}
+
+// RotateWebhook gives a webhook a new signing secret, which is returned here and can never be shown again. The one before
+// goes on to sign for 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
+func (o *Operator) RotateWebhook(ctx context.Context, tenant org.Tenant, id string, atOnce bool) (webhook.Subscription, secret.Text, error) {
+	sub, err := o.webhook(ctx, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, secret.Text{}, err
+	}
+	rotated, signing, err := o.editor().Rotate(ctx, sub, atOnce)
+	if err != nil {
+		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
+	}
+	if err := o.control.SaveSubscription(ctx, rotated); err != nil {
+		return webhook.Subscription{}, secret.Text{}, changed("webhook", err)
+	}
+	return rotated, signing, o.record(ctx, tenant, "webhook.rotated", id)
+}
+
+// SetWebhookTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
+// fault.NotFound and fault.Conflict.
+func (o *Operator) SetWebhookTypes(ctx context.Context, tenant org.Tenant, id string, optional []webhook.Type) (webhook.Subscription, error) {
+	sub, err := o.webhook(ctx, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	sub = sub.WithTypes(optional)
+	if err := o.control.SaveSubscription(ctx, sub); err != nil {
+		return webhook.Subscription{}, changed("webhook", err)
+	}
+	return sub, o.record(ctx, tenant, "webhook.types_changed", id)
+}
+
+// EnableWebhook makes a disabled webhook work again and returns it as it was. What was held meanwhile waits for a replay.
+// Errors are fault.NotFound and fault.Conflict.
+func (o *Operator) EnableWebhook(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
+	sub, err := o.webhook(ctx, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	if !sub.Disabled {
+		return webhook.Subscription{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The webhook is not disabled.")
+	}
+	if err := o.control.EnableSubscription(ctx, sub); err != nil {
+		return webhook.Subscription{}, changed("webhook", err)
+	}
+	return sub, o.record(ctx, tenant, "webhook.enabled", id)
 }
 
 // SendTest sends a webhook.test event to every webhook of a tenant and returns its id.
@@ -65,11 +118,33 @@ func (o *Operator) SendTest(ctx context.Context, tenant org.Tenant) (string, err
 	if err != nil {
 		return "", fmt.Errorf("make test event: %w", err)
 	}
-	if err := o.work.CreateEvent(ctx, event); err != nil {
-		return "", fmt.Errorf("store test event: %w", err)
+	return event.ID, o.emit(ctx, event)
+}
+
+func (o *Operator) editor() webhook.Editor {
+	return webhook.Editor{Vault: o.sealer, Random: o.Random, Now: o.Now}
+}
+
+// tell has an organisation told by e-mail, if it has an address.
+func (o *Operator) tell(ctx context.Context, owner org.Organisation, n webhook.Notice) error {
+	if len(owner.Emails) == 0 {
+		return nil
 	}
-	if err := o.queue.NudgeEvent(ctx, tenant, event.ID); err != nil {
-		return "", fmt.Errorf("nudge test event: %w", err)
+	if err := (webhook.Outbox{Rows: o.work, Nudger: o.queue}).Notify(ctx, n); err != nil {
+		return fmt.Errorf("notify: %w", err)
 	}
-	return event.ID, nil
+	return nil
+}
+
+// webhook reads one webhook of a tenant; fault.NotFound.
+func (o *Operator) webhook(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
+	all, err := o.Webhooks(ctx, tenant)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	i := slices.IndexFunc(all, func(s webhook.Subscription) bool { return s.ID == id })
+	if i < 0 {
+		return webhook.Subscription{}, fault.Missing(fmt.Sprintf("There is no webhook %q of %s.", id, ownerName(tenant)))
+	}
+	return all[i], nil
 }

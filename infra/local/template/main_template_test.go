@@ -30,6 +30,7 @@ func loadMain(t *testing.T, parameters map[string]string) *template.Template {
 func asOnALaptop() map[string]string {
 	return map[string]string{
 		"PublicBaseUrl": "http://127.0.0.1:4566/v1", "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8, ::1/128",
+		"MailFrom": "notices@localhost.example",
 	}
 }
 
@@ -118,6 +119,7 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			"DELIVERY_QUEUE_URL":     "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue",
 			"ALLOWED_PRIVATE_RANGES": "127.0.0.0/8,::1/128",
 			"WORKER_LEASE":           "60s",
+			"MAIL_FROM":              "notices@localhost.example",
 		},
 		QueueTriggers: []template.QueueTrigger{{
 			QueueURL: "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue", QueueARN: queue, BatchSize: 10,
@@ -127,6 +129,10 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			{
 				Sid: "Control", Actions: []string{"dynamodb:Query", "dynamodb:UpdateItem"}, Resources: []string{tables + "ControlTable"},
 				Condition: leading("test#*#HOOKS", "live#*#HOOKS"),
+			},
+			{
+				Sid: "Organisation", Actions: []string{"dynamodb:GetItem"}, Resources: []string{tables + "ControlTable"},
+				Condition: leading("test#????????-????-????-????-????????????", "live#????????-????-????-????-????????????"),
 			},
 			{
 				Sid: "Work", Actions: []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"},
@@ -143,6 +149,7 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 				Actions: []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, Resources: []string{queue},
 			},
 			{Sid: "NudgeDelivery", Actions: []string{"sqs:SendMessage"}, Resources: []string{queue}},
+			{Sid: "SendNotice", Actions: []string{"ses:SendEmail"}, Resources: []string{"arn:aws:ses:us-east-1:000000000000:identity/notices@localhost.example"}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -1,0 +1,93 @@
+package webhookworker_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+func TestALetterTellsWhatHasHappenedAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newOffice(t, address)
+		since := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+		must(t, p.rows.Notify(t.Context(), webhook.Notice{
+			ID: noticeID, Tenant: tenant, Kind: webhook.NoticeDisabled, SubscriptionID: hookID, URL: "https://alder.example/hook", Rev: 1,
+			Reason: webhook.ReasonFailing, Failures: 31, FailingSince: since, At: time.Now(),
+		}))
+		must(t, p.send())
+		got := p.cloud.SES().Sent()[0]
+		want := `Organisation: Alder App (test mode)
+
+Nothing is sent to this webhook any more, because for 120 hours nothing that was sent to it was accepted.
+
+Webhook: https://alder.example/hook
+Id: f0000000-0000-4000-8000-000000000001
+Failing since: 2026-03-04 05:06 UTC (31 failed attempts)
+Disabled: 2000-01-01 00:00 UTC
+
+What to do:
+- Repair the receiver, then ask for the webhook to be enabled again.
+- What happens in the meantime is kept for 15 days and can be sent then.
+
+More: docs/operations.md#webhooks
+`
+		if diff := cmp.Diff(want, got.Text); diff != "" || got.Subject != "Recordbridge: A webhook was disabled: Alder App (test mode)" {
+			t.Errorf("subject %q, text (-want +got):\n%s", got.Subject, diff)
+		}
+	})
+}
+
+func TestEachKindHasItsLetterWithoutASecret(t *testing.T) {
+	t.Parallel()
+	sub := webhook.Subscription{
+		ID: hookID, Tenant: tenant, URL: "https://user:secret@alder.example/hook?key=secret#secret", Private: []byte("secret"),
+		Secrets: []webhook.SealedSecret{{Sealed: []byte("secret")}}, PublicKey: "whpk_secret",
+	}
+	credential := org.Credential{ID: "c0000000-0000-4000-8000-000000000001", Tenant: tenant, Keys: []org.Key{{Hash: []byte("secret")}}}
+	shown := webhook.Created(sub).URL
+	for name, test := range map[string]struct {
+		notice  webhook.Notice
+		subject string
+		text    []string
+	}{
+		"created": {
+			webhook.Created(sub), "A webhook was created", []string{"Webhook: https://alder.example/hook\n", hookID, "#webhooks"},
+		},
+		"credential": {
+			webhook.CredentialCreated(credential), "A credential was created", []string{"public_test_" + credential.ID, "#keys"},
+		},
+		"failing": {
+			webhook.Notice{Kind: webhook.NoticeFailing, URL: shown, Failures: 1}, "keeps failing", []string{"(1 failed attempt)", "120 hours"},
+		},
+		"gone":  {webhook.Notice{Kind: webhook.NoticeDisabled, URL: shown, Reason: webhook.ReasonGone}, "was disabled", []string{"410 Gone"}},
+		"asked": {webhook.Notice{Kind: webhook.NoticeDisabled, URL: shown, Reason: webhook.ReasonAsked}, "was disabled", []string{"webhook-delivery: disable"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newOffice(t, address)
+				n := test.notice
+				n.ID, n.Tenant, n.At = noticeID, tenant, time.Now()
+				must(t, p.rows.Notify(t.Context(), n))
+				must(t, p.send())
+				p.wantDone(1, webhook.NoticeSent)
+				got := p.cloud.SES().Sent()[0]
+				if !strings.Contains(got.Subject, test.subject) || strings.Contains(got.Subject+got.Text, "secret") {
+					t.Errorf("subject %q, text %s", got.Subject, got.Text)
+				}
+				for _, want := range test.text {
+					if !strings.Contains(got.Text, want) {
+						t.Errorf("%q is not in %s", want, got.Text)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package webhookworker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// firstWait is how long a notice that could not be sent waits; then twice as long each time, up to longestWait.
+	firstWait   = time.Minute
+	longestWait = 6 * time.Hour
+	// keepTrying is for how long it is tried. DynamoDB lets the row go then, too, if not at the minute.
+	keepTrying = 15 * 24 * time.Hour
+)
+
+// NoticeRows keeps the notices, and what they are about (store.Webhooks).
+type NoticeRows interface {
+	// ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none now.
+	ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (webhook.Notice, error)
+	// SettleNotice ends the care for a claimed notice; fault.Conflict when another claim has taken over.
+	SettleNotice(ctx context.Context, n webhook.Notice, outcome webhook.NoticeOutcome, at time.Time) error
+	// PostponeNotice gives a claimed notice back until later; fault.Conflict when another claim has taken over.
+	PostponeNotice(ctx context.Context, n webhook.Notice, until time.Time) error
+	// DisableAsTold disables the subscription that a notice says is disabled; fault.Conflict when it was changed since.
+	DisableAsTold(ctx context.Context, n webhook.Notice) error
+	// Organisation reads whom to tell.
+	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
+}
+
+// Sender sends a plain text to all addresses (mail.Sender).
+type Sender interface {
+	Send(ctx context.Context, to []string, subject, text string) error
+}
+
+// Mailer sends notices. A claim keeps two from sending one; who crashes between the mail and its mark sends it again.
+type Mailer struct {
+	Rows   NoticeRows
+	Sender Sender // nil: this stack sends no e-mails
+	Now    func() time.Time
+	Lease  time.Duration // longer than sending may take
+}
+
+// SendNotice sends a notice that is to be sent. The error is our own fault; the notice is tried again later.
+func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) error {
+	now := m.Now()
+	n, err := m.Rows.ClaimNotice(ctx, tenant, id, now, now.Add(m.Lease))
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("claim notice: %w", err)
+	}
+	logx.Add(ctx, slog.String("notice", string(n.Kind)))
+	outcome, err := m.send(ctx, n)
+	// Whether the mail has gone is known; a deadline that passes now must not make it go again.
+	ctx = context.WithoutCancel(ctx)
+	if err != nil {
+		return errors.Join(err, m.putOff(ctx, n))
+	}
+	return m.settle(ctx, n, outcome)
+}
+
+func (m Mailer) send(ctx context.Context, n webhook.Notice) (webhook.NoticeOutcome, error) {
+	if n.Kind == webhook.NoticeDisabled {
+		// Who wrote the notice does this next, unless it has crashed. It does not wait for the mail, which may have to
+		// wait for days; the notice is stored, so the mail is not forgotten.
+		if err := m.Rows.DisableAsTold(ctx, n); err != nil && !errors.Is(err, fault.Conflict) {
+			return "", fmt.Errorf("disable webhook: %w", err)
+		}
+	}
+	if m.Sender == nil {
+		return webhook.NoticeNoSender, nil
+	}
+	told, err := m.Rows.Organisation(ctx, n.Tenant)
+	if err != nil {
+		return "", fmt.Errorf("read organisation: %w", err)
+	}
+	if len(told.Emails) == 0 {
+		return webhook.NoticeNobody, nil
+	}
+	l := letterOf(n, told.Name)
+	if err := m.Sender.Send(ctx, told.Emails, l.subject, l.text); err != nil {
+		return "", fmt.Errorf("send notice: %w", err)
+	}
+	return webhook.NoticeSent, nil
+}
+
+// putOff has a notice that could not be sent tried again, if there is time for it.
+func (m Mailer) putOff(ctx context.Context, n webhook.Notice) error {
+	next := m.Now().Add(min(firstWait<<min(max(n.Fence-1, 0), 10), longestWait))
+	if next.After(n.At.Add(keepTrying)) {
+		return m.settle(ctx, n, webhook.NoticeAbandoned)
+	}
+	logx.Add(ctx, slog.String("notice_outcome", "put_off"))
+	if err := m.Rows.PostponeNotice(ctx, n, next); err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("postpone notice: %w", err)
+	}
+	return nil
+}
+
+func (m Mailer) settle(ctx context.Context, n webhook.Notice, outcome webhook.NoticeOutcome) error {
+	logx.Add(ctx, slog.String("notice_outcome", string(outcome)))
+	if err := m.Rows.SettleNotice(ctx, n, outcome, m.Now()); err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("settle notice: %w", err)
+	}
+	return nil
+}

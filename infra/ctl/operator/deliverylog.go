@@ -1,0 +1,32 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+)
+
+// Deliveries searches a tenant's delivery log, newest first. Errors are fault.Invalid.
+func (o *Operator) Deliveries(ctx context.Context, tenant org.Tenant, q deliverylog.Query) (deliverylog.Page, error) {
+	page, err := o.log.Search(ctx, tenant, q)
+	if err != nil {
+		return deliverylog.Page{}, fmt.Errorf("search deliveries: %w", err)
+	}
+	return page, nil
+}
+
+// Delivery shows one delivery with its attempts. Errors are fault.NotFound.
+func (o *Operator) Delivery(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error) {
+	detail, err := o.log.Show(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return deliverylog.Detail{}, fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant)))
+	}
+	if err != nil {
+		return deliverylog.Detail{}, fmt.Errorf("read delivery: %w", err)
+	}
+	return detail, nil
+}

@@ -1,0 +1,137 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// ReplayDelivery delivers again, whatever has become of the delivery. Errors are fault.NotFound, and fault.Conflict while
+// it is under way or its webhook is disabled.
+func (o *Operator) ReplayDelivery(ctx context.Context, tenant org.Tenant, id string) error {
+	d, err := o.work.Delivery(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant)))
+	}
+	if err != nil {
+		return fmt.Errorf("read delivery: %w", err)
+	}
+	if _, err := o.working(ctx, tenant, d.SubscriptionID); err != nil {
+		return err
+	}
+	if err := o.replayer().One(ctx, tenant, id); err != nil {
+		return fmt.Errorf("replay delivery: %w", err)
+	}
+	return o.record(ctx, tenant, "delivery.replayed", id)
+}
+
+// ReplayFailed delivers again what was made for a webhook since a time and has failed or is held, and returns how many
+// that is. Errors are fault.NotFound, and fault.Conflict for a disabled webhook.
+func (o *Operator) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
+	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
+		return o.replayer().FailedSince(ctx, tenant, id, from)
+	})
+}
+
+// ReplayRange delivers again what was made for a webhook from one time up to, and without, another one, delivered or not,
+// and returns how many that is. Errors are those of ReplayFailed.
+func (o *Operator) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
+	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
+		return o.replayer().Range(ctx, tenant, id, from, to)
+	})
+}
+
+// replay takes one step after another until all is done.
+func (o *Operator) replay(
+	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
+) (int, error) {
+	if _, err := o.working(ctx, tenant, id); err != nil {
+		return 0, err
+	}
+	count := 0
+	for {
+		done, err := step(from)
+		count += done.Deliveries
+		if err != nil {
+			return count, fmt.Errorf("replay, after %d deliveries: %w", count, err)
+		}
+		if done.Next.IsZero() {
+			return count, o.record(ctx, tenant, "webhook.replayed", id)
+		}
+		if !done.Next.After(from) {
+			return count, fmt.Errorf("replay, after %d deliveries: too many were made at %s to get past it", count, from.Format(time.RFC3339Nano))
+		}
+		from = done.Next
+	}
+}
+
+func (o *Operator) replayer() webhook.Replayer {
+	return webhook.Replayer{Store: o.work, Nudger: o.queue, Now: o.Now}
+}
+
+// Simulate sends an event with made-up data to the webhook with this id or, with an empty one, to all of a tenant's that
+// are for its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict when no such webhook works
+// or is for the type.
+func (o *Operator) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
+	now := o.Now()
+	// Each simulation is a fact of its own.
+	event, err := webhook.NewEvent(tenant, t, o.NewID(), 0, now, webhook.Example(t))
+	if err != nil {
+		return "", fmt.Errorf("make event: %w", err)
+	}
+	if id == "" {
+		all, failure := o.Webhooks(ctx, tenant)
+		if failure != nil {
+			return "", failure
+		}
+		if !slices.ContainsFunc(all, func(s webhook.Subscription) bool { return !s.Disabled && slices.Contains(s.Types, t) }) {
+			return "", fault.New(fault.Conflict, fault.CodeInvalidRequest, "No webhook that works is for this event type.")
+		}
+		return event.ID, errors.Join(o.emit(ctx, event), o.record(ctx, tenant, "webhook.simulated", event.ID))
+	}
+	sub, err := o.working(ctx, tenant, id)
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(sub.Types, t) {
+		return "", fault.New(fault.Conflict, fault.CodeInvalidRequest, "The webhook is not for this event type.")
+	}
+	d := sub.Directed(event, now)
+	if err := o.work.CreateDirectedEvent(ctx, event, d); err != nil {
+		return "", fmt.Errorf("store event: %w", err)
+	}
+	if err := o.queue.NudgeDelivery(ctx, tenant, d.ID, sub.ID, 0); err != nil {
+		return "", fmt.Errorf("nudge delivery: %w", err)
+	}
+	return event.ID, o.record(ctx, tenant, "webhook.simulated", event.ID)
+}
+
+// emit stores an event that no other change belongs to, and has it delivered.
+func (o *Operator) emit(ctx context.Context, event webhook.Event) error {
+	if err := o.work.CreateEvent(ctx, event); err != nil {
+		return fmt.Errorf("store event: %w", err)
+	}
+	if err := o.queue.NudgeEvent(ctx, event.Tenant, event.ID); err != nil {
+		return fmt.Errorf("nudge event: %w", err)
+	}
+	return nil
+}
+
+// working reads one webhook of a tenant that is not disabled; fault.NotFound and fault.Conflict.
+func (o *Operator) working(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
+	sub, err := o.webhook(ctx, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	if sub.Disabled {
+		return webhook.Subscription{}, fault.New(fault.Conflict, fault.CodeInvalidRequest,
+			"The webhook is disabled: what is sent to it would be held. Enable it first.")
+	}
+	return sub, nil
+}

@@ -1,0 +1,231 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/store"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// usualRate is how many attempts a second an endpoint gets that nothing else was agreed for.
+	usualRate = 50
+	// bulkPollers invocations of the webhook worker run at once, which is where Lambda begins. It goes on to 50.
+	bulkPollers = 5
+	// batchTakes is how long an invocation is taken up by calls to AWS, which take no virtual time themselves, and
+	// answerTakes how long a receiver takes.
+	batchTakes  = 100 * time.Millisecond
+	answerTakes = 100 * time.Millisecond
+)
+
+// bulkSize is how many authorisations of one customer's patients end at the same moment.
+func bulkSize() int {
+	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+		return 10_000
+	}
+	return 250
+}
+
+// TestACrowdOfRevocationsDelaysNobodyElse: many events of one customer drain under the rate of its endpoint, each
+// delivered once, while another customer's export event arrives within seconds: the one that comes right behind them and
+// the one that comes while they are on their way. Messages are received in the order in which they were sent, which is the
+// worst for those behind: SQS's fair queues would take theirs first.
+func TestACrowdOfRevocationsDelaysNobodyElse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		n := bulkSize()
+		r := &receivers{arrived: map[string]map[string][]time.Time{}}
+		s.outside = r.serve
+		alder, birch := s.tenantOf(0), s.tenantOf(1)
+		began := time.Now()
+		for i := range n {
+			s.announce(alder, webhook.AuthorizationEnded, fmt.Sprintf("connection %d", i), webhook.AuthorizationRevoked{})
+		}
+		behind := s.announce(birch, webhook.ExportSucceeded, "task 1", webhook.ExportSuccess{})
+		stop := s.deliverAlways()
+		<-time.After(time.Duration(n/usualRate) * time.Second / 2)
+		halfway := time.Now()
+		if got := len(r.times("alder")); got > n*3/4 {
+			t.Errorf("%d of %d had arrived halfway: there is no crowd any more", got, n)
+		}
+		meanwhile := s.announce(birch, webhook.ExportSucceeded, "task 2", webhook.ExportSuccess{})
+		for range n/usualRate + 120 {
+			<-time.After(time.Second)
+		}
+		stop()
+
+		// What is sent at once is taken in at once: n messages, of which each batch has 10.
+		most := time.Duration(n/10/bulkPollers)*batchTakes + 2*time.Second
+		r.checkDelay(t, "right behind", behind, began, most)
+		r.checkDelay(t, "halfway", meanwhile, halfway, 2*time.Second)
+		r.checkOnce(t, n)
+		checkRate(t, r.times("alder"))
+		t.Logf("%d events in %s", n, slices.MaxFunc(r.times("alder"), time.Time.Compare).Sub(began))
+	})
+}
+
+// receivers answer webhooks in place of the inbox, which keeps no more than a thousand.
+type receivers struct {
+	mu      sync.Mutex
+	arrived map[string]map[string][]time.Time // by inbox and webhook-id
+}
+
+func (r *receivers) serve(in *http.Request) *http.Response {
+	inbox, isOne := strings.CutPrefix(in.URL.Path, "/_local/inbox/")
+	if !isOne {
+		return nil
+	}
+	r.mu.Lock()
+	if r.arrived[inbox] == nil {
+		r.arrived[inbox] = map[string][]time.Time{}
+	}
+	id := in.Header.Get("Webhook-Id")
+	r.arrived[inbox][id] = append(r.arrived[inbox][id], time.Now())
+	r.mu.Unlock()
+	<-time.After(answerTakes) // virtual: the test runs inside testing/synctest
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("ok"))}
+}
+
+// times are those of all arrivals at an inbox, in order.
+func (r *receivers) times(inbox string) []time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []time.Time
+	for _, times := range r.arrived[inbox] {
+		all = append(all, times...)
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return all
+}
+
+func (r *receivers) checkDelay(t *testing.T, when, id string, sent time.Time, most time.Duration) {
+	t.Helper()
+	times := r.arrived["birch"][id]
+	if len(times) != 1 {
+		t.Errorf("the other customer's event %s arrived %d times", when, len(times))
+		return
+	}
+	delay := times[0].Sub(sent)
+	t.Logf("the other customer's event %s took %s", when, delay)
+	if delay > most {
+		t.Errorf("the other customer's event %s took %s, want at most %s", when, delay, most)
+	}
+}
+
+func (r *receivers) checkOnce(t *testing.T, n int) {
+	t.Helper()
+	if got := len(r.arrived["alder"]); got != n {
+		t.Errorf("%d events arrived, want %d", got, n)
+	}
+	for id, times := range r.arrived["alder"] {
+		if len(times) != 1 {
+			t.Errorf("%s arrived %d times, at %v", id, len(times), times)
+		}
+	}
+}
+
+// checkRate: whatever span of time is looked at, no more arrive than the rate, what an endpoint may get at once (the
+// places of a second), what comes late (places of two seconds: delays of messages are whole seconds, and they wait a
+// little in their queue), and one in 500 that a process lets through without asking.
+func checkRate(t *testing.T, times []time.Time) {
+	t.Helper()
+	for _, span := range []time.Duration{0, time.Second, 2 * time.Second, 10 * time.Second, time.Minute} {
+		worst, first := 0, 0
+		for i, at := range times {
+			for at.Sub(times[first]) > span {
+				first++
+			}
+			worst = max(worst, i-first+1)
+		}
+		seconds := span.Seconds() + 3
+		most := int(usualRate * seconds * (1 + 1.0/500))
+		t.Logf("within %s: at most %d arrivals", span, worst)
+		if worst > most+1 {
+			t.Errorf("within %s there were %d arrivals, want at most %d", span, worst, most+1)
+		}
+	}
+}
+
+// tenantOf is a seeded organisation in test mode.
+func (s *stack) tenantOf(nth int) org.Tenant {
+	s.t.Helper()
+	var inboxes []string
+	for _, o := range s.seeded.Organisations {
+		if o.WebhookURL == "" || slices.Contains(inboxes, o.WebhookURL) {
+			continue
+		}
+		if inboxes = append(inboxes, o.WebhookURL); len(inboxes) <= nth {
+			continue
+		}
+		var shown struct {
+			ID string `json:"id"`
+		}
+		must(s.t, json.Unmarshal(s.call(http.MethodGet, "/bridge/org?public_id="+o.PublicID, "", "", nil).Data, &shown))
+		return org.Tenant{Mode: org.Test, OrgID: shown.ID}
+	}
+	s.t.Fatalf("there are only %d organisations with an inbox", len(inboxes))
+	return org.Tenant{}
+}
+
+// announce stores an event and nudges the worker, as whoever finds a fact does.
+func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data any) string {
+	s.t.Helper()
+	event, err := webhook.NewEvent(to, what, ids.Derive(subject), 0, time.Now(), data)
+	must(s.t, err)
+	outputs := s.template.Outputs
+	work := store.Work{DB: s.rows, Table: outputs["WorkTable"]}
+	must(s.t, work.CreateEvent(s.t.Context(), event))
+	nudges := queue.Queue{Client: sqs.NewFromConfig(s.cloud.Config("test")), DeliveryURL: outputs["DeliveryQueueUrl"]}
+	must(s.t, nudges.NudgeEvent(s.t.Context(), to, event.ID))
+	return event.ID
+}
+
+// deliverAlways has the webhook worker's queue polled, and the sweeper run every minute, until stop is called.
+func (s *stack) deliverAlways() (stop func()) {
+	s.t.Helper()
+	var worker template.Function
+	for _, f := range s.template.Functions {
+		if f.Folder == "webhookworker" {
+			worker = f
+		}
+	}
+	ended := make(chan struct{})
+	var running sync.WaitGroup
+	every := func(wait time.Duration, work func()) {
+		running.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				case <-time.After(wait):
+					work()
+				}
+			}
+		})
+	}
+	for range bulkPollers {
+		every(batchTakes, func() { s.deliver(worker, worker.QueueTriggers[0]) })
+	}
+	every(time.Minute, s.sweep)
+	return func() {
+		close(ended)
+		running.Wait()
+	}
+}

@@ -1,0 +1,302 @@
+package e2e_test
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"golang.org/x/sync/errgroup"
+
+	"recordbridge/infra/local/template"
+	"recordbridge/infra/local/triggers"
+	"recordbridge/shared/config"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/org"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/safehttp"
+	"recordbridge/shared/store"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// benchedTenants have a webhook each, all at the one receiver, so that no endpoint's rate is what is measured.
+	benchedTenants = 8
+	benchedRate    = 1000
+	// benchedBatch is how many deliveries are under way when throughput is measured.
+	benchedBatch = 1000
+	// benchedBatches of one queue at once are what the runner allows, and what the calls alone are measured with.
+	benchedBatches = 4
+)
+
+// deliveries are the webhook worker in this process, behind the embedded AWS and the runner's own triggers, and a
+// receiver that is reached through a socket.
+type deliveries struct {
+	b        *testing.B
+	stack    *stack
+	rows     store.Webhooks
+	nudges   queue.Queue
+	tenants  []org.Tenant
+	receiver *httptest.Server
+	calls    atomic.Int64 // of the worker to AWS
+	serve    invocation
+
+	mu      sync.Mutex
+	arrived map[string]time.Time // by webhook-id
+	each    chan struct{}
+}
+
+func newDeliveries(b *testing.B) *deliveries {
+	b.Helper()
+	d := &deliveries{b: b, stack: newStack(b, options{}), arrived: map[string]time.Time{}, each: make(chan struct{}, benchedBatch)}
+	d.receiver = httptest.NewServer(http.HandlerFunc(d.receive))
+	b.Cleanup(d.receiver.Close)
+	cfg, outputs := d.stack.cloud.Config("test"), d.stack.template.Outputs
+	db := dynamodb.NewFromConfig(cfg)
+	d.rows = store.Webhooks{
+		Work:    store.Work{DB: db, Table: outputs["WorkTable"]},
+		Control: store.Control{DB: db, Table: outputs["ControlTable"]},
+	}
+	d.nudges = queue.Queue{Client: sqs.NewFromConfig(cfg), DeliveryURL: outputs["DeliveryQueueUrl"]}
+	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
+	editor := webhook.Editor{Vault: vault, Random: rand.Reader, Now: time.Now}
+	for range benchedTenants {
+		tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
+		subscription, _, err := editor.Create(b.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL, Rate: benchedRate})
+		must(b, err)
+		must(b, d.rows.CreateSubscription(b.Context(), subscription))
+		d.tenants = append(d.tenants, tenant)
+	}
+	return d
+}
+
+// Invoke implements triggers.Invoker.
+func (d *deliveries) Invoke(ctx context.Context, _ string, payload []byte) ([]byte, error) {
+	return d.serve(ctx, payload)
+}
+
+func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	d.mu.Lock()
+	d.arrived[r.Header.Get("Webhook-Id")] = time.Now()
+	d.mu.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+	d.each <- struct{}{}
+}
+
+// worker is the webhook worker as template.yaml declares it.
+func (d *deliveries) worker() template.Function {
+	all := d.stack.template.Functions
+	return all[slices.IndexFunc(all, func(f template.Function) bool { return f.Folder == "webhookworker" })]
+}
+
+// start starts the worker and what gives it messages.
+func (d *deliveries) start() {
+	d.b.Helper()
+	f := d.worker()
+	cfg := d.stack.cloud.Config(f.LogicalID)
+	cfg.HTTPClient = counting{&d.calls, d.stack.cloud}
+	process := config.Process{
+		AWS: cfg, Logger: slog.New(slog.NewJSONHandler(&lockedWriter{mu: &d.stack.mu, to: io.Discard}, nil)), Now: time.Now,
+		HTTP: safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
+	}
+	var err error
+	d.serve, err = builders()[f.Folder](d.b.Context(), func(name string) (string, bool) {
+		value, ok := f.Environment[name]
+		return value, ok
+	}, process)
+	must(d.b, err)
+	trigger := f.QueueTriggers[0]
+	running := triggers.New(triggers.Options{
+		Invoker: d, Region: "us-east-1", Account: "000000000000", NewID: ids.Random, Log: slog.New(slog.DiscardHandler),
+		Sources: []triggers.Source{{
+			Function: f.LogicalID, Queue: sqs.NewFromConfig(d.stack.cloud.Config(f.LogicalID)), QueueURL: trigger.QueueURL,
+			QueueARN: trigger.QueueARN, BatchSize: trigger.BatchSize, Batches: benchedBatches, PartialFailures: true,
+		}},
+	})
+	ctx, stop := context.WithCancel(d.b.Context())
+	var ended sync.WaitGroup
+	ended.Go(func() { running.Run(ctx) })
+	d.b.Cleanup(func() {
+		stop()
+		ended.Wait()
+	})
+}
+
+// counting counts calls.
+type counting struct {
+	calls *atomic.Int64
+	next  awssdk.HTTPClient
+}
+
+// Do implements aws.HTTPClient.
+func (c counting) Do(r *http.Request) (*http.Response, error) {
+	c.calls.Add(1)
+	return c.next.Do(r)
+}
+
+// event makes an event of one of the tenants.
+func (d *deliveries) event(n int) webhook.Event {
+	d.b.Helper()
+	event, err := webhook.NewEvent(d.tenants[n%len(d.tenants)], webhook.ExportSucceeded, ids.Random(), 0, time.Now(), webhook.ExportSuccess{
+		DownloadLinks: []webhook.DownloadLink{{}}, OrgConnectionID: ids.Random(), TaskID: ids.Random(),
+	})
+	must(d.b, err)
+	return event
+}
+
+// await waits for n arrivals.
+func (d *deliveries) await(n int) {
+	d.b.Helper()
+	late := time.After(2 * time.Minute)
+	for range n {
+		select {
+		case <-d.each:
+		case <-late:
+			d.b.Fatal("not everything arrived")
+		}
+	}
+}
+
+// BenchmarkDeliveries is how many deliveries a second there are of events that wait already: from the queue through the
+// worker to the receiver, and the row of the attempt.
+func BenchmarkDeliveries(b *testing.B) {
+	d := newDeliveries(b)
+	d.start()
+	var took, worked time.Duration
+	total := 0
+	for b.Loop() {
+		b.StopTimer()
+		waiting := make([]webhook.Event, benchedBatch)
+		var writers errgroup.Group
+		writers.SetLimit(benchedBatches)
+		for i := range waiting {
+			waiting[i] = d.event(i)
+			writers.Go(func() error { return d.rows.CreateEvent(b.Context(), waiting[i]) })
+		}
+		must(b, writers.Wait())
+		b.StartTimer()
+		began, before := time.Now(), processorTime(b)
+		for _, e := range waiting {
+			must(b, d.nudges.NudgeEvent(b.Context(), e.Tenant, e.ID))
+		}
+		d.await(len(waiting))
+		took += time.Since(began)
+		worked += processorTime(b) - before
+		total += len(waiting)
+	}
+	b.ReportMetric(float64(total)/took.Seconds(), "deliveries/s")
+	b.ReportMetric(float64(d.calls.Load())/float64(total), "calls/delivery")
+	b.ReportMetric(float64(worked.Microseconds())/float64(total), "cpu-µs/delivery")
+}
+
+// processorTime is what this process has used of the processors. Unlike the time on the clock, it says something on a
+// machine that is busy with other things, too.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// BenchmarkDeliveryLatency is the time from a fact to its receipt, with 50 facts a second: the event is stored, the worker
+// nudged, the webhook signed and posted. An iteration is a second of it.
+func BenchmarkDeliveryLatency(b *testing.B) {
+	d := newDeliveries(b)
+	d.start()
+	sent := map[string]time.Time{}
+	send := func(n int) {
+		e := d.event(n)
+		sent[e.ID] = time.Now()
+		must(b, d.rows.CreateEvent(b.Context(), e))
+		must(b, d.nudges.NudgeEvent(b.Context(), e.Tenant, e.ID))
+	}
+	for n := range benchedTenants { // each has a key to be opened once
+		send(n)
+	}
+	d.await(benchedTenants)
+	clear(sent)
+	d.calls.Store(0)
+	tick := time.NewTicker(time.Second / 50)
+	defer tick.Stop()
+	for b.Loop() {
+		for n := range 50 {
+			<-tick.C
+			send(n)
+		}
+		d.await(50)
+	}
+	took := make([]time.Duration, 0, len(sent))
+	for id, at := range sent {
+		took = append(took, d.arrived[id].Sub(at))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+	b.ReportMetric(float64(d.calls.Load())/float64(len(sent)), "calls/delivery")
+}
+
+// BenchmarkDeliveryCalls is how many calls a second the embedded AWS answers when it does nothing but the five of a first
+// delivery to a busy endpoint, without the worker, the queue and the receiver: what binds deliveries at most.
+func BenchmarkDeliveryCalls(b *testing.B) {
+	d := newDeliveries(b)
+	var made atomic.Int64
+	b.SetParallelism(benchedBatches)
+	began, before := time.Now(), processorTime(b)
+	b.RunParallel(func(pb *testing.PB) {
+		for n := 0; pb.Next(); n++ {
+			e := d.event(n)
+			must(b, d.rows.CreateEvent(b.Context(), e)) // counted below: it costs what the others do
+			if err := d.callsOf(b.Context(), e); err != nil {
+				b.Error(err)
+				return
+			}
+			made.Add(6)
+		}
+	})
+	b.ReportMetric(float64(made.Load())/time.Since(began).Seconds(), "calls/s")
+	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(made.Load()), "cpu-µs/call")
+}
+
+// callsOf are the calls of a first delivery.
+func (d *deliveries) callsOf(ctx context.Context, e webhook.Event) error {
+	if _, err := d.rows.Event(ctx, e.Tenant, e.ID); err != nil {
+		return err
+	}
+	subscriptions, err := d.rows.Subscriptions(ctx, e.Tenant)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	to := subscriptions[0]
+	if _, err := d.rows.ReserveSlot(ctx, e.Tenant, to.ID, to.Health.NextSlot, now, time.Second/benchedRate); err != nil {
+		return err
+	}
+	delivery := webhook.Delivery{
+		ID: ids.Derive("delivery", e.ID, to.ID), Tenant: e.Tenant, EventID: e.ID, SubscriptionID: to.ID, Status: webhook.InFlight,
+		Attempt: 1, Fence: 1, Trigger: webhook.ByClock, NextAt: now, LeaseUntil: now.Add(time.Minute), DueAt: now.Add(time.Minute), CreatedAt: now,
+	}
+	if err := d.rows.FanOut(ctx, e, []webhook.Delivery{delivery}); err != nil {
+		return err
+	}
+	delivery.Status, delivery.DueAt = webhook.Delivered, time.Time{}
+	return d.rows.SettleDelivery(ctx, delivery, webhook.Attempt{
+		Number: 1, Trigger: webhook.ByClock, At: now, Status: http.StatusNoContent,
+		RequestHeader: map[string]string{"Webhook-Id": e.ID, "Webhook-Timestamp": strconv.FormatInt(now.Unix(), 10)},
+	})
+}

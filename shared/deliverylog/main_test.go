@@ -1,0 +1,184 @@
+package deliverylog_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+	"recordbridge/shared/webhook"
+)
+
+const day = 24 * time.Hour
+
+var (
+	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
+	// noon has as many digits as a row keeps.
+	noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
+
+	declared = sync.OnceValues(func() (*template.Template, error) {
+		return template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
+	})
+)
+
+// world is the log over the tables that template.yaml declares, with a worker that fills it and a clock.
+type world struct {
+	rows   store.Webhooks
+	log    deliverylog.Log
+	sealer *kms.Sealer
+	answer webhook.Answer // of every receiver
+	now    time.Time
+	counts *counted
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	loaded, err := declared()
+	must(t, err)
+	cloud, err := aws.New(aws.Options{})
+	must(t, err)
+	cfg := cloud.Config("test")
+	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: loaded.Tables}))
+	names := map[string]string{}
+	for _, table := range loaded.Tables {
+		names[table.LogicalID] = table.Name
+	}
+	keys := awskms.NewFromConfig(cfg)
+	created, err := keys.CreateKey(t.Context(), &awskms.CreateKeyInput{})
+	must(t, err)
+	db := dynamodb.NewFromConfig(cfg)
+	w := &world{now: noon, answer: webhook.Answer{Status: 200}}
+	clock := func() time.Time { return w.now }
+	w.sealer = kms.New(keys, *created.KeyMetadata.KeyId, webhook.SecretPurpose, clock)
+	w.rows = store.Webhooks{
+		Work:    store.Work{DB: db, Table: names["WorkTable"]},
+		Control: store.Control{DB: db, Table: names["ControlTable"]},
+	}
+	w.counts = &counted{Rows: store.DeliveryLog{DB: db, Table: names["WorkTable"]}}
+	w.log = deliverylog.Log{Rows: w.counts, Subscriptions: w.rows, Answers: w.sealer, Now: clock}
+	return w
+}
+
+// counted counts the rows of deliveries that are read.
+type counted struct {
+	deliverylog.Rows
+
+	read int
+}
+
+func (c *counted) Deliveries(ctx context.Context, of org.Tenant, ids []string) ([]webhook.Delivery, error) {
+	c.read += len(ids)
+	return c.Rows.Deliveries(ctx, of, ids)
+}
+
+// Post implements webhook.Poster.
+func (w *world) Post(context.Context, string, map[string]string, []byte) (webhook.Answer, error) {
+	return w.answer, nil
+}
+
+// NudgeDelivery implements webhook.Nudger.
+func (w *world) NudgeDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
+	return nil
+}
+
+func (w *world) worker() webhook.Worker {
+	return webhook.Worker{
+		Store: w.rows, Conditions: w.rows, Notices: w.rows, Secrets: w.sealer, Poster: w, Nudger: w, Pacer: &webhook.Pacer{},
+		Now: w.log.Now, Luck: func() float64 { return 0.5 }, Lease: time.Minute,
+	}
+}
+
+// subscribe makes a webhook for all types that the tests use.
+func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
+	t.Helper()
+	editor := webhook.Editor{Vault: w.sealer, Random: rand.Reader, Now: w.log.Now}
+	s, _, err := editor.Create(t.Context(), webhook.Draft{
+		ID: ids.Random(), Tenant: of, URL: "https://hooks.example/in", Optional: []webhook.Type{webhook.AuthorizationEnded},
+	})
+	must(t, err)
+	must(t, w.rows.CreateSubscription(t.Context(), s))
+	return s
+}
+
+// emit stores an event and has it delivered for the first time.
+func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Event {
+	t.Helper()
+	event, err := webhook.NewEvent(of, what, ids.Random(), 0, w.now, webhook.Test{Hello: "world"})
+	must(t, err)
+	must(t, w.rows.CreateEvent(t.Context(), event))
+	must(t, w.worker().DeliverEvent(t.Context(), of, event.ID))
+	return event
+}
+
+// put stores a delivery as it is, with an event of its own.
+func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) error {
+	event := webhook.Event{ID: ids.Derive("event", d.ID), Tenant: d.Tenant, Type: what, Body: []byte(`{}`), CreatedAt: d.CreatedAt}
+	if err := w.rows.CreateEvent(ctx, event); err != nil {
+		return err
+	}
+	d.EventID = event.ID
+	return w.rows.FanOut(ctx, event, []webhook.Delivery{d})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// search returns one page.
+func (w *world) search(t *testing.T, of org.Tenant, q deliverylog.Query) deliverylog.Page {
+	t.Helper()
+	page, err := w.log.Search(t.Context(), of, q)
+	must(t, err)
+	return page
+}
+
+// follow turns pages to the end. between is called after every page.
+func (w *world) follow(t *testing.T, of org.Tenant, q deliverylog.Query, between func()) []deliverylog.Entry {
+	t.Helper()
+	var all []deliverylog.Entry
+	for range 1000 {
+		page := w.search(t, of, q)
+		all = append(all, page.Entries...)
+		if page.Next == "" {
+			return all
+		}
+		q.After = page.Next
+		between()
+	}
+	t.Fatal("the list has no end")
+	return nil
+}
+
+func nothing() {}
+
+func wantInvalid(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, fault.Invalid) {
+		t.Errorf("%s = %v, want fault.Invalid", what, err)
+	}
+}
+
+func idsOf(entries []deliverylog.Entry) []string {
+	all := make([]string, len(entries))
+	for i, e := range entries {
+		all[i] = e.ID
+	}
+	return all
+}
