@@ -32,7 +32,7 @@ test: ## all tests that need no container, cloud or browser
 	go test $(RACE) -shuffle=on ./...
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
-	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|CrashAnywhere|Crowd' -v ./infra/e2e | grep -v '^ *=== \|--- PASS'
+	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/e2e | grep -v '^ *=== \|--- PASS'
 	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/groundtruth
 
 judge: ## let other people's servers judge the embedded AWS; installs them into JUDGES

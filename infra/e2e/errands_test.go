@@ -28,7 +28,19 @@ type errand struct {
 // errands together make every call that the functions can make.
 func errands(tb testing.TB) []errand {
 	tb.Helper()
+	all := cheapErrands()
+	if isRaced { // a soak has them without the detector, and CI has a soak
+		return all
+	}
 	large := largeRecord(tb)
+	return slices.Concat(all, []errand{
+		{name: "an export that takes longer than a function may", options: options{dataDir: large}, run: runLongExport, costly: true},
+		{name: "an export that loses its portal", options: options{dataDir: large}, run: runBrokenExport, costly: true},
+	})
+}
+
+// cheapErrands are those that need no large record.
+func cheapErrands() []errand {
 	return []errand{
 		{name: "the main job", run: runMainJob},
 		{name: "tokens that have to be renewed", run: runRenewal},
@@ -36,6 +48,7 @@ func errands(tb testing.TB) []errand {
 		{name: "a webhook that fails at first", run: runRetriedWebhook},
 		{name: "a webhook that is gone", run: runGoneWebhook},
 		{name: "e-mails to an organisation", run: runNotices},
+		{name: "an export from a slow portal", run: runSlowExport},
 		{name: "tokens that nobody asks for", run: runKeepAlive},
 		{name: "consent that was withdrawn", run: runRevocation},
 		{name: "consent that was withdrawn, as an export finds out", run: runRevocationByExport},
@@ -46,8 +59,6 @@ func errands(tb testing.TB) []errand {
 		{name: "an attempt of a page of ours", run: runWidget},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "files whose time is over", run: runExpiry}, // last of these: in so many days tokens are refreshed, too
-		{name: "an export that takes longer than a function may", options: options{dataDir: large}, run: runLongExport, costly: true},
-		{name: "an export that loses its portal", options: options{dataDir: large}, run: runBrokenExport, costly: true},
 	}
 }
 
@@ -153,6 +164,24 @@ func runRetriedWebhook(s *stack) {
 	}
 }
 
+// runSlowExport: a portal is so slow that the export takes several runs and saves in between.
+func runSlowExport(s *stack) {
+	s.t.Helper()
+	connectionID := s.connect("alder-maple", "approve").Get("org_connection_id")
+	s.outside = func(r *http.Request) *http.Response {
+		if isFHIR(r) {
+			select {
+			case <-time.After(3 * time.Minute):
+			case <-r.Context().Done():
+			}
+		}
+		return nil
+	}
+	s.startExport(connectionID)
+	s.settleAll(600)
+	s.checkDownload("alder-maple")
+}
+
 // runGoneWebhook: a receiver answers 410, and is not called any more.
 func runGoneWebhook(s *stack) {
 	s.t.Helper()
@@ -167,8 +196,8 @@ func runGoneWebhook(s *stack) {
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.startExport(connectionID)
 	s.settle(30)
-	if got := calls.Load(); got != 1 {
-		s.t.Errorf("the webhook was called %d times, want once", got)
+	if got := calls.Load(); got == 0 || got > 2 { // two events can be under way when the first answer comes
+		s.t.Errorf("the webhook was called %d times, want once or twice", got)
 	}
 }
 

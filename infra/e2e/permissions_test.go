@@ -23,6 +23,9 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	users, unused := performErrands(t)
 	for _, g := range unused {
+		if isRaced && g.Action == "s3:AbortMultipartUpload" { // of the errands with a large record
+			continue
+		}
 		t.Errorf("no errand uses this permission: %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource)
 	}
 	stride := 23

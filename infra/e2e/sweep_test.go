@@ -17,7 +17,7 @@ import (
 )
 
 // sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a
-// soak, otherwise the first of each kind, every third and the last.
+// soak, otherwise the first of each kind, the last and a share of the others.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
@@ -60,10 +60,14 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 
 // sample are the numbers, from 1 on, of the calls after which there is a crash outside of a soak.
 func sample(kinds []string) []int {
+	share := 3
+	if isRaced {
+		share = 9
+	}
 	var chosen []int
 	known := map[string]bool{}
 	for i, kind := range kinds {
-		if !known[kind] || i%3 == 0 || i == len(kinds)-1 {
+		if !known[kind] || i%share == 0 || i == len(kinds)-1 {
 			chosen = append(chosen, i+1)
 		}
 		known[kind] = true

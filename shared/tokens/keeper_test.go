@@ -103,6 +103,8 @@ func TestRacingWorkersUseARefreshTokenOnce(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
+			case err == nil && set.Overdue != nil && set.AccessToken.Reveal() == "access 1":
+				// Others took so long that the old one, which still works, had to do.
 			case err == nil:
 				got[set.AccessToken.Reveal()]++
 			case errors.Is(err, tokens.ErrRefused) || !errors.Is(err, fault.Conflict):
