@@ -13,7 +13,7 @@ SOAK    ?= 10m
 JUDGES  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci/judges
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run demo test soak judge lint fmt check build bench docs clean runner
+.PHONY: help run demo test race soak judge lint fmt check build bench docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +29,11 @@ runner:
 	@$(BUILD) -o build/ ./infra/local ./infra/demo
 
 test: ## all tests that need no container, cloud or browser
-	go test $(RACE) -shuffle=on ./...
+	go test $(RACE) -shuffle=on $$(go list ./... | grep -v '/infra/e2e$$')
+	go test -shuffle=on ./infra/e2e
+
+race: ## the journeys of infra/e2e under the race detector, which makes them take six times as long
+	go test $(RACE) -shuffle=on ./infra/e2e
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/e2e | grep -v '^ *=== \|--- PASS'
