@@ -31,6 +31,7 @@ runner:
 test: ## all tests that need no container, cloud or browser
 	go test $(RACE) -shuffle=on $$(go list ./... | grep -v '/infra/e2e$$')
 	go test -shuffle=on ./infra/e2e
+	go test -run Synthea ./functions/sandboxehr
 
 race: ## the journeys of infra/e2e under the race detector, which makes them take six times as long
 	go test $(RACE) -shuffle=on ./infra/e2e

@@ -72,6 +72,9 @@ func (p *portal) export(got tokens) map[string]int {
 
 func TestAnExportOfEachSyntheaPatientHasEveryResourceOnce(t *testing.T) {
 	t.Parallel()
+	if isRaced {
+		t.Skip("takes half a minute under the race detector: make test runs it once more without")
+	}
 	files, err := filepath.Glob(filepath.Join(syntheaFolder, "*.json.gz"))
 	if err != nil || len(files) == 0 {
 		t.Skipf("no Synthea bundles in %s (%v)", syntheaFolder, err)
@@ -150,6 +153,9 @@ func TestAnExportOfEachPersonaHasEveryResourceOnce(t *testing.T) {
 
 func TestEveryReferenceInTheSyntheaRecordsResolves(t *testing.T) {
 	t.Parallel()
+	if isRaced {
+		t.Skip("takes half a minute under the race detector: make test runs it once more without")
+	}
 	people, err := persona.LoadDir(syntheaFolder)
 	if err != nil {
 		t.Skipf("no Synthea bundles: %v", err)

@@ -18,6 +18,7 @@ import (
 
 const (
 	chaosSeeds = 25
+	racedSeeds = 8
 	soakSeeds  = 500
 	// chaosMishaps is how often the same request goes wrong at most. The engine makes one five times.
 	chaosMishaps = 2
@@ -105,6 +106,9 @@ func draw(seed uint64, address string, nth int) mishap {
 func TestChaosChangesNothingInTheFile(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(chaosSeeds)
+	if isRaced {
+		seeds = racedSeeds
+	}
 	if soaking() {
 		seeds = soakSeeds
 	}

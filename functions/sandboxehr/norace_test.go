@@ -1,0 +1,5 @@
+//go:build !race
+
+package sandboxehr_test
+
+const isRaced = false

@@ -1,0 +1,5 @@
+//go:build !race
+
+package groundtruth_test
+
+const isRaced = false
