@@ -150,16 +150,11 @@ func (l Log) byID(ctx context.Context, tenant org.Tenant, q Query) (Page, error)
 	}
 	at := []Place{{ID: id}}
 	for _, s := range subscriptions {
-		at = append(at, Place{ID: deliveryID(id, s.ID)})
+		at = append(at, Place{ID: webhook.DeliveryID(id, s.ID)})
 	}
 	entries, err := l.wanted(ctx, tenant, at, q)
 	slices.SortFunc(entries, func(a, b Entry) int { return placeOf(b).compare(placeOf(a)) })
 	return Page{Entries: entries}, err
-}
-
-// deliveryID is the id that the delivery of an event to a subscription has (webhook.Delivery).
-func deliveryID(eventID, subscriptionID string) string {
-	return ids.Derive("delivery", eventID, subscriptionID)
 }
 
 func placeOf(e Entry) Place { return Place{MadeAt: e.CreatedAt, ID: e.ID} }

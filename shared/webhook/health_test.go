@@ -267,3 +267,33 @@ func TestABurstKeepsToTheEndpointsRate(t *testing.T) {
 		}
 	})
 }
+
+// A standstill makes all places in the rate late: what waited must not come at once when the workers are back.
+func TestAfterAStandstillTheRateStillHolds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(t, webhook.Draft{Rate: 5})
+		worker := w.worker()
+		const events = 40
+		for i := range events {
+			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+		}
+		before := len(w.posts)
+		<-time.After(time.Minute)
+		resumed := time.Now()
+		w.runUntil(t, worker, resumed.Add(time.Minute))
+		perSecond := map[int]int{}
+		for _, p := range w.posts[before:] {
+			perSecond[int(p.at.Sub(resumed)/time.Second)]++
+		}
+		for second, n := range perSecond {
+			if n > 5+6 || second > 0 && n > 5+1 {
+				t.Errorf("%d posts in second %d after the standstill, at a rate of 5", n, second)
+			}
+		}
+		if len(w.posts) != events {
+			t.Errorf("%d posts, want %d", len(w.posts), events)
+		}
+	})
+}

@@ -49,7 +49,7 @@ func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key(
 // Directed is the delivery of an event that is for this subscription alone, due at now.
 func (s Subscription) Directed(event Event, now time.Time) Delivery {
 	d := Delivery{
-		ID: deliveryID(event, s), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
+		ID: DeliveryID(event.ID, s.ID), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
 		Attempt: 1, Fence: 1, Trigger: ByHand, CreatedAt: now,
 	}
 	d.schedule(now, now)
@@ -85,5 +85,8 @@ func checkURL(mode org.Mode, text string) error {
 	return nil
 }
 
-// deliveryID is the same for the same event and subscription, so a fan-out done twice makes the same rows.
-func deliveryID(event Event, s Subscription) string { return ids.Derive("delivery", event.ID, s.ID) }
+// DeliveryID is the id of an event's delivery to a subscription: always the same, so a fan-out done twice makes the same rows
+// (decisions section 6, fan-out).
+func DeliveryID(eventID, subscriptionID string) string {
+	return ids.Derive("delivery", eventID, subscriptionID)
+}

@@ -136,7 +136,7 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 func (w Worker) first(ctx context.Context, event Event, s Subscription) (errand, error) {
 	now := w.Now()
 	e := errand{event: event, subscription: s, delivery: Delivery{
-		ID: deliveryID(event, s), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
+		ID: DeliveryID(event.ID, s.ID), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
 		Status: InFlight, Attempt: 1, Fence: 1, Trigger: ByClock,
 		NextAt: now, LeaseUntil: now.Add(w.Lease), DueAt: now.Add(w.Lease), CreatedAt: now,
 	}}
