@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// progressEvery is how far apart the progress events of a task are at least (issue of the export engine; decisions section 6
-// has them off unless a subscription asks for them).
+// progressEvery is how far apart the progress events of a task are at least. They are off unless a subscription asks for them
+// (decisions section 6).
 const progressEvery = 30 * time.Second
 
 // hold is how far a task has come while this worker has it: the collector tells, the heartbeat stores it.

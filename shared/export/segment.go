@@ -49,7 +49,7 @@ func (d digest) state() ([]byte, error) {
 
 var errDigest = errors.New("the digest cannot be kept")
 
-// tally writes a segment and counts it. Its first error stays.
+// tally writes a segment, counts its bytes and goes on with the digest of the whole file.
 type tally struct {
 	Writer
 
