@@ -4,12 +4,13 @@ package catalog
 
 import (
 	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
 )
 
 // EndpointStatus says whether patients may be sent to an endpoint.
 type EndpointStatus string
 
-// The statuses (decisions section 4).
+// The statuses.
 const (
 	EndpointActive    EndpointStatus = "active"
 	EndpointSuspended EndpointStatus = "suspended"
@@ -27,16 +28,29 @@ type Endpoint struct {
 	Mode         string // "test" or "live": sandboxes are never offered to live credentials
 	Status       EndpointStatus
 	Overrides    string // what is different from the platform's profile here, in its own YAML; empty for nothing
-	Rev          int64
+	// Pins hold its authorization server to where an operator has seen it. A zero value, of rows older than pins, trusts
+	// the origin of FHIRBase and what the platform's profile knows, and nothing else (Addresses.Abroad).
+	Pins Pins
+	Rev  int64
 }
 
-// Registration is how our client is registered at an endpoint, or at all endpoints of a platform (fhir notes section 1.3).
+// Registration is how our client is registered at an endpoint, or at all endpoints of a platform (docs/operations.md, "Registering with a health system").
 type Registration struct {
 	Place    Place
 	ClientID string
 	AuthID   string // of the ClientAuth that goes with ClientID; empty for a public client
 	Scope    string // what to ask for, space-separated; empty: as the platform's profile says
+	// Callback is the last segment of the callback address that is registered at the health system, so that a return
+	// meant for one registration is never taken for another's (RFC 9700 section 4.4.2); empty for registrations older
+	// than such addresses, which have the plain one.
+	Callback string
 	Rev      int64
+}
+
+// CallbackOf is the Callback of a registration of an owner (an org.Tenant's Key, or "*" for everybody) at a place. It can be
+// told before the registration exists, since health systems want the address first.
+func CallbackOf(owner string, place Place) string {
+	return ids.Derive("callback", owner, place.EndpointID, place.Mode, place.PlatformType)
 }
 
 // Place is where a Registration is valid: at one endpoint, or with EndpointID empty at every endpoint of a platform in a
@@ -55,7 +69,10 @@ type ClientAuth struct {
 	Algorithm string // of AuthPrivateKey: "RS384" or "ES384"
 	KeyID     string // of AuthPrivateKey: signs with this key; empty: with the present one
 	Secret    []byte // of the methods with a secret, sealed under ClientSecretPurpose and bound to SecretBinding
-	Rev       int64
+	// Origins are those that the secret may be shown to (Origin); a secret without any is shown to nobody. An assertion
+	// names its one audience and needs none; where there are some, it is held to them, too.
+	Origins []string
+	Rev     int64
 }
 
 // AuthMethod is a method of client authentication as RFC 7591 section 2 names it.

@@ -18,7 +18,12 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 	return catalog.Endpoint{
 		ID: id, BrandID: row.text("brand_id"), PortalID: row.text("portal_id"), Name: row.text("name"),
 		FHIRBase: row.text("fhir_base"), PlatformType: row.text("platform_type"), FHIRVersion: row.text("fhir_version"),
-		Mode: row.text("mode"), Status: catalog.EndpointStatus(row.text("status")), Overrides: row.text("overrides"), Rev: row.int("rev"),
+		Mode: row.text("mode"), Status: catalog.EndpointStatus(row.text("status")), Overrides: row.text("overrides"),
+		Pins: catalog.Pins{
+			Issuer: row.text("pin_issuer"), Authorization: row.text("pin_authorization"), Token: row.text("pin_token"),
+			Keys: row.text("pin_keys"), Revocation: row.text("pin_revocation"), Introspection: row.text("pin_introspection"),
+		},
+		Rev: row.int("rev"),
 	}, nil
 }
 
@@ -45,7 +50,8 @@ func (s Control) RegistrationAt(ctx context.Context, owner org.Tenant, place cat
 		return catalog.Registration{}, err
 	}
 	return catalog.Registration{
-		Place: place, ClientID: row.text("client_id"), AuthID: row.text("auth_id"), Scope: row.text("scope"), Rev: row.int("rev"),
+		Place: place, ClientID: row.text("client_id"), AuthID: row.text("auth_id"), Scope: row.text("scope"), Callback: row.text("callback"),
+		Rev: row.int("rev"),
 	}, nil
 }
 
@@ -65,10 +71,11 @@ func (s Control) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 	if err != nil {
 		return catalog.ClientAuth{}, err
 	}
-	return catalog.ClientAuth{
+	auth := catalog.ClientAuth{
 		ID: id, Method: catalog.AuthMethod(row.text("method")), Algorithm: row.text("algorithm"), KeyID: row.text("key_id"),
 		Secret: row.bytes("secret"), Rev: row.int("rev"),
-	}, nil
+	}
+	return auth, row.json("origins", &auth.Origins)
 }
 
 // SaveEndpoint stores an endpoint: with e.Rev 0 a new one, else over that revision; fault.Conflict.
@@ -83,6 +90,12 @@ func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row.setText("mode", e.Mode)
 	row.setText("status", string(e.Status))
 	row.setText("overrides", e.Overrides)
+	row.setText("pin_issuer", e.Pins.Issuer)
+	row.setText("pin_authorization", e.Pins.Authorization)
+	row.setText("pin_token", e.Pins.Token)
+	row.setText("pin_keys", e.Pins.Keys)
+	row.setText("pin_revocation", e.Pins.Revocation)
+	row.setText("pin_introspection", e.Pins.Introspection)
 	return s.save(ctx, row, e.Rev)
 }
 
@@ -93,6 +106,7 @@ func (s Control) SaveRegistration(ctx context.Context, tenant org.Tenant, r cata
 	row.setText("client_id", r.ClientID)
 	row.setText("auth_id", r.AuthID)
 	row.setText("scope", r.Scope)
+	row.setText("callback", r.Callback)
 	return s.save(ctx, row, r.Rev)
 }
 
@@ -104,6 +118,11 @@ func (s Control) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalo
 	row.setText("algorithm", a.Algorithm)
 	row.setText("key_id", a.KeyID)
 	row.setBytes("secret", a.Secret)
+	if len(a.Origins) > 0 {
+		if err := row.setJSON("origins", a.Origins); err != nil {
+			return err
+		}
+	}
 	return s.save(ctx, row, a.Rev)
 }
 

@@ -19,7 +19,7 @@ func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
 		r     catalog.Registration
 	}{
 		{everybody, catalog.Registration{Place: platform, ClientID: "everybody's"}},
-		{tenant, catalog.Registration{Place: endpoint, ClientID: "own", AuthID: "auth", Scope: "openid"}},
+		{tenant, catalog.Registration{Place: endpoint, ClientID: "own", AuthID: "auth", Scope: "openid", Callback: "c1"}},
 	} {
 		must(t, s.control.SaveRegistration(t.Context(), row.owner, row.r))
 		row.r.Rev = 1
@@ -47,7 +47,7 @@ func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
 func TestAClientsAuthenticationIsReadOfExactlyItsOwner(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	want := catalog.ClientAuth{ID: "shared", Method: catalog.AuthSecretPost, Secret: []byte("sealed")}
+	want := catalog.ClientAuth{ID: "shared", Method: catalog.AuthSecretPost, Secret: []byte("sealed"), Origins: []string{"https://auth.example"}}
 	must(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
 	_, err := s.control.ClientAuthOf(t.Context(), tenant, want.ID)
 	wantMissing(t, "everybody's as the tenant's own", err)
@@ -62,4 +62,23 @@ func TestAClientsAuthenticationIsReadOfExactlyItsOwner(t *testing.T) {
 	wantConflict(t, "replacing the revision again", s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
 	_, err = s.control.ClientAuthOf(t.Context(), tenant, want.ID)
 	wantMissing(t, "everybody's as the tenant's own, after a change", err)
+}
+
+func TestAnEndpointIsReadWithItsPins(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	want := catalog.Endpoint{
+		ID: "pinned", FHIRBase: "https://fhir.example/r4", Mode: "test", Status: catalog.EndpointActive,
+		Pins: catalog.Pins{
+			Issuer: "https://auth.example/i", Authorization: "https://a.example", Token: "https://t.example", Keys: "https://k.example",
+			Revocation: "https://r.example", Introspection: "https://n.example",
+		},
+	}
+	must(t, s.control.SaveEndpoint(t.Context(), want))
+	want.Rev = 1
+	got, err := s.control.Endpoint(t.Context(), want.ID)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("endpoint (-want +got):\n%s", diff)
+	}
 }
