@@ -64,11 +64,12 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 }
 
 // introspect asks when the refresh token ends (RFC 7662): as the client, or with the access token where the server wants
-// that. It is zero when there is no good answer, and never an error: this is a date to plan with, no judgement of the
-// token. active:false, too, says nothing, since the token came a moment ago, and servers answer so for whatever they
-// cannot introspect.
+// that. A public client has nothing to be let in with (section 2.1) and does not ask. It is zero when there is no good
+// answer, and never an error: this is a date to plan with, no judgement of the token. active:false, too, says nothing,
+// since the token came a moment ago, and servers answer so for whatever they cannot introspect.
 func (p Portal) introspect(ctx context.Context, tenant org.Tenant, set tokens.Set, within time.Duration) time.Time {
-	if set.IntrospectionEndpoint == "" || set.RefreshToken.Empty() {
+	isProven := set.ClientAuthID != "" || set.IntrospectBearer
+	if set.IntrospectionEndpoint == "" || set.RefreshToken.Empty() || !isProven {
 		return time.Time{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)

@@ -107,8 +107,8 @@ func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := test.start(t)
-			set, err := smart.Portal{Doer: doer(), Now: noon}.Exchange(t.Context(), flow.Grant{
-				TokenEndpoint: e.URL + "/token", ClientID: "client", Code: secret.New("code"),
+			set, err := smart.Portal{Doer: doer(), Now: noon, Clients: &proving{}}.Exchange(t.Context(), flow.Grant{
+				TokenEndpoint: e.URL + "/token", ClientID: "client", ClientAuthID: "auth-7", Code: secret.New("code"),
 				Upstream: flow.Upstream{Introspection: e.URL + "/introspect", Consent: test.consent},
 			})
 			if err != nil {
@@ -175,8 +175,8 @@ func TestAnIntrospectionThatIsOfNoUseSaysNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := terms{introspected: answer}.start(t)
-			set, err := smart.Portal{Doer: doer(), Now: noon}.Exchange(t.Context(), flow.Grant{
-				TokenEndpoint: e.URL + "/token", Upstream: flow.Upstream{Introspection: e.URL + "/introspect"},
+			set, err := smart.Portal{Doer: doer(), Now: noon, Clients: &proving{}}.Exchange(t.Context(), flow.Grant{
+				TokenEndpoint: e.URL + "/token", ClientAuthID: "auth-7", Upstream: flow.Upstream{Introspection: e.URL + "/introspect"},
 			})
 			if err != nil || set.AccessToken.Reveal() != "a" || e.paths() != "/token /introspect" {
 				t.Errorf("%v after %s", err, e.paths())
@@ -239,8 +239,8 @@ func TestARefreshMovesOnlyTheDatesThatItTells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := test.start(t)
-			set, err := smart.Portal{Doer: doer(), Now: noon}.Refresh(t.Context(), tenant(), tokens.Set{
-				TokenEndpoint: e.URL + "/token", IntrospectionEndpoint: e.URL + "/introspect", RefreshToken: secret.New("old"),
+			set, err := smart.Portal{Doer: doer(), Now: noon, Clients: &proving{}}.Refresh(t.Context(), tenant(), tokens.Set{
+				TokenEndpoint: e.URL + "/token", IntrospectionEndpoint: e.URL + "/introspect", RefreshToken: secret.New("old"), ClientAuthID: "auth-7",
 				ConsentExpiresAt: noon().Add(before.consent), RefreshExpiresAt: noon().Add(before.refresh),
 			})
 			if err != nil {
@@ -265,6 +265,19 @@ func TestIntrospectionShowsTheFreshAccessTokenWhereThePlatformWantsIt(t *testing
 	if asked.Header.Get("Authorization") != "Bearer a" || len(clients.asked) != 1 ||
 		asked.PostForm.Encode() != "token=opaque&token_type_hint=refresh_token" {
 		t.Errorf("asked with %q and %q, proven %d times", asked.Header.Get("Authorization"), asked.PostForm.Encode(), len(clients.asked))
+	}
+}
+
+// RFC 7662 section 2.1 has the server authenticate whoever asks, and a public client has nothing to show.
+func TestAPublicClientIntrospectsOnlyWithAnAccessTokenThatThePlatformWants(t *testing.T) {
+	t.Parallel()
+	for bearer, want := range map[bool]string{false: "/token", true: "/token /introspect"} {
+		e := terms{introspected: introspection(t, map[string]any{"active": true, "exp": at(day)})}.start(t)
+		upstream := flow.Upstream{Introspection: e.URL + "/introspect", IntrospectBearer: bearer}
+		set, err := smart.Portal{Doer: doer(), Now: noon}.Exchange(t.Context(), flow.Grant{TokenEndpoint: e.URL + "/token", ClientID: "client", Upstream: upstream})
+		if err != nil || e.paths() != want || set.ConsentExpiresAt.IsZero() == bearer {
+			t.Errorf("with the access token: %v; consent until %v after %s (%v), want %s", bearer, set.ConsentExpiresAt, e.paths(), err, want)
+		}
 	}
 }
 
@@ -299,8 +312,8 @@ func TestIntrospectionKeepsARotatedTokenFromItsStoreForTwoSecondsAtMost(t *testi
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			started := time.Now()
-			set, err := smart.Portal{Doer: stuck{answer}, Now: time.Now}.Refresh(t.Context(), tenant(), tokens.Set{
-				TokenEndpoint: "https://ehr.example/token", IntrospectionEndpoint: "https://ehr.example/introspect", RefreshToken: secret.New("old"),
+			set, err := smart.Portal{Doer: stuck{answer}, Now: time.Now, Clients: &proving{}}.Refresh(t.Context(), tenant(), tokens.Set{
+				TokenEndpoint: "https://ehr.example/token", IntrospectionEndpoint: "https://ehr.example/introspect", RefreshToken: secret.New("old"), ClientAuthID: "auth-7",
 			})
 			if got := time.Since(started); err != nil || set.AccessToken.Reveal() != "a" || got != want {
 				t.Errorf("%s: %v after %v, want tokens after %v", answer, err, got, want)

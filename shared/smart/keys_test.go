@@ -98,8 +98,8 @@ func TestWhateverElseHangsCostsFiveSecondsEachAndNoConnection(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()
-		set, err := smart.Portal{Doer: hanging{granted}, Now: time.Now}.Exchange(t.Context(), flow.Grant{
-			TokenEndpoint: "https://ehr.example/token", KeySet: "https://ehr.example/keys", Userinfo: "https://ehr.example/userinfo",
+		set, err := smart.Portal{Doer: hanging{granted}, Now: time.Now, Clients: &proving{}}.Exchange(t.Context(), flow.Grant{
+			ClientAuthID: "auth-7", TokenEndpoint: "https://ehr.example/token", KeySet: "https://ehr.example/keys", Userinfo: "https://ehr.example/userinfo",
 			FHIRBase: "https://ehr.example/r4", Upstream: flow.Upstream{Introspection: "https://ehr.example/introspect"},
 		})
 		if got := time.Since(started); err != nil || set.AccessToken.Reveal() != "a" || got != 20*time.Second {

@@ -163,7 +163,9 @@ func TestTheSandboxTellsWhenConsentEnds(t *testing.T) {
 		t.Run(switches, func(t *testing.T) {
 			t.Parallel()
 			portal := sandboxPortal()
-			set := newSandbox(t, switches).signIn(t, portal, test.platform, "")
+			portal.Clients = sandboxClients("client_secret_basic") // a public client cannot ask
+			s := newSandbox(t, switches+",client-auth:client_secret_basic,client-secret:"+sandboxSecret)
+			set := s.signIn(t, portal, test.platform, "auth-7")
 			wantLeft(t, "consent", set.ConsentExpiresAt, test.consent)
 			wantLeft(t, "the refresh token", set.RefreshExpiresAt, test.refresh)
 			fresh, err := portal.Refresh(t.Context(), tenant(), set)
