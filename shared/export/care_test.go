@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-func TestARefusalMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
+func TestARefusalOrAnEndMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		given func(*bench)
@@ -24,7 +24,8 @@ func TestARefusalMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
 		"refused on the way":     {refusedOnTheWay(tokens.ErrRefused), true},
 		"revoked meanwhile":      {func(b *bench) { b.desk.current, b.desk.due = tokens.ErrRefused, fault.Stale() }, true},
 		"no tokens":              {func(b *bench) { b.desk.current = fault.Missing("none") }, false},
-		"nothing to renew":       {func(b *bench) { b.desk.current = tokens.ErrNothingToRenew }, false},
+		"nothing to renew":       {func(b *bench) { b.desk.current = tokens.ErrNothingToRenew }, true},
+		"none on the way":        {refusedOnTheWay(tokens.ErrNothingToRenew), true},
 		"a refresh fails":        {func(b *bench) { b.desk.current = errTrouble }, false},
 		"another worker's turn":  {func(b *bench) { b.desk.current = fault.Stale() }, false},
 		"the Patient is refused": {always(readPatient, answer{status: 403}), false},

@@ -55,7 +55,8 @@ type Tokens interface {
 
 // Care looks after tokens between exports (package refresh).
 type Care interface {
-	// RefreshDue makes the tokens of an authorized connection due at now; fault.Conflict when it is not authorized.
+	// RefreshDue makes the tokens of an authorized connection due at now, and has them looked at; fault.Conflict when it is
+	// not authorized.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
@@ -195,7 +196,7 @@ func (w Worker) conclude(ctx context.Context, task Task, err error) error {
 	case isSaved:
 		task.Setbacks = 0
 		return w.yield(ctx, task, saved.wait)
-	case isFinal && errors.Is(err, tokens.ErrRefused):
+	case isFinal && (errors.Is(err, tokens.ErrRefused) || errors.Is(err, tokens.ErrNothingToRenew)):
 		return w.refused(ctx, task, final.reason)
 	case isFinal:
 		return w.fail(ctx, task, final.reason)
@@ -208,7 +209,7 @@ func (w Worker) conclude(ctx context.Context, task Task, err error) error {
 	return fmt.Errorf("export: %w", err)
 }
 
-// refused fails a task whose refresh token was refused. What that means for the connection is not decided here: its
+// refused fails a task whose refresh token was refused, or that never had one. What that means for the connection is not decided here: its
 // tokens become due, before the task fails, so that a crash in between loses nothing.
 func (w Worker) refused(ctx context.Context, task Task, reason Reason) error {
 	err := w.Care.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())

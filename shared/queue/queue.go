@@ -39,6 +39,11 @@ func (q Queue) NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}, 0)
 }
 
+// NudgeConnection tells the refresh worker to look at a connection.
+func (q Queue) NudgeConnection(ctx context.Context, tenant org.Tenant, id string) error {
+	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0)
+}
+
 // NudgeDelivery tells the webhook worker to attempt a delivery after a delay. A slow receiver holds up neither other
 // tenants nor the other webhooks of its own.
 func (q Queue) NudgeDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error {

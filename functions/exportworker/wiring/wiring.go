@@ -49,6 +49,7 @@ type Environment struct {
 	ExportsBucket        string         `env:"EXPORTS_BUCKET,required"`
 	ExportQueueURL       string         `env:"EXPORT_QUEUE_URL,required"`
 	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
+	RefreshQueueURL      string         `env:"REFRESH_QUEUE_URL,required"`
 	BaseURL              string         `env:"BASE_URL,required"`
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
 	WorkerLease          time.Duration  `env:"WORKER_LEASE,required"`
@@ -79,6 +80,9 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 			Now:    p.Now, NewID: ids.Random,
 		}),
 	}
+	queues := queue.Queue{
+		Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL, RefreshURL: env.RefreshQueueURL,
+	}
 	worker := export.Worker{
 		Store: store.Work{DB: db, Table: env.WorkTable},
 		Tokens: tokens.Keeper{
@@ -89,11 +93,11 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 			},
 			Now: p.Now, NewID: ids.Random,
 		},
-		Care:    connections,
+		Care:    refresh.Prompt{Rows: connections, Nudger: queues},
 		Portals: portal,
 		Manners: export.Habits{Connections: connections, Endpoints: control, Platforms: book},
 		Files:   blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
-		Nudger:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
+		Nudger:  queues,
 		Links:   export.Links{Keys: signing, BaseURL: env.BaseURL},
 		Now:     p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
 		PlainLines: !env.AddMetaSource,
