@@ -119,6 +119,35 @@ func TestARevocationSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
+// TestTheEndOfAnAccessTokenSurvivesACrashAnywhere: in the worker that finds it, and in the export that finds it where the
+// row was never due. The connection is revoked once, and the portal was asked for nothing.
+func TestTheEndOfAnAccessTokenSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range append(carers(), "ExportWorkerFunction") {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
+				t.Helper()
+				l := s.keepLedger()
+				id, ends := s.connectUntil(briefly, 5*time.Minute)
+				if function == "ExportWorkerFunction" {
+					s.forgetEnd(id)
+				}
+				<-time.After(time.Until(ends))
+				if function == "ExportWorkerFunction" {
+					s.startExport(id)
+				}
+				s.settle(2)
+				s.settleSlowly(3)
+				s.checkRevoked(id, "access_expired")
+				if due := s.connection(id).text("due_at"); due != "" || l.refreshes() != 0 {
+					t.Errorf("it is still due at %q, after %d refreshes", due, l.refreshes())
+				}
+			})
+		})
+	}
+}
+
 // TestARevocationUpstreamSurvivesACrashAnywhere: the portal was asked, and nothing is left of the tokens.
 func TestARevocationUpstreamSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()

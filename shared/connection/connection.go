@@ -40,8 +40,11 @@ type Connection struct {
 
 // Care is how the tokens of a connection are looked after between exports (package refresh).
 type Care struct {
-	// RefreshAt is when the tokens are next due; zero when they never are, as without a refresh token.
+	// RefreshAt is when the tokens are next due; zero when they never are.
 	RefreshAt time.Time
+	// Unrenewable says that the portal gave no refresh token: RefreshAt is the end of the access token, and of the
+	// connection with it.
+	Unrenewable bool
 	// Setbacks counts failures in a row that said nothing about the consent.
 	Setbacks int
 	// RefusedAt is when the refresh token of RefusedVersion was first refused while so many were that it was not
@@ -52,7 +55,7 @@ type Care struct {
 	ConsentFixed bool
 	// Warned says that the coming end of consent has been told, for ConsentExpiresAt and Generation as they are.
 	Warned bool
-	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost" or Disconnected; empty else.
+	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or Disconnected; empty else.
 	Ended string
 	// UpstreamUntil is until when the health system is asked to revoke what a disconnected connection held.
 	UpstreamUntil time.Time
@@ -68,8 +71,22 @@ func (c Connection) Exportable() error {
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.")
 }
 
-// Disconnected is what Care.Ended says of a connection that its organisation gave up.
-const Disconnected = "disconnected"
+// What Care.Ended says, beside the causes of a refusal.
+const (
+	Disconnected = "disconnected"   // its organisation gave it up
+	AccessEnded  = "access_expired" // its access token has ended, and there never was a refresh token
+)
+
+// EndingAt returns the connection, which is authorized without a refresh token, as one that ends with its access token, and
+// is due then. Consent is not said to last longer than that, since nothing can be read after it (docs/deviations.md).
+func (c Connection) EndingAt(accessEnds time.Time) Connection {
+	c.Care.RefreshAt, c.Care.Unrenewable = accessEnds, true
+	if c.ConsentExpiresAt.IsZero() || c.ConsentExpiresAt.After(accessEnds) {
+		c.ConsentExpiresAt, c.Care.Warned = accessEnds, false
+	}
+	c.Care.ConsentFixed = true // no refresh can move it
+	return c
+}
 
 // warnBefore is how long before the end of consent the organisation is told (issue of the connection's events, decisions
 // section 6).

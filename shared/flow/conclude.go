@@ -3,10 +3,12 @@ package flow
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
@@ -32,6 +34,9 @@ func newConnection(attempt Attempt, id string, now time.Time) connection.Connect
 func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set tokens.Set, now time.Time) {
 	conn.Status, conn.Scope, conn.ConsentExpiresAt = connection.Authorized, set.Scope, set.ConsentExpiresAt
 	conn.Care = connection.Care{RefreshAt: refresh.Next(conn.ID, set, now), ConsentFixed: set.ConsentStated}
+	if set.RefreshToken.Empty() {
+		*conn = conn.EndingAt(set.ExpiresAt)
+	}
 	conn.Generation++
 	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients are not the same one
 		conn.Patient = c.Hashing.Sign(patientText(attempt, set))
@@ -43,22 +48,39 @@ func patientText(attempt Attempt, set tokens.Set) []byte {
 	return []byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal())
 }
 
-// conclude stores an authorised connection with its tokens, and tells of it; fault.Conflict as Store.ConcludeAttempt.
+// conclude stores an authorised connection with its tokens, and tells of it, and at once of an end that is less than the
+// usual notice away; fault.Conflict as Store.ConcludeAttempt.
 func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set, version int64) error {
 	row, err := c.Vault.Seal(ctx, attempt.Tenant, conn.ID, version, set)
 	if err != nil {
 		return err
 	}
-	event, err := connectionEvent(attempt, conn, c.Now())
+	now := c.Now()
+	event, err := connectionEvent(attempt, conn, now)
 	if err != nil {
 		return err
 	}
-	end := Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: []webhook.Event{event}}
+	events := []webhook.Event{event}
+	if at := conn.WarnAt(); !at.IsZero() && !now.Before(at) && now.Before(conn.ConsentExpiresAt) {
+		warning, err := refresh.Warning(conn, now)
+		if err != nil {
+			return err
+		}
+		conn.Care.Warned, events = true, append(events, warning)
+	}
+	end := Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: events}
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
 		return fmt.Errorf("conclude attempt: %w", err)
 	}
+	note(ctx, attempt, slog.String("connection_id", conn.ID))
 	c.nudge(ctx, end.Events)
 	return nil
+}
+
+// note puts on the log line whose attempt it is, and what came of it.
+func note(ctx context.Context, attempt Attempt, outcome slog.Attr) {
+	logx.Add(ctx, slog.String("org_id", attempt.Tenant.OrgID), slog.String("mode", string(attempt.Tenant.Mode)),
+		slog.String("endpoint_id", attempt.EndpointID), outcome)
 }
 
 // remember stores that an attempt has ended in an error, and tells of it: a refusal leaves a rejected connection unless
@@ -69,6 +91,7 @@ func (c Completer) remember(ctx context.Context, attempt Attempt, r Return, err 
 	if shown.Kind == fault.Internal {
 		end.Error, end.Description = string(fault.CodeServerError), fault.Of(nil).Public
 	}
+	note(ctx, attempt, slog.String("ended", end.Cause))
 	var event webhook.Event
 	var eventErr error
 	switch {

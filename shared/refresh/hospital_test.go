@@ -22,10 +22,18 @@ type hospital struct {
 type grant struct {
 	current   int // the refresh token that it takes
 	withdrawn bool
+	until     time.Time // the end of an access token that came without a refresh token; zero where there was one
 }
 
+func (g *grant) isBare() bool { return !g.until.IsZero() }
+
+// takes reports whether the health system takes what is stored. That consent was withdrawn from a bare access token, we
+// cannot know.
 func (h *hospital) takes(k token) bool {
 	g := h.grants[k.generation]
+	if g.isBare() {
+		return time.Now().Before(g.until)
+	}
 	return !g.withdrawn && g.current == k.n
 }
 
@@ -33,6 +41,10 @@ func (h *hospital) takes(k token) bool {
 // do not know, and when one that was told of the refusal makes sure.
 func (h *hospital) use(k token) (tokens.Set, error) {
 	g := h.grants[k.generation]
+	if g == nil || g.isBare() {
+		h.failf("the token endpoint was asked without a refresh token")
+		return tokens.Set{}, errTheir
+	}
 	if h.takes(k) {
 		g.current++
 		set := setOf(token{k.generation, g.current}.String())
@@ -55,15 +67,19 @@ func (h *hospital) withdraw() { h.grants[h.stored().generation].withdrawn = true
 // judge looks at a revocation at the moment of its effect.
 func (w *theatre) judge(before, after connection.Connection) {
 	stored, care := w.stored(), before.Care
+	isBare := w.hospital.grants[stored.generation].isBare()
 	switch {
+	case w.revoked[after.Generation]:
+		w.failf("authorisation %d was revoked twice", after.Generation)
 	case w.hospital.takes(stored):
-		w.failf("revoked, although the health system takes refresh token %v", stored)
+		w.failf("revoked, although the health system takes what is stored: %v", stored)
+	case isBare != (after.Care.Ended == connection.AccessEnded):
+		w.failf("%v ended as %q, without a refresh token: %v", stored, after.Care.Ended, isBare)
+	case isBare:
 	case w.hospital.refused[stored] == 0:
 		w.failf("revoked, although refresh token %v was never refused", stored)
 	case after.Care.Ended == string(tokens.CauseInvalidGrant) && !w.hospital.grants[stored.generation].withdrawn:
 		w.failf("a lost rotation passes for a withdrawn consent")
-	case w.revoked[after.Generation]:
-		w.failf("authorisation %d was revoked twice", after.Generation)
 	case care.RefusedVersion == w.newest && time.Since(care.RefusedAt) < time.Hour:
 		w.failf("revoked %v after a refusal that was not believed", time.Since(care.RefusedAt))
 	}

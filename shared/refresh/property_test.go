@@ -62,7 +62,9 @@ func (w *theatre) step(kind, which, how int) {
 			w.start(pick(which, []string{look, look, look, export, renew}))
 		}
 	case "outside":
-		w.outside(pick(which, []string{"due", "due", "due", "due", "due", "withdrawn", "reconnected", "surge", "surge", "warned"}))
+		w.outside(pick(which, []string{
+			"due", "due", "due", "due", "due", "withdrawn", "reconnected", "without a refresh token", "without one, as once", "surge", "surge", "warned",
+		}), how)
 	case "call":
 		actor := pick(which, waiting)
 		actor.proceed(pick(how, fates(actor.at)))
@@ -72,7 +74,7 @@ func (w *theatre) step(kind, which, how int) {
 }
 
 // outside is something that others do.
-func (w *theatre) outside(what string) {
+func (w *theatre) outside(what string, how int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch what {
@@ -81,7 +83,11 @@ func (w *theatre) outside(what string) {
 	case "withdrawn":
 		w.hospital.withdraw()
 	case "reconnected":
-		w.reconnect()
+		w.reconnect(0)
+	case "without a refresh token":
+		w.reconnect(pick(how, lives()))
+	case "without one, as once":
+		w.reconnectAsOnce(pick(how, lives()))
 	case "surge": // other connections of the endpoint are refused
 		w.traffic.add(w.endpoint, time.Now(), 50, 50)
 	case "warned":
@@ -89,6 +95,11 @@ func (w *theatre) outside(what string) {
 		c.Care.Warned, c.Rev = true, c.Rev+1
 		w.store.connections[connID] = c
 	}
+}
+
+// lives of access tokens without a refresh token.
+func lives() []time.Duration {
+	return []time.Duration{time.Minute, 5 * time.Minute, 2 * time.Hour, 365 * day}
 }
 
 // check is what holds after every step.
@@ -99,8 +110,18 @@ func (w *theatre) check() {
 	if c.Status == connection.Revoked && !w.revoked[c.Generation] {
 		w.failf("revoked without a refusal")
 	}
-	if got := len(w.store.told(webhook.AuthorizationEnded)); got != len(w.revoked) || got != len(w.store.events) {
-		w.failf("%d events of %d revocations, %d in all", got, len(w.revoked), len(w.store.events))
+	ended, warned := len(w.store.told(webhook.AuthorizationEnded)), len(w.store.told(webhook.AuthorizationEnding))
+	if ended != len(w.revoked) || ended+warned != len(w.store.events) {
+		w.failf("%d events of %d revocations, %d in all", ended, len(w.revoked), len(w.store.events))
+	}
+	bare := 0
+	for _, g := range w.hospital.grants {
+		if g.isBare() {
+			bare++
+		}
+	}
+	if warned > bare {
+		w.failf("%d authorisations without a refresh token were warned of %d times", bare, warned)
 	}
 	if row, ok := w.store.rows[connID]; ok != (c.Status == connection.Authorized) || ok && row.Version != w.newest {
 		w.failf("%s, tokens of version %d (there: %v), newest %d", c.Status, row.Version, ok, w.newest)
@@ -121,17 +142,21 @@ func (w *theatre) settle() {
 	w.drain()
 	for range 4 { // the breaker may be open, a lease may have to end, a second refusal may have to come
 		<-time.After(71 * time.Minute)
-		w.outside("due")
+		w.outside("due", 0)
 		w.start(look)
 		w.drain()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.store.connections[connID]
-	alive := w.hospital.takes(w.stored())
+	alive, given := w.hospital.takes(w.stored()), w.hospital.grants[w.stored().generation]
 	switch {
 	case alive != (c.Status == connection.Authorized):
 		w.failf("the health system takes what is stored: %v, yet the connection is %s, %+v", alive, c.Status, c.Care)
+	case alive && given.isBare():
+		if !c.Care.RefreshAt.Equal(given.until) || c.ConsentExpiresAt.After(given.until) || !c.Care.Unrenewable {
+			w.failf("it ends at %v, yet consent does at %v, and its care is %+v", given.until, c.ConsentExpiresAt, c.Care)
+		}
 	case alive && (c.Care.Setbacks != 0 || !c.Care.RefusedAt.IsZero() || time.Until(c.Care.RefreshAt) < day):
 		w.failf("the connection works, yet its care is %+v", c.Care)
 	}

@@ -26,16 +26,24 @@ const (
 
 // heed acts on a refusal: revokes the connection, or waits for a second refusal.
 func (w Worker) heed(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
-	for c, try := seen, 1; ; try++ {
+	return w.insist(ctx, seen, func(c connection.Connection) (bool, error) {
 		now, first := w.Now(), firstRefusal(c, refusal)
 		switch {
 		case first.IsZero() && w.surges(ctx, refusal.TokenEndpoint):
-			return w.hold(ctx, c, refusal, now)
+			return true, w.hold(ctx, c, refusal, now)
 		case !first.IsZero() && now.Sub(first) < secondAfter:
-			return w.hold(ctx, c, refusal, first)
+			return true, w.hold(ctx, c, refusal, first)
 		}
-		err := w.revoke(ctx, c, refusal)
-		if !errors.Is(err, fault.Conflict) || try == saveTries {
+		return false, w.revoke(ctx, c, string(refusal.Cause), refusal.Version)
+	})
+}
+
+// insist has end act on the connection as it was seen, and after a fault.Conflict as others have left it, provided that it
+// is still the same authorisation with the same tokens. What end calls final is not tried again.
+func (w Worker) insist(ctx context.Context, seen connection.Connection, end func(connection.Connection) (final bool, err error)) error {
+	for c, try := seen, 1; ; try++ {
+		final, err := end(c)
+		if final || !errors.Is(err, fault.Conflict) || try == saveTries {
 			return err
 		}
 		again, err := w.Store.Connection(ctx, seen.Tenant, seen.ID)
@@ -79,10 +87,11 @@ func (w Worker) surges(ctx context.Context, endpoint string) bool {
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
-// revoke ends the connection and tells the organisation, once, in one transaction. fault.Conflict when the connection
-// or its tokens have changed since; then the refusal may be that of something that is gone.
-func (w Worker) revoke(ctx context.Context, c connection.Connection, refusal *tokens.RefusalError) error {
-	c.Status, c.Care = connection.Revoked, connection.Care{Ended: string(refusal.Cause)}
+// revoke ends the connection, whose tokens are of the given version, and tells the organisation, once, in one transaction.
+// fault.Conflict when the connection or its tokens have changed since; then the cause may be that of something that is
+// gone.
+func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
+	c.Status, c.Care = connection.Revoked, connection.Care{Ended: cause}
 	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, w.Now(), webhook.AuthorizationRevoked{
 		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
 		PlatformType: c.PlatformType, ConnectionStatus: string(c.Status),
@@ -90,10 +99,10 @@ func (w Worker) revoke(ctx context.Context, c connection.Connection, refusal *to
 	if err != nil {
 		return err
 	}
-	if err := w.Store.RevokeConnection(ctx, c, refusal.Version, event); err != nil {
+	if err := w.Store.RevokeConnection(ctx, c, version, event); err != nil {
 		return fmt.Errorf("revoke connection: %w", err)
 	}
-	logx.Add(ctx, slog.String("refresh", "revoked"), slog.String("connection_id", c.ID))
+	logx.Add(ctx, slog.String("refresh", "revoked"), slog.String("ended", cause))
 	_ = w.Nudger.NudgeEvent(ctx, event.Tenant, event.ID)
 	return nil
 }

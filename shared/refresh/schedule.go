@@ -24,11 +24,11 @@ const (
 
 // Next is when the tokens of a connection are to be refreshed after they were obtained or refreshed at now: at the
 // connection's own place in the week, at least half a week away, so that connections made together drift apart and
-// never meet again; earlier where the refresh token would lapse (with a fifth of its life left) or consent ends. It is
-// zero for a set that cannot be refreshed.
+// never meet again; earlier where the refresh token would lapse (with a fifth of its life left) or consent ends. A set
+// that cannot be refreshed is due when its access token ends.
 func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	if set.RefreshToken.Empty() {
-		return time.Time{}
+		return set.ExpiresAt
 	}
 	place := spread(connectionID, keepAlive)
 	soonest := now.Add(keepAlive / 2)

@@ -39,10 +39,10 @@ func TestConnectionsMadeTogetherAreSpreadOverAWeekAndStayApart(t *testing.T) {
 	}
 }
 
-func TestWithoutARefreshTokenNothingIsEverDue(t *testing.T) {
+func TestWithoutARefreshTokenTheEndOfTheAccessTokenIsDue(t *testing.T) {
 	t.Parallel()
-	set := tokens.Set{ConsentExpiresAt: start.Add(day), RefreshExpiresAt: start.Add(day)}
-	if next := refresh.Next(connID, set, start); !next.IsZero() {
+	set := tokens.Set{ExpiresAt: start.Add(2 * day), ConsentExpiresAt: start.Add(day), RefreshExpiresAt: start.Add(day)}
+	if next := refresh.Next(connID, set, start); !next.Equal(set.ExpiresAt) {
 		t.Errorf("due at %v", next)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -56,7 +57,7 @@ func newTheatre(ctx context.Context) *theatre {
 	}
 	w.hospital = hospital{theatre: w, grants: map[int64]*grant{}, reused: map[token]int{}, refused: map[token]int{}}
 	w.store.connections[connID] = connection.Connection{ID: connID, Tenant: tenant}
-	w.reconnect()
+	w.reconnect(0)
 	return w
 }
 
@@ -67,20 +68,35 @@ func (w *theatre) failf(format string, args ...any) {
 	}
 }
 
-// reconnect has the patient authorise again, whatever the connection was: one transaction, as the callback makes it.
-func (w *theatre) reconnect() {
+// reconnect has the patient authorise again, whatever the connection was: one transaction, as the callback makes it. A
+// health system that gives no refresh token gives an access token for a while.
+func (w *theatre) reconnect(bare time.Duration) connection.Connection {
 	c := w.store.connections[connID]
-	c.Status, c.Generation, c.Rev = connection.Authorized, c.Generation+1, c.Rev+1
+	c.Status, c.Generation, c.Rev, c.ConsentExpiresAt = connection.Authorized, c.Generation+1, c.Rev+1, time.Time{}
 	first := token{c.Generation, 1}
-	w.hospital.grants[c.Generation] = &grant{current: 1}
-	row, err := tokens.Vault{Sealer: glass{}}.Seal(w.ctx, tenant, connID, w.newest+1, setOf(first.String()))
+	given, set := &grant{current: 1}, setOf(first.String())
+	c.Care = connection.Care{RefreshAt: time.Now().Add(time.Hour)}
+	if bare > 0 {
+		given.until = time.Now().Add(bare)
+		set.RefreshToken, set.ExpiresAt = secret.Text{}, given.until
+		c = c.EndingAt(given.until)
+	}
+	w.hospital.grants[c.Generation] = given
+	row, err := tokens.Vault{Sealer: glass{}}.Seal(w.ctx, tenant, connID, w.newest+1, set)
 	if err != nil {
 		w.failf("seal: %v", err)
 	}
-	c.Care = connection.Care{RefreshAt: time.Now().Add(time.Hour)}
 	w.store.connections[connID], w.store.rows[connID] = c, row
 	w.newest++
 	w.written[w.newest] = first
+	return c
+}
+
+// reconnectAsOnce is a reconnect without a refresh token as it was stored before such connections were due.
+func (w *theatre) reconnectAsOnce(bare time.Duration) {
+	c := w.reconnect(bare)
+	c.Care, c.ConsentExpiresAt = connection.Care{}, time.Time{}
+	w.store.connections[connID] = c
 }
 
 // hurry makes an authorized connection due.

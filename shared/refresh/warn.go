@@ -51,20 +51,27 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 
 // warnings are the events of a warning: one, or none where there is nothing more to tell.
 func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, error) {
-	now, ends := w.Now(), c.ConsentExpiresAt.UTC()
-	if told || !now.Before(ends) {
+	now := w.Now()
+	if told || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil
 	}
-	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnding, c.ID, warningNumber(c.Generation, ends), now, webhook.AuthorizationExpiring{
-		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID, PlatformType: c.PlatformType,
-		ConsentExpiresAt: ends.Format(time.RFC3339),
-		Cause:            "consent_expires",
-		SuggestedAction:  "Ask the patient to reconnect before this date.",
-	})
-	if err != nil {
-		return nil, err
+	event, err := Warning(c, now)
+	return []webhook.Event{event}, err
+}
+
+// Warning is the event that tells at now of the coming end of a connection, whose WarnAt has come. The error is only that
+// of encoding it.
+func Warning(c connection.Connection, now time.Time) (webhook.Event, error) {
+	ends := c.ConsentExpiresAt.UTC()
+	cause, action := "consent_expires", "Ask the patient to reconnect before this date."
+	if c.Care.Unrenewable {
+		cause, action = "no_refresh_token", "The health system gave access until then and no way to renew it. Export the record "+
+			"before; for a later export ask the patient to reconnect."
 	}
-	return []webhook.Event{event}, nil
+	return webhook.NewEvent(c.Tenant, webhook.AuthorizationEnding, c.ID, warningNumber(c.Generation, ends), now, webhook.AuthorizationExpiring{
+		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID, PlatformType: c.PlatformType,
+		ConsentExpiresAt: ends.Format(time.RFC3339), Cause: cause, SuggestedAction: action,
+	})
 }
 
 // warningNumber tells the warnings about one connection apart: by the day on which consent ends, and by authorisation.

@@ -19,8 +19,6 @@ const (
 	saveTries = 5
 	// lookAgain is the wait while another worker has the tokens.
 	lookAgain = 2 * time.Minute
-	// setbacksTold is from which failure in a row on the log names the connection.
-	setbacksTold = 10
 	// newConsent is by how much the end of consent has to move to be another one: ends that are told as a period, such
 	// as expires_in, move by moments.
 	newConsent = 24 * time.Hour
@@ -61,6 +59,8 @@ func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string
 	if err != nil {
 		return fmt.Errorf("read connection: %w", err)
 	}
+	logx.Add(ctx, slog.String("connection_id", c.ID), slog.String("org_id", tenant.OrgID), slog.String("mode", string(tenant.Mode)),
+		slog.String("endpoint_id", c.EndpointID))
 	now := w.Now()
 	switch authorized := c.Status == connection.Authorized; {
 	case authorized && reached(c.Care.RefreshAt, now):
@@ -86,6 +86,7 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	now := w.Now()
 	refusal, isRefused := errors.AsType[*tokens.RefusalError](err)
 	busy, isBusy := errors.AsType[*BusyError](err)
+	last, isLast := errors.AsType[*tokens.UnrenewableError](err)
 	switch {
 	case err == nil:
 		logx.Add(ctx, slog.String("refresh", "renewed"))
@@ -94,7 +95,9 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 		return w.heed(ctx, seen, refusal)
 	case isBusy:
 		return w.postpone(ctx, seen, "busy", busy.RetryAt.Add(spread(seen.ID, crowdSpread)))
-	case errors.Is(err, tokens.ErrNothingToRenew), errors.Is(err, fault.NotFound):
+	case isLast:
+		return w.outlast(ctx, seen, last)
+	case errors.Is(err, fault.NotFound):
 		return w.postpone(ctx, seen, "nothing_to_renew", time.Time{})
 	case errors.Is(err, fault.Conflict):
 		return w.postpone(ctx, seen, "others_at_work", now.Add(lookAgain))
@@ -119,6 +122,18 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	c.Care.Setbacks, c.Care.RefusedAt, c.Care.RefusedVersion = 0, time.Time{}, 0
 }
 
+// outlast waits for the end of an access token that nothing follows, and then ends the connection. That is no judgement of
+// the token endpoint, so the surge guard has no part in it: our own clock says it.
+func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
+	if w.Now().Before(last.ExpiresAt) {
+		logx.Add(ctx, slog.String("refresh", "nothing_to_renew"))
+		return w.amend(ctx, seen, noNews, func(c *connection.Connection) { *c = c.EndingAt(last.ExpiresAt) })
+	}
+	return w.insist(ctx, seen, func(c connection.Connection) (bool, error) {
+		return false, w.revoke(ctx, c, connection.AccessEnded, last.Version)
+	})
+}
+
 // postpone makes the connection due at another time, or never, for a reason that is no failure.
 func (w Worker) postpone(ctx context.Context, seen connection.Connection, why string, until time.Time) error {
 	logx.Add(ctx, slog.String("refresh", why))
@@ -128,14 +143,21 @@ func (w Worker) postpone(ctx context.Context, seen connection.Connection, why st
 // setBack keeps a failure that says nothing about the consent, however often it comes (decisions section 5).
 func (w Worker) setBack(ctx context.Context, seen connection.Connection, cause error) error {
 	now := w.Now()
-	logx.Add(ctx, slog.String("refresh", "failed"), slog.Any("cause", cause))
-	if n := seen.Care.Setbacks + 1; n >= setbacksTold {
-		logx.Add(ctx, slog.String("connection_id", seen.ID), slog.Int("setbacks", n))
+	logx.Add(ctx, slog.String("refresh", "failed"), slog.Any("cause", cause), slog.Int("setbacks", seen.Care.Setbacks+1))
+	if answer, ok := errors.AsType[answered](cause); ok {
+		logx.Add(ctx, slog.Any("answer", answer))
 	}
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
 		c.Care.Setbacks++
 		c.Care.RefreshAt = now.Add(backOff(c.ID, c.Care.Setbacks, askedWait(cause)))
 	})
+}
+
+// answered is a failure with an answer of the token endpoint, of which it tells the log class and status, but no text
+// (smart.OAuthError).
+type answered interface {
+	error
+	slog.LogValuer
 }
 
 // Whether a change tells something that others who changed the connection meanwhile cannot know.

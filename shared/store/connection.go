@@ -31,14 +31,14 @@ func (s Connections) Connection(ctx context.Context, tenant org.Tenant, id strin
 		Patient:    secret.Mark{Version: int(row.int("patient_version")), Sum: row.bytes("patient_hash")},
 		Generation: row.int("generation"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
 		Care: connection.Care{
-			RefreshAt: row.time("refresh_at"), Setbacks: int(row.int("setbacks")),
+			RefreshAt: row.time("refresh_at"), Unrenewable: row.flag("unrenewable"), Setbacks: int(row.int("setbacks")),
 			RefusedAt: row.time("refused_at"), RefusedVersion: row.int("refused_version"), ConsentFixed: row.flag("consent_fixed"), Warned: row.flag("warned"),
 			Ended: row.text("ended"), UpstreamUntil: row.time("upstream_until"),
 		},
 	}, nil
 }
 
-// RefreshDue implements export.Care.
+// RefreshDue implements refresh.Rows.
 func (s Connections) RefreshDue(ctx context.Context, tenant org.Tenant, id string, now time.Time) error {
 	due := item{}
 	due.setDue(id, now)
@@ -75,6 +75,7 @@ func connectionItem(c connection.Connection) item {
 	row.setInt("generation", c.Generation)
 	row.setTime("created_at", c.CreatedAt)
 	row.setTime("refresh_at", c.Care.RefreshAt)
+	row.setFlag("unrenewable", c.Care.Unrenewable)
 	row.setInt("setbacks", int64(c.Care.Setbacks))
 	row.setTime("refused_at", c.Care.RefusedAt)
 	row.setInt("refused_version", c.Care.RefusedVersion)

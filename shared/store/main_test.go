@@ -140,7 +140,7 @@ func connectionOf(of org.Tenant) connection.Connection {
 		ID: connID, Tenant: of, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
 		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour), Generation: 1, CreatedAt: now,
 		Care: connection.Care{
-			RefreshAt: now.Add(time.Minute), Setbacks: 2, RefusedAt: now.Add(-time.Minute), RefusedVersion: 7, ConsentFixed: true, Warned: true,
+			RefreshAt: now.Add(time.Minute), Unrenewable: true, Setbacks: 2, RefusedAt: now.Add(-time.Minute), RefusedVersion: 7, ConsentFixed: true, Warned: true,
 			Ended: "invalid_grant", UpstreamUntil: now.Add(time.Hour),
 		},
 	}

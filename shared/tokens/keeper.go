@@ -25,7 +25,7 @@ type Keeper struct {
 
 // Current returns a token set whose access token lives long enough, and its version, refreshing it first when it does
 // not. Where that fails for now and the stored access token has not expired, it is handed out with Set.Overdue.
-// Errors: fault.NotFound without tokens, *RefusalError, ErrNothingToRenew once an access token without a refresh token has
+// Errors: fault.NotFound without tokens, *RefusalError, *UnrenewableError once an access token without a refresh token has
 // expired, fault.Conflict while another worker refreshes, else transient.
 func (k Keeper) Current(ctx context.Context, tenant org.Tenant, connectionID string) (Set, int64, error) {
 	row, set, err := k.read(ctx, tenant, connectionID)
@@ -50,7 +50,8 @@ func (k Keeper) Renew(ctx context.Context, tenant org.Tenant, connectionID strin
 }
 
 // Refresh replaces a token set whatever its age, so that a refresh token that must not lie idle is used. Errors are those
-// of Renew; here fault.Conflict says that another worker is refreshing, or has just refreshed, the set.
+// of Renew, but *UnrenewableError comes also while the access token lasts; here fault.Conflict says that another worker is
+// refreshing, or has just refreshed, the set.
 func (k Keeper) Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (Set, int64, error) {
 	row, set, err := k.read(ctx, tenant, connectionID)
 	if err != nil {

@@ -154,6 +154,11 @@ func TestWithoutARefreshTokenThereIsNothingToRenew(t *testing.T) {
 	if !errors.Is(err, tokens.ErrNothingToRenew) || errors.Is(err, tokens.ErrRefused) || len(w.ehr.spent) > 0 {
 		t.Errorf("error = %v after %d calls, want ErrNothingToRenew, which refuses nothing", err, len(w.ehr.spent))
 	}
+	_, _, err = w.keeper("a").Refresh(t.Context(), tenant, connID)
+	last, ok := errors.AsType[*tokens.UnrenewableError](err)
+	if !ok || last.Version != 2 || !last.ExpiresAt.Equal(start.Add(time.Hour)) {
+		t.Errorf("Refresh = %+v (%v), want version 2, which ends in an hour", last, err)
+	}
 }
 
 func TestAnAccessTokenThatStillHoldsIsHandedOutWhenItsRefreshFails(t *testing.T) {

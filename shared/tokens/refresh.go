@@ -33,7 +33,7 @@ var (
 // token is in use, so that a crash in between can be told from a withdrawn consent.
 func (k Keeper) refresh(ctx context.Context, row Row, set Set) (Set, int64, error) {
 	if set.RefreshToken.Empty() {
-		return Set{}, 0, ErrNothingToRenew
+		return Set{}, 0, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
 	}
 	// A trial that the key to seal with is at hand: once the EHR has spent the old refresh token, a KMS that is busy
 	// would cost the connection. The sealer keeps the key for the real thing.

@@ -3,6 +3,7 @@ package tokens
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrRefused says that the EHR definitely refused the refresh token: consent was revoked or has expired. Any other
@@ -10,9 +11,24 @@ import (
 // *RefusalError, which says more.
 var ErrRefused = errors.New("the refresh token was refused")
 
-// ErrNothingToRenew says that the EHR gave no refresh token. It is no refusal: what has ended is one access token, and
-// no answer of the EHR says that the consent has.
+// ErrNothingToRenew says that the EHR gave no refresh token. It is no refusal: no answer of the EHR says that the consent
+// has ended. A Keeper's are of type *UnrenewableError, which says more.
 var ErrNothingToRenew = errors.New("there is no refresh token")
+
+// UnrenewableError says that one version of a token set has no refresh token, so that nothing follows its access token. It
+// stands for that version alone, as a RefusalError does.
+type UnrenewableError struct {
+	Version   int64
+	ExpiresAt time.Time // of the access token; it may lie ahead
+}
+
+// Error implements error.
+func (u *UnrenewableError) Error() string {
+	return fmt.Sprintf("%v in version %d", ErrNothingToRenew, u.Version)
+}
+
+// Unwrap makes every UnrenewableError an ErrNothingToRenew.
+func (u *UnrenewableError) Unwrap() error { return ErrNothingToRenew }
 
 // Cause says why a refresh token was refused.
 type Cause string

@@ -109,8 +109,8 @@ func connectionMembers() map[string]meaning {
 		"ConnectionSuccess.external_id":            {doc: "The caller's own id of the patient; empty when the attempt was started without."},
 		"ConnectionSuccess.external_state":         {doc: "The caller's own id of the attempt; empty when it was started without."},
 		"scope":                                    {doc: "The scopes that were granted, separated by spaces, if known. Always patient/*.read in TEFCA mode."},
-		"consent_expires_at":                       {doc: "When consent ends, if the portal says so.", rules: format("date-time")},
-		"AuthorizationExpiring.consent_expires_at": {doc: "When consent ends, as far as the portal says.", rules: format("date-time")},
+		"consent_expires_at":                       {doc: "When consent ends, if the portal says so, or access does, if it gave no refresh token.", rules: format("date-time")},
+		"AuthorizationExpiring.consent_expires_at": {doc: "When consent ends, as far as the portal says, or access does, if it gave no refresh token.", rules: format("date-time")},
 		"tefca_directory_id":                       {doc: "The health system's id in the TEFCA directory, in the form of a URN. In TEFCA mode only."},
 	}
 }
@@ -127,7 +127,7 @@ func failureMembers() map[string]meaning {
 		"cause":             {doc: "Why it failed, in a word that stays. webhooks.md lists them. There will be more."},
 		"suggested_action":  {doc: "A sentence about what to do, for a person. It may be reworded."},
 		"AuthorizationExpiring.cause": {
-			doc: "Why it ends, in a word that stays: consent_expires. There may be more.",
+			doc: "Why it ends, in a word that stays: consent_expires; no_refresh_token where nothing renews the access. There may be more.",
 		},
 	}
 }

@@ -1,0 +1,204 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/webhook"
+)
+
+// A portal that gives no refresh token: the connection lives as long as its access token. These are the shortest and the
+// longest that there are.
+const (
+	briefly = "no-refresh,access:5m"
+	forYear = "no-refresh,access:8760h"
+)
+
+// TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken: its end is told when it begins, exports work until then, and
+// then it is revoked, once, without anybody asking for an export. A reconnect begins anew.
+func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
+	t.Parallel()
+	for with, life := range map[string]time.Duration{briefly: 5 * time.Minute, forYear: 365 * 24 * time.Hour} {
+		t.Run(with, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStack(t, options{})
+				s.subscribe(webhook.AuthorizationEnding)
+				id, ends := s.connectUntil(with, life)
+				warnedAt := time.Now()
+				if life > 7*24*time.Hour {
+					warnedAt = ends.Add(-7 * 24 * time.Hour)
+				}
+				<-time.After(time.Until(warnedAt))
+				s.settle(3)
+				s.checkWarned(id, ends)
+				<-time.After(time.Until(ends) - time.Minute)
+				s.startExport(id)
+				s.settle(0)
+				s.checkDownload(crashPersona)
+				s.checkStatus(id, "authorized")
+				<-time.After(time.Until(ends))
+				s.settle(2)
+				s.checkRevoked(id, "access_expired")
+				s.checkWarned(id, ends)
+				s.checkNextAuthorisation(id, life)
+			})
+		})
+	}
+}
+
+// TestAnExportUnderWayWhenTheAccessTokenEndsFails: what has no end in sight fails for the documented reason, and the
+// connection ends beside it, once.
+func TestAnExportUnderWayWhenTheAccessTokenEndsFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id, _ := s.connectUntil(briefly, 5*time.Minute)
+		s.outside = func(r *http.Request) *http.Response {
+			if isFHIR(r) {
+				<-time.After(2 * time.Minute) // virtual: the test runs inside testing/synctest
+			}
+			return nil
+		}
+		taskID := s.startExport(id)
+		s.settleAll(60)
+		if got := s.task(taskID); got.text("failure_reason") != "token_refresh_failure" {
+			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
+		}
+		s.checkRevoked(id, "access_expired")
+		if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 {
+			t.Errorf("the failure was told %d times", len(failed))
+		}
+	})
+}
+
+// TestARowThatWasNeverDueEndsWithTheNextExport: connections without a refresh token that are older than this rule have no
+// due time. An export that finds their access token ended has them looked at.
+func TestARowThatWasNeverDueEndsWithTheNextExport(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id, _ := s.connectUntil(briefly, 5*time.Minute)
+		s.forgetEnd(id)
+		<-time.After(24 * time.Hour)
+		s.settle(5)
+		s.checkStatus(id, "authorized")
+		taskID := s.startExport(id)
+		s.settle(0)
+		if got := s.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
+			t.Errorf("the export failed because of %q", got)
+		}
+		s.checkRevoked(id, "access_expired")
+	})
+}
+
+// TestAReconnectWithARefreshTokenTakesTheEndAway and makes the connection one that is kept alive.
+func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.outside = s.withhold
+		id, ends := s.connectUntil("access:5m", 5*time.Minute)
+		s.outside = nil
+		if got := s.reconnect(id, crashPersona); got.Get("connection_status") != "authorized" || got.Get("consent_expires_at") != "" {
+			t.Fatalf("the patient came back with %v", got)
+		}
+		<-time.After(time.Until(ends))
+		s.settle(3)
+		<-time.After(11 * 24 * time.Hour)
+		s.settle(3)
+		s.checkCaredFor(t, id)
+		s.startExport(id)
+		s.settle(2)
+		s.checkDownload(crashPersona)
+	})
+}
+
+// connectUntil takes the patient through the flow at a portal that gives an access token for a while and nothing else. The
+// end is what result, event and record say.
+func (s *stack) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
+	s.t.Helper()
+	result := s.connectTo(quirk{with: with})
+	id, told := result.Get("org_connection_id"), result.Get("consent_expires_at")
+	ends, err := time.Parse(time.RFC3339, told)
+	if err != nil || time.Until(ends) > life || time.Until(ends) < life-time.Minute {
+		s.t.Fatalf("consent ends at %q: %v", told, result)
+	}
+	s.settle(0)
+	connected := s.events("patient.connection_success")
+	if len(connected) != 1 || !strings.Contains(connected[0].Body, `"consent_expires_at":"`+told+`"`) {
+		s.t.Errorf("the connection was told as %v", connected)
+	}
+	if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+id, nil); !strings.Contains(string(got.Data), `"consent_expires_at":"`+told+`"`) {
+		s.t.Errorf("the record is %s", got.Data)
+	}
+	return id, ends
+}
+
+// checkNextAuthorisation: the patient comes back to the same portal, and what comes of it ends in the same way.
+func (s *stack) checkNextAuthorisation(id string, life time.Duration) {
+	s.t.Helper()
+	back := s.reconnect(id, crashPersona)
+	ends, err := time.Parse(time.RFC3339, back.Get("consent_expires_at"))
+	if err != nil || time.Until(ends) > life || back.Get("connection_status") != "authorized" {
+		s.t.Fatalf("the patient came back with %v", back)
+	}
+	s.checkStatus(id, "authorized")
+	<-time.After(time.Until(ends))
+	s.settle(2)
+	s.checkStatus(id, "revoked")
+	if told := s.eventIDs(webhook.AuthorizationEnded, id); len(told) != 2 {
+		s.t.Errorf("two ends were told as %v", told)
+	}
+}
+
+// checkWarned: the coming end was told once, with what it means.
+func (s *stack) checkWarned(id string, ends time.Time) {
+	s.t.Helper()
+	told := s.events("patient.authorization_expiring")
+	if len(told) != 1 || !strings.Contains(told[0].Body, id) || !strings.Contains(told[0].Body, `"cause":"no_refresh_token"`) ||
+		!strings.Contains(told[0].Body, `"consent_expires_at":"`+ends.UTC().Format(time.RFC3339)+`"`) {
+		s.t.Errorf("the coming end was told %d times: %v", len(told), told)
+	}
+}
+
+// forgetEnd makes a connection's row what it was when nothing was known of its end.
+func (s *stack) forgetEnd(id string) {
+	s.t.Helper()
+	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
+		TableName: awssdk.String("test-ConnectionTable"),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: s.tenant() + "#CONN#" + id}, "sk": &types.AttributeValueMemberS{Value: "META"},
+		},
+		UpdateExpression: awssdk.String("REMOVE due_at, due_shard, refresh_at, unrenewable, consent_expires_at, consent_fixed, warned"),
+	})
+	must(s.t, err)
+}
+
+// withhold has the portal forget to send refresh tokens.
+func (s *stack) withhold(r *http.Request) *http.Response {
+	if !isTokenRequest(r) {
+		return nil
+	}
+	_, answer := s.passOn(r)
+	var given map[string]any
+	must(s.t, json.Unmarshal(answer.Body.Bytes(), &given))
+	delete(given, "refresh_token")
+	body, err := json.Marshal(given)
+	must(s.t, err)
+	sent := answer.Result()
+	sent.Body, sent.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	sent.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	return sent
+}

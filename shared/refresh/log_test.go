@@ -1,0 +1,73 @@
+package refresh_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/tokens"
+)
+
+// refusing is an answer of a token endpoint as package smart tells it.
+type refusing struct{}
+
+func (refusing) Error() string {
+	return "token endpoint: invalid_client (status 401), with Bearer SENTINEL"
+}
+
+func (refusing) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("class", "registration"), slog.Int("status", 401))
+}
+
+func TestAFailureIsOnTheLogWithWhatAnOperatorLooksFor(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err      error
+		setbacks int // before
+		want     map[string]any
+	}{
+		"an answer, the first time": {fmt.Errorf("refresh tokens: %w", refusing{}), 0, map[string]any{
+			"refresh": "failed", "cause": "refresh tokens: token endpoint: invalid_client (status 401), with Bearer [redacted]", "setbacks": 1.0,
+			"answer": map[string]any{"class": "registration", "status": 401.0},
+		}},
+		"an answer of a server that is busy": {fault.New(fault.Upstream, fault.CodeUnavailable, "Later.").Because(refusing{}), 11, map[string]any{
+			"refresh": "failed", "cause": "svc_unavailable: token endpoint: invalid_client (status 401), with Bearer [redacted]", "setbacks": 12.0,
+			"answer": map[string]any{"class": "registration", "status": 401.0},
+		}},
+		"no answer": {errors.New("token request: dial tcp: refused"), 0, map[string]any{
+			"refresh": "failed", "cause": "token request: dial tcp: refused", "setbacks": 1.0,
+		}},
+		"a refresh": {nil, 0, map[string]any{"refresh": "renewed"}},
+		"an end":    {&tokens.UnrenewableError{Version: 7}, 0, map[string]any{"refresh": "revoked", "ended": "access_expired"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench()
+			b.err = test.err
+			b.change(func(c *connection.Connection) { c.Care.Setbacks = test.setbacks })
+			ctx, line := logx.Begin(t.Context())
+			must(t, b.worker().Look(ctx, tenant, connID))
+			var log bytes.Buffer
+			line.Emit(ctx, logx.New(&log), "test")
+			var got map[string]any
+			must(t, json.Unmarshal(log.Bytes(), &got))
+			want := map[string]any{
+				"level": "INFO", "msg": "test", "time": got["time"],
+				"connection_id": connID, "org_id": tenant.OrgID, "mode": "test", "endpoint_id": "endpoint",
+			}
+			maps.Copy(want, test.want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("line (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
