@@ -36,6 +36,7 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.KeyAuth
 	Log     Log
+	Links   webhook.LinkSigner
 	Cursors Cursors
 	Now     func() time.Time
 }

@@ -45,8 +45,14 @@ func (d Deps) page(ctx context.Context, start webhook.Event, wanted func(webhook
 			return page{}, err
 		}
 		for _, event := range found {
-			if wanted(event.Type) && !p.add(event, limit) {
-				return p, nil
+			if wanted(event.Type) {
+				body, err := event.Wire(d.Links)
+				if err != nil {
+					return page{}, err
+				}
+				if !p.add(body, limit) {
+					return p, nil
+				}
 			}
 			p.last, from = event, event
 		}
@@ -55,12 +61,12 @@ func (d Deps) page(ctx context.Context, start webhook.Event, wanted func(webhook
 	return p, nil
 }
 
-// add puts an event into the answer, if it has room.
-func (p *page) add(event webhook.Event, limit int) bool {
-	isFull := len(p.events) == limit || p.bytes+len(event.Body) > maxBytes
+// add puts the body of an event into the answer, if it has room.
+func (p *page) add(body []byte, limit int) bool {
+	isFull := len(p.events) == limit || p.bytes+len(body) > maxBytes
 	if isFull && len(p.events) > 0 {
 		return false
 	}
-	p.events, p.bytes = append(p.events, event.Body), p.bytes+len(event.Body)
+	p.events, p.bytes = append(p.events, body), p.bytes+len(body)
 	return true
 }

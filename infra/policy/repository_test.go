@@ -200,7 +200,7 @@ func reserved() map[string][]string {
 			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction",
 		},
 		"CursorSecret":   {"ListEventsFunction"},
-		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction"},
+		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction", "WebhookWorkerFunction"},
 		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction"},
 		"AuditTable":     nil, // the operator's command line alone
 		"AlarmKey":       nil,

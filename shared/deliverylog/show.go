@@ -18,7 +18,8 @@ const mostAttempts = 100
 type Detail struct {
 	Entry
 
-	// Body is what every attempt sent, byte for byte; nil when the event has gone already.
+	// Body is what every attempt sent, but for what makes its download links open their files; nil when the event has gone
+	// already.
 	Body     []byte
 	Attempts []Attempt // oldest first
 }
@@ -51,12 +52,15 @@ func (l Log) Show(ctx context.Context, tenant org.Tenant, id string) (Detail, er
 		return Detail{}, fmt.Errorf("read event: %w", err)
 	}
 	event := events[found[0].EventID]
-	shown := Detail{Entry: Entry{Delivery: found[0], Type: event.Type}, Body: event.Body}
-	shown.Attempts, err = l.attempts(ctx, found[0])
+	shown := Detail{Entry: Entry{Delivery: found[0], Type: event.Type}}
+	if shown.Body, err = event.Shown(); err != nil {
+		return Detail{}, fmt.Errorf("show event: %w", err)
+	}
+	shown.Attempts, err = l.attempts(ctx, found[0], event)
 	return shown, err
 }
 
-func (l Log) attempts(ctx context.Context, d webhook.Delivery) ([]Attempt, error) {
+func (l Log) attempts(ctx context.Context, d webhook.Delivery, event webhook.Event) ([]Attempt, error) {
 	rows, err := l.Rows.Attempts(ctx, d.Tenant, d.ID, mostAttempts)
 	if err != nil {
 		return nil, fmt.Errorf("list attempts: %w", err)
@@ -78,6 +82,12 @@ func (l Log) attempts(ctx context.Context, d webhook.Delivery) ([]Attempt, error
 			}
 		}
 		shown.SealedBody = nil
+		// Answers are kept without links, but for those from the time when links were stored whole.
+		clean, err := event.HideLinks(webhook.Answer{Header: row.ResponseHeader, Body: shown.Answer}, event.Body)
+		if err != nil {
+			return nil, fmt.Errorf("show answer: %w", err)
+		}
+		shown.ResponseHeader, shown.Answer = clean.Header, clean.Body
 		attempts = append(attempts, shown)
 	}
 	return attempts, nil

@@ -137,8 +137,12 @@ func TestTheSuccessEventTellsWhatTheSpecificationLists(t *testing.T) {
 				want := map[string]any{
 					"api_mode": "test", "date": "2000-01-01T00:00:00Z", "id": event.ID, "type": "patient.ehi_export_success", "data": data,
 				}
+				sent, err := event.Wire(b.worker.Links)
+				if err != nil {
+					t.Fatal(err)
+				}
 				var got map[string]any
-				if err := json.Unmarshal(event.Body, &got); err != nil {
+				if err := json.Unmarshal(sent, &got); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(want, got); diff != "" {

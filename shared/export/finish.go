@@ -18,10 +18,7 @@ func successEventID(task Task, number int64) string {
 func (w Worker) succeed(ctx context.Context, task Task) error {
 	now := w.Now()
 	task.Status, task.FinishedAt, task.SentAt, task.FilesUntil = Success, now, now, now.Add(w.Retention)
-	links, err := w.Links.List(task)
-	if err != nil {
-		return fmt.Errorf("mint download links: %w", err)
-	}
+	links := w.Links.Stored(task)
 	data := webhook.ExportSuccess{
 		DownloadLinks: links, OrgConnectionID: task.ConnectionID,
 		TaskID: task.ID, OrgID: task.Tenant.OrgID, Stats: task.Stats,

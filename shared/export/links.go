@@ -15,7 +15,7 @@ import (
 )
 
 // Links mints and checks the signed download URLs of exports. A URL works without a key, as long as the file lives
-// (decisions section 3), and for this one file of this one tenant only.
+// (docs/threat-model.md, Download links), and for this one file of this one tenant only.
 type Links struct {
 	Keys    secret.Keyring
 	BaseURL string // public address of the API, ending in /v1; only minting needs it
@@ -30,21 +30,72 @@ type ticket struct {
 	Expires int64    `json:"e"` // Unix seconds
 }
 
-// List mints the links of all files of a task (spec section 2.3).
-func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
+// Stored are the links of all files of a task (spec section 2.3) as an event is stored with them: in the place of its
+// token a link has the key's version and when the link ends. SignLink makes them whole, always alike.
+func (l Links) Stored(task Task) []webhook.DownloadLink {
 	links := make([]webhook.DownloadLink, 0, len(task.Files))
 	for _, f := range task.Files {
-		address, err := l.address(task, f)
-		if err != nil {
+		address := l.BaseURL + "/bridge/fhir/ehi-export/" + task.ID + "/download/" + url.PathEscape(f.Name) + tokenParameter +
+			strconv.Itoa(l.Keys.Current()) + "." + strconv.FormatInt(task.FilesUntil.Unix(), 10)
+		links = append(links, webhook.DownloadLink{URL: address, ExportType: string(f.Format), ContentType: f.ContentType})
+	}
+	return links
+}
+
+// List mints the links of all files of a task.
+func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
+	links := l.Stored(task)
+	for i := range links {
+		var err error
+		if links[i].URL, err = l.SignLink(task.Tenant, links[i].URL); err != nil {
 			return nil, err
 		}
-		links = append(links, webhook.DownloadLink{URL: address, ExportType: string(f.Format), ContentType: f.ContentType})
 	}
 	return links, nil
 }
 
+// SignLink implements webhook.LinkSigner. The token is for the tenant alone, whatever the address says. A link whose key
+// version is retired gets a token without a signature, which answers fault.Gone. Of a version that is not known yet the
+// error is fault.Unavailable.
+func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
+	path, stub, _ := strings.Cut(address, tokenParameter)
+	version, expires, ok := parseStub(stub)
+	parts := strings.Split(path, "/") // …/<task>/download/<file>
+	if !ok || len(parts) < 3 {
+		return address, nil
+	}
+	name, err := url.PathUnescape(parts[len(parts)-1])
+	if err != nil {
+		return "", fault.Of(err)
+	}
+	plain, err := json.Marshal(ticket{Mode: tenant.Mode, OrgID: tenant.OrgID, TaskID: parts[len(parts)-3], File: name, Expires: expires})
+	if err != nil {
+		return "", fault.Of(err)
+	}
+	body := base64.RawURLEncoding.EncodeToString(plain)
+	mark, ok := l.Keys.SignAs(version, []byte(body))
+	if !ok && !l.Keys.IsRetired(version) {
+		return "", fault.New(fault.Unavailable, fault.CodeUnavailable, "The download links cannot be signed yet. Please try again.")
+	}
+	return path + tokenParameter + strconv.Itoa(version) + "." + body + "." + base64.RawURLEncoding.EncodeToString(mark.Sum), nil
+}
+
+// tokenParameter stands in front of the token in a link's address.
+const tokenParameter = "?token="
+
+// parseStub reads what a stored link has in the place of its token. It has one spelling.
+func parseStub(stub string) (version int, expires int64, ok bool) {
+	first, second, _ := strings.Cut(stub, ".")
+	version, err := strconv.Atoi(first)
+	if err != nil {
+		return 0, 0, false
+	}
+	expires, err = strconv.ParseInt(second, 10, 64)
+	return version, expires, err == nil && stub == strconv.Itoa(version)+"."+strconv.FormatInt(expires, 10)
+}
+
 // Tenant checks a token for a task's file and returns whose it is. A token that is false, of another file or made with
-// an unknown key answers fault.Unauthenticated, a true one past its time fault.Gone.
+// an unknown key answers fault.Unauthenticated; a true one past its time, and any of a retired key, fault.Gone.
 func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error) {
 	refused := fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The download link is not valid.")
 	version, rest, _ := strings.Cut(token, ".")
@@ -52,6 +103,10 @@ func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant
 	number, err := strconv.Atoi(version)
 	if !ok || err != nil || strconv.Itoa(number) != version { // a token has one spelling
 		return org.Tenant{}, refused
+	}
+	gone := fault.New(fault.Gone, fault.CodeExportExpired, "The files of this export have been deleted. Request a new export.")
+	if l.Keys.IsRetired(number) {
+		return org.Tenant{}, gone
 	}
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(sum)
 	if err != nil || !l.Keys.Check([]byte(body), secret.Mark{Version: number, Sum: mac}) {
@@ -66,20 +121,7 @@ func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant
 		return org.Tenant{}, refused
 	}
 	if now.Unix() >= said.Expires {
-		return org.Tenant{}, fault.New(fault.Gone, fault.CodeExportExpired, "The files of this export have been deleted. Request a new export.")
+		return org.Tenant{}, gone
 	}
 	return org.Tenant{Mode: said.Mode, OrgID: said.OrgID}, nil
-}
-
-func (l Links) address(task Task, file File) (string, error) {
-	plain, err := json.Marshal(ticket{
-		Mode: task.Tenant.Mode, OrgID: task.Tenant.OrgID, TaskID: task.ID, File: file.Name, Expires: task.FilesUntil.Unix(),
-	})
-	if err != nil {
-		return "", fault.Of(err)
-	}
-	body := base64.RawURLEncoding.EncodeToString(plain)
-	mark := l.Keys.Sign([]byte(body))
-	token := strconv.Itoa(mark.Version) + "." + body + "." + base64.RawURLEncoding.EncodeToString(mark.Sum)
-	return l.BaseURL + "/bridge/fhir/ehi-export/" + task.ID + "/download/" + url.PathEscape(file.Name) + "?token=" + token, nil
 }

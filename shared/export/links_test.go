@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/webhook"
 )
 
 // finishedTask is an export whose file lives until a moment.
@@ -117,12 +118,12 @@ func TestATokenSurvivesARotationAndEndsWithItsKey(t *testing.T) {
 	if _, err := newLinks(t, "2").Tenant(old, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); err != nil {
 		t.Errorf("after the rotation: %v", err)
 	}
-	ring, err := secret.ParseKeyring(secret.New(`{"current":"2","2":"` + strings.Repeat("b", 43) + `"}`))
-	if err != nil {
-		t.Fatal(err)
+	ring := withoutFirst(t)
+	if _, err := (export.Links{Keys: ring}).Tenant(old, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); !errors.Is(err, fault.Gone) {
+		t.Errorf("after its key: %v, want gone", err)
 	}
-	wantRefused(t, export.Links{Keys: ring}, old, taskID, task.Files[0].Name)
 	wantRefused(t, export.Links{Keys: ring}, "2"+old[1:], taskID, task.Files[0].Name)
+	wantRefused(t, export.Links{Keys: ring}, "3"+old[1:], taskID, task.Files[0].Name)
 }
 
 func TestATokenEndsWithTheFile(t *testing.T) {
@@ -180,4 +181,104 @@ func firstLink(links export.Links, task export.Task) (string, error) {
 		return "", err
 	}
 	return list[0].URL, nil
+}
+
+// withoutFirst is the keyring after version 1 was removed.
+func withoutFirst(t *testing.T) secret.Keyring {
+	t.Helper()
+	ring, err := secret.ParseKeyring(secret.New(`{"current":"2","2":"` + strings.Repeat("b", 43) + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
+}
+
+// successOf is the event of a task with these links. Around them it has what an encoder writes in escapes.
+func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) webhook.Event {
+	t.Helper()
+	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, aMoment(), webhook.ExportSuccess{
+		DownloadLinks: links, DownloadLink: &links[0], OrgConnectionID: connectionID, TaskID: task.ID, OrgID: task.Tenant.OrgID,
+		Stats: webhook.Stats{TotalResources: 1, TotalByResourceType: map[string]int{"<a&b>\u2028é?token=1.2": 1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event
+}
+
+func TestAnEventIsStoredWithoutTokensAndSentWithTheSameBytesUnderEveryLaterKey(t *testing.T) {
+	t.Parallel()
+	task := finishedTask(aMoment())
+	task.Files = append(task.Files, export.File{Name: "a b&c<d>é?.jsonl", Format: "jsonl"})
+	first, second := newLinks(t, "1"), newLinks(t, "2")
+	first.BaseURL, second.BaseURL = "https://api.example/a&<é>/v1", "https://other.example/v1"
+	whole, err := first.List(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, want := successOf(t, task, first.Stored(task)), successOf(t, task, whole).Body
+	for name, links := range map[string]export.Links{"the first key": first, "after a rotation": second} {
+		got, err := stored.Wire(links)
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s: sent (%v)\n%s\nwant\n%s", name, err, got, want)
+		}
+		old := successOf(t, task, whole) // as it was stored before tokens were left out
+		if got, err = old.Wire(links); err != nil || string(got) != string(want) {
+			t.Errorf("%s: of an old row was sent (%v)\n%s\nwant\n%s", name, err, got, want)
+		}
+	}
+	for _, link := range whole {
+		_, token, _ := strings.Cut(link.URL, "?token=")
+		if strings.Contains(string(stored.Body), token[len(token)-12:]) {
+			t.Errorf("the stored event has the token of %s", link.URL)
+		}
+	}
+	for name, event := range map[string]webhook.Event{"a new row": stored, "an old row": successOf(t, task, whole)} {
+		if shown, err := event.Shown(); err != nil || strings.Count(string(shown), "?token=") != 1 || !strings.Contains(string(shown), task.ID+`.jsonl"`) {
+			t.Errorf("of %s is shown (%v) %s", name, err, shown)
+		}
+	}
+}
+
+func TestALinkIsSignedForTheTenantOfItsRowAlone(t *testing.T) {
+	t.Parallel()
+	links, task := newLinks(t, "1"), finishedTask(aMoment())
+	other := org.Tenant{Mode: org.Live, OrgID: "other"}
+	address, err := links.SignLink(other, links.Stored(task)[0].URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, _ := strings.Cut(address, "?token=")
+	if got, err := links.Tenant(token, taskID, task.Files[0].Name, aMoment().Add(-time.Second)); err != nil || got != other {
+		t.Errorf("the link is for %v (%v), want %v", got, err, other)
+	}
+}
+
+func TestAnEventOutlivesTheKeyOfItsLinks(t *testing.T) {
+	t.Parallel()
+	task := finishedTask(aMoment())
+	event := successOf(t, task, newLinks(t, "1").Stored(task))
+	retired := export.Links{Keys: withoutFirst(t)}
+	sent, err := event.Wire(retired)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(sent), "?token=")
+	dead, _, _ := strings.Cut(rest, `"`)
+	for name, links := range map[string]export.Links{"without the key": retired, "with another key of its number": newLinks(t, "2")} {
+		if got, err := links.Tenant(dead, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); err == nil {
+			t.Errorf("%s: the link opens the file of %v", name, got)
+		}
+	}
+	if _, err := retired.Tenant(dead, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); !errors.Is(err, fault.Gone) {
+		t.Errorf("a link without its key: %v, want gone", err)
+	}
+	early := successOf(t, task, newLinks(t, "2").Stored(task))
+	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("a", 43) + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := early.Wire(export.Links{Keys: ring}); !errors.Is(err, fault.Unavailable) {
+		t.Errorf("a link of a key that is not known yet: %v, want a later try", err)
+	}
 }

@@ -54,9 +54,27 @@ type Mark struct {
 	Sum     []byte // 32 bytes
 }
 
+// Current is the version that new marks are made with.
+func (k Keyring) Current() int { return k.current }
+
 // Sign returns the HMAC-SHA256 of message under the current version.
 func (k Keyring) Sign(message []byte) Mark {
 	return Mark{Version: k.current, Sum: sum(k.keys[k.current], message)}
+}
+
+// SignAs returns the HMAC-SHA256 of message under a version; ok is false when there is no such version.
+func (k Keyring) SignAs(version int, message []byte) (mark Mark, ok bool) {
+	key, ok := k.keys[version]
+	if !ok {
+		return Mark{}, false
+	}
+	return Mark{Version: version, Sum: sum(key, message)}, true
+}
+
+// IsRetired reports a version that was used before the current one and is no longer there.
+func (k Keyring) IsRetired(version int) bool {
+	_, ok := k.keys[version]
+	return !ok && version > 0 && version < k.current
 }
 
 // Check reports in constant time whether mark was made of message by one of the versions.

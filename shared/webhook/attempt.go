@@ -17,15 +17,22 @@ func (w Worker) attempt(ctx context.Context, e errand) error {
 	if err != nil {
 		return err
 	}
-	header, err := k.headers(e.event, started)
+	sent, err := e.event.Wire(w.Links)
 	if err != nil {
 		return err
 	}
-	answer, err := w.Poster.Post(ctx, e.subscription.URL, header, e.event.Body)
+	header, err := k.headers(e.event.ID, started, sent)
+	if err != nil {
+		return err
+	}
+	answer, err := w.Poster.Post(ctx, e.subscription.URL, header, sent)
 	if err != nil {
 		return fmt.Errorf("post webhook: %w", err)
 	}
 	ended := w.Now()
+	if answer, err = e.event.HideLinks(answer, sent); err != nil {
+		return err
+	}
 	body, err := e.subscription.sealAnswer(k.private, e.delivery.ID, answer.Body)
 	if err != nil {
 		return err

@@ -31,12 +31,12 @@ const (
 	ExportProgressed    Type = "patient.ehi_export_progress"
 )
 
-// Event is one fact and the exact bytes that tell it. The bytes never change between attempts.
+// Event is one fact and the bytes that tell it, which never change between attempts.
 type Event struct {
 	ID        string // UUIDv5: one fact can never make two events
 	Tenant    org.Tenant
 	Type      Type
-	Body      []byte
+	Body      []byte // as it is stored; Wire is what is sent
 	CreatedAt time.Time
 	Settled   bool // the deliveries exist
 }

@@ -76,12 +76,12 @@ func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
 	return strings.Join(entries, " "), nil
 }
 
-// headers are the headers of one attempt. Ours win over the subscription's own.
-func (k keys) headers(event Event, at time.Time) (map[string]string, error) {
+// headers are the headers of one attempt that sends body. Ours win over the subscription's own.
+func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]string, error) {
 	if len(k.secrets) == 0 {
 		return nil, fault.New(fault.Internal, fault.CodeServerError, "A webhook has no secret to sign with.")
 	}
-	signature, err := k.sign(event.ID, at, event.Body)
+	signature, err := k.sign(eventID, at, body)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (k keys) headers(event Event, at time.Time) (map[string]string, error) {
 	maps.Copy(header, map[string]string{
 		"Content-Type":      "application/json",
 		"User-Agent":        "Recordbridge-Webhooks/1.0",
-		"Webhook-Id":        event.ID,
+		"Webhook-Id":        eventID,
 		"Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10),
 		"Webhook-Signature": signature,
 	})

@@ -29,6 +29,7 @@ type Worker struct {
 	Conditions Conditions
 	Notices    Notices
 	Secrets    Opener
+	Links      LinkSigner
 	Poster     Poster
 	Nudger     Nudger
 	Pacer      *Pacer

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/config"
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/cursor"
+	"recordbridge/shared/export"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/lambdarun"
@@ -28,6 +29,7 @@ type Environment struct {
 	WorkTable         string `env:"WORK_TABLE,required"`
 	KeyHashingSecret  string `env:"KEY_HASHING_SECRET,required"`
 	CursorSecret      string `env:"CURSOR_SECRET,required"`
+	DownloadSecret    string `env:"DOWNLOAD_SECRET,required"`
 	RequestsPerMinute int    `env:"REQUESTS_PER_MINUTE,required"`
 }
 
@@ -43,6 +45,10 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 	if err != nil {
 		return nil, err
 	}
+	signing, err := awssecret.Keyring(ctx, secrets, env.DownloadSecret)
+	if err != nil {
+		return nil, err
+	}
 	auth := httpapi.KeyAuth{
 		Keys: org.NewDirectory(store.Control{DB: db, Table: env.ControlTable}, hashing, p.Now),
 		Limiter: httpapi.Limiter{
@@ -54,6 +60,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 		API:     httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
 		Auth:    auth,
 		Log:     store.EventLog{DB: db, Table: env.WorkTable},
+		Links:   export.Links{Keys: signing},
 		Cursors: cursor.Sealer{Keys: sealing},
 		Now:     p.Now,
 	})), nil

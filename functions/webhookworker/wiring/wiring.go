@@ -10,12 +10,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/webhookworker"
 	"recordbridge/shared/config"
+	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/due"
+	"recordbridge/shared/export"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/mail"
@@ -29,6 +32,7 @@ type Environment struct {
 	ControlTable         string         `env:"CONTROL_TABLE,required"`
 	WorkTable            string         `env:"WORK_TABLE,required"`
 	SecretsKey           string         `env:"SECRETS_KEY,required"`
+	DownloadSecret       string         `env:"DOWNLOAD_SECRET,required"`
 	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
 	WorkerLease          time.Duration  `env:"WORKER_LEASE,required"`
@@ -36,7 +40,11 @@ type Environment struct {
 }
 
 // Build makes the function. It reads secrets and parameters, once.
-func Build(_ context.Context, env Environment, p config.Process) (lambdarun.SQSHandler, error) {
+func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQSHandler, error) {
+	signing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.DownloadSecret)
+	if err != nil {
+		return nil, err
+	}
 	db := dynamodb.NewFromConfig(p.AWS)
 	rows := store.Webhooks{
 		Work:    store.Work{DB: db, Table: env.WorkTable},
@@ -46,6 +54,7 @@ func Build(_ context.Context, env Environment, p config.Process) (lambdarun.SQSH
 	worker := webhook.Worker{
 		Store: rows, Conditions: rows, Notices: webhook.Outbox{Rows: rows, Nudger: nudger},
 		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
+		Links:   export.Links{Keys: signing},
 		Poster:  webhookworker.Poster{Client: p.HTTP},
 		Nudger:  nudger,
 		Pacer:   &webhook.Pacer{},

@@ -1,0 +1,168 @@
+package e2e_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/org"
+)
+
+// runEchoingReceiver: an export is told to a receiver that throws back everything it gets, twice as a failure and then as a
+// success; asked again later, its success is sent again; at last the receiver is gone. It returns the bodies of the success
+// that the receiver got, in order.
+func runEchoingReceiver(s *stack) []string {
+	s.t.Helper()
+	var bodies []string
+	isGone := false
+	s.outside = func(r *http.Request) *http.Response {
+		if !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
+			return nil
+		}
+		body, err := io.ReadAll(r.Body)
+		must(s.t, err)
+		status := http.StatusOK
+		switch {
+		case isGone:
+			status = http.StatusGone
+		case strings.Contains(string(body), `"patient.ehi_export_success"`):
+			if bodies = append(bodies, string(body)); len(bodies) < 3 {
+				status = http.StatusInternalServerError
+			}
+		}
+		header := http.Header{"X-Echo": {linkIn(string(body))}, "Location": {linkIn(string(body))}}
+		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(string(body))), Request: r}
+	}
+	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
+	must(s.t, s.operator.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
+	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+	s.startExport(connectionID)
+	s.settle(12)
+	s.startExport(connectionID)
+	s.settle(1)
+	isGone = true
+	_, err := s.operator.SendTest(s.t.Context(), tenant)
+	must(s.t, err)
+	s.settle(2)
+	if len(bodies) != 4 || len(s.cloud.SES().Sent()) == 0 {
+		s.t.Fatalf("the success was sent %d times, want 4, with %d mails", len(bodies), len(s.cloud.SES().Sent()))
+	}
+	return bodies
+}
+
+// linkIn is the first download link of an event's body, if it has one.
+func linkIn(body string) string {
+	var event struct{ Data exportData }
+	if json.Unmarshal([]byte(body), &event) != nil || len(event.Data.DownloadLinks) == 0 {
+		return ""
+	}
+	return event.Data.DownloadLinks[0].URL
+}
+
+func TestNoCopyOfWhatIsStoredOrSaidOpensADownload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWiretap()
+		s := newStack(t, options{tap: w})
+		link := linkIn(runEchoingReceiver(s)[0])
+		opens := func(address string) bool {
+			got, _ := s.browser().open(address, "", "")
+			return got.status == http.StatusOK
+		}
+		if !opens(link) {
+			t.Fatal("the link that the receiver got does not open the file")
+		}
+		for place, text := range s.everythingAtRest(w) {
+			before, token, _ := strings.Cut(link, "?token=")
+			for _, found := range regexp.MustCompile(`[0-9]+\.[\w-]+(\.[\w-]*)?`).FindAllString(text, -1) {
+				if strings.Contains(text, before) && opens(before+"?token="+found) {
+					t.Errorf("%s opens the download", place)
+				}
+			}
+			signature := token[strings.LastIndex(token, ".")+1:]
+			if strings.Contains(text, signature[:20]) || strings.Contains(text, signature[len(signature)-20:]) {
+				t.Errorf("%s has a part of the signature", place)
+			}
+		}
+	})
+}
+
+// everythingAtRest is what a copy of the tables, keys of objects, log lines, queues, mails and the operator's commands
+// show, by place.
+func (s *stack) everythingAtRest(w *wiretap) map[string]string {
+	s.t.Helper()
+	all := map[string]string{
+		"a log": s.logs.String(), "an object's key": strings.Join(s.objects(), "\n"), "a queue": strings.Join(w.said["a queue"], "\n"),
+	}
+	for i, mail := range s.cloud.SES().Sent() {
+		all[fmt.Sprint("mail ", i)] = mail.Subject + mail.Text
+	}
+	for _, table := range s.cloud.DynamoDB().Tables() {
+		for i, item := range s.browse(table.Name) {
+			row, err := json.Marshal(item)
+			must(s.t, err)
+			all[fmt.Sprintf("row %d of %s", i, table.Name)] = string(row) + "\n" + binaries(row)
+		}
+	}
+	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
+	page, err := s.operator.Deliveries(s.t.Context(), tenant, deliverylog.Query{})
+	must(s.t, err)
+	for _, e := range page.Entries {
+		detail, err := s.operator.Delivery(s.t.Context(), tenant, e.ID)
+		must(s.t, err)
+		shown := string(detail.Body)
+		for _, a := range detail.Attempts {
+			shown += fmt.Sprintf("\n%s %v %v", a.Answer, a.RequestHeader, a.ResponseHeader)
+		}
+		all["delivery "+e.ID] = shown
+	}
+	if len(page.Entries) < 4 {
+		s.t.Errorf("the operator sees %d deliveries, want at least four", len(page.Entries))
+	}
+	return all
+}
+
+// binaries shows what the binary attributes of a row hold.
+func binaries(row []byte) string {
+	var found []string
+	for _, one := range regexp.MustCompile(`\{"B":"([^"]*)"\}`).FindAllSubmatch(row, -1) {
+		plain, err := base64.StdEncoding.DecodeString(string(one[1]))
+		if err == nil {
+			found = append(found, string(plain))
+		}
+	}
+	return strings.Join(found, "\n")
+}
+
+func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		bodies := runEchoingReceiver(s)
+		if bodies[0] != bodies[1] || bodies[1] != bodies[2] {
+			t.Errorf("the attempts sent\n%s\n%s\n%s", bodies[0], bodies[1], bodies[2])
+		}
+		if bodies[3] == bodies[0] || linkIn(bodies[3]) != linkIn(bodies[0]) {
+			t.Errorf("the success that was sent again is\n%s\nafter\n%s", bodies[3], bodies[0])
+		}
+		<-time.After(time.Minute)
+		var list struct{ Events []json.RawMessage }
+		must(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events?types=patient.ehi_export_success", nil).Data, &list))
+		told := make([]string, 0, len(list.Events))
+		for _, event := range list.Events {
+			told = append(told, string(event))
+		}
+		if want := []string{bodies[0], bodies[3]}; !slices.Equal(told, want) {
+			t.Errorf("the list has\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
