@@ -151,6 +151,9 @@ func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
 		if bodies[0] != bodies[1] || bodies[1] != bodies[2] {
 			t.Errorf("the attempts sent\n%s\n%s\n%s", bodies[0], bodies[1], bodies[2])
 		}
+		if strings.Contains(bodies[0], `"download_link":`) {
+			t.Error("download_link is sent although nobody has switched it on")
+		}
 		if bodies[3] == bodies[0] || linkIn(bodies[3]) != linkIn(bodies[0]) {
 			t.Errorf("the success that was sent again is\n%s\nafter\n%s", bodies[3], bodies[0])
 		}

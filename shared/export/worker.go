@@ -114,7 +114,7 @@ type Worker struct {
 	Now              func() time.Time
 	Lease            time.Duration
 	Retention        time.Duration
-	SendDownloadLink bool // send the deprecated download_link too
+	SendDownloadLink bool // send download_link too, whose removal date has passed
 	PlainLines       bool // leave meta.source as the server has it
 }
 

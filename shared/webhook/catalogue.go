@@ -39,8 +39,8 @@ func Required() []Type { return typesOf(Locked) }
 // Default are the types that a new subscription has besides the required ones when its owner does not choose.
 func Default() []Type { return typesOf(OnByDefault) }
 
-// Example is the data of an event of t as it looks with every member that it has outside TEFCA mode, made up and easy to
-// tell from a real one: for the description of the events, and to try a receiver with. It is nil for a type that does not
+// Example is the data of an event of t as it looks with every member that it has outside TEFCA mode, but for deprecated
+// ones, made up and easy to tell from a real one: for the description of the events, and to try a receiver with. It is nil for a type that does not
 // exist.
 func Example(t Type) any {
 	kind, _ := kindOf(t)
@@ -95,8 +95,7 @@ func exportKinds() []Kind {
 			When: "An export is ready, or its success is sent again.",
 			Example: ExportSuccess{
 				DownloadLinks: []DownloadLink{link}, OrgConnectionID: exampleConnection, TaskID: exampleTask, OrgID: exampleOrg,
-				Stats:        Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Observation": 2}},
-				DownloadLink: &link,
+				Stats: Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Observation": 2}},
 			},
 		},
 		{

@@ -26,6 +26,10 @@ type fact struct {
 func facts() []fact {
 	var all []fact
 	for _, k := range webhook.Catalogue() {
+		if success, ok := k.Example.(webhook.ExportSuccess); ok { // with what operators can switch on
+			success.DownloadLink = &success.DownloadLinks[0]
+			k.Example = success
+		}
 		all = append(all, fact{string(k.Type), k.Type, k.Example})
 	}
 	return append(all, []fact{

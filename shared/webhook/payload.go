@@ -28,7 +28,7 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
-	DownloadLink    *DownloadLink  `json:"download_link,omitempty"` // deprecated (spec section 9.3)
+	DownloadLink    *DownloadLink  `json:"download_link,omitempty"` // removed in June 2026 (spec section 9.3): sent where an operator says so
 }
 
 // ExportFailure is the data of patient.ehi_export_failed.

@@ -58,7 +58,7 @@ func atLeast(name string, n int) object { return object{{name, n}} }
 func exportMembers() map[string]meaning {
 	return map[string]meaning{
 		"download_links": {doc: "Where the files of the export are: one for each format that was asked for.", rules: atLeast("minItems", 1)},
-		"download_link":  {doc: "The first of download_links. Use that.", rules: object{{"deprecated", true}}},
+		"download_link":  {doc: "The first of download_links. Use that: this one was to be removed in June 2026, and is sent only where the operator has switched it on.", rules: object{{"deprecated", true}}},
 		"url": {
 			doc:   "Where the file is, for 8 days. Follow the redirect. It works without a key, so keep it confidential.",
 			rules: format("uri"),

@@ -108,9 +108,12 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 
 func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
 	at := path.Clean(r.URL.Path)
-	list := slices.DeleteFunc(b.List(), func(d Delivery) bool {
-		return d.Path != at && !strings.HasPrefix(d.Path, at+"/")
-	})
+	list := []Delivery{} // of none, too: scripts count what they get
+	for _, d := range b.List() {
+		if d.Path == at || strings.HasPrefix(d.Path, at+"/") {
+			list = append(list, d)
+		}
+	}
 	body, err := json.Marshal(list)
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)

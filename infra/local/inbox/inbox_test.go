@@ -33,6 +33,9 @@ func TestWhatIsPostedIsListedOldestFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := inbox.New(root + "/")
+		if got := send(t, b, "GET", root, "", nil).Body.String(); got != "[]\n" {
+			t.Errorf("before anything has arrived: %q, want an empty list", got)
+		}
 		header := http.Header{"Webhook-Id": {"1"}, "X-Many": {"a", "b"}}
 		if got := send(t, b, "POST", root+"/alder", `{"type":"webhook.test"}`, header).Code; got != http.StatusOK {
 			t.Fatalf("got status %d, want 200", got)

@@ -42,11 +42,11 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 	if run.Sandbox.Personas, err = personas(to.DataDir); err != nil {
 		return runfile.Run{}, err
 	}
-	first, err := organisation(ctx, o, "Alder Health App", org.Paid)
+	first, err := organisation(ctx, o, "Alder Health App", org.Paid, "ops@alder.example.org")
 	if err != nil {
 		return runfile.Run{}, err
 	}
-	second, err := organisation(ctx, o, "Birch Research App", org.Free)
+	second, err := organisation(ctx, o, "Birch Research App", org.Free, "ops@birch.example.org")
 	if err != nil {
 		return runfile.Run{}, err
 	}
@@ -82,9 +82,10 @@ func addSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox) er
 	return nil
 }
 
-func organisation(ctx context.Context, o *operator.Operator, name string, plan org.Plan) (org.Organisation, error) {
+// organisation makes an organisation whose notices go to an address that nobody has: locally, the console shows them.
+func organisation(ctx context.Context, o *operator.Operator, name string, plan org.Plan, email string) (org.Organisation, error) {
 	made, err := o.CreateOrganisation(ctx, org.Organisation{
-		Name: name, Plan: plan, LogoURI: "https://app.example/logo.svg",
+		Name: name, Plan: plan, Emails: []string{email}, LogoURI: "https://app.example/logo.svg",
 		PrivacyPolicyURI: "https://app.example/privacy", WebsiteURI: "https://app.example",
 	})
 	if err != nil {

@@ -116,6 +116,7 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			"CONTROL_TABLE":          "recordbridge-ControlTable",
 			"WORK_TABLE":             "recordbridge-WorkTable",
 			"SECRETS_KEY":            "arn:aws:kms:us-east-1:000000000000:alias/recordbridge-SecretsKey",
+			"DOWNLOAD_SECRET":        "arn:aws:secretsmanager:us-east-1:000000000000:secret:recordbridge-DownloadSecret",
 			"DELIVERY_QUEUE_URL":     "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue",
 			"ALLOWED_PRIVATE_RANGES": "127.0.0.0/8,::1/128",
 			"WORKER_LEASE":           "60s",
@@ -143,6 +144,10 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 				Sid: "OpenWebhookSecret", Actions: []string{"kms:Decrypt"},
 				Resources: []string{"arn:aws:kms:us-east-1:000000000000:alias/recordbridge-SecretsKey"},
 				Condition: map[string]map[string][]string{"StringEquals": {"kms:EncryptionContext:purpose": {"webhook-secret"}}},
+			},
+			{
+				Sid: "DownloadSecret", Actions: []string{"secretsmanager:GetSecretValue"},
+				Resources: []string{"arn:aws:secretsmanager:us-east-1:000000000000:secret:recordbridge-DownloadSecret"},
 			},
 			{
 				Sid:     "ConsumeDelivery",
