@@ -37,15 +37,16 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
 
   organisation create -name NAME [-plan free|paid] [-website URL] [-privacy URL] [-logo URL]
                       [-email ADDRESS ...]
-  organisation emails -org ID [-email ADDRESS ...]
+  organisation emails -org ID [-email ADDRESS ... | -none]
   organisation list
   credential create   -org ID -mode test|live -redirect URI [-redirect URI ...] [-origin ORIGIN ...]
   credential add-key  -public-id ID
   credential revoke   -public-id ID [-all]
   webhook create      -org ID -mode test|live -url URL [-type TYPE ...] [-rate N] [-signing-key] [-header-file FILE|-]
   webhook list        -org ID -mode test|live
-  webhook types       -org ID -mode test|live -id ID [-type TYPE ...]
+  webhook types       -org ID -mode test|live -id ID [-type TYPE ... | -none]
   webhook rotate      -org ID -mode test|live -id ID [-expire-now]
+  webhook disable     -org ID -mode test|live -id ID
   webhook enable      -org ID -mode test|live -id ID
   webhook replay      -org ID -mode test|live (-delivery ID | -id ID -failed-since TIME | -id ID -from TIME -to TIME)
   webhook log         -org ID -mode test|live [-id ID] [-delivery ID] [-type TYPE] [-status STATUS] [-from TIME] [-to TIME]
@@ -75,14 +76,15 @@ func commands(input io.Reader) map[string]command {
 	return map[string]command{
 		"organisation create": createOrganisation,
 		"organisation list":   listOrganisations,
-		"organisation emails": setEmails,
+		"organisation emails": emails,
 		"credential create":   createCredential,
 		"credential add-key":  addKey,
 		"credential revoke":   revokeKeys,
 		"webhook create":      reading(input, createWebhook),
 		"webhook list":        listWebhooks,
-		"webhook types":       setWebhookTypes,
+		"webhook types":       webhookTypes,
 		"webhook rotate":      rotateWebhook,
+		"webhook disable":     disableWebhook,
 		"webhook enable":      enableWebhook,
 		"webhook replay":      replayWebhook,
 		"webhook log":         listDeliveries,

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -128,8 +129,17 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-plan", "paid")["id"].(string)
-	if got := done("organisation", "emails", "-org", id, "-email", "ops@app.example", "-email", "on-call@app.example")["emails"]; got != 2.0 {
-		t.Errorf("%v addresses are stored, want 2", got)
+	for _, step := range []struct{ args, want []string }{
+		{nil, nil},
+		{[]string{"-email", "ops@app.example", "-email", "on-call@app.example"}, []string{"ops@app.example", "on-call@app.example"}},
+		{nil, []string{"ops@app.example", "on-call@app.example"}},
+		{[]string{"-none"}, nil},
+		{nil, nil},
+	} {
+		got := done(append([]string{"organisation", "emails", "-org", id}, step.args...)...)["emails"]
+		if fmt.Sprint(got) != fmt.Sprint(step.want) {
+			t.Errorf("with %v the addresses are %v, want %v", step.args, got, step.want)
+		}
 	}
 	credential := done("credential", "create", "-org", id, "-mode", "test", "-redirect", "https://app.example/return")
 	publicID, _ := credential["public_id"].(string)
@@ -176,6 +186,10 @@ func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
 		{"organisation", "create", "-name", "X", "-email", "nobody"},
 		{"organisation", "create", "-name", "X", "-email", "Alder <ops@app.example>"},
 		{"organisation", "emails", "-org", unknown, "-email", "ops@app.example"},
+		{"organisation", "emails", "-org", unknown},
+		{"organisation", "emails", "-org", unknown, "-email", "ops@app.example", "-none"},
+		{"webhook", "types", "-org", unknown, "-id", unknown},
+		{"webhook", "disable", "-org", unknown, "-id", unknown},
 		{"credential", "create", "-org", "nobody", "-redirect", "https://app.example/return"},
 		{"credential", "create", "-org", unknown, "-redirect", "https://app.example/return"},
 		{"credential", "create", "-org", unknown, "-mode", "live", "-redirect", "http://127.0.0.1/return"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 
 	"recordbridge/infra/ctl/operator"
@@ -26,11 +27,13 @@ func createOrganisation(ctx context.Context, o *operator.Operator, args []string
 	return map[string]any{"id": made.ID, "name": made.Name, "plan": made.Plan}, err
 }
 
-func setEmails(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+// emails shows where an organisation's notices go, or changes it. What is left out changes nothing.
+func emails(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("organisation emails", flag.ContinueOnError)
 	tenantOf := tenantFlags(flags)
-	var emails texts
-	flags.Var(&emails, "email", "where notices go, may be repeated; none for nowhere")
+	var named texts
+	flags.Var(&named, "email", "where notices go from now on, may be repeated; without it they are shown")
+	none := flags.Bool("none", false, "notices go nowhere from now on")
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
@@ -38,7 +41,16 @@ func setEmails(ctx context.Context, o *operator.Operator, args []string) (any, e
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"org": tenant.OrgID, "emails": len(emails)}, o.SetEmails(ctx, tenant, emails)
+	if *none && len(named) > 0 {
+		return nil, errors.New("-none and -email do not go together")
+	}
+	if *none || len(named) > 0 {
+		if err := o.SetEmails(ctx, tenant, named); err != nil {
+			return nil, err
+		}
+	}
+	stored, err := o.Emails(ctx, tenant)
+	return map[string]any{"org": tenant.OrgID, "emails": append([]string{}, stored...)}, err
 }
 
 func listOrganisations(ctx context.Context, o *operator.Operator, _ []string) (any, error) {

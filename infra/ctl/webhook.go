@@ -66,9 +66,11 @@ func listWebhooks(ctx context.Context, o *operator.Operator, args []string) (any
 	return rows, err
 }
 
-func setWebhookTypes(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+// webhookTypes shows the event types of a webhook, or changes them. What is left out changes nothing.
+func webhookTypes(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("webhook types", flag.ContinueOnError)
 	named, typed := webhookFlags(flags), typeFlags(flags)
+	none := flags.Bool("none", false, "the required types alone")
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
@@ -80,8 +82,28 @@ func setWebhookTypes(ctx context.Context, o *operator.Operator, args []string) (
 	if err != nil {
 		return nil, err
 	}
+	switch {
+	case *none && len(optional) > 0:
+		return nil, errors.New("-none and -type do not go together")
+	case !*none && len(optional) == 0:
+		types, err := o.WebhookTypes(ctx, tenant, id)
+		return map[string]any{"id": id, "types": types}, err
+	}
 	sub, err := o.SetWebhookTypes(ctx, tenant, id, optional)
 	return map[string]any{"id": sub.ID, "types": sub.Types}, err
+}
+
+func disableWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("webhook disable", flag.ContinueOnError)
+	named := webhookFlags(flags)
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	tenant, id, err := named()
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"id": id, "disabled": true}, o.DisableWebhook(ctx, tenant, id)
 }
 
 func rotateWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
@@ -109,13 +131,8 @@ func enableWebhook(ctx context.Context, o *operator.Operator, args []string) (an
 	if err != nil {
 		return nil, err
 	}
-	was, err := o.EnableWebhook(ctx, tenant, id)
-	// What failed before it was disabled, and what is held since: from here a replay has all of it.
-	since := was.DisabledAt
-	if !was.Health.FailingSince.IsZero() {
-		since = was.Health.FailingSince
-	}
-	return map[string]any{"id": was.ID, "disabled_at": was.DisabledAt, "missed_since": since}, err
+	was, missedSince, err := o.EnableWebhook(ctx, tenant, id)
+	return map[string]any{"id": was.ID, "disabled_at": was.DisabledAt, "missed_since": missedSince}, err
 }
 
 func replayWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {

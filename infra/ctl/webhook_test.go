@@ -95,6 +95,9 @@ func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
 		"[patient.ehi_export_success patient.ehi_export_failed webhook.test patient.authorization_revoked]" {
 		t.Errorf("the types are %v", narrowed)
 	}
+	if shown := done("webhook", "types", "-org", id, "-id", hook); len(shown["types"].([]any)) != 4 {
+		t.Errorf("asked without a change, the types are %v", shown)
+	}
 	record, rows := sent.all(), webhooks(t, outputs, id)
 	for _, secret := range []string{header, first, second, third} {
 		if shows(record, secret) || strings.Contains(fmt.Sprint(rows), secret) {
@@ -104,7 +107,12 @@ func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
 	if len(rows) != 1 || rows[0]["public_key"] != public || rows[0]["old_secrets_end"] != nil {
 		t.Errorf("listed %v", rows)
 	}
-	want := []string{"webhook.created " + hook, "webhook.rotated " + hook, "webhook.rotated " + hook, "webhook.types_changed " + hook}
+	if shown := done("webhook", "types", "-org", id, "-id", hook, "-none"); len(shown["types"].([]any)) != 3 {
+		t.Errorf("with none the types are %v", shown)
+	}
+	want := []string{
+		"webhook.created " + hook, "webhook.rotated " + hook, "webhook.rotated " + hook, "webhook.types_changed " + hook, "webhook.types_changed " + hook,
+	}
 	if got := openStored(t, outputs).audited(t, tenant); !slices.Equal(got, want) {
 		t.Errorf("the audit rows are %q, want %q", got, want)
 	}
@@ -113,18 +121,27 @@ func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
 func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
 	outputs, sent := newRecordedStack(t)
 	done := doer(t, outputs)
-	for _, test := range []struct{ emails, want []string }{{}, {[]string{"-email", "ops@app.example"}, []string{"credential_created", "webhook_created"}}} {
+	for _, test := range []struct{ emails, want []string }{{}, {[]string{"-email", "ops@app.example"}, []string{
+		"credential_created", "webhook_created", "key_created", "webhook_secret_rotated", "webhook_secret_rotated", "webhook_disabled",
+	}}} {
 		args := append([]string{"organisation", "create", "-name", "Alder Clinic App"}, test.emails...)
 		id, _ := done(args...)["id"].(string)
-		key, _ := done("credential", "create", "-org", id, "-redirect", "https://app.example/return")["private_key"].(string)
-		signing, _ := done("webhook", "create", "-org", id, "-url", "https://app.example/hook?key=in-the-query")["secret"].(string)
+		credential := done("credential", "create", "-org", id, "-redirect", "https://app.example/return")
+		hook := done("webhook", "create", "-org", id, "-url", "https://app.example/hook?key=in-the-query")
+		added := done("credential", "add-key", "-public-id", fmt.Sprint(credential["public_id"]))
+		done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
+		rotated := done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
+		done("webhook", "disable", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		rows := openStored(t, outputs).listed(t, org.Tenant{Mode: org.Test, OrgID: id}, "NOTICE")
 		got := make([]string, 0, len(rows))
 		for _, row := range rows {
 			kind, _ := row["kind"].(*types.AttributeValueMemberS)
 			got = append(got, kind.Value)
-			if text := fmt.Sprint(row); shows(text, key) || shows(text, signing) || strings.Contains(text, "in-the-query") || row["due_at"] == nil {
-				t.Errorf("the notice is %s", text)
+			text := fmt.Sprint(row)
+			for _, secret := range []any{credential["private_key"], hook["secret"], added["private_key"], rotated["secret"]} {
+				if shows(text, fmt.Sprint(secret)) || strings.Contains(text, "in-the-query") || row["due_at"] == nil {
+					t.Errorf("the notice is %s", text)
+				}
 			}
 			if url, ok := row["url"].(*types.AttributeValueMemberS); ok && url.Value != "https://app.example/hook" {
 				t.Errorf("the notice shows %s", url.Value)
@@ -196,8 +213,9 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 		t.Errorf("a replay to a disabled webhook: %v", err)
 	}
 	enabled := done("webhook", "enable", "-org", id, "-id", hook)
-	if told, _ := enabled["missed_since"].(string); !strings.HasPrefix(told, at.UTC().Format("2006-01-02T15:04:05")) {
-		t.Errorf("enabling gave %v", enabled)
+	oldest, err := found.work().Delivery(t.Context(), tenant, all[0])
+	if err != nil || enabled["missed_since"] != oldest.CreatedAt.Format(time.RFC3339Nano) {
+		t.Errorf("enabling gave %v (%v), want that the oldest is of %v", enabled, err, oldest.CreatedAt)
 	}
 	if _, err := ctl(t, outputs, "webhook", "enable", "-org", id, "-id", hook); err == nil {
 		t.Error("enabled twice")

@@ -128,7 +128,8 @@ func (w Worker) countFailure(ctx context.Context, e errand, now time.Time) (isDi
 	return false, nil
 }
 
-// disable stops everything to a subscription. Its e-mail comes first (decisions section 6), so that none is forgotten.
+// disable stops everything to a subscription. Its e-mail comes first (docs/deviations.md, Webhooks), so that none is
+// forgotten.
 func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h Health, now time.Time) error {
 	if err := w.Notices.Notify(ctx, disabled(s, reason, h, now)); err != nil {
 		return fmt.Errorf("tell that a webhook is disabled: %w", err)

@@ -15,6 +15,7 @@ const (
 	ReasonGone    Reason = "gone"    // the receiver answered 410
 	ReasonAsked   Reason = "asked"   // the receiver answered "webhook-delivery: disable"
 	ReasonFailing Reason = "failing" // nothing but failures for 120 hours
+	ReasonByHand  Reason = "by_hand" // the operator did it
 )
 
 // Health is how a subscription has fared since its last success. A subscription that works has none: what costs a write

@@ -22,7 +22,9 @@ const (
 	NoticeDisabled NoticeKind = "webhook_disabled"
 	// What was made is told (spec section 5.7), in case it was not the organisation who made it.
 	NoticeWebhookCreated    NoticeKind = "webhook_created"
-	NoticeCredentialCreated NoticeKind = "credential_created" //nolint:gosec // G101: the name of a kind
+	NoticeSecretRotated     NoticeKind = "webhook_secret_rotated" //nolint:gosec // G101: the name of a kind
+	NoticeCredentialCreated NoticeKind = "credential_created"     //nolint:gosec // G101: the name of a kind
+	NoticeKeyCreated        NoticeKind = "key_created"
 )
 
 // Notice is an e-mail to an organisation about one of its webhooks or credentials. It holds no content of events and no
@@ -85,6 +87,25 @@ func Created(s Subscription) Notice {
 		SubscriptionID: s.ID, URL: shownURL(s.URL), At: s.CreatedAt,
 	}
 }
+
+// Rotated tells that a subscription has a new signing secret. S is as it was before: its revision counts the occasions.
+func Rotated(s Subscription, at time.Time) Notice {
+	return Notice{
+		ID: ids.Derive("notice", s.ID, string(NoticeSecretRotated), strconv.FormatInt(s.Rev, 10)), Tenant: s.Tenant, Kind: NoticeSecretRotated,
+		SubscriptionID: s.ID, URL: shownURL(s.URL), At: at,
+	}
+}
+
+// KeyCreated tells that a credential has another private key.
+func KeyCreated(c org.Credential, key org.Key) Notice {
+	return Notice{
+		ID: ids.Derive("notice", key.ID, string(NoticeKeyCreated)), Tenant: c.Tenant, Kind: NoticeKeyCreated,
+		PublicID: c.PublicID(), At: key.CreatedAt,
+	}
+}
+
+// Stopped tells that an operator has disabled a subscription, which was s before.
+func Stopped(s Subscription, at time.Time) Notice { return disabled(s, ReasonByHand, s.Health, at) }
 
 // CredentialCreated tells that a credential was made.
 func CredentialCreated(c org.Credential) Notice {

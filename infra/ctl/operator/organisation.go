@@ -43,6 +43,18 @@ func (o *Operator) CreateOrganisation(ctx context.Context, made org.Organisation
 	return made, o.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
 }
 
+// Emails returns where an organisation's notices go. Errors are fault.NotFound.
+func (o *Operator) Emails(ctx context.Context, tenant org.Tenant) ([]string, error) {
+	found, err := o.control.Organisation(ctx, tenant)
+	if errors.Is(err, fault.NotFound) {
+		return nil, fault.Missing("There is no such organisation.")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read organisation: %w", err)
+	}
+	return found.Emails, nil
+}
+
 // SetEmails changes where an organisation's notices go. Errors are fault.Invalid and fault.NotFound.
 func (o *Operator) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
 	if err := checkEmails(emails); err != nil {
@@ -123,8 +135,8 @@ func (o *Operator) CreateCredential(ctx context.Context, tenant org.Tenant, redi
 	return credential, private, err
 }
 
-// AddKey gives a credential a second private key, for a rotation without downtime. With two live keys already it
-// answers fault.Conflict.
+// AddKey gives a credential a second private key, for a rotation without downtime, and has its organisation told by
+// e-mail. With two live keys already it answers fault.Conflict.
 func (o *Operator) AddKey(ctx context.Context, publicID string) (secret.Text, error) {
 	credential, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -139,6 +151,10 @@ func (o *Operator) AddKey(ctx context.Context, publicID string) (secret.Text, er
 	if live >= maxLiveKeys {
 		return secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The credential has two live keys. Revoke one first.")
 	}
+	owner, err := o.control.Organisation(ctx, credential.Tenant)
+	if err != nil {
+		return secret.Text{}, fmt.Errorf("read organisation: %w", err)
+	}
 	key, private, err := o.newKey(credential.Tenant.Mode)
 	if err != nil {
 		return secret.Text{}, err
@@ -147,7 +163,8 @@ func (o *Operator) AddKey(ctx context.Context, publicID string) (secret.Text, er
 	if err := o.control.SaveCredential(ctx, credential); err != nil {
 		return secret.Text{}, fmt.Errorf("save credential: %w", err)
 	}
-	return private, o.record(ctx, credential.Tenant, "key.created", key.ID)
+	err = errors.Join(o.tell(ctx, owner, webhook.KeyCreated(credential, key)), o.record(ctx, credential.Tenant, "key.created", key.ID))
+	return private, err
 }
 
 // RevokeKeys revokes the oldest live key of a credential, or all of them. They stop working within 30 seconds.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
+	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
@@ -60,8 +62,8 @@ func (o *Operator) Webhooks(ctx context.Context, tenant org.Tenant) ([]webhook.S
 	return all, nil
 }
 
-// RotateWebhook gives a webhook a new signing secret, which is returned here and can never be shown again. The one before
-// goes on to sign for 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
+// RotateWebhook gives a webhook a new signing secret, which is returned here and can never be shown again, and has its
+// organisation told by e-mail. The one before goes on to sign for 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
 func (o *Operator) RotateWebhook(ctx context.Context, tenant org.Tenant, id string, atOnce bool) (webhook.Subscription, secret.Text, error) {
 	sub, err := o.webhook(ctx, tenant, id)
 	if err != nil {
@@ -74,7 +76,11 @@ func (o *Operator) RotateWebhook(ctx context.Context, tenant org.Tenant, id stri
 	if err := o.control.SaveSubscription(ctx, rotated); err != nil {
 		return webhook.Subscription{}, secret.Text{}, changed("webhook", err)
 	}
-	return rotated, signing, o.record(ctx, tenant, "webhook.rotated", id)
+	owner, err := o.control.Organisation(ctx, tenant)
+	if err != nil {
+		return rotated, signing, fmt.Errorf("read organisation: %w", err)
+	}
+	return rotated, signing, errors.Join(o.tell(ctx, owner, webhook.Rotated(sub, o.Now())), o.record(ctx, tenant, "webhook.rotated", id))
 }
 
 // SetWebhookTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
@@ -91,20 +97,74 @@ func (o *Operator) SetWebhookTypes(ctx context.Context, tenant org.Tenant, id st
 	return sub, o.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// EnableWebhook makes a disabled webhook work again and returns it as it was. What was held meanwhile waits for a replay.
-// Errors are fault.NotFound and fault.Conflict.
-func (o *Operator) EnableWebhook(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
+// WebhookTypes returns the event types of a webhook. Errors are fault.NotFound.
+func (o *Operator) WebhookTypes(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Type, error) {
+	sub, err := o.webhook(ctx, tenant, id)
+	return sub.Types, err
+}
+
+// DisableWebhook stops everything to a webhook, which is then held, and has its organisation told by e-mail. Errors are
+// fault.NotFound, and fault.Conflict when it is disabled.
+func (o *Operator) DisableWebhook(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := o.webhook(ctx, tenant, id)
 	if err != nil {
-		return webhook.Subscription{}, err
+		return err
+	}
+	owner, err := o.control.Organisation(ctx, tenant)
+	if err != nil {
+		return fmt.Errorf("read organisation: %w", err)
+	}
+	now := o.Now()
+	if err := o.control.DisableSubscription(ctx, tenant, id, webhook.ReasonByHand, now); err != nil {
+		return changed("webhook", err)
+	}
+	return errors.Join(o.tell(ctx, owner, webhook.Stopped(sub, now)), o.record(ctx, tenant, "webhook.disabled", id))
+}
+
+// EnableWebhook makes a disabled webhook work again and returns it as it was, and since when there are events that it has
+// missed, up to 15 days ago: those that have failed or are held wait for a replay. Errors are fault.NotFound and
+// fault.Conflict.
+func (o *Operator) EnableWebhook(ctx context.Context, tenant org.Tenant, id string) (was webhook.Subscription, missedSince time.Time, err error) {
+	sub, err := o.webhook(ctx, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, time.Time{}, err
 	}
 	if !sub.Disabled {
-		return webhook.Subscription{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The webhook is not disabled.")
+		return webhook.Subscription{}, time.Time{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The webhook is not disabled.")
+	}
+	// Before anything is changed, so that who could not be told can ask again.
+	if missedSince, err = o.missedSince(ctx, sub); err != nil {
+		return webhook.Subscription{}, time.Time{}, err
 	}
 	if err := o.control.EnableSubscription(ctx, sub); err != nil {
-		return webhook.Subscription{}, changed("webhook", err)
+		return webhook.Subscription{}, time.Time{}, changed("webhook", err)
 	}
-	return sub, o.record(ctx, tenant, "webhook.enabled", id)
+	return sub, missedSince, o.record(ctx, tenant, "webhook.enabled", id)
+}
+
+// missedSince is when the oldest delivery was made that has failed or is held, whenever that was; that is what a replay
+// goes by. Where there is none yet, it is when the webhook was disabled.
+func (o *Operator) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
+	since := sub.DisabledAt
+	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
+		q := deliverylog.Query{SubscriptionID: sub.ID, Status: status, Limit: 100}
+		for {
+			page, err := o.log.Search(ctx, sub.Tenant, q)
+			if err != nil {
+				return time.Time{}, fmt.Errorf("search deliveries: %w", err)
+			}
+			for _, e := range page.Entries {
+				if e.CreatedAt.Before(since) {
+					since = e.CreatedAt
+				}
+			}
+			if page.Next == "" {
+				break
+			}
+			q.After = page.Next
+		}
+	}
+	return since, nil
 }
 
 // SendTest sends a webhook.test event to every webhook of a tenant and returns its id.
