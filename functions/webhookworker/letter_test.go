@@ -33,10 +33,11 @@ Failing since: 2026-03-04 05:06 UTC (31 failed attempts)
 Disabled: 2000-01-01 00:00 UTC
 
 What to do:
-- Repair the receiver, then ask for the webhook to be enabled again.
-- What happens in the meantime is kept for 15 days and can be sent then.
+- Repair the receiver. A receiver has to answer each request with a status from 200 to 299 within 30 seconds.
+- Then ask for the webhook to be enabled again, and say whether what it has missed is to be sent.
+- What happens in the meantime is kept for 15 days.
 
-More: docs/operations.md#webhooks
+Answer this e-mail to reach whoever runs Recordbridge for you.
 `
 		if diff := cmp.Diff(want, got.Text); diff != "" || got.Subject != "Recordbridge: A webhook was disabled: Alder App (test mode)" {
 			t.Errorf("subject %q, text (-want +got):\n%s", got.Subject, diff)
@@ -47,10 +48,10 @@ More: docs/operations.md#webhooks
 func TestEachKindHasItsLetterWithoutASecret(t *testing.T) {
 	t.Parallel()
 	sub := webhook.Subscription{
-		ID: hookID, Tenant: tenant, URL: "https://user:secret@alder.example/hook?key=secret#secret", Private: []byte("secret"),
-		Secrets: []webhook.SealedSecret{{Sealed: []byte("secret")}}, PublicKey: "whpk_secret",
+		ID: hookID, Tenant: tenant, URL: "https://user:unsaid@alder.example/hook?key=unsaid#unsaid", Private: []byte("unsaid"),
+		Secrets: []webhook.SealedSecret{{Sealed: []byte("unsaid")}}, PublicKey: "whpk_unsaid",
 	}
-	credential := org.Credential{ID: "c0000000-0000-4000-8000-000000000001", Tenant: tenant, Keys: []org.Key{{Hash: []byte("secret")}}}
+	credential := org.Credential{ID: "c0000000-0000-4000-8000-000000000001", Tenant: tenant, Keys: []org.Key{{Hash: []byte("unsaid")}}}
 	shown := webhook.Created(sub).URL
 	for name, test := range map[string]struct {
 		notice  webhook.Notice
@@ -58,16 +59,23 @@ func TestEachKindHasItsLetterWithoutASecret(t *testing.T) {
 		text    []string
 	}{
 		"created": {
-			webhook.Created(sub), "A webhook was created", []string{"Webhook: https://alder.example/hook\n", hookID, "#webhooks"},
+			webhook.Created(sub), "A webhook was created", []string{"Webhook: https://alder.example/hook\n", hookID, "to be disabled"},
 		},
 		"credential": {
-			webhook.CredentialCreated(credential), "A credential was created", []string{"public_test_" + credential.ID, "#keys"},
+			webhook.CredentialCreated(credential), "A credential was created", []string{"public_test_" + credential.ID, "to be revoked"},
 		},
+		"key": {
+			webhook.KeyCreated(credential, credential.Keys[0]), "A private key was created", []string{"public_test_" + credential.ID, "all keys"},
+		},
+		"rotated": {
+			webhook.Rotated(sub, time.Time{}), "A webhook has a new secret", []string{"Webhook: https://alder.example/hook\n", "24 hours"},
+		},
+		"by hand": {webhook.Stopped(sub, time.Time{}), "was disabled", []string{"whoever runs Recordbridge for you has disabled it"}},
 		"failing": {
 			webhook.Notice{Kind: webhook.NoticeFailing, URL: shown, Failures: 1}, "keeps failing", []string{"(1 failed attempt)", "120 hours"},
 		},
-		"gone":  {webhook.Notice{Kind: webhook.NoticeDisabled, URL: shown, Reason: webhook.ReasonGone}, "was disabled", []string{"410 Gone"}},
-		"asked": {webhook.Notice{Kind: webhook.NoticeDisabled, URL: shown, Reason: webhook.ReasonAsked}, "was disabled", []string{"webhook-delivery: disable"}},
+		"gone":  {webhook.Notice{Kind: webhook.NoticeDisabled, URL: shown, Reason: webhook.ReasonGone}, "was disabled", []string{"410 Gone", "There was no warning"}},
+		"asked": {webhook.Notice{Kind: webhook.NoticeDisabled, URL: shown, Reason: webhook.ReasonAsked}, "was disabled", []string{"webhook-delivery: disable", "There was no warning"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +87,7 @@ func TestEachKindHasItsLetterWithoutASecret(t *testing.T) {
 				must(t, p.send())
 				p.wantDone(1, webhook.NoticeSent)
 				got := p.cloud.SES().Sent()[0]
-				if !strings.Contains(got.Subject, test.subject) || strings.Contains(got.Subject+got.Text, "secret") {
+				if !strings.Contains(got.Subject, test.subject) || strings.Contains(got.Text, "docs/") || strings.Contains(got.Subject+got.Text, "unsaid") {
 					t.Errorf("subject %q, text %s", got.Subject, got.Text)
 				}
 				for _, want := range test.text {

@@ -69,13 +69,19 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 }
 
 func (m Mailer) send(ctx context.Context, n webhook.Notice) (webhook.NoticeOutcome, error) {
+	outcome, err := m.mail(ctx, n)
 	if n.Kind == webhook.NoticeDisabled {
-		// Who wrote the notice does this next, unless it has crashed. It does not wait for the mail, which may have to
-		// wait for days; the notice is stored, so the mail is not forgotten.
-		if err := m.Rows.DisableAsTold(ctx, n); err != nil && !errors.Is(err, fault.Conflict) {
-			return "", fmt.Errorf("disable webhook: %w", err)
+		// After its mail, but whatever has become of that: a receiver that wants no more is not called for as long as SES is
+		// down. The mail is stored, so it is not forgotten.
+		disabling := m.Rows.DisableAsTold(context.WithoutCancel(ctx), n)
+		if disabling != nil && !errors.Is(disabling, fault.Conflict) {
+			err = errors.Join(err, fmt.Errorf("disable webhook: %w", disabling))
 		}
 	}
+	return outcome, err
+}
+
+func (m Mailer) mail(ctx context.Context, n webhook.Notice) (webhook.NoticeOutcome, error) {
 	if m.Sender == nil {
 		return webhook.NoticeNoSender, nil
 	}
@@ -110,6 +116,33 @@ func (m Mailer) settle(ctx context.Context, n webhook.Notice, outcome webhook.No
 	logx.Add(ctx, slog.String("notice_outcome", string(outcome)))
 	if err := m.Rows.SettleNotice(ctx, n, outcome, m.Now()); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("settle notice: %w", err)
+	}
+	return nil
+}
+
+// Outbox stores notices. One that tells of a disabled webhook it sends before it returns, so that the mail comes before the
+// change (docs/deviations.md, Webhooks); others are sent when their nudge comes.
+type Outbox struct {
+	webhook.Outbox
+
+	Mailer Mailer
+}
+
+// mailsFirst is how long a webhook's disabling waits for its mail.
+const mailsFirst = 5 * time.Second
+
+// Notify implements webhook.Notices. A mail that cannot be sent stops nobody: it is tried again later.
+func (o Outbox) Notify(ctx context.Context, n webhook.Notice) error {
+	if n.Kind != webhook.NoticeDisabled {
+		return o.Outbox.Notify(ctx, n)
+	}
+	if err := o.Rows.Notify(ctx, n); err != nil {
+		return fmt.Errorf("store notice: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, mailsFirst)
+	defer cancel()
+	if err := o.Mailer.SendNotice(ctx, n.Tenant, n.ID); err != nil {
+		logx.Fail(ctx, err)
 	}
 	return nil
 }
