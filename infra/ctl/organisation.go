@@ -45,7 +45,7 @@ func emails(ctx context.Context, o *operator.Operator, args []string) (any, erro
 		return nil, errors.New("-none and -email do not go together")
 	}
 	if *none || len(named) > 0 {
-		if err := o.SetEmails(ctx, tenant, named); err != nil {
+		if err = o.SetEmails(ctx, tenant, named); err != nil {
 			return nil, err
 		}
 	}

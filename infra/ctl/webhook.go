@@ -86,8 +86,8 @@ func webhookTypes(ctx context.Context, o *operator.Operator, args []string) (any
 	case *none && len(optional) > 0:
 		return nil, errors.New("-none and -type do not go together")
 	case !*none && len(optional) == 0:
-		types, err := o.WebhookTypes(ctx, tenant, id)
-		return map[string]any{"id": id, "types": types}, err
+		optional, err = o.WebhookTypes(ctx, tenant, id)
+		return map[string]any{"id": id, "types": optional}, err
 	}
 	sub, err := o.SetWebhookTypes(ctx, tenant, id, optional)
 	return map[string]any{"id": sub.ID, "types": sub.Types}, err

@@ -119,11 +119,11 @@ func (s *stack) everythingAtRest(w *wiretap) map[string]string {
 	for _, e := range page.Entries {
 		detail, err := s.operator.Delivery(s.t.Context(), tenant, e.ID)
 		must(s.t, err)
-		shown := string(detail.Body)
+		shown := []string{string(detail.Body)}
 		for _, a := range detail.Attempts {
-			shown += fmt.Sprintf("\n%s %v %v", a.Answer, a.RequestHeader, a.ResponseHeader)
+			shown = append(shown, fmt.Sprintf("%s %v %v", a.Answer, a.RequestHeader, a.ResponseHeader))
 		}
-		all["delivery "+e.ID] = shown
+		all["delivery "+e.ID] = strings.Join(shown, "\n")
 	}
 	if len(page.Entries) < 4 {
 		s.t.Errorf("the operator sees %d deliveries, want at least four", len(page.Entries))

@@ -266,11 +266,11 @@ func TestAnEventOutlivesTheKeyOfItsLinks(t *testing.T) {
 	_, rest, _ := strings.Cut(string(sent), "?token=")
 	dead, _, _ := strings.Cut(rest, `"`)
 	for name, links := range map[string]export.Links{"without the key": retired, "with another key of its number": newLinks(t, "2")} {
-		if got, err := links.Tenant(dead, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); err == nil {
+		if got, refusal := links.Tenant(dead, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); refusal == nil {
 			t.Errorf("%s: the link opens the file of %v", name, got)
 		}
 	}
-	if _, err := retired.Tenant(dead, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); !errors.Is(err, fault.Gone) {
+	if _, err = retired.Tenant(dead, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); !errors.Is(err, fault.Gone) {
 		t.Errorf("a link without its key: %v, want gone", err)
 	}
 	early := successOf(t, task, newLinks(t, "2").Stored(task))
@@ -278,7 +278,7 @@ func TestAnEventOutlivesTheKeyOfItsLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := early.Wire(export.Links{Keys: ring}); !errors.Is(err, fault.Unavailable) {
+	if _, err = early.Wire(export.Links{Keys: ring}); !errors.Is(err, fault.Unavailable) {
 		t.Errorf("a link of a key that is not known yet: %v, want a later try", err)
 	}
 }

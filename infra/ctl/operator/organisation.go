@@ -160,7 +160,7 @@ func (o *Operator) AddKey(ctx context.Context, publicID string) (secret.Text, er
 		return secret.Text{}, err
 	}
 	credential.Keys = append(credential.Keys, key)
-	if err := o.control.SaveCredential(ctx, credential); err != nil {
+	if err = o.control.SaveCredential(ctx, credential); err != nil {
 		return secret.Text{}, fmt.Errorf("save credential: %w", err)
 	}
 	err = errors.Join(o.tell(ctx, owner, webhook.KeyCreated(credential, key)), o.record(ctx, credential.Tenant, "key.created", key.ID))

@@ -69,16 +69,16 @@ func (o *Operator) RotateWebhook(ctx context.Context, tenant org.Tenant, id stri
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
 	}
+	owner, err := o.control.Organisation(ctx, tenant)
+	if err != nil {
+		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
+	}
 	rotated, signing, err := o.editor().Rotate(ctx, sub, atOnce)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
 	}
-	if err := o.control.SaveSubscription(ctx, rotated); err != nil {
+	if err = o.control.SaveSubscription(ctx, rotated); err != nil {
 		return webhook.Subscription{}, secret.Text{}, changed("webhook", err)
-	}
-	owner, err := o.control.Organisation(ctx, tenant)
-	if err != nil {
-		return rotated, signing, fmt.Errorf("read organisation: %w", err)
 	}
 	return rotated, signing, errors.Join(o.tell(ctx, owner, webhook.Rotated(sub, o.Now())), o.record(ctx, tenant, "webhook.rotated", id))
 }
