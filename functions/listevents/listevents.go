@@ -1,4 +1,4 @@
-// Package listevents serves GET /bridge/events (decisions section 6, Pull): the organisation's events of the last 15 days
+// Package listevents serves GET /bridge/events (docs/webhooks.md, Reading events): the organisation's events of the last 15 days
 // as the same envelopes that its webhooks get, byte for byte and oldest first, for those who cannot receive or have missed
 // some. Called by the organisation's backend with its key; it changes nothing, and no event is taken away by being read.
 //

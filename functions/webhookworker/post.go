@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// postTimeout is what a receiver gets to answer (decisions section 6).
+	// postTimeout is what a receiver gets to answer (docs/deviations.md, Webhooks).
 	postTimeout = 30 * time.Second
 	// keptBody is how much of an answer the delivery log shows.
 	keptBody = 2 << 10

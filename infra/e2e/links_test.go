@@ -119,7 +119,7 @@ func (s *stack) everythingAtRest(w *wiretap) map[string]string {
 	for _, e := range page.Entries {
 		detail, err := s.operator.Delivery(s.t.Context(), tenant, e.ID)
 		must(s.t, err)
-		shown := []string{string(detail.Body)}
+		shown := append(make([]string, 0, 1+len(detail.Attempts)), string(detail.Body))
 		for _, a := range detail.Attempts {
 			shown = append(shown, fmt.Sprintf("%s %v %v", a.Answer, a.RequestHeader, a.ResponseHeader))
 		}

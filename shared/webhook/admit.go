@@ -10,7 +10,7 @@ import (
 )
 
 // admit decides whether the attempt of a delivery in flight may start. One that may not is scheduled for later and keeps
-// its number: neither an open breaker nor the endpoint's rate uses up attempts (serverless notes section 1.3).
+// its number: neither an open breaker nor the endpoint's rate uses up attempts (docs/webhooks.md, Answering).
 func (w Worker) admit(ctx context.Context, e errand) (errand, error) {
 	now := w.Now()
 	health := e.subscription.Health

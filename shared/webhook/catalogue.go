@@ -2,7 +2,7 @@ package webhook
 
 import "slices"
 
-// Choice says whether a subscription is for a type (decisions section 6).
+// Choice says whether a subscription is for a type (docs/deviations.md, Webhooks).
 type Choice string
 
 // The choices.
@@ -33,7 +33,7 @@ func ParseType(text string) (Type, bool) {
 	return kind.Type, ok
 }
 
-// Required are the types that every subscription has and that cannot be removed (decisions section 6).
+// Required are the types that every subscription has and that cannot be removed (docs/deviations.md, Webhooks).
 func Required() []Type { return typesOf(Locked) }
 
 // Default are the types that a new subscription has besides the required ones when its owner does not choose.

@@ -60,7 +60,7 @@ type Attempt struct {
 	SealedBody []byte
 }
 
-// Failure classes an attempt that did not succeed (serverless notes section 1.3).
+// Failure classes an attempt that did not succeed (docs/webhooks.md, Answering).
 type Failure string
 
 // The failure classes.

@@ -41,9 +41,9 @@ type Draft struct {
 }
 
 const (
-	// secretOverlap is how long an old secret goes on to sign (decisions section 6).
+	// secretOverlap is how long an old secret goes on to sign (docs/deviations.md, Webhooks).
 	secretOverlap = 24 * time.Hour
-	// maxOldSecrets bounds the old secrets that sign at the same time (serverless notes section 1.2).
+	// maxOldSecrets bounds the old secrets that sign at the same time.
 	maxOldSecrets = 10
 	// maxRate is more than any endpoint is sent.
 	maxRate = 1000

@@ -1,6 +1,6 @@
 // Package webhook owns how facts reach customers: the events and their payloads, the subscriptions, the deliveries
 // with their attempts, the schedule and the signature. Who causes an event only writes its row; the worker fans it
-// out (architecture section 6). It knows no HTTP and no AWS.
+// out (docs/architecture.md). It knows no HTTP and no AWS.
 package webhook
 
 import (
@@ -25,7 +25,7 @@ const (
 	AuthorizationEnded    Type = "patient.authorization_revoked"
 	HealthSystemRequested Type = "patient.request_health_system"
 	SupportRequested      Type = "patient.request_support"
-	// Extensions (decisions section 6): off unless switched on.
+	// Extensions (docs/deviations.md, Webhooks): off unless switched on.
 	ConnectionFailed    Type = "patient.connection_failed"
 	AuthorizationEnding Type = "patient.authorization_expiring"
 	ExportProgressed    Type = "patient.ehi_export_progress"
@@ -41,7 +41,7 @@ type Event struct {
 	Settled   bool // the deliveries exist
 }
 
-// envelope is the body of every webhook (decisions section 6).
+// envelope is the body of every webhook (docs/deviations.md, Webhooks).
 type envelope struct {
 	APIMode org.Mode `json:"api_mode"`
 	Date    string   `json:"date"`
@@ -50,7 +50,7 @@ type envelope struct {
 	Data    any      `json:"data"`
 }
 
-// EventID is the id of the event about a fact: UUIDv5 of mode, organisation, type, subject and number (decisions 6).
+// EventID is the id of the event about a fact: UUIDv5 of mode, organisation, type, subject and number (docs/deviations.md, Webhooks).
 func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
 	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))
 }

@@ -23,7 +23,7 @@ const (
 	// What was made is told (spec section 5.7), in case it was not the organisation who made it.
 	NoticeWebhookCreated    NoticeKind = "webhook_created"
 	NoticeSecretRotated     NoticeKind = "webhook_secret_rotated"
-	NoticeCredentialCreated NoticeKind = "credential_created"     //nolint:gosec // G101: the name of a kind
+	NoticeCredentialCreated NoticeKind = "credential_created" //nolint:gosec // G101: the name of a kind
 	NoticeKeyCreated        NoticeKind = "key_created"
 )
 

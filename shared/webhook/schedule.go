@@ -2,7 +2,7 @@ package webhook
 
 import "time"
 
-// delays returns the wait before each attempt, counted from the one before: 75 h 35 min in all (decisions section 6).
+// delays returns the wait before each attempt, counted from the one before: 75 h 35 min in all (docs/deviations.md, Webhooks).
 func delays() [10]time.Duration {
 	return [10]time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
@@ -15,7 +15,7 @@ const (
 	jitter = 0.2
 	// restFor is the least that a receiver gets that is overloaded or slow (Standard Webhooks 1.0).
 	restFor = time.Minute
-	// mostAsked is how many times the step a receiver may ask us to wait (decisions section 6).
+	// mostAsked is how many times the step a receiver may ask us to wait (docs/deviations.md, Webhooks).
 	mostAsked = 2
 )
 

@@ -59,7 +59,7 @@ func (s Subscription) Directed(event Event, now time.Time) Delivery {
 // has reports whether the subscription is for events of t.
 func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 
-// defaultRate is how many attempts a second an endpoint gets that nothing else was agreed for (serverless notes 1.3).
+// defaultRate is how many attempts a second an endpoint gets that nothing else was agreed for (docs/webhooks.md, Answering).
 const defaultRate = 50
 
 // interval is the time that one attempt takes up of the endpoint's rate.
@@ -71,7 +71,7 @@ func (s Subscription) interval() time.Duration {
 }
 
 // checkURL says whether a webhook may be registered in mode: https, or http to a loopback address in test mode
-// (decisions section 6). Whether the address may be reached is decided when it is dialled.
+// (docs/deviations.md, Webhooks). Whether the address may be reached is decided when it is dialled.
 func checkURL(mode org.Mode, text string) error {
 	target, err := url.Parse(text)
 	if err != nil || target.Hostname() == "" || target.User != nil || target.Fragment != "" {
@@ -86,7 +86,7 @@ func checkURL(mode org.Mode, text string) error {
 }
 
 // DeliveryID is the id of an event's delivery to a subscription: always the same, so a fan-out done twice makes the same rows
-// (decisions section 6, fan-out).
+// (docs/deviations.md, Webhooks).
 func DeliveryID(eventID, subscriptionID string) string {
 	return ids.Derive("delivery", eventID, subscriptionID)
 }

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// schedule is the wait before each attempt (decisions section 6).
+// schedule is the wait before each attempt (docs/deviations.md, Webhooks).
 func schedule() []time.Duration {
 	return []time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,

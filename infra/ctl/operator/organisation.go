@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxRedirectURIs = 25 // decisions section 7
-	maxLiveKeys     = 2  // decisions section 1: rotation without downtime
+	maxRedirectURIs = 25 // docs/deviations.md, Connecting
+	maxLiveKeys     = 2  // docs/deviations.md: rotation without downtime
 	maxEmails       = 10
 )
 
