@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/org"
@@ -157,7 +161,10 @@ func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
 		if bodies[3] == bodies[0] || linkIn(bodies[3]) != linkIn(bodies[0]) {
 			t.Errorf("the success that was sent again is\n%s\nafter\n%s", bodies[3], bodies[0])
 		}
-		<-time.After(time.Minute)
+		s.rotateDownloadKey()
+		if again := s.replayed(); !slices.Equal(again, []string{bodies[0], bodies[3]}) {
+			t.Errorf("after a rotation of the key was sent\n%s\nwant\n%s\n%s", strings.Join(again, "\n"), bodies[0], bodies[3])
+		}
 		var list struct{ Events []json.RawMessage }
 		must(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events?types=patient.ehi_export_success", nil).Data, &list))
 		told := make([]string, 0, len(list.Events))
@@ -168,4 +175,53 @@ func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
 			t.Errorf("the list has\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
 		}
 	})
+}
+
+// rotateDownloadKey has download links signed with a new key, by functions that have started anew.
+func (s *stack) rotateDownloadKey() {
+	s.t.Helper()
+	secrets := secretsmanager.NewFromConfig(s.cloud.Config("test"))
+	id := s.functions["WebhookWorkerFunction"].declared.Environment["DOWNLOAD_SECRET"]
+	found, err := secrets.GetSecretValue(s.t.Context(), &secretsmanager.GetSecretValueInput{SecretId: &id})
+	must(s.t, err)
+	var versions map[string]string
+	must(s.t, json.Unmarshal([]byte(*found.SecretString), &versions))
+	versions["current"], versions["2"] = "2", strings.Repeat("b", 43)
+	document, err := json.Marshal(versions)
+	must(s.t, err)
+	_, err = secrets.PutSecretValue(s.t.Context(), &secretsmanager.PutSecretValueInput{SecretId: &id, SecretString: awssdk.String(string(document))})
+	must(s.t, err)
+	for _, f := range s.functions {
+		if f.life != nil {
+			f.replace(f.life)
+		}
+	}
+}
+
+// replayed enables the webhook and has everything sent to it again, to a receiver that works, and returns the bodies of the
+// successes, in the order of their facts.
+func (s *stack) replayed() []string {
+	s.t.Helper()
+	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
+	hooks, err := s.operator.Webhooks(s.t.Context(), tenant)
+	must(s.t, err)
+	_, _, err = s.operator.EnableWebhook(s.t.Context(), tenant, hooks[0].ID)
+	must(s.t, err)
+	s.outside = nil
+	_, err = s.operator.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
+	must(s.t, err)
+	s.settle(1)
+	var bodies []string
+	for _, d := range s.events("patient.ehi_export_success") {
+		bodies = append(bodies, d.Body)
+	}
+	slices.SortFunc(bodies, func(a, b string) int { return cmp.Compare(dateOf(s.t, a), dateOf(s.t, b)) })
+	return bodies
+}
+
+func dateOf(tb testing.TB, body string) string {
+	tb.Helper()
+	var event struct{ Date string }
+	must(tb, json.Unmarshal([]byte(body), &event))
+	return event.Date
 }
