@@ -208,6 +208,9 @@ func runNotices(s *stack) {
 	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
 	s.settle(1)
 	seeded := len(s.cloud.SES().Sent())
+	if seeded != 5 { // of three credentials and two webhooks
+		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
+	}
 	must(s.t, s.operator.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
 	_, _, err := s.operator.CreateCredential(s.t.Context(), tenant, []string{"https://app.example/return"}, nil)
 	must(s.t, err)
