@@ -211,8 +211,9 @@ func (s *stack) replayed() []string {
 	_, err = s.operator.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
 	must(s.t, err)
 	s.settle(1)
-	var bodies []string
-	for _, d := range s.events("patient.ehi_export_success") {
+	sent := s.events("patient.ehi_export_success")
+	bodies := make([]string, 0, len(sent))
+	for _, d := range sent {
 		bodies = append(bodies, d.Body)
 	}
 	slices.SortFunc(bodies, func(a, b string) int { return cmp.Compare(dateOf(s.t, a), dateOf(s.t, b)) })
