@@ -65,7 +65,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		return inWindow(ctx, err, endBinding(in.State)), nil
 	}
 	if err != nil {
-		return httpapi.RedirectError(ctx, done.Redirect, done.ExternalState, err, endBinding(in.State)), nil
+		echo := httpapi.Echo{ExternalID: done.ExternalID, ExternalState: done.ExternalState}
+		return httpapi.RedirectError(ctx, done.Redirect, echo, err, endBinding(in.State)), nil
 	}
 	return httpapi.Redirect(done.Redirect.With(done.Result), endBinding(in.State)), nil
 }

@@ -12,7 +12,6 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 )
 
@@ -34,11 +33,9 @@ type Starter interface {
 }
 
 type request struct {
-	PublicID      string `query:"public_id" required:"true"`
 	EndpointID    string `query:"endpoint_id"`
 	BrandID       string `query:"brand_id"`
 	PortalID      string `query:"portal_id"`
-	RedirectURI   string `query:"redirect_uri"`
 	ExternalID    string `query:"external_id"`
 	ExternalState string `query:"external_state"`
 	RequestID     string `query:"request_id"`
@@ -64,19 +61,15 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
-	redirect, err := org.MatchRedirect(visit.Caller.RedirectURIs, in.RedirectURI)
-	if err != nil {
-		return httpapi.Answer{}, err
-	}
 	if in.RequestID == "" {
 		in.RequestID = logx.RequestID(ctx)
 	}
 	started, err := d.Flows.Start(ctx, flow.Request{
-		Caller: visit.Caller, Redirect: redirect, EndpointID: in.EndpointID, BrandID: in.BrandID, PortalID: in.PortalID,
+		Caller: visit.Caller, Redirect: visit.Redirect, EndpointID: in.EndpointID, BrandID: in.BrandID, PortalID: in.PortalID,
 		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
 	})
 	if err != nil {
-		return httpapi.RedirectError(ctx, redirect, in.ExternalState, err), nil
+		return httpapi.Answer{}, err
 	}
 	return depart(started), nil
 }

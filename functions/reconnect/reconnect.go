@@ -8,11 +8,9 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
 )
 
 // Route is the declared path.
@@ -31,9 +29,7 @@ type Starter interface {
 }
 
 type request struct {
-	PublicID      string `query:"public_id" required:"true"`
-	RedirectURI   string `query:"redirect_uri"`
-	ConnectionID  string `query:"reconnect_org_connection_id"`
+	ConnectionID  string `query:"reconnect_org_connection_id" required:"true"`
 	ExternalID    string `query:"external_id"`
 	ExternalState string `query:"external_state"`
 	RequestID     string `query:"request_id"`
@@ -45,23 +41,15 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
-	redirect, err := org.MatchRedirect(visit.Caller.RedirectURIs, in.RedirectURI)
-	if err != nil {
-		return httpapi.Answer{}, err
-	}
-	if in.ConnectionID == "" {
-		err := fault.BadRequest("reconnect_org_connection_id is required.")
-		return httpapi.RedirectError(ctx, redirect, in.ExternalState, err), nil
-	}
 	if in.RequestID == "" {
 		in.RequestID = logx.RequestID(ctx)
 	}
 	started, err := d.Flows.Start(ctx, flow.Request{
-		Caller: visit.Caller, Redirect: redirect, Reconnect: in.ConnectionID,
+		Caller: visit.Caller, Redirect: visit.Redirect, Reconnect: in.ConnectionID,
 		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
 	})
 	if err != nil {
-		return httpapi.RedirectError(ctx, redirect, in.ExternalState, err), nil
+		return httpapi.Answer{}, err
 	}
 	return httpapi.Redirect(started.URL, &http.Cookie{
 		Name: started.CookieName, Value: started.CookieValue.Reveal(), Path: "/", MaxAge: int(started.CookieAge.Seconds()),

@@ -132,7 +132,8 @@ func TestErrorsOfAReconnectGoBackByRedirect(t *testing.T) {
 			query.Set("reconnect_org_connection_id", c.id)
 			w := s.visit(t, http.MethodGet, query)
 			want := url.Values{
-				"keep": {"1"}, "error": {c.code}, "error_description": {c.shown}, "request_id": {requestID}, "external_state": {"visit&9"},
+				"keep": {"1"}, "error": {c.code}, "error_description": {c.shown}, "request_id": {requestID},
+				"external_id": {"patient 7"}, "external_state": {"visit&9"},
 			}
 			if got := w.Header().Get("Location"); w.Code != http.StatusFound || got != "https://app.example/return?"+want.Encode() {
 				t.Errorf("got %d to %s", w.Code, got)
@@ -141,6 +142,22 @@ func TestErrorsOfAReconnectGoBackByRedirect(t *testing.T) {
 				t.Errorf("cookies %q, asked %d times", got, len(s.asked))
 			}
 		})
+	}
+}
+
+func TestWhatIsWrongWithAParameterGoesBackByRedirect(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(url.Values){
+		"two connections":     func(q url.Values) { q.Add("reconnect_org_connection_id", connID) },
+		"a control character": func(q url.Values) { q.Set("external_state", "a\r\nb") },
+	} {
+		var s starter
+		query := whole()
+		change(query)
+		location, err := url.Parse(s.visit(t, http.MethodGet, query).Header().Get("Location"))
+		if err != nil || location.Host != "app.example" || location.Query().Get("error") != "svc_invalid_request" || len(s.asked) != 0 {
+			t.Errorf("%s: got to %v (%v), asked %d times", name, location, err, len(s.asked))
+		}
 	}
 }
 
@@ -157,8 +174,6 @@ func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 		"encoded":                func(q url.Values) { q.Set("redirect_uri", url.QueryEscape(returnURI)) },
 		"a fragment":             func(q url.Values) { q.Set("redirect_uri", returnURI+"#") },
 		"two redirect URIs":      func(q url.Values) { q.Add("redirect_uri", otherURI) },
-		"two connections":        func(q url.Values) { q.Add("reconnect_org_connection_id", connID) },
-		"a control character":    func(q url.Values) { q.Set("external_state", "a\r\nb") },
 		"a script as connection": func(q url.Values) { q.Set("public_id", "<script>") },
 	} {
 		t.Run(name, func(t *testing.T) {

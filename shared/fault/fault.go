@@ -57,7 +57,7 @@ const (
 // InBrowser is the code as redirects, widgets and their events carry it: what is not ours to say there (spec section 7.3
 // lists what is) becomes the general failure. Codes of health systems pass.
 func (c Code) InBrowser() Code {
-	if c == CodeUnavailable {
+	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError
 	}
 	return c

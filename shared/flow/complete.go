@@ -49,6 +49,7 @@ type Completed struct {
 	Redirect      org.VerifiedRedirect
 	InWidget      bool // a widget waits for the result: the browser gets a page, and no redirect
 	Result        url.Values
+	ExternalID    string
 	ExternalState string
 }
 
@@ -61,7 +62,8 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		return Completed{}, err
 	}
 	done := Completed{
-		Redirect: org.RestoreRedirect(attempt.RedirectURI), InWidget: attempt.TokenHash != "", ExternalState: attempt.ExternalState,
+		Redirect: org.RestoreRedirect(attempt.RedirectURI), InWidget: attempt.TokenHash != "",
+		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
 	}
 	conn, err := c.settle(ctx, attempt, r)
 	if err != nil {

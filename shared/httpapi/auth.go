@@ -97,7 +97,8 @@ func publicID(r *http.Request) (string, error) {
 	return id, err
 }
 
-// admit takes one request from the caller's bucket, or, when the caller is not known, from that of its address.
+// admit takes one request from the caller's bucket, or, when the caller is not known, from that of its address. A caller who
+// comes too often is returned with the error.
 func admit(c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
 	switch {
 	case err == nil:

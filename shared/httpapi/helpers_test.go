@@ -21,6 +21,7 @@ const (
 	requestID = "11111111-1111-4111-8111-111111111111"
 	publicID  = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
 	goodKey   = "private_test_goodkey"
+	backURI   = "https://app.example.org/back?keep=1"
 )
 
 var errStoreDown = errors.New("store down at 10.0.0.7")
@@ -55,6 +56,7 @@ func (d directory) caller() org.Caller {
 	return org.Caller{
 		Tenant:       org.Tenant{Mode: org.Test, OrgID: "org-1"},
 		CredentialID: "0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a", AllowedOrigins: d.origins,
+		RedirectURIs: []string{backURI, "https://app.example.org/other"},
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 
 // Visit is what a page function knows of the browser that came.
 type Visit struct {
-	Caller  org.Caller // the organisation of public_id; zero on a Page
-	request *http.Request
+	Caller   org.Caller           // the organisation of public_id; zero on a Page
+	Redirect org.VerifiedRedirect // proven by redirect_uri; zero on a Page
+	request  *http.Request
 }
 
 // Cookie returns the value of the browser's cookie of that name, or "".
@@ -34,31 +35,44 @@ type Answer struct {
 	failure  error
 }
 
-// PublicPage makes an endpoint that a browser navigates to with ?public_id=. An error that f returns ends as an HTML
-// page and never as a redirect; use RedirectError once a redirect URI is proven. The page's status is 400 for
-// whatever the visitor's address got wrong, and 429, 500 or 503 otherwise.
+// PublicPage makes an endpoint that a browser navigates to with ?public_id= and redirect_uri. Until both are proven an error
+// ends as an HTML page and never as a redirect; its status is 400 for whatever the visitor's address got wrong, and 429, 500 or 503
+// otherwise. From then on every error goes back by redirect, whoever finds it: the rate limit, the binding of In, or f
+// (spec section 7.4, RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
-	return page(auth.caller, f)
-}
-
-// Page is PublicPage for addresses that name no organisation, such as the one where portals return. Its limit is per
-// client address.
-func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
-	return page(func(c *call) (org.Caller, error) { return org.Caller{}, limiter.take(c, "") }, f)
-}
-
-func page[In any](find func(*call) (org.Caller, error), f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(c *call) (reply, error) {
-		caller, err := find(c)
-		if err != nil {
+		caller, err := auth.caller(c) // of one who comes too often, the caller as well
+		redirect, unproven := redirectOf(c.request, caller)
+		if unproven != nil {
+			if err == nil {
+				err = unproven
+			}
 			return reply{}, err
 		}
-		in, err := bind.from(c.request)
+		var answer Answer
+		if err == nil {
+			visit := Visit{Caller: caller, Redirect: redirect, request: c.request}
+			answer, err = answerPage(c, bind, visit, f)
+		}
 		if err != nil {
+			answer = RedirectError(c.request.Context(), redirect, echoOf(c.request), err)
+		}
+		return answer.render(c)
+	}
+	return Endpoint{serve: serve, fail: failPage}
+}
+
+// Page makes an endpoint for addresses that name no organisation, such as the one where portals return. An error that f
+// returns is a page, as before the proof on a PublicPage; use RedirectError where a redirect was proven before. The limit
+// is per client address.
+func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
+	bind := newBinder[In]()
+	serve := func(c *call) (reply, error) {
+		if err := limiter.take(c, ""); err != nil {
 			return reply{}, err
 		}
-		answer, err := f(c.request.Context(), Visit{Caller: caller, request: c.request}, in)
+		answer, err := answerPage(c, bind, Visit{request: c.request}, f)
 		if err != nil {
 			return reply{}, err
 		}
@@ -67,15 +81,60 @@ func page[In any](find func(*call) (org.Caller, error), f func(context.Context, 
 	return Endpoint{serve: serve, fail: failPage}
 }
 
+func answerPage[In any](c *call, bind binder[In], visit Visit, f func(context.Context, Visit, In) (Answer, error)) (Answer, error) {
+	in, err := bind.from(c.request)
+	if err != nil {
+		return Answer{}, err
+	}
+	return f(c.request.Context(), visit, in)
+}
+
+// redirectOf proves the request's redirect_uri. Nobody's caller has none that could be proven.
+func redirectOf(r *http.Request, caller org.Caller) (org.VerifiedRedirect, error) {
+	query, err := parseQuery(r)
+	if err != nil {
+		return org.VerifiedRedirect{}, err
+	}
+	asked, err := single(query, "redirect_uri")
+	if err != nil {
+		return org.VerifiedRedirect{}, err
+	}
+	return org.MatchRedirect(caller.RedirectURIs, asked)
+}
+
 // Redirect sends the browser to location (302). The caller vouches for location: a portal's authorize URL, or a
 // VerifiedRedirect with its result.
 func Redirect(location string, cookies ...*http.Cookie) Answer {
 	return Answer{location: location, cookies: cookies}
 }
 
-// RedirectError sends an error to a proven redirect URI: error, error_description, request_id, and external_state
-// when there is one (spec sections 4.12 and 7.1). It also puts the error on the request's log line.
-func RedirectError(ctx context.Context, to org.VerifiedRedirect, externalState string, err error, cookies ...*http.Cookie) Answer {
+// Echo is what a caller of connect or reconnect gave to have it returned, on success and on failure (spec sections 4.1 and
+// 4.12). What is empty was not given.
+type Echo struct {
+	ExternalID    string
+	ExternalState string
+}
+
+// maxEcho bounds what is repeated before anybody has checked it. Nothing longer is taken by any endpoint.
+const maxEcho = 1024
+
+// echoOf reads what is to be returned from the query of a request that is refused. What is itself wrong is left out.
+func echoOf(r *http.Request) Echo {
+	query := r.URL.Query()
+	read := func(name string) string {
+		value, err := single(query, name)
+		if err != nil || len(value) > maxEcho {
+			return ""
+		}
+		return value
+	}
+	return Echo{ExternalID: read("external_id"), ExternalState: read("external_state")}
+}
+
+// RedirectError sends an error to a proven redirect URI: error, error_description, request_id (this request's, which is
+// what makes it unique per error), and the caller's own fields (spec sections 4.1, 4.12 and 7.1). It also puts the error on
+// the request's log line.
+func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err error, cookies ...*http.Cookie) Answer {
 	if to.URI() == "" {
 		return Answer{failure: err}
 	}
@@ -85,8 +144,10 @@ func RedirectError(ctx context.Context, to org.VerifiedRedirect, externalState s
 		"error_description": {f.description},
 		"request_id":        {logx.RequestID(ctx)},
 	}
-	if externalState != "" {
-		params.Set("external_state", externalState)
+	for name, value := range map[string]string{"external_id": echo.ExternalID, "external_state": echo.ExternalState} {
+		if value != "" {
+			params.Set(name, value)
+		}
 	}
 	return Redirect(to.With(params), cookies...)
 }
