@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 	"maps"
+	"strings"
 
 	"recordbridge/shared/fault"
 )
@@ -13,6 +14,7 @@ const (
 	causeIssuer        = "issuer_mismatch"
 	causeNoCode        = "no_code"
 	causePortal        = "portal_refused"
+	causeRedirect      = "redirect_refused"
 	causeExchange      = "token_exchange"
 	causeNoAnswer      = "no_answer"
 	causeUnproven      = "client_unproven"
@@ -23,6 +25,7 @@ const (
 	causeInternal      = "internal"
 	refusedDescription = "The patient portal refused the request."
 	brokenDescription  = "The sign-in at the patient portal could not be completed. Please try again."
+	misfitDescription  = "The patient portal does not accept how this application asks for the sign-in. That is for the application's support to mend."
 )
 
 // remedy is how a failed attempt is told: to the browser and the events as code and text, and to who looks after the
@@ -70,11 +73,11 @@ func answered() map[string]remedy {
 			"Compare the scope of the registration with the scopes that the health system has approved for the app.",
 		},
 		"invalid_request": {
-			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
+			fault.Upstream, fault.CodeTokenExchange, misfitDescription,
 			"Check that our callback address is registered at the health system exactly, and the platform's profile for aud and PKCE.",
 		},
 		"unsupported_response_type": {
-			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
+			fault.Upstream, fault.CodeTokenExchange, misfitDescription,
 			"Ask the health system to allow the response type code for the app.",
 		},
 		"server_error": {
@@ -85,9 +88,13 @@ func answered() map[string]remedy {
 			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
 			"The health system is overloaded or under maintenance. Let the patient try again later.",
 		},
+		causeRedirect: {
+			fault.Upstream, fault.CodeTokenExchange, misfitDescription,
+			"The portal does not know our callback address. Register it at the health system for this client, exactly as it is.",
+		},
 		causePortal: {
-			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
-			"The portal ended the sign-in with a code of its own. Let the patient try again; if it comes back, give support the request id.",
+			fault.Upstream, fault.CodeTokenExchange, "The patient portal ended the sign-in with an error of its own.",
+			"The portal's code is none of OAuth's. Let the patient try again once; if it comes back, give support the request id.",
 		},
 	}
 }
@@ -113,7 +120,7 @@ func unanswered() map[string]remedy {
 			"The health system's token endpoint did not answer in time. Let the patient try again in some minutes.",
 		},
 		causeUnproven: {
-			fault.Unavailable, fault.CodeTokenExchange, brokenDescription,
+			fault.Unavailable, fault.CodeTokenExchange, "This service could not prove to the patient portal who it is. That is for its support to mend.",
 			"Our client could not prove who it is, so the health system was not asked. Check the secret or signing key of the registration on our side.",
 		},
 		causeUnknown: {
@@ -158,6 +165,9 @@ func refused(code, otherwise string, because error) error {
 	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
 		"invalid_request", "unsupported_response_type", "server_error", "temporarily_unavailable":
 		return failed(code, because)
+	}
+	if strings.Contains(code, "redirect_uri") { // such as redirect_uri_mismatch: OAuth has no code for it
+		return failed(causeRedirect, because)
 	}
 	return failed(otherwise, because)
 }

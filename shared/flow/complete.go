@@ -70,7 +70,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		c.remember(ctx, attempt, r, err)
 		return done, err
 	}
-	done.Result = result(attempt, succeeded(conn))
+	done.Result = shortened(done.Redirect, result(attempt, succeeded(conn)))
 	return done, nil
 }
 

@@ -56,7 +56,7 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 		return err
 	}
 	now := c.Now()
-	event, err := connectionEvent(attempt, conn, now)
+	event, err := connectionEvent(attempt, conn, attempt.RequestID, now)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c Completer) remember(ctx context.Context, attempt Attempt, r Return, err 
 	default:
 		end.Connection = newConnection(attempt, c.NewID(), now)
 		end.Connection.Status, end.Connection.Generation = connection.Rejected, 1
-		event, eventErr = connectionEvent(attempt, end.Connection, now)
+		event, eventErr = connectionEvent(attempt, end.Connection, end.RequestID, now)
 	}
 	if eventErr == nil {
 		end.Events = []webhook.Event{event}
@@ -125,11 +125,12 @@ func (c Completer) nudge(ctx context.Context, events []webhook.Event) {
 }
 
 // connectionEvent tells of an authorisation, or of its refusal. Its number is the connection's generation, so that a
-// reconnect is a fact of its own (decisions section 6).
-func connectionEvent(attempt Attempt, conn connection.Connection, now time.Time) (webhook.Event, error) {
+// reconnect is a fact of its own. requestID is the one that the redirect of the same outcome carries: of an authorisation the
+// caller's, of a refusal that of the error (spec section 7.1: "unique per error").
+func connectionEvent(attempt Attempt, conn connection.Connection, requestID string, now time.Time) (webhook.Event, error) {
 	return webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now, webhook.ConnectionSuccess{
 		OrgConnectionID: conn.ID, EndpointID: conn.EndpointID, PortalID: conn.PortalID, BrandID: conn.BrandID,
-		ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: attempt.RequestID,
+		ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: requestID,
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState, Scope: conn.Scope,
 		ConsentExpiresAt: when(conn.ConsentExpiresAt),
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,6 +79,8 @@ func TestAnAttemptThatFailsIsToldWithItsCause(t *testing.T) {
 		"server_error":            returned("server_error"),
 		"temporarily_unavailable": returned("temporarily_unavailable"),
 		"portal_refused":          returned("<b>their own</b>"),
+		"redirect_refused":        returned("auth_invalid_redirect_uri"),
+		"invalid_request":         returned("invalid_request"),
 		"invalid_client":          answered(&flow.PortalError{Code: "invalid_client"}),
 		"invalid_grant":           answered(&flow.PortalError{Code: "invalid_grant"}),
 		"token_exchange":          answered(errors.New("an id_token of somebody else")),
@@ -106,6 +109,24 @@ func TestAnAttemptThatFailsIsToldWithItsCause(t *testing.T) {
 				t.Errorf("event (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestOnlyWhatMayPassIsToBeTriedAgain: a patient is not sent round and round what only a registration can mend.
+func TestOnlyWhatMayPassIsToBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[string]bool{
+		"server_error": true, "temporarily_unavailable": true,
+		"auth_invalid_redirect_uri": false, "redirect_uri_mismatch": false, "invalid_request": false, "unsupported_response_type": false,
+		"invalid_scope": false, "unauthorized_client": false, "their own": false,
+	} {
+		w := newWorld()
+		r := w.start(t, request(t)).back()
+		r.Error, r.Code = sent, secret.Text{}
+		_, err := w.completer(t).Complete(t.Context(), r)
+		if got := strings.Contains(fault.Of(err).Public, "try again"); got != want {
+			t.Errorf("%s: the browser is told %q", sent, fault.Of(err).Public)
+		}
 	}
 }
 

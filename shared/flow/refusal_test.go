@@ -60,7 +60,7 @@ func wantFailedAttempt(t *testing.T, w *world, r flow.Return, want fault.Code) {
 	done, err := w.completer(t).Complete(t.Context(), r)
 	wantFault(t, err, fault.Upstream, want)
 	wantNoConnection(t, w)
-	if done.Redirect.URI() != redirectURI || done.ExternalState != "visit-9" || done.Result != nil {
+	if done.Redirect.URI() != redirectURI || done.ExternalID != "patient-7" || done.ExternalState != "visit-9" || done.Result != nil {
 		t.Errorf("completed %+v", done)
 	}
 	if got := w.theConclusion(t); got.Error != string(want) || got.Attempt.RequestID != "request-1" {
@@ -95,7 +95,7 @@ func TestAPatientsRefusalLeavesARejectedConnection(t *testing.T) {
 		}
 		wantConnectionEvent(t, w, map[string]any{
 			"org_connection_id": want.ID, "endpoint_id": endpointID, "portal_id": portalID, "brand_id": brandID,
-			"connection_status": "rejected", "platform_type": "sandbox", "request_id": "request-1",
+			"connection_status": "rejected", "platform_type": "sandbox", "request_id": "return-1",
 			"external_id": "patient-7", "external_state": "visit-9",
 		})
 	})

@@ -75,6 +75,9 @@ func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
 
 // pin checks what is asked for, finds out how the portal is spoken to, and makes the attempt that keeps all of it.
 func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
+	if err := checkLengths(r); err != nil {
+		return Attempt{}, err
+	}
 	to, err := s.target(ctx, r)
 	if err != nil {
 		return Attempt{}, err

@@ -103,7 +103,7 @@ func connectionMembers() map[string]meaning {
 		},
 		"AuthorizationRevoked.connection_status":   {doc: "Always revoked.", rules: oneOf("revoked")},
 		"platform_type":                            {doc: "The kind of health record system; tefca in TEFCA mode."},
-		"request_id":                               {doc: "The request_id that the attempt was started with, or the one that it was given."},
+		"request_id":                               {doc: "The same as in the redirect: the request_id that the attempt was begun with, or the one that it was given; of a rejected connection that of the error."},
 		"external_id":                              {doc: "The caller's own id of the patient, as the attempt was started with."},
 		"external_state":                           {doc: "The caller's own id of the attempt, as it was started with."},
 		"ConnectionSuccess.external_id":            {doc: "The caller's own id of the patient; empty when the attempt was started without."},
