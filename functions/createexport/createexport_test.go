@@ -20,6 +20,7 @@ import (
 const (
 	known   = "c0000000-0000-4000-8000-00000000000a" // of organisation A in test mode
 	revoked = "c0000000-0000-4000-8000-00000000000b"
+	refused = "c0000000-0000-4000-8000-00000000000e"
 	broken  = "c0000000-0000-4000-8000-00000000000c"
 	busy    = "c0000000-0000-4000-8000-00000000000d"
 	pending = "0123456789abcdef0123456789abcdef"
@@ -41,6 +42,8 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, optio
 		return export.Task{ID: pending, Status: export.Pending}, nil
 	case id == revoked:
 		return export.Task{}, connection.Connection{Status: connection.Revoked}.Exportable()
+	case id == refused:
+		return export.Task{}, connection.Connection{Status: connection.Rejected}.Exportable()
 	case id == broken:
 		return export.Task{}, keyedtest.ErrTrouble
 	case id == busy:
@@ -84,6 +87,7 @@ func TestCreateExportAnswers(t *testing.T) {
 		"another organisation":  {User: keyedtest.PublicB, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
 		"the other mode":        {User: keyedtest.LiveA, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
 		"our own failure":       {Body: `{"org_connection_id":"` + broken + `"}`, Status: 500, Want: keyedtest.ServerError},
+		"rejected":              {Body: `{"org_connection_id":"` + refused + `"}`, Status: 409, Want: keyedtest.FailureBody("svc_connection_not_exportable", "The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.")},
 		"revoked":               {Body: `{"org_connection_id":"` + revoked + `"}`, Status: 409, Want: keyedtest.FailureBody("svc_connection_not_exportable", "The patient's authorisation is no longer valid. Ask the patient to reconnect.")},
 		"a race without a winner": {
 			Body: `{"org_connection_id":"` + busy + `"}`, Status: 503,

@@ -44,7 +44,7 @@ type Links interface {
 
 // Downloads signs addresses of files (blob.Downloads).
 type Downloads interface {
-	Address(ctx context.Context, key, fileName, contentType string, life time.Duration) (string, error)
+	Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error)
 }
 
 type request struct {
@@ -53,12 +53,18 @@ type request struct {
 	Token    string `query:"token"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint. GET and HEAD lead to different addresses, since S3's signatures are good for one method.
 func New(d Deps) http.Handler {
-	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.KeyOptional(d.Auth, d.get)})
+	methods := httpapi.Methods{}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		methods[method] = httpapi.KeyOptional(d.Auth, func(ctx context.Context, caller *org.Caller, in request) (httpapi.Found, error) {
+			return d.find(ctx, method, caller, in)
+		})
+	}
+	return d.API.Serve(Route, methods)
 }
 
-func (d Deps) get(ctx context.Context, caller *org.Caller, in request) (httpapi.Found, error) {
+func (d Deps) find(ctx context.Context, method string, caller *org.Caller, in request) (httpapi.Found, error) {
 	id, ok := ids.ParseTask(in.TaskID)
 	if !ok {
 		return httpapi.Found{}, export.Missing()
@@ -78,13 +84,17 @@ func (d Deps) get(ctx context.Context, caller *org.Caller, in request) (httpapi.
 	if err != nil {
 		return httpapi.Found{}, err
 	}
-	address, err := d.Downloads.Address(ctx, file.Key, file.Name, file.ContentType, addressLife)
+	address, err := d.Downloads.Address(ctx, method, file.Key, file.Name, file.ContentType, addressLife)
 	return httpapi.Found{Location: address}, err
 }
 
 func (d Deps) tenant(caller *org.Caller, taskID string, in request) (org.Tenant, error) {
 	if caller != nil {
 		return caller.Tenant, nil
+	}
+	if in.Token == "" {
+		return org.Tenant{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
+			"A download needs the whole link, with its token, or the public id and private key of its organisation.")
 	}
 	return d.Links.Tenant(in.Token, taskID, in.FileName, d.Now())
 }

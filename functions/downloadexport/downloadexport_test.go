@@ -53,11 +53,11 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 // downloads signs addresses so that a test can read what was signed.
 type downloads struct{}
 
-func (downloads) Address(_ context.Context, key, fileName, contentType string, life time.Duration) (string, error) {
+func (downloads) Address(_ context.Context, method, key, fileName, contentType string, life time.Duration) (string, error) {
 	if strings.Contains(key, unsigned) {
 		return "", keyedtest.ErrTrouble
 	}
-	return "https://files.example/?" + strings.Join([]string{key, fileName, contentType, life.String()}, "|"), nil
+	return "https://files.example/?" + strings.Join([]string{method, key, fileName, contentType, life.String()}, "|"), nil
 }
 
 func newLinks(t *testing.T) export.Links {
@@ -93,10 +93,10 @@ func newHandler(t *testing.T, now time.Time) http.Handler {
 	})
 }
 
-// found is the redirect to a task's file.
-func found(id string) map[string]string {
+// found is the redirect to a task's file, for GET or HEAD.
+func found(method, id string) map[string]string {
 	return map[string]string{
-		"Location":     "https://files.example/?key of " + id + "|" + id + ".jsonl|application/fhir+ndjson|10m0s",
+		"Location":     "https://files.example/?" + method + "|key of " + id + "|" + id + ".jsonl|application/fhir+ndjson|10m0s",
 		"Content-Type": "", "Referrer-Policy": "no-referrer",
 	}
 }
@@ -106,14 +106,16 @@ func TestADownloadNeedsATokenOrTheOwnersKey(t *testing.T) {
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
 	expired := keyedtest.FailureBody("svc_export_expired", "The files of this export have been deleted. Request a new export.")
 	invalid := keyedtest.FailureBody("svc_unauthorized_client", "The download link is not valid.")
+	needed := keyedtest.FailureBody("svc_unauthorized_client",
+		"A download needs the whole link, with its token, or the public id and private key of its organisation.")
 	token := strings.TrimPrefix(link(t, ready), path(ready, ready+".jsonl"))
 	for name, e := range map[string]keyedtest.Exchange{
-		"the link":                     {Path: link(t, ready), Status: 302, Header: found(ready)},
-		"the link, dashed":             {Path: path(dashed, ready+".jsonl") + token, Status: 302, Header: found(ready)},
-		"the key":                      {Path: path(ready, ready+".jsonl"), User: keyedtest.PublicA, Status: 302, Header: found(ready)},
-		"the key, dashed":              {Path: path(dashed, ready+".jsonl"), User: keyedtest.PublicA, Status: 302, Header: found(ready)},
-		"HEAD":                         {Method: http.MethodHead, Path: link(t, ready), Status: 302, Header: found(ready)},
-		"neither":                      {Path: path(ready, ready+".jsonl"), Status: 401, Want: invalid},
+		"the link":                     {Path: link(t, ready), Status: 302, Header: found("GET", ready)},
+		"the link, dashed":             {Path: path(dashed, ready+".jsonl") + token, Status: 302, Header: found("GET", ready)},
+		"the key":                      {Path: path(ready, ready+".jsonl"), User: keyedtest.PublicA, Status: 302, Header: found("GET", ready)},
+		"the key, dashed":              {Path: path(dashed, ready+".jsonl"), User: keyedtest.PublicA, Status: 302, Header: found("GET", ready)},
+		"HEAD":                         {Method: http.MethodHead, Path: link(t, ready), Status: 302, Header: found("HEAD", ready)},
+		"neither":                      {Path: path(ready, ready+".jsonl"), Status: 401, Want: needed},
 		"a false token":                {Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", Status: 401, Want: invalid},
 		"the token of another task":    {Path: path(old, old+".jsonl") + token, Status: 401, Want: invalid},
 		"the token of another file":    {Path: path(ready, "other.jsonl") + token, Status: 401, Want: invalid},

@@ -132,9 +132,6 @@ func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 			for _, query := range []string{
 				"redirect_uri=" + escaped,
 				"redirect_uri=%68ttp%3a%2f%2f127.0.0.1%3a4566%2f%5flocal%2freturn", // the same, encoded once
-				// The runner's gateway leaves these two out, as net/url does; one URI is registered, so none need be named.
-				"redirect_uri=" + escaped + ";redirect_uri=https%3A%2F%2Fevil.example%2F",
-				"redirect_uri=https%3A%2F%2Fevil.example%2F%zz",
 				"redirect_uri[]=https%3A%2F%2Fevil.example%2F",
 				"Redirect_URI=https%3A%2F%2Fevil.example%2F",
 				"redirect_uri=" + escaped + "&redirect_uri[]=https%3A%2F%2Fevil.example%2F",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -67,6 +68,7 @@ func (b Bucket) Delete(ctx context.Context, key string) error {
 // Presigner is the part of the S3 presign client that is used.
 type Presigner interface {
 	PresignGetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
+	PresignHeadObject(ctx context.Context, in *s3.HeadObjectInput, o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
 }
 
 // Downloads signs addresses of a bucket's objects.
@@ -75,13 +77,21 @@ type Downloads struct {
 	Name      string
 }
 
-// Address returns an address that downloads the object as fileName until life has passed.
-func (d Downloads) Address(ctx context.Context, key, fileName, contentType string, life time.Duration) (string, error) {
-	signed, err := d.Presigner.PresignGetObject(ctx, &s3.GetObjectInput{
-		Bucket: &d.Name, Key: &key, ResponseContentType: &contentType,
-		ResponseContentDisposition: aws.String(`attachment; filename="` + fileName + `"`),
-		ResponseCacheControl:       aws.String("no-store"),
-	}, s3.WithPresignExpires(life))
+// Address returns an address that downloads the object as fileName until life has passed. A signature is good for one method: GET,
+// or HEAD when that is asked for.
+func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error) {
+	attachment, noStore := aws.String(`attachment; filename="`+fileName+`"`), aws.String("no-store")
+	var signed *v4.PresignedHTTPRequest
+	var err error
+	if method == http.MethodHead {
+		signed, err = d.Presigner.PresignHeadObject(ctx, &s3.HeadObjectInput{
+			Bucket: &d.Name, Key: &key, ResponseContentType: &contentType, ResponseContentDisposition: attachment, ResponseCacheControl: noStore,
+		}, s3.WithPresignExpires(life))
+	} else {
+		signed, err = d.Presigner.PresignGetObject(ctx, &s3.GetObjectInput{
+			Bucket: &d.Name, Key: &key, ResponseContentType: &contentType, ResponseContentDisposition: attachment, ResponseCacheControl: noStore,
+		}, s3.WithPresignExpires(life))
+	}
 	if err != nil {
 		return "", fmt.Errorf("presign download: %w", err)
 	}

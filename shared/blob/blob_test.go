@@ -275,10 +275,10 @@ func TestADownloadAddressWorksUntilItExpires(t *testing.T) {
 		must(t, err)
 		must(t, out.Close(t.Context()))
 		downloads := blob.Downloads{Presigner: s3.NewPresignClient(w.client), Name: name}
-		address, err := downloads.Address(t.Context(), "test/a/file.ndjson", "export.ndjson", contentType, 10*time.Minute)
+		address, err := downloads.Address(t.Context(), http.MethodGet, "test/a/file.ndjson", "export.ndjson", contentType, 10*time.Minute)
 		must(t, err)
 
-		status, header, body := w.download(t, address)
+		status, header, body := w.download(t, http.MethodGet, address)
 		if status != http.StatusOK || body != `{"resourceType":"Patient"}` {
 			t.Errorf("download = %d %s", status, body)
 		}
@@ -292,23 +292,47 @@ func TestADownloadAddressWorksUntilItExpires(t *testing.T) {
 		other, err := url.Parse(address)
 		must(t, err)
 		other.Path = strings.Replace(other.Path, "/a/", "/b/", 1)
-		if got, _, _ := w.download(t, other.String()); got != http.StatusForbidden {
+		if got, _, _ := w.download(t, http.MethodGet, other.String()); got != http.StatusForbidden {
 			t.Errorf("the address of another object = %d, want 403", got)
 		}
 		<-time.After(10*time.Minute - time.Second)
-		if got, _, _ := w.download(t, address); got != http.StatusOK {
+		if got, _, _ := w.download(t, http.MethodGet, address); got != http.StatusOK {
 			t.Errorf("just before its end = %d, want 200", got)
 		}
 		<-time.After(2 * time.Second)
-		if got, _, _ := w.download(t, address); got != http.StatusForbidden {
+		if got, _, _ := w.download(t, http.MethodGet, address); got != http.StatusForbidden {
 			t.Errorf("after its end = %d, want 403", got)
 		}
 	})
 }
 
-func (w *world) download(t *testing.T, address string) (int, http.Header, string) {
+func TestAnAddressIsGoodForItsMethod(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	out := w.create(t, "key")
+	_, err := out.Write([]byte("text"))
+	must(t, err)
+	must(t, out.Close(t.Context()))
+	downloads := blob.Downloads{Presigner: s3.NewPresignClient(w.client), Name: name}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		address, err := downloads.Address(t.Context(), method, "key", "export.ndjson", contentType, time.Minute)
+		must(t, err)
+		for _, used := range []string{http.MethodGet, http.MethodHead} {
+			want := http.StatusForbidden
+			if used == method {
+				want = http.StatusOK
+			}
+			status, header, _ := w.download(t, used, address)
+			if status != want || status == http.StatusOK && (header.Get("Content-Type") != contentType || header.Get("Content-Length") != "4") {
+				t.Errorf("%s of an address for %s: %d %v, want %d", used, method, status, header, want)
+			}
+		}
+	}
+}
+
+func (w *world) download(t *testing.T, method, address string) (int, http.Header, string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	request, err := http.NewRequestWithContext(t.Context(), method, address, nil)
 	must(t, err)
 	response, err := w.cloud.Do(request)
 	must(t, err)

@@ -67,6 +67,10 @@ func (c Connection) Exportable() error {
 	if c.Status == Authorized {
 		return nil
 	}
+	if c.Status == Rejected {
+		return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
+			"The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.")
+	}
 	return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.")
 }

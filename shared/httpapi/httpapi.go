@@ -43,7 +43,8 @@ type Endpoint struct {
 // Elsewhere is a method of the route that another function answers: it is named among the allowed ones.
 func Elsewhere() Endpoint { return Endpoint{} }
 
-// Methods are the endpoints of one route by HTTP method. HEAD is answered by GET, OPTIONS by the route itself.
+// Methods are the endpoints of one route by HTTP method. HEAD is answered by GET, unless it has an endpoint of its own, OPTIONS by
+// the route itself.
 type Methods map[string]Endpoint
 
 // Serve returns the handler of a route: request id, panic guard, method dispatch, one log line. route is the pattern
@@ -97,11 +98,10 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer finds the endpoint of the method and runs it; a panic in it ends as an Internal error.
 func (s *resource) answer(c *call) (answer reply) {
-	method := c.request.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
+	endpoint, known := s.methods[c.request.Method]
+	if !known && c.request.Method == http.MethodHead {
+		endpoint, known = s.methods[http.MethodGet]
 	}
-	endpoint, known := s.methods[method]
 	if !known || endpoint.serve == nil {
 		return s.other(c)
 	}
@@ -128,7 +128,7 @@ func (s *resource) other(c *call) reply {
 		allowed = append(allowed, http.MethodHead)
 	}
 	slices.Sort(allowed)
-	allow := strings.Join(append(allowed, http.MethodOptions), ", ")
+	allow := strings.Join(append(slices.Compact(allowed), http.MethodOptions), ", ")
 	c.header.Set("Allow", allow)
 	finder := s.finder()
 	if c.request.Method == http.MethodOptions {

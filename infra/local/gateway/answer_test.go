@@ -167,6 +167,13 @@ func TestRequestsBeyondTheLimitsAreRefusedBeforeTheFunction(t *testing.T) {
 		r.Header.Set("Cookie", strings.Repeat("x", 10240))
 		wantEnvelope(t, serve(t, untouched(t)).ask(r), http.StatusBadRequest, "svc_invalid_request")
 	})
+	t.Run("a query that is malformed", func(t *testing.T) {
+		t.Parallel()
+		for _, query := range []string{"public_id=%zz", "a=1&redirect_uri=https%3A%2F%2Fapp.example;redirect_uri=x"} {
+			r := httptest.NewRequest(http.MethodGet, "/v1/bridge/org?"+query, http.NoBody)
+			wantEnvelope(t, serve(t, untouched(t)).ask(r), http.StatusBadRequest, "svc_invalid_request")
+		}
+	})
 	t.Run("a body that breaks off", func(t *testing.T) {
 		t.Parallel()
 		r := httptest.NewRequest(http.MethodPost, "/v1/bridge/fhir/ehi-export", brokenBody{})

@@ -145,11 +145,3 @@ func TestAPathThatLeadsUpwardsStaysWhatItIs(t *testing.T) {
 		t.Errorf("the path is %q, want %q", got, want)
 	}
 }
-
-func TestABrokenQueryDoesNotReachFurtherThanItself(t *testing.T) {
-	t.Parallel()
-	e := eventOf(t, serve(t, invoker(echo)), httptest.NewRequest(http.MethodGet, "/v1/bridge/org?a=%zz&b=1&c=1;d=2", http.NoBody))
-	if diff := cmp.Diff(map[string]string{"b": "1"}, e.QueryStringParameters); diff != "" {
-		t.Errorf("query (-want +got):\n%s", diff)
-	}
-}

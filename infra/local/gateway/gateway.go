@@ -13,6 +13,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -93,6 +94,11 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
 	if headerBytes(r.Header) > maxHeaderBytes {
 		// Which gateway response AWS takes for it is not documented; the general one fits.
+		g.refuse(w, x, "DEFAULT_4XX")
+		return
+	}
+	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
+		// Not documented either. A function would see the rest of the query and answer for what is missing from it.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
