@@ -26,7 +26,7 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 		if isRaced && g.Action == "s3:AbortMultipartUpload" { // of the errands with a large record
 			continue
 		}
-		t.Errorf("no errand uses this permission: %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource)
+		t.Errorf("no errand uses this permission: %s %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource, g.Rows)
 	}
 	stride := 23
 	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
@@ -83,7 +83,7 @@ func checkNeeded(t *testing.T, g iam.Grant, e errand) {
 			tb.Helper()
 			e.run(newStack(tb, o))
 		}) {
-			t.Errorf("%s succeeds without %s %s %s %s", e.name, g.Function, g.Sid, g.Action, g.Resource)
+			t.Errorf("%s succeeds without %s %s %s %s %s", e.name, g.Function, g.Sid, g.Action, g.Resource, g.Rows)
 		}
 	})
 }

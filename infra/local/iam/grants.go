@@ -1,18 +1,25 @@
 package iam
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"recordbridge/infra/local/template"
 )
 
-// Grant is one action on one resource of one statement of a function: the smallest piece that can be missing.
+// Grant is one action on one resource of one statement of a function, and on one kind of rows where the statement names
+// kinds: the smallest piece that can be missing.
 type Grant struct {
 	Function  string // logical id
 	Statement int    // index in the function's statements
 	Sid       string
 	Action    string // as the statement has it, perhaps with *
 	Resource  string
+	// Rows is the pattern of partition keys, as the statement has it under dynamodb:LeadingKeys; empty where it has none. The
+	// patterns of both modes are one grant, which has the spelling of test mode: what a function does in one mode, it does in
+	// the other.
+	Rows string
 }
 
 // Grants lists every grant of the functions, in the order of the template.
@@ -22,7 +29,9 @@ func Grants(functions []template.Function) []Grant {
 		for i, s := range f.Statements {
 			for _, action := range s.Actions {
 				for _, resource := range s.Resources {
-					all = append(all, Grant{Function: f.LogicalID, Statement: i, Sid: s.Sid, Action: action, Resource: resource})
+					for _, rows := range rowsOf(s) {
+						all = append(all, Grant{Function: f.LogicalID, Statement: i, Sid: s.Sid, Action: action, Resource: resource, Rows: rows})
+					}
 				}
 			}
 		}
@@ -30,8 +39,34 @@ func Grants(functions []template.Function) []Grant {
 	return all
 }
 
-// Without copies the functions and takes g out of them; the rest of its statement stays, in two statements when that
-// needs two. So a test can show that a grant is necessary.
+// rowsOf lists the kinds of rows that a statement names, one empty one where it names none.
+func rowsOf(s template.Statement) []string {
+	var all []string
+	for _, keys := range s.Condition {
+		for key, patterns := range keys {
+			for _, pattern := range patterns {
+				if rows := ofBothModes(pattern); strings.EqualFold(key, leadingKeys) && !slices.Contains(all, rows) {
+					all = append(all, rows)
+				}
+			}
+		}
+	}
+	if len(all) == 0 {
+		return []string{""}
+	}
+	return all
+}
+
+// ofBothModes writes a pattern of live mode's rows as that of test mode's.
+func ofBothModes(pattern string) string {
+	if rest, live := strings.CutPrefix(pattern, "live#"); live {
+		return "test#" + rest
+	}
+	return pattern
+}
+
+// Without copies the functions and takes g out of them; the rest of its statement stays, in as many statements as that
+// needs. So a test can show that a grant is necessary.
 func Without(functions []template.Function, g Grant) []template.Function {
 	kept := slices.Clone(functions)
 	for i := range kept {
@@ -40,12 +75,15 @@ func Without(functions []template.Function, g Grant) []template.Function {
 			continue
 		}
 		s := f.Statements[g.Statement]
-		otherResources, otherActions := s, s
+		otherResources, otherActions, otherRows := s, s, s
 		otherResources.Resources = without(s.Resources, g.Resource)
 		otherActions.Actions, otherActions.Resources = without(s.Actions, g.Action), []string{g.Resource}
-		rest := slices.DeleteFunc([]template.Statement{otherResources, otherActions}, func(s template.Statement) bool {
-			return len(s.Actions) == 0 || len(s.Resources) == 0
-		})
+		otherRows.Actions, otherRows.Resources = []string{g.Action}, []string{g.Resource}
+		rest := []template.Statement{otherResources, otherActions}
+		if otherRows.Condition = withoutRows(s.Condition, g.Rows); g.Rows != "" && rowsOf(otherRows)[0] != "" {
+			rest = append(rest, otherRows)
+		}
+		rest = slices.DeleteFunc(rest, func(s template.Statement) bool { return len(s.Actions) == 0 || len(s.Resources) == 0 })
 		f.Statements = slices.Concat(f.Statements[:g.Statement], rest, f.Statements[g.Statement+1:])
 	}
 	return kept
@@ -53,4 +91,18 @@ func Without(functions []template.Function, g Grant) []template.Function {
 
 func without(list []string, gone string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
+}
+
+// withoutRows copies a condition and takes a kind of rows, of both modes, out of it.
+func withoutRows(condition map[string]map[string][]string, rows string) map[string]map[string][]string {
+	kept := map[string]map[string][]string{}
+	for operator, keys := range condition {
+		kept[operator] = maps.Clone(keys)
+		for key, patterns := range keys {
+			if strings.EqualFold(key, leadingKeys) {
+				kept[operator][key] = slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return ofBothModes(p) == rows })
+			}
+		}
+	}
+	return kept
 }

@@ -137,7 +137,7 @@ func (a *Authority) decide(caller *role, needs []need) (need, bool) {
 			a.recordDenial(caller, n)
 			return n, false
 		}
-		used = append(used, g)
+		used = append(used, g...)
 	}
 	a.recordUses(used)
 	return need{}, true

@@ -231,28 +231,53 @@ func TestTheRecordShowsWhatWasUsedAndWhatWasNot(t *testing.T) {
 	}
 }
 
+// TestKindsOfRowsAreUsedOneByOne: a statement that names two kinds of rows is used for the one that a call touches.
+func TestKindsOfRowsAreUsedOneByOne(t *testing.T) {
+	t.Parallel()
+	cloud, authority := start(t, world(template.Statement{
+		Sid: "Rows", Actions: []string{"dynamodb:PutItem"}, Resources: []string{visitsARN},
+		Condition: map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"A#*", "test#*#B#*", "live#*#B#*", "live#*#C#*"}}},
+	}))
+	wantAllowed(t, cloud, put("visits", "live#1#B#2"))
+	grant := iam.Grant{Function: worker, Sid: "Rows", Action: "dynamodb:PutItem", Resource: visitsARN, Rows: "test#*#B#*"}
+	if diff := cmp.Diff([]iam.Use{{Grant: grant, Count: 1}}, authority.Uses()); diff != "" {
+		t.Errorf("uses (-want +got):\n%s", diff)
+	}
+	var unused []string
+	for _, g := range authority.Unused() {
+		unused = append(unused, g.Rows)
+	}
+	if diff := cmp.Diff([]string{"A#*", "test#*#C#*"}, unused); diff != "" {
+		t.Errorf("unused (-want +got):\n%s", diff)
+	}
+}
+
 func TestWithoutTakesOneGrantAndLeavesAllOthers(t *testing.T) {
 	t.Parallel()
 	declared := world(
 		allow("s3:GetObject", plainARN+"/*"),
 		template.Statement{Sid: "Square", Actions: []string{"dynamodb:PutItem", "dynamodb:GetItem"}, Resources: []string{visitsARN, notesARN}},
 		allow("ssm:GetParameter", paramARN),
+		template.Statement{
+			Sid: "Rows", Actions: []string{"dynamodb:PutItem", "dynamodb:DeleteItem"}, Resources: []string{visitsARN},
+			Condition: map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"A#*", "test#*#B#*", "live#*#B#*"}}},
+		},
 	)
-	type permission struct{ function, action, resource string }
+	type permission struct{ function, action, resource, rows string }
 	permissions := func(functions []template.Function) map[permission]bool {
 		all := map[permission]bool{}
 		for _, g := range iam.Grants(functions) {
-			all[permission{g.Function, g.Action, g.Resource}] = true
+			all[permission{g.Function, g.Action, g.Resource, g.Rows}] = true
 		}
 		return all
 	}
 	before := permissions(declared.Functions)
-	if len(before) != 6 {
-		t.Fatalf("got %d permissions, want 6", len(before))
+	if len(before) != 10 {
+		t.Fatalf("got %d permissions, want 10", len(before))
 	}
 	for _, gone := range iam.Grants(declared.Functions) {
 		want := permissions(declared.Functions)
-		delete(want, permission{gone.Function, gone.Action, gone.Resource})
+		delete(want, permission{gone.Function, gone.Action, gone.Resource, gone.Rows})
 		if diff := cmp.Diff(want, permissions(iam.Without(declared.Functions, gone))); diff != "" {
 			t.Errorf("without %v (-want +got):\n%s", gone, diff)
 		}
@@ -260,7 +285,7 @@ func TestWithoutTakesOneGrantAndLeavesAllOthers(t *testing.T) {
 	if diff := cmp.Diff(before, permissions(declared.Functions)); diff != "" {
 		t.Errorf("the original changed:\n%s", diff)
 	}
-	if got := iam.Without(declared.Functions, iam.Grant{Function: worker, Statement: 7}); len(iam.Grants(got)) != 6 {
+	if got := iam.Without(declared.Functions, iam.Grant{Function: worker, Statement: 7}); len(iam.Grants(got)) != 10 {
 		t.Error("a grant that does not exist took something away")
 	}
 }

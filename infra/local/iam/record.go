@@ -53,7 +53,7 @@ func (a *Authority) Denials() []Denial {
 func compareGrants(x, y Grant) int {
 	return cmp.Or(
 		cmp.Compare(x.Function, y.Function), cmp.Compare(x.Statement, y.Statement),
-		cmp.Compare(x.Action, y.Action), cmp.Compare(x.Resource, y.Resource),
+		cmp.Compare(x.Action, y.Action), cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Rows, y.Rows),
 	)
 }
 

@@ -58,13 +58,35 @@ func (s *statement) grants(n need) (action, resource string, ok bool) {
 	return s.Actions[i], s.Resources[j], true
 }
 
-// allow finds the first statement that grants n.
-func (r *role) allow(n need) (Grant, bool) {
+// allow finds the first statement that grants n, and what of it n uses: a grant for each kind of rows.
+func (r *role) allow(n need) ([]Grant, bool) {
 	for i := range r.statements {
 		s := &r.statements[i]
-		if action, resource, ok := s.grants(n); ok {
-			return Grant{Function: r.function, Statement: i, Sid: s.Sid, Action: action, Resource: resource}, true
+		action, resource, ok := s.grants(n)
+		if !ok {
+			continue
+		}
+		var used []Grant
+		for _, rows := range s.rows(n) {
+			used = append(used, Grant{Function: r.function, Statement: i, Sid: s.Sid, Action: action, Resource: resource, Rows: rows})
+		}
+		return used, true
+	}
+	return nil, false
+}
+
+// rows lists the kinds of rows of the statement that n touches, one empty one where the statement names none.
+func (s *statement) rows(n need) []string {
+	declared := rowsOf(s.Statement)
+	if declared[0] == "" {
+		return declared
+	}
+	var touched []string
+	for _, key := range n.keys[leadingKeys] {
+		i := slices.IndexFunc(declared, func(pattern string) bool { return matches(pattern, ofBothModes(key)) })
+		if i >= 0 && !slices.Contains(touched, declared[i]) {
+			touched = append(touched, declared[i])
 		}
 	}
-	return Grant{}, false
+	return touched
 }
