@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
@@ -14,6 +13,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/secret"
 )
 
 // Buckets keep one theoretical arrival time (TAT) per key and decide with GCRA. Take must be atomic per key. An
@@ -26,6 +26,7 @@ type Buckets interface {
 type Limiter struct {
 	Buckets Buckets
 	Limit   ratelimit.Limit
+	Hashing secret.Keyring // makes the names of buckets, in which callers' addresses cannot be guessed
 }
 
 // take takes one request from the bucket of (route class, caller, address). who is a credential's id, or empty for
@@ -50,10 +51,10 @@ func (l Limiter) take(c *call, who string) error {
 		After(verdict.RetryAfter)
 }
 
-// key is hashed: the store then holds no client address.
+// key is a keyed hash: the store then holds no client address, and nobody who has a copy of it can try all addresses.
 func (l Limiter) key(c *call, who string) string {
-	sum := sha256.Sum256([]byte(l.Limit.Name + "\x00" + who + "\x00" + clientNetwork(c.request.RemoteAddr)))
-	return hex.EncodeToString(sum[:16])
+	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" + clientNetwork(c.request.RemoteAddr)))
+	return hex.EncodeToString(mark.Sum[:16])
 }
 
 // clientNetwork is the client's address as the gateway saw it; headers such as X-Forwarded-For are not asked, since

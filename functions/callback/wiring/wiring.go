@@ -78,6 +78,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 		Limiter: httpapi.Limiter{
 			Buckets: attempts,
 			Limit:   ratelimit.Limit{Name: "callback", Quota: env.RequestsPerMinute, Window: time.Minute},
+			Hashing: hashing,
 		},
 		Flows: flow.Completer{
 			Store:       attempts,

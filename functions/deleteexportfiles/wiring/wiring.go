@@ -45,6 +45,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 		Limiter: httpapi.Limiter{
 			Buckets: store.Flow{DB: db, Table: env.FlowTable},
 			Limit:   ratelimit.Limit{Name: "keyed", Quota: env.RequestsPerMinute, Window: time.Minute},
+			Hashing: hashing,
 		},
 	}
 	return lambdarun.HTTP(p.Logger, deleteexportfiles.New(deleteexportfiles.Deps{ //nolint:contextcheck // a request brings its own context

@@ -50,6 +50,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 		Limiter: httpapi.Limiter{
 			Buckets: store.Flow{DB: db, Table: env.FlowTable},
 			Limit:   ratelimit.Limit{Name: "keyed", Quota: env.RequestsPerMinute, Window: time.Minute},
+			Hashing: hashing,
 		},
 	}
 	presigner := s3.NewPresignClient(s3.NewFromConfig(p.AWS))

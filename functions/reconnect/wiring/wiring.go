@@ -10,11 +10,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"recordbridge/functions/reconnect"
 	"recordbridge/shared/config"
 	"recordbridge/shared/config/awsparam"
+	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
@@ -37,10 +39,15 @@ type Environment struct {
 	BaseURLParameter     string         `env:"BASE_URL_PARAMETER,required"`
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
 	RequestsPerMinute    int            `env:"REQUESTS_PER_MINUTE,required"`
+	LimitSecret          string         `env:"LIMIT_SECRET,required"`
 }
 
 // Build makes the function. It reads secrets and parameters, once.
 func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HTTPHandler, error) {
+	hashing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.LimitSecret)
+	if err != nil {
+		return nil, err
+	}
 	db := dynamodb.NewFromConfig(p.AWS)
 	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
 	if err != nil {
@@ -59,6 +66,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 			Limiter: httpapi.Limiter{
 				Buckets: attempts,
 				Limit:   ratelimit.Limit{Name: "reconnect", Quota: env.RequestsPerMinute, Window: time.Minute},
+				Hashing: hashing,
 			},
 		},
 		Flows: flow.Starter{

@@ -1,0 +1,67 @@
+package e2e_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// TestAddressesCannotBeGuessedFromRateLimits: whoever has a copy of the table tries all addresses, under the names of all limits and
+// with all public ids. Without a key none of it gives a row's name.
+func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		own := s.seeded.Organisations[0]
+		classes := []string{"browser", "callback", "connect", "createattempt", "getattempt", "jwks", "keyed", "reconnect"}
+		for _, path := range []string{
+			"/bridge/org", "/bridge/callback", "/bridge/connect", "/bridge/connect?attempt=x", "/bridge/reconnect", "/bridge/attempts/x",
+			"/.well-known/jwks.json", "/bridge/events", "/bridge/org_connection/x", "/bridge/fhir/ehi-export/x", "/bridge/fhir/ehi-export/x/download/y",
+		} {
+			s.asOwner(http.MethodGet, withPublicID(path, own.PublicID), nil)
+		}
+		s.asOwner(http.MethodPost, withPublicID("/bridge/attempts", own.PublicID), map[string]string{})
+		s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": "x"})
+		s.asOwner(http.MethodDelete, "/bridge/org_connection/x", nil)
+		s.asOwner(http.MethodDelete, "/bridge/fhir/ehi-export/x/files", nil)
+
+		guesses := map[string]string{}
+		for _, class := range classes {
+			for _, who := range []string{"", strings.TrimPrefix(own.PublicID, "public_test_")} {
+				for _, prefix := range []string{"", "limit\x00"} {
+					text := []byte(prefix + class + "\x00" + who + "\x00127.0.0.1")
+					plain, unkeyed := sha256.Sum256(text), hmac.New(sha256.New, nil)
+					unkeyed.Write(text)
+					guesses[hex.EncodeToString(plain[:16])], guesses[hex.EncodeToString(unkeyed.Sum(nil)[:16])] = class, class
+				}
+			}
+		}
+		rows := 0
+		for _, item := range s.browse("test-FlowTable") {
+			var key struct{ S string }
+			must(t, json.Unmarshal(item["pk"], &key))
+			name, isLimit := strings.CutPrefix(key.S, "RL#")
+			if class, guessed := guesses[name]; guessed {
+				t.Errorf("the address of a row of %s can be guessed", class)
+			}
+			if isLimit {
+				rows++
+			}
+		}
+		if rows < len(classes) {
+			t.Errorf("only %d rows of %d limits were made", rows, len(classes))
+		}
+	})
+}
+
+func withPublicID(path, publicID string) string {
+	if strings.Contains(path, "?") {
+		return path + "&public_id=" + publicID
+	}
+	return path + "?public_id=" + publicID
+}
