@@ -71,12 +71,12 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
-	return depart(started), nil
+	return depart(visit, started), nil
 }
 
 // leave lets a browser go that was opened by our own page. A link that somebody else made, or a browser that does not say
 // where it comes from, could bind a person's sign-in to another's attempt (decisions section 8).
-func (d Deps) leave(ctx context.Context, _ httpapi.Visit, in prepared) (httpapi.Answer, error) {
+func (d Deps) leave(ctx context.Context, visit httpapi.Visit, in prepared) (httpapi.Answer, error) {
 	if in.Site != "same-origin" {
 		return httpapi.Answer{}, fault.BadRequest("This address works only from the page that made it, in a browser of 2023 or later. " +
 			"Return to the application and start there.")
@@ -85,13 +85,11 @@ func (d Deps) leave(ctx context.Context, _ httpapi.Visit, in prepared) (httpapi.
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
-	return depart(started), nil
+	return depart(visit, started), nil
 }
 
 // depart sends the browser to the portal, with the cookie that binds the attempt to it.
-func depart(started flow.Started) httpapi.Answer {
-	return httpapi.Redirect(started.URL, &http.Cookie{
-		Name: started.CookieName, Value: started.CookieValue.Reveal(), Path: "/", MaxAge: int(started.CookieAge.Seconds()),
-		Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	})
+func depart(visit httpapi.Visit, started flow.Started) httpapi.Answer {
+	cookies := httpapi.ExpiredCookies(flow.SurplusCookies(visit.Cookies())...)
+	return httpapi.Redirect(started.URL, append(cookies, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))...)
 }

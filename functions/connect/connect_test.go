@@ -249,6 +249,29 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 	}
 }
 
+// TestABrowserThatComesWithManyCookiesGivesTheOldestUp: in both ways to leave, and none of what is not an attempt's.
+func TestABrowserThatComesWithManyCookiesGivesTheOldestUp(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"?public_id=" + oneURI, "?attempt=start-1"} {
+		r := httptest.NewRequest(http.MethodGet, connect.Route+target, http.NoBody)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.AddCookie(&http.Cookie{Name: "session", Value: "x"})
+		for i := range 21 {
+			r.AddCookie(&http.Cookie{Name: "__Host-attempt-" + string(rune('a'+i)), Value: string(rune('a'+i)) + ".x"})
+		}
+		var s starter
+		var gone []string
+		for _, cookie := range s.send(t, httpapi.Limiter{}, r).Result().Cookies() {
+			if cookie.MaxAge < 0 && cookie.Value == "" && cookie.Path == "/" && cookie.Secure {
+				gone = append(gone, cookie.Name)
+			}
+		}
+		if diff := gocmp.Diff([]string{"__Host-attempt-a", "__Host-attempt-b"}, gone); diff != "" {
+			t.Errorf("%s: cookies that go (-want +got):\n%s", target, diff)
+		}
+	}
+}
+
 func TestAStartValueLeavesFromOurOwnPage(t *testing.T) {
 	t.Parallel()
 	var s starter

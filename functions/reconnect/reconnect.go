@@ -51,8 +51,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
-	return httpapi.Redirect(started.URL, &http.Cookie{
-		Name: started.CookieName, Value: started.CookieValue.Reveal(), Path: "/", MaxAge: int(started.CookieAge.Seconds()),
-		Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	}), nil
+	cookies := httpapi.ExpiredCookies(flow.SurplusCookies(visit.Cookies())...)
+	cookies = append(cookies, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))
+	return httpapi.Redirect(started.URL, cookies...), nil
 }

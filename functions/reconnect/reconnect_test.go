@@ -59,6 +59,11 @@ func (s *starter) Start(_ context.Context, r flow.Request) (flow.Started, error)
 
 func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest.ResponseRecorder {
 	t.Helper()
+	return s.send(t, httptest.NewRequest(method, reconnect.Route+"?"+query.Encode(), http.NoBody))
+}
+
+func (s *starter) send(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
 	handler := reconnect.New(reconnect.Deps{
 		API: httpapi.New(httpapi.Options{
 			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
@@ -66,7 +71,7 @@ func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest
 		Auth: httpapi.PublicAuth{Public: directory{}}, Flows: s,
 	})
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest(method, reconnect.Route+"?"+query.Encode(), http.NoBody))
+	handler.ServeHTTP(w, r)
 	return w
 }
 
@@ -99,6 +104,19 @@ func TestReconnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
 	same := gocmp.Comparer(func(a, b org.VerifiedRedirect) bool { return a == b })
 	if diff := gocmp.Diff(want, s.asked, same); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func TestABrowserThatComesWithManyCookiesGivesTheOldestUp(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodGet, reconnect.Route+"?"+whole().Encode(), http.NoBody)
+	for i := range 20 {
+		r.AddCookie(&http.Cookie{Name: "__Host-attempt-" + string(rune('a'+i)), Value: string(rune('a'+i)) + ".x"})
+	}
+	var s starter
+	got := s.send(t, r).Header().Values("Set-Cookie")
+	if len(got) != 2 || got[0] != "__Host-attempt-a=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax" || !strings.HasPrefix(got[1], "__Host-attempt-1=binding;") {
+		t.Errorf("cookies %q", got)
 	}
 }
 

@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // TestAddressesCannotBeGuessedFromRateLimits: whoever has a copy of the table tries all addresses, under the names of all limits and
@@ -64,4 +66,30 @@ func withPublicID(path, publicID string) string {
 		return path + "&public_id=" + publicID
 	}
 	return path + "?public_id=" + publicID
+}
+
+// TestAttemptsWithoutEndDoNotShutABrowserOut: a hundred attempts are begun and left lying. The two that are under way in the last two tabs
+// are completed, in whatever order.
+func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		b, address := s.browser(), s.connectURL()
+		var portals []string
+		for range 102 {
+			target, err := url.Parse(address)
+			must(t, err)
+			answer := b.get(target)
+			if answer.location() == nil || answer.location().Path != "/v1/sandbox/oauth/authorize" {
+				t.Fatalf("attempt %d: %d %s", len(portals), answer.status, answer.body)
+			}
+			portals = append(portals, answer.location().String())
+			<-time.After(time.Second)
+		}
+		for _, portal := range []string{portals[100], portals[101]} {
+			if _, last := b.open(portal, crashPersona, "approve"); last == nil || last.Query().Get("connection_status") != "authorized" {
+				t.Errorf("the attempt ended at %v", last)
+			}
+		}
+	})
 }

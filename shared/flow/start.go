@@ -137,10 +137,11 @@ func (s Starter) leave(ctx context.Context, attempt *Attempt) (State, Started, e
 	if err != nil {
 		return State{}, Started{}, err
 	}
-	cookie, err := s.random()
+	random, err := s.random()
 	if err != nil {
 		return State{}, Started{}, err
 	}
+	cookie := cookieValue(random, s.Now())
 	nonce := ""
 	if attempt.Nonce {
 		if nonce, err = s.random(); err != nil {
@@ -172,10 +173,6 @@ func (s Starter) random() (string, error) {
 	}
 	return base64.RawURLEncoding.EncodeToString(value), nil
 }
-
-// CookieName is the name of the cookie that binds a state value to its browser. Each attempt has its own, so that
-// two open tabs do not disturb each other.
-func CookieName(state string) string { return "__Host-attempt-" + hash(state)[:16] }
 
 // HashNonce is how an attempt keeps the nonce, whose value only the portal's id_token repeats.
 func HashNonce(nonce string) string { return hash(nonce) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
@@ -24,6 +25,32 @@ func (v Visit) Cookie(name string) string {
 		return ""
 	}
 	return cookie.Value
+}
+
+// Cookies returns the values of all of the browser's cookies by name.
+func (v Visit) Cookies() map[string]string {
+	all := map[string]string{}
+	for _, cookie := range v.request.Cookies() {
+		all[cookie.Name] = cookie.Value
+	}
+	return all
+}
+
+// HostCookie makes a cookie that only this origin's servers see, and that comes back when a page of others sends the browser here.
+// Its name begins with __Host-, so that no neighbouring host can set it (RFC 6265bis section 4.1.3.2).
+func HostCookie(name, value string, age time.Duration) *http.Cookie {
+	return &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()), Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}
+}
+
+// ExpiredCookies make a browser forget cookies of HostCookie.
+func ExpiredCookies(names ...string) []*http.Cookie {
+	all := make([]*http.Cookie, 0, len(names))
+	for _, name := range names {
+		all = append(all, HostCookie(name, "", -time.Second))
+	}
+	return all
 }
 
 // Answer is how a page function ends: Redirect, RedirectError or Document makes one.
