@@ -68,7 +68,7 @@ func withPublicID(path, publicID string) string {
 	return path + "?public_id=" + publicID
 }
 
-// TestAttemptsWithoutEndDoNotShutABrowserOut: a hundred attempts are begun and left lying. The two that are under way in the last two tabs
+// TestAttemptsWithoutEndDoNotShutABrowserOut: attempts are begun 140 times and left lying. The two that are under way in the last two tabs
 // are completed, in whatever order.
 func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
 	t.Parallel()
@@ -76,7 +76,7 @@ func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
 		s := newStack(t, options{})
 		b, address := s.browser(), s.connectURL()
 		var portals []string
-		for range 102 {
+		for range 142 {
 			target, err := url.Parse(address)
 			must(t, err)
 			answer := b.get(target)
@@ -86,7 +86,7 @@ func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
 			portals = append(portals, answer.location().String())
 			<-time.After(time.Second)
 		}
-		for _, portal := range []string{portals[100], portals[101]} {
+		for _, portal := range []string{portals[140], portals[141]} {
 			if _, last := b.open(portal, crashPersona, "approve"); last == nil || last.Query().Get("connection_status") != "authorized" {
 				t.Errorf("the attempt ended at %v", last)
 			}
