@@ -5,6 +5,8 @@
 //	aws cloudformation describe-stacks --stack-name recordbridge --query 'Stacks[0].Outputs' > outputs.json
 //	go run ./infra/ctl -outputs outputs.json organisation create -name "Alder Clinic App"
 //
+// The file that make run writes will do, too: -outputs .local/run.json.
+//
 // It prints JSON. Private keys and webhook secrets are printed once, when they are made.
 package main
 
@@ -19,8 +21,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
 	"recordbridge/infra/ctl/operator"
 	"recordbridge/shared/ids"
@@ -118,11 +118,7 @@ func run(ctx context.Context, args []string, input io.Reader, out io.Writer) err
 	if !ok {
 		return fmt.Errorf("there is no command %q\n%s", strings.Join(rest[:2], " "), usage)
 	}
-	stack, err := readOutputs(*outputs)
-	if err != nil {
-		return err
-	}
-	cfg, err := awsconfig.LoadDefaultConfig(ctx) // an operator signs in as people do: profiles, single sign-on
+	cfg, stack, err := configuration(ctx, *outputs)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/provision"
 	"recordbridge/infra/local/template"
 )
@@ -122,6 +123,28 @@ func doer(t *testing.T, outputs string) func(args ...string) map[string]any {
 			t.Fatalf("%v: %v", args, err)
 		}
 		return printed
+	}
+}
+
+// TestTheRunFileOfALocalStackIsEnough: it holds the names of the tables and the secret, so nothing else has to be set.
+func TestTheRunFileOfALocalStackIsEnough(t *testing.T) {
+	outputs := newStack(t)
+	address, secret := os.Getenv("AWS_ENDPOINT_URL"), os.Getenv("AWS_SECRET_ACCESS_KEY")
+	var names map[string]string
+	body, err := os.ReadFile(outputs)
+	if err != nil || json.Unmarshal(body, &names) != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "run.json")
+	if err := runfile.Write(file, runfile.Run{AWS: runfile.AWS{
+		EndpointURL: address, Region: "us-east-1", AccessKeyID: "operator", SecretAccessKey: secret, Outputs: names,
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "of another stack")
+	if id := doer(t, file)("organisation", "create", "-name", "Alder Clinic App")["id"]; id == "" {
+		t.Error("no organisation was made")
 	}
 }
 

@@ -24,7 +24,6 @@ import (
 	"recordbridge/infra/ctl/operator"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/runfile"
-	"recordbridge/infra/local/template"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 )
@@ -288,12 +287,11 @@ func TestAWebhookWorkerKilledAfterItsPostPostsTheSameAgain(t *testing.T) {
 // subscribe adds a webhook to the first organisation from outside, as the operator's command line does on any stack.
 func (r *runner) subscribe(url string) {
 	r.t.Helper()
-	loaded, err := template.Load("../../template.yaml", template.Options{BaseURL: "http://" + r.address, StackName: "local"})
-	must(r.t, err)
+	here := r.seeded.AWS
 	o, err := operator.Open(r.t.Context(), awssdk.Config{
-		Region: "us-east-1", BaseEndpoint: awssdk.String("http://" + r.address),
-		Credentials: credentials.NewStaticCredentialsProvider("operator", "local", ""),
-	}, loaded.Outputs, operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test"})
+		Region: here.Region, BaseEndpoint: &here.EndpointURL,
+		Credentials: credentials.NewStaticCredentialsProvider(here.AccessKeyID, here.SecretAccessKey, ""),
+	}, here.Outputs, operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test"})
 	must(r.t, err)
 	var shown struct {
 		Data struct {

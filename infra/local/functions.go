@@ -32,7 +32,8 @@ type functions interface {
 }
 
 // subprocesses runs the binaries below folder.
-func subprocesses(all []template.Function, folder, address string, output *lines, observer lambda.Observer) *lambda.Subprocesses {
+func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subprocesses {
+	all := s.template.Functions
 	list := make([]lambda.Function, len(all))
 	for i, f := range all {
 		list[i] = lambda.Function{
@@ -41,7 +42,8 @@ func subprocesses(all []template.Function, folder, address string, output *lines
 		}
 	}
 	return lambda.New(lambda.Options{
-		Address: address, Region: region, Account: account, Functions: list, Line: output.print, Observer: observer,
+		Address: address, ObjectsURL: s.objectsURL, SecretKey: s.run.AWS.SecretAccessKey, Region: region, Account: account,
+		Functions: list, Line: output.print, Observer: s.timeline,
 	})
 }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -18,7 +16,7 @@ import (
 	"recordbridge/shared/ids"
 )
 
-// handler serves everything on the one port.
+// handler serves everything on the one port, but for the addresses of files (objects).
 func (s *stack) handler() (http.Handler, error) {
 	page, err := s.console()
 	if err != nil {
@@ -33,9 +31,10 @@ func (s *stack) handler() (http.Handler, error) {
 		runtime = api
 	}
 	stage := "/" + s.template.API.Stage
-	return ourHostOnly(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	isAPI := func(path string) bool { return below(path, stage) }
+	return guard(isAPI, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch at := r.URL.Path; {
-		case below(at, stage): // before AWS: a signed request to the API is still one to the API
+		case isAPI(at): // before AWS: a signed request to the API is still one to the API
 			api.ServeHTTP(w, r)
 		case strings.HasPrefix(at, lambda.Prefix):
 			runtime.ServeHTTP(w, r)
@@ -53,6 +52,19 @@ func (s *stack) handler() (http.Handler, error) {
 	})), nil
 }
 
+// objects serves S3 on a port of its own, since download links lead there: an Authorization header that a client has sent with the
+// link must not travel on, as it does to the same host and port, and as it never does on AWS.
+func (s *stack) objects() http.Handler {
+	noAPI := func(string) bool { return false }
+	return guard(noAPI, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.cloud.HandlesObject(r) {
+			http.NotFound(w, r)
+			return
+		}
+		s.cloud.ServeHTTP(w, r)
+	}))
+}
+
 func (s *stack) console() (http.Handler, error) {
 	cfg := s.cloud.Config(consoleCaller)
 	return console.New(console.Options{
@@ -63,23 +75,6 @@ func (s *stack) console() (http.Handler, error) {
 
 // below tells whether path is root or lies under it.
 func below(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
-
-// ourHostOnly refuses requests that a browser sends here in the belief that this machine is somebody's web site (DNS
-// rebinding): such a page would count as our own origin.
-func ourHostOnly(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
-		}
-		if !isLoopback(host) {
-			w.WriteHeader(http.StatusMisdirectedRequest)
-			_, _ = io.WriteString(w, "This server answers to loopback addresses only.\n") // a client that went away needs no answer
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
 
 // gatewayInvoker gives the gateway the failures of functions in its own type.
 type gatewayInvoker struct{ functions functions }

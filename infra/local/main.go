@@ -60,6 +60,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		if started, err = seeded(ctx, s, o); err != nil {
 			return fmt.Errorf("seed: %w", err)
 		}
+		started.AWS = s.run.AWS
 	}
 	if err = runfile.Write(o.runFile, started); err != nil {
 		return err

@@ -24,6 +24,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/local/runfile"
 )
 
 // The test binary is the bootstrap of both functions of testdata/template.yaml.
@@ -109,6 +111,7 @@ type started struct {
 	*exec.Cmd
 
 	url string // without the stage
+	aws runfile.AWS
 }
 
 func start(t *testing.T, dir string, arguments ...string) started {
@@ -133,7 +136,7 @@ func start(t *testing.T, dir string, arguments ...string) started {
 			break
 		}
 	}
-	var run map[string]any
+	var run runfile.Run
 	content, err := os.ReadFile(filepath.Join(dir, ".local", "run.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -141,15 +144,14 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	if err := json.Unmarshal(content, &run); err != nil {
 		t.Fatal(err)
 	}
-	base, _ := run["base_url"].(string)
-	return started{command, strings.TrimSuffix(base, "/v1")}
+	return started{command, strings.TrimSuffix(run.BaseURL, "/v1"), run.AWS}
 }
 
 // send sends text to a queue of the embedded AWS.
 func (s started) send(t *testing.T, queue, text string) {
 	t.Helper()
 	client := sqs.New(sqs.Options{
-		Region: "us-east-1", BaseEndpoint: &s.url, Credentials: credentials.NewStaticCredentialsProvider("test", "local", ""),
+		Region: "us-east-1", BaseEndpoint: &s.url, Credentials: credentials.NewStaticCredentialsProvider("test", s.aws.SecretAccessKey, ""),
 	})
 	_, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{
 		QueueUrl: awssdk.String(s.url + "/000000000000/" + queue), MessageBody: &text,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -78,6 +79,15 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	}
 	o.build = !*noBuild && o.lambda == ""
 	return o, nil
+}
+
+// secretKey makes the secret of the embedded AWS: a new one with every start, so that no page and no other user of this machine can
+// sign. Functions that run elsewhere were given theirs before this start, so that one is known.
+func (o options) secretKey() string {
+	if o.lambda != "" {
+		return "local"
+	}
+	return rand.Text()
 }
 
 // templateParameters are the parameters that make the template's stack a local one; the command line comes last.

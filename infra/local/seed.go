@@ -64,7 +64,7 @@ func earlier(data, kept string) (runfile.Run, error) {
 }
 
 func (s *stack) plant(ctx context.Context) (runfile.Run, error) {
-	o, err := operator.Open(ctx, s.cloud.Config("operator"), s.template.Outputs,
+	o, err := operator.Open(ctx, s.cloud.Config(operatorCaller), s.template.Outputs,
 		operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "runner"})
 	if err != nil {
 		return runfile.Run{}, err

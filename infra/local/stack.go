@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -34,22 +35,25 @@ const (
 
 	// consoleCaller is the access key of the console, and so of the person in front of it.
 	consoleCaller = "console"
+	// operatorCaller is that of the operator's command line.
+	operatorCaller = "operator"
 )
 
 // stack is everything that runs.
 type stack struct {
-	log       *slog.Logger
-	url       string // http://<address>, of the embedded AWS
-	template  *template.Template
-	cloud     *aws.Cloud
-	functions functions
-	triggers  *triggers.Triggers
-	inbox     *inbox.Inbox
-	timeline  *timeline.Recorder
-	run       runfile.Run // before seeding
-	runFile   string
+	log        *slog.Logger
+	url        string // http://<address>, of the embedded AWS
+	objectsURL string // of S3 alone, on a port of its own
+	template   *template.Template
+	cloud      *aws.Cloud
+	functions  functions
+	triggers   *triggers.Triggers
+	inbox      *inbox.Inbox
+	timeline   *timeline.Recorder
+	run        runfile.Run // before seeding
+	runFile    string
 
-	server     *http.Server
+	servers    []*http.Server
 	stop       context.CancelFunc // of what goes on in the background
 	background sync.WaitGroup
 }
@@ -60,33 +64,44 @@ func start(ctx context.Context, o options, log *slog.Logger, output *lines) (*st
 	if err != nil {
 		return nil, err
 	}
+	objects, err := listenBeside(ctx, listener)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
 	address := listener.Addr().String()
 	s := &stack{
-		log: log, url: "http://" + address, inbox: inbox.New(inboxPath), timeline: timeline.New(time.Now), runFile: o.runFile,
+		log: log, url: "http://" + address, objectsURL: "http://" + objects.Addr().String(),
+		inbox: inbox.New(inboxPath), timeline: timeline.New(time.Now), runFile: o.runFile,
 	}
-	if err = s.prepare(ctx, o, address, output); err != nil {
-		s.close(ctx)
-		return nil, errors.Join(err, listener.Close())
+	var handler http.Handler
+	if err = s.prepare(ctx, o, address, output); err == nil {
+		handler, err = s.handler()
 	}
-	handler, err := s.handler()
 	if err != nil {
 		s.close(ctx)
-		return nil, errors.Join(err, listener.Close())
-	}
-	s.server = &http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		return nil, errors.Join(err, listener.Close(), objects.Close())
 	}
 	// The end of ctx asks for an orderly end; what runs must not break off by itself before that.
 	var background context.Context
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.background.Go(func() {
-		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.ErrorContext(background, "server ended", slog.Any("error", err))
-		}
-	})
+	s.serve(background, listener, handler)
+	s.serve(background, objects, s.objects())
 	s.background.Go(func() { s.triggers.Run(background) })
 	s.background.Go(func() { s.expire(background) })
 	return s, nil
+}
+
+// serve answers at a listener until the stack is closed.
+func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.Handler) {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	s.servers = append(s.servers, server)
+	s.background.Go(func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.log.ErrorContext(ctx, "server ended", slog.Any("error", err))
+		}
+	})
 }
 
 // prepare makes all that the handler needs.
@@ -99,6 +114,12 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 	if err != nil {
 		return err
 	}
+	s.run = runfile.Run{
+		BaseURL: s.url + "/" + s.template.API.Stage, ConsoleURL: s.url + "/_local", InboxURL: s.url + inboxPath,
+		AWS: runfile.AWS{
+			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: o.secretKey(), Outputs: s.template.Outputs,
+		},
+	}
 	if s.cloud, err = s.newCloud(o); err != nil {
 		return err
 	}
@@ -108,12 +129,9 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 	if o.lambda != "" {
 		s.functions = remoteFunctions{lambda.NewRemote(o.lambda), s.template.Functions, s.timeline}
 	} else {
-		s.functions = subprocesses(s.template.Functions, o.binaries, address, output, s.timeline)
+		s.functions = s.subprocesses(o.binaries, address, output)
 	}
 	s.triggers = newTriggers(s.template, s.cloud, s.functions, s.log)
-	s.run = runfile.Run{
-		BaseURL: s.url + "/" + s.template.API.Stage, ConsoleURL: s.url + "/_local", InboxURL: s.url + inboxPath,
-	}
 	return nil
 }
 
@@ -124,7 +142,10 @@ func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	configuration := aws.Options{URL: s.url, Dir: o.data, Middleware: []wire.Middleware{s.timeline.Middleware(), authority.Middleware()}}
+	configuration := aws.Options{
+		URL: s.url, Dir: o.data, SecretKey: s.run.AWS.SecretAccessKey,
+		Middleware: []wire.Middleware{s.timeline.Middleware(), authority.Middleware()},
+	}
 	if o.faults == nil {
 		return aws.New(configuration)
 	}
@@ -147,11 +168,11 @@ func (s *stack) close(ctx context.Context) {
 	if s.functions != nil {
 		s.functions.Close() // also ends the long polls of the functions, for which the server would wait
 	}
-	if s.server != nil {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-		defer cancel()
-		if err := s.server.Shutdown(limited); err != nil {
-			_ = s.server.Close() // who still waits for an answer does not get one
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	for _, server := range s.servers {
+		if err := server.Shutdown(limited); err != nil {
+			_ = server.Close() // who still waits for an answer does not get one
 		}
 	}
 	s.background.Wait()
@@ -185,6 +206,27 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return listener, nil
+}
+
+// listenBeside takes the port after another listener's, or any free one where that is taken or the other one was free, too.
+func listenBeside(ctx context.Context, other net.Listener) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(other.Addr().String())
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(number+1)))
+	if err != nil {
+		listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen for files: %w", err)
 	}
 	return listener, nil
 }

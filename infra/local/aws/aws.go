@@ -31,16 +31,18 @@ import (
 
 const (
 	// An IP address and no name: for it the SDKs put S3 buckets into the path by themselves.
-	defaultURL = "http://127.0.0.1:4566"
-	region     = "us-east-1"
-	// secretKey belongs to every access key: whoever holds it may call itself what it likes.
-	secretKey = "local"
+	defaultURL    = "http://127.0.0.1:4566"
+	region        = "us-east-1"
+	defaultSecret = "local"
 )
 
 // Options configure New. The zero value is an empty AWS in memory.
 type Options struct {
-	URL        string            // under which the cloud is reached; queue URLs start with it; "" is http://127.0.0.1:4566
-	Dir        string            // folder of the journal and of S3's objects; "" keeps everything in memory
+	URL string // under which the cloud is reached; queue URLs start with it; "" is http://127.0.0.1:4566
+	Dir string // folder of the journal and of S3's objects; "" keeps everything in memory
+	// SecretKey belongs to every access key: whoever holds it may call itself what it likes. "" is local, for tests: what listens at
+	// an address needs one that nobody knows.
+	SecretKey  string
 	Middleware []wire.Middleware // around every call; the first is outermost
 	// Skew is how far the cloud's clock, that of signatures and of the Date header, is ahead of that of a caller who
 	// signs; nil is not at all.
@@ -50,6 +52,7 @@ type Options struct {
 // Cloud is one AWS account in one region, us-east-1. Its methods may be called from many goroutines.
 type Cloud struct {
 	url        string
+	secretKey  string
 	skew       func(caller string) time.Duration
 	signatures *sigv4.Verifier
 	journal    *journal.Log // nil in memory
@@ -79,9 +82,10 @@ func New(o Options) (*Cloud, error) {
 // build makes a Cloud that has not looked at its journal yet.
 func build(o Options) (*Cloud, error) {
 	c := &Cloud{
-		url: cmp.Or(o.URL, defaultURL), skew: o.Skew, signatures: sigv4.New(region, secretOf),
+		url: cmp.Or(o.URL, defaultURL), secretKey: cmp.Or(o.SecretKey, defaultSecret), skew: o.Skew,
 		services: map[string]wire.Service{}, handlers: map[string]wire.Handler{},
 	}
+	c.signatures = sigv4.New(region, c.secretOf)
 	var log wire.Journal = wire.Discard{}
 	objects := ""
 	if o.Dir != "" {
@@ -131,7 +135,7 @@ func (c *Cloud) SQS() *sqs.Server { return c.sqs }
 func (c *Cloud) Config(caller string) awssdk.Config {
 	return awssdk.Config{
 		Region:                     region,
-		Credentials:                credentials.NewStaticCredentialsProvider(caller, secretKey, ""),
+		Credentials:                credentials.NewStaticCredentialsProvider(caller, c.secretKey, ""),
 		HTTPClient:                 c,
 		BaseEndpoint:               &c.url,
 		RequestChecksumCalculation: awssdk.RequestChecksumCalculationWhenSupported,

@@ -24,6 +24,12 @@ func (c *Cloud) Handles(r *http.Request) bool {
 	return ok
 }
 
+// HandlesObject reports whether r is a call to S3.
+func (c *Cloud) HandlesObject(r *http.Request) bool {
+	id, ok := identify(r)
+	return ok && id.service == c.s3.Name()
+}
+
 // ServeHTTP identifies the call, verifies its signature and lets its service answer, inside the middleware.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, ok := identify(r)
@@ -60,9 +66,9 @@ func (c *Cloud) clock(caller string) time.Time {
 }
 
 // secretOf knows every access key that could be one.
-func secretOf(accessKey string) (string, bool) {
+func (c *Cloud) secretOf(accessKey string) (string, bool) {
 	strange := strings.ContainsFunc(accessKey, func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
 	})
-	return secretKey, !strange && len(accessKey) <= maxAccessKey
+	return c.secretKey, !strange && len(accessKey) <= maxAccessKey
 }

@@ -26,8 +26,9 @@ func (s *Subprocesses) environment(f Function, instance string) []string {
 	maps.Copy(all, map[string]string{
 		// Decides where the AWS calls go, see docs/architecture.md; the key names the caller to the embedded AWS.
 		"AWS_ENDPOINT_URL":      "http://" + s.options.Address,
+		"AWS_ENDPOINT_URL_S3":   s.options.ObjectsURL,
 		"AWS_ACCESS_KEY_ID":     f.ID,
-		"AWS_SECRET_ACCESS_KEY": "local",
+		"AWS_SECRET_ACCESS_KEY": s.options.SecretKey,
 		// Whatever this machine has configured for real AWS accounts stays out.
 		"AWS_CONFIG_FILE":             os.DevNull,
 		"AWS_SHARED_CREDENTIALS_FILE": os.DevNull,

@@ -50,10 +50,12 @@ type Function struct {
 // Options of New.
 type Options struct {
 	// Address is the host:port at which the Subprocesses are served, and the embedded AWS with them.
-	Address   string
-	Region    string
-	Account   string
-	Functions []Function
+	Address    string
+	ObjectsURL string // of the embedded S3
+	SecretKey  string // of the embedded AWS, for every access key
+	Region     string
+	Account    string
+	Functions  []Function
 	// Line receives every line that a function writes to stdout or stderr. It is called by many goroutines.
 	Line func(function, line string)
 	// Observer is told how invocations go; nil is nobody.

@@ -161,7 +161,8 @@ func start(t *testing.T, change ...func(*lambda.Function)) *lambda.Subprocesses 
 	}
 	server := httptest.NewUnstartedServer(nil)
 	functions := lambda.New(lambda.Options{
-		Address: server.Listener.Addr().String(), Region: "us-east-1", Account: "000000000000",
+		Address: server.Listener.Addr().String(), ObjectsURL: "http://127.0.0.1:4567", SecretKey: "of this run",
+		Region: "us-east-1", Account: "000000000000",
 		Functions: []lambda.Function{function},
 		Line:      func(_, line string) { fmt.Fprintln(t.Output(), line) },
 	})

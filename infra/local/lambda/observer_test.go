@@ -65,7 +65,7 @@ func observed(t *testing.T, role string, serve http.HandlerFunc) (*lambda.Subpro
 	told := &notes{}
 	server := httptest.NewUnstartedServer(nil)
 	functions := lambda.New(lambda.Options{
-		Address: server.Listener.Addr().String(), Region: "us-east-1", Account: "000000000000", Observer: told,
+		Address: server.Listener.Addr().String(), SecretKey: "local", Region: "us-east-1", Account: "000000000000", Observer: told,
 		Functions: []lambda.Function{{
 			ID: "EchoFunction", Name: "local-EchoFunction", Bootstrap: executable, Timeout: time.Minute,
 			Environment: map[string]string{roleVariable: role},

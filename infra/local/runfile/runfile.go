@@ -16,8 +16,18 @@ type Run struct {
 	BaseURL       string         `json:"base_url"`
 	ConsoleURL    string         `json:"console_url"`
 	InboxURL      string         `json:"inbox_url"` // GET lists the webhooks that were received
+	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
 	Organisations []Organisation `json:"organisations"` // one entry per credential
+}
+
+// AWS is how the operator's programs reach the embedded AWS and find the stack there. The secret is new with every start.
+type AWS struct {
+	EndpointURL     string            `json:"endpoint_url"`
+	Region          string            `json:"region"`
+	AccessKeyID     string            `json:"access_key_id"`
+	SecretAccessKey string            `json:"secret_access_key"`
+	Outputs         map[string]string `json:"outputs"` // of the stack, as CloudFormation gives them
 }
 
 // Sandbox is the synthetic EHR.

@@ -14,6 +14,10 @@ func TestTheFileHasTheAgreedShapeAndIsForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
 	full := runfile.Run{
 		BaseURL: "http://127.0.0.1:4566/v1", ConsoleURL: "http://127.0.0.1:4566/_local", InboxURL: "http://127.0.0.1:4566/_local/inbox",
+		AWS: runfile.AWS{
+			EndpointURL: "http://127.0.0.1:4566", Region: "us-east-1", AccessKeyID: "operator", SecretAccessKey: "secret",
+			Outputs: map[string]string{"WorkTable": "local-WorkTable"},
+		},
 		Sandbox: runfile.Sandbox{
 			FHIRBaseURL: "http://127.0.0.1:4566/v1/sandbox/fhir", EndpointID: "e-1", BrandID: "b-1", PortalID: "p-1",
 			Personas: []runfile.Persona{{ID: "alder", PatientID: "pat-1", Resources: 8}},
