@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"net/url"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -238,7 +239,47 @@ func TestARunnerKilledWithDataGoesOn(t *testing.T) {
 	r.collecting(r.begin())
 	r.end(syscall.SIGKILL)
 	r.start()
-	r.checkTotal(r.recover())
+	done := r.recover()
+	r.checkTotal(done)
+	r.checkDownload(done)
+}
+
+// checkDownload: the file can be fetched, and asked about, by a client that sends the key along and takes it to no other host and
+// port, such as curl -L -u. A client that does take it on is refused as by S3, which accepts one proof.
+func (r *runner) checkDownload(d inbox.Delivery) {
+	r.t.Helper()
+	var e struct {
+		Data struct {
+			Links []struct{ URL string } `json:"download_links"`
+		}
+	}
+	must(r.t, json.Unmarshal([]byte(d.Body), &e))
+	own := r.seeded.Organisations[0]
+	ask := func(method, address string, withKey bool) *http.Response {
+		request, err := http.NewRequestWithContext(r.t.Context(), method, address, nil)
+		must(r.t, err)
+		if withKey {
+			request.SetBasicAuth(own.PublicID, own.PrivateKey)
+		}
+		response, err := r.do(request)
+		must(r.t, err)
+		_ = response.Body.Close()
+		return response
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		link, err := url.Parse(e.Data.Links[0].URL)
+		must(r.t, err)
+		file, err := ask(method, link.String(), true).Location()
+		must(r.t, err)
+		if file.Host == link.Host {
+			r.t.Errorf("%s leads from %s to the same host and port", method, link.Host)
+		}
+		for withKey, want := range map[bool]int{false: http.StatusOK, true: http.StatusBadRequest} {
+			if got := ask(method, file.String(), withKey).StatusCode; got != want {
+				r.t.Errorf("%s of the file, with the key as well %v: %d, want %d", method, withKey, got, want)
+			}
+		}
+	}
 }
 
 func TestAWebhookWorkerKilledAfterItsPostPostsTheSameAgain(t *testing.T) {

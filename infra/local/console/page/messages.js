@@ -47,7 +47,7 @@ export function mail() {
     async refresh(_, signal) {
       const { mails } = await get(["mail"], {}, signal);
       sync(list.body, mails, (m) => m.id, mailRow);
-      one(foot, { empty: mails.length === 0 }, (f) => (f.empty ? nothing("None yet.") : el("p")));
+      one(foot, { empty: mails.length === 0 }, (f) => (f.empty ? nothing("None yet. Organisations with addresses are told here about new credentials, and about webhooks that are new or fail.") : el("p")));
     },
   };
 }
