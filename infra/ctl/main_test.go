@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"recordbridge/infra/local/aws"
-	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/template"
 )
 

@@ -75,8 +75,9 @@ func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		b, address := s.browser(), s.connectURL()
-		var portals []string
-		for range 142 {
+		const attempts = 142
+		portals := make([]string, 0, attempts)
+		for range attempts {
 			target, err := url.Parse(address)
 			must(t, err)
 			answer := b.get(target)
@@ -86,7 +87,7 @@ func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
 			portals = append(portals, answer.location().String())
 			<-time.After(time.Second)
 		}
-		for _, portal := range []string{portals[140], portals[141]} {
+		for _, portal := range []string{portals[attempts-2], portals[attempts-1]} {
 			if _, last := b.open(portal, crashPersona, "approve"); last == nil || last.Query().Get("connection_status") != "authorized" {
 				t.Errorf("the attempt ended at %v", last)
 			}

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
-	"net/url"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -255,7 +255,7 @@ func (r *runner) checkDownload(d inbox.Delivery) {
 	}
 	must(r.t, json.Unmarshal([]byte(d.Body), &e))
 	own := r.seeded.Organisations[0]
-	ask := func(method, address string, withKey bool) *http.Response {
+	ask := func(method, address string, withKey bool) (status int, location string) {
 		request, err := http.NewRequestWithContext(r.t.Context(), method, address, nil)
 		must(r.t, err)
 		if withKey {
@@ -263,19 +263,20 @@ func (r *runner) checkDownload(d inbox.Delivery) {
 		}
 		response, err := r.do(request)
 		must(r.t, err)
-		_ = response.Body.Close()
-		return response
+		must(r.t, response.Body.Close())
+		return response.StatusCode, response.Header.Get("Location")
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		link, err := url.Parse(e.Data.Links[0].URL)
 		must(r.t, err)
-		file, err := ask(method, link.String(), true).Location()
+		_, location := ask(method, link.String(), true)
+		file, err := url.Parse(location)
 		must(r.t, err)
 		if file.Host == link.Host {
 			r.t.Errorf("%s leads from %s to the same host and port", method, link.Host)
 		}
 		for withKey, want := range map[bool]int{false: http.StatusOK, true: http.StatusBadRequest} {
-			if got := ask(method, file.String(), withKey).StatusCode; got != want {
+			if got, _ := ask(method, location, withKey); got != want {
 				r.t.Errorf("%s of the file, with the key as well %v: %d, want %d", method, withKey, got, want)
 			}
 		}

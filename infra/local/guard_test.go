@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -33,9 +34,7 @@ type sender struct{ header http.Header }
 
 // Do implements the SDK's HTTPClient.
 func (s sender) Do(r *http.Request) (*http.Response, error) {
-	for name, values := range s.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, s.header)
 	if host := s.header.Get("Host"); host != "" {
 		r.Host = host
 	}

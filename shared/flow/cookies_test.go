@@ -16,8 +16,9 @@ func TestABrowserHasABoundedNumberOfAttemptsUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, held := newWorld(), map[string]string{"session": "of somebody else", "__Host-other": "x"}
-		var begun []string
-		for range 140 {
+		const attempts = 140
+		begun := make([]string, 0, attempts)
+		for range attempts {
 			for _, name := range flow.SurplusCookies(held) {
 				delete(held, name)
 			}

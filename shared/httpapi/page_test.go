@@ -130,16 +130,22 @@ func TestErrorsGoToAProvenRedirect(t *testing.T) {
 		id, state         string
 	}{
 		"ours": {
-			given, httpapi.Limiter{}, fault.New(fault.Upstream, fault.CodeTokenExchange, "The portal did not give a token."),
+			given,
+			httpapi.Limiter{},
+			fault.New(fault.Upstream, fault.CodeTokenExchange, "The portal did not give a token."),
 			"svc_token_exchange", "The portal did not give a token.", "p 7", "s 1",
 		},
 		"a portal's code": {
-			given, httpapi.Limiter{}, fault.New(fault.Upstream, "invalid_scope", "The portal refused the scope."),
+			given,
+			httpapi.Limiter{},
+			fault.New(fault.Upstream, "invalid_scope", "The portal refused the scope."),
 			"invalid_scope", "The portal refused the scope.", "p 7", "s 1",
 		},
 		"internal": {given, httpapi.Limiter{}, errors.New("SENTINEL"), "svc_server_error", generic, "p 7", "s 1"},
 		"smuggling": {
-			given, httpapi.Limiter{}, fault.BadRequest("a\r\nLocation: https://evil.example.net/\r\n" + strings.Repeat("x", 300)),
+			given,
+			httpapi.Limiter{},
+			fault.BadRequest("a\r\nLocation: https://evil.example.net/\r\n" + strings.Repeat("x", 300)),
 			"svc_invalid_request", "a Location: https://evil.example.net/ " + strings.Repeat("x", 162), "p 7", "s 1",
 		},
 		"nothing to return": {proven, httpapi.Limiter{}, fault.BadRequest("No."), "svc_invalid_request", "No.", "", ""},
@@ -153,11 +159,15 @@ func TestErrorsGoToAProvenRedirect(t *testing.T) {
 			given + "&external_state=b", httpapi.Limiter{}, nil, "svc_invalid_request", "external_state must be sent only once.", "p 7", "",
 		},
 		"a control character": {
-			given + "&endpoint_id=a%0d%0ab", httpapi.Limiter{}, nil,
+			given + "&endpoint_id=a%0d%0ab",
+			httpapi.Limiter{},
+			nil,
 			"svc_invalid_request", "endpoint_id must be text without control characters.", "p 7", "s 1",
 		},
 		"one in the state": {
-			proven + "&external_id=p+7&external_state=a%0d%0ab", httpapi.Limiter{}, nil,
+			proven + "&external_id=p+7&external_state=a%0d%0ab",
+			httpapi.Limiter{},
+			nil,
 			"svc_invalid_request", "external_state must be text without control characters.", "p 7", "",
 		},
 		"too long to return": {

@@ -66,8 +66,9 @@ func (r *role) allow(n need) ([]Grant, bool) {
 		if !ok {
 			continue
 		}
-		var used []Grant
-		for _, rows := range s.rows(n) {
+		touched := s.rows(n)
+		used := make([]Grant, 0, len(touched))
+		for _, rows := range touched {
 			used = append(used, Grant{Function: r.function, Statement: i, Sid: s.Sid, Action: action, Resource: resource, Rows: rows})
 		}
 		return used, true
