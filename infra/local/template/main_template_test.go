@@ -136,9 +136,16 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 				Condition: leading("test#????????-????-????-????-????????????", "live#????????-????-????-????-????????????"),
 			},
 			{
-				Sid: "Work", Actions: []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"},
-				Resources: []string{tables + "WorkTable"},
+				Sid: "Work", Actions: []string{"dynamodb:UpdateItem"}, Resources: []string{tables + "WorkTable"},
 				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*", "test#*#DELIV#*", "live#*#DELIV#*", "test#*#NOTICE#*", "live#*#NOTICE#*"),
+			},
+			{
+				Sid: "Event", Actions: []string{"dynamodb:GetItem"}, Resources: []string{tables + "WorkTable"},
+				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*"),
+			},
+			{
+				Sid: "NewDelivery", Actions: []string{"dynamodb:PutItem"}, Resources: []string{tables + "WorkTable"},
+				Condition: leading("test#*#DELIV#*", "live#*#DELIV#*", "test#*#NOTICE#*", "live#*#NOTICE#*"),
 			},
 			{
 				Sid: "OpenWebhookSecret", Actions: []string{"kms:Decrypt"},
