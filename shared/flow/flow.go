@@ -206,7 +206,10 @@ type Manners struct {
 	// NoChallenge says that the platform refuses a PKCE challenge; then none is sent, and no verifier.
 	NoChallenge bool
 	// Extra names the fields of the token answer that the platform needs on later calls.
-	Extra    []string
+	Extra []string
+	// RawBasic says that client id and secret stand in HTTP Basic as they are, against RFC 6749 section 2.3.1.
+	RawBasic bool
+	Known    []string // origins of this discovery that the platform's profile knows to be right
 	Upstream Upstream
 }
 
