@@ -1,0 +1,153 @@
+package e2e_test
+
+import (
+	"net/url"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/functions/sandboxehr"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// hostility is what the hostile portal says of itself, beside what it said when it was made.
+type hostility struct {
+	name   string
+	says   map[string]any
+	pinned bool // the operator has seen the portal while it behaved
+}
+
+func hostilities() []hostility {
+	var all []hostility
+	for _, pinned := range []bool{true, false} {
+		suffix := map[bool]string{true: ", pinned", false: ", never pinned"}[pinned]
+		for name, says := range map[string]map[string]any{
+			"no issuer":             {},
+			"the other's issuer":    {"issuer": honestIssuer, "authorization_response_iss_parameter_supported": true},
+			"the other's sign-in":   {"authorization_endpoint": honestIssuer + "/oauth/authorize"},
+			"the other's token URL": {"issuer": honestIssuer, "token_endpoint": honestIssuer + "/oauth/token"},
+			"our own origin":        {"authorization_endpoint": baseURL + "/bridge/connect?attempt=theirs"},
+		} {
+			all = append(all, hostility{name + suffix, says, pinned})
+		}
+	}
+	return all
+}
+
+// hostileAs is the stack with a portal that has turned hostile. The client is the same at both hospitals, or the registrations
+// are two.
+func hostileAs(t *testing.T, h hostility) *mixup {
+	t.Helper()
+	m := newMixup(t)
+	pins := catalog.Pins{}
+	if h.pinned {
+		pins = catalog.PinsOf(catalog.Addresses{Authorization: hostileHost + "/authorize", Token: hostileHost + "/token"})
+	}
+	m.enroll(m.hostile, hostileBase, pins, catalog.Registration{ClientID: sandboxehr.DefaultClientID})
+	m.enroll(m.honest, honestBase, catalog.Pins{}, catalog.Registration{ClientID: sandboxehr.DefaultClientID})
+	for name, value := range h.says {
+		m.discovery[name] = value
+	}
+	return m
+}
+
+// TestAHostilePortalGetsNoCodeOfAnother: the victim opens the hostile portal and sees the honest one's sign-in.
+func TestAHostilePortalGetsNoCodeOfAnother(t *testing.T) {
+	t.Parallel()
+	for _, h := range hostilities() {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := hostileAs(t, h)
+				m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+				m.settle(1)
+				m.checkHarmless(t)
+			})
+		})
+	}
+}
+
+// TestAHostilePortalCannotCollectACodeForAnAttackersAttempt: the challenge of the attacker's own attempt at the honest
+// portal is in the victim's request there, so the attacker could end that attempt with the victim's code.
+func TestAHostilePortalCannotCollectACodeForAnAttackersAttempt(t *testing.T) {
+	t.Parallel()
+	for _, h := range hostilities() {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := hostileAs(t, h)
+				attacker := m.browser()
+				begin, err := url.Parse(m.connectURLTo(m.honest))
+				must(t, err)
+				own := attacker.get(begin).location().Query()
+				m.challenge = own.Get("code_challenge")
+				stolen := ""
+				m.redeem = func(form url.Values) []byte { stolen = form.Get("code"); return []byte(`{"error":"invalid_grant"}`) }
+				m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+				end, err := url.Parse(own.Get("redirect_uri") + "?" + url.Values{"state": {own.Get("state")}, "code": {stolen}, "iss": {honestIssuer}}.Encode())
+				must(t, err)
+				attacker.get(end)
+				m.settle(1)
+				m.checkHarmless(t)
+			})
+		})
+	}
+}
+
+// TestAHostileFHIRBaseGetsNoBearerTokenOfAnother: the hostile portal names the honest one's servers, and has its own FHIR
+// base be read with the tokens from there.
+func TestAHostileFHIRBaseGetsNoBearerTokenOfAnother(t *testing.T) {
+	t.Parallel()
+	for _, pinned := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			m := hostileAs(t, hostility{pinned: pinned, says: map[string]any{
+				"issuer": honestIssuer, "authorization_endpoint": hostileHost + "/authorize", "token_endpoint": honestIssuer + "/oauth/token",
+				"authorization_response_iss_parameter_supported": true,
+			}})
+			_, last := m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+			if id := last.Query().Get("org_connection_id"); id != "" {
+				m.startExport(id)
+				m.settle(5)
+			}
+			m.checkHarmless(t)
+		})
+	}
+}
+
+// TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames: anybody can begin an attempt and bring any code.
+func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
+	t.Parallel()
+	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
+		for name, token := range map[string]string{"its own": hostileHost + "/token", "elsewhere": "http://127.0.0.67/token"} {
+			t.Run(string(method)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					m := newMixup(t)
+					// The operator has let the honest hospital alone see the secret.
+					authID, err := m.operator.CreateClient(t.Context(), org.Tenant{}, catalog.ClientAuth{
+						Method: method, Origins: []string{honestHost},
+					}, secret.New("hush-hush-hush"))
+					must(t, err)
+					m.enroll(m.hostile, hostileBase, catalog.Pins{}, catalog.Registration{ClientID: "recordbridge", AuthID: authID})
+					m.discovery["token_endpoint"] = token
+					elsewhere := m.outside
+					m.outside = hostileAt("127.0.0.67", m, elsewhere)
+					b := m.browser()
+					begin, err := url.Parse(m.connectURLTo(m.hostile))
+					must(t, err)
+					if left := b.get(begin).location(); left != nil && left.Query().Has("state") {
+						back, err := url.Parse(left.Query().Get("redirect_uri") + "?" + url.Values{"state": {left.Query().Get("state")}, "code": {"any"}}.Encode())
+						must(t, err)
+						b.get(back)
+					}
+					m.settle(1)
+					m.mu.Lock()
+					m.got = withoutCode(m.got)
+					m.mu.Unlock()
+					m.checkHarmless(t)
+				})
+			})
+		}
+	}
+}
