@@ -1,6 +1,6 @@
-// Package callback serves GET /bridge/callback, where patient portals return (decisions section 3): it ends the
-// attempt that the state belongs to and sends the browser on. A state works once and only in the browser that began
-// the attempt, so a second call changes nothing. Portals that answer in the fragment get a page that asks again with
+// Package callback serves GET /bridge/callback and /bridge/callback/{registration}, where patient portals return: it ends
+// the attempt that the state belongs to and sends the browser on. A state works once, only in the browser that began the
+// attempt and only at the address that the portal was given, so a second call changes nothing. Portals that answer in the fragment get a page that asks again with
 // a query, once. Where a widget waits for the result, the person gets a page that says how it went.
 package callback
 
@@ -34,6 +34,8 @@ type Completer interface {
 }
 
 type request struct {
+	Registration string `path:"registration"`
+
 	State string `query:"state"`
 	Code  string `query:"code"`
 	Iss   string `query:"iss"`
@@ -58,8 +60,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		return httpapi.Document([]byte(fragmentPage), scriptHash(fragmentPage)), nil
 	}
 	done, err := d.Flows.Complete(ctx, flow.Return{
-		State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error, Cookie: visit.Cookie,
-		RequestID: logx.RequestID(ctx),
+		Registration: in.Registration, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error,
+		Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
 	})
 	if done.InWidget {
 		return inWindow(ctx, err, endBinding(in.State)), nil

@@ -243,3 +243,29 @@ func TestCallbackHasOneMethod(t *testing.T) {
 		}
 	}
 }
+
+// TestTheAddressOfARegistrationIsToldFromThePlainOne: what follows the route names whose address it is.
+func TestTheAddressOfARegistrationIsToldFromThePlainOne(t *testing.T) {
+	t.Parallel()
+	for _, registration := range []string{"", "r1"} {
+		var got flow.Return
+		handler := callback.New(callback.Deps{
+			API:   httpapi.New(httpapi.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID }}),
+			Flows: completing(func(r flow.Return) { got = r }),
+		})
+		r := httptest.NewRequest(http.MethodGet, callback.Route+"?state=s1&code=c1", http.NoBody)
+		r.SetPathValue("registration", registration)
+		handler.ServeHTTP(httptest.NewRecorder(), r)
+		if got.Registration != registration || got.State != "s1" {
+			t.Errorf("%q: got %+v", registration, got)
+		}
+	}
+}
+
+// completing is a completer that looks at what came.
+type completing func(r flow.Return)
+
+func (c completing) Complete(_ context.Context, r flow.Return) (flow.Completed, error) {
+	c(r)
+	return flow.Completed{}, errTrouble
+}

@@ -19,7 +19,7 @@ func (b *browser) returning(address, persona string) *url.URL {
 	for range 5 {
 		target, err := url.Parse(address)
 		must(b.t, err)
-		if strings.HasSuffix(target.Path, "/bridge/callback") {
+		if strings.Contains(target.Path, "/bridge/callback") {
 			return target
 		}
 		if strings.HasSuffix(target.Path, "/oauth/authorize") {

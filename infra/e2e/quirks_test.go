@@ -26,8 +26,9 @@ type quirk struct {
 func quirks() []quirk {
 	return []quirk{
 		{with: "discovery-relative"},
-		{with: "discovery-missing"},
-		{with: "discovery-html"},
+		{with: "discovery-missing,iss:missing"},
+		{with: "discovery-missing", refused: "svc_invalid_request"}, // an issuer in the answer that discovery does not know
+		{with: "discovery-html,iss:missing"},
 		{with: "token-moves:1", later: true},
 		{with: "aud:required"},
 		{with: "aud:none,nonce-required", override: "authorize: {aud: none, nonce: true}"},

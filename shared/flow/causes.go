@@ -11,6 +11,8 @@ import (
 // The causes that this package asks about by name; the others stand in the table below alone.
 const (
 	causeDeclined      = "declined"
+	causePortalMoved   = "portal_moved"
+	causeCallback      = "wrong_callback"
 	causeIssuer        = "issuer_mismatch"
 	causeNoCode        = "no_code"
 	causePortal        = "portal_refused"
@@ -103,6 +105,15 @@ func answered() map[string]remedy {
 func unanswered() map[string]remedy {
 	const invalid = fault.CodeInvalidRequest
 	return map[string]remedy{
+		causePortalMoved: {
+			fault.Upstream, fault.CodeUnavailable,
+			"The sign-in of this institution has changed and is being checked. Nothing was shared. Please try again later, or share your records in another way.",
+			"Nothing to be done here: the operator was told, and patients can connect again once the institution's new addresses are confirmed.",
+		},
+		causeCallback: {
+			fault.Invalid, invalid, "The answer came back to another address than this sign-in was sent from. Nothing was shared.",
+			"Try again. If it comes back, the health system returns to a callback address of another registration, or somebody interferes: give support the request id.",
+		},
 		causeIssuer: {
 			fault.Invalid, invalid, "The answer came from another server than the one that was asked.",
 			"Try again. If it comes back, the health system names itself differently in its discovery document and in its answers, or somebody interferes: give support the request id.",

@@ -1,15 +1,18 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"time"
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
@@ -29,19 +32,21 @@ type Completer struct {
 	Vault       tokens.Vault
 	Hashing     secret.Keyring // for comparing patients
 	Nudger      Nudger
-	Callback    string
+	BaseURL     string // of our own API
 	Now         func() time.Time
 	NewID       ids.Source
 }
 
 // Return is what a browser brings back from a portal (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
-	State     string
-	Code      secret.Text
-	Issuer    string                   // iss
-	Error     string                   // error
-	Cookie    func(name string) string // the browser's cookies
-	RequestID string                   // of this request, which an error of it is found by
+	// Registration is what follows CallbackPath in the address that it was brought to; empty for the plain one.
+	Registration string
+	State        string
+	Code         secret.Text
+	Issuer       string                   // iss
+	Error        string                   // error
+	Cookie       func(name string) string // the browser's cookies
+	RequestID    string                   // of this request, which an error of it is found by
 }
 
 // Completed is where the browser goes next and with what: the result fields of spec 4.12, or an error of the attempt.
@@ -91,12 +96,18 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	if err != nil {
 		return Attempt{}, fmt.Errorf("read attempt: %w", err)
 	}
+	attempt.Callback = cmp.Or(attempt.Callback, callbackURI(c.BaseURL, "")) // of attempts older than such addresses
 	return attempt, nil
 }
 
 // settle decides what an attempt ends with, and stores it when that is a connection.
 func (c Completer) settle(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
-	if (attempt.IssRequired || r.Issuer != "") && attempt.Issuer != "" && r.Issuer != attempt.Issuer {
+	if callbackURI(c.BaseURL, r.Registration) != attempt.Callback {
+		logx.Add(ctx, slog.String("event", "wrong_callback"))
+		return connection.Connection{}, failed(causeCallback, nil)
+	}
+	// Without an issuer there is nothing that iss could be: a portal that names none in its discovery sends none.
+	if (attempt.IssRequired || r.Issuer != "") && (attempt.Issuer == "" || r.Issuer != attempt.Issuer) {
 		return connection.Connection{}, failed(causeIssuer, nil)
 	}
 	if r.Error == "access_denied" {
@@ -128,7 +139,7 @@ func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Te
 	set, err := c.Portal.Exchange(ctx, Grant{
 		Tenant: attempt.Tenant, ClientAuthID: attempt.ClientAuthID, Upstream: attempt.Upstream,
 		TokenEndpoint: attempt.TokenEndpoint, Issuer: attempt.Issuer, KeySet: attempt.KeySet, Userinfo: attempt.Userinfo,
-		NonceHash: attempt.NonceHash, ClientID: attempt.ClientID, RedirectURI: c.Callback,
+		NonceHash: attempt.NonceHash, ClientID: attempt.ClientID, RedirectURI: attempt.Callback,
 		FHIRBase: attempt.FHIRBase, Scope: attempt.Scope, RepeatScope: attempt.RepeatScope, Extra: attempt.Extra,
 		Code: code, Verifier: secret.New(string(verifier)),
 	})

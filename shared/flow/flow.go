@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// CallbackPath is our own redirect URI at every portal, behind the base URL.
+	// CallbackPath is where portals return, behind the base URL; what follows it names the registration.
 	CallbackPath = "/bridge/callback"
 	// ConnectPath is where a browser leaves for a portal, behind the base URL.
 	ConnectPath = "/bridge/connect"
@@ -57,6 +57,7 @@ type Attempt struct {
 	Userinfo              string // empty when there is none
 	ClientID              string
 	ClientAuthID          string // of the client's authentication; empty for a public client
+	Callback              string // our redirect URI that the portal is given, and the only one that may bring its answer
 	Upstream              Upstream
 	Aud                   string   // sent as aud; empty: not sent
 	Scope                 string   // asked

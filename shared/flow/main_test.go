@@ -30,7 +30,8 @@ const (
 	brandID     = "b0000000-0000-4000-8000-00000000000a"
 	portalID    = "d0000000-0000-4000-8000-00000000000a"
 	redirectURI = "https://app.example/return?keep=1"
-	callbackURI = "https://api.example/v1/bridge/callback"
+	baseURL     = "https://api.example/v1"
+	callbackURI = baseURL + "/bridge/callback"
 	fhirBase    = "https://ehr.example/fhir/r4"
 	issuer      = "https://ehr.example"
 	verifier    = "a-verifier-that-nobody-may-see"
@@ -53,6 +54,9 @@ type world struct {
 	broken    string
 	scope     string // of the registration
 	manners   flow.Manners
+	base      string // the endpoint's FHIR base
+	pins      catalog.Pins
+	callback  string // of the registration
 	attempts  map[string]flow.Attempt
 	states    map[string]flow.State
 	tickets   map[string]flow.Ticket
@@ -72,7 +76,7 @@ type world struct {
 
 func newWorld() *world {
 	return &world{
-		scope: "launch/patient patient/*.rs", manners: flow.Manners{Aud: fhirBase},
+		scope: "launch/patient patient/*.rs", manners: flow.Manners{Aud: fhirBase}, base: fhirBase,
 		attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}, tickets: map[string]flow.Ticket{},
 		conns: map[string]connection.Connection{}, rows: map[string]tokens.Row{},
 		authority: flow.Authority{
@@ -121,8 +125,8 @@ func (w *world) Attempt(_ context.Context, owner org.Tenant, id string) (flow.At
 
 func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
 	endpoint := catalog.Endpoint{
-		ID: id, BrandID: brandID, PortalID: portalID, FHIRBase: fhirBase, PlatformType: "sandbox",
-		Mode: "test", Status: catalog.EndpointActive,
+		ID: id, BrandID: brandID, PortalID: portalID, FHIRBase: w.base, PlatformType: "sandbox",
+		Mode: "test", Status: catalog.EndpointActive, Pins: w.pins,
 	}
 	switch id {
 	case endpointID, strangerID:
@@ -137,21 +141,21 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 }
 
 func (w *world) Registration(_ context.Context, owner org.Tenant, e catalog.Endpoint) (catalog.Registration, error) {
-	if owner != tenant || e.ID == strangerID {
+	if owner.OrgID != tenant.OrgID || e.ID == strangerID {
 		return catalog.Registration{}, fault.Missing("no registration")
 	}
-	return catalog.Registration{Place: catalog.Place{EndpointID: e.ID}, ClientID: "client", Scope: w.scope}, w.fails("Registration")
+	return catalog.Registration{Place: catalog.Place{EndpointID: e.ID}, ClientID: "client", Scope: w.scope, Callback: w.callback}, w.fails("Registration")
 }
 
 func (w *world) Discover(_ context.Context, base string) (flow.Authority, error) {
-	if base != fhirBase {
+	if base != w.base {
 		return flow.Authority{}, errTrouble
 	}
 	return w.authority, w.discover
 }
 
 func (w *world) Manners(e catalog.Endpoint, authority flow.Authority) (flow.Manners, error) {
-	if e.PlatformType != "sandbox" || e.FHIRBase != fhirBase || authority != w.authority {
+	if e.PlatformType != "sandbox" || e.FHIRBase != w.base || authority != w.authority {
 		return flow.Manners{}, w.fails("Manners")
 	}
 	return w.manners, w.fails("Manners")
@@ -206,7 +210,7 @@ func (w *world) fails(method string) error {
 
 func (w *world) starter() flow.Starter {
 	return flow.Starter{
-		Store: w, Widgets: w, Catalog: w, Connections: w, Portal: w, Platforms: w, Sealer: w, Callback: callbackURI, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+		Store: w, Widgets: w, Catalog: w, Connections: w, Portal: w, Platforms: w, Sealer: w, BaseURL: baseURL, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
 	}
 }
 
@@ -214,7 +218,7 @@ func (w *world) completer(t *testing.T) flow.Completer {
 	t.Helper()
 	return flow.Completer{
 		Store: w, Connections: w, Versions: w, Portal: w, Sealer: w, Vault: tokens.Vault{Sealer: w}, Hashing: newKeyring(t), Nudger: w,
-		Callback: callbackURI, Now: time.Now, NewID: ids.Random,
+		BaseURL: baseURL, Now: time.Now, NewID: ids.Random,
 	}
 }
 

@@ -29,7 +29,7 @@ type Starter struct {
 	Portal      Portal
 	Platforms   Platforms
 	Sealer      tokens.Sealer // under the key for verifiers
-	Callback    string        // our own redirect URI at the portals
+	BaseURL     string        // of our own API; our redirect URIs at the portals are below it
 	Now         func() time.Time
 	NewID       ids.Source
 	Random      io.Reader
@@ -98,6 +98,9 @@ func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err != nil {
 		return Attempt{}, fmt.Errorf("platform of the endpoint: %w", err)
 	}
+	if err := s.checkOrigins(ctx, endpoint, authority, manners.Known); err != nil {
+		return Attempt{}, err
+	}
 	scope, now := cmp.Or(registration.Scope, manners.Scope), s.Now()
 	return Attempt{
 		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RedirectURI: r.Redirect.URI(), Reconnect: to.connection, WasEnded: to.ended,
@@ -107,7 +110,7 @@ func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
 		FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
 		AuthorizationEndpoint: authority.AuthorizationEndpoint, TokenEndpoint: authority.TokenEndpoint,
 		KeySet: authority.KeySet, Userinfo: authority.Userinfo, Upstream: upstream(authority, manners),
-		ClientID: registration.ClientID, ClientAuthID: registration.AuthID,
+		ClientID: registration.ClientID, ClientAuthID: registration.AuthID, Callback: callbackURI(s.BaseURL, registration.Callback),
 		Aud: manners.Aud, Scope: scope, RepeatScope: manners.RepeatScope, Extra: manners.Extra, NoChallenge: manners.NoChallenge,
 		Nonce: manners.Nonce || slices.Contains(strings.Fields(scope), "openid"),
 	}, nil
@@ -150,7 +153,7 @@ func (s Starter) leave(ctx context.Context, attempt *Attempt) (State, Started, e
 		attempt.NonceHash = HashNonce(nonce)
 	}
 	address, err := s.Portal.AuthorizeURL(Authorization{
-		Endpoint: attempt.AuthorizationEndpoint, ClientID: attempt.ClientID, RedirectURI: s.Callback, Scope: attempt.Scope,
+		Endpoint: attempt.AuthorizationEndpoint, ClientID: attempt.ClientID, RedirectURI: attempt.Callback, Scope: attempt.Scope,
 		State: value, Aud: attempt.Aud, Challenge: challenge, Nonce: nonce,
 	})
 	if err != nil {
@@ -163,6 +166,15 @@ func (s Starter) leave(ctx context.Context, attempt *Attempt) (State, Started, e
 	return state, Started{
 		URL: address, CookieName: CookieName(value), CookieValue: secret.New(cookie), CookieAge: attempt.ExpiresAt.Sub(s.Now()),
 	}, nil
+}
+
+// callbackURI is our redirect URI of a registration: an address of its own, so that what comes back there was meant for no
+// other (RFC 9700 section 4.4.2), or for registrations that have none the plain one.
+func callbackURI(baseURL, registration string) string {
+	if registration == "" {
+		return baseURL + CallbackPath
+	}
+	return baseURL + CallbackPath + "/" + registration
 }
 
 // random returns 256 random bits in base64url.

@@ -40,7 +40,7 @@ func TestStartPinsEverythingThatTheReturnNeeds(t *testing.T) {
 			ID: attempt.ID, Tenant: tenant, Status: flow.Open, RedirectURI: redirectURI, EndpointID: endpointID, BrandID: brandID, PortalID: portalID,
 			PlatformType: "sandbox", FHIRBase: fhirBase, Issuer: issuer, IssRequired: true,
 			AuthorizationEndpoint: "https://ehr.example/authorize", TokenEndpoint: "https://ehr.example/token", Aud: fhirBase,
-			ClientID: "client", Scope: "launch/patient patient/*.rs", Verifier: attempt.Verifier,
+			ClientID: "client", Callback: callbackURI, Scope: "launch/patient patient/*.rs", Verifier: attempt.Verifier,
 			ExternalID: "patient-7", ExternalState: "visit-9", RequestID: "request-1", CreatedAt: now, ExpiresAt: now.Add(lifetime),
 		}
 		if diff := cmp.Diff(wantAttempt, attempt); diff != "" {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -57,6 +58,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (Started, error) 
 	if err != nil {
 		return Started{}, fmt.Errorf("read attempt: %w", err)
 	}
+	attempt.Callback = cmp.Or(attempt.Callback, callbackURI(s.BaseURL, "")) // of attempts older than such addresses
 	state, started, err := s.leave(ctx, &attempt)
 	if err != nil {
 		return Started{}, err

@@ -76,7 +76,7 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 		FHIRBase: row.text("fhir_base"), Issuer: row.text("issuer"), IssRequired: row.flag("iss_required"),
 		AuthorizationEndpoint: row.text("authorization_endpoint"), TokenEndpoint: row.text("token_endpoint"),
 		KeySet: row.text("jwks_uri"), Userinfo: row.text("userinfo_endpoint"),
-		ClientID: row.text("client_id"), ClientAuthID: row.text("client_auth_id"), Upstream: flow.Upstream{
+		ClientID: row.text("client_id"), ClientAuthID: row.text("client_auth_id"), Callback: row.text("callback_uri"), Upstream: flow.Upstream{
 			Revocation: row.text("revocation_endpoint"), Introspection: row.text("introspection_endpoint"),
 			IntrospectBearer: row.flag("introspect_bearer"), Consent: time.Duration(row.int("consent_seconds")) * time.Second,
 		},
@@ -121,6 +121,7 @@ func attemptItem(a flow.Attempt) item {
 	row.setText("userinfo_endpoint", a.Userinfo)
 	row.setText("client_id", a.ClientID)
 	row.setText("client_auth_id", a.ClientAuthID)
+	row.setText("callback_uri", a.Callback)
 	row.setText("revocation_endpoint", a.Upstream.Revocation)
 	row.setText("introspection_endpoint", a.Upstream.Introspection)
 	row.setFlag("introspect_bearer", a.Upstream.IntrospectBearer)

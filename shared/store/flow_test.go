@@ -24,7 +24,7 @@ func attemptOf(of org.Tenant) flow.Attempt {
 		ExternalID: "ext", ExternalState: "state", RequestID: "req", CreatedAt: now, ExpiresAt: now.Add(30 * time.Minute),
 		FHIRBase: "https://fhir.example/r4", Issuer: "https://fhir.example", IssRequired: true,
 		AuthorizationEndpoint: "https://fhir.example/authorize", TokenEndpoint: "https://fhir.example/token",
-		KeySet: "https://fhir.example/keys", Userinfo: "https://fhir.example/userinfo", ClientID: "client", ClientAuthID: "auth",
+		KeySet: "https://fhir.example/keys", Userinfo: "https://fhir.example/userinfo", ClientID: "client", ClientAuthID: "auth", Callback: "https://api.example/v1/bridge/callback/r1",
 		Upstream: flow.Upstream{
 			Revocation: "https://fhir.example/revoke", Introspection: "https://fhir.example/introspect", IntrospectBearer: true,
 			Consent: 90 * 24 * time.Hour,

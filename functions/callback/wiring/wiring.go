@@ -88,7 +88,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 			Sealer:      kms.New(keys, env.SecretsKey, flow.VerifierPurpose, p.Now),
 			Vault:       tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 			Hashing:     hashing, Nudger: queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL},
-			Callback: baseURL + flow.CallbackPath, Now: p.Now, NewID: ids.Random,
+			BaseURL: baseURL, Now: p.Now, NewID: ids.Random,
 		},
 	})), nil
 }

@@ -71,7 +71,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 			Widgets: attempts, Catalog: control, Connections: store.Connections{DB: db, Table: env.ConnectionTable},
 			Portal:    smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now, Cache: new(smart.Discoveries)},
 			Platforms: platforms,
-			Now:       p.Now, NewID: ids.Random, Random: rand.Reader,
+			BaseURL:   baseURL, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
 		},
 	})), nil
 }

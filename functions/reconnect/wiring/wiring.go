@@ -74,7 +74,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 			Portal:    smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now, Cache: new(smart.Discoveries)},
 			Platforms: platforms,
 			Sealer:    kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
-			Callback:  baseURL + flow.CallbackPath, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
+			BaseURL:   baseURL, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
 		},
 	})), nil
 }

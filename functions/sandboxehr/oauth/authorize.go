@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 
 	"recordbridge/functions/sandboxehr/persona"
@@ -45,7 +44,7 @@ func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	redirectURI := single(query, "redirect_uri")
-	if redirectURI == "" || !slices.Contains(client.RedirectURIs, redirectURI) {
+	if !client.returnsTo(redirectURI) {
 		s.errorPage(w, "The address this app wants to return to is not registered.", "redirect_uri")
 
 		return

@@ -5,11 +5,16 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
+	"strings"
 
 	"recordbridge/functions/sandboxehr/switches"
 )
 
 const maxFormBytes = 64 << 10
+
+var plainSegment = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
 // The ways in which a client authenticates, by their names in the discovery document.
 const (
@@ -21,6 +26,16 @@ const (
 
 // public says whether the client has nothing to prove itself with.
 func (c Client) public() bool { return c.Secret == "" && len(c.Keys.Keys) == 0 }
+
+// returnsTo says whether the client is registered with a redirect URI.
+func (c Client) returnsTo(redirectURI string) bool {
+	return redirectURI != "" && slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
+		root, anySegment := strings.CutSuffix(registered, "*")
+		segment, below := strings.CutPrefix(redirectURI, root)
+
+		return registered == redirectURI || anySegment && below && plainSegment.MatchString(segment)
+	})
+}
 
 // client is a registration, with the secret and the keys that the switches give every client of the portal.
 func (s *Server) client(id string) (Client, bool) {

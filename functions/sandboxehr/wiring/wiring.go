@@ -43,9 +43,11 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 	}
 	sandbox, err := sandboxehr.New(sandboxehr.Deps{
 		BaseURL: baseURL + "/sandbox", Personas: personas,
-		Clients: []oauth.Client{{ID: sandboxehr.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath}}},
-		Store:   store.Sandbox{DB: dynamodb.NewFromConfig(p.AWS), Table: env.SandboxTable},
-		Now:     p.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: p.Logger,
+		Clients: []oauth.Client{{
+			ID: sandboxehr.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath, baseURL + flow.CallbackPath + "/*"},
+		}},
+		Store: store.Sandbox{DB: dynamodb.NewFromConfig(p.AWS), Table: env.SandboxTable},
+		Now:   p.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: p.Logger,
 	})
 	if err != nil {
 		return nil, err

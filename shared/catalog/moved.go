@@ -1,0 +1,39 @@
+package catalog
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"recordbridge/shared/logx"
+)
+
+// maxNamed is how much of an origin or an issuer is told, in bytes.
+const maxNamed = 200
+
+// ReportMove tells the operator, on the log line of the unit of work that ctx belongs to, that a discovery was refused:
+// which endpoint, and what of it has left where. An alarm looks for the line (docs/runbooks/portal-moved.md).
+func ReportMove(ctx context.Context, endpointID string, left []Departure) {
+	told := make([]string, 0, len(left))
+	for _, d := range left {
+		told = append(told, d.Role+" from "+named(d.From)+" to "+named(d.To))
+	}
+	logx.Add(ctx, slog.String("event", "portal_moved"), slog.String("endpoint_id", endpointID),
+		slog.String("departures", strings.Join(told, ", ")))
+}
+
+// named is an origin or an issuer as it may be told: an issuer is any text that a portal likes.
+func named(place string) string {
+	place, _, _ = strings.Cut(place, "?")
+	place, _, _ = strings.Cut(place, "#")
+	place = strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' || r == ',' {
+			return '_'
+		}
+		return r
+	}, place[:min(len(place), maxNamed)])
+	if place == "" {
+		return "none"
+	}
+	return place
+}
