@@ -285,8 +285,8 @@ func runConfidential(s *stack) {
 		auth catalog.ClientAuth
 		with string
 	}{
-		"basic": {catalog.ClientAuth{Method: catalog.AuthSecretBasic}, "client-auth:client_secret_basic,client-secret:" + password},
-		"post":  {catalog.ClientAuth{Method: catalog.AuthSecretPost}, "client-auth:client_secret_post,client-secret:" + password},
+		"basic": {catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}, "client-auth:client_secret_basic,client-secret:" + password},
+		"post":  {catalog.ClientAuth{Method: catalog.AuthSecretPost, Origins: []string{host}}, "client-auth:client_secret_post,client-secret:" + password},
 		"RS384": {catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "RS384"}, "client-auth:private_key_jwt,jwks:" + keys},
 		"ES384": {catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "ES384"}, "client-auth:private_key_jwt,jwks:" + keys},
 	} {

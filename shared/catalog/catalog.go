@@ -75,6 +75,15 @@ type ClientAuth struct {
 	Rev     int64
 }
 
+// ClientUse is one request in which a client of ours has to prove who it is.
+type ClientUse struct {
+	AuthID        string // of its ClientAuth; empty for a public client
+	ClientID      string
+	TokenEndpoint string // of the authorization server, whichever of its endpoints is called
+	Address       string // that is called
+	RawBasic      bool   // the server reads HTTP Basic without decoding what is in it, against RFC 6749 section 2.3.1
+}
+
 // AuthMethod is a method of client authentication as RFC 7591 section 2 names it.
 type AuthMethod string
 

@@ -19,6 +19,7 @@ const (
 	causeRedirect      = "redirect_refused"
 	causeExchange      = "token_exchange"
 	causeNoAnswer      = "no_answer"
+	causeEncoding      = "client_secret_encoding"
 	causeUnproven      = "client_unproven"
 	causeUnknown       = "connection_unknown"
 	causeWrongPatient  = "wrong_patient"
@@ -57,6 +58,10 @@ func answered() map[string]remedy {
 		"invalid_client": {
 			fault.Upstream, "invalid_client", refusedDescription,
 			"Compare client id and client authentication (secret, key, JWKS address) of the registration with what the health system has on file.",
+		},
+		causeEncoding: {
+			fault.Upstream, "invalid_client", refusedDescription,
+			"Client id or secret hold characters that RFC 6749 has encoded in HTTP Basic. Compare both with what the health system has on file; if they are right, its server does not decode them: have the operator set client: {basic: raw} for the endpoint (or take that away where it is set).",
 		},
 		"invalid_grant": {
 			fault.Upstream, "invalid_grant", refusedDescription,
@@ -132,7 +137,7 @@ func unanswered() map[string]remedy {
 		},
 		causeUnproven: {
 			fault.Unavailable, fault.CodeTokenExchange, "This service could not prove to the patient portal who it is. That is for its support to mend.",
-			"Our client could not prove who it is, so the health system was not asked. Check the secret or signing key of the registration on our side.",
+			"Our client could not prove who it is, so the health system was not asked. Check on our side the secret or signing key of the registration, and at which origins the secret may be shown.",
 		},
 		causeUnknown: {
 			fault.Invalid, invalid, "reconnect_org_connection_id is not known.",

@@ -140,14 +140,17 @@ func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Te
 		Tenant: attempt.Tenant, ClientAuthID: attempt.ClientAuthID, Upstream: attempt.Upstream,
 		TokenEndpoint: attempt.TokenEndpoint, Issuer: attempt.Issuer, KeySet: attempt.KeySet, Userinfo: attempt.Userinfo,
 		NonceHash: attempt.NonceHash, ClientID: attempt.ClientID, RedirectURI: attempt.Callback,
-		FHIRBase: attempt.FHIRBase, Scope: attempt.Scope, RepeatScope: attempt.RepeatScope, Extra: attempt.Extra,
-		Code: code, Verifier: secret.New(string(verifier)),
+		FHIRBase: attempt.FHIRBase, Scope: attempt.Scope, RepeatScope: attempt.RepeatScope, RawBasic: attempt.RawBasic, Extra: attempt.Extra,
+		EndpointID: attempt.EndpointID,
+		Code:       code, Verifier: secret.New(string(verifier)),
 	})
 	refusal, isRefusal := errors.AsType[*PortalError](err)
 	switch {
 	case err == nil:
 		set.AskedScope = attempt.Scope
 		return set, nil
+	case isRefusal && refusal.AmbiguousBasic:
+		return tokens.Set{}, failed(causeEncoding, err)
 	case isRefusal:
 		return tokens.Set{}, refused(refusal.Code, causeExchange, err)
 	case errors.Is(err, fault.Unavailable):

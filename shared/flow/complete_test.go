@@ -135,9 +135,9 @@ func wantConnectionEvent(t *testing.T, w *world, data map[string]any) {
 func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	w.manners.Extra = []string{"practice"}
+	w.manners.Extra, w.manners.RawBasic = []string{"practice"}, true
 	b := w.start(t, request(t))
-	w.manners.Extra = []string{"something", "else"}
+	w.manners.Extra, w.manners.RawBasic = []string{"something", "else"}, false
 	w.authority = flow.Authority{Issuer: "https://evil.example", TokenEndpoint: "https://evil.example/token"}
 	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
 	want := []flow.Grant{{
 		Tenant:        tenant,
 		TokenEndpoint: "https://ehr.example/token", Issuer: issuer, ClientID: "client", RedirectURI: callbackURI, FHIRBase: fhirBase,
-		Scope: "launch/patient patient/*.rs", Extra: []string{"practice"}, Code: secret.New("code"), Verifier: secret.New(verifier),
+		Scope: "launch/patient patient/*.rs", EndpointID: endpointID, RawBasic: true, Extra: []string{"practice"}, Code: secret.New("code"), Verifier: secret.New(verifier),
 	}}
 	sameText := cmp.Comparer(func(a, b secret.Text) bool { return a.Equal(b) })
 	if diff := cmp.Diff(want, w.grants, sameText); diff != "" {

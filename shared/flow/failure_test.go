@@ -81,6 +81,8 @@ func TestAnAttemptThatFailsIsToldWithItsCause(t *testing.T) {
 		"portal_refused":          returned("<b>their own</b>"),
 		"redirect_refused":        returned("auth_invalid_redirect_uri"),
 		"invalid_request":         returned("invalid_request"),
+		"wrong_callback":          func(_ *world, r *flow.Return) { r.Registration = "another" },
+		"client_secret_encoding":  answered(&flow.PortalError{Code: "invalid_client", AmbiguousBasic: true}),
 		"invalid_client":          answered(&flow.PortalError{Code: "invalid_client"}),
 		"invalid_grant":           answered(&flow.PortalError{Code: "invalid_grant"}),
 		"token_exchange":          answered(errors.New("an id_token of somebody else")),

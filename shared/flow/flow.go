@@ -62,6 +62,7 @@ type Attempt struct {
 	Aud                   string   // sent as aud; empty: not sent
 	Scope                 string   // asked
 	RepeatScope           bool     // every refresh has to name the scope again
+	RawBasic              bool     // client id and secret stand in HTTP Basic as they are
 	Extra                 []string // goes into the grant
 	Nonce                 bool     // one is sent
 	NoChallenge           bool     // no PKCE challenge is sent
@@ -256,6 +257,8 @@ type Grant struct {
 	FHIRBase      string
 	Scope         string   // asked
 	RepeatScope   bool     // goes into the token set
+	RawBasic      bool     // goes into the token set
+	EndpointID    string   // goes into the token set
 	Extra         []string // fields of the token answer that go into the token set (tokens.Set)
 	Code          secret.Text
 	Verifier      secret.Text // empty where no challenge was sent
@@ -264,6 +267,9 @@ type Grant struct {
 // PortalError is a health system's refusal, as one of the codes that are passed through (spec section 7.2).
 type PortalError struct {
 	Code string
+	// AmbiguousBasic says of an invalid_client that client id and secret are others for a server that reads HTTP Basic in
+	// the other way (Manners.RawBasic).
+	AmbiguousBasic bool
 }
 
 // Error implements error.

@@ -111,7 +111,7 @@ func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
 		AuthorizationEndpoint: authority.AuthorizationEndpoint, TokenEndpoint: authority.TokenEndpoint,
 		KeySet: authority.KeySet, Userinfo: authority.Userinfo, Upstream: upstream(authority, manners),
 		ClientID: registration.ClientID, ClientAuthID: registration.AuthID, Callback: callbackURI(s.BaseURL, registration.Callback),
-		Aud: manners.Aud, Scope: scope, RepeatScope: manners.RepeatScope, Extra: manners.Extra, NoChallenge: manners.NoChallenge,
+		Aud: manners.Aud, Scope: scope, RepeatScope: manners.RepeatScope, RawBasic: manners.RawBasic, Extra: manners.Extra, NoChallenge: manners.NoChallenge,
 		Nonce: manners.Nonce || slices.Contains(strings.Fields(scope), "openid"),
 	}, nil
 }

@@ -27,6 +27,7 @@ type remains struct {
 	FHIRBase           string `json:"fhir_base"`
 	ClientID           string `json:"client_id"`
 	ClientAuthID       string `json:"client_auth_id,omitempty"`
+	RawBasic           bool   `json:"raw_basic,omitempty"`
 }
 
 // UpstreamBinding is what the sealed document of Store.Upstream is bound to.
@@ -40,7 +41,7 @@ func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 func EncodeUpstream(set tokens.Set) []byte {
 	left := remains{
 		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
-		FHIRBase: set.FHIRBase, ClientID: set.ClientID, ClientAuthID: set.ClientAuthID,
+		FHIRBase: set.FHIRBase, ClientID: set.ClientID, ClientAuthID: set.ClientAuthID, RawBasic: set.RawBasic,
 	}
 	if left.RefreshToken == "" {
 		left.AccessToken = set.AccessToken.Reveal()
@@ -57,7 +58,7 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 	return tokens.Set{
 		RefreshToken: secret.New(left.RefreshToken), AccessToken: secret.New(left.AccessToken),
 		RevocationEndpoint: left.RevocationEndpoint, TokenEndpoint: left.TokenEndpoint,
-		FHIRBase: left.FHIRBase, ClientID: left.ClientID, ClientAuthID: left.ClientAuthID,
+		FHIRBase: left.FHIRBase, ClientID: left.ClientID, ClientAuthID: left.ClientAuthID, RawBasic: left.RawBasic,
 	}, nil
 }
 

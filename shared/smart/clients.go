@@ -8,16 +8,16 @@ import (
 	"net/url"
 	"strings"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 )
 
 // Clients proves to an authorization server who our client is.
 type Clients interface {
-	// Authenticate adds the proof of the client authID to a request, to its form or to its header. The server is the one
-	// of tokenEndpoint, whichever of its endpoints is asked: an assertion is for that one (RFC 7523 section 3). It alone
-	// decides whether client_id stands in the form. No secret may be in its error.
-	Authenticate(ctx context.Context, tenant org.Tenant, authID, clientID, tokenEndpoint string, form url.Values, header http.Header) error
+	// Authenticate adds the proof of a client to a request, to its form or to its header. It alone decides whether
+	// client_id stands in the form, and whether the address may be shown the proof. No secret may be in its error.
+	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
 var errNoClients = errors.New("nothing is at hand to authenticate with")
@@ -28,6 +28,7 @@ type caller struct {
 	authID        string // empty for a public client
 	clientID      string
 	tokenEndpoint string
+	rawBasic      bool
 }
 
 // unprovenError says that our client could not prove who it is, so that nothing was sent. What caused it stays out of
@@ -48,7 +49,7 @@ func unproven(cause error) error {
 }
 
 // authenticate adds the proof of who speaks. A public client has only its id (RFC 6749 section 3.2.1).
-func (c *Client) authenticate(ctx context.Context, by caller, form url.Values, header http.Header) error {
+func (c *Client) authenticate(ctx context.Context, by caller, endpoint string, form url.Values, header http.Header) error {
 	if by.authID == "" {
 		form.Set("client_id", by.clientID)
 		return nil
@@ -56,7 +57,10 @@ func (c *Client) authenticate(ctx context.Context, by caller, form url.Values, h
 	if c.clients == nil {
 		return unproven(errNoClients)
 	}
-	if err := c.clients.Authenticate(ctx, by.tenant, by.authID, by.clientID, by.tokenEndpoint, form, header); err != nil {
+	use := catalog.ClientUse{
+		AuthID: by.authID, ClientID: by.clientID, TokenEndpoint: by.tokenEndpoint, Address: endpoint, RawBasic: by.rawBasic,
+	}
+	if err := c.clients.Authenticate(ctx, by.tenant, use, form, header); err != nil {
 		return unproven(err)
 	}
 	return nil
@@ -65,10 +69,20 @@ func (c *Client) authenticate(ctx context.Context, by caller, form url.Values, h
 // post sends a form to an endpoint of an authorization server, with the proof of who our client is.
 func (c *Client) post(ctx context.Context, by caller, endpoint string, form url.Values) (*http.Response, error) {
 	header := http.Header{}
-	if err := c.authenticate(ctx, by, form, header); err != nil {
+	if err := c.authenticate(ctx, by, endpoint, form, header); err != nil {
 		return nil, err
 	}
 	return c.send(ctx, endpoint, form, header)
+}
+
+// isAmbiguous reports whether credentials in a header are others for a server that decodes them than for one that does not:
+// form encoding leaves nothing as it is but letters, digits and four signs (RFC 6749 appendix B).
+func isAmbiguous(header http.Header) bool {
+	id, secret, ok := (&http.Request{Header: header}).BasicAuth()
+	return ok && strings.ContainsFunc(id+secret, func(r rune) bool {
+		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r)
+		return !plain
+	})
 }
 
 // send sends a form. A redirect is an answer like any other: following it would carry tokens and proof away.

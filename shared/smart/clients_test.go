@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
@@ -31,14 +32,14 @@ type proving struct {
 
 // proof is what proving was asked for.
 type proof struct {
-	Tenant                          org.Tenant
-	AuthID, ClientID, TokenEndpoint string
+	Tenant org.Tenant
+	Use    catalog.ClientUse
 }
 
-func (p *proving) Authenticate(_ context.Context, tenant org.Tenant, authID, clientID, tokenEndpoint string, form url.Values, header http.Header) error {
+func (p *proving) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asked = append(p.asked, proof{tenant, authID, clientID, tokenEndpoint})
+	p.asked = append(p.asked, proof{tenant, use})
 	if p.fails != nil {
 		return p.fails
 	}
@@ -67,7 +68,7 @@ func TestEveryRequestOfAConfidentialClientIsProven(t *testing.T) {
 	clients := &proving{}
 	portal := smart.Portal{Doer: doer(), Now: time.Now, Clients: clients}
 	set, err := portal.Exchange(t.Context(), flow.Grant{
-		Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", TokenEndpoint: e.URL + "/token",
+		Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", RawBasic: true, TokenEndpoint: e.URL + "/token",
 		Code: secret.New("code"), Verifier: secret.New("verifier"), RedirectURI: "https://us.example/callback",
 		Upstream: flow.Upstream{Introspection: e.URL + "/introspect", Revocation: e.URL + "/revoke"},
 	})
@@ -85,8 +86,10 @@ func TestEveryRequestOfAConfidentialClientIsProven(t *testing.T) {
 	}
 	paths := []string{"/token", "/introspect", "/token", "/introspect", "/revoke"}
 	want := make([]proof, 0, len(paths))
-	for range paths {
-		want = append(want, proof{tenant(), "auth-7", "client", e.URL + "/token"})
+	for _, path := range paths {
+		want = append(want, proof{tenant(), catalog.ClientUse{
+			AuthID: "auth-7", ClientID: "client", TokenEndpoint: e.URL + "/token", Address: e.URL + path, RawBasic: true,
+		}})
 	}
 	if diff := cmp.Diff(want, clients.asked); diff != "" {
 		t.Errorf("proven (-want +got):\n%s", diff)

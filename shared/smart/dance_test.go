@@ -164,7 +164,7 @@ func (d *desk) connect(t *testing.T) visitor {
 	}
 	started, err := flow.Starter{
 		Store: d, Catalog: d, Portal: smart.Portal{Doer: doer(), Random: rand.Reader, Now: time.Now}, Sealer: d,
-		Platforms: book, Callback: "https://us.example/callback", Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+		Platforms: book, BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random, Random: rand.Reader,
 	}.Start(t.Context(), flow.Request{
 		Caller: org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: ids.Random()}}, Redirect: redirect, EndpointID: ids.Random(),
 	})
@@ -187,7 +187,7 @@ func (d *desk) comeBack(t *testing.T, v visitor, code, iss string) (flow.Complet
 	}
 	return flow.Completer{
 		Store: d, Portal: smart.Portal{Doer: doer(), Now: time.Now}, Sealer: d, Vault: tokens.Vault{Sealer: d}, Hashing: ring, Nudger: d,
-		Callback: "https://us.example/callback", Now: time.Now, NewID: ids.Random,
+		BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{
 		State: v.state, Code: secret.New(code), Issuer: iss, Cookie: func(name string) string {
 			if name == v.cookie {

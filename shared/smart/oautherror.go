@@ -19,6 +19,9 @@ type OAuthError struct {
 	Status int
 	// RetryAfter is how long the server wants to be left alone; zero when it does not say.
 	RetryAfter time.Duration
+	// AmbiguousBasic says that an invalid_client may only mean that the server reads HTTP Basic in the other way: decoded as
+	// RFC 6749 section 2.3.1 has it, or as it is. Client id and secret are not the same in both.
+	AmbiguousBasic bool
 
 	textLength int    // of error_description
 	textHash   string // of error_description, to recognise one that comes again
@@ -52,6 +55,7 @@ func (e *OAuthError) LogValue() slog.Value {
 		slog.Int("status", e.Status),
 		slog.Int("text_length", e.textLength),
 		slog.String("text_hash", e.textHash),
+		slog.Bool("basic_ambiguous", e.AmbiguousBasic),
 	)
 }
 

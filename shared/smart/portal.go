@@ -70,10 +70,10 @@ func (p Portal) NewVerifier() (verifier secret.Text, challenge string, err error
 func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) {
 	answer, err := p.client().Exchange(ctx, CodeGrant{
 		Tenant: g.Tenant, TokenEndpoint: g.TokenEndpoint, ClientID: g.ClientID, ClientAuthID: g.ClientAuthID,
-		RedirectURI: g.RedirectURI, Code: g.Code, Verifier: g.Verifier, Scope: g.Scope, Extra: g.Extra,
+		RedirectURI: g.RedirectURI, Code: g.Code, Verifier: g.Verifier, Scope: g.Scope, Extra: g.Extra, RawBasic: g.RawBasic,
 	})
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.Code != "" {
-		return tokens.Set{}, &flow.PortalError{Code: refusal.Code}
+		return tokens.Set{}, &flow.PortalError{Code: refusal.Code, AmbiguousBasic: refusal.AmbiguousBasic}
 	}
 	if err != nil {
 		return tokens.Set{}, err
@@ -87,7 +87,7 @@ func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) 
 		Scope: answer.Scope, RepeatScope: g.RepeatScope, FHIRBase: g.FHIRBase, TokenEndpoint: g.TokenEndpoint,
 		ClientID: g.ClientID, ClientAuthID: g.ClientAuthID, ExpiresAt: p.Now().Add(answer.ExpiresIn),
 		RevocationEndpoint: g.Upstream.Revocation, IntrospectionEndpoint: g.Upstream.Introspection,
-		IntrospectBearer: g.Upstream.IntrospectBearer, Extra: answer.Extra,
+		IntrospectBearer: g.Upstream.IntrospectBearer, Extra: answer.Extra, EndpointID: g.EndpointID, RawBasic: g.RawBasic,
 	}, answer, extraTime)
 	if set.ConsentExpiresAt.IsZero() && g.Upstream.Consent > 0 {
 		set.ConsentExpiresAt, set.ConsentStated = p.Now().Add(g.Upstream.Consent), true
@@ -150,13 +150,14 @@ func (p Portal) client() *Client { return &Client{doer: p.Doer, clients: p.Clien
 
 // holder is the client that a token set belongs to, at its server.
 func holder(tenant org.Tenant, set tokens.Set) caller {
-	return caller{tenant, set.ClientAuthID, set.ClientID, set.TokenEndpoint}
+	return caller{tenant, set.ClientAuthID, set.ClientID, set.TokenEndpoint, set.RawBasic}
 }
 
 func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (TokenResponse, error) {
 	return p.client().Refresh(ctx, RefreshGrant{
 		Tenant: tenant, TokenEndpoint: old.TokenEndpoint, ClientID: old.ClientID, ClientAuthID: old.ClientAuthID,
 		RefreshToken: old.RefreshToken, Scope: old.Scope, RepeatScope: old.RepeatScope, Extra: slices.Sorted(maps.Keys(old.Extra)),
+		RawBasic: old.RawBasic,
 	})
 }
 

@@ -58,14 +58,14 @@ func newSandbox(t *testing.T, switches string) sandbox {
 // sandboxClients proves the client in one way (RFC 6749 section 2.3.1).
 type sandboxClients string
 
-func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, _, clientID, _ string, form url.Values, header http.Header) error {
+func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
 	if way == "client_secret_post" {
-		form.Set("client_id", clientID)
+		form.Set("client_id", use.ClientID)
 		form.Set("client_secret", sandboxSecret)
 		return nil
 	}
 	request := http.Request{Header: header}
-	request.SetBasicAuth(url.QueryEscape(clientID), url.QueryEscape(sandboxSecret))
+	request.SetBasicAuth(url.QueryEscape(use.ClientID), url.QueryEscape(sandboxSecret))
 	return nil
 }
 

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
@@ -32,6 +35,7 @@ type CodeGrant struct {
 	Verifier      secret.Text // empty where no challenge was sent
 	Scope         string      // asked for; not sent again
 	Extra         []string    // fields of the answer that are wanted besides (TokenResponse)
+	RawBasic      bool        // the server reads HTTP Basic as it is (catalog.ClientUse)
 }
 
 // RefreshGrant exchanges a refresh token (RFC 6749 section 6).
@@ -44,6 +48,7 @@ type RefreshGrant struct {
 	Scope         string   // granted before
 	RepeatScope   bool     // sends Scope; leaving it out asks for the same again, but some refuse that
 	Extra         []string // as of CodeGrant
+	RawBasic      bool     // as of CodeGrant
 }
 
 // TokenResponse is what a token endpoint granted.
@@ -73,7 +78,7 @@ func (c *Client) Exchange(ctx context.Context, grant CodeGrant) (TokenResponse, 
 	if !grant.Verifier.Empty() { // a verifier without a challenge has to be refused (RFC 9700 section 2.1.1)
 		form.Set("code_verifier", grant.Verifier.Reveal())
 	}
-	by := caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint}
+	by := caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint, grant.RawBasic}
 	return c.token(ctx, by, wanted{grant.Scope, grant.Extra}, form)
 }
 
@@ -87,7 +92,7 @@ func (c *Client) Refresh(ctx context.Context, grant RefreshGrant) (TokenResponse
 	if grant.RepeatScope && grant.Scope != "" {
 		form.Set("scope", grant.Scope)
 	}
-	by := caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint}
+	by := caller{grant.Tenant, grant.ClientAuthID, grant.ClientID, grant.TokenEndpoint, grant.RawBasic}
 	return c.token(ctx, by, wanted{grant.Scope, grant.Extra}, form)
 }
 
@@ -99,7 +104,11 @@ type wanted struct {
 
 // token posts a grant.
 func (c *Client) token(ctx context.Context, by caller, want wanted, form url.Values) (TokenResponse, error) {
-	response, err := c.post(ctx, by, by.tokenEndpoint, form) //nolint:bodyclose // ReadAll closes it
+	header := http.Header{}
+	if err := c.authenticate(ctx, by, by.tokenEndpoint, form, header); err != nil {
+		return TokenResponse{}, fmt.Errorf("token request: %w", err)
+	}
+	response, err := c.send(ctx, by.tokenEndpoint, form, header.Clone()) //nolint:bodyclose // ReadAll closes it
 	if err != nil {
 		return TokenResponse{}, fmt.Errorf("token request: %w", err)
 	}
@@ -110,6 +119,10 @@ func (c *Client) token(ctx context.Context, by caller, want wanted, form url.Val
 	granted, refusal := readAnswer(response.StatusCode, body, want)
 	if refusal != nil {
 		refusal.RetryAfter = retryAfter(response.Header)
+		if refusal.Code == codeClient && isAmbiguous(header) {
+			refusal.AmbiguousBasic = true
+			logx.Add(ctx, slog.Bool("basic_ambiguous", true))
+		}
 		return TokenResponse{}, refusal
 	}
 	return granted, nil

@@ -80,7 +80,7 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 			Revocation: row.text("revocation_endpoint"), Introspection: row.text("introspection_endpoint"),
 			IntrospectBearer: row.flag("introspect_bearer"), Consent: time.Duration(row.int("consent_seconds")) * time.Second,
 		},
-		Aud: row.text("aud"), Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"), Nonce: row.flag("nonce"), NoChallenge: row.flag("no_challenge"),
+		Aud: row.text("aud"), Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"), RawBasic: row.flag("raw_basic"), Nonce: row.flag("nonce"), NoChallenge: row.flag("no_challenge"),
 		Extra: strings.Fields(row.text("extra_fields")), NonceHash: row.text("nonce_hash"), Verifier: row.bytes("verifier"),
 		Ending: endingOf(row),
 	}, nil
@@ -129,6 +129,7 @@ func attemptItem(a flow.Attempt) item {
 	row.setText("aud", a.Aud)
 	row.setText("scope", a.Scope)
 	row.setFlag("repeat_scope", a.RepeatScope)
+	row.setFlag("raw_basic", a.RawBasic)
 	row.setText("extra_fields", strings.Join(a.Extra, " "))
 	row.setFlag("no_challenge", a.NoChallenge)
 	row.setFlag("nonce", a.Nonce)

@@ -29,7 +29,7 @@ func attemptOf(of org.Tenant) flow.Attempt {
 			Revocation: "https://fhir.example/revoke", Introspection: "https://fhir.example/introspect", IntrospectBearer: true,
 			Consent: 90 * 24 * time.Hour,
 		},
-		Aud: "https://fhir.example/r4/", Scope: "patient/*.read", RepeatScope: true, Extra: []string{"practice", "site"}, Nonce: true,
+		Aud: "https://fhir.example/r4/", Scope: "patient/*.read", RepeatScope: true, RawBasic: true, Extra: []string{"practice", "site"}, Nonce: true,
 		NonceHash: "nonce hash", Verifier: []byte("sealed"),
 	}
 }

@@ -133,7 +133,7 @@ func setOf(expires time.Time) tokens.Set {
 	return tokens.Set{
 		AccessToken: secret.New("access 1"), RefreshToken: secret.New("refresh 1"), PatientID: secret.New("patient 1"),
 		Scope: "patient/*.read", AskedScope: "openid patient/*.read", FHIRBase: "https://fhir.example/r4",
-		TokenEndpoint: "https://fhir.example/token", ClientID: "client", ExpiresAt: expires,
+		TokenEndpoint: "https://fhir.example/token", ClientID: "client", ExpiresAt: expires, EndpointID: "endpoint", RawBasic: true,
 		Extra: map[string]string{"practice": "a-1", "site": ""},
 	}
 }

@@ -105,6 +105,7 @@ func TestAnAnswerReplacesWhatItBringsAndKeepsTheRest(t *testing.T) {
 		AccessToken: secret.New("access 2"), RefreshToken: secret.New("refresh 2"), PatientID: secret.New("patient 2"),
 		Scope: "patient/Patient.read", AskedScope: setOf(end).AskedScope, FHIRBase: "https://fhir.example/r4",
 		TokenEndpoint: "https://fhir.example/token", ClientID: "client", ExpiresAt: end, Extra: map[string]string{"practice": "a-2"},
+		EndpointID: "endpoint", RawBasic: true,
 	}
 	bare := whole
 	bare.RefreshToken, bare.PatientID, bare.Scope, bare.AskedScope, bare.Extra = secret.Text{}, secret.Text{}, "", "", nil

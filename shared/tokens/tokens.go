@@ -24,10 +24,12 @@ type Set struct {
 	Scope         string      // granted scopes
 	AskedScope    string      // those that the patient was asked for; empty in sets that were stored before this was kept
 	RepeatScope   bool        // every refresh has to name them again
+	EndpointID    string      // of the catalogue, whose pins say where the tokens may go; empty in sets that were stored before this was kept
 	FHIRBase      string
 	TokenEndpoint string
 	ClientID      string
 	ClientAuthID  string    // how ClientID proves who it is; empty for a public client
+	RawBasic      bool      // client id and secret stand in HTTP Basic as they are (catalog.ClientUse)
 	ExpiresAt     time.Time // of the access token
 
 	// RevocationEndpoint takes the refresh token back (RFC 7009), IntrospectionEndpoint tells when it ends (RFC 7662); each

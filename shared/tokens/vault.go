@@ -25,10 +25,12 @@ type document struct {
 	Scope         string    `json:"scope,omitempty"`
 	AskedScope    string    `json:"asked_scope,omitempty"`
 	RepeatScope   bool      `json:"repeat_scope,omitempty"`
+	EndpointID    string    `json:"endpoint_id,omitempty"`
 	FHIRBase      string    `json:"fhir_base"`
 	TokenEndpoint string    `json:"token_endpoint"`
 	ClientID      string    `json:"client_id"`
 	ClientAuthID  string    `json:"client_auth_id,omitempty"`
+	RawBasic      bool      `json:"raw_basic,omitempty"`
 	ExpiresAt     time.Time `json:"expires_at"`
 
 	RevocationEndpoint    string    `json:"revocation_endpoint,omitempty"`
@@ -54,7 +56,7 @@ func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string,
 		ClientID: set.ClientID, ClientAuthID: set.ClientAuthID, ExpiresAt: set.ExpiresAt, RevocationEndpoint: set.RevocationEndpoint,
 		IntrospectionEndpoint: set.IntrospectionEndpoint, IntrospectBearer: set.IntrospectBearer,
 		ConsentExpiresAt: set.ConsentExpiresAt, RefreshExpiresAt: set.RefreshExpiresAt, ConsentStated: set.ConsentStated,
-		Extra: set.Extra,
+		Extra: set.Extra, EndpointID: set.EndpointID, RawBasic: set.RawBasic,
 	})
 	if err != nil {
 		return Row{}, fmt.Errorf("encode tokens: %w", err)
@@ -82,7 +84,7 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 		ClientID: stored.ClientID, ClientAuthID: stored.ClientAuthID, ExpiresAt: stored.ExpiresAt, RevocationEndpoint: stored.RevocationEndpoint,
 		IntrospectionEndpoint: stored.IntrospectionEndpoint, IntrospectBearer: stored.IntrospectBearer,
 		ConsentExpiresAt: stored.ConsentExpiresAt, RefreshExpiresAt: stored.RefreshExpiresAt, ConsentStated: stored.ConsentStated,
-		Extra: stored.Extra,
+		Extra: stored.Extra, EndpointID: stored.EndpointID, RawBasic: stored.RawBasic,
 	}, nil
 }
 

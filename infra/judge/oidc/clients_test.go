@@ -93,7 +93,8 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 }
 
 // portalOf is our client with the proof of one registration.
-func portalOf(c confidential, keys *clientauth.Keyring) smart.Portal {
+func portalOf(j judge, c confidential, keys *clientauth.Keyring) smart.Portal {
+	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	p := portal()
 	p.Clients = clientauth.NewBook(clientauth.Deps{
 		Store: drawer{c.authID: c.auth}, Opener: glass{}, Keys: keys, Now: time.Now, NewID: ids.Random,
@@ -112,7 +113,7 @@ func TestAConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.id, func(t *testing.T) {
 			t.Parallel()
-			p := portalOf(c, keys)
+			p := portalOf(j, c, keys)
 			set, err := p.Exchange(t.Context(), j.signIn(t, p, c.client))
 			must(t, err)
 			if set.PatientID.Reveal() != j.Patient {
@@ -165,14 +166,14 @@ func TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent(t *testing.T
 		able   confidential
 		unable smart.Portal
 	}{
-		"another secret, basic":               {basic, portalOf(basic.mistaken(), keys)},
-		"another secret, post":                {post, portalOf(post.mistaken(), keys)},
-		"an RSA key that is not on file":      {rsa, portalOf(rsa, others)},
-		"an elliptic key that is not on file": {elliptic, portalOf(elliptic, others)},
+		"another secret, basic":               {basic, portalOf(j, basic.mistaken(), keys)},
+		"another secret, post":                {post, portalOf(j, post.mistaken(), keys)},
+		"an RSA key that is not on file":      {rsa, portalOf(j, rsa, others)},
+		"an elliptic key that is not on file": {elliptic, portalOf(j, elliptic, others)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			able, p := portalOf(test.able, keys), test.unable
+			able, p := portalOf(j, test.able, keys), test.unable
 			grant := j.signIn(t, p, test.able.client)
 			_, err := p.Exchange(t.Context(), grant)
 			wantPortalError(t, err, "invalid_client")
@@ -198,7 +199,8 @@ func TestAnAssertionWorksOnce(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
 	c := keyed(t, keys, "ES384")
-	j, p := start(t, c.known), portalOf(c, keys)
+	j := start(t, c.known)
+	p := portalOf(j, c, keys)
 	set, err := p.Exchange(t.Context(), j.signIn(t, p, c.client))
 	must(t, err)
 	form := proof(t, p, set)
@@ -211,11 +213,16 @@ func TestAnAssertionWorksOnce(t *testing.T) {
 	}
 }
 
+// useOf is a call by the client of a set.
+func useOf(set tokens.Set) catalog.ClientUse {
+	return catalog.ClientUse{AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: set.TokenEndpoint}
+}
+
 // proof is a form with an assertion of the set's client that was not used yet.
 func proof(t *testing.T, p smart.Portal, set tokens.Set) url.Values {
 	t.Helper()
 	form := url.Values{}
-	must(t, p.Clients.Authenticate(t.Context(), tenant, set.ClientAuthID, set.ClientID, set.TokenEndpoint, form, http.Header{}))
+	must(t, p.Clients.Authenticate(t.Context(), tenant, useOf(set), form, http.Header{}))
 	return form
 }
 
@@ -223,7 +230,7 @@ func proof(t *testing.T, p smart.Portal, set tokens.Set) url.Values {
 func (j judge) active(t *testing.T, p smart.Portal, set tokens.Set, token secret.Text) bool {
 	t.Helper()
 	form, header := url.Values{"token": {token.Reveal()}}, http.Header{}
-	must(t, p.Clients.Authenticate(t.Context(), tenant, set.ClientAuthID, set.ClientID, set.TokenEndpoint, form, header))
+	must(t, p.Clients.Authenticate(t.Context(), tenant, useOf(set), form, header))
 	status, body := post(t, j.Issuer+"/token/introspection", form, header)
 	var told struct {
 		Active bool `json:"active"`

@@ -84,7 +84,7 @@ func (d *desk) leave(t *testing.T) flow.Started {
 	book, err := platform.NewBook()
 	must(t, err)
 	started, err := flow.Starter{
-		Store: d, Catalog: d, Portal: portal(), Platforms: book, Sealer: glass{}, Callback: callback, Now: time.Now,
+		Store: d, Catalog: d, Portal: portal(), Platforms: book, Sealer: glass{}, BaseURL: ours, Now: time.Now,
 		NewID: ids.Random, Random: rand.Reader,
 	}.Start(t.Context(), flow.Request{Caller: org.Caller{Tenant: tenant}, Redirect: redirect, EndpointID: ids.Random()})
 	must(t, err)
@@ -98,7 +98,7 @@ func (d *desk) comeBack(t *testing.T, left flow.Started, told url.Values) (flow.
 	must(t, err)
 	return flow.Completer{
 		Store: d, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Nudger: d,
-		Callback: callback, Now: time.Now, NewID: ids.Random,
+		BaseURL: ours, Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{
 		State: told.Get("state"), Code: secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"),
 		Cookie: func(name string) string {

@@ -16,7 +16,10 @@ import (
 )
 
 // callback is our redirect URI. Nobody listens there: the browser stops before it.
-const callback = "https://us.example/bridge/callback"
+const (
+	ours     = "https://us.example"
+	callback = ours + "/bridge/callback"
+)
 
 // scope is what a connection asks for.
 const scope = "openid fhirUser launch/patient offline_access patient/*.rs"

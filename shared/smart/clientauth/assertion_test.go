@@ -25,7 +25,7 @@ func (d *desk) assert(t *testing.T, algorithm, keyID string) token {
 	id := "key " + algorithm + keyID
 	d.rows.add(tenant, catalog.ClientAuth{ID: id, Method: catalog.AuthPrivateKey, Algorithm: algorithm, KeyID: keyID})
 	form := url.Values{"grant_type": {"refresh_token"}}
-	if err := d.Authenticate(t.Context(), tenant, id, client, endpoint, form, http.Header{}); err != nil {
+	if err := d.Authenticate(t.Context(), tenant, use(id), form, http.Header{}); err != nil {
 		t.Fatal(err)
 	}
 	return takeApart(t, form.Get("client_assertion"))
@@ -65,7 +65,7 @@ func TestARequestWithAnAssertionNamesTheClientToo(t *testing.T) {
 	d := newDesk(t, "rsa1")
 	d.rows.add(org.Tenant{}, catalog.ClientAuth{ID: "shared", Method: catalog.AuthPrivateKey, Algorithm: "RS384"})
 	form, header := url.Values{"grant_type": {"refresh_token"}}, http.Header{"Accept": {"application/json"}}
-	if err := d.Authenticate(t.Context(), tenant, "shared", client, endpoint, form, header); err != nil {
+	if err := d.Authenticate(t.Context(), tenant, use("shared"), form, header); err != nil {
 		t.Fatal(err)
 	}
 	form.Del("client_assertion")

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,38 +78,51 @@ var (
 	errUnknown = errors.New("the registration names a client authentication that does not exist")
 	errMethod  = errors.New("the method of client authentication is not known")
 	errSecret  = errors.New("the client secret is empty")
+	errOrigin  = errors.New("is none of the origins that it may be shown to; ctl client origins says which are")
 )
 
-// Authenticate adds to form and header what proves that clientID is the client of authID, the tenant's own or everybody's;
-// with an empty authID the client is public and is only named. tokenEndpoint is the token endpoint of the authorization
-// server, whichever of its endpoints is called: assertions are for it (RFC 7523 section 3). Errors show no secret and no
-// assertion, form and header are unchanged then, and none is a fault of the request that is served.
-func (b *Book) Authenticate(
-	ctx context.Context, tenant org.Tenant, authID, clientID, tokenEndpoint string, form url.Values, header http.Header,
-) error {
-	if authID == "" {
-		form.Set("client_id", clientID) // RFC 6749 section 3.2.1
+// Authenticate adds to form and header what proves that use.ClientID is the client of use.AuthID, the tenant's own or
+// everybody's; a public client is only named. It is the last to decide whether a secret goes out: to no address but one at
+// an origin that the operator has allowed, whatever a discovery, an attempt or a token set says (RFC 9700 section 4.4).
+// Assertions are for the token endpoint (RFC 7523 section 3). Errors show no secret and no assertion, form and header are
+// unchanged then, and none is a fault of the request that is served.
+func (b *Book) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+	if use.AuthID == "" {
+		form.Set("client_id", use.ClientID) // RFC 6749 section 3.2.1
 		return nil
 	}
-	found, err := b.find(ctx, tenant, authID)
+	found, err := b.find(ctx, tenant, use.AuthID)
+	if err == nil {
+		err = mayBeShown(found.auth, use.Address)
+	}
 	if err != nil {
-		return fmt.Errorf("client authentication %s: %w", authID, err)
+		return fmt.Errorf("client authentication %s: %w", use.AuthID, err)
 	}
 	switch found.auth.Method {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
-		err = b.bySecret(ctx, found, clientID, form, header)
+		err = b.bySecret(ctx, found, use, form, header)
 	case catalog.AuthPrivateKey:
-		err = b.byAssertion(ctx, found.auth, clientID, tokenEndpoint, form)
+		err = b.byAssertion(ctx, found.auth, use, form)
 	default:
 		err = errMethod
 	}
 	if err != nil {
-		return fmt.Errorf("client authentication %s: %w", authID, err)
+		return fmt.Errorf("client authentication %s: %w", use.AuthID, err)
 	}
 	return nil
 }
 
-func (b *Book) bySecret(ctx context.Context, found entry, clientID string, form url.Values, header http.Header) error {
+// mayBeShown refuses an address that what proves the client must not reach. A secret without origins reaches none; an
+// assertion is of use at its audience alone, and is held back only where origins are given.
+func mayBeShown(auth catalog.ClientAuth, address string) error {
+	origin := catalog.Origin(address)
+	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey && len(auth.Origins) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%q %w", origin, errOrigin)
+}
+
+func (b *Book) bySecret(ctx context.Context, found entry, use catalog.ClientUse, form url.Values, header http.Header) error {
 	secret, err := b.deps.Opener.Open(ctx, found.owner, found.auth.SecretBinding(), found.auth.Secret)
 	if err != nil {
 		return fmt.Errorf("client secret: %w", err)
@@ -117,22 +131,26 @@ func (b *Book) bySecret(ctx context.Context, found entry, clientID string, form 
 		return errSecret
 	}
 	if found.auth.Method == catalog.AuthSecretPost {
-		form.Set("client_id", clientID)
+		form.Set("client_id", use.ClientID)
 		form.Set("client_secret", string(secret))
 		return nil
 	}
-	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so a colon in the id does not end it. The id is not
-	// said again in the form: some servers take that for a second way of authenticating.
+	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so a colon in the id does not end it, but for servers
+	// that are known not to decode them. The id is not said again in the form: some servers take that for a second way of
+	// authenticating.
 	form.Del("client_id")
-	pair := url.QueryEscape(clientID) + ":" + url.QueryEscape(string(secret))
+	pair := url.QueryEscape(use.ClientID) + ":" + url.QueryEscape(string(secret))
+	if use.RawBasic {
+		pair = use.ClientID + ":" + string(secret)
+	}
 	header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
 	return nil
 }
 
-func (b *Book) byAssertion(ctx context.Context, auth catalog.ClientAuth, clientID, tokenEndpoint string, form url.Values) error {
+func (b *Book) byAssertion(ctx context.Context, auth catalog.ClientAuth, use catalog.ClientUse, form url.Values) error {
 	now := b.deps.Now()
 	assertion, err := b.deps.Keys.sign(ctx, auth.Algorithm, auth.KeyID, claims{
-		Issuer: clientID, Subject: clientID, Audience: tokenEndpoint, ID: b.deps.NewID(),
+		Issuer: use.ClientID, Subject: use.ClientID, Audience: use.TokenEndpoint, ID: b.deps.NewID(),
 		IssuedAt: now.Unix(), Expires: now.Add(assertionLife).Unix(),
 	})
 	if err != nil {
@@ -140,7 +158,7 @@ func (b *Book) byAssertion(ctx context.Context, auth catalog.ClientAuth, clientI
 	}
 	// client_id is redundant beside an assertion, but allowed (RFC 7521 section 4.2), and some servers need it: Spring
 	// Authorization Server finds the client by it.
-	form.Set("client_id", clientID)
+	form.Set("client_id", use.ClientID)
 	form.Set("client_assertion_type", assertionType)
 	form.Set("client_assertion", assertion)
 	return nil

@@ -18,11 +18,16 @@ import (
 	"recordbridge/shared/org"
 )
 
+// use is a call of the token endpoint.
+func use(authID string) catalog.ClientUse {
+	return catalog.ClientUse{AuthID: authID, ClientID: client, TokenEndpoint: endpoint, Address: endpoint}
+}
+
 // authenticate returns what is added to a request.
 func (d *desk) authenticate(t *testing.T, who org.Tenant, authID string) (url.Values, http.Header) {
 	t.Helper()
 	form, header := url.Values{}, http.Header{}
-	if err := d.Authenticate(t.Context(), who, authID, client, endpoint, form, header); err != nil {
+	if err := d.Authenticate(t.Context(), who, use(authID), form, header); err != nil {
 		t.Fatal(err)
 	}
 	return form, header
@@ -32,7 +37,7 @@ func (d *desk) authenticate(t *testing.T, who org.Tenant, authID string) (url.Va
 func (d *desk) refuses(t *testing.T, authID, says string) {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "client_id": {"before"}}, http.Header{}
-	err := d.Authenticate(t.Context(), tenant, authID, client, endpoint, form, header)
+	err := d.Authenticate(t.Context(), tenant, use(authID), form, header)
 	if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hush") {
 		t.Errorf("%s: got error %v, want one with %s", authID, err, says)
 	}
@@ -77,7 +82,7 @@ func TestBasicCredentialsAreFormEncodedFirst(t *testing.T) {
 		d := newDesk(t)
 		d.withSecret(tenant, "basic", catalog.AuthSecretBasic, c.secret)
 		form, header := url.Values{"client_id": {c.id}, "grant_type": {"refresh_token"}}, http.Header{}
-		if err := d.Authenticate(t.Context(), tenant, "basic", c.id, endpoint, form, header); err != nil {
+		if err := d.Authenticate(t.Context(), tenant, catalog.ClientUse{AuthID: "basic", ClientID: c.id, TokenEndpoint: endpoint, Address: endpoint}, form, header); err != nil {
 			t.Fatal(err)
 		}
 		want := http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(c.want))}}
@@ -112,10 +117,10 @@ func TestATenantsOwnClientWinsOverEverybodys(t *testing.T) {
 func TestWhatCannotBeUsedIsAnErrorThatShowsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	moved := catalog.ClientAuth{ID: "moved", Method: catalog.AuthSecretBasic}
+	moved := catalog.ClientAuth{ID: "moved", Method: catalog.AuthSecretBasic, Origins: origins()}
 	moved.Secret = sealFor(other, moved, "hush")
 	d.rows.add(tenant, moved)
-	d.rows.add(tenant, catalog.ClientAuth{ID: "damaged", Method: catalog.AuthSecretBasic, Secret: []byte("hush")})
+	d.rows.add(tenant, catalog.ClientAuth{ID: "damaged", Method: catalog.AuthSecretBasic, Origins: origins(), Secret: []byte("hush")})
 	d.withSecret(tenant, "empty", catalog.AuthSecretBasic, "")
 	d.withSecret(tenant, "empty in the form", catalog.AuthSecretPost, "")
 	d.withSecret(tenant, "unknown method", "client_secret_jwt", "hush")
@@ -195,5 +200,66 @@ func TestNothingThatIsPrintedShowsASecret(t *testing.T) {
 				t.Errorf("%s shows %q", verb, hidden)
 			}
 		}
+	}
+}
+
+// TestASecretIsShownWhereTheOperatorLetIt: whatever address a discovery, an attempt or a token set names.
+func TestASecretIsShownWhereTheOperatorLetIt(t *testing.T) {
+	t.Parallel()
+	const here = "https://ehr.example"
+	for name, c := range map[string]struct {
+		origins []string
+		address string
+		shown   bool
+	}{
+		"its origin":          {[]string{here}, here + "/token", true},
+		"one of several":      {[]string{"https://a.example", here}, "https://EHR.example:443/introspect?x=1", true},
+		"none":                {nil, here + "/token", false},
+		"another host":        {[]string{here}, "https://ehr.example.evil.example/token", false},
+		"another port":        {[]string{here}, "https://ehr.example:8443/token", false},
+		"another scheme":      {[]string{here}, "http://ehr.example/token", false},
+		"its name as a user":  {[]string{here}, "https://ehr.example@evil.example/token", false},
+		"no address":          {[]string{here}, "", false},
+		"no address, no host": {[]string{""}, "/token", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, "ec1")
+			for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost, catalog.AuthPrivateKey} {
+				a := catalog.ClientAuth{ID: string(method), Method: method, Origins: c.origins}
+				if method == catalog.AuthPrivateKey {
+					a.Algorithm = "ES384"
+				}
+				a.Secret = sealFor(tenant, a, hush)
+				d.rows.add(tenant, a)
+				asked := use(a.ID)
+				asked.Address = c.address // the token endpoint is where it always was
+				form, header := url.Values{}, http.Header{}
+				err := d.Authenticate(t.Context(), tenant, asked, form, header)
+				unheld := method == catalog.AuthPrivateKey && len(c.origins) == 0
+				if shown := err == nil; shown != (c.shown || unheld) {
+					t.Errorf("%s: got %v, want it shown: %t", method, err, c.shown)
+				}
+				if err != nil && (len(form)+len(header) != 0 || fault.Of(err).Kind != fault.Internal || !strings.Contains(err.Error(), "ctl client origins")) {
+					t.Errorf("%s: got %v and %v %v", method, err, form, header)
+				}
+			}
+		})
+	}
+}
+
+// TestBasicIsRawWhereTheServerDoesNotDecodeIt: some take what RFC 6749 section 2.3.1 encodes for the secret itself.
+func TestBasicIsRawWhereTheServerDoesNotDecodeIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.withSecret(tenant, "basic", catalog.AuthSecretBasic, "a+/=&:%20b")
+	asked, header := use("basic"), http.Header{}
+	asked.RawBasic = true
+	if err := d.Authenticate(t.Context(), tenant, asked, url.Values{}, header); err != nil {
+		t.Fatal(err)
+	}
+	id, sent, _ := (&http.Request{Header: header}).BasicAuth()
+	if id != client || sent != "a+/=&:%20b" {
+		t.Errorf("sent %q and %q", id, sent)
 	}
 }

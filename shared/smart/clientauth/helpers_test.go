@@ -167,9 +167,12 @@ func newDesk(t *testing.T, names ...string) *desk {
 	return d
 }
 
+// origins are where secrets may be shown.
+func origins() []string { return []string{catalog.Origin(endpoint)} }
+
 // withSecret registers a client that has a secret.
 func (d *desk) withSecret(owner org.Tenant, id string, method catalog.AuthMethod, secret string) {
-	a := catalog.ClientAuth{ID: id, Method: method}
+	a := catalog.ClientAuth{ID: id, Method: method, Origins: origins()}
 	a.Secret = sealFor(owner, a, secret)
 	d.rows.add(owner, a)
 }

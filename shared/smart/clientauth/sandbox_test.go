@@ -104,7 +104,7 @@ func newHospital(t *testing.T) *hospital {
 func (h *hospital) request(t *testing.T, authID, clientID, tokenEndpoint, audience string) string {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"none"}}, http.Header{}
-	if err := h.book.Authenticate(t.Context(), tenant, authID, clientID, audience, form, header); err != nil {
+	if err := h.book.Authenticate(t.Context(), tenant, catalog.ClientUse{AuthID: authID, ClientID: clientID, TokenEndpoint: audience, Address: tokenEndpoint}, form, header); err != nil {
 		t.Fatal(err)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, tokenEndpoint, strings.NewReader(form.Encode()))
@@ -135,6 +135,7 @@ func (h *hospital) request(t *testing.T, authID, clientID, tokenEndpoint, audien
 func (h *hospital) withSecret(t *testing.T, owner org.Tenant, a catalog.ClientAuth) {
 	t.Helper()
 	var err error
+	a.Origins = []string{catalog.Origin(h.base)}
 	if a.Secret, err = h.seals.Seal(t.Context(), owner, a.SecretBinding(), []byte(hush)); err != nil {
 		t.Fatal(err)
 	}

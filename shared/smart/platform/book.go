@@ -49,7 +49,7 @@ func (b Book) Manners(endpoint catalog.Endpoint, authority flow.Authority) (flow
 	upstream.IntrospectBearer = profile.Tokens.Introspection == "bearer"
 	upstream.Consent = profile.Tokens.Consent
 	manners := flow.Manners{
-		Nonce: profile.Authorize.Nonce, RepeatScope: profile.Authorize.Refresh,
+		Nonce: profile.Authorize.Nonce, RepeatScope: profile.Authorize.Refresh, RawBasic: profile.Client.Basic == "raw",
 		NoChallenge: profile.Authorize.PKCE == "none" && !authority.S256,
 		Scope:       profile.Scope(authority.Access), Extra: profile.fields(), Upstream: upstream,
 	}

@@ -41,6 +41,7 @@ type Client struct {
 	Methods    []string `yaml:"methods" json:"methods"`
 	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"` // of private_key_jwt: RS384, ES384
 	JWKS       string   `yaml:"jwks" json:"jwks,omitempty"`             // how it gets our keys: "url", or "inline" at registration
+	Basic      string   `yaml:"basic" json:"basic,omitempty"`           // "raw" where it does not form-decode client_secret_basic (RFC 6749 section 2.3.1)
 	// RedirectHTTPS says that it registers no http address, not even one of a loopback interface.
 	RedirectHTTPS bool   `yaml:"redirect_https" json:"redirect_https,omitempty"`
 	Note          string `yaml:"note" json:"note,omitempty"` // for who registers

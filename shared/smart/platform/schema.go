@@ -19,6 +19,9 @@ func (p Profile) problems() []error {
 		c.oneOf("client.algorithms", p.Client.Algorithms, "RS384", "ES384")
 		c.oneOf("client.jwks", []string{p.Client.JWKS}, "url", "inline")
 	}
+	if p.Client.Basic != "" {
+		c.oneOf("client.basic", []string{p.Client.Basic}, "raw")
+	}
 	c.oneOf("authorize.aud", []string{p.Authorize.Aud}, "base", "trimmed", "none")
 	c.oneOf("authorize.pkce", []string{p.Authorize.PKCE}, "S256", "none")
 	ways := 0
