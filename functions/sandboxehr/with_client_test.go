@@ -202,6 +202,22 @@ func TestASwitchDemandsAWayToAuthenticate(t *testing.T) {
 	}
 }
 
+func TestABasicSecretIsDecodedUnlessToldToTakeItAsItIs(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	for spec, sent := range map[string]string{"client-secret:hush=x": "hush%3Dx", "client-secret:hush=x,basic-raw": "hush=x"} {
+		there := p.with(t, spec)
+		for _, secret := range []string{"hush%3Dx", "hush=x"} {
+			// Decoding leaves an equals sign as it is, so the raw form works at both.
+			basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":"+secret))
+			a := there.post("/oauth/token", exchangeForm(there.code("alder-maple"), "client_id", ""), "Authorization", basic)
+			if accepted := a.status == http.StatusOK; accepted != (secret == sent || secret == "hush=x") {
+				t.Errorf("%s with %s: %d %s", spec, secret, a.status, a.body)
+			}
+		}
+	}
+}
+
 func TestIDTokensAreSignedOrFlawedAsToldTo(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)

@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,8 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/webhook"
 )
 
 // quirk is a portal with a habit, and what becomes of a patient who connects to it.
@@ -121,4 +125,41 @@ func (s *stack) connectURLOf(q quirk) string {
 		FHIRBase: baseURL + "/sandbox/with/" + q.with + "/fhir", PlatformType: platform, FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: q.override,
 	}, catalog.Registration{ClientID: sandboxehr.DefaultClientID, AuthID: q.authID}))
 	return connectURL(at)
+}
+
+// TestAServerThatDoesNotDecodeBasicIsAskedRaw: at the sign-in, a refresh and a revocation; and where nobody has said so, the
+// organisation is told what invalid_client may mean there.
+func TestAServerThatDoesNotDecodeBasicIsAskedRaw(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.subscribe(webhook.ConnectionFailed)
+		authID, err := s.operator.CreateClient(t.Context(), org.Tenant{},
+			catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}, secret.New("s3cret=x"))
+		must(t, err)
+		q := quirk{with: "client-auth:client_secret_basic,client-secret:s3cret=x,basic-raw", authID: authID}
+		if got := s.connectTo(q); got.Get("error") != "invalid_client" {
+			t.Errorf("encoded, the application got %v", got)
+		}
+		s.settle(1)
+		if told := s.events("patient.connection_failed"); len(told) != 1 || !strings.Contains(told[0].Body, `"cause":"client_secret_encoding"`) {
+			t.Errorf("told %v", told)
+		}
+		q.override = "client: {basic: raw}"
+		id := s.connectTo(q).Get("org_connection_id")
+		if id == "" {
+			t.Fatal("raw, there is no connection")
+		}
+		<-time.After(2 * time.Hour)
+		taskID := s.startExport(id)
+		s.settle(3)
+		if got := s.task(taskID); got.text("status") != "success" {
+			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
+		}
+		s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+		s.settle(3)
+		if got := s.connection(id).text("upstream_until"); got != "" {
+			t.Error("the revocation did not reach the portal")
+		}
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
@@ -227,4 +228,53 @@ func TestAnAnswerThatPassesSaysHowLongToWait(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise: said where the encoding of RFC 6749 section 2.3.1 changes what
+// is sent, and where it would.
+func TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		secret, code string
+		form, want   bool
+	}{
+		"plain":                       {"Secret-9._~", "invalid_client", false, false},
+		"encoded":                     {"a%2Bb", "invalid_client", false, true},
+		"raw":                         {"a/b", "invalid_client", false, true},
+		"another refusal":             {"a%2Bb", "invalid_grant", false, false},
+		"a secret that stands beside": {"a%2Bb", "invalid_client", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusUnauthorized, `{"error":"`+c.code+`"}`)})
+			var line strings.Builder
+			ctx, event := logx.Begin(t.Context())
+			_, err := smart.Portal{Doer: doer(), Now: time.Now, Clients: basic{c.secret, c.form}}.Exchange(ctx, flow.Grant{
+				Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", TokenEndpoint: e.URL + "/token", Code: secret.New("code"),
+			})
+			event.Emit(ctx, logx.New(&line), "test")
+			refusal, ok := errors.AsType[*flow.PortalError](err)
+			if !ok || refusal.Code != c.code || refusal.AmbiguousBasic != c.want {
+				t.Errorf("got %+v", err)
+			}
+			if told := strings.Contains(line.String(), `"basic_ambiguous":true`); told != c.want || strings.Contains(line.String(), c.secret) {
+				t.Errorf("the log says %s", line.String())
+			}
+		})
+	}
+}
+
+// basic proves by a secret as it is, in HTTP Basic or in the form.
+type basic struct {
+	secret string
+	form   bool
+}
+
+func (b basic) Authenticate(_ context.Context, _ org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+	if b.form {
+		form.Set("client_secret", b.secret)
+		return nil
+	}
+	(&http.Request{Header: header}).SetBasicAuth(use.ClientID, b.secret)
+	return nil
 }

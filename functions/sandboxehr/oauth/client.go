@@ -57,7 +57,7 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (url.Value
 	if problem := parseForm(w, r); problem != nil {
 		return nil, Client{}, problem, nil
 	}
-	given, problem := presented(r)
+	given, problem := presented(r, s.with.Has(switches.BasicRaw))
 	if problem != nil {
 		return nil, Client{}, problem, nil
 	}
@@ -104,8 +104,8 @@ func parseForm(w http.ResponseWriter, r *http.Request) *oauthError {
 // credentials is how a client says who it is.
 type credentials struct{ method, id, secret, assertion string }
 
-// presented reads the credentials of a request whose form is parsed.
-func presented(r *http.Request) (credentials, *oauthError) {
+// presented reads the credentials of a request whose form is parsed; raw leaves those of HTTP Basic as they are.
+func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	given := credentials{
 		method: methodNone, id: r.PostForm.Get("client_id"), secret: r.PostForm.Get("client_secret"),
 		assertion: r.PostForm.Get("client_assertion"),
@@ -131,6 +131,9 @@ func presented(r *http.Request) (credentials, *oauthError) {
 		return assertedID(r.PostForm, given)
 	case !basic:
 		return given, nil
+	}
+	if raw {
+		return credentials{method: methodBasic, id: basicID, secret: basicSecret}, nil
 	}
 	// Both halves are form-encoded before base64 (RFC 6749 §2.3.1).
 	decodedID, idErr := url.QueryUnescape(basicID)

@@ -37,6 +37,7 @@ const (
 	RequireScope      = "require-scope"
 	ClientAuth        = "client-auth"
 	ClientSecret      = "client-secret"
+	BasicRaw          = "basic-raw"
 	ClientKeys        = "jwks"
 )
 
@@ -73,6 +74,7 @@ func oauthTable() []Switch {
 		{IntrospectBearer, "", "Introspection is authorised by the access token as a bearer token, not by the client.", "Epic"},
 		{ClientAuth, "none|client_secret_basic|client_secret_post|private_key_jwt", "Clients must authenticate in this way.", "Epic, MEDITECH, Blue Button 2.0"},
 		{ClientSecret, text, "The clients' secret at this portal.", "confidential clients"},
+		{BasicRaw, "", "Client id and secret in HTTP Basic are taken as they are, without form-decoding them.", "many, against RFC 6749 section 2.3.1"},
 		{ClientKeys, keySet, "The clients' public keys at this portal.", "Epic, Oracle/Cerner"},
 	}...)
 }

@@ -48,13 +48,13 @@ func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := catalog.Endpoint{PlatformType: "cerner", FHIRBase: "https://ehr.example/r4/"}
-	e.Overrides = "authorize: {aud: trimmed, nonce: true, types: [Patient], scopes: [openid]}\ntokens: {consent: 720h, introspection: bearer}"
+	e.Overrides = "authorize: {aud: trimmed, nonce: true, types: [Patient], scopes: [openid]}\ntokens: {consent: 720h, introspection: bearer}\nclient: {basic: raw}"
 	got, err := book.Manners(e, flow.Authority{Access: "rs"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := flow.Manners{
-		Aud: "https://ehr.example/r4", Nonce: true, Scope: "openid patient/Patient.rs",
+		Aud: "https://ehr.example/r4", Nonce: true, RawBasic: true, Scope: "openid patient/Patient.rs",
 		Upstream: flow.Upstream{Introspection: got.Upstream.Introspection, IntrospectBearer: true, Consent: 720 * time.Hour},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -84,6 +84,7 @@ func TestOverridesThatMakeNoProfileAreRefused(t *testing.T) {
 		"none":                                "overrides of platform sandbox",
 		"tokens: {consent: for ever}":         "Duration",
 		"client: {methods: [mutual_tls]}":     "client.methods",
+		"client: {basic: encoded}":            "client.basic",
 		"name: ''":                            "name",
 		"fhir: {query: {x: '{practice_id}'}}": "tokens.extra",
 	} {
