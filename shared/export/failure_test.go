@@ -47,6 +47,7 @@ func failureCases() map[string]failureCase {
 		"no patient in the token":    {func(b *bench) { b.desk.set.PatientID = secret.Text{} }, 1, export.ResourcePatientFailure},
 		"scope without Patient":      {func(b *bench) { b.desk.set.Scope = "openid patient/Condition.read" }, 1, export.ScopePatientMissing},
 		"scope 2 without Patient":    {func(b *bench) { b.desk.set.Scope = "patient/Patient.s patient/Condition.rs" }, 1, export.ScopePatientMissing},
+		"another server since":       {func(b *bench) { b.desk.manners.Base = "https://other.example/r4" }, 1, export.TokenRefreshFailure},
 		"no FHIR address":            {func(b *bench) { b.desk.set.FHIRBase = "ftp://ehr.example" }, 1, export.SuppressedPleaseContact},
 		"refresh refused":            {func(b *bench) { b.desk.current = tokens.ErrRefused }, 1, export.TokenRefreshFailure},
 		"no tokens":                  {func(b *bench) { b.desk.current = fault.Missing("none") }, 1, export.TokenRefreshFailure},

@@ -48,5 +48,6 @@ func (h Habits) Of(ctx context.Context, tenant org.Tenant, connectionID string) 
 	if err != nil {
 		return plan.Manners{}, fmt.Errorf("read platform profile: %w", err)
 	}
+	manners.Base = endpoint.FHIRBase
 	return manners, nil
 }

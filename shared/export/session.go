@@ -43,6 +43,8 @@ type session struct {
 	notBefore time.Time // the server has asked to be left alone until then
 }
 
+var errAnotherServer = errors.New("the endpoint has another FHIR base than the one that the tokens are for")
+
 // openSession gets usable tokens and opens the FHIR server they belong to.
 func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (*session, error) {
 	set, version, err := w.Tokens.Current(ctx, task.Tenant, task.ConnectionID)
@@ -60,6 +62,9 @@ func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (
 	manners, err := w.Manners.Of(ctx, task.Tenant, task.ConnectionID)
 	if err != nil {
 		return nil, err
+	}
+	if manners.Base != "" && manners.Base != set.FHIRBase { // the patient's consent was for the server that issued the tokens
+		return nil, &verdict{reason: TokenRefreshFailure, cause: errAnotherServer}
 	}
 	s.manners = manners.Filled(set.Extra)
 	s.source, err = w.Portals.Open(set.FHIRBase, s.manners, func(context.Context) (secret.Text, error) {

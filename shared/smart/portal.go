@@ -1,7 +1,6 @@
 package smart
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +28,8 @@ type Portal struct {
 	Now     func() time.Time
 	Cache   *Discoveries // of Discover; nil to ask every time
 	Clients Clients      // nil where only public clients speak
+	// Endpoints knows where Refresh may follow a token endpoint that has moved; nil: no further than its own origin.
+	Endpoints Endpoints
 }
 
 // Discover implements flow.Portal.
@@ -41,12 +42,15 @@ func (p Portal) Discover(ctx context.Context, fhirBase string) (flow.Authority, 
 		}
 		p.Cache.keep(fhirBase, server, p.Now())
 	}
+	return server.authority(), nil
+}
+
+func (s Server) authority() flow.Authority {
 	return flow.Authority{
-		Issuer: server.Issuer, IssRequired: server.IssParameter,
-		AuthorizationEndpoint: server.AuthorizationEndpoint, TokenEndpoint: server.TokenEndpoint,
-		KeySet: server.KeySet, Userinfo: server.Userinfo, Revocation: server.Revocation, Introspection: server.Introspection,
-		Scope: server.Scope, Access: server.Access, S256: server.S256,
-	}, nil
+		Issuer: s.Issuer, IssRequired: s.IssParameter, AuthorizationEndpoint: s.AuthorizationEndpoint, TokenEndpoint: s.TokenEndpoint,
+		KeySet: s.KeySet, Userinfo: s.Userinfo, Revocation: s.Revocation, Introspection: s.Introspection,
+		Scope: s.Scope, Access: s.Access, S256: s.S256,
+	}
 }
 
 // AuthorizeURL implements flow.Portal.
@@ -159,17 +163,4 @@ func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 		RefreshToken: old.RefreshToken, Scope: old.Scope, RepeatScope: old.RepeatScope, Extra: slices.Sorted(maps.Keys(old.Extra)),
 		RawBasic: old.RawBasic,
 	})
-}
-
-// moved asks the FHIR server, the one that the tokens are for, where its token endpoint is now, and returns the set as it
-// belongs there. ok is false when that is not known or nothing has changed.
-func (p Portal) moved(ctx context.Context, old tokens.Set) (set tokens.Set, ok bool) {
-	server, err := p.client().Discover(ctx, old.FHIRBase)
-	if err != nil || server.TokenEndpoint == old.TokenEndpoint {
-		return tokens.Set{}, false
-	}
-	old.TokenEndpoint = server.TokenEndpoint
-	old.RevocationEndpoint = cmp.Or(server.Revocation, old.RevocationEndpoint)
-	old.IntrospectionEndpoint = cmp.Or(server.Introspection, old.IntrospectionEndpoint)
-	return old, true
 }

@@ -1,6 +1,7 @@
 package smart_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
@@ -166,6 +169,82 @@ func TestATokenEndpointThatHasNotMovedIsNotAskedTwice(t *testing.T) {
 			})
 			if _, err := e.refresh(t, "/old"); err == nil || errors.Is(err, tokens.ErrRefused) || strings.Count(e.paths(), "/old") != 1 {
 				t.Errorf("%v after %s", err, e.paths())
+			}
+		})
+	}
+}
+
+// pinned is a catalogue of one endpoint.
+type pinned catalog.Endpoint
+
+func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
+	if id != p.ID {
+		return catalog.Endpoint{}, fault.Missing("There is no such endpoint.")
+	}
+	if p.Status == "broken" {
+		return catalog.Endpoint{}, errors.New("the table is away")
+	}
+	return catalog.Endpoint(p), nil
+}
+
+// TestATokenEndpointIsFollowedWhereItsPinsAre: a discovery names another server for the tokens than the one that has them.
+func TestATokenEndpointIsFollowedWhereItsPinsAre(t *testing.T) {
+	t.Parallel()
+	type world struct {
+		set       *tokens.Set
+		endpoint  *pinned
+		here, new string // origins
+	}
+	for name, c := range map[string]struct {
+		prepare func(w world)
+		follows bool
+	}{
+		"approved":            {func(w world) {}, true},
+		"pinned where it was": {func(w world) { w.endpoint.Pins.Token = w.here }, false},
+		"another issuer":      {func(w world) { w.endpoint.Pins.Issuer = "https://other.example" }, false},
+		"never pinned":        {func(w world) { w.endpoint.Pins = catalog.Pins{} }, false},
+		"never pinned, and where the tokens have been": {func(w world) {
+			w.endpoint.Pins, w.set.TokenEndpoint = catalog.Pins{}, w.new+"/old"
+		}, true},
+		"a set that does not know its endpoint": {func(w world) { w.set.EndpointID = "" }, false},
+		"an endpoint that is gone":              {func(w world) { w.endpoint.ID = "another" }, false},
+		"an endpoint that cannot be read":       {func(w world) { w.endpoint.Status = "broken" }, false},
+		"an endpoint of another FHIR base":      {func(w world) { w.endpoint.FHIRBase = "https://other.example/r4" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gone := reply(http.StatusNotFound, "")
+			away := newEHR(t, map[string]http.HandlerFunc{"/new": reply(http.StatusOK, `{"access_token":"a"}`), "/old": gone})
+			e := newEHR(t, map[string]http.HandlerFunc{
+				"/old":                                gone,
+				"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, map[string]any{"token_endpoint": away.URL + "/new"})),
+			})
+			server, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4")
+			if err != nil {
+				t.Fatal(err)
+			}
+			endpoint := pinned{ID: "endpoint-7", FHIRBase: e.URL + "/r4", Pins: catalog.Pins{
+				Issuer: server.Issuer, Authorization: catalog.Origin(server.AuthorizationEndpoint), Token: away.URL, Keys: catalog.Origin(server.KeySet),
+			}}
+			set := tokens.Set{
+				EndpointID: "endpoint-7", TokenEndpoint: e.URL + "/old", FHIRBase: e.URL + "/r4", ClientID: "client", RefreshToken: secret.New("r"),
+			}
+			c.prepare(world{&set, &endpoint, e.URL, away.URL})
+			var line strings.Builder
+			ctx, event := logx.Begin(t.Context())
+			fresh, err := smart.Portal{Doer: doer(), Now: time.Now, Endpoints: endpoint}.Refresh(ctx, org.Tenant{}, set)
+			event.Emit(ctx, logx.New(&line), "test")
+			if c.follows {
+				if err != nil || fresh.TokenEndpoint != away.URL+"/new" || fresh.EndpointID != set.EndpointID {
+					t.Errorf("got %v, at %s", err, fresh.TokenEndpoint)
+				}
+				return
+			}
+			if err == nil || errors.Is(err, tokens.ErrRefused) || strings.Contains(away.paths(), "/new") {
+				t.Errorf("got %v, and the new server was asked %q", err, away.paths())
+			}
+			if told := strings.Contains(line.String(), `"event":"portal_moved"`); told == (endpoint.Status == "broken") {
+				t.Errorf("the log says %s", line.String())
 			}
 		})
 	}

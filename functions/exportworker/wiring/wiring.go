@@ -72,7 +72,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 	control, connections := store.Control{DB: db, Table: env.ControlTable}, store.Connections{DB: db, Table: env.ConnectionTable}
 	keys := awskms.NewFromConfig(p.AWS)
 	portal := smart.Portal{
-		Doer: p.HTTP, Now: p.Now,
+		Doer: p.HTTP, Now: p.Now, Endpoints: control,
 		Clients: clientauth.NewBook(clientauth.Deps{
 			Store:  control,
 			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),

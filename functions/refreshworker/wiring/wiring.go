@@ -50,10 +50,11 @@ type Environment struct {
 // Build makes the function. It reads secrets and parameters, once.
 func Build(_ context.Context, env Environment, p config.Process) (lambdarun.SQSHandler, error) {
 	db, keys := dynamodb.NewFromConfig(p.AWS), awskms.NewFromConfig(p.AWS)
+	control := store.Control{DB: db, Table: env.ControlTable}
 	portal := smart.Portal{
-		Doer: p.HTTP, Now: p.Now,
+		Doer: p.HTTP, Now: p.Now, Endpoints: control,
 		Clients: clientauth.NewBook(clientauth.Deps{
-			Store:  store.Control{DB: db, Table: env.ControlTable},
+			Store:  control,
 			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
 			Now:    p.Now, NewID: ids.Random,

@@ -10,6 +10,7 @@ import (
 
 // Manners is how a platform's FHIR server wants to be asked: the section fhir of its profile (package smart/platform).
 type Manners struct {
+	Base       string              // of the server as the catalogue has it now; empty where it has none
 	Everything bool                // Patient/$everything can be used
 	NoCount    []string            // types that refuse _count
 	Needs      map[string][]string // parameters without which a type is refused
