@@ -2,13 +2,17 @@ package e2e_test
 
 import (
 	"net/url"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"recordbridge/functions/sandboxehr"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
 )
 
 // hostility is what the hostile portal says of itself, beside what it said when it was made.
@@ -66,6 +70,28 @@ func TestAHostilePortalGetsNoCodeOfAnother(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss: the honest one returns to the callback address of its own registration,
+// which is not that of the hostile one's (RFC 9700 section 4.4.2).
+func TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMixup(t)
+		m.silent = honestIssuer + "/with/iss:missing"
+		m.callback = baseURL + "/bridge/callback/honest"
+		m.enroll(m.hostile, hostileBase, catalog.Pins{}, catalog.Registration{ClientID: sandboxehr.DefaultClientID, Callback: "hostile"})
+		m.enroll(m.honest, m.silent+"/fhir", catalog.Pins{}, catalog.Registration{ClientID: sandboxehr.DefaultClientID, Callback: "honest"})
+		_, last := m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+		if got := last.Query().Get("error"); got != "svc_invalid_request" || !m.logged("http.request", `"event":"wrong_callback"`) {
+			t.Errorf("the application got %v", last.Query())
+		}
+		m.settle(1)
+		m.checkHarmless(t)
+		if _, last = m.browser().open(m.connectURLTo(m.honest), crashPersona, "approve"); last.Query().Get("connection_status") != "authorized" {
+			t.Errorf("at the honest portal the application got %v", last.Query())
+		}
+	})
 }
 
 // TestAHostilePortalCannotCollectACodeForAnAttackersAttempt: the challenge of the attacker's own attempt at the honest
@@ -150,4 +176,67 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved: refreshes and exports keep their refresh token until an operator
+// has approved the place that discovery names.
+func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMixup(t)
+		pins := catalog.PinsOf(catalog.Addresses{
+			Issuer: honestIssuer, Authorization: honestIssuer, Token: honestIssuer, Revocation: honestIssuer, Introspection: honestIssuer,
+		})
+		m.enroll(m.honest, honestBase, pins, catalog.Registration{ClientID: sandboxehr.DefaultClientID, Callback: "r7"})
+		address := m.browser().returning(m.connectURLTo(m.honest), crashPersona)
+		if want := baseURL + "/bridge/callback/r7"; !strings.HasPrefix(address.String(), want+"?") {
+			t.Fatalf("the portal returns to %s, want %s", address, want)
+		}
+		_, last := m.browser().open(m.connectURLTo(m.honest), crashPersona, "approve")
+		id := last.Query().Get("org_connection_id")
+		m.startExport(id)
+		m.settle(2)
+		m.checkDownload(crashPersona)
+
+		m.moved = true
+		<-time.After(11 * 24 * time.Hour)
+		m.settle(3)
+		m.startExport(id)
+		m.settle(3)
+		m.checkStatus(id, "authorized")
+		if got := m.tokens(id).number("version"); got != 1 || len(m.got) != 0 {
+			t.Errorf("the tokens have version %d, and the new server was shown %q", got, m.got)
+		}
+		for _, line := range []string{"refreshworker.message", "exportworker.message"} {
+			if !m.logged(line, `"event":"portal_moved"`, `"endpoint_id":"`+m.honest+`"`, "token from "+honestHost+" to "+hostileHost) {
+				t.Errorf("no line of %s tells the operator", line)
+			}
+		}
+
+		control := store.Control{DB: m.rows, Table: "test-ControlTable"}
+		endpoint, err := control.Endpoint(t.Context(), m.honest)
+		must(t, err)
+		endpoint.Pins.Token = hostileHost
+		must(t, control.SaveEndpoint(t.Context(), endpoint))
+		m.redeem = func(url.Values) []byte {
+			return []byte(`{"access_token":"fresh","token_type":"Bearer","expires_in":3600,"refresh_token":"fresh-too"}`)
+		}
+		<-time.After(13 * time.Hour)
+		m.settle(3)
+		if got := m.tokens(id).number("version"); got < 2 || !slices.Contains(m.got, "refresh_token") {
+			t.Errorf("approved, the tokens have version %d, and the new server was shown %q", got, m.got)
+		}
+	})
+}
+
+// logged tells whether one log line says all of that.
+func (s *stack) logged(parts ...string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for line := range strings.Lines(s.logs.String()) {
+		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -34,11 +35,13 @@ type mixup struct {
 	honest, hostile string // endpoint ids
 
 	mu        sync.Mutex
-	discovery map[string]any                // what the hostile one says of itself
-	challenge string                        // put in place of ours; empty to leave it
-	got       []string                      // what reached the hostile one and must not
-	redeem    func(form url.Values) []byte  // answers at its token endpoint; nil: refuses
-	spied     func(path string, bearer any) // unused unless set
+	discovery map[string]any               // what the hostile one says of itself
+	silent    string                       // the honest one at another address, where it sends no iss
+	callback  string                       // our redirect URI that the honest one knows; empty for the same as the hostile one's
+	challenge string                       // put in place of ours; empty to leave it
+	got       []string                     // what reached the hostile one and must not
+	redeem    func(form url.Values) []byte // answers at its token endpoint; nil: refuses
+	moved     bool                         // the honest one's discovery names the hostile token endpoint, and its own is gone
 }
 
 // ownDiscovery is what the hostile portal says while it behaves.
@@ -81,6 +84,9 @@ func (m *mixup) connectURLTo(endpointID string) string {
 
 // asSandbox answers as the sandbox does, below the honest hospital's origin.
 func (m *mixup) asSandbox(r *http.Request) *http.Response {
+	if m.moved && strings.HasSuffix(r.URL.Path, "/oauth/token") {
+		return hostileAnswer(r, http.StatusNotFound, nil)
+	}
 	sent, err := io.ReadAll(orEmpty(r.Body))
 	must(m.t, err)
 	in, out := replacing(honestHost, host), replacing(host, honestHost)
@@ -96,7 +102,11 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	if location := answer.Header.Get("Location"); location != "" {
 		answer.Header.Set("Location", out.Replace(location))
 	}
-	answer.Body, answer.Request = io.NopCloser(strings.NewReader(out.Replace(string(body)))), r
+	said := out.Replace(string(body))
+	if m.moved && strings.HasSuffix(r.URL.Path, "/.well-known/smart-configuration") {
+		said = strings.ReplaceAll(said, honestIssuer+"/oauth/token", hostileHost+"/token")
+	}
+	answer.Body, answer.Request = io.NopCloser(strings.NewReader(said)), r
 	return answer
 }
 
@@ -140,11 +150,15 @@ func (m *mixup) asHostile(r *http.Request) *http.Response {
 func (m *mixup) toHonest(ours url.Values) string {
 	query := maps.Clone(ours)
 	query.Set("client_id", sandboxehr.DefaultClientID)
-	query.Set("aud", honestBase)
+	at := cmp.Or(m.silent, honestIssuer)
+	query.Set("aud", at+"/fhir")
+	if m.callback != "" {
+		query.Set("redirect_uri", m.callback)
+	}
 	if m.challenge != "" {
 		query.Set("code_challenge", m.challenge)
 	}
-	return honestIssuer + "/oauth/authorize?" + query.Encode()
+	return at + "/oauth/authorize?" + query.Encode()
 }
 
 func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {

@@ -108,9 +108,10 @@ func (p Portal) identify(ctx context.Context, g flow.Grant, token secret.Text) (
 	return identity{patient: patientOf(signed.claims), subject: signed.claims.text("sub")}, nil
 }
 
-// addressed reports whether an id_token came from the pinned issuer and is for our client.
+// addressed reports whether an id_token came from the pinned issuer and is for our client. Where discovery names no issuer,
+// there is none that it could come from.
 func addressed(claims answer, g flow.Grant) bool {
-	if g.Issuer != "" && claims.text("iss") != g.Issuer {
+	if g.Issuer == "" || claims.text("iss") != g.Issuer {
 		return false
 	}
 	if party := claims.text("azp"); party != "" && party != g.ClientID {

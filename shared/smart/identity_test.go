@@ -128,6 +128,7 @@ type identification struct {
 	keys     string // "" for all
 	userinfo string // "" for none
 	keyless  bool
+	nameless bool // discovery named no issuer
 }
 
 func (i identification) exchange(t *testing.T) (tokens.Set, *ehr, error) {
@@ -147,6 +148,9 @@ func (i identification) exchange(t *testing.T) (tokens.Set, *ehr, error) {
 	}
 	if i.userinfo != "" {
 		grant.Userinfo = e.URL + "/userinfo"
+	}
+	if i.nameless {
+		grant.Issuer = ""
 	}
 	if i.keyless {
 		grant.KeySet = ""
@@ -239,6 +243,8 @@ func TestAnIDTokenThatProvesNothingIsLeftAside(t *testing.T) {
 	}
 	keyless := signed(nil)
 	keyless.keyless = true
+	nameless := signed(nil)
+	nameless.nameless = true
 	for name, i := range map[string]identification{
 		"none":                {},
 		"encrypted":           {members: map[string]any{"id_token": encode([]byte(`{"alg":"dir","enc":"A128CBC-HS256"}`)) + "..a.b.c"}},
@@ -254,6 +260,7 @@ func TestAnIDTokenThatProvesNothingIsLeftAside(t *testing.T) {
 		"with endless expiry": signed(map[string]any{"exp": 1e300}),
 		"without nonce":       signed(map[string]any{"nonce": nil}),
 		"no address of keys":  keyless,
+		"no issuer known":     nameless,
 		"a page for keys":     keys("<html></html>"),
 		"no set for keys":     keys(`{"keys":7}`),
 	} {
