@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ type hostility struct {
 }
 
 func hostilities() []hostility {
-	var all []hostility
+	all := make([]hostility, 0, 10)
 	for _, pinned := range []bool{true, false} {
 		suffix := map[bool]string{true: ", pinned", false: ", never pinned"}[pinned]
 		for name, says := range map[string]map[string]any{
@@ -50,9 +51,7 @@ func hostileAs(t *testing.T, h hostility) *mixup {
 	}
 	m.enroll(m.hostile, hostileBase, pins, catalog.Registration{ClientID: sandboxehr.DefaultClientID})
 	m.enroll(m.honest, honestBase, catalog.Pins{}, catalog.Registration{ClientID: sandboxehr.DefaultClientID})
-	for name, value := range h.says {
-		m.discovery[name] = value
-	}
+	maps.Copy(m.discovery, h.says)
 	return m
 }
 
@@ -145,7 +144,7 @@ func TestAHostileFHIRBaseGetsNoBearerTokenOfAnother(t *testing.T) {
 func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 	t.Parallel()
 	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
-		for name, token := range map[string]string{"its own": hostileHost + "/token", "elsewhere": "http://127.0.0.67/token"} {
+		for name, token := range map[string]string{"its own": hostileHost + "/token", "elsewhere": hostileElsewhere + "/token"} {
 			t.Run(string(method)+" "+name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
@@ -157,8 +156,6 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 					must(t, err)
 					m.enroll(m.hostile, hostileBase, catalog.Pins{}, catalog.Registration{ClientID: "recordbridge", AuthID: authID})
 					m.discovery["token_endpoint"] = token
-					elsewhere := m.outside
-					m.outside = hostileAt("127.0.0.67", m, elsewhere)
 					b := m.browser()
 					begin, err := url.Parse(m.connectURLTo(m.hostile))
 					must(t, err)

@@ -25,6 +25,8 @@ const (
 	honestIssuer = honestHost + "/v1/sandbox"
 	honestBase   = honestIssuer + "/fhir"
 	hostileBase  = hostileHost + "/fhir"
+
+	hostileElsewhere = "http://127.0.0.67"
 )
 
 // mixup is the stack with two hospitals: an honest one, which sends iss and demands S256, and a hostile one (RFC 9700
@@ -59,7 +61,7 @@ func newMixup(t *testing.T) *mixup {
 		switch "http://" + r.URL.Host {
 		case honestHost:
 			return m.asSandbox(r)
-		case hostileHost:
+		case hostileHost, hostileElsewhere:
 			return m.asHostile(r)
 		}
 		return nil
@@ -177,16 +179,6 @@ func (m *mixup) checkHarmless(t *testing.T) {
 	}
 	if got := m.countConnections(); got != 0 {
 		t.Errorf("there are %d connections", got)
-	}
-}
-
-// hostileAt has the hostile portal answer at another host, too.
-func hostileAt(name string, m *mixup, next func(*http.Request) *http.Response) func(*http.Request) *http.Response {
-	return func(r *http.Request) *http.Response {
-		if r.URL.Host == name {
-			return m.asHostile(r)
-		}
-		return next(r)
 	}
 }
 

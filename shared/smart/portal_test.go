@@ -199,7 +199,7 @@ func TestATokenEndpointIsFollowedWhereItsPinsAre(t *testing.T) {
 		prepare func(w world)
 		follows bool
 	}{
-		"approved":            {func(w world) {}, true},
+		"approved":            {func(world) {}, true},
 		"pinned where it was": {func(w world) { w.endpoint.Pins.Token = w.here }, false},
 		"another issuer":      {func(w world) { w.endpoint.Pins.Issuer = "https://other.example" }, false},
 		"never pinned":        {func(w world) { w.endpoint.Pins = catalog.Pins{} }, false},
