@@ -151,7 +151,7 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 					m := newMixup(t)
 					// The operator has let the honest hospital alone see the secret.
 					authID, err := m.operator.CreateClient(t.Context(), org.Tenant{}, catalog.ClientAuth{
-						Method: method, Origins: []string{honestHost},
+						Method: method, Origins: []string{"https://login.hazel.example"},
 					}, secret.New("hush-hush-hush"))
 					must(t, err)
 					m.enroll(m.hostile, hostileBase, catalog.Pins{}, catalog.Registration{ClientID: "recordbridge", AuthID: authID})

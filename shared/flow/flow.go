@@ -203,14 +203,14 @@ type Manners struct {
 	Aud   string // empty: not sent
 	Scope string // what to ask for where the registration does not say
 	Nonce bool   // wanted even where openid is not asked for
+	// RawBasic says that client id and secret stand in HTTP Basic as they are, against RFC 6749 section 2.3.1.
+	RawBasic bool
 	// RepeatScope says that a refresh without scope is refused, against RFC 6749 section 6.
 	RepeatScope bool
 	// NoChallenge says that the platform refuses a PKCE challenge; then none is sent, and no verifier.
 	NoChallenge bool
 	// Extra names the fields of the token answer that the platform needs on later calls.
-	Extra []string
-	// RawBasic says that client id and secret stand in HTTP Basic as they are, against RFC 6749 section 2.3.1.
-	RawBasic bool
+	Extra    []string
 	Known    []string // origins of this discovery that the platform's profile knows to be right
 	Upstream Upstream
 }
