@@ -165,6 +165,9 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 						b.get(back)
 					}
 					m.settle(1)
+					if name == "its own" && !m.logged("http.request", "it may be shown to; ctl client origins says which are") {
+						t.Error("the operator is not told")
+					}
 					m.mu.Lock()
 					m.got = withoutCode(m.got)
 					m.mu.Unlock()

@@ -12,13 +12,13 @@ import (
 const maxNamed = 200
 
 // ReportMove tells the operator, on the log line of the unit of work that ctx belongs to, that a discovery was refused:
-// which endpoint, and what of it has left where. An alarm looks for the line (docs/runbooks/portal-moved.md).
-func ReportMove(ctx context.Context, endpointID string, left []Departure) {
+// for which organisation, at which endpoint, and what of it has left where. An alarm looks for the line (docs/runbooks/portal-moved.md).
+func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure) {
 	told := make([]string, 0, len(left))
 	for _, d := range left {
 		told = append(told, d.Role+" from "+named(d.From)+" to "+named(d.To))
 	}
-	logx.Add(ctx, slog.String("event", "portal_moved"), slog.String("endpoint_id", endpointID),
+	logx.Add(ctx, slog.String("event", "portal_moved"), slog.String("org_id", orgID), slog.String("endpoint_id", endpointID),
 		slog.String("departures", strings.Join(told, ", ")))
 }
 

@@ -49,7 +49,7 @@ func wantMoved(t *testing.T, w *world, told string) {
 	if len(w.attempts)+len(w.states)+len(w.tickets) != 0 || w.asked.State != "" {
 		t.Errorf("%d attempts, %d states and %d start values were made", len(w.attempts), len(w.states), len(w.tickets))
 	}
-	for _, want := range []string{`"event":"portal_moved"`, `"endpoint_id":"` + endpointID + `"`, told} {
+	for _, want := range []string{`"event":"portal_moved"`, `"endpoint_id":"` + endpointID + `"`, `"org_id":"` + tenant.OrgID + `"`, told} {
 		if !strings.Contains(line, want) {
 			t.Errorf("the log says %s, want %s", line, want)
 		}

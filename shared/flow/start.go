@@ -98,7 +98,7 @@ func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err != nil {
 		return Attempt{}, fmt.Errorf("platform of the endpoint: %w", err)
 	}
-	if err := s.checkOrigins(ctx, endpoint, authority, manners.Known); err != nil {
+	if err := s.checkOrigins(ctx, r.Caller.Tenant, endpoint, authority, manners.Known); err != nil {
 		return Attempt{}, err
 	}
 	scope, now := cmp.Or(registration.Scope, manners.Scope), s.Now()

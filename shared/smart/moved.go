@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
 	"recordbridge/shared/tokens"
 )
 
@@ -20,7 +21,7 @@ type Endpoints interface {
 // moved asks the FHIR server, the one that the tokens are for, where its token endpoint is now, and returns the set as it
 // belongs there. ok is false when that is not known, nothing has changed, or nobody has approved the new place: a refresh
 // token and our client's proof go where the endpoint's pins are and nowhere else.
-func (p Portal) moved(ctx context.Context, old tokens.Set) (set tokens.Set, ok bool) {
+func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (set tokens.Set, ok bool) {
 	server, err := p.client().Discover(ctx, old.FHIRBase)
 	if err != nil || server.TokenEndpoint == old.TokenEndpoint {
 		return tokens.Set{}, false
@@ -30,7 +31,7 @@ func (p Portal) moved(ctx context.Context, old tokens.Set) (set tokens.Set, ok b
 		return tokens.Set{}, false
 	}
 	if len(left) > 0 {
-		catalog.ReportMove(ctx, old.EndpointID, left)
+		catalog.ReportMove(ctx, tenant.OrgID, old.EndpointID, left)
 		return tokens.Set{}, false
 	}
 	old.TokenEndpoint = server.TokenEndpoint

@@ -106,7 +106,7 @@ func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) 
 func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
 	answer, err := p.refresh(ctx, tenant, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
-		if moved, ok := p.moved(ctx, old); ok {
+		if moved, ok := p.moved(ctx, tenant, old); ok {
 			old = moved
 			answer, err = p.refresh(ctx, tenant, old)
 		}
