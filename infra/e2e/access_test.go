@@ -35,6 +35,7 @@ func routeAccess() map[string]access {
 		"GET /.well-known/jwks.json":                               open,
 		"DELETE /bridge/org_connection/{orgConnectionId}":          keyed,
 		"GET /bridge/callback":                                     page,
+		"GET /bridge/callback/{registration}":                      page,
 		"GET /bridge/org":                                          byPublicID,
 		"POST /bridge/fhir/ehi-export":                             keyed,
 		"GET /bridge/fhir/ehi-export/{taskId}":                     keyed,
@@ -97,7 +98,7 @@ func TestEveryRouteIsProtected(t *testing.T) {
 				case kind == bearer:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
 					f.checkBearer(t)
-				case kind == page && !strings.HasSuffix(route.Path, "/callback"):
+				case kind == page && !strings.HasPrefix(route.Path, "/bridge/callback"):
 					f.checkPublicID(t, route, http.StatusBadRequest, "")
 				}
 			}
