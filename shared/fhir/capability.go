@@ -9,6 +9,7 @@ import (
 // the Conformance resource that DSTU2 has in its place.
 type Capability struct {
 	FHIRVersion string               // such as "4.0.1"
+	Software    string               // software.name; empty when not stated
 	Resources   []CapabilityResource // types of the server side, in the statement's order
 	OAuth       OAuthURIs
 }
@@ -39,6 +40,7 @@ const oauthExtension = "http://fhir-registry.smarthealthit.org/StructureDefiniti
 type statement struct {
 	ResourceType string `json:"resourceType"`
 	FHIRVersion  string `json:"fhirVersion"`
+	Software     named  `json:"software"`
 	Rest         []struct {
 		Mode     string `json:"mode"`
 		Security struct {
@@ -53,6 +55,20 @@ type statement struct {
 			SearchRevInclude []string `json:"searchRevInclude"`
 		} `json:"resource"`
 	} `json:"rest"`
+}
+
+// named is the name of an object. One of another shape has none, and spoils nothing else of the statement.
+type named string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *named) UnmarshalJSON(raw []byte) error {
+	var read struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(raw, &read) == nil {
+		*n = named(read.Name)
+	}
+	return nil
 }
 
 type extension struct {
@@ -73,7 +89,7 @@ func ParseCapability(raw []byte) (Capability, error) {
 	if read.ResourceType != "CapabilityStatement" && read.ResourceType != "Conformance" {
 		return Capability{}, errStatement
 	}
-	capability := Capability{FHIRVersion: read.FHIRVersion}
+	capability := Capability{FHIRVersion: read.FHIRVersion, Software: string(read.Software)}
 	for _, rest := range read.Rest {
 		if rest.Mode == "client" {
 			continue

@@ -184,13 +184,15 @@ func queryAll(ctx context.Context, db DB, in *dynamodb.QueryInput) ([]item, erro
 	}
 }
 
-// Audit appends what operators and the service did to an organisation; rows are never changed (architecture 6).
+// Audit appends what operators and the service did to an organisation, or to what all organisations use; rows are never
+// changed (docs/architecture.md).
 type Audit struct {
 	DB    DB
 	Table string
 }
 
-// Append writes one audit row. Action and target are names and ids, never content.
+// Append writes one audit row, of a tenant or with a zero tenant of what is everybody's. Action and target are names and
+// ids, never content.
 func (s Audit) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
 	row := newItem(auditKey(tenant, at, id))
 	row.setText("actor", actor)

@@ -97,7 +97,7 @@ func sandboxKey(name string) key { return key{"SANDBOX#" + name, meta} }
 
 // Audit.
 func auditKey(t org.Tenant, at time.Time, id string) key {
-	return key{t.Key() + "#" + at.UTC().Format("200601"), at.UTC().Format(stamp) + "#" + id}
+	return key{ownerKey(t) + "#" + at.UTC().Format("200601"), at.UTC().Format(stamp) + "#" + id}
 }
 
 func kindName(kind due.Kind) string {

@@ -3,7 +3,6 @@ package platform
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/export/plan"
@@ -12,11 +11,7 @@ import (
 // Asking implements export.Platforms: the section fhir of the profile, with the endpoint's own overrides. A value of
 // Query may hold fields of the token answer as {name}: tokens.Set.Extra has them, and who asks fills them in.
 func (b Book) Asking(endpoint catalog.Endpoint) (plan.Manners, error) {
-	profile, known := b.profiles[strings.ToLower(endpoint.PlatformType)]
-	if !known {
-		return plan.Manners{}, nil
-	}
-	profile, err := profile.With(endpoint.Overrides)
+	profile, err := b.Of(endpoint).With(endpoint.Overrides)
 	if err != nil {
 		return plan.Manners{}, err
 	}

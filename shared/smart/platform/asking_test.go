@@ -37,7 +37,9 @@ func TestPlaceholdersStayInTheMannersAndNameWhatIsKept(t *testing.T) {
 		},
 		"listed, but named by no placeholder": {"sandbox", "tokens: {extra: [clinic]}\nfhir: {query: {at: clinic}}", map[string]string{"at": "clinic"}, nil},
 		"none":                                {"epic", "", nil, nil},
-		"no such platform":                    {"nobody's", "fhir: {query: {at: '{clinic}'}}", nil, nil},
+		"an unknown platform": {
+			"nobody's", "tokens: {extra: [clinic]}\nfhir: {query: {ah-practice: '{clinic}'}}", map[string]string{"ah-practice": "{clinic}"}, []string{"clinic"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

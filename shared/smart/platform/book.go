@@ -2,6 +2,7 @@ package platform
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -9,16 +10,16 @@ import (
 	"recordbridge/shared/flow"
 )
 
-// defaultScopes are asked for where no profile says otherwise: who the patient is, which patient, and a refresh token
-// (fhir.md section 1.4).
-const defaultScopes = "openid fhirUser launch/patient offline_access"
+// Generic is the platform type of a server that is none of a known vendor: a standard SMART server, which is taken at its
+// own word.
+const Generic = "smart"
 
 // Book holds the profiles by platform type, in either case of letters. It implements flow.Platforms.
 type Book struct {
 	profiles map[string]Profile
 }
 
-// NewBook reads every profile. Errors are those of All.
+// NewBook reads every profile. Errors are those of All, and a Generic one that is missing.
 func NewBook() (Book, error) {
 	all, err := All()
 	if err != nil {
@@ -28,20 +29,28 @@ func NewBook() (Book, error) {
 	for _, p := range all {
 		profiles[p.ID] = p
 	}
+	if _, found := profiles[Generic]; !found {
+		return Book{}, errors.New("there is no platform profile " + Generic)
+	}
 	return Book{profiles: profiles}, nil
+}
+
+// Of is the profile of an endpoint's platform, or the Generic one where that is not known, without the endpoint's own
+// overrides.
+func (b Book) Of(endpoint catalog.Endpoint) Profile {
+	if profile, known := b.profiles[strings.ToLower(endpoint.PlatformType)]; known {
+		return profile
+	}
+	return b.profiles[Generic]
 }
 
 // Manners implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server of
 // that platform may list its types one by one. So it has on where introspection is, and on PKCE: what a server says that
 // it checks is sent, also where the profile knows the platform to refuse it. The endpoint's own overrides stand above the
-// profile; where there is none, they are not looked at.
+// profile.
 func (b Book) Manners(endpoint catalog.Endpoint, authority flow.Authority) (flow.Manners, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
-	profile, known := b.profiles[strings.ToLower(endpoint.PlatformType)]
-	if !known {
-		return flow.Manners{Aud: endpoint.FHIRBase, Scope: defaultScopes + " " + authority.Scope, Upstream: upstream}, nil
-	}
-	profile, err := profile.With(endpoint.Overrides)
+	profile, err := b.Of(endpoint).With(endpoint.Overrides)
 	if err != nil {
 		return flow.Manners{}, err
 	}
@@ -52,6 +61,7 @@ func (b Book) Manners(endpoint catalog.Endpoint, authority flow.Authority) (flow
 		Nonce: profile.Authorize.Nonce, RepeatScope: profile.Authorize.Refresh, RawBasic: profile.Client.Basic == "raw",
 		NoChallenge: profile.Authorize.PKCE == "none" && !authority.S256,
 		Scope:       profile.Scope(authority.Access), Extra: profile.fields(), Upstream: upstream,
+		Known: profile.Origins(endpoint.FHIRBase),
 	}
 	if wildcard := "patient/*." + authority.Access; profile.Authorize.Wildcard {
 		scopes := strings.Fields(manners.Scope)

@@ -21,13 +21,17 @@ func TestABookKnowsThePlatformsManners(t *testing.T) {
 	const base, common = "https://ehr.example/r4/", "openid fhirUser launch/patient offline_access "
 	v1 := flow.Authority{Scope: "patient/*.read", Access: "read"}
 	listed := flow.Authority{Scope: "patient/Goal.rs patient/Patient.rs", Access: "rs"}
+	generic := func(scope string) flow.Manners {
+		return flow.Manners{Aud: base, Scope: common + scope, RepeatScope: true, Extra: []string{"ah_practice"}}
+	}
 	for name, test := range map[string]struct {
 		platform  string
 		authority flow.Authority
 		want      flow.Manners
 	}{
-		"unknown":                       {"someone-new", v1, flow.Manners{Aud: base, Scope: common + "patient/*.read"}},
-		"unknown, with a list":          {"", listed, flow.Manners{Aud: base, Scope: common + listed.Scope}},
+		"unknown":                       {"someone-new", v1, generic("patient/*.read")},
+		"unknown, with a list":          {"", listed, generic(listed.Scope)},
+		"the generic one":               {platform.Generic, listed, generic(listed.Scope)},
 		"a wildcard":                    {"sandbox", v1, flow.Manners{Aud: base, Scope: common + "patient/*.read"}},
 		"a wildcard that is not listed": {"sandbox", listed, flow.Manners{Aud: base, Scope: common + listed.Scope}},
 		"chosen at registration":        {"Epic", v1, flow.Manners{Aud: base, Scope: "openid fhirUser", Upstream: flow.Upstream{IntrospectBearer: true}}},

@@ -65,8 +65,9 @@ func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
 		t.Error("broken overrides pass")
 	}
 	e.PlatformType = "nobody's"
-	if _, err := book.Manners(e, flow.Authority{}); err != nil {
-		t.Errorf("without a profile there is nothing to override: %v", err)
+	e.Overrides = "authorize: {aud: none}"
+	if got, err = book.Manners(e, flow.Authority{}); err != nil || got.Aud != "" {
+		t.Errorf("at an unknown platform: aud %q, %v", got.Aud, err)
 	}
 }
 

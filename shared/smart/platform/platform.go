@@ -24,6 +24,12 @@ type Profile struct {
 	ID   string `yaml:"-" json:"platform_type"` // the file's name
 	Name string `yaml:"name" json:"name"`
 
+	// Hosts and Software tell a server of this platform from others: host names, "*.example.org" for all below one, and
+	// names of software as CapabilityStatements have them, in either case of letters. A host that is named whole is the
+	// vendor's own for all its customers (Origins); one below another may be any customer's, and is trusted with nothing.
+	Hosts    []string `yaml:"hosts" json:"hosts,omitempty"`
+	Software []string `yaml:"software" json:"software,omitempty"`
+
 	Client    Client    `yaml:"client" json:"client"`
 	Authorize Authorize `yaml:"authorize" json:"authorize"`
 	Tokens    Tokens    `yaml:"tokens" json:"tokens"`
@@ -40,6 +46,7 @@ type Client struct {
 	// "client_secret_post", "public".
 	Methods    []string `yaml:"methods" json:"methods"`
 	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"` // of private_key_jwt: RS384, ES384
+	AsListed   bool     `yaml:"as_listed" json:"as_listed,omitempty"`   // what discovery lists of both stands above them (Listed)
 	JWKS       string   `yaml:"jwks" json:"jwks,omitempty"`             // how it gets our keys: "url", or "inline" at registration
 	Basic      string   `yaml:"basic" json:"basic,omitempty"`           // "raw" where it does not form-decode client_secret_basic (RFC 6749 section 2.3.1)
 	// RedirectHTTPS says that it registers no http address, not even one of a loopback interface.
@@ -135,6 +142,21 @@ func (p Profile) Scope(access string) string {
 		scopes = append(scopes, "patient/"+name+".<access>")
 	}
 	return strings.ReplaceAll(strings.Join(scopes, " "), "<access>", access)
+}
+
+// Listed returns the profile as it is where discovery lists these methods and algorithms of client authentication
+// (RFC 8414 section 2); it is p where the profile knows better, or nothing is listed. Nobody lists public clients, which
+// prove nothing, so they stay.
+func (p Profile) Listed(methods, algorithms []string) Profile {
+	if !p.Client.AsListed || len(methods) == 0 {
+		return p
+	}
+	listed := func(method string) bool { return method == "public" || slices.Contains(methods, method) }
+	p.Client.Methods = slices.DeleteFunc(slices.Clone(p.Client.Methods), func(one string) bool { return !listed(one) })
+	if len(algorithms) > 0 {
+		p.Client.Algorithms = algorithms
+	}
+	return p
 }
 
 // With returns the profile with what is different at one endpoint: a part of a profile, as its file would have it.

@@ -24,7 +24,7 @@ func TestEveryProfileKeepsTheSchemaAndSaysWhatItRestsOn(t *testing.T) {
 	}
 	want := []string{
 		"athena", "cerner", "cigna", "drchrono", "eclinicalworks", "epic", "healthit", //nolint:misspell // that is its name
-		"humana", "kaiser", "medicare", "meditech", "nextgen", "quest", "sandbox", "va", "veradigm",
+		"humana", "kaiser", "medicare", "meditech", "nextgen", "quest", "sandbox", "smart", "va", "veradigm",
 	}
 	if diff := cmp.Diff(want, ids); diff != "" {
 		t.Errorf("platforms (-want +got):\n%s", diff)

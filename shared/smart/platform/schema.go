@@ -14,6 +14,11 @@ import (
 func (p Profile) problems() []error {
 	c := &checker{}
 	c.need("name", p.Name)
+	for _, host := range p.Hosts {
+		if !hostName.MatchString(host) {
+			c.failf("hosts: %q is no host name in lower case, nor *. and one", host)
+		}
+	}
 	c.oneOf("client.methods", p.Client.Methods, "private_key_jwt", "client_secret_basic", "client_secret_post", "public")
 	if slices.Contains(p.Client.Methods, "private_key_jwt") {
 		c.oneOf("client.algorithms", p.Client.Algorithms, "RS384", "ES384")
@@ -54,6 +59,9 @@ func (p Profile) problems() []error {
 	}
 	return c.found
 }
+
+// hostName is a name of at least two labels, or all below one.
+var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 
 // placeholder is the place of a field of the token answer in a value such as Organization/{ah_practice}.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)

@@ -25,6 +25,8 @@ func TestAMistakeInAProfileIsRefused(t *testing.T) {
 	tests := map[string]struct{ part, replacement, want string }{
 		"an unknown field":         {"name:", "nam:", "field nam not found"},
 		"an unknown method":        {"methods: [private_key_jwt]", "methods: [mtls]", `client.methods: "mtls"`},
+		"an address as a host":     {"name: A platform", "name: A platform\nhosts: [https://ehr.example]", "hosts:"},
+		"a star inside a host":     {"name: A platform", "name: A platform\nhosts: [a.*.example]", "hosts:"},
 		"no method":                {"methods: [private_key_jwt], ", "", "client.methods is missing"},
 		"no algorithm":             {"algorithms: [RS384], ", "", "client.algorithms is missing"},
 		"an algorithm of no use":   {"RS384", "HS256", `"HS256"`},

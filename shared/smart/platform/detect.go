@@ -1,0 +1,76 @@
+package platform
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/catalog"
+)
+
+// Seen is what a server shows of its platform.
+type Seen struct {
+	FHIRBase  string
+	Addresses []string // of its authorization server
+	Software  string   // software.name of its CapabilityStatement
+}
+
+// Detect tells the platform of a server, and in a few words what has decided it: the software's name, which the vendor
+// chose, before hosts, which many institutions share or have of their own. What belongs to no platform is Generic.
+func (b Book) Detect(seen Seen) (found Profile, because string) {
+	for _, p := range b.sorted() {
+		if slices.ContainsFunc(p.Software, func(name string) bool { return strings.EqualFold(name, seen.Software) }) {
+			return p, fmt.Sprintf("the server says that its software is %q", seen.Software)
+		}
+	}
+	for _, address := range slices.Concat([]string{seen.FHIRBase}, seen.Addresses) {
+		for _, p := range b.sorted() {
+			if host := hostOf(address); p.at(host) {
+				return p, fmt.Sprintf("%s is a host of %s", host, p.Name)
+			}
+		}
+	}
+	return b.profiles[Generic], "neither its hosts nor its software are those of a known platform"
+}
+
+// Origins are those that the vendor has for all its customers, where the FHIR base itself is at one of them. Whoever has
+// the base elsewhere has an institution's own server, and no right to a vendor's tokens.
+func (p Profile) Origins(fhirBase string) []string {
+	var origins []string
+	for _, host := range p.Hosts {
+		if !strings.HasPrefix(host, "*.") {
+			origins = append(origins, "https://"+host)
+		}
+	}
+	if !slices.Contains(origins, catalog.Origin(fhirBase)) {
+		return nil
+	}
+	return origins
+}
+
+// at reports whether a host is one of the platform's.
+func (p Profile) at(host string) bool {
+	return slices.ContainsFunc(p.Hosts, func(known string) bool {
+		above, below := strings.CutPrefix(known, "*")
+		return host == known || below && strings.HasSuffix(host, above)
+	})
+}
+
+// sorted are the profiles in the order of their ids, so that the same server is always found to be the same.
+func (b Book) sorted() []Profile {
+	all := make([]Profile, 0, len(b.profiles))
+	for _, p := range b.profiles {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(x, y Profile) int { return strings.Compare(x.ID, y.ID) })
+	return all
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
