@@ -31,6 +31,7 @@ func createClient(ctx context.Context, o *operator.Operator, input io.Reader, ar
 	method := flags.String("method", "", "client_secret_basic, client_secret_post or private_key_jwt")
 	flags.StringVar(&made.Algorithm, "algorithm", "", "of private_key_jwt: RS384 or ES384 (default RS384)")
 	flags.StringVar(&made.KeyID, "key-id", "", "of private_key_jwt: sign with this key, a kid that keys jwks shows (default: always the present one)")
+	flags.Var((*texts)(&made.Origins), "origin", "an origin that the client secret may be shown to, a token endpoint's; may be repeated")
 	file := secretFlag(flags)
 	owned := clientOwnerFlags(flags)
 	if err := parse(flags, args); err != nil {
@@ -73,6 +74,26 @@ func rotateClient(ctx context.Context, o *operator.Operator, input io.Reader, ar
 		return nil, err
 	}
 	return map[string]any{"client_auth_id": *id, "rotated": true}, o.RotateClient(ctx, owner, *id, change)
+}
+
+func setOrigins(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("client origins", flag.ContinueOnError)
+	id := flags.String("id", "", "what client create printed as client_auth_id")
+	var origins texts
+	flags.Var(&origins, "origin", "an origin that the client secret may be shown to, a token endpoint's; may be repeated, and replaces those before")
+	owned := clientOwnerFlags(flags)
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	owner, err := owned()
+	if err != nil {
+		return nil, err
+	}
+	if err := needed(flags, "id", "origin"); err != nil {
+		return nil, err
+	}
+	stored, err := o.SetOrigins(ctx, owner, *id, origins)
+	return map[string]any{"client_auth_id": *id, "origins": stored}, err
 }
 
 // clientOwnerFlags are ownerFlags of something that has no mode when it is everybody's.

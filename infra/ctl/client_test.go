@@ -117,8 +117,8 @@ func TestAClientSecretIsSealedForItsOwnerAndSeenNowhere(t *testing.T) {
 	}
 	id, _ := attempt("", "organisation", "create", "-name", "Alder Clinic App")["id"].(string)
 	tenant := org.Tenant{Mode: org.Live, OrgID: id}
-	shared, _ := attempt(first+"\r\n", "client", "create", "-method", "client_secret_basic", "-secret-file", "-")["client_auth_id"].(string)
-	own, _ := attempt("", "client", "create", "-method", "client_secret_post", "-secret-file", writeFile(t, first+"\n"), "-org", id, "-mode", "live")["client_auth_id"].(string)
+	shared, _ := attempt(first+"\r\n", "client", "create", "-method", "client_secret_basic", "-secret-file", "-", "-origin", "https://sandbox.bluebutton.cms.gov")["client_auth_id"].(string)
+	own, _ := attempt("", "client", "create", "-method", "client_secret_post", "-secret-file", writeFile(t, first+"\n"), "-origin", "https://a.example", "-org", id, "-mode", "live")["client_auth_id"].(string)
 	if rotated := attempt(second, "client", "rotate", "-id", own, "-secret-file", "-", "-org", id, "-mode", "live"); rotated["client_auth_id"] != own {
 		t.Errorf("rotating gave %v, want the id as it was", rotated)
 	}
@@ -190,7 +190,7 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	key, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm", "ES384")["client_auth_id"].(string)
-	printed, err := ctlWith(t, outputs, "secret", "client", "create", "-method", "client_secret_basic", "-secret-file", "-")
+	printed, err := ctlWith(t, outputs, "secret", "client", "create", "-method", "client_secret_basic", "-secret-file", "-", "-origin", "https://a.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,6 +215,12 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		{"client create -method private_key_jwt -mode live", "-mode goes with -org"},
 		{"client create -method private_key_jwt -org nobody", "organisation's id"},
 		{"client create -method private_key_jwt -org " + unknown, "There is no organisation"},
+		{"client create -method client_secret_post -secret-file " + writeFile(t, "x"), "needs the origins"},
+		{"client create -method client_secret_post -origin a.example -secret-file " + writeFile(t, "x"), "is no origin"},
+		{"client create -method client_secret_post -origin https://a.example/token -secret-file " + writeFile(t, "x"), "no path"},
+		{"client create -method client_secret_post -origin http://a.example -secret-file " + writeFile(t, "x"), "not https"},
+		{"client origins -id " + withSecret, "-origin is missing"},
+		{"client origins -id " + unknown + " -origin https://a.example", "There is no client authentication"},
 		{"client rotate -id " + unknown + " -key-id one", "There is no client authentication"},
 		{"client rotate -id " + key + " -key-id one -org " + unknown, "There is no client authentication"},
 		{"client rotate -id " + key, "which key signs"},

@@ -14,7 +14,11 @@ import (
 func parse(flags *flag.FlagSet, args []string) error {
 	var said strings.Builder // what is wrong, and the flags that there are
 	flags.SetOutput(&said)
-	if err := flags.Parse(args); err != nil {
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return &helpError{text: strings.TrimSpace(said.String())}
+	}
+	if err != nil {
 		return errors.New(strings.TrimSpace(said.String()))
 	}
 	if flags.NArg() > 0 {
@@ -23,11 +27,27 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
+// helpError is what somebody has asked to be told. It is printed, and nothing has failed.
+type helpError struct{ text string }
+
+// Error implements error.
+func (h *helpError) Error() string { return h.text }
+
 // given reports whether a flag was set, be it to its default.
 func given(flags *flag.FlagSet, name string) bool {
 	found := false
 	flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found
+}
+
+// needed refuses a command that lacks one of its flags, by its name.
+func needed(flags *flag.FlagSet, names ...string) error {
+	for _, name := range names {
+		if flags.Lookup(name).Value.String() == "" {
+			return fmt.Errorf("-%s is missing: %s", name, flags.Lookup(name).Usage)
+		}
+	}
+	return nil
 }
 
 // stated refuses flags that were set to nothing, as happens with a variable of the shell that is not set, where leaving
@@ -69,10 +89,13 @@ func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err 
 }
 
 func tenantOf(id, mode string) (org.Tenant, error) {
-	parsed, okID := ids.ParseUUID(id)
-	m, okMode := org.ParseMode(mode)
-	if !okID || !okMode {
-		return org.Tenant{}, errors.New("-org must be an organisation's id and -mode test or live")
+	parsed, ok := ids.ParseUUID(id)
+	if !ok {
+		return org.Tenant{}, errors.New("-org must be an organisation's id, as organisation list shows them")
+	}
+	m, ok := org.ParseMode(mode)
+	if !ok {
+		return org.Tenant{}, errors.New("-mode must be test or live")
 	}
 	return org.Tenant{Mode: m, OrgID: parsed}, nil
 }

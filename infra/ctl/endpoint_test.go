@@ -8,7 +8,7 @@ import (
 func TestAnEndpointsOverridesAreCheckedBeforeTheyAreStored(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
-	create := []string{"endpoint", "create", "-fhir-base", "https://ehr.example/r4", "-platform", "epic", "-client-id", "c", "-name", "Maple Hospital"}
+	create := []string{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "c", "-name", "Maple Hospital"}
 	if _, err := ctl(t, outputs, append(create, "-override", "authorize: {aud: sometimes}")...); err == nil || !strings.Contains(err.Error(), "authorize.aud") {
 		t.Errorf("creating one with broken overrides: %v", err)
 	}

@@ -19,11 +19,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"recordbridge/infra/ctl/operator"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/safehttp"
 )
 
 func main() {
@@ -54,17 +56,23 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   webhook delivery    -org ID -mode test|live -delivery ID
   webhook simulate    -org ID -mode test|live -type TYPE [-id ID]
   webhook test        -org ID -mode test|live
-  endpoint create     -fhir-base URL -platform TYPE -mode test|live -name NAME
-                      [-client-id ID [-client-auth ID] [-scope SCOPES | -access rs|read]] [-override YAML]
-  endpoint override   -endpoint ID [-override YAML]
+  endpoint create     -fhir-base URL -mode test|live -name NAME [-platform TYPE] [-origin ORIGIN ...] [-issuer ISSUER]
+                      [-client-id ID [-client-auth ID] [-scope SCOPES | -access rs|read]] [-override YAML] [-unpinned] [-again]
+  endpoint show       -id ID
+  endpoint approve    -id ID [-origin ORIGIN ...] [-issuer ISSUER]
+  endpoint override   -endpoint ID -override YAML
   platform list
   platform show       -platform TYPE
-  client create       -method client_secret_basic|client_secret_post -secret-file FILE|- [-org ID -mode test|live]
+  client create       -method client_secret_basic|client_secret_post -secret-file FILE|- -origin ORIGIN [-origin ORIGIN ...]
+                      [-org ID -mode test|live]
   client create       -method private_key_jwt [-algorithm RS384|ES384] [-key-id KID] [-org ID -mode test|live]
   client rotate       -id ID -secret-file FILE|- [-org ID -mode test|live]
   client rotate       -id ID -key-id KID [-org ID -mode test|live]
-  registration set    (-endpoint ID | -platform TYPE) -mode test|live -client-id ID [-client-auth ID] [-scope SCOPES] [-org ID]
+  client origins      -id ID -origin ORIGIN [-origin ORIGIN ...] [-org ID -mode test|live]
+  registration set    (-endpoint ID | -platform TYPE) -mode test|live -client-id ID [-client-auth ID | -public] [-scope SCOPES]
+                      [-own-callback] [-org ID]
   registration show   (-endpoint ID | -platform TYPE) -mode test|live [-org ID]
+  registration callback (-endpoint ID | -fhir-base URL | -platform TYPE) -mode test|live [-org ID]
   keys jwks           [-rsa]
 
 What concerns registrations is everybody's unless -org names an organisation. A client secret is read from a file, or
@@ -74,32 +82,36 @@ headers that a webhook is to be sent with: a file of lines NAME=VALUE. Times are
 // commands are the functions behind the words. Secrets come in through input.
 func commands(input io.Reader) map[string]command {
 	return map[string]command{
-		"organisation create": createOrganisation,
-		"organisation list":   listOrganisations,
-		"organisation emails": emails,
-		"credential create":   createCredential,
-		"credential add-key":  addKey,
-		"credential revoke":   revokeKeys,
-		"webhook create":      reading(input, createWebhook),
-		"webhook list":        listWebhooks,
-		"webhook types":       webhookTypes,
-		"webhook rotate":      rotateWebhook,
-		"webhook disable":     disableWebhook,
-		"webhook enable":      enableWebhook,
-		"webhook replay":      replayWebhook,
-		"webhook log":         listDeliveries,
-		"webhook delivery":    showDelivery,
-		"webhook simulate":    simulateEvent,
-		"webhook test":        testWebhook,
-		"endpoint create":     createEndpoint,
-		"endpoint override":   overrideEndpoint,
-		"platform list":       listPlatforms,
-		"platform show":       showPlatform,
-		"client create":       reading(input, createClient),
-		"client rotate":       reading(input, rotateClient),
-		"registration set":    setRegistration,
-		"registration show":   showRegistration,
-		"keys jwks":           showKeys,
+		"organisation create":   createOrganisation,
+		"organisation list":     listOrganisations,
+		"organisation emails":   emails,
+		"credential create":     createCredential,
+		"credential add-key":    addKey,
+		"credential revoke":     revokeKeys,
+		"webhook create":        reading(input, createWebhook),
+		"webhook list":          listWebhooks,
+		"webhook types":         webhookTypes,
+		"webhook rotate":        rotateWebhook,
+		"webhook disable":       disableWebhook,
+		"webhook enable":        enableWebhook,
+		"webhook replay":        replayWebhook,
+		"webhook log":           listDeliveries,
+		"webhook delivery":      showDelivery,
+		"webhook simulate":      simulateEvent,
+		"webhook test":          testWebhook,
+		"endpoint create":       createEndpoint,
+		"endpoint show":         showEndpoint,
+		"endpoint approve":      approveEndpoint,
+		"endpoint override":     overrideEndpoint,
+		"platform list":         listPlatforms,
+		"platform show":         showPlatform,
+		"client create":         reading(input, createClient),
+		"client rotate":         reading(input, rotateClient),
+		"client origins":        setOrigins,
+		"registration set":      setRegistration,
+		"registration show":     showRegistration,
+		"registration callback": showCallback,
+		"keys jwks":             showKeys,
 	}
 }
 
@@ -110,29 +122,73 @@ func run(ctx context.Context, args []string, input io.Reader, out io.Writer) err
 	flags := flag.NewFlagSet("ctl", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	outputs := flags.String("outputs", "", "")
-	if err := flags.Parse(args); err != nil || flags.NArg() < 2 {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) || flags.Arg(0) == "help" {
+		return tell(out, usage)
+	} else if err != nil {
+		return fmt.Errorf("%w\n%s", err, usage)
+	}
+	if flags.NArg() < 2 {
 		return fmt.Errorf("no command\n%s", usage)
 	}
 	rest := flags.Args()
 	chosen, ok := commands(input)[rest[0]+" "+rest[1]]
+	if asks(rest[1]) {
+		return tell(out, usage)
+	}
 	if !ok {
 		return fmt.Errorf("there is no command %q\n%s", strings.Join(rest[:2], " "), usage)
 	}
-	cfg, stack, err := configuration(ctx, *outputs)
-	if err != nil {
-		return err
+	if len(rest) > 2 && asks(rest[2]) && *outputs == "" { // with a stack the command itself tells more
+		return tell(out, usageOf(rest[0]+" "+rest[1]))
 	}
-	o, err := operator.Open(ctx, cfg, stack, operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "operator"})
+	o, err := open(ctx, *outputs)
 	if err != nil {
 		return err
 	}
 	result, err := chosen(ctx, o, rest[2:])
+	if help, ok := errors.AsType[*helpError](err); ok {
+		return tell(out, help.text)
+	}
 	if err != nil {
 		return err
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(result)
+}
+
+func asks(word string) bool { return slices.Contains([]string{"help", "-h", "-help", "--help"}, word) }
+
+// usageOf is what usage has of one command.
+func usageOf(command string) string {
+	var lines []string
+	within := false
+	for line := range strings.Lines(usage) {
+		if !strings.HasPrefix(line, "     ") { // not the rest of the line before
+			within = strings.HasPrefix(line, "  "+command+" ")
+		}
+		if within {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimRight(strings.Join(lines, ""), "\n")
+}
+
+func tell(out io.Writer, text string) error {
+	_, err := fmt.Fprintln(out, text)
+	return err
+}
+
+// open opens the stack whose outputs are in a file.
+func open(ctx context.Context, outputs string) (*operator.Operator, error) {
+	cfg, stack, err := configuration(ctx, outputs)
+	if err != nil {
+		return nil, err
+	}
+	return operator.Open(ctx, cfg, stack, operator.Options{
+		Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "operator",
+		HTTP: safehttp.New(safehttp.Options{Allow: operator.PrivateRanges(stack)}),
+	})
 }
 
 // readOutputs reads the outputs of a stack as CloudFormation lists them, or as one JSON object.

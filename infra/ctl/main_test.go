@@ -19,6 +19,9 @@ import (
 	"recordbridge/infra/local/template"
 )
 
+// nowhere is a FHIR base that the guard refuses without asking the network (RFC 5737).
+const nowhere = "https://192.0.2.1/r4"
+
 // newStack serves an embedded AWS with the project's template on it and returns the file with its outputs. It sets the
 // environment as an operator would, so its tests do not run side by side.
 func newStack(t *testing.T) string {
@@ -181,8 +184,8 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 	if event := done("webhook", "test", "-org", id, "-mode", "test")["event_id"]; event == "" {
 		t.Error("the test event has no id")
 	}
-	done("endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "client", "-scope", "patient/*.rs", "-platform", "sandbox", "-mode", "test", "-name", "Alder Hospital")
-	done("endpoint", "create", "-fhir-base", "https://ehr.example/r4", "-client-id", "client", "-platform", "epic", "-mode", "test", "-name", "Maple Hospital")
+	done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "client", "-scope", "patient/*.rs", "-platform", "sandbox", "-mode", "test", "-name", "Alder Hospital")
+	done("endpoint", "create", "-fhir-base", nowhere + "/two", "-unpinned", "-client-id", "client", "-platform", "epic", "-mode", "test", "-name", "Maple Hospital")
 	if shown := done("platform", "show", "-platform", "epic"); shown["name"] != "Epic" || shown["unverified"] == nil {
 		t.Errorf("the platform is %v", shown)
 	}
@@ -221,10 +224,14 @@ func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
 		{"webhook", "create", "-org", unknown, "-mode", "live", "-url", "http://127.0.0.1/hook"},
 		{"webhook", "create", "-org", unknown, "-mode", "test", "-url", "https://app.example/hook", "-type", "no.such.type"},
 		{"endpoint", "create", "-name", "No base"},
-		{"endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "c", "-platform", "epc", "-name", "X"},
-		{"endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "c", "-platform", "epic", "-name", "X", "-access", "write"},
-		{"endpoint", "create", "-fhir-base", "https://ehr.example/fhir", "-client-id", "c", "-platform", "epic", "-name", "X", "-access", "rs", "-scope", "openid"},
+		{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epc", "-name", "X"},
+		{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic", "-name", "X", "-access", "write"},
+		{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic", "-name", "X", "-access", "rs", "-scope", "openid"},
 		{"platform", "show", "-platform", "nobody"},
+		{"endpoint", "override", "-endpoint", unknown},
+		{"endpoint", "show"},
+		{"endpoint", "approve", "-id", unknown},
+		{"registration", "callback", "-fhir-base", "no address"},
 		{"organisation", "create", "-name", "X", "left over"},
 		{"keys", "jwks", "-pem"},
 	} {

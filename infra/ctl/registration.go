@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 
 	"recordbridge/infra/ctl/operator"
@@ -11,24 +12,61 @@ import (
 
 func setRegistration(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("registration set", flag.ContinueOnError)
-	var r catalog.Registration
 	placed := placeFlags(flags)
-	flags.StringVar(&r.ClientID, "client-id", "", "our client id there")
-	flags.StringVar(&r.AuthID, "client-auth", "", "how the client proves who it is, from client create (default: a public client)")
-	flags.StringVar(&r.Scope, "scope", "", "scopes to ask for, separated by spaces (default: as the platform and its discovery say)")
+	clientID := flags.String("client-id", "", "our client id there")
+	authID := flags.String("client-auth", "", "how the client proves who it is, from client create (default: as it is, at first a public client)")
+	scope := flags.String("scope", "", "scopes to ask for, separated by spaces; '' for what the platform and its discovery say (default: as it is)")
+	public := flags.Bool("public", false, "the client proves nothing any more")
+	var change operator.Change
+	flags.BoolVar(&change.OwnCallback, "own-callback", false, "go over to the callback address of its own, which the health system has to know by then")
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
-	if err := stated(flags, "client-auth"); err != nil {
+	if err := stated(flags, "client-id", "client-auth"); err != nil {
+		return nil, err
+	}
+	if *public && given(flags, "client-auth") {
+		return nil, errors.New("-public and -client-auth exclude one another")
+	}
+	if given(flags, "client-id") {
+		change.ClientID = clientID
+	}
+	if given(flags, "client-auth") || *public {
+		change.AuthID = authID
+	}
+	if given(flags, "scope") {
+		change.Scope = scope
+	}
+	owner, place, err := placed()
+	if err != nil {
+		return nil, err
+	}
+	set, err := o.SetRegistration(ctx, owner, place, change)
+	return registrationShown(set), err
+}
+
+// showCallback prints the address that a health system wants to know before it gives out a client id.
+func showCallback(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("registration callback", flag.ContinueOnError)
+	base := flags.String("fhir-base", "", "or at an endpoint that is not made yet: its FHIR base URL")
+	placed := placeFlags(flags)
+	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
 	owner, place, err := placed()
 	if err != nil {
 		return nil, err
 	}
-	r.Place = place
-	set, err := o.SetRegistration(ctx, owner, r)
-	return registrationShown(set), err
+	if *base != "" {
+		if place.EndpointID != "" {
+			return nil, errors.New("-fhir-base and -endpoint exclude one another")
+		}
+		if place.EndpointID, err = operator.EndpointID(place.Mode, *base); err != nil {
+			return nil, err
+		}
+	}
+	address, registered, err := o.Callback(ctx, owner, place)
+	return map[string]any{"callback": address, "registered": registered}, err
 }
 
 func showRegistration(ctx context.Context, o *operator.Operator, args []string) (any, error) {
@@ -66,6 +104,7 @@ func registrationShown(r operator.Registered) map[string]any {
 	}
 	shown := map[string]any{
 		"place": place, "of": "everybody", "client_id": r.Registration.ClientID, "method": r.Method(), "scope": r.Registration.Scope,
+		"callback": r.CallbackAddress,
 	}
 	if r.Owner != (org.Tenant{}) {
 		shown["of"] = r.Owner.OrgID

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 
 	"recordbridge/shared/catalog"
@@ -19,6 +21,10 @@ func (o *Operator) CreateClient(ctx context.Context, owner org.Tenant, made cata
 	if err := checkClient(made, plain); err != nil {
 		return "", err
 	}
+	var err error
+	if made.Origins, err = o.checkOrigins(made.Method, made.Origins); err != nil {
+		return "", err
+	}
 	if err := o.checkOwner(ctx, owner); err != nil {
 		return "", err
 	}
@@ -26,7 +32,47 @@ func (o *Operator) CreateClient(ctx context.Context, owner org.Tenant, made cata
 	if err := o.saveClient(ctx, owner, made, plain); err != nil {
 		return "", err
 	}
-	return made.ID, o.recordOwned(ctx, owner, "client.created", made.ID)
+	return made.ID, o.record(ctx, owner, "client.created", made.ID)
+}
+
+// SetOrigins says which origins the secret of a client of exactly this owner may be shown to, in place of those before;
+// for one with keys, where an assertion may go, which none leaves open. It returns them as they are stored. Errors are
+// fault.Invalid, fault.NotFound and fault.Conflict.
+func (o *Operator) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
+	found, err := o.ownClient(ctx, owner, id)
+	if err != nil {
+		return nil, err
+	}
+	if found.Origins, err = o.checkOrigins(found.Method, origins); err != nil {
+		return nil, err
+	}
+	if err := o.saveClient(ctx, owner, found, secret.Text{}); err != nil {
+		return nil, err
+	}
+	return found.Origins, o.record(ctx, owner, "client.origins_set", id)
+}
+
+// checkOrigins wants at least one origin for a secret, and writes all of them in the one way.
+func (o *Operator) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
+	if method != catalog.AuthPrivateKey && len(named) == 0 {
+		return nil, fault.BadRequest("A client secret needs the origins it may be shown to, those of the token endpoints it is for: " +
+			"-origin https://auth.hospital.example.")
+	}
+	var origins []string
+	for _, text := range named {
+		origin := catalog.Origin(text)
+		u, err := url.Parse(text)
+		if err != nil || origin == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+			return nil, fault.BadRequest(fmt.Sprintf("-origin %q is no origin, such as https://auth.hospital.example: a scheme, a host, and no path.", text))
+		}
+		if u.Scheme != "https" && !loopback(u) {
+			return nil, fault.BadRequest(fmt.Sprintf("-origin %q is not https (http is possible on this machine only).", text))
+		}
+		if !slices.Contains(origins, origin) {
+			origins = append(origins, origin)
+		}
+	}
+	return origins, nil
 }
 
 // Rotation is what changes of a ClientAuth: its secret, or its key.
@@ -39,12 +85,9 @@ type Rotation struct {
 // were made with it use the new one from their next refresh on. Errors are fault.Invalid, fault.NotFound and, when
 // somebody else changes it at the same time, fault.Conflict.
 func (o *Operator) RotateClient(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
-	found, err := o.control.ClientAuthOf(ctx, owner, id)
-	if errors.Is(err, fault.NotFound) {
-		return fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner)))
-	}
+	found, err := o.ownClient(ctx, owner, id)
 	if err != nil {
-		return fmt.Errorf("read client authentication: %w", err)
+		return err
 	}
 	if change.KeyID != nil {
 		if found.Method != catalog.AuthPrivateKey {
@@ -60,7 +103,19 @@ func (o *Operator) RotateClient(ctx context.Context, owner org.Tenant, id string
 	if err := o.saveClient(ctx, owner, found, change.Secret); err != nil {
 		return err
 	}
-	return o.recordOwned(ctx, owner, "client.rotated", id)
+	return o.record(ctx, owner, "client.rotated", id)
+}
+
+// ownClient reads a client of exactly this owner.
+func (o *Operator) ownClient(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
+	found, err := o.control.ClientAuthOf(ctx, owner, id)
+	if errors.Is(err, fault.NotFound) {
+		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner)))
+	}
+	if err != nil {
+		return catalog.ClientAuth{}, fmt.Errorf("read client authentication: %w", err)
+	}
+	return found, nil
 }
 
 // saveClient seals the secret, if there is one, and writes the row over the revision that was read.
@@ -132,13 +187,12 @@ func (o *Operator) checkOwner(ctx context.Context, owner org.Tenant) error {
 	return nil
 }
 
-// recordOwned writes the audit row of what is an organisation's own. What is everybody's belongs to no organisation's
-// audit rows.
-func (o *Operator) recordOwned(ctx context.Context, owner org.Tenant, action, target string) error {
+// ownerKey names an owner as catalog.CallbackOf wants it.
+func ownerKey(owner org.Tenant) string {
 	if owner == (org.Tenant{}) {
-		return nil
+		return "*"
 	}
-	return o.record(ctx, owner, action, target)
+	return owner.Key()
 }
 
 func ownerName(owner org.Tenant) string {

@@ -72,7 +72,7 @@ func wantConflict(t *testing.T, err error) {
 func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	t.Parallel()
 	r := newRivals(t)
-	id, err := r.operator.CreateClient(t.Context(), org.Tenant{}, catalog.ClientAuth{Method: catalog.AuthSecretBasic}, secret.New("first"))
+	id, err := r.operator.CreateClient(t.Context(), org.Tenant{}, catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{"https://auth.example"}}, secret.New("first"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestOfTwoRegistrationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	_, err := r.operator.SetRegistration(t.Context(), org.Tenant{}, catalog.Registration{Place: place, ClientID: "ours"})
+	_, err := r.operator.SetRegistration(t.Context(), org.Tenant{}, place, operator.Change{ClientID: new("ours")})
 	wantConflict(t, err)
 	kept, err := r.control.RegistrationAt(t.Context(), org.Tenant{}, place)
 	if err != nil || kept.ClientID != "theirs" {

@@ -8,92 +8,240 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/smart/platform"
 )
 
-// AddKnownEndpoint is AddEndpoint for an institution of a platform that has a profile, which has to take our client.
-func (o *Operator) AddKnownEndpoint(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
-	profile, err := platform.Find(strings.ToLower(e.PlatformType))
+// NewEndpoint is what an operator says of an institution that patients are to connect to.
+type NewEndpoint struct {
+	Endpoint     catalog.Endpoint // ID, Status and Pins are chosen here, and PlatformType when it is empty
+	Registration catalog.Registration
+	Access       string   // in place of Registration.Scope: the platform's scopes, with reading spelt "rs" or "read"
+	Approved     Approval // what of its discovery is neither at the FHIR base nor the vendor's own, and right all the same
+	Unpinned     bool     // go on though its server does not answer
+	Again        bool     // go on though there is an endpoint with this FHIR base
+}
+
+// MadeEndpoint is an endpoint that patients can connect to, and how it came to be what it is.
+type MadeEndpoint struct {
+	Endpoint catalog.Endpoint
+	Because  string // why it is of its platform
+	Note     string // what to look at; empty for nothing
+	Callback string // the address to register at the health system; empty where its platform's registration is used
+}
+
+// EndpointID is the id of the endpoint with a FHIR base in a mode, so that it can be told before there is one, and one
+// address does not become two endpoints by mistake. The error is that of a malformed base.
+func EndpointID(mode, base string) (string, error) {
+	parsed, err := fhir.ParseBase(base)
 	if err != nil {
-		return fault.BadRequest(err.Error())
+		return "", fault.BadRequest("The FHIR base URL is not valid.").Because(err)
 	}
-	if _, err := profile.With(e.Overrides); err != nil {
-		return fault.BadRequest(err.Error())
-	}
-	if r.ClientID != "" {
-		if _, err := o.checkMethod(ctx, org.Tenant{}, profile, r.AuthID); err != nil {
-			return err
-		}
-	}
-	return o.AddEndpoint(ctx, e, r)
+	return ids.Derive("endpoint", mode, parsed.String()), nil
 }
 
-// AddEndpoint makes an institution's endpoint connectable for everybody, with how our client is registered there. A zero
-// registration stands for that of the platform, which has to exist. Errors are fault.Invalid.
-func (o *Operator) AddEndpoint(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
-	if e.FHIRBase == "" {
-		return fault.BadRequest("An endpoint needs a FHIR base URL.")
-	}
+// CreateEndpoint makes an institution's endpoint connectable for everybody, with how our client is registered there, or
+// with a zero registration under that of its platform, which has to exist. It reads the server's discovery, pins what it
+// says, and tells its platform by it (docs/operations.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that
+// has an endpoint; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
+func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
+	e, r := wanted.Endpoint, wanted.Registration
 	if _, ok := org.ParseMode(e.Mode); !ok {
-		return fault.BadRequest("The mode of an endpoint is test or live.")
+		return MadeEndpoint{}, fault.BadRequest("The mode of an endpoint is test or live: -mode.")
 	}
-	e.Status, r.Place = catalog.EndpointActive, catalog.Place{EndpointID: e.ID}
-	if err := o.registerEndpoint(ctx, e, r); err != nil {
-		return err
+	if strings.TrimSpace(e.Name) == "" {
+		return MadeEndpoint{}, fault.BadRequest("An endpoint needs the institution's name, which patients see: -name.")
 	}
-	if err := o.control.SaveEndpoint(ctx, e); err != nil {
-		return fmt.Errorf("create endpoint: %w", err)
+	if err := o.checkBase(e.FHIRBase, e.Mode); err != nil {
+		return MadeEndpoint{}, err
 	}
-	return nil
+	var err error
+	if e.ID, err = o.newEndpointID(ctx, e, wanted.Again); err != nil {
+		return MadeEndpoint{}, err
+	}
+	seen, err := o.look(ctx, e.FHIRBase)
+	if err != nil && !wanted.Unpinned {
+		return MadeEndpoint{}, fmt.Errorf("%w\nThe server's discovery is needed, so that nobody is ever sent elsewhere unseen. With -unpinned the endpoint "+
+			"is made all the same, and only what is at the origin of its FHIR base is trusted, until endpoint approve has seen more", err)
+	}
+	profile, because, note, err := platformOf(e.FHIRBase, e.PlatformType, seen)
+	if err != nil {
+		return MadeEndpoint{}, err
+	}
+	made := MadeEndpoint{Because: because, Note: note}
+	e.PlatformType = profile.ID
+	if e.Pins, err = o.pinsOf(e.FHIRBase, profile, seen, wanted.Approved); err != nil {
+		return MadeEndpoint{}, err
+	}
+	if e.Pins == (catalog.Pins{}) {
+		made.Note = strings.TrimSpace("Its server was not asked, so nothing is pinned. " + note)
+	}
+	if profile, err = profile.Listed(seen.methods, seen.algorithms).With(e.Overrides); err != nil {
+		return MadeEndpoint{}, fault.BadRequest(err.Error())
+	}
+	if r, err = withAccess(profile, r, wanted.Access); err != nil {
+		return MadeEndpoint{}, err
+	}
+	if r, err = o.usable(ctx, e, r, profile); err != nil {
+		return MadeEndpoint{}, err
+	}
+	if made.Endpoint, err = o.addEndpoint(ctx, e, r); err != nil {
+		return MadeEndpoint{}, err
+	}
+	if r.Callback != "" {
+		made.Callback = o.callbackAddress(r.Callback)
+	}
+	return made, nil
 }
 
-// registerEndpoint stores the endpoint's own registration, or makes sure that its platform has one.
-func (o *Operator) registerEndpoint(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
+// newEndpointID refuses a second endpoint with the same FHIR base, unless that is meant.
+func (o *Operator) newEndpointID(ctx context.Context, e catalog.Endpoint, again bool) (string, error) {
+	id, err := EndpointID(e.Mode, e.FHIRBase)
+	if err != nil {
+		return "", err
+	}
+	_, err = o.control.Endpoint(ctx, id)
+	switch {
+	case errors.Is(err, fault.NotFound):
+		return id, nil
+	case err != nil:
+		return "", fmt.Errorf("read endpoint: %w", err)
+	case again:
+		return o.NewID(), nil
+	}
+	return "", fault.New(fault.Conflict, fault.CodeInvalidRequest,
+		fmt.Sprintf("There is an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode, id))
+}
+
+// pinsOf pins what a server says, when all of it is at the FHIR base's origin, the vendor's own, or named by the operator.
+// Without a survey there is nothing to pin.
+func (o *Operator) pinsOf(base string, profile platform.Profile, seen survey, approved Approval) (catalog.Pins, error) {
+	if err := o.checkForeign(base, seen.addresses); err != nil {
+		return catalog.Pins{}, err
+	}
+	if unnamed := approved.unnamed(seen.addresses.Abroad(base, profile.Origins(base))); len(unnamed) > 0 {
+		return catalog.Pins{}, fault.BadRequest("Discovery names what is neither at the origin of the FHIR base nor the platform's own:" + listed(unnamed) +
+			"\nNothing was stored. Ask the institution whether that is theirs, and then say so: " + flags(unnamed))
+	}
+	return catalog.PinsOf(seen.addresses), nil
+}
+
+// withAccess writes the platform's scopes into a registration, where the operator has said how they are spelt.
+func withAccess(profile platform.Profile, r catalog.Registration, access string) (catalog.Registration, error) {
+	switch {
+	case access == "":
+		return r, nil
+	case (access != "rs" && access != "read") || r.Scope != "":
+		return r, fault.BadRequest("-access is rs or read, and not given together with -scope.")
+	}
+	r.Scope = profile.Scope(access)
+	return r, nil
+}
+
+// usable checks what a new endpoint is connected to with: its own registration, which it returns as it is to be stored, or
+// where r names no client, its platform's.
+func (o *Operator) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration, profile platform.Profile) (catalog.Registration, error) {
 	if r.ClientID == "" {
 		if r.AuthID != "" || r.Scope != "" {
-			return fault.BadRequest("A client authentication and a scope belong to a client id, and none was given.")
+			return r, fault.BadRequest("-client-auth, -scope and -access belong to a client id: -client-id.")
 		}
-		_, err := o.control.RegistrationAt(ctx, org.Tenant{}, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
+		shared, err := o.control.RegistrationAt(ctx, org.Tenant{}, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
 		if errors.Is(err, fault.NotFound) {
-			return fault.BadRequest(fmt.Sprintf("Our client is not registered at platform %q in %s mode yet: give the endpoint a client id, "+
+			return r, fault.BadRequest(fmt.Sprintf("Our client is not registered at platform %q in %s mode yet: give the endpoint a client id, "+
 				"or make the platform's registration with registration set first.", e.PlatformType, e.Mode))
 		}
 		if err != nil {
-			return fmt.Errorf("read registration: %w", err)
+			return r, fmt.Errorf("read registration: %w", err)
 		}
-		return nil
+		_, err = o.checkMethod(ctx, org.Tenant{}, profile, e, shared.AuthID)
+		return r, err
 	}
 	r, err := checked(r)
 	if err != nil {
-		return err
+		return r, err
 	}
-	if err := o.control.SaveRegistration(ctx, org.Tenant{}, r); err != nil {
-		return fmt.Errorf("create registration: %w", err)
+	r.Place = catalog.Place{EndpointID: e.ID}
+	r.Callback = catalog.CallbackOf(ownerKey(org.Tenant{}), r.Place)
+	_, err = o.checkMethod(ctx, org.Tenant{}, profile, e, r.AuthID)
+	return r, err
+}
+
+// AddEndpoint stores an endpoint, and its registration unless it is zero, as they are: nothing is asked, checked or
+// pinned. It is for what is known in every detail, such as the sandbox; institutions are made by CreateEndpoint.
+func (o *Operator) AddEndpoint(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
+	_, err := o.addEndpoint(ctx, e, r)
+	return err
+}
+
+func (o *Operator) addEndpoint(ctx context.Context, e catalog.Endpoint, r catalog.Registration) (catalog.Endpoint, error) {
+	e.Status = catalog.EndpointActive
+	if r.ClientID != "" {
+		r.Place = catalog.Place{EndpointID: e.ID}
+		before, err := o.control.RegistrationAt(ctx, org.Tenant{}, r.Place) // of a creation that broke off here
+		if err != nil && !errors.Is(err, fault.NotFound) {
+			return e, fmt.Errorf("read registration: %w", err)
+		}
+		r.Rev = before.Rev
+		if err := o.control.SaveRegistration(ctx, org.Tenant{}, r); err != nil {
+			return e, changed("registration", err)
+		}
+		if err := o.record(ctx, org.Tenant{}, "registration.set", e.ID); err != nil {
+			return e, err
+		}
 	}
-	return nil
+	if err := o.control.SaveEndpoint(ctx, e); err != nil {
+		return e, changed("endpoint", err)
+	}
+	return e, o.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
+}
+
+// Endpoint reads an endpoint; fault.NotFound.
+func (o *Operator) Endpoint(ctx context.Context, id string) (catalog.Endpoint, error) {
+	e, err := o.control.Endpoint(ctx, id)
+	if errors.Is(err, fault.NotFound) {
+		return catalog.Endpoint{}, fault.Missing(fmt.Sprintf("There is no endpoint %q.", id))
+	}
+	if err != nil {
+		return catalog.Endpoint{}, fmt.Errorf("read endpoint: %w", err)
+	}
+	return e, nil
 }
 
 // OverrideEndpoint says what is different at an endpoint from its platform's profile, in place of what was said before;
 // an empty text takes it all back. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o *Operator) OverrideEndpoint(ctx context.Context, id, overrides string) error {
-	e, err := o.control.Endpoint(ctx, id)
-	if errors.Is(err, fault.NotFound) {
-		return fault.Missing(fmt.Sprintf("There is no endpoint %q.", id))
-	}
+	e, err := o.Endpoint(ctx, id)
 	if err != nil {
-		return fmt.Errorf("read endpoint: %w", err)
-	}
-	profile, err := platform.Find(strings.ToLower(e.PlatformType))
-	if err == nil {
-		_, err = profile.With(overrides)
-	}
-	if err != nil {
-		return fault.BadRequest(err.Error())
+		return err
 	}
 	e.Overrides = overrides
+	if _, err := o.profileOf(ctx, e); err != nil {
+		return err
+	}
 	if err := o.control.SaveEndpoint(ctx, e); err != nil {
 		return changed("endpoint", err)
 	}
-	return nil
+	return o.record(ctx, org.Tenant{}, "endpoint.overridden", id)
+}
+
+// profileOf is how an endpoint is spoken to: its platform's profile, with what its discovery lists where the profile leaves
+// that open, and its own overrides above both. A server that does not answer now lists nothing.
+func (o *Operator) profileOf(ctx context.Context, e catalog.Endpoint) (platform.Profile, error) {
+	book, err := platform.NewBook()
+	if err != nil {
+		return platform.Profile{}, err
+	}
+	profile := book.Of(e)
+	if profile.Client.AsListed {
+		if seen, err := o.look(ctx, e.FHIRBase); err == nil {
+			profile = profile.Listed(seen.methods, seen.algorithms)
+		}
+	}
+	merged, err := profile.With(e.Overrides)
+	if err != nil {
+		return platform.Profile{}, fault.BadRequest(err.Error())
+	}
+	return merged, nil
 }

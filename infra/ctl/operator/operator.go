@@ -1,6 +1,6 @@
 // Package operator owns what an operator does to a stack: organisations, credentials and their keys, webhooks,
 // institutions, and how our clients are registered there. It works the same on a laptop, on LocalStack and on AWS, because it writes through the stores that the
-// functions read. Every change to an organisation leaves an audit row. It is linked into the command line and the
+// functions read. Every change leaves an audit row, of its organisation or of what is everybody's. It is linked into the command line and the
 // runner, in no Lambda.
 package operator
 
@@ -8,6 +8,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/netip"
+	"net/url"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,6 +26,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/smart"
 	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
 )
@@ -34,6 +37,8 @@ type Options struct {
 	NewID  ids.Source
 	Random io.Reader
 	Actor  string // who the audit rows name
+	// HTTP reaches health systems, with the guard that the functions have; nil for an operator who asks none.
+	HTTP smart.Doer
 }
 
 // Operator changes one stack.
@@ -48,7 +53,7 @@ type Operator struct {
 	clients *kms.Sealer // of client secrets
 	log     deliverylog.Log
 	queue   queue.Queue
-	baseURL string // of the running service; only PublicKeys asks it
+	baseURL string // of the running service
 }
 
 // Open makes the Operator of the stack with these outputs (see Outputs in template.yaml).
@@ -81,7 +86,17 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	}, nil
 }
 
-// record writes the audit row of a change that has been made.
+// PrivateRanges are the addresses outside the public internet that health systems of the stack with these outputs may
+// have: those of this machine for a stack that runs on it (AllowedPrivateRanges of make run), else none.
+func PrivateRanges(outputs map[string]string) []netip.Prefix {
+	base, err := url.Parse(outputs["BaseUrl"])
+	if err != nil || !loopback(base) {
+		return nil
+	}
+	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+}
+
+// record writes the audit row of a change that has been made, to a tenant or with a zero tenant to what is everybody's.
 func (o *Operator) record(ctx context.Context, tenant org.Tenant, action, target string) error {
 	if err := o.audit.Append(ctx, tenant, o.Now(), o.NewID(), o.Actor, action, target); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/smart/platform"
 )
@@ -21,6 +23,8 @@ type Registered struct {
 	Registration catalog.Registration
 	Owner        org.Tenant         // zero: everybody
 	Auth         catalog.ClientAuth // zero of a public client
+	// CallbackAddress is what the health system has to know.
+	CallbackAddress string
 }
 
 // Method is how the client proves who it is, "public" for not at all.
@@ -31,42 +35,90 @@ func (r Registered) Method() string {
 	return string(r.Auth.Method)
 }
 
-// SetRegistration says how our client is registered at a place, for one organisation or with a zero owner for everybody,
-// in place of what was said before for the same owner and place. Place.Mode has to be the endpoint's where an endpoint is
-// named. Connections that exist keep the client they were made with. Errors are fault.Invalid, fault.NotFound and
-// fault.Conflict.
-func (o *Operator) SetRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) (Registered, error) {
-	at, profile, err := o.locate(ctx, owner, r.Place)
+// Change is what an operator says of a registration. What is nil stays as it is; of a new one it is empty.
+type Change struct {
+	ClientID *string
+	AuthID   *string // empty: a public client
+	Scope    *string // empty: as the platform and its discovery say
+	// OwnCallback gives an older registration the callback address of its own, which the health system has to know.
+	OwnCallback bool
+}
+
+// SetRegistration makes or changes how our client is registered at a place, for one organisation or with a zero owner for
+// everybody. Place.Mode has to be the endpoint's where an endpoint is named. Connections that exist keep the client they
+// were made with. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o *Operator) SetRegistration(ctx context.Context, owner org.Tenant, place catalog.Place, change Change) (Registered, error) {
+	at, err := o.locate(ctx, owner, place)
 	if err != nil {
 		return Registered{}, err
 	}
-	if r, err = checked(r); err != nil {
-		return Registered{}, err
-	}
-	set := Registered{Registration: r, Owner: owner}
-	if set.Auth, err = o.checkMethod(ctx, owner, profile, r.AuthID); err != nil {
-		return Registered{}, err
-	}
-	set.Registration.Place = storedPlace(at)
-	before, err := o.control.RegistrationAt(ctx, owner, set.Registration.Place)
-	if err != nil && !errors.Is(err, fault.NotFound) {
+	r, err := o.control.RegistrationAt(ctx, owner, storedPlace(at))
+	if errors.Is(err, fault.NotFound) {
+		r, change.OwnCallback = catalog.Registration{Place: storedPlace(at)}, true
+	} else if err != nil {
 		return Registered{}, fmt.Errorf("read registration: %w", err)
 	}
-	set.Registration.Rev = before.Rev
-	if err := o.control.SaveRegistration(ctx, owner, set.Registration); err != nil {
+	if r, err = checked(change.of(r)); err != nil {
+		return Registered{}, err
+	}
+	if change.OwnCallback {
+		r.Callback = catalog.CallbackOf(ownerKey(owner), r.Place)
+	}
+	set := Registered{Registration: r, Owner: owner, CallbackAddress: o.callbackAddress(r.Callback)}
+	profile, err := o.profileOf(ctx, at)
+	if err != nil {
+		return Registered{}, err
+	}
+	if set.Auth, err = o.checkMethod(ctx, owner, profile, at, r.AuthID); err != nil {
+		return Registered{}, err
+	}
+	if err := o.control.SaveRegistration(ctx, owner, r); err != nil {
 		return Registered{}, changed("registration", err)
 	}
-	target := at.ID
-	if target == "" {
-		target = at.PlatformType
+	return set, o.record(ctx, owner, "registration.set", cmp.Or(at.ID, at.PlatformType))
+}
+
+// of is the registration after the change.
+func (c Change) of(r catalog.Registration) catalog.Registration {
+	for to, said := range map[*string]*string{&r.ClientID: c.ClientID, &r.AuthID: c.AuthID, &r.Scope: c.Scope} {
+		if said != nil {
+			*to = *said
+		}
 	}
-	return set, o.recordOwned(ctx, owner, "registration.set", target)
+	return r
+}
+
+// Callback is the callback address of a registration of exactly this owner at a place, which need not exist yet: health
+// systems want the address before they give out a client id. registered tells whether there is one. Errors are
+// fault.Invalid.
+func (o *Operator) Callback(ctx context.Context, owner org.Tenant, place catalog.Place) (address string, registered bool, err error) {
+	if (place.EndpointID == "") == (place.PlatformType == "") {
+		return "", false, errOnePlace()
+	}
+	stored := storedPlace(catalog.Endpoint{ID: place.EndpointID, Mode: place.Mode, PlatformType: strings.ToLower(place.PlatformType)})
+	found, err := o.control.RegistrationAt(ctx, owner, stored)
+	switch {
+	case errors.Is(err, fault.NotFound):
+		return o.callbackAddress(catalog.CallbackOf(ownerKey(owner), stored)), false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("read registration: %w", err)
+	}
+	return o.callbackAddress(found.Callback), true, nil
+}
+
+// callbackAddress is where patients return to a registration, the plain address for those without one of their own.
+func (o *Operator) callbackAddress(callback string) string {
+	address := strings.TrimRight(o.baseURL, "/") + flow.CallbackPath
+	if callback == "" {
+		return address
+	}
+	return address + "/" + callback
 }
 
 // Registration is what connections of an organisation at a place are made with, whoever's and wherever that registration
 // is; with a zero tenant, those of an organisation that has none of its own. Errors are fault.Invalid and fault.NotFound.
 func (o *Operator) Registration(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
-	at, _, err := o.locate(ctx, tenant, place)
+	at, err := o.locate(ctx, tenant, place)
 	if err != nil {
 		return Registered{}, err
 	}
@@ -78,6 +130,7 @@ func (o *Operator) Registration(ctx context.Context, tenant org.Tenant, place ca
 	if err != nil {
 		return Registered{}, fmt.Errorf("read registration: %w", err)
 	}
+	used.CallbackAddress = o.callbackAddress(used.Registration.Callback)
 	// An organisation's own comes before everybody's: when it has one at this place, that is the one.
 	_, err = o.control.RegistrationAt(ctx, tenant, used.Registration.Place)
 	if errors.Is(err, fault.NotFound) {
@@ -93,36 +146,33 @@ func (o *Operator) Registration(ctx context.Context, tenant org.Tenant, place ca
 	return used, nil
 }
 
+func errOnePlace() error {
+	return fault.BadRequest("A registration is at an endpoint or at a platform: name one of them, -endpoint or -platform.")
+}
+
 // locate finds what a place means to its owner: the endpoint, or for a platform all that its endpoints have in common.
-func (o *Operator) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, platform.Profile, error) {
+func (o *Operator) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
-		return catalog.Endpoint{}, platform.Profile{}, fault.BadRequest("A registration is at an endpoint or at a platform: name one of them.")
+		return catalog.Endpoint{}, errOnePlace()
 	}
 	if _, ok := org.ParseMode(place.Mode); !ok {
-		return catalog.Endpoint{}, platform.Profile{}, fault.BadRequest("The mode of a registration is test or live.")
+		return catalog.Endpoint{}, fault.BadRequest("The mode of a registration is test or live: -mode.")
 	}
 	if err := o.checkOwner(ctx, owner); err != nil {
-		return catalog.Endpoint{}, platform.Profile{}, err
+		return catalog.Endpoint{}, err
 	}
-	at := catalog.Endpoint{Mode: place.Mode, PlatformType: strings.ToLower(place.PlatformType)}
-	if place.EndpointID != "" {
-		found, err := o.control.Endpoint(ctx, place.EndpointID)
-		if errors.Is(err, fault.NotFound) {
-			return catalog.Endpoint{}, platform.Profile{}, fault.Missing(fmt.Sprintf("There is no endpoint %q.", place.EndpointID))
-		}
+	if place.EndpointID == "" {
+		profile, err := platform.Find(strings.ToLower(place.PlatformType))
 		if err != nil {
-			return catalog.Endpoint{}, platform.Profile{}, fmt.Errorf("read endpoint: %w", err)
+			return catalog.Endpoint{}, fault.BadRequest(err.Error())
 		}
-		if found.Mode != place.Mode {
-			return catalog.Endpoint{}, platform.Profile{}, fault.BadRequest(fmt.Sprintf("The endpoint is one of %s mode, not of %s mode.", found.Mode, place.Mode))
-		}
-		at = found
+		return catalog.Endpoint{Mode: place.Mode, PlatformType: profile.ID}, nil
 	}
-	profile, err := platform.Find(strings.ToLower(at.PlatformType))
-	if err != nil {
-		return catalog.Endpoint{}, platform.Profile{}, fault.BadRequest(err.Error())
+	found, err := o.Endpoint(ctx, place.EndpointID)
+	if err == nil && found.Mode != place.Mode {
+		err = fault.BadRequest(fmt.Sprintf("The endpoint is one of %s mode, not of %s mode: -mode %s.", found.Mode, place.Mode, found.Mode))
 	}
-	return at, profile, nil
+	return found, err
 }
 
 // storedPlace is where the registration for an endpoint that locate found is kept.
@@ -133,9 +183,11 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 	return catalog.Place{Mode: at.Mode, PlatformType: at.PlatformType}
 }
 
-// checkMethod wants a client authentication that the owner can use and that the platform's profile names; no id stands
-// for a public client.
-func (o *Operator) checkMethod(ctx context.Context, owner org.Tenant, profile platform.Profile, authID string) (catalog.ClientAuth, error) {
+// checkMethod wants a client authentication that the owner can use, that the endpoint, or the platform where it has no id,
+// takes, and whose secret may be shown there; no id stands for a public client.
+func (o *Operator) checkMethod(
+	ctx context.Context, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
+) (catalog.ClientAuth, error) {
 	method, auth := publicMethod, catalog.ClientAuth{}
 	if authID != "" {
 		var err error
@@ -152,7 +204,24 @@ func (o *Operator) checkMethod(ctx context.Context, owner org.Tenant, profile pl
 		return catalog.ClientAuth{}, fault.BadRequest(fmt.Sprintf("%s does not take %s. It takes %s.",
 			profile.Name, auth.Algorithm, strings.Join(profile.Client.Algorithms, ", ")))
 	}
-	return auth, nil
+	return auth, shownOnlyWhereItMay(auth, at)
+}
+
+// shownOnlyWhereItMay refuses a client whose secret would never be shown, since the functions show it to no origin that is
+// not on its list, and tells which origin to add.
+func shownOnlyWhereItMay(auth catalog.ClientAuth, at catalog.Endpoint) error {
+	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
+	if hasSecret && len(auth.Origins) == 0 {
+		return fault.BadRequest(fmt.Sprintf("Nobody has said which origins the secret of client %s may be shown to, so it is shown to none: "+
+			"client origins -id %s -origin https://the-token-endpoint.example.", auth.ID, auth.ID))
+	}
+	token := at.Pins.Token
+	if len(auth.Origins) == 0 || token == "" || slices.Contains(auth.Origins, token) {
+		return nil
+	}
+	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, and client %s may be shown to %s only. If it is right there, too: "+
+		"client origins -id %s -origin %s -origin %s.",
+		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "), token))
 }
 
 // client reads a client's authentication as a connection of the tenant would: its own, else everybody's.
@@ -172,7 +241,7 @@ func (o *Operator) client(ctx context.Context, tenant org.Tenant, id string) (ca
 // (RFC 6749, section 3.3 and appendix A).
 func checked(r catalog.Registration) (catalog.Registration, error) {
 	if r.ClientID == "" || !visible(r.ClientID) || strings.TrimSpace(r.ClientID) != r.ClientID {
-		return catalog.Registration{}, fault.BadRequest("A registration needs the client id that the health system gave out, without spaces around it.")
+		return catalog.Registration{}, fault.BadRequest("A registration needs the client id that the health system gave out, without spaces around it: -client-id.")
 	}
 	if !visible(r.Scope) || strings.ContainsAny(r.Scope, `"\`) {
 		return catalog.Registration{}, fault.BadRequest("The scope holds characters that no scope has (RFC 6749, section 3.3).")

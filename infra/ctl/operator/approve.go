@@ -1,0 +1,78 @@
+package operator
+
+import (
+	"context"
+	"slices"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/smart/platform"
+)
+
+// ApproveEndpoint discovers an endpoint's server anew and pins what it says now, if the operator has named all of it that
+// has changed; one that was never pinned only what is neither at its FHIR base's origin nor the vendor's own. It returns
+// what has changed, which is nothing when all is as it was. Errors are fault.Invalid, with what has not been named;
+// fault.NotFound; fault.Conflict; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
+func (o *Operator) ApproveEndpoint(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
+	e, err := o.Endpoint(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := o.look(ctx, e.FHIRBase)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkForeign(e.FHIRBase, seen.addresses); err != nil {
+		return nil, err
+	}
+	moved := e.Pins.Departures(seen.addresses)
+	toName := moved
+	if e.Pins == (catalog.Pins{}) {
+		book, err := platform.NewBook()
+		if err != nil {
+			return nil, err
+		}
+		toName = seen.addresses.Abroad(e.FHIRBase, book.Of(e).Origins(e.FHIRBase))
+	}
+	if unnamed := approved.unnamed(toName); len(unnamed) > 0 {
+		return nil, fault.BadRequest("Nothing was approved. Discovery names what the endpoint is not pinned to:" + listed(unnamed) +
+			"\nAsk the institution whether it has moved there, and then say so: " + flags(unnamed))
+	}
+	now := catalog.PinsOf(seen.addresses)
+	if now == e.Pins {
+		return nil, nil
+	}
+	changes := slices.Concat(moved, dropped(e.Pins, now, moved))
+	e.Pins = now
+	if err := o.control.SaveEndpoint(ctx, e); err != nil {
+		return nil, changed("endpoint", err)
+	}
+	for _, change := range changes {
+		if err := o.record(ctx, org.Tenant{}, "endpoint.approved", id+" "+change.Role+" "+change.To); err != nil {
+			return nil, err
+		}
+	}
+	return changes, nil
+}
+
+// Pinned lists pins by role.
+func Pinned(p catalog.Pins) []catalog.Departure {
+	return []catalog.Departure{
+		{Role: "issuer", From: p.Issuer}, {Role: "authorization", From: p.Authorization}, {Role: "token", From: p.Token},
+		{Role: "keys", From: p.Keys}, {Role: "revocation", From: p.Revocation}, {Role: "introspection", From: p.Introspection},
+	}
+}
+
+// dropped are the roles that the server had and no longer has, besides those that have moved.
+func dropped(before, now catalog.Pins, moved []catalog.Departure) []catalog.Departure {
+	kept := Pinned(now)
+	var gone []catalog.Departure
+	for i, was := range Pinned(before) {
+		listed := slices.ContainsFunc(moved, func(d catalog.Departure) bool { return d.Role == was.Role })
+		if was.From != "" && kept[i].From == "" && !listed {
+			gone = append(gone, was)
+		}
+	}
+	return gone
+}

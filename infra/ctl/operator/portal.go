@@ -1,0 +1,174 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/org"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/platform"
+)
+
+// survey is a health system's server as it shows itself now. Nothing of it is to be believed.
+type survey struct {
+	addresses  catalog.Addresses
+	methods    []string // of client authentication that discovery lists
+	algorithms []string
+	software   string // empty where there is no CapabilityStatement
+}
+
+// look reads a server's discovery, and of its CapabilityStatement what the software is. A server without a statement that
+// can be read has a survey all the same: it is asked for again whenever somebody exports.
+func (o *Operator) look(ctx context.Context, base string) (survey, error) {
+	if o.HTTP == nil {
+		return survey{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "Nothing is at hand to ask the health system with.")
+	}
+	server, err := smart.NewClient(o.HTTP).Discover(ctx, base)
+	if err != nil {
+		return survey{}, err
+	}
+	seen := survey{
+		addresses: catalog.Addresses{
+			Issuer: server.Issuer, Authorization: server.AuthorizationEndpoint, Token: server.TokenEndpoint, Keys: server.KeySet,
+			Userinfo: server.Userinfo, Revocation: server.Revocation, Introspection: server.Introspection,
+		},
+		methods: server.Methods, algorithms: server.Algorithms,
+	}
+	parsed, err := fhir.ParseBase(base)
+	if err != nil {
+		return survey{}, fmt.Errorf("FHIR base: %w", err)
+	}
+	metadata, err := smart.NewReader(smart.ReaderConfig{Doer: o.HTTP, Base: parsed}).Metadata(ctx)
+	if err != nil {
+		return seen, nil //nolint:nilerr // see above
+	}
+	if capability, err := fhir.ParseCapability(metadata.Body); err == nil {
+		seen.software = capability.Software
+	}
+	return seen, nil
+}
+
+// platformOf is the platform that an operator names for an endpoint, or the one that its server shows, with why, and a
+// note where the two are not the same.
+func platformOf(base, named string, seen survey) (profile platform.Profile, because, note string, err error) {
+	book, err := platform.NewBook()
+	if err != nil {
+		return platform.Profile{}, "", "", err
+	}
+	a := seen.addresses
+	shown, because := book.Detect(platform.Seen{FHIRBase: base, Addresses: []string{a.Authorization, a.Token, a.Issuer}, Software: seen.software})
+	if named == "" {
+		return shown, because, "", nil
+	}
+	profile, err = platform.Find(strings.ToLower(named))
+	if err != nil {
+		return platform.Profile{}, "", "", fault.BadRequest(err.Error())
+	}
+	if profile.ID != shown.ID {
+		note = fmt.Sprintf("-platform %s was named; by itself it would be %s: %s.", profile.ID, shown.ID, because)
+	}
+	return profile, "-platform names it", note, nil
+}
+
+// checkBase refuses a FHIR base that nobody should be sent to.
+func (o *Operator) checkBase(base, mode string) error {
+	u, err := url.Parse(base)
+	switch {
+	case base == "":
+		return fault.BadRequest("An endpoint needs a FHIR base URL: -fhir-base.")
+	case err != nil || u.Host == "":
+		return fault.BadRequest("The FHIR base is no absolute URL, such as https://fhir.hospital.example/r4.")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return fault.BadRequest(fmt.Sprintf("The FHIR base has the scheme %q; it must be https.", u.Scheme))
+	case u.User != nil:
+		return fault.BadRequest("The FHIR base holds a user name or a password, which belong into no address.")
+	case u.RawQuery != "" || u.ForceQuery || strings.Contains(base, "#"):
+		return fault.BadRequest("The FHIR base has a query or a fragment; leave out what is behind ? or #.")
+	case u.Scheme == "http" && mode == string(org.Live):
+		return fault.BadRequest("The FHIR base is an http address; in live mode it must be https.")
+	}
+	if _, err := fhir.ParseBase(base); err != nil {
+		return fault.BadRequest("The FHIR base has a path that servers read in more than one way.")
+	}
+	if o.isOurs(base) && (mode != string(org.Test) || !o.inSandbox(base)) {
+		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, in test mode.")
+	}
+	return nil
+}
+
+// checkForeign refuses a discovery that leads back to us: an address of ours that a patient's browser is sent to can
+// begin another sign-in. A sandbox leads to itself.
+func (o *Operator) checkForeign(base string, a catalog.Addresses) error {
+	for _, address := range []string{a.Issuer, a.Authorization, a.Token, a.Keys, a.Userinfo, a.Revocation, a.Introspection} {
+		if o.isOurs(address) && (!o.inSandbox(base) || !o.inSandbox(address)) {
+			return fault.New(fault.Upstream, fault.CodeInvalidRequest,
+				fmt.Sprintf("Discovery names an address of this service itself, %s; no health system has a reason to.", address))
+		}
+	}
+	return nil
+}
+
+// isOurs reports whether an address is at the origin of this service.
+func (o *Operator) isOurs(address string) bool {
+	origin := catalog.Origin(address)
+	return origin != "" && origin == catalog.Origin(o.baseURL)
+}
+
+// inSandbox reports whether an address is one of the sandbox that this service serves itself.
+func (o *Operator) inSandbox(address string) bool {
+	at, err := fhir.ParseBase(address) // no dot segments, no query
+	sandbox := strings.TrimRight(o.baseURL, "/") + "/sandbox"
+	return err == nil && (at.String() == sandbox || strings.HasPrefix(at.String(), sandbox+"/"))
+}
+
+// Approval is what an operator has seen of a discovery and says is right.
+type Approval struct {
+	Origins []string // as catalog.Origin writes them, or any address there
+	Issuer  *string  // exactly; nil when none was named, empty for a server that is to have none
+}
+
+// unnamed are those that the operator has not named. An issuer that is pinned for the first time is named by its origin,
+// too; one that replaces another is not.
+func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
+	return slices.DeleteFunc(slices.Clone(all), func(d catalog.Departure) bool {
+		if d.Role == "issuer" && (d.From != "" || d.To == "") {
+			return a.Issuer != nil && *a.Issuer == d.To
+		}
+		exactly := d.Role == "issuer" && a.Issuer != nil && *a.Issuer == d.To
+		return exactly || slices.ContainsFunc(a.Origins, func(named string) bool {
+			origin := catalog.Origin(named)
+			return origin != "" && origin == catalog.Origin(d.To)
+		})
+	})
+}
+
+// flags is how to name them.
+func flags(all []catalog.Departure) string {
+	var words []string
+	for _, d := range all {
+		word := "-origin " + d.To
+		if d.Role == "issuer" {
+			word = fmt.Sprintf("-issuer %q", d.To)
+		}
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// listed is one line for each.
+func listed(all []catalog.Departure) string {
+	var text strings.Builder
+	for _, d := range all {
+		fmt.Fprintf(&text, "\n  %-13s  %s -> %s", d.Role, cmp.Or(d.From, "(none)"), cmp.Or(d.To, "(none)"))
+	}
+	return text.String()
+}
