@@ -106,7 +106,7 @@ func shows(text, secret string) bool {
 }
 
 func TestAClientSecretIsSealedForItsOwnerAndSeenNowhere(t *testing.T) {
-	outputs, sent := newRecordedStack(t)
+	outputs, sent := newRecordedStack(t, "")
 	const first, second = "first-secret-of-Alder Hospital", "second+secret/of=Alder~Hospital"
 	var seen []string
 	attempt := func(input string, args ...string) map[string]any {

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestAnEndpointsOverridesAreCheckedBeforeTheyAreStored(t *testing.T) {
@@ -26,5 +31,50 @@ func TestAnEndpointsOverridesAreCheckedBeforeTheyAreStored(t *testing.T) {
 		if want := name[strings.LastIndex(name, " ")+1:]; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+func TestAHospitalIsConnectedFromItsCallbackAddressToTheApprovalOfItsMove(t *testing.T) {
+	outputs := newStackAt(t, "http://127.0.0.1:4566/v1") // so that this machine's addresses may be asked
+	done := doer(t, outputs)
+	login := "http://127.0.0.1:1"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/smart-configuration") {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"authorization_endpoint": %q, "token_endpoint": %q, "code_challenge_methods_supported": ["S256"]}`, login+"/authorize", login+"/token")
+	}))
+	defer server.Close()
+	base := server.URL + "/r4"
+	told := done("registration", "callback", "-fhir-base", base)
+	address, _ := told["callback"].(string)
+	if !strings.HasPrefix(address, "http://127.0.0.1:4566/v1/bridge/callback/") || told["registered"] != false {
+		t.Errorf("told %v", told)
+	}
+	create := []string{"endpoint", "create", "-fhir-base", base, "-name", "Maple Hospital", "-client-id", "ours"}
+	if _, err := ctl(t, outputs, create...); err == nil || !strings.Contains(err.Error(), "-origin "+login) {
+		t.Errorf("with an authorization server elsewhere: %v", err)
+	}
+	made := done(append(create, "-origin", login)...)
+	if made["callback"] != address || made["platform_type"] != "smart" || made["pinned"] != true {
+		t.Errorf("made %v, want the address %s", made, address)
+	}
+	id, _ := made["endpoint_id"].(string)
+	before := login
+	login = "http://127.0.0.1:2"
+	if _, err := ctl(t, outputs, "endpoint", "approve", "-id", id); err == nil || !strings.Contains(err.Error(), before+" -> "+login) {
+		t.Errorf("a move that was not seen: %v", err)
+	}
+	changed, _ := done("endpoint", "approve", "-id", id, "-origin", login)["changed"].([]any)
+	if len(changed) != 2 {
+		t.Errorf("changed %v", changed)
+	}
+	pins := map[string]any{"authorization": login, "token": login}
+	if diff := cmp.Diff(pins, done("endpoint", "show", "-id", id)["pins"]); diff != "" {
+		t.Errorf("pins (-want +got):\n%s", diff)
+	}
+	if shown := done("registration", "show", "-endpoint", id); shown["callback"] != address {
+		t.Errorf("the registration is %v", shown)
 	}
 }

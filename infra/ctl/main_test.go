@@ -26,7 +26,13 @@ const nowhere = "https://192.0.2.1/r4"
 // environment as an operator would, so its tests do not run side by side.
 func newStack(t *testing.T) string {
 	t.Helper()
-	outputs, _ := newRecordedStack(t)
+	return newStackAt(t, "")
+}
+
+// newStackAt is newStack of a service with a base URL of its own.
+func newStackAt(t *testing.T, baseURL string) string {
+	t.Helper()
+	outputs, _ := newRecordedStack(t, baseURL)
 	return outputs
 }
 
@@ -56,7 +62,7 @@ func (r *recording) all() string {
 }
 
 // newRecordedStack is newStack with a record of all requests to AWS.
-func newRecordedStack(t *testing.T) (string, *recording) {
+func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	t.Helper()
 	var cloud *aws.Cloud
 	sent := &recording{}
@@ -69,7 +75,9 @@ func newRecordedStack(t *testing.T) (string, *recording) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := template.Load("../../template.yaml", template.Options{BaseURL: server.URL, StackName: "ctl"})
+	loaded, err := template.Load("../../template.yaml", template.Options{
+		BaseURL: server.URL, StackName: "ctl", Parameters: map[string]string{"PublicBaseUrl": baseURL},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +193,7 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 		t.Error("the test event has no id")
 	}
 	done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "client", "-scope", "patient/*.rs", "-platform", "sandbox", "-mode", "test", "-name", "Alder Hospital")
-	done("endpoint", "create", "-fhir-base", nowhere + "/two", "-unpinned", "-client-id", "client", "-platform", "epic", "-mode", "test", "-name", "Maple Hospital")
+	done("endpoint", "create", "-fhir-base", nowhere+"/two", "-unpinned", "-client-id", "client", "-platform", "epic", "-mode", "test", "-name", "Maple Hospital")
 	if shown := done("platform", "show", "-platform", "epic"); shown["name"] != "Epic" || shown["unverified"] == nil {
 		t.Errorf("the platform is %v", shown)
 	}
@@ -241,5 +249,38 @@ func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
 	}
 	if _, err := ctl(t, filepath.Join(t.TempDir(), "missing.json"), "organisation", "list"); err == nil {
 		t.Error("a missing outputs file was accepted")
+	}
+}
+
+func TestWhoeverAsksForHelpGetsIt(t *testing.T) {
+	outputs := newStack(t)
+	for _, test := range []struct {
+		args []string
+		want string
+		not  string
+	}{
+		{[]string{"-h"}, "registration callback", ""},
+		{[]string{"help"}, "registration callback", ""},
+		{[]string{"endpoint", "help"}, "endpoint approve", ""},
+		{[]string{"endpoint", "create", "-h"}, "[-unpinned]", "endpoint show"},
+		{[]string{"-outputs", outputs, "endpoint", "create", "--help"}, "go on though the server's discovery cannot be read", ""},
+	} {
+		var out bytes.Buffer
+		if err := run(t.Context(), test.args, nil, &out); err != nil || !strings.Contains(out.String(), test.want) || test.not != "" && strings.Contains(out.String(), test.not) {
+			t.Errorf("%q: %v, %s", test.args, err, out.String())
+		}
+	}
+	for want, args := range map[string][]string{
+		"no command":                  {"endpoint"},
+		`there is no command "a b"`:   {"a", "b"},
+		"flag provided but not":       {"-output", outputs},
+		"-fhir-base":                  {"-outputs", outputs, "endpoint", "create", "-name", "X"},
+		"-org must be":                {"-outputs", outputs, "webhook", "list", "-org", "x"},
+		"-mode must be test or live":  {"-outputs", outputs, "webhook", "list", "-org", "00000000-0000-4000-8000-000000000000", "-mode", "x"},
+		"-id is missing: endpoint id": {"-outputs", outputs, "endpoint", "show"},
+	} {
+		if err := run(t.Context(), args, nil, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", args, err, want)
+		}
 	}
 }

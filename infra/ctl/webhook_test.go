@@ -64,7 +64,7 @@ func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 }
 
 func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
-	outputs, sent := newRecordedStack(t)
+	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-email", "ops@app.example")["id"].(string)
 	tenant := org.Tenant{Mode: org.Test, OrgID: id}
@@ -119,7 +119,7 @@ func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
 }
 
 func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
-	outputs, sent := newRecordedStack(t)
+	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	for _, test := range []struct{ emails, want []string }{{}, {[]string{"-email", "ops@app.example"}, []string{
 		"credential_created", "webhook_created", "key_created", "webhook_secret_rotated", "webhook_secret_rotated", "webhook_disabled",
@@ -284,7 +284,7 @@ func TestTheDeliveryLogIsSearchedAndShown(t *testing.T) {
 }
 
 func TestASimulatedEventGoesToOneWebhookOrToAll(t *testing.T) {
-	outputs, sent := newRecordedStack(t)
+	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)

@@ -28,11 +28,13 @@ type rivals struct {
 	operator  *operator.Operator
 	control   store.Control // the second one's
 	meanwhile func()
+	hospitals hospitals
+	audited   func() []string // actions and targets of everybody's audit rows, in order
 }
 
 func newRivals(t *testing.T) *rivals {
 	t.Helper()
-	r := &rivals{}
+	r := &rivals{hospitals: hospitals{}}
 	cloud, err := aws.New(aws.Options{Middleware: []wire.Middleware{func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
 			if first := r.meanwhile; first != nil && c.Operation == "PutItem" && c.Caller == "first" {
@@ -53,12 +55,13 @@ func newRivals(t *testing.T) *rivals {
 		t.Fatal(err)
 	}
 	r.operator, err = operator.Open(t.Context(), cloud.Config("first"), loaded.Outputs, operator.Options{
-		Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, NewID: ids.Random, Random: rand.Reader, Actor: "first",
+		Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, NewID: ids.Random, Random: rand.Reader, Actor: "first", HTTP: r.hospitals,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.control = store.Control{DB: dynamodb.NewFromConfig(cloud.Config("second")), Table: loaded.Outputs["ControlTable"]}
+	r.audited = func() []string { return auditRows(t, cloud.Config("second"), loaded.Outputs["AuditTable"]) }
 	return r
 }
 
