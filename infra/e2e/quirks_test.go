@@ -63,6 +63,10 @@ func quirks() []quirk {
 		{with: "rotation:rolling", later: true},
 		{with: "rotation:none", later: true},
 		{with: "refresh-needs-scope,aud:none", platform: "va", later: true},
+		{with: "refresh-needs-scope", platform: "smart", later: true},
+		{with: "ah-practice", platform: "smart"},
+		{with: "scopes:v1", platform: "smart"},
+		{with: "patient-userinfo", platform: "someone-new"},
 		{with: "refresh-needs-scope", later: true, failed: export.TokenRefreshFailure}, // the profile does not know of it
 		{with: "no-refresh"},
 		{with: "no-refresh", later: true, failed: export.TokenRefreshFailure},

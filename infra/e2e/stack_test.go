@@ -101,7 +101,7 @@ func newStack(tb testing.TB, o options) *stack {
 		API: loaded.API, Functions: loaded.Functions, Invoker: s, Now: time.Now, RequestID: ids.Random, Log: slog.New(slog.DiscardHandler),
 	})
 	s.operator, err = operator.Open(tb.Context(), cloud.Config("operator"), loaded.Outputs,
-		operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test"})
+		operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s})
 	must(tb, err)
 	s.seeded, err = seed.Apply(tb.Context(), s.operator, seed.Options{
 		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,

@@ -6,6 +6,7 @@ package seed
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"recordbridge/functions/sandboxehr"
 	"recordbridge/functions/sandboxehr/persona"
@@ -72,9 +73,14 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 }
 
 func addSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox) error {
+	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.AddEndpoint(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test),
+		// What its discovery says, written down: the service that would answer is not up yet.
+		Pins: catalog.PinsOf(catalog.Addresses{
+			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
+		}),
 	}, catalog.Registration{ClientID: sandboxehr.DefaultClientID, Scope: scope})
 	if err != nil {
 		return fmt.Errorf("seed the sandbox: %w", err)
