@@ -2,6 +2,7 @@ package groundtruth_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func TestEverySwitchOfTheSandboxHasItsExpectation(t *testing.T) {
 	for name, list := range expected {
 		for _, one := range list {
 			set, err := switches.Parse(one.set)
-			if err != nil || !known[name] || !set.Has(name) && len(one.manners.Ways) == 0 && !one.manners.Everything {
+			if err != nil || !known[name] || !set.Has(name) && one.platform == "" {
 				t.Errorf("%s: %q does not set it: %v", name, one.set, err)
 			}
 		}
@@ -35,6 +36,21 @@ func TestEverySwitchOfTheSandboxHasItsExpectation(t *testing.T) {
 	for _, name := range elsewhere {
 		if !known[name] {
 			t.Errorf("there is no switch %s", name)
+		}
+	}
+}
+
+func TestWhereAVendorsProfileLosesNothingTheGenericOneLosesNothing(t *testing.T) {
+	t.Parallel()
+	all := slices.Concat(slices.Collect(maps.Values(expectations()))...)
+	for _, vendors := range all {
+		if vendors.platform == "" || vendors.ending != whole {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(one expectation) bool {
+			return one.platform == "" && one.set == vendors.set && one.ending == whole && (one.only == nil || slices.Equal(one.only, vendors.only))
+		}) {
+			t.Errorf("%s is expected whole under %s, and not so under the generic platform", vendors.platform, vendors.set)
 		}
 	}
 }
@@ -59,7 +75,7 @@ func TestAnExportUnderEverySwitchIsWholeOrNamesWhatIsMissing(t *testing.T) {
 					t.Parallel()
 					synctest.Test(t, func(t *testing.T) {
 						r := scenario{
-							person: named(t, person), switches: withoutLabel(one.set), manners: one.manners,
+							person: named(t, person), switches: withoutLabel(one.set), platform: one.platform,
 							label: fmt.Sprintf("switch-%s-%d", name, number),
 						}.run(t)
 						one.check(t, r)

@@ -1,9 +1,10 @@
 package groundtruth_test
 
 import (
+	"slices"
+
 	"recordbridge/functions/sandboxehr/switches"
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
 )
 
 // ending is how an export from a server with a switch has to end.
@@ -18,13 +19,13 @@ const (
 // expectation is one way to set a switch, and what an export has to make of it. The whole set of switches may hold more
 // than the one: what makes it bite.
 type expectation struct {
-	set     string
-	ending  ending
-	reason  export.Reason // with fails
-	loses   []string      // with partly: types of which something has to be missing
-	only    []string      // persons, when not all
-	manners plan.Manners  // what the platform's profile says
-	heavy   bool          // takes seconds: in a soak only
+	set      string
+	ending   ending
+	reason   export.Reason // with fails
+	loses    []string      // with partly: types of which something has to be missing
+	only     []string      // persons, when not all
+	platform string        // whose profile is used: a vendor's that knows of the switch; empty for the generic one
+	heavy    bool          // takes seconds: in a soak only
 }
 
 // notSeenHere are switches of the authorization server that end before an export begins, or that are about how the tokens
@@ -45,7 +46,7 @@ func notSeenHere() []string {
 // notSeenHere fails the tests.
 func expectations() map[string][]expectation {
 	all := map[string][]expectation{}
-	for _, part := range []map[string][]expectation{survivable(), refusing(), hurting(), tokenLife()} {
+	for _, part := range []map[string][]expectation{survivable(), vendors(), refusing(), hurting(), tokenLife()} {
 		for name, list := range part {
 			all[name] = append(all[name], list...)
 		}
@@ -99,15 +100,43 @@ func survivable() map[string][]expectation {
 		},
 		switches.Everything: {
 			{set: "everything", ending: whole},
-			{set: "everything", ending: whole, manners: plan.Manners{Everything: true}},
-			{set: "everything,search-503:2,session-next", ending: whole, manners: plan.Manners{Everything: true}},
-			{set: "no-total", ending: whole, manners: plan.Manners{Everything: true}}, // there is none
+			{set: "everything,search-503:2,session-next", ending: whole},
+			{set: "everything", ending: whole, platform: "meditech"},
+			{set: "everything,search-503:2,session-next", ending: whole, platform: "meditech"},
+			{set: "no-total", ending: whole, platform: "meditech"}, // there is none
 		},
 		switches.Practice: {
-			{set: "ah-practice", ending: whole, manners: plan.Manners{Query: map[string]string{"ah-practice": "Organization/a-1.Practice-7"}}},
-			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure},
+			{set: "ah-practice", ending: whole},
+			{set: "ah-practice", ending: whole, platform: "athena"},
+			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"}, // knows nothing of it
 		},
 		label: plainly("label:other"),
+	}
+}
+
+// vendors are the ways of servers that a vendor's profile knows from the start, and that the generic one has to find out.
+func vendors() map[string][]expectation {
+	as := func(platform string, sets ...string) []expectation {
+		list := plainly(sets...)
+		for i := range list {
+			list[i].platform, list[i].only = platform, paged
+		}
+		return list
+	}
+	return map[string][]expectation{
+		switches.OutcomeEntry:    as("epic", "outcome-entry"),
+		switches.SessionNext:     as("epic", "session-next"),
+		switches.TotalPage:       as("epic", "total-page"),
+		switches.Suppressed:      as("epic", "suppressed-category:laboratory"),
+		switches.RequireCategory: slices.Concat(as("epic", "require-category"), as("nextgen", "require-category"), as("eclinicalworks", "require-category")),
+		switches.CarePlan404:     as("nextgen", "careplan-404"),
+		switches.RejectCount:     as("eclinicalworks", "reject-count"),
+		switches.Unsupported500:  as("drchrono", "unsupported-500"),
+		switches.Scope401HTML:    as("healthit", "scope-401-html"), //nolint:misspell // that is its name
+		switches.Missing500:      as("cigna", "missing-ref-500"),
+		switches.RequireIntent:   as("athena", "require-intent"),
+		switches.NoProvenance:    as("athena", "no-provenance"),
+		switches.RequireDate:     as("cerner", "require-date"),
 	}
 }
 

@@ -1,6 +1,7 @@
 package groundtruth_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -16,12 +17,13 @@ import (
 	"recordbridge/functions/sandboxehr/memstore"
 	"recordbridge/functions/sandboxehr/oauth"
 	"recordbridge/functions/sandboxehr/persona"
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -100,7 +102,7 @@ type scenario struct {
 	person   persona.Persona
 	switches string // without the label; empty for a server that behaves
 	label    string
-	manners  plan.Manners
+	platform string // whose profile is used; empty for the generic one
 	mishap   func(address string, nth int) mishap
 	lives    func(run int) (endsAt int, after bool) // nil for lives without end
 	deadline func(run int) time.Duration            // nil for none
@@ -175,14 +177,29 @@ func (s scenario) newWorld(t *testing.T) *world {
 	w := &world{
 		scenario: s,
 		wire:     &wire{handler: handler, asked: map[string]int{}, mishap: s.mishap},
-		desk:     &desk{portal: portal, manners: s.manners, version: 1, turn: make(chan struct{}, 1)},
+		desk:     &desk{portal: portal, version: 1, turn: make(chan struct{}, 1)},
 		files:    &files{objects: map[string][]byte{}},
 		work: &work{task: export.Task{
 			ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
 		}},
 	}
 	w.desk.set = s.connect(t, portal)
+	asking, err := profiles(t).Asking(s.endpoint())
+	must(t, err)
+	w.desk.manners = asking.Filled(w.desk.set.Extra)
 	return w
+}
+
+// endpoint is the scenario's server as the catalog has it.
+func (s scenario) endpoint() catalog.Endpoint {
+	return catalog.Endpoint{PlatformType: cmp.Or(s.platform, platform.Generic), FHIRBase: s.fhirBase()}
+}
+
+func profiles(t *testing.T) platform.Book {
+	t.Helper()
+	book, err := platform.NewBook()
+	must(t, err)
+	return book
 }
 
 // connect signs the person in and gets tokens, as the function callback does.
@@ -206,10 +223,12 @@ func (s scenario) connect(t *testing.T, portal smart.Portal) tokens.Set {
 	if err != nil || back.Query().Get("code") == "" {
 		t.Fatalf("no code: status %d, back to %v, %v", response.StatusCode, back, err)
 	}
+	manners, err := profiles(t).Manners(s.endpoint(), flow.Authority{Access: "read"})
+	must(t, err)
 	set, err := portal.Exchange(t.Context(), flow.Grant{
 		Tenant: tenant, TokenEndpoint: there + "/oauth/token", Issuer: there, ClientID: sandboxehr.DefaultClientID,
 		RedirectURI: callback, FHIRBase: s.fhirBase(), Scope: wideScope, Code: secret.New(back.Query().Get("code")),
-		Verifier: verifier,
+		Verifier: verifier, Extra: manners.Extra, RepeatScope: manners.RepeatScope,
 	})
 	must(t, err)
 	return set
