@@ -89,7 +89,7 @@ func setOrigins(ctx context.Context, o *operator.Operator, args []string) (any, 
 	if err != nil {
 		return nil, err
 	}
-	if err := needed(flags, "id", "origin"); err != nil {
+	if err = needed(flags, "id", "origin"); err != nil {
 		return nil, err
 	}
 	stored, err := o.SetOrigins(ctx, owner, *id, origins)

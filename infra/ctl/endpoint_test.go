@@ -52,11 +52,13 @@ func TestAHospitalIsConnectedFromItsCallbackAddressToTheApprovalOfItsMove(t *tes
 	if !strings.HasPrefix(address, "http://127.0.0.1:4566/v1/bridge/callback/") || told["registered"] != false {
 		t.Errorf("told %v", told)
 	}
-	create := []string{"endpoint", "create", "-fhir-base", base, "-name", "Maple Hospital", "-client-id", "ours"}
-	if _, err := ctl(t, outputs, create...); err == nil || !strings.Contains(err.Error(), "-origin "+login) {
+	create := func(more ...string) []string {
+		return append([]string{"endpoint", "create", "-fhir-base", base, "-name", "Maple Hospital", "-client-id", "ours"}, more...)
+	}
+	if _, err := ctl(t, outputs, create()...); err == nil || !strings.Contains(err.Error(), "-origin "+login) {
 		t.Errorf("with an authorization server elsewhere: %v", err)
 	}
-	made := done(append(create, "-origin", login)...)
+	made := done(create("-origin", login)...)
 	if made["callback"] != address || made["platform_type"] != "smart" || made["pinned"] != true {
 		t.Errorf("made %v, want the address %s", made, address)
 	}

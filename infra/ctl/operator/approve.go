@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/smart/platform"
 )
@@ -36,8 +35,7 @@ func (o *Operator) ApproveEndpoint(ctx context.Context, id string, approved Appr
 		toName = seen.addresses.Abroad(e.FHIRBase, book.Of(e).Origins(e.FHIRBase))
 	}
 	if unnamed := approved.unnamed(toName); len(unnamed) > 0 {
-		return nil, fault.BadRequest("Nothing was approved. Discovery names what the endpoint is not pinned to:" + listed(unnamed) +
-			"\nAsk the institution whether it has moved there, and then say so: " + flags(unnamed))
+		return nil, unapproved(unnamed)
 	}
 	now := catalog.PinsOf(seen.addresses)
 	if now == e.Pins {
@@ -59,8 +57,12 @@ func (o *Operator) ApproveEndpoint(ctx context.Context, id string, approved Appr
 // Pinned lists pins by role.
 func Pinned(p catalog.Pins) []catalog.Departure {
 	return []catalog.Departure{
-		{Role: "issuer", From: p.Issuer}, {Role: "authorization", From: p.Authorization}, {Role: "token", From: p.Token},
-		{Role: "keys", From: p.Keys}, {Role: "revocation", From: p.Revocation}, {Role: "introspection", From: p.Introspection},
+		{Role: "issuer", From: p.Issuer},
+		{Role: "authorization", From: p.Authorization},
+		{Role: "token", From: p.Token},
+		{Role: "keys", From: p.Keys},
+		{Role: "revocation", From: p.Revocation},
+		{Role: "introspection", From: p.Introspection},
 	}
 }
 

@@ -18,8 +18,9 @@ func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := made.Endpoint.ID
-	if changes, err := r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{}); err != nil || len(changes) > 0 {
-		t.Errorf("where nothing has moved: %v (%v)", changes, err)
+	unmoved, err := r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{})
+	if err != nil || len(unmoved) > 0 {
+		t.Errorf("where nothing has moved: %v (%v)", unmoved, err)
 	}
 	moved := elsewhere(login)
 	delete(moved, "jwks_uri")
@@ -33,17 +34,20 @@ func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 		{Issuer: &issuer},
 		{Origins: []string{"https://login.hospital.example.evil.test"}, Issuer: &issuer},
 	} {
-		_, err := r.operator.ApproveEndpoint(t.Context(), id, wanting)
-		says(t, err, "Nothing was approved", login)
+		_, err = r.operator.ApproveEndpoint(t.Context(), id, wanting)
+		says(t, err, "nothing was stored", login)
 	}
-	if e, err := r.operator.Endpoint(t.Context(), id); err != nil || e.Pins != made.Endpoint.Pins {
-		t.Errorf("the pins are %+v (%v) though nothing was approved", e.Pins, err)
+	kept, err := r.operator.Endpoint(t.Context(), id)
+	if err != nil || kept.Pins != made.Endpoint.Pins {
+		t.Errorf("the pins are %+v (%v) though nothing was approved", kept.Pins, err)
 	}
 	changes, err := r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{Origins: []string{login}, Issuer: &issuer})
 	const origin = "https://fhir.hospital.example"
 	want := []catalog.Departure{
-		{Role: "issuer", From: base, To: issuer}, {Role: "authorization", From: origin, To: login},
-		{Role: "token", From: origin, To: login}, {Role: "revocation", From: origin},
+		{Role: "issuer", From: base, To: issuer},
+		{Role: "authorization", From: origin, To: login},
+		{Role: "token", From: origin, To: login},
+		{Role: "revocation", From: origin},
 	}
 	if diff := cmp.Diff(want, changes); err != nil || diff != "" {
 		t.Errorf("%v, changes (-want +got):\n%s", err, diff)

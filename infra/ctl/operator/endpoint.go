@@ -122,8 +122,7 @@ func (o *Operator) pinsOf(base string, profile platform.Profile, seen survey, ap
 		return catalog.Pins{}, err
 	}
 	if unnamed := approved.unnamed(seen.addresses.Abroad(base, profile.Origins(base))); len(unnamed) > 0 {
-		return catalog.Pins{}, fault.BadRequest("Discovery names what is neither at the origin of the FHIR base nor the platform's own:" + listed(unnamed) +
-			"\nNothing was stored. Ask the institution whether that is theirs, and then say so: " + flags(unnamed))
+		return catalog.Pins{}, unapproved(unnamed)
 	}
 	return catalog.PinsOf(seen.addresses), nil
 }
@@ -235,9 +234,8 @@ func (o *Operator) profileOf(ctx context.Context, e catalog.Endpoint) (platform.
 	}
 	profile := book.Of(e)
 	if profile.Client.AsListed {
-		if seen, err := o.look(ctx, e.FHIRBase); err == nil {
-			profile = profile.Listed(seen.methods, seen.algorithms)
-		}
+		seen, _ := o.look(ctx, e.FHIRBase)
+		profile = profile.Listed(seen.methods, seen.algorithms)
 	}
 	merged, err := profile.With(e.Overrides)
 	if err != nil {

@@ -164,7 +164,7 @@ func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
 	id := made.Endpoint.ID
 	r.hospitals.at(t, base, "", elsewhere(login))
 	_, err = r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{})
-	says(t, err, "Nothing was approved", "-origin "+login)
+	says(t, err, "nothing was stored", "-origin "+login)
 	if _, err = r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{Origins: []string{login}}); err != nil {
 		t.Fatal(err)
 	}

@@ -149,6 +149,13 @@ func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	})
 }
 
+// unapproved is the error for what nobody has said is right, with how to say it.
+func unapproved(all []catalog.Departure) error {
+	return fault.BadRequest("Discovery names addresses that nobody has approved.").Because(fmt.Errorf(
+		"nothing was stored: discovery names what is neither the FHIR base's, nor the vendor's own, nor approved before:%s\n"+
+			"ask the institution whether that is theirs, and then repeat the command with: %s", listed(all), flags(all)))
+}
+
 // flags is how to name them.
 func flags(all []catalog.Departure) string {
 	var words []string

@@ -46,11 +46,11 @@ func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testi
 	}
 	place := catalog.Place{EndpointID: made.Endpoint.ID, Mode: "test"}
 	says(t, r.register(t, place, key), "does not take private_key_jwt")
-	if err := r.operator.OverrideEndpoint(t.Context(), made.Endpoint.ID, "client: {methods: [private_key_jwt]}"); err != nil {
+	if err = r.operator.OverrideEndpoint(t.Context(), made.Endpoint.ID, "client: {methods: [private_key_jwt]}"); err != nil {
 		t.Fatal(err)
 	}
 	says(t, r.register(t, place, post), "does not take client_secret_post clients. It takes private_key_jwt.")
-	if err := r.register(t, place, key); err != nil {
+	if err = r.register(t, place, key); err != nil {
 		t.Error(err)
 	}
 	wanted.Endpoint.Overrides, wanted.Again = "client: {methods: [client_secret_basic]}", true
@@ -81,7 +81,7 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	wanted.Registration = catalog.Registration{ClientID: "its own", AuthID: old.ID}
 	_, err = r.operator.CreateEndpoint(t.Context(), wanted)
 	says(t, err, "may be shown to https://other.example only")
-	if _, err := r.operator.SetOrigins(t.Context(), org.Tenant{}, old.ID, []string{"https://other.example", "https://fhir.hospital.example"}); err != nil {
+	if _, err = r.operator.SetOrigins(t.Context(), org.Tenant{}, old.ID, []string{"https://other.example", "https://fhir.hospital.example"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = r.operator.CreateEndpoint(t.Context(), wanted); err != nil {
@@ -110,7 +110,8 @@ func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.
 	if err != nil || set.CallbackAddress != plain || set.Registration.Scope != "openid" || set.Registration.ClientID != "new" {
 		t.Errorf("changed to %+v (%v), want the plain address and the scope of before", set, err)
 	}
-	if address, registered, err := r.operator.Callback(t.Context(), org.Tenant{}, place); address != plain || !registered || err != nil {
+	address, registered, err := r.operator.Callback(t.Context(), org.Tenant{}, place)
+	if address != plain || !registered || err != nil {
 		t.Errorf("told %s, %v (%v)", address, registered, err)
 	}
 	own := plain + "/" + catalog.CallbackOf("*", place)

@@ -61,7 +61,7 @@ func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
 		t.Errorf("manners (-want +got):\n%s", diff)
 	}
 	e.Overrides = "authorize: {aud: sometimes}"
-	if _, err := book.Manners(e, flow.Authority{}); err == nil {
+	if _, err = book.Manners(e, flow.Authority{}); err == nil {
 		t.Error("broken overrides pass")
 	}
 	e.PlatformType = "nobody's"
