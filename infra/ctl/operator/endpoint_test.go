@@ -88,10 +88,11 @@ func TestAVendorsOwnHostsNeedNoNaming(t *testing.T) {
 func TestADiscoveryThatLeadsBackToUsIsRefusedHoweverItIsNamed(t *testing.T) {
 	t.Parallel()
 	r := newRivals(t)
-	for _, address := range []string{us + "/bridge/connect", us + "/sandbox/oauth/authorize"} {
+	const other = "https://CTL-api.execute-api.us-east-1.amazonaws.com.:443/v1/bridge/connect"
+	for _, address := range []string{us + "/bridge/connect", us + "/sandbox/oauth/authorize", other} {
 		r.hospitals.at(t, base, "", map[string]any{"authorization_endpoint": address})
 		wanted := hospital(base)
-		wanted.Approved.Origins = []string{us}
+		wanted.Approved.Origins = []string{us, other}
 		_, err := r.operator.CreateEndpoint(t.Context(), wanted)
 		says(t, err, "an address of this service itself")
 	}

@@ -30,16 +30,16 @@ func (o *Operator) look(ctx context.Context, base string) (survey, error) {
 	if o.HTTP == nil {
 		return survey{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "Nothing is at hand to ask the health system with.")
 	}
-	server, err := smart.NewClient(o.HTTP).Discover(ctx, base)
+	found, err := smart.NewClient(o.HTTP).Discover(ctx, base)
 	if err != nil {
-		return survey{}, err
+		return survey{}, fmt.Errorf("discovery of %s: %w", base, err)
 	}
 	seen := survey{
 		addresses: catalog.Addresses{
-			Issuer: server.Issuer, Authorization: server.AuthorizationEndpoint, Token: server.TokenEndpoint, Keys: server.KeySet,
-			Userinfo: server.Userinfo, Revocation: server.Revocation, Introspection: server.Introspection,
+			Issuer: found.Issuer, Authorization: found.AuthorizationEndpoint, Token: found.TokenEndpoint, Keys: found.KeySet,
+			Userinfo: found.Userinfo, Revocation: found.Revocation, Introspection: found.Introspection,
 		},
-		methods: server.Methods, algorithms: server.Algorithms,
+		methods: found.Methods, algorithms: found.Algorithms,
 	}
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
@@ -115,10 +115,19 @@ func (o *Operator) checkForeign(base string, a catalog.Addresses) error {
 	return nil
 }
 
-// isOurs reports whether an address is at the origin of this service.
+// isOurs reports whether an address leads to this service, whatever its scheme and however the host is written.
 func (o *Operator) isOurs(address string) bool {
-	origin := catalog.Origin(address)
-	return origin != "" && origin == catalog.Origin(o.baseURL)
+	return server(address) != "" && server(address) == server(o.baseURL)
+}
+
+// server is the host and the port that an address leads to.
+func server(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + ":" + port
 }
 
 // inSandbox reports whether an address is one of the sandbox that this service serves itself.
