@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"recordbridge/functions/sandboxehr"
 	"recordbridge/infra/ctl/operator"
@@ -40,5 +41,16 @@ func TestAServerOfNoKnownVendorIsMadeConnectableByItsDiscovery(t *testing.T) {
 		if made.Endpoint.Pins.Token != host || made.Note == "" {
 			t.Errorf("made %+v", made)
 		}
+		at := s.seeded
+		at.Sandbox.EndpointID = made.Endpoint.ID
+		_, last := s.browser().open(connectURL(at), crashPersona, "approve")
+		result := last.Query()
+		if got := result.Get("platform_type"); got != "smart" {
+			t.Fatalf("the application got %v", result)
+		}
+		<-time.After(2 * time.Hour) // so that there is a refresh, which needs the scope there
+		s.startExport(result.Get("org_connection_id"))
+		s.settleAll(60)
+		s.checkDownload(crashPersona)
 	})
 }
