@@ -123,3 +123,27 @@ func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.
 		t.Errorf("kept %+v (%v)", kept, err)
 	}
 }
+
+func TestANewRegistrationHasTheCallbackAddressThatWasToldBefore(t *testing.T) {
+	t.Parallel()
+	r := newRivals(t)
+	owned, err := r.operator.CreateOrganisation(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free})
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, addresses := catalog.Place{PlatformType: "Epic", Mode: "test"}, map[string]bool{}
+	for _, owner := range []org.Tenant{{}, {Mode: org.Test, OrgID: owned.ID}} {
+		told, registered, err := r.operator.Callback(t.Context(), owner, place)
+		if err != nil || registered {
+			t.Errorf("told that there is one: %v (%v)", registered, err)
+		}
+		set, err := r.operator.SetRegistration(t.Context(), owner, place, operator.Change{ClientID: new("ours")})
+		if err != nil || set.CallbackAddress != told || set.Registration.Callback == "" {
+			t.Errorf("patients return to %s, and %s was told (%v)", set.CallbackAddress, told, err)
+		}
+		addresses[told] = true
+	}
+	if len(addresses) != 2 {
+		t.Errorf("everybody's and an organisation's share one address: %v", addresses)
+	}
+}
