@@ -92,6 +92,28 @@ func showEndpoint(ctx context.Context, o *operator.Operator, args []string) (any
 	return endpointShown(e), err
 }
 
+func listEndpoints(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+	flags := flag.NewFlagSet("endpoint list", flag.ContinueOnError)
+	mode := flags.String("mode", "", "only those of test or of live mode")
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	if _, ok := org.ParseMode(*mode); given(flags, "mode") && !ok {
+		return nil, errors.New("-mode must be test or live")
+	}
+	all, err := o.Endpoints(ctx)
+	rows := make([]map[string]any, 0, len(all))
+	for _, e := range all {
+		if *mode == "" || e.Mode == *mode {
+			rows = append(rows, map[string]any{
+				"endpoint_id": e.ID, "name": e.Name, "mode": e.Mode, "fhir_base": e.FHIRBase, "platform_type": e.PlatformType,
+				"pinned": e.Pins != catalog.Pins{},
+			})
+		}
+	}
+	return rows, err
+}
+
 func approveEndpoint(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("endpoint approve", flag.ContinueOnError)
 	id := flags.String("id", "", "endpoint id")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -75,6 +76,13 @@ func TestAHospitalIsConnectedFromItsCallbackAddressToTheApprovalOfItsMove(t *tes
 	pins := map[string]any{"authorization": login, "token": login}
 	if diff := cmp.Diff(pins, done("endpoint", "show", "-id", id)["pins"]); diff != "" {
 		t.Errorf("pins (-want +got):\n%s", diff)
+	}
+	for mode, want := range map[string]int{"test": 1, "live": 0} {
+		var out bytes.Buffer
+		err := run(t.Context(), []string{"-outputs", outputs, "endpoint", "list", "-mode", mode}, nil, &out)
+		if err != nil || strings.Count(out.String(), id) != want {
+			t.Errorf("the endpoints of %s mode are %s (%v)", mode, out.String(), err)
+		}
 	}
 	if shown := done("registration", "show", "-endpoint", id); shown["callback"] != address {
 		t.Errorf("the registration is %v", shown)

@@ -58,6 +58,7 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   webhook test        -org ID -mode test|live
   endpoint create     -fhir-base URL -mode test|live -name NAME [-platform TYPE] [-origin ORIGIN ...] [-issuer ISSUER]
                       [-client-id ID [-client-auth ID] [-scope SCOPES | -access rs|read]] [-override YAML] [-unpinned] [-again]
+  endpoint list       [-mode test|live]
   endpoint show       -id ID
   endpoint approve    -id ID [-origin ORIGIN ...] [-issuer ISSUER]
   endpoint override   -endpoint ID -override YAML
@@ -100,6 +101,7 @@ func commands(input io.Reader) map[string]command {
 		"webhook simulate":      simulateEvent,
 		"webhook test":          testWebhook,
 		"endpoint create":       createEndpoint,
+		"endpoint list":         listEndpoints,
 		"endpoint show":         showEndpoint,
 		"endpoint approve":      approveEndpoint,
 		"endpoint override":     overrideEndpoint,

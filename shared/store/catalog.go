@@ -27,6 +27,19 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 	}, nil
 }
 
+// Endpoints lists the ids of all endpoints, but for those older than the operator's list of them.
+func (s Control) Endpoints(ctx context.Context) ([]string, error) {
+	rows, err := s.list(ctx, endpointsPartition, "")
+	if err != nil {
+		return nil, err
+	}
+	found := make([]string, 0, len(rows))
+	for _, row := range rows {
+		found = append(found, row.text("sk"))
+	}
+	return found, nil
+}
+
 // Registration implements flow.Catalog: the tenant's own registration wins over the one for everybody, and among
 // those the endpoint's over the platform's.
 func (s Control) Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error) {
@@ -78,7 +91,7 @@ func (s Control) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 	return auth, row.json("origins", &auth.Origins)
 }
 
-// SaveEndpoint stores an endpoint: with e.Rev 0 a new one, else over that revision; fault.Conflict.
+// SaveEndpoint stores an endpoint: with e.Rev 0 a new one, which it lists, else over that revision; fault.Conflict.
 func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row := newItem(endpointKey(e.ID))
 	row.setText("brand_id", e.BrandID)
@@ -96,7 +109,11 @@ func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row.setText("pin_keys", e.Pins.Keys)
 	row.setText("pin_revocation", e.Pins.Revocation)
 	row.setText("pin_introspection", e.Pins.Introspection)
-	return s.save(ctx, row, e.Rev)
+	if e.Rev > 0 {
+		return replace(ctx, s.DB, s.Table, row, e.Rev)
+	}
+	row.setInt("rev", 1)
+	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
 }
 
 // SaveRegistration stores how our client is registered at a place, for one tenant or with a zero tenant for all. With

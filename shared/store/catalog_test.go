@@ -81,4 +81,10 @@ func TestAnEndpointIsReadWithItsPins(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("endpoint (-want +got):\n%s", diff)
 	}
+	must(t, s.control.SaveEndpoint(t.Context(), got))
+	listed, err := s.control.Endpoints(t.Context())
+	must(t, err)
+	if diff := cmp.Diff([]string{want.ID}, listed); diff != "" {
+		t.Errorf("the list after a change (-want +got):\n%s", diff)
+	}
 }

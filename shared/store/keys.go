@@ -52,6 +52,7 @@ const (
 	subscriptionPrefix = "HOOK#"
 	healthSuffix       = "#HEALTH"
 	directoryPartition = "DIR#ORG"
+	endpointsPartition = "DIR#ENDP"
 	// everyone is the sort key of a registration, or of a client's authentication, that is not one tenant's own.
 	everyone = "*"
 )

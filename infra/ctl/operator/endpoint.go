@@ -208,6 +208,23 @@ func (o *Operator) Endpoint(ctx context.Context, id string) (catalog.Endpoint, e
 	return e, nil
 }
 
+// Endpoints lists all endpoints, but for those older than the list.
+func (o *Operator) Endpoints(ctx context.Context) ([]catalog.Endpoint, error) {
+	found, err := o.control.Endpoints(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	listed := make([]catalog.Endpoint, 0, len(found))
+	for _, id := range found {
+		e, err := o.Endpoint(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		listed = append(listed, e)
+	}
+	return listed, nil
+}
+
 // OverrideEndpoint says what is different at an endpoint from its platform's profile, in place of what was said before;
 // an empty text takes it all back. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o *Operator) OverrideEndpoint(ctx context.Context, id, overrides string) error {
