@@ -77,7 +77,7 @@ func addSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox) er
 	err := o.AddEndpoint(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test),
-		// What its discovery says, written down: the service that would answer is not up yet.
+		// What its discovery says, written down so that seeding runs no function; infra/e2e compares the two.
 		Pins: catalog.PinsOf(catalog.Addresses{
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
 		}),
