@@ -196,6 +196,7 @@ type Authority struct {
 	Scope                 string // what to ask for of the patient's data
 	Access                string // how scopes say "read and search" there: "read" or "rs"
 	S256                  bool   // it says that it checks PKCE's S256 challenges
+	Substitute            bool   // said by a CapabilityStatement, since the configuration is not to be had for now
 }
 
 // Manners are what a platform wants the authorization request to look like (fhir.md section 1.6).

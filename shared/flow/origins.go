@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 )
 
@@ -23,7 +24,7 @@ func (a Authority) Addresses() catalog.Addresses {
 
 // checkOrigins refuses a discovery that names other places than the endpoint's pins, or without any others than those that
 // nobody needs to approve; and one that names us. Whoever could have a code, a verifier, a secret or a token sent elsewhere
-// could use them there (RFC 9700 section 4.4).
+// could use them there (RFC 9700 section 4.4). A substitute that leaves the issuer out is trouble of the portal, and no move.
 func (s Starter) checkOrigins(ctx context.Context, tenant org.Tenant, e catalog.Endpoint, authority Authority, known []string) error {
 	named := authority.Addresses()
 	var left []catalog.Departure
@@ -35,6 +36,9 @@ func (s Starter) checkOrigins(ctx context.Context, tenant org.Tenant, e catalog.
 	left = append(left, s.ours(e, named)...)
 	if len(left) == 0 {
 		return nil
+	}
+	if authority.Substitute && len(left) == 1 && left[0].Role == "issuer" && left[0].To == "" {
+		return fault.New(fault.Unavailable, fault.CodeUnavailable, "The health system did not answer. Please try again later.")
 	}
 	catalog.ReportMove(ctx, tenant.OrgID, e.ID, left)
 	return failed(causePortalMoved, nil)

@@ -80,6 +80,25 @@ func TestADiscoveryThatLeavesThePinsBeginsNothing(t *testing.T) {
 	}
 }
 
+func TestAPortalWhoseConfigurationIsNotToBeHadForNowHasNotMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.pins = catalog.PinsOf(everywhere("https://ehr.example").Addresses())
+	w.authority = everywhere("https://ehr.example")
+	w.authority.Issuer, w.authority.Substitute = "", true
+	line := logged(t, func(ctx context.Context) {
+		_, err := w.starter().Start(ctx, request(t))
+		wantFault(t, err, fault.Unavailable, fault.CodeUnavailable)
+	})
+	if strings.Contains(line, "portal_moved") {
+		t.Errorf("the log says %s", line)
+	}
+	moved := w.authority
+	moved.TokenEndpoint = "https://away.example/token"
+	w.authority = moved
+	wantMoved(t, w, "token from https://ehr.example to https://away.example")
+}
+
 func TestADiscoveryWherePinsOrProfileHaveItIsUsed(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(w *world){

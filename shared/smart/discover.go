@@ -42,6 +42,9 @@ type Server struct {
 	// written: "read" (version 1) or "rs" (version 2).
 	Scope  string
 	Access string
+	// Substitute says that the configuration was not to be had for a reason that may pass, and the CapabilityStatement,
+	// which names less, stands in for it.
+	Substitute bool
 }
 
 // configuration is the part of .well-known/smart-configuration that is read (SMART App Launch 2.2, conformance).
@@ -114,6 +117,7 @@ func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) 
 		}
 		return server(base, found)
 	}
+	isSubstitute := passes(err)
 	document, err = from.get(ctx, base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 	if err != nil {
 		return Server{}, unusable(err)
@@ -122,12 +126,14 @@ func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) 
 	if err != nil {
 		return Server{}, unusable(err)
 	}
-	return server(base, configuration{
+	found, err := server(base, configuration{
 		authorizationEndpoint: capability.OAuth.Authorize,
 		tokenEndpoint:         capability.OAuth.Token,
 		revocation:            capability.OAuth.Revoke,
 		introspection:         capability.OAuth.Introspect,
 	})
+	found.Substitute = isSubstitute && err == nil
+	return found, err
 }
 
 // server checks the addresses of a configuration. Without the optional ones a connection still works.
@@ -175,13 +181,16 @@ func isUnanswered(err error) bool {
 	return ok && failure.Class == fhir.Network
 }
 
+// passes reports whether a request failed for a reason that may pass.
+func passes(err error) bool {
+	failure, ok := errors.AsType[*fhir.RequestError](err)
+	return ok && (failure.Class == fhir.Network || failure.Class == fhir.ServerFault || failure.Class == fhir.Limited)
+}
+
 // unusable makes the error of a discovery that failed because of cause.
 func unusable(cause error) error {
-	if failure, ok := errors.AsType[*fhir.RequestError](cause); ok {
-		switch failure.Class { //nolint:exhaustive // every other class is a lasting answer
-		case fhir.Network, fhir.ServerFault, fhir.Limited:
-			return unavailable(cause, failure.RetryAfter)
-		}
+	if failure, ok := errors.AsType[*fhir.RequestError](cause); ok && passes(cause) {
+		return unavailable(cause, failure.RetryAfter)
 	}
 	return fault.New(fault.Upstream, fault.CodeUnavailable,
 		"The health system's sign-in service cannot be used.").Because(cause)

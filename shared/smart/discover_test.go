@@ -159,7 +159,7 @@ func TestDiscoverFallsBackToTheCapabilityStatement(t *testing.T) {
 			got, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4")
 			want := smart.Server{
 				AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token", Revocation: e.URL + "/revoke",
-				Scope: defaultV1, Access: "read",
+				Scope: defaultV1, Access: "read", Substitute: name == "500", // alone of these it may pass
 			}
 			if err != nil {
 				t.Fatal(err)

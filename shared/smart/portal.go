@@ -40,7 +40,9 @@ func (p Portal) Discover(ctx context.Context, fhirBase string) (flow.Authority, 
 		if server, err = p.client().Discover(ctx, fhirBase); err != nil {
 			return flow.Authority{}, err
 		}
-		p.Cache.keep(fhirBase, server, p.Now())
+		if !server.Substitute {
+			p.Cache.keep(fhirBase, server, p.Now())
+		}
 	}
 	return server.authority(), nil
 }
@@ -49,7 +51,7 @@ func (s Server) authority() flow.Authority {
 	return flow.Authority{
 		Issuer: s.Issuer, IssRequired: s.IssParameter, AuthorizationEndpoint: s.AuthorizationEndpoint, TokenEndpoint: s.TokenEndpoint,
 		KeySet: s.KeySet, Userinfo: s.Userinfo, Revocation: s.Revocation, Introspection: s.Introspection,
-		Scope: s.Scope, Access: s.Access, S256: s.S256,
+		Scope: s.Scope, Access: s.Access, S256: s.S256, Substitute: s.Substitute,
 	}
 }
 
