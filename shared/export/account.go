@@ -1,10 +1,14 @@
 package export
 
-import "slices"
+import (
+	"slices"
+
+	"recordbridge/shared/fhir"
+)
 
 // account is how the collection of one resource type goes.
 type account struct {
-	Type     string  `json:"type"`
+	Type     string  `json:"type"`     // as fhir.TypeName names it
 	Answered int     `json:"answered"` // queries and reads that ended well
 	Missing  int     `json:"missing"`  // resources that are known of and could not be read
 	LeftOut  int     `json:"left_out"` // resources that are another patient's
@@ -39,8 +43,10 @@ func (a *account) outcome(count int) TypeOutcome {
 	return sum
 }
 
-// account finds the account of a type, or opens it.
+// account finds the account of a type, or opens it. All types that FHIR does not know have one together, so that their number
+// is bounded whatever a server invents.
 func (c *checkpoint) account(resourceType string) *account {
+	resourceType = fhir.TypeName(resourceType)
 	at := slices.IndexFunc(c.Accounts, func(a *account) bool { return a.Type == resourceType })
 	if at < 0 {
 		c.Accounts = append(c.Accounts, &account{Type: resourceType})

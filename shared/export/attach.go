@@ -36,7 +36,7 @@ func (c *collector) attach(ctx context.Context) error {
 	}
 	a, tried := c.state.Attachments[0], c.tried()
 	name := "Binary/" + a.ID
-	if c.state.isWritten(name) {
+	if c.state.written.has(markOf(name)) {
 		c.state.Attachments = c.state.Attachments[1:]
 		return nil
 	}
@@ -72,7 +72,7 @@ func (c *collector) attach(ctx context.Context) error {
 		return nil
 	}
 	c.answered()
-	c.state.firstTime(name)
+	c.state.written.add(markOf(name))
 	c.state.Counts["Binary"]++
 	account.Answered++
 	return nil

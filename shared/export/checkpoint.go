@@ -2,9 +2,8 @@ package export
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +17,8 @@ import (
 // checkpoint is all that a later run needs to go on where this one stopped. It holds ids of resources, so it is kept
 // with the files, not in a table.
 type checkpoint struct {
+	lists
+
 	Planned     bool           `json:"planned"`
 	Version     string         `json:"fhir_version"` // as the server states it; empty when it does not
 	Queries     []plan.Query   `json:"queries"`      // not begun, or under way when first
@@ -26,31 +27,46 @@ type checkpoint struct {
 	Links       []uint64       `json:"links"`        // marks of the next links that the first query had
 	Lost        int            `json:"lost"`         // entries of the first query that were no usable resource
 	Tried       int            `json:"tried"`        // how often the request that comes next was tried
-	Refs        []reference    `json:"refs"`         // to be read
-	Binaries    []reference    `json:"binaries"`     // to be read after all others
-	Attachments []attachment   `json:"attachments"`  // to be read last
-	Written     []byte         `json:"written"`      // marks of what is in the segments, eight bytes each
 	Segments    []segment      `json:"segments"`     // in order
 	Digest      []byte         `json:"digest"`       // of the segments, see newDigest
 	Renderings  []*rendering   `json:"renderings"`
-	Later       later          `json:"later"`
-	Round       int            `json:"round"`    // how often what is put off has been tried again
-	Oversize    int            `json:"oversize"` // documents that were too large
-	Down        bool           `json:"down"`     // the server has answered nothing of late
-	Patients    []string       `json:"patients"` // ids by which the server knows the patient
-	Done        int            `json:"done"`     // queries, reads and attachments that have ended
-	Counts      map[string]int `json:"counts"`   // by resource type
+	Round       int            `json:"round"`       // how often what is put off has been tried again
+	Oversize    int            `json:"oversize"`    // documents that were too large
+	Down        bool           `json:"down"`        // the server has answered nothing of late
+	Patients    []string       `json:"patients"`    // ids by which the server knows the patient
+	Identifiers []uint64       `json:"identifiers"` // marks of the patient's business identifiers
+	Done        int            `json:"done"`        // queries, reads and attachments that have ended
+	Counts      map[string]int `json:"counts"`      // by the name that a type is counted under
 	Accounts    []*account     `json:"accounts"`
 	Spent       []string       `json:"spent"` // keys of the checkpoints before this one
-	written     map[uint64]struct{}
-	queued      map[string]struct{}
+
+	written marks // of what is in the segments, or was found and left out
+	noted   marks // of what was found to refer to
+	weight  int   // bytes of addresses that this run has begun with or noted
 }
 
-// maxCheckpoint bounds what a checkpoint may take in memory when it is read.
-const maxCheckpoint = 64 << 20
+// lists are the parts of a checkpoint that can be long.
+type lists struct {
+	Refs        []reference  `json:"refs,omitempty"`        // to be read
+	Binaries    []reference  `json:"binaries,omitempty"`    // to be read after all others
+	Attachments []attachment `json:"attachments,omitempty"` // to be read last
+	Later       later        `json:"later,omitzero"`
+	Written     []byte       `json:"written,omitempty"` // marks, only while it is stored
+	Noted       []byte       `json:"noted,omitempty"`   // the same
+}
 
+const (
+	// maxCheckpoint bounds a checkpoint that is read, in bytes.
+	maxCheckpoint = 64 << 20
+	// chunk is how many elements of a list one document of a checkpoint holds, and chunkBytes how many bytes of marks.
+	chunk      = 1000
+	chunkBytes = 64 << 10
+)
+
+// loadCheckpoint reads a sequence of JSON documents: the checkpoint, and behind it what its lists hold besides, so that neither
+// writing nor reading takes more memory than the lists themselves.
 func loadCheckpoint(ctx context.Context, files Files, key string) (*checkpoint, error) {
-	state := &checkpoint{Counts: map[string]int{}, written: map[uint64]struct{}{}, queued: map[string]struct{}{}}
+	state := &checkpoint{Counts: map[string]int{}, written: marks{}, noted: marks{}}
 	if key == "" {
 		return state, nil
 	}
@@ -59,39 +75,91 @@ func loadCheckpoint(ctx context.Context, files Files, key string) (*checkpoint, 
 		return nil, fmt.Errorf("open checkpoint: %w", err)
 	}
 	defer func() { _ = body.Close() }()
-	if err := json.NewDecoder(io.LimitReader(body, maxCheckpoint)).Decode(state); err != nil {
+	reader := json.NewDecoder(io.LimitReader(body, maxCheckpoint))
+	err = reader.Decode(state)
+	part := state.lists
+	state.lists = lists{}
+	for err == nil {
+		state.join(part)
+		part = lists{}
+		err = reader.Decode(&part)
+	}
+	if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("decode checkpoint: %w", err)
 	}
-	for mark := range slices.Chunk(state.Written, 8) {
-		if len(mark) == 8 {
-			state.written[binary.BigEndian.Uint64(mark)] = struct{}{}
-		}
+	for _, r := range slices.Concat(state.Refs, state.Binaries, state.Later.Refs) {
+		state.notedBefore(r.name(), len(r.ID))
 	}
-	for _, r := range slices.Concat(state.Refs, state.Binaries) {
-		state.queued[r.name()] = struct{}{}
-	}
-	for _, a := range state.Attachments {
-		state.queued["Binary/"+a.ID] = struct{}{}
+	for _, a := range slices.Concat(state.Attachments, state.Later.Attachments) {
+		state.notedBefore("Binary/"+a.ID, len(a.URL))
 	}
 	return state, nil
 }
 
+func (c *checkpoint) notedBefore(name string, weight int) {
+	c.noted.add(markOf(name))
+	c.weight += weight
+}
+
+// join adds a part of the lists.
+func (c *checkpoint) join(part lists) {
+	c.Refs = append(c.Refs, part.Refs...)
+	c.Binaries = append(c.Binaries, part.Binaries...)
+	c.Attachments = append(c.Attachments, part.Attachments...)
+	c.Later.Queries = append(c.Later.Queries, part.Later.Queries...)
+	c.Later.Refs = append(c.Later.Refs, part.Later.Refs...)
+	c.Later.Attachments = append(c.Later.Attachments, part.Later.Attachments...)
+	c.written.unpack(part.Written)
+	c.noted.unpack(part.Noted)
+}
+
+// parts cuts the lists into what one document holds each.
+func (c *checkpoint) parts(yield func(lists) bool) {
+	for part := range slices.Chunk(c.Refs, chunk) {
+		if !yield(lists{Refs: part}) {
+			return
+		}
+	}
+	for part := range slices.Chunk(c.Binaries, chunk) {
+		if !yield(lists{Binaries: part}) {
+			return
+		}
+	}
+	for part := range slices.Chunk(c.Later.Refs, chunk) {
+		if !yield(lists{Later: later{Refs: part}}) {
+			return
+		}
+	}
+	for part := range slices.Chunk(c.Attachments, chunk) {
+		if !yield(lists{Attachments: part}) {
+			return
+		}
+	}
+	for part := range slices.Chunk(c.Later.Attachments, chunk) {
+		if !yield(lists{Later: later{Attachments: part}}) {
+			return
+		}
+	}
+	for part := range c.written.pack(chunkBytes) {
+		if !yield(lists{Written: part}) {
+			return
+		}
+	}
+	for part := range c.noted.pack(chunkBytes) {
+		if !yield(lists{Noted: part}) {
+			return
+		}
+	}
+}
+
 func (c *checkpoint) save(ctx context.Context, files Files, key string) error {
-	c.Written = make([]byte, 0, 8*len(c.written))
-	for mark := range c.written {
-		c.Written = binary.BigEndian.AppendUint64(c.Written, mark)
-	}
-	body, err := json.Marshal(c)
-	if err != nil {
-		return fmt.Errorf("encode checkpoint: %w", err)
-	}
 	w, err := files.Create(ctx, key, "application/json")
 	if err != nil {
 		return fmt.Errorf("create checkpoint: %w", err)
 	}
-	if _, err := w.Write(body); err != nil {
+	if err := c.encode(w); err != nil {
 		w.Abort(ctx)
-		return fmt.Errorf("write checkpoint: %w", err)
+		return err
 	}
 	if err := w.Close(ctx); err != nil {
 		return fmt.Errorf("close checkpoint: %w", err)
@@ -99,19 +167,20 @@ func (c *checkpoint) save(ctx context.Context, files Files, key string) error {
 	return nil
 }
 
-// firstTime marks a resource as written; it is false when it was before.
-func (c *checkpoint) firstTime(name string) bool {
-	mark := markOf(name)
-	if _, known := c.written[mark]; known {
-		return false
+// encode writes what loadCheckpoint reads.
+func (c *checkpoint) encode(w io.Writer) error {
+	short := *c
+	short.lists = lists{Later: later{Queries: c.Later.Queries}}
+	out := json.NewEncoder(w)
+	if err := out.Encode(short); err != nil {
+		return fmt.Errorf("encode checkpoint: %w", err)
 	}
-	c.written[mark] = struct{}{}
-	return true
-}
-
-func (c *checkpoint) isWritten(name string) bool {
-	_, known := c.written[markOf(name)]
-	return known
+	for part := range c.parts {
+		if err := out.Encode(part); err != nil {
+			return fmt.Errorf("encode checkpoint: %w", err)
+		}
+	}
+	return nil
 }
 
 // turn makes link the next page of the first query; it is false when the query has been there before.
@@ -122,21 +191,6 @@ func (c *checkpoint) turn(link string) bool {
 	}
 	c.Links = append(c.Links, mark)
 	c.Next = link
-	return true
-}
-
-// markOf is what is kept of a name or a link: enough to tell it from all others.
-func markOf(text string) uint64 {
-	sum := sha256.Sum256([]byte(text))
-	return binary.BigEndian.Uint64(sum[:8])
-}
-
-// queue notes that something is to be read; it is false when it was noted or written before.
-func (c *checkpoint) queue(name string) bool {
-	if _, known := c.queued[name]; known || c.isWritten(name) {
-		return false
-	}
-	c.queued[name] = struct{}{}
 	return true
 }
 

@@ -13,19 +13,6 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-const (
-	// maxPages bounds one search, so that a server whose pages never end cannot hold a worker.
-	maxPages = 2000
-	// maxResources bounds a whole record, so that one whose searches never end cannot fill it. The largest real ones that
-	// were reported have a tenth of that.
-	maxResources = 500_000
-	// maxWaiting bounds the references and attachments that wait to be read, since a hostile resource can name thousands.
-	maxWaiting = 200_000
-	// maxOversize is how many documents that are too large are asked for again in smaller pages: a server that answers
-	// nothing else, such as with gzip bombs, is not asked for each type at each size.
-	maxOversize = 40
-)
-
 // collector is one run of a task: it writes what it collects into one segment. Requests are made ahead and side by side,
 // but only one goroutine writes, in the order of the checkpoint.
 type collector struct {
@@ -39,9 +26,8 @@ type collector struct {
 	saveBy     time.Time // when this run saves what it has and goes on
 	state      *checkpoint
 	out        *tally // nil between segments
-	line       []byte
-	resumed    bool // the next link is an earlier run's
-	silent     int  // failures in a row that may pass
+	resumed    bool   // the next link is an earlier run's
+	silent     int    // failures in a row that may pass
 	begunAgain map[plan.Query]bool
 	searches   map[plan.Query]*stream
 	reads      map[reference]*stream
@@ -151,13 +137,16 @@ func (c *collector) collect(ctx context.Context) error {
 		}
 	}
 	for len(c.state.Queries) > 0 {
-		if c.state.stats().TotalResources >= maxResources {
+		if c.state.full() {
 			c.endQuery(c.state.Queries[0], &fhir.RequestError{Class: fhir.TooLarge})
 			continue
 		}
 		if err := c.search(ctx, ahead); err != nil {
 			return err
 		}
+	}
+	if c.state.full() {
+		c.state.abandon()
 	}
 	for len(c.state.Refs) > 0 || len(c.state.Binaries) > 0 {
 		todo := &c.state.Refs
@@ -205,7 +194,7 @@ func (c *collector) begin(ctx context.Context) error {
 		c.state.account(denied).fail(OutcomeDenied, 0)
 	}
 	c.missUnplanned(planned)
-	c.state.Patients = c.knownAs(patient)
+	c.knownAs(patient)
 	c.state.Planned = true
 	return c.write(patient, 0)
 }
@@ -219,18 +208,6 @@ func (c *collector) missUnplanned(planned plan.Plan) {
 			c.state.account(wanted).fail(OutcomeUnsupported, 0)
 		}
 	}
-}
-
-// knownAs lists the ids under which the server keeps the patient: besides its own those of records that it says are the
-// same person's (Patient.link), which a merge leaves behind.
-func (c *collector) knownAs(patient fhir.Resource) []string {
-	known := []string{c.patient}
-	for _, text := range patient.References {
-		if resourceType, id, ok := fhir.ParseReference(text, c.base); ok && resourceType == "Patient" {
-			known = append(known, id)
-		}
-	}
-	return known
 }
 
 // capability reads what the server says it can do. One that cannot be read, also later, is as good as none: everything is
@@ -277,7 +254,10 @@ func (c *collector) readPatient(ctx context.Context) (fhir.Resource, error) {
 	case err != nil:
 		return fhir.Resource{}, c.passing(err, ResourcePatientFailure)
 	}
-	return found.Resources[0], nil
+	for patient := range found.All() {
+		return patient, nil
+	}
+	return fhir.Resource{}, &verdict{reason: ResourceInvalidContent, cause: errOther} // not reached: both ways have found one
 }
 
 // isRefusal reports whether a server that was asked for the Patient may know it by a search.
@@ -296,13 +276,12 @@ func (c *collector) findPatient(ctx context.Context, unread fhir.Bundle, refusal
 	if err != nil {
 		return fhir.Bundle{}, err
 	}
-	found.Resources = slices.DeleteFunc(found.Resources, func(r fhir.Resource) bool {
-		return r.Type != "Patient" || r.ID != c.patient
-	})
-	if len(found.Resources) == 0 {
-		return unread, refusal
+	for one := range found.All() {
+		if one.Type == "Patient" && one.ID == c.patient {
+			return one.Alone(), nil
+		}
 	}
-	return found, nil
+	return unread, refusal
 }
 
 // tried is how often earlier runs have tried the request that comes next.

@@ -3,7 +3,6 @@ package export
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"recordbridge/shared/fhir"
 )
@@ -52,19 +51,18 @@ func (c *collector) follow(ctx, ahead context.Context, todo *[]reference) error 
 	}
 	c.answered()
 	c.state.account(r.Type).Answered++
-	return c.write(found.Resources[0], r.Round)
-}
-
-// anothers reports whether a resource says that it is about another patient.
-func (c *collector) anothers(resource fhir.Resource) bool {
-	resourceType, id, ok := fhir.ParseReference(resource.Subject, c.base)
-	return ok && resourceType == "Patient" && !slices.Contains(c.state.Patients, id)
+	for resource := range found.All() {
+		if err := c.write(resource, r.Round); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readAhead starts to read the first of todo that are not there yet.
 func (c *collector) readAhead(ahead context.Context, todo []reference) {
 	for i, r := range todo[:min(inFlight, len(todo))] {
-		if c.reads[r] != nil || c.state.isWritten(r.name()) {
+		if c.reads[r] != nil || c.state.written.has(markOf(r.name())) {
 			continue
 		}
 		tried := 0

@@ -188,7 +188,10 @@ func TestAServerThatAnswersNothingButTooMuchIsNotAskedForEver(t *testing.T) {
 		b := newBench(t)
 		b.hospital.latency = time.Second
 		b.work(t, 76*time.Second) // to the first searches
-		b.edit(t, func(state map[string]any) { state["oversize"] = 40 })
+		b.edit(t, func(all []map[string]any) []map[string]any {
+			all[0]["oversize"] = 40
+			return all
+		})
 		huge := `{"resourceType":"Bundle","entry":[` + strings.Repeat(`{"resource":{"resourceType":"A"}},`, 50_000) + `{}]}`
 		b.hospital.script(anyObservations, answer{status: 200, body: huge, always: true})
 		b.finish(t)

@@ -1,8 +1,12 @@
 package export_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -12,19 +16,34 @@ import (
 	"recordbridge/shared/export"
 )
 
-// edit changes the checkpoint of the task.
-func (b *bench) edit(t *testing.T, change func(map[string]any)) {
+// documents are those of the task's checkpoint.
+func (b *bench) documents(t *testing.T) (list []map[string]any) {
 	t.Helper()
-	state := map[string]any{}
-	if err := json.Unmarshal(b.files.objects[b.store.task.Checkpoint], &state); err != nil {
-		t.Fatal(err)
+	reader := json.NewDecoder(bytes.NewReader(b.files.objects[b.store.task.Checkpoint]))
+	for {
+		var one map[string]any
+		err := reader.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, one)
 	}
-	change(state)
-	body, err := json.Marshal(state)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// edit changes the documents of the checkpoint of the task.
+func (b *bench) edit(t *testing.T, change func([]map[string]any) []map[string]any) {
+	t.Helper()
+	var body bytes.Buffer
+	out := json.NewEncoder(&body)
+	for _, one := range change(b.documents(t)) {
+		if err := out.Encode(one); err != nil {
+			t.Fatal(err)
+		}
 	}
-	b.files.objects[b.store.task.Checkpoint] = body
+	b.files.objects[b.store.task.Checkpoint] = body.Bytes()
 }
 
 func TestARecordThatNeverEndsIsEndedAndSaysSo(t *testing.T) {
@@ -33,7 +52,13 @@ func TestARecordThatNeverEndsIsEndedAndSaysSo(t *testing.T) {
 		b := newBench(t)
 		b.hospital.latency = time.Second
 		b.work(t, 78*time.Second) // one handover, after the first searches
-		b.edit(t, func(state map[string]any) { state["counts"] = map[string]any{"Condition": 500_000} })
+		b.edit(t, func(all []map[string]any) []map[string]any {
+			marks := make([]byte, 8*500_000)
+			for i := range 500_000 {
+				binary.BigEndian.PutUint64(marks[8*i:], uint64(i))
+			}
+			return append(all, map[string]any{"written": marks})
+		})
 		b.finish(t)
 		if got := outcomeOf(t, b.store.task, "Observation").Result; got != export.OutcomeFailed && got != export.OutcomeTruncated {
 			t.Errorf("a type that was not read: %s", got)
@@ -49,21 +74,30 @@ func TestOnlySoMuchCanWaitToBeReadAndTheRestIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.hospital.latency = time.Second
-		references := make([]string, 0, 200_010)
-		for i := range cap(references) {
-			references = append(references, fmt.Sprintf(`{"reference":"Device/%d"}`, i))
-		}
-		b.hospital.resources["Condition/c1"] = `{"resourceType":"Condition","id":"c1","evidence":[` + strings.Join(references, ",") + `]}`
-		b.work(t, 80*time.Second)
-		b.edit(t, func(state map[string]any) {
-			waiting, ok := state["refs"].([]any)
-			if !ok || len(waiting) != 200_000 {
-				t.Errorf("%d references wait, want 200,000", len(waiting))
+		many := func(first int) string {
+			references := make([]string, 0, 40_000)
+			for i := first; i < first+cap(references); i++ {
+				references = append(references, fmt.Sprintf(`{"reference":"Device/%d"}`, i))
 			}
-			state["refs"] = waiting[:1]
+			return strings.Join(references, ",")
+		}
+		for i, id := range []string{"c1", "c2", "c3"} {
+			b.hospital.resources["Condition/"+id] = `{"resourceType":"Condition","id":"` + id + `","evidence":[` + many(40_000*i) + `]}`
+		}
+		b.work(t, 80*time.Second)
+		waiting := 0
+		b.edit(t, func(all []map[string]any) []map[string]any {
+			for _, one := range all {
+				refs, _ := one["refs"].([]any)
+				waiting += len(refs)
+			}
+			return slices.DeleteFunc(all, func(one map[string]any) bool { return one["refs"] != nil })
 		})
+		if waiting != 100_000 {
+			t.Errorf("%d references wait, want 100,000", waiting)
+		}
 		b.finish(t)
-		if got := outcomeOf(t, b.store.task, "Device"); got.Missing < 10 || got.Result != export.OutcomeTruncated && got.Result != export.OutcomeFailed && got.Result != export.OutcomeUnsupported {
+		if got := outcomeOf(t, b.store.task, "Device"); got.Missing < 20_000 || got.Result != export.OutcomeTruncated {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -47,6 +47,8 @@ func (c *collector) search(ctx, ahead context.Context) error {
 	c.state.Pages++
 	defer c.tell()
 	switch {
+	case found.NextLost:
+		c.endQuery(q, &fhir.RequestError{Class: fhir.Content})
 	case found.Next == "":
 		c.endQuery(q, nil)
 	case c.state.Pages >= maxPages || !c.state.turn(found.Next):
@@ -78,10 +80,7 @@ func (c *collector) open(ctx context.Context, next string, tried int, read fetch
 
 func (c *collector) writePage(found fhir.Bundle) error {
 	c.state.Lost += found.Unusable
-	for _, resource := range found.Resources {
-		if resource.Type == "Patient" && resource.ID != c.patient {
-			continue // an include may drag other patients in
-		}
+	for resource := range found.All() {
 		if err := c.write(resource, 0); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ const (
 	inFlight = 4
 	// aheadLimit is the largest document that is read before its turn to be written, in bytes. A larger one is asked for
 	// again when it is the next, so that only one such is held at a time.
-	aheadLimit = 4 << 20
+	aheadLimit = 2 << 20
 )
 
 // stream reads what one query or reference asks for, page by page, ahead of who writes it. Streams run side by side;
@@ -146,7 +146,7 @@ func (s *session) reading(r reference) fetch {
 			tried = 0
 			resource, ok := scan(body, r.Type, r.ID)
 			if ok {
-				return fhir.Bundle{Resources: []fhir.Resource{resource}}, nil
+				return resource.Alone(), nil
 			}
 			if again {
 				return fhir.Bundle{}, &fhir.RequestError{Class: fhir.Content, Status: 200, Cause: errOther}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
@@ -14,22 +15,35 @@ import (
 // write appends a resource to the segment, once, and notes what it refers to. It was found after some rounds of following
 // references, 0 for what a search has found.
 func (c *collector) write(resource fhir.Resource, round int) error {
-	name := resource.Type + "/" + resource.ID
+	mark := markOf(resource.Type + "/" + resource.ID)
 	if resource.ID == "" {
-		name = string(resource.JSON) // without an id only the content tells resources apart
+		mark = markOf(resource.JSON) // without an id only the content tells resources apart
 	}
-	if !c.state.firstTime(name) || !c.belongs(resource) {
+	if c.state.written.has(mark) {
 		return nil
 	}
-	if c.sourced() && fhir.ValidID(resource.ID) {
-		c.line = resource.AppendSourcedLine(c.line[:0], c.base.Join(resource.Type, resource.ID))
-	} else {
-		c.line = resource.AppendLine(c.line[:0])
+	if c.state.full() {
+		c.state.miss(resource.Type)
+		return nil
 	}
-	if _, err := c.out.Write(c.line); err != nil {
+	c.state.written.add(mark)
+	if !c.belongs(resource) {
+		return nil
+	}
+	source := ""
+	if c.sourced() && fhir.ValidID(resource.ID) {
+		source = c.base.Join(resource.Type, resource.ID)
+	}
+	if err := resource.WriteLine(c.out, source); err != nil {
 		return err
 	}
-	c.state.Counts[resource.Type]++
+	c.state.Counts[fhir.TypeName(resource.Type)]++
+	c.noteAll(resource, round)
+	return nil
+}
+
+// noteAll notes what a resource refers to.
+func (c *collector) noteAll(resource fhir.Resource, round int) {
 	for _, text := range resource.References {
 		if resourceType, id, ok := fhir.ParseReference(text, c.base); ok {
 			c.note(reference{Type: resourceType, ID: id, Round: round + 1})
@@ -40,16 +54,20 @@ func (c *collector) write(resource fhir.Resource, round int) error {
 	for _, a := range resource.Attachments {
 		c.noteAttachment(a, round)
 	}
-	return nil
+	if resource.Cut > 0 {
+		account := c.state.account(resource.Type)
+		account.Missing += resource.Cut
+		account.fail(OutcomeTruncated, 0)
+	}
 }
 
-// belongs reports whether a resource that was found is part of this export. One that says it is another patient's never is,
+// belongs reports whether a resource that was found is part of this export. One that is another patient's never is,
 // whatever search has returned it.
 func (c *collector) belongs(resource fhir.Resource) bool {
-	if resource.Type == "Patient" {
+	switch {
+	case resource.Type == "Patient" && resource.ID == c.patient:
 		return true
-	}
-	if c.anothers(resource) {
+	case resource.Type == "Patient", c.ownerOf(resource) == anothers: // an include may drag other patients in
 		c.state.account(resource.Type).LeftOut++
 		return false
 	}
@@ -64,9 +82,10 @@ func (c *collector) sourced() bool {
 
 // note keeps a reference to be read.
 func (c *collector) note(r reference) {
-	if !plan.Followed(r.Type) || !c.task.Options.wants(r.Type) || r.Round > maxRounds || c.overfull(r.Type) || !c.state.queue(r.name()) {
+	if !plan.Followed(r.Type) || !c.task.Options.wants(r.Type) || r.Round > maxRounds || !c.isNew(r.Type, r.name(), len(r.ID)) {
 		return
 	}
+	r.Type, r.ID = fhir.TypeName(r.Type), strings.Clone(r.ID) // both were parts of an address
 	if r.Type == "Binary" {
 		c.state.Binaries = append(c.state.Binaries, r)
 	} else {
@@ -74,26 +93,29 @@ func (c *collector) note(r reference) {
 	}
 }
 
+// isNew notes something that the record refers to; it is false for what was noted or written before, and for what there is no
+// room for, which is missing then.
+func (c *collector) isNew(resourceType, name string, weight int) bool {
+	mark := markOf(name)
+	if c.state.noted.has(mark) || c.state.written.has(mark) {
+		return false
+	}
+	if c.state.overfull() {
+		c.state.miss(resourceType)
+		return false
+	}
+	c.state.weight += weight
+	return c.state.noted.add(mark)
+}
+
 // missForeign notes what another server has, once: no token goes there.
 func (c *collector) missForeign(resourceType, address string) {
-	if c.overfull(resourceType) || !c.state.queue(address) {
+	if !c.isNew(resourceType, address, 0) {
 		return
 	}
 	account := c.state.account(resourceType)
 	account.Missing++
 	account.fail(OutcomeUnsupported, 0)
-}
-
-// overfull reports whether nothing more can wait to be read, and notes that something is missing then.
-func (c *collector) overfull(resourceType string) bool {
-	s := c.state
-	if len(s.Refs)+len(s.Binaries)+len(s.Attachments)+s.Later.size() < maxWaiting {
-		return false
-	}
-	account := s.account(resourceType)
-	account.Missing++
-	account.fail(OutcomeTruncated, 0)
-	return true
 }
 
 // noteAttachment keeps the address of an attachment to be read. Nothing is asked of another server than the patient's
@@ -111,7 +133,7 @@ func (c *collector) noteAttachment(a fhir.Attachment, round int) {
 		c.note(reference{Type: resourceType, ID: id, Round: round + 1})
 		return
 	}
-	if id := attachmentID(address); !c.overfull("Binary") && c.state.queue("Binary/"+id) {
+	if id := attachmentID(address); c.isNew("Binary", "Binary/"+id, len(address)) {
 		c.state.Attachments = append(c.state.Attachments, attachment{URL: address, ContentType: a.ContentType, ID: id})
 	}
 }

@@ -1,23 +1,32 @@
 package fhir
 
 import (
+	"iter"
 	"strconv"
 )
 
-// Bundle is one page of search results (FHIR R4 http.html#search).
+// Bundle is one page of search results (FHIR R4 http.html#search). Its resources stay in the page and are read one at a time:
+// what is read of them can take more memory than they do.
 type Bundle struct {
-	Total     int        // the server's count of all matches, -1 when not stated; servers also put the page's count here
-	Next      string     // address of the next page as it stands, absolute or relative; empty on the last page
-	Resources []Resource // in page order, without outcomes
-	Outcomes  []Resource // OperationOutcomes and entries with search.mode "outcome": messages, not records
-	Unusable  int        // entries whose resource cannot be told: no valid resourceType, or resourceType or id twice
+	Total    int    // the server's count of all matches, -1 when not stated; servers also put the page's count here
+	Next     string // address of the next page as it stands, absolute or relative; empty on the last page
+	NextLost bool   // there is a next page, but its address is longer than MaxAddress
+	Len      int    // resources, without outcomes
+	Outcomes int    // OperationOutcomes and entries with search.mode "outcome": messages, not records
+	Unusable int    // entries whose resource cannot be told: no valid resourceType, or resourceType or id twice
+
+	page  []byte
+	spans []span // of the resources in page, in page order
 }
+
+// span is a part of a page.
+type span struct{ from, to uint32 }
 
 // ParseBundle reads a page. It compacts page in place, so page is overwritten and every Resource.JSON is a part of
 // it. Members of the Bundle itself that stand twice make it invalid. The error is ErrInvalid,
 // ErrTooMany among others.
 func ParseBundle(page []byte) (Bundle, error) {
-	reader := bundleReader{scanner: scanner{buf: page}, bundle: Bundle{Total: -1}, seen: map[string]bool{}}
+	reader := bundleReader{scanner: scanner{buf: page}, bundle: Bundle{Total: -1, page: page}, seen: map[string]bool{}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
 	switch {
 	case err != nil:
@@ -25,7 +34,28 @@ func ParseBundle(page []byte) (Bundle, error) {
 	case reader.kind != "Bundle":
 		return Bundle{}, errBundle
 	}
+	reader.bundle.Len = len(reader.bundle.spans)
 	return reader.bundle, nil
+}
+
+// Alone is a page of its own with the resource.
+func (r Resource) Alone() Bundle {
+	return Bundle{Total: 1, Len: 1, page: r.JSON, spans: []span{{0, uint32(len(r.JSON))}}} //nolint:gosec // at most MaxPage
+}
+
+// All reads the resources of the page, in its order.
+func (b Bundle) All() iter.Seq[Resource] {
+	return func(yield func(Resource) bool) {
+		for _, at := range b.spans {
+			found, err := Scan(b.page[at.from:at.to:at.to])
+			if err != nil { // not reached: the page has been scanned
+				return
+			}
+			if !yield(found) {
+				return
+			}
+		}
+	}
 }
 
 // bundleReader reads the envelope of a page; the resources in it are the scanner's.
@@ -38,10 +68,13 @@ type bundleReader struct {
 	seen    map[string]bool // names of the Bundle's members read so far
 }
 
+// maxMembers bounds the members of a Bundle itself; FHIR has a dozen.
+const maxMembers = 100
+
 // member reads one member of the Bundle.
 func (r *bundleReader) member(name word) (err error) {
 	text := string(name.text())
-	if r.seen[text] {
+	if r.seen[text] || len(r.seen) == maxMembers {
 		return errBundle
 	}
 	r.seen[text] = true
@@ -73,20 +106,26 @@ func (r *bundleReader) total() error {
 
 // link reads one Bundle.link. Of two next links the last counts.
 func (r *bundleReader) link() error {
-	var relation, target string
+	var relation string
+	var target word
 	err := r.object(3, func(name word) (err error) {
 		switch string(name.text()) {
 		case "relation":
 			relation, err = r.stringOr(4)
 		case "url":
-			target, err = r.stringOr(4)
+			if target = (word{}); r.peek() == '"' {
+				target, err = r.string()
+				return err
+			}
+			err = r.skip(4)
 		default:
 			err = r.skip(4)
 		}
 		return err
 	})
 	if relation == "next" {
-		r.bundle.Next = target
+		r.bundle.Next = string(target.upTo(MaxAddress))
+		r.bundle.NextLost = len(target.raw) > MaxAddress
 	}
 	return err
 }
@@ -96,14 +135,16 @@ func (r *bundleReader) entry() error {
 	if r.entries++; r.entries > maxEntries {
 		return ErrTooMany
 	}
-	var found Resource
-	var mode string
+	var mode, resourceType string
+	var at span
 	resources, usable := 0, false
 	err := r.object(3, func(name word) (err error) {
 		switch string(name.text()) {
 		case "resource":
 			resources++
-			found, usable, err = r.resource(4)
+			start := r.end
+			resourceType, usable, err = r.envelope(4)
+			at = span{uint32(start), uint32(r.end)} //nolint:gosec // at most MaxPage
 		case "search":
 			mode, err = r.mode()
 		default:
@@ -118,12 +159,32 @@ func (r *bundleReader) entry() error {
 		return nil
 	case resources > 1 || !usable:
 		r.bundle.Unusable++
-	case mode == "outcome" || found.Type == "OperationOutcome":
-		r.bundle.Outcomes = append(r.bundle.Outcomes, found)
+	case mode == "outcome" || resourceType == "OperationOutcome":
+		r.bundle.Outcomes++
 	default:
-		r.bundle.Resources = append(r.bundle.Resources, found)
+		r.bundle.spans = append(r.bundle.spans, at)
 	}
 	return nil
+}
+
+// envelope reads a value that should be a resource, and of it only the type. usable is as with resource.
+func (r *bundleReader) envelope(depth int) (resourceType string, usable bool, err error) {
+	if r.peek() != '{' {
+		return "", false, r.skip(depth)
+	}
+	types, ids := 0, 0
+	err = r.object(depth, func(name word) (err error) {
+		switch string(name.text()) {
+		case "resourceType":
+			types++
+			resourceType, err = r.stringOr(depth + 1)
+			return err
+		case "id":
+			ids++
+		}
+		return r.skip(depth + 1)
+	})
+	return resourceType, types == 1 && ids <= 1 && ValidType(resourceType), err
 }
 
 // mode reads Bundle.entry.search and returns its mode.

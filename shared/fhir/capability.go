@@ -1,10 +1,5 @@
 package fhir
 
-import (
-	"encoding/json"
-	"fmt"
-)
-
 // Capability is what the service reads of a server's CapabilityStatement (FHIR R4 capabilitystatement.html), or of
 // the Conformance resource that DSTU2 has in its place.
 type Capability struct {
@@ -35,99 +30,209 @@ type OAuthURIs struct {
 // oauthExtension is the url of the extension that holds OAuthURIs.
 const oauthExtension = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
 
-// statement is the part of a CapabilityStatement that is read. Statements are read once per export, so that the
-// comfort of encoding/json costs nothing here.
-type statement struct {
-	ResourceType string `json:"resourceType"`
-	FHIRVersion  string `json:"fhirVersion"`
-	Software     named  `json:"software"`
-	Rest         []struct {
-		Mode     string `json:"mode"`
-		Security struct {
-			Extension []extension `json:"extension"`
-		} `json:"security"`
-		Resource []struct {
-			Type        string `json:"type"`
-			SearchParam []struct {
-				Name string `json:"name"`
-			} `json:"searchParam"`
-			SearchInclude    []string `json:"searchInclude"`
-			SearchRevInclude []string `json:"searchRevInclude"`
-		} `json:"resource"`
-	} `json:"rest"`
+// What is read of a statement is bounded: real ones name 150 types with 40 names each.
+const (
+	maxStatedTypes = 1000
+	maxStatedNames = 40_000
+	maxStatedName  = 128 // bytes; a longer one is passed over
+)
+
+// ParseCapability reads a CapabilityStatement. It compacts raw in place. Members of another type than FHIR's are passed
+// over. The error is ErrInvalid.
+func ParseCapability(raw []byte) (Capability, error) {
+	reader := statement{scanner: scanner{buf: raw}}
+	kind := ""
+	err := reader.document(func() error {
+		return reader.object(1, func(name word) (err error) {
+			switch string(name.text()) {
+			case "resourceType":
+				kind, err = reader.stringOr(2)
+			case "fhirVersion":
+				reader.read.FHIRVersion, err = reader.stringOr(2)
+			case "software":
+				err = reader.software(2)
+			case "rest":
+				err = reader.array(2, func() error { return reader.rest(3) })
+			default:
+				err = reader.skip(2)
+			}
+			return err
+		})
+	})
+	switch {
+	case err != nil:
+		return Capability{}, err
+	case kind != "CapabilityStatement" && kind != "Conformance":
+		return Capability{}, errStatement
+	}
+	return reader.read, nil
 }
 
-// named is the name of an object. One of another shape has none, and spoils nothing else of the statement.
-type named string
+// statement reads a CapabilityStatement.
+type statement struct {
+	scanner
 
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *named) UnmarshalJSON(raw []byte) error {
-	var read struct {
-		Name string `json:"name"`
+	read  Capability
+	names int // that are kept
+}
+
+// software reads CapabilityStatement.software. One of another shape has no name.
+func (r *statement) software(depth int) error {
+	if r.peek() != '{' {
+		return r.skip(depth)
 	}
-	if json.Unmarshal(raw, &read) == nil {
-		*n = named(read.Name)
+	return r.object(depth, func(name word) (err error) {
+		if string(name.text()) != "name" {
+			return r.skip(depth + 1)
+		}
+		r.read.Software, err = r.stringOr(depth + 1)
+		return err
+	})
+}
+
+// rest reads one CapabilityStatement.rest.
+func (r *statement) rest(depth int) error {
+	mode, stated := "", Capability{}
+	err := r.object(depth, func(name word) (err error) {
+		switch string(name.text()) {
+		case "mode":
+			mode, err = r.stringOr(depth + 1)
+		case "security":
+			err = r.extensions(depth+1, func(depth int) error { return r.oauth(depth, &stated.OAuth) })
+		case "resource":
+			err = r.objects(depth+1, func(depth int) error { return r.resource(depth, &stated) })
+		default:
+			err = r.skip(depth + 1)
+		}
+		return err
+	})
+	if err != nil || mode == "client" {
+		return err
+	}
+	r.read.Resources = append(r.read.Resources, stated.Resources...)
+	if stated.OAuth != (OAuthURIs{}) {
+		r.read.OAuth = stated.OAuth
 	}
 	return nil
 }
 
-type extension struct {
-	URL       string      `json:"url"`
-	ValueURI  string      `json:"valueUri"`
-	Extension []extension `json:"extension"`
+// objects reads a list and calls element for every object in it. Anything else is passed over.
+func (r *statement) objects(depth int, element func(depth int) error) error {
+	if r.peek() != '[' {
+		return r.skip(depth)
+	}
+	return r.array(depth, func() error {
+		if r.peek() != '{' {
+			return r.skip(depth + 1)
+		}
+		return element(depth + 1)
+	})
 }
 
-// ParseCapability reads a CapabilityStatement. The error is ErrInvalid.
-func ParseCapability(raw []byte) (Capability, error) {
-	if len(raw) > MaxPage {
-		return Capability{}, errSize
+// extensions reads an object of which only the extensions are wanted.
+func (r *statement) extensions(depth int, element func(depth int) error) error {
+	if r.peek() != '{' {
+		return r.skip(depth)
 	}
-	var read statement
-	if err := json.Unmarshal(raw, &read); err != nil {
-		return Capability{}, fmt.Errorf("%w: %T", errStatement, err) // the text of err could quote the document
-	}
-	if read.ResourceType != "CapabilityStatement" && read.ResourceType != "Conformance" {
-		return Capability{}, errStatement
-	}
-	capability := Capability{FHIRVersion: read.FHIRVersion, Software: string(read.Software)}
-	for _, rest := range read.Rest {
-		if rest.Mode == "client" {
-			continue
+	return r.object(depth, func(name word) error {
+		if string(name.text()) != "extension" {
+			return r.skip(depth + 1)
 		}
-		for _, resource := range rest.Resource {
-			if !ValidType(resource.Type) {
-				continue
-			}
-			known := CapabilityResource{
-				Type: resource.Type, Includes: resource.SearchInclude, RevIncludes: resource.SearchRevInclude,
-			}
-			for _, param := range resource.SearchParam {
-				known.SearchParams = append(known.SearchParams, param.Name)
-			}
-			capability.Resources = append(capability.Resources, known)
-		}
-		for _, outer := range rest.Security.Extension {
-			if outer.URL == oauthExtension {
-				capability.OAuth = oauthURIs(outer)
-			}
-		}
-	}
-	return capability, nil
+		return r.objects(depth+1, element)
+	})
 }
 
-func oauthURIs(outer extension) OAuthURIs {
-	var found OAuthURIs
-	for _, inner := range outer.Extension {
-		switch inner.URL {
-		case "authorize":
-			found.Authorize = inner.ValueURI
-		case "token":
-			found.Token = inner.ValueURI
-		case "introspect":
-			found.Introspect = inner.ValueURI
-		case "revoke":
-			found.Revoke = inner.ValueURI
+// resource reads one CapabilityStatement.rest.resource.
+func (r *statement) resource(depth int, into *Capability) error {
+	var known CapabilityResource
+	err := r.object(depth, func(name word) (err error) {
+		switch string(name.text()) {
+		case "type":
+			known.Type, err = r.stringOr(depth + 1)
+		case "searchParam":
+			err = r.objects(depth+1, func(depth int) error {
+				return r.object(depth, func(name word) error {
+					if string(name.text()) != "name" {
+						return r.skip(depth + 1)
+					}
+					return r.name(depth+1, &known.SearchParams)
+				})
+			})
+		case "searchInclude":
+			err = r.list(depth+1, &known.Includes)
+		case "searchRevInclude":
+			err = r.list(depth+1, &known.RevIncludes)
+		default:
+			err = r.skip(depth + 1)
 		}
+		return err
+	})
+	if ValidType(known.Type) && len(r.read.Resources)+len(into.Resources) < maxStatedTypes {
+		into.Resources = append(into.Resources, known)
 	}
-	return found
+	return err
+}
+
+// list reads a list of names.
+func (r *statement) list(depth int, into *[]string) error {
+	if r.peek() != '[' {
+		return r.skip(depth)
+	}
+	return r.array(depth, func() error { return r.name(depth+1, into) })
+}
+
+func (r *statement) name(depth int, into *[]string) error {
+	text, err := r.stringOr(depth)
+	if text != "" && len(text) <= maxStatedName && r.names < maxStatedNames {
+		r.names++
+		*into = append(*into, text)
+	}
+	return err
+}
+
+// oauth reads one extension of security.
+func (r *statement) oauth(depth int, into *OAuthURIs) error {
+	kind, found := "", OAuthURIs{}
+	err := r.object(depth, func(name word) (err error) {
+		switch string(name.text()) {
+		case "url":
+			kind, err = r.stringOr(depth + 1)
+		case "extension":
+			err = r.objects(depth+1, func(depth int) error { return r.oauthURI(depth, &found) })
+		default:
+			err = r.skip(depth + 1)
+		}
+		return err
+	})
+	if kind == oauthExtension {
+		*into = found
+	}
+	return err
+}
+
+// oauthURI reads one extension with an endpoint.
+func (r *statement) oauthURI(depth int, into *OAuthURIs) error {
+	kind, address := "", ""
+	err := r.object(depth, func(name word) (err error) {
+		switch string(name.text()) {
+		case "url":
+			kind, err = r.stringOr(depth + 1)
+		case "valueUri":
+			address, err = r.addressOr(depth + 1)
+		default:
+			err = r.skip(depth + 1)
+		}
+		return err
+	})
+	switch kind {
+	case "authorize":
+		into.Authorize = address
+	case "token":
+		into.Token = address
+	case "introspect":
+		into.Introspect = address
+	case "revoke":
+		into.Revoke = address
+	}
+	return err
 }

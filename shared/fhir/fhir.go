@@ -26,6 +26,17 @@ var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 // _count and returns a whole record at once stays below.
 const maxEntries = 50_000
 
+// What is read out of a document is bounded, whatever the document holds (docs/architecture.md, Bounds).
+const (
+	// MaxAddress is the longest reference, attachment address or next link in bytes; servers refuse longer ones, too.
+	MaxAddress = 8 << 10
+	// maxWord is the longest name, id or code that is read, in bytes as it stands.
+	maxWord = 512
+	// maxFound and maxFoundBytes bound the references and attachments that are kept of one resource.
+	maxFound      = 50_000
+	maxFoundBytes = 4 << 20
+)
+
 var (
 	errSyntax    = fmt.Errorf("%w: not JSON in UTF-8", ErrInvalid)
 	errDepth     = fmt.Errorf("%w: nested too deeply", ErrInvalid)

@@ -1,7 +1,9 @@
 package fhir
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -20,8 +22,15 @@ type word struct {
 	escaped bool // holds a backslash
 }
 
-// text returns what the string means, which is a part of the buffer unless it holds escapes.
-func (w word) text() []byte {
+// text returns what the string means, which is a part of the buffer unless it holds escapes; nil for one that is longer
+// than anything that is looked for.
+func (w word) text() []byte { return w.upTo(maxWord) }
+
+// upTo is text for strings of up to limit bytes as they stand.
+func (w word) upTo(limit int) []byte {
+	if len(w.raw) > limit {
+		return nil
+	}
 	if !w.escaped {
 		return w.raw
 	}
@@ -128,6 +137,11 @@ func (s *scanner) string() (word, error) {
 	}
 	start, escaped, seen := s.pos, false, byte(0)
 	for i := start + 1; i < len(s.buf); {
+		plain, wide := plainSize(s.buf[i:])
+		i, seen = i+plain, seen|wide
+		if i == len(s.buf) {
+			break
+		}
 		c := s.buf[i]
 		switch {
 		case c == '"':
@@ -152,6 +166,28 @@ func (s *scanner) string() (word, error) {
 		}
 	}
 	return word{}, errSyntax
+}
+
+// plainSize returns the length of a part of a string, eight bytes at a time, that holds neither its end nor an escape nor a
+// control character. wide has its highest bit set when a byte of it has.
+func plainSize(text []byte) (size int, wide byte) {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; size+8 <= len(text); size += 8 {
+		eight := binary.LittleEndian.Uint64(text[size:])
+		quote, escape := eight^('"'*ones), eight^('\\'*ones)
+		stop := ((quote-ones)&^quote | (escape-ones)&^escape | (eight-' '*ones)&^eight) & highs
+		if stop != 0 { // the lowest bit is right; those above it need not be
+			keep := bits.TrailingZeros64(stop) / 8
+			if eight&highs&(1<<(8*keep)-1) != 0 {
+				wide = utf8.RuneSelf
+			}
+			return size + keep, wide
+		}
+		if eight&highs != 0 {
+			wide = utf8.RuneSelf
+		}
+	}
+	return size, wide
 }
 
 // escapeSize returns the length of the escape that text begins with, or 0 when it is none.
@@ -262,6 +298,10 @@ func (s *scanner) keep() {
 // take moves everything before the given position to the compact copy and returns it there.
 func (s *scanner) take(until int) []byte {
 	from := s.end
+	if from == s.pos { // nothing was dropped so far
+		s.pos, s.end = until, until
+		return s.buf[from:until]
+	}
 	s.end += copy(s.buf[s.end:], s.buf[s.pos:until])
 	s.pos = until
 	return s.buf[from:s.end]

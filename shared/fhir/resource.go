@@ -8,14 +8,17 @@ import (
 // space between tokens.
 type Resource struct {
 	Type        string       // resourceType, always valid (ValidType)
-	ID          string       // as it stands; empty when absent. Servers break the rules of ids, so it may not be ValidID
+	ID          string       // as it stands; empty when absent or beyond 512 bytes. Servers break the rules of ids, so it may not be ValidID
 	JSON        []byte       // compact JSON without line breaks: a part of the scanned buffer
 	References  []string     // every "reference" string in document order, those of contained resources included
 	Attachments []Attachment // the Attachments that have a URL, in document order
-	Subject     string       // whose record it is part of: the reference in its own subject, patient or beneficiary; empty when none
+	Subjects    []Subject    // whose record it says it is part of, in document order
+	OfAPatient  bool         // some reference in it states the type Patient
 	LastUpdated string       // meta.lastUpdated as it stands; empty when absent
+	Cut         int          // references and attachments beyond what is kept of one resource
 
 	sourceAt int // offset in JSON where meta.source can be put; 0 when it is there already or has no place
+	found    int // bytes of what is kept
 }
 
 // Attachment is an Attachment that names where its content is (FHIR R4 datatypes.html#Attachment).
@@ -44,9 +47,6 @@ func Scan(raw []byte) (Resource, error) {
 	return found, nil
 }
 
-// AppendLine appends the resource to dst as one line of NDJSON.
-func (r Resource) AppendLine(dst []byte) []byte { return append(append(dst, r.JSON...), '\n') }
-
 // resource reads a value that should be a resource. usable is false when it is JSON but no object with exactly one
 // valid resourceType and at most one id.
 func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
@@ -54,7 +54,7 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	if s.peek() != '{' {
 		return Resource{}, false, s.skip(depth)
 	}
-	types, ids, metas, identified := 0, 0, 0, 0
+	types, ids, metas, identified, subjects := 0, 0, 0, 0, 0
 	err = s.object(depth, func(name word) error {
 		switch string(name.text()) {
 		case "resourceType":
@@ -70,8 +70,9 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 		case "meta":
 			metas++
 			return s.meta(depth+1, name, start, &found)
-		case "subject", "patient", "beneficiary":
-			return s.subject(depth+1, name, &found)
+		case "subject", "patient", "beneficiary", "individual", "for", "candidate":
+			subjects++
+			return s.subject(depth+1, name, subjects, &found)
 		}
 		return s.collect(depth+1, name, nil, &found)
 	})
@@ -89,7 +90,7 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
 }
 
-// stringOr reads any value and returns it if it is a string, or "".
+// stringOr reads any value and returns it if it is a string of a length that a name, an id or a code has, or "".
 func (s *scanner) stringOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -99,6 +100,15 @@ func (s *scanner) stringOr(depth int) (string, error) {
 		return "", err
 	}
 	return string(text.text()), nil
+}
+
+// addressOr is stringOr for an address.
+func (s *scanner) addressOr(depth int) (string, error) {
+	if s.peek() != '"' {
+		return "", s.skip(depth)
+	}
+	text, err := s.string()
+	return string(text.upTo(MaxAddress)), err
 }
 
 // collect reads the value of the member called name and adds the references and attachments in it to found.
@@ -139,16 +149,31 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 func note(name, value word, attachment *Attachment, found *Resource) {
 	switch string(name.text()) {
 	case "reference":
-		found.References = append(found.References, string(value.text()))
+		if found.keeps(value) {
+			found.References = append(found.References, string(value.upTo(MaxAddress)))
+		}
+	case "type":
+		found.OfAPatient = found.OfAPatient || string(value.text()) == "Patient"
 	case "url":
-		if attachment != nil {
-			attachment.URL = string(value.text())
+		if attachment != nil && found.keeps(value) {
+			attachment.URL = string(value.upTo(MaxAddress))
 		}
 	case "contentType":
 		if attachment != nil {
 			attachment.ContentType = string(value.text())
 		}
 	}
+}
+
+// keeps reports whether there is room for what a resource names, and counts it as cut when there is none.
+func (r *Resource) keeps(address word) bool {
+	kept := len(r.References) + len(r.Attachments)
+	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
+		r.Cut++
+		return false
+	}
+	r.found += len(address.raw)
+	return true
 }
 
 // holdsAttachment reports whether a member of this name is an Attachment or a list of them. It goes by name because

@@ -51,7 +51,7 @@ func TestScanFindsWhatTheExportNeeds(t *testing.T) {
 			{URL: "Binary/1", ContentType: "application/pdf"},
 			{URL: "Binary/2"},
 		},
-		Subject: "Patient/p",
+		Subjects: []fhir.Subject{{Member: 1, Reference: "Patient/p"}},
 	}, got, exportedFields()); diff != "" {
 		t.Errorf("Scan (-want +got):\n%s", diff)
 	}
@@ -211,18 +211,18 @@ func TestScanAgreesWithEncodingJSONOnDamagedDocuments(t *testing.T) {
 	})
 }
 
-func TestAppendLineEndsEveryResourceWithOneLineBreak(t *testing.T) {
+func TestWriteLineEndsEveryResourceWithOneLineBreak(t *testing.T) {
 	t.Parallel()
-	var file []byte
+	file := ""
 	for _, raw := range []string{"{\n \"resourceType\": \"Basic\",\r\n \"id\": \"1\" }", `{"resourceType":"Basic","id":"2"}`} {
 		resource, err := fhir.Scan([]byte(raw))
 		if err != nil {
 			t.Fatal(err)
 		}
-		file = resource.AppendLine(file)
+		file += lineOf(t, resource, "")
 	}
 	want := "{\"resourceType\":\"Basic\",\"id\":\"1\"}\n{\"resourceType\":\"Basic\",\"id\":\"2\"}\n"
-	if string(file) != want {
+	if file != want {
 		t.Errorf("got %q, want %q", file, want)
 	}
 }

@@ -1,29 +1,40 @@
 package fhir
 
 import (
-	"slices"
+	"io"
 	"unicode/utf8"
 )
 
-// AppendSourcedLine appends the resource to dst as one line of NDJSON that says in meta.source where it came from
-// (FHIR R4 resource.html#Meta). Nothing else is changed. The line is that of AppendLine when the resource names a
-// source of its own, and when its meta stands twice or is no object. It needs JSON as it was scanned.
-func (r Resource) AppendSourcedLine(dst []byte, source string) []byte {
-	if r.sourceAt == 0 {
-		return r.AppendLine(dst)
+// WriteLine writes the resource as one line of NDJSON that says in meta.source where it came from (FHIR R4
+// resource.html#Meta). Nothing else is changed. The resource stays as it is without a source, when it names one of its
+// own, and when its meta stands twice or is no object. It is not copied. It needs JSON as it was scanned. The error is the
+// writer's.
+func (r Resource) WriteLine(w io.Writer, source string) error {
+	var added []byte
+	if source != "" && r.sourceAt > 0 {
+		added = r.sourceMember(source)
 	}
-	before, after := r.JSON[:r.sourceAt], r.JSON[r.sourceAt:]
-	dst = slices.Grow(dst, len(r.JSON)+len(source)+len(`,"meta":{"source":""}`)+1)
-	dst = append(dst, before...)
+	for _, part := range [...][]byte{r.JSON[:r.sourceAt], added, r.JSON[r.sourceAt:], []byte("\n")} {
+		if len(part) == 0 {
+			continue
+		}
+		if _, err := w.Write(part); err != nil {
+			return err //nolint:wrapcheck // the writer's own
+		}
+	}
+	return nil
+}
+
+// sourceMember is what stands at sourceAt in the line.
+func (r Resource) sourceMember(source string) []byte {
 	switch {
-	case before[len(before)-1] != '{': // behind a member: there is no meta
-		dst = append(appendString(append(dst, `,"meta":{"source":`...), source), '}')
-	case after[0] == '}': // in an empty meta
-		dst = appendString(append(dst, `"source":`...), source)
+	case r.JSON[r.sourceAt-1] != '{': // behind a member: there is no meta
+		return append(appendString([]byte(`,"meta":{"source":`), source), '}')
+	case r.JSON[r.sourceAt] == '}': // in an empty meta
+		return appendString([]byte(`"source":`), source)
 	default: // in front of meta's first member
-		dst = append(appendString(append(dst, `"source":`...), source), ',')
+		return append(appendString([]byte(`"source":`), source), ',')
 	}
-	return append(append(dst, after...), '\n')
 }
 
 // appendString appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
@@ -65,25 +76,4 @@ func (s *scanner) meta(depth int, name word, start int, found *Resource) error {
 		found.sourceAt = inside
 	}
 	return err
-}
-
-// subject reads a reference to whom the resource is about, or a list of them, of which the first literal one counts,
-// and adds what collect adds.
-func (s *scanner) subject(depth int, name word, found *Resource) error {
-	switch s.peek() {
-	case '{':
-		return s.object(depth, func(inner word) error {
-			literal, known := s.peek() == '"', len(found.References)
-			err := s.collect(depth+1, inner, nil, found)
-			// A string that added a reference is the member called reference.
-			if literal && len(found.References) > known && found.Subject == "" {
-				found.Subject = found.References[known]
-			}
-			return err
-		})
-	case '[':
-		return s.array(depth, func() error { return s.subject(depth+1, name, found) })
-	default:
-		return s.collect(depth, name, nil, found)
-	}
 }

@@ -3,6 +3,7 @@ package fhir_test
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,16 @@ func scan(tb testing.TB, raw string) fhir.Resource {
 	return resource
 }
 
-func TestAppendSourcedLineAddsASourceWhereThereIsNone(t *testing.T) {
+// lineOf is what is written of a resource.
+func lineOf(tb interface{ Fatalf(string, ...any) }, resource fhir.Resource, source string) string {
+	var out bytes.Buffer
+	if err := resource.WriteLine(&out, source); err != nil {
+		tb.Fatalf("%q: %v", resource.JSON, err)
+	}
+	return out.String()
+}
+
+func TestWriteLineAddsASourceWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		`{ "resourceType": "Basic" }`:                             `{"resourceType":"Basic","meta":{"source":"S"}}`,
@@ -42,46 +52,45 @@ func TestAppendSourcedLineAddsASourceWhereThereIsNone(t *testing.T) {
 		`{"resourceType":"Basic","meta":{},"meta":{}}`:            `{"resourceType":"Basic","meta":{},"meta":{}}`,
 		`{"resourceType":"Basic","meta":{},"met\u0061":1}`:        `{"resourceType":"Basic","meta":{},"met\u0061":1}`,
 	} {
-		if got := string(scan(t, raw).AppendSourcedLine([]byte("before\n"), "S")); got != "before\n"+want+"\n" {
+		if got := lineOf(t, scan(t, raw), "S"); got != want+"\n" {
 			t.Errorf("%s\n got %s\nwant %s", raw, got, want)
 		}
 	}
 }
 
-func TestAppendSourcedLineEscapesTheSource(t *testing.T) {
+func TestWriteLineEscapesTheSource(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"":                                `""`,
 		"https://ehr.example/fhir?a=1&b=": `"https://ehr.example/fhir?a=1&b="`,
 		`","id":"other`:                   `"\",\"id\":\"other"`,
 		"\\":                              `"\\"`,
 		"a\nb\x00":                        `"a\u000ab\u0000"`,
 		"\xffé":                           "\"\ufffdé\"",
 	} {
-		got := string(scan(t, `{"resourceType":"Basic"}`).AppendSourcedLine(nil, source))
+		got := lineOf(t, scan(t, `{"resourceType":"Basic"}`), source)
 		if got != `{"resourceType":"Basic","meta":{"source":`+want+"}}\n" {
 			t.Errorf("source %q: got %s, want %s", source, got, want)
 		}
 	}
 }
 
-func TestAppendSourcedLineDoesNotTouchTheScannedPage(t *testing.T) {
+func TestWriteLineDoesNotTouchTheScannedPage(t *testing.T) {
 	t.Parallel()
 	page, err := fhir.ParseBundle([]byte(`{"resourceType":"Bundle","entry":[
 		{"resource":{"resourceType":"Basic","id":"1"}},{"resource":{"resourceType":"Basic","id":"2","meta":{"a":1}}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file []byte
+	file := ""
 	for range 2 {
-		file = file[:0]
-		for _, resource := range page.Resources {
-			file = resource.AppendSourcedLine(file, "urn:a-rather-long-source")
+		file = ""
+		for resource := range page.All() {
+			file += lineOf(t, resource, "urn:a-rather-long-source")
 		}
 	}
 	want := `{"resourceType":"Basic","id":"1","meta":{"source":"urn:a-rather-long-source"}}` + "\n" +
 		`{"resourceType":"Basic","id":"2","meta":{"source":"urn:a-rather-long-source","a":1}}` + "\n"
-	if string(file) != want {
+	if file != want {
 		t.Errorf("got %s, want %s", file, want)
 	}
 }
@@ -122,11 +131,11 @@ func sourcedLineEqualsEncodingJSON(tb interface{ Fatalf(string, ...any) }, resou
 	meta, isObject := want["meta"].(map[string]any)
 	_, sourced := meta["source"]
 	untouched := names["meta"] > 1 || names["meta"] == 1 && (!isObject || sourced)
-	line := resource.AppendSourcedLine(nil, source)
+	line, plain := []byte(lineOf(tb, resource, source)), lineOf(tb, resource, "")
 	switch {
 	case bytes.IndexByte(line, '\n') != len(line)-1:
 		tb.Fatalf("%q is not one line", line)
-	case untouched && !bytes.Equal(line, resource.AppendLine(nil)):
+	case untouched && string(line) != plain:
 		tb.Fatalf("%q became %q", resource.JSON, line)
 	case untouched:
 		return
@@ -143,7 +152,7 @@ func sourcedLineEqualsEncodingJSON(tb interface{ Fatalf(string, ...any) }, resou
 		tb.Fatalf("%q became %q, names (-want +got):\n%s", resource.JSON, line, diff)
 	}
 	again, err := fhir.Scan(bytes.Clone(line))
-	if err != nil || !bytes.Equal(again.AppendSourcedLine(nil, "other"), line) {
+	if err != nil || lineOf(tb, again, "other") != string(line) {
 		tb.Fatalf("%q: the source is not seen when it is read again: %v", line, err)
 	}
 }
@@ -166,7 +175,7 @@ func jsonText(depth int) *rapid.Generator[string] {
 	}))
 }
 
-func TestAppendSourcedLineChangesNothingButMetaSource(t *testing.T) {
+func TestWriteLineChangesNothingButMetaSource(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		members := []string{`"resourceType" : "Basic"`}
@@ -182,34 +191,59 @@ func TestAppendSourcedLineChangesNothingButMetaSource(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}
-		sourcedLineEqualsEncodingJSON(t, resource, rapid.String().Draw(t, "source"))
+		sourcedLineEqualsEncodingJSON(t, resource, rapid.StringN(1, 40, -1).Draw(t, "source"))
 	})
 }
 
-func TestScanReadsWhoseResourceItIsAndWhenItChanged(t *testing.T) {
+func TestScanReadsWhoseResourceItIs(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string][2]string{
-		`{}`:                                    {},
-		`{"subject":{"reference":"Patient/p"}}`: {"Patient/p"},
-		`{"patient":{"display":"x","reference":"Patient\/p"}}`:                             {"Patient/p"},
-		`{"beneficiary":{"reference":"https://ehr.example/Patient/p"}}`:                    {"https://ehr.example/Patient/p"},
-		`{"subject":[{"reference":"Patient/p"},{"reference":"Patient/q"}]}`:                {"Patient/p"},
-		`{"subject":{"identifier":{"assigner":{"reference":"Organization/o"}}}}`:           {},
-		`{"subject":{"extension":[{"valueReference":{"reference":"a"}}],"reference":"b"}}`: {"b"},
-		`{"subject":{"display":"none"},"patient":{"reference":"Patient/p"}}`:               {"Patient/p"},
-		`{"contained":[{"resourceType":"Basic","subject":{"reference":"Patient/q"}}]}`:     {},
-		`{"subject":"Patient/p","patient":7,"beneficiary":["Patient/p"]}`:                  {},
-		`{"subject":{"reference":["Patient/p"]}}`:                                          {},
-		`{"recorder":{"reference":"Practitioner/d"}}`:                                      {},
-		`{"meta":{"lastUpdated":"2026-01-02T03:04:05.678+01:00"}}`:                         {"", "2026-01-02T03:04:05.678+01:00"},
-		`{"meta":{"lastUpdated":"some day"},"x":{"meta":{"lastUpdated":"2026"}}}`:          {"", "some day"},
-		`{"meta":{"lastUpdated":20260102}}`:                                                {},
-		`{"meta":[{"lastUpdated":"2026"}],"lastUpdated":"2026"}`:                           {},
+	unreadable := fhir.Subject{Member: 1, Unreadable: true}
+	is := func(references ...string) (list []fhir.Subject) {
+		for _, text := range references {
+			list = append(list, fhir.Subject{Member: 1, Reference: text})
+		}
+		return list
+	}
+	number := fhir.Identifier{System: "urn:mrn", Value: "7"}
+	for raw, want := range map[string][]fhir.Subject{
+		`"x":1`:                               nil,
+		`"subject":{"reference":"Patient/p"}`: is("Patient/p"),
+		`"patient":{"display":"x","reference":"Patient\/p"}`:                             is("Patient/p"),
+		`"\u0066or":{"reference":"Patient/p"}`:                                           is("Patient/p"),
+		`"individual":{"reference":"https://ehr.example/Patient/p","type":"Patient"}`:    {{Member: 1, Reference: "https://ehr.example/Patient/p", Type: "Patient"}},
+		`"subject":[{"reference":"Patient/p"},[{"reference":"Patient/q"}]]`:              is("Patient/p", "Patient/q"),
+		`"subject":{"reference":"a"},"beneficiary":{"reference":"b"}`:                    {{Member: 1, Reference: "a"}, {Member: 2, Reference: "b"}},
+		`"candidate":{"identifier":{"system":"urn:mrn","value":"7"},"display":"x"}`:      {{Member: 1, Identifier: number}},
+		`"subject":{"identifier":{"assigner":{"reference":"Organization/o"}}}`:           nil,
+		`"subject":{"extension":[{"valueReference":{"reference":"a"}}],"reference":"b"}`: is("b"),
+		`"subject":{"display":"somebody"}`:                                               {unreadable},
+		`"subject":{"reference":"a","reference":"b"}`:                                    {unreadable},
+		`"subject":{"reference":["Patient/p"]}`:                                          {unreadable},
+		`"subject":{"reference":"` + strings.Repeat("a", fhir.MaxAddress+1) + `"}`:       {unreadable},
+		`"subject":"Patient/p"`:                                                          {unreadable},
+		`"contained":[{"resourceType":"Basic","subject":{"reference":"Patient/q"}}]`:     nil,
+		`"recorder":{"reference":"Practitioner/d"}`:                                      nil,
 	} {
-		raw = strings.Replace(raw, "{", `{"resourceType":"Basic",`, 1)
-		raw = strings.Replace(raw, ",}", "}", 1)
-		resource := scan(t, raw)
-		if got := [2]string{resource.Subject, resource.LastUpdated}; got != want {
+		resource := scan(t, `{"resourceType":"Basic",`+raw+`}`)
+		if diff := cmp.Diff(want, resource.Subjects); diff != "" {
+			t.Errorf("subjects of %.200s (-want +got):\n%s", raw, diff)
+		}
+	}
+	many := scan(t, `{"resourceType":"Basic","subject":[`+strings.Repeat(`{"reference":"Patient/p"},`, 200)+`{"reference":"Patient/q"}]}`)
+	if got := len(many.Subjects); got != 100 || !many.Subjects[99].Unreadable {
+		t.Errorf("of 201 subjects %d are kept, and the last is %+v", got, many.Subjects[got-1])
+	}
+}
+
+func TestScanReadsWhenAResourceChanged(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		`"meta":{"lastUpdated":"2026-01-02T03:04:05.678+01:00"}`:                "2026-01-02T03:04:05.678+01:00",
+		`"meta":{"lastUpdated":"some day"},"x":{"meta":{"lastUpdated":"2026"}}`: "some day",
+		`"meta":{"lastUpdated":20260102}`:                                       "",
+		`"meta":[{"lastUpdated":"2026"}],"lastUpdated":"2026"`:                  "",
+	} {
+		if got := scan(t, `{"resourceType":"Basic",`+raw+`}`).LastUpdated; got != want {
 			t.Errorf("Scan(%s) = %q, want %q", raw, got, want)
 		}
 	}
@@ -235,7 +269,7 @@ func TestSyntheaResourcesKeepTheirMeaningWithASource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, resource := range page.Resources {
+	for resource := range page.All() {
 		sourcedLineEqualsEncodingJSON(t, resource, "https://ehr.example/fhir")
 		var want struct {
 			Meta                          struct{ LastUpdated string }
@@ -244,9 +278,12 @@ func TestSyntheaResourcesKeepTheirMeaningWithASource(t *testing.T) {
 		if err := json.Unmarshal(resource.JSON, &want); err != nil {
 			t.Fatalf("%s/%s: %v", resource.Type, resource.ID, err)
 		}
-		subject := want.Subject.Reference + want.Patient.Reference + want.Beneficiary.Reference
-		if resource.Subject != subject || resource.LastUpdated != want.Meta.LastUpdated {
-			t.Errorf("%s/%s: got subject %q, want %q", resource.Type, resource.ID, resource.Subject, subject)
+		subject, got := want.Subject.Reference+want.Patient.Reference+want.Beneficiary.Reference, ""
+		for _, one := range resource.Subjects {
+			got += one.Reference
+		}
+		if got != subject || resource.LastUpdated != want.Meta.LastUpdated {
+			t.Errorf("%s/%s: got subject %q, want %q", resource.Type, resource.ID, got, subject)
 		}
 	}
 }
@@ -256,22 +293,24 @@ func BenchmarkScan(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	size, largest := 0, 0
-	for _, resource := range page.Resources {
+	size, largest, resources := 0, 0, slices.Collect(page.All())
+	for _, resource := range resources {
 		size += len(resource.JSON)
 		largest = max(largest, len(resource.JSON))
 	}
-	work, line := make([]byte, largest), []byte(nil)
+	work := make([]byte, largest)
+	var line bytes.Buffer
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
 	for b.Loop() {
-		for _, resource := range page.Resources {
+		for _, resource := range resources {
 			raw := work[:copy(work, resource.JSON)]
 			read, err := fhir.Scan(raw)
 			if err != nil {
 				b.Fatal(err)
 			}
-			line = read.AppendSourcedLine(line[:0], "https://ehr.example/fhir")
+			line.Reset()
+			_ = read.WriteLine(&line, "https://ehr.example/fhir")
 		}
 	}
 }

@@ -69,11 +69,16 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 	if err != nil || bundle.Next != "" || bundle.Unusable > 0 || bundle.Total > 1 {
 		return ""
 	}
-	patients := slices.DeleteFunc(bundle.Resources, func(one fhir.Resource) bool { return one.Type != "Patient" })
-	if len(patients) != 1 {
+	found, patients := "", 0
+	for one := range bundle.All() {
+		if one.Type == "Patient" {
+			found, patients = one.ID, patients+1
+		}
+	}
+	if patients != 1 {
 		return ""
 	}
-	return patientID(patients[0].ID)
+	return patientID(found)
 }
 
 // identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). One that is missing, that cannot be checked

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"recordbridge/functions/exportworker/wiring"
@@ -12,7 +13,14 @@ import (
 	"recordbridge/shared/safehttp"
 )
 
-func main() { lambdarun.Start(start) }
+// memoryLimit is how much memory the Go runtime aims to stay below, in bytes: what an export keeps at most (docs/architecture.md,
+// Bounds) with room for the collector to work in. The function has far more; a record must not need it.
+const memoryLimit = 96 << 20
+
+func main() {
+	debug.SetMemoryLimit(memoryLimit)
+	lambdarun.Start(start)
+}
 
 func start(ctx context.Context, logger *slog.Logger) (lambdarun.SQSHandler, error) {
 	env, err := config.Load[wiring.Environment]()

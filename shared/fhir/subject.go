@@ -1,0 +1,90 @@
+package fhir
+
+// Subject is what a resource says of whose record it is part of: a Reference in its own subject, patient, beneficiary,
+// individual, for or candidate, the names of that element in all releases (FHIR R4 compartmentdefinition-patient.html).
+type Subject struct {
+	Member     int    // number of the member that it stands in, from 1; a member may hold a list
+	Reference  string // literal reference; empty when there is none
+	Type       string // Reference.type; empty when not stated
+	Identifier Identifier
+	Unreadable bool // it says something, but nothing that can be read, or two things
+}
+
+// Identifier is a business identifier (FHIR R4 datatypes.html#Identifier). Both parts may be empty.
+type Identifier struct{ System, Value string }
+
+// subject reads a reference to whom the resource is about, or a list of them, and adds what collect adds.
+func (s *scanner) subject(depth int, name word, member int, found *Resource) error {
+	switch s.peek() {
+	case '{':
+		one := Subject{Member: member}
+		references := 0
+		err := s.object(depth, func(inner word) error {
+			switch string(inner.text()) {
+			case "reference":
+				references++
+				if s.peek() != '"' {
+					return s.skip(depth + 1)
+				}
+				text, err := s.string()
+				note(inner, text, nil, found)
+				one.Reference = string(text.upTo(MaxAddress))
+				return err
+			case "type":
+				text, err := s.stringOr(depth + 1)
+				one.Type = text
+				return err
+			case "identifier":
+				return s.identifier(depth+1, inner, &one.Identifier, found)
+			case "display":
+				one.Unreadable = true
+			}
+			return s.collect(depth+1, inner, nil, found)
+		})
+		switch {
+		case references == 1 && one.Reference != "", references == 0 && one.Identifier.Value != "":
+			one.Unreadable = false
+		case references > 0:
+			one.Reference, one.Unreadable = "", true
+		}
+		if err == nil && (one.Unreadable || one.Reference != "" || one.Identifier.Value != "") {
+			found.add(one)
+		}
+		return err
+	case '[':
+		return s.array(depth, func() error { return s.subject(depth+1, name, member, found) })
+	case '"':
+		found.add(Subject{Member: member, Unreadable: true})
+	}
+	return s.collect(depth, name, nil, found)
+}
+
+// maxSubjects bounds the subjects of one resource; real ones have one, accounts a few.
+const maxSubjects = 100
+
+// add keeps a subject. Beyond maxSubjects nobody can tell whose the resource is.
+func (r *Resource) add(one Subject) {
+	if len(r.Subjects) == maxSubjects {
+		r.Subjects[maxSubjects-1].Unreadable, r.Subjects[maxSubjects-1].Member = true, one.Member
+		return
+	}
+	r.Subjects = append(r.Subjects, one)
+}
+
+// identifier reads an Identifier, whose assigner may refer to something.
+func (s *scanner) identifier(depth int, name word, into *Identifier, found *Resource) error {
+	if s.peek() != '{' {
+		return s.collect(depth, name, nil, found)
+	}
+	return s.object(depth, func(inner word) (err error) {
+		switch string(inner.text()) {
+		case "system":
+			into.System, err = s.stringOr(depth + 1)
+			return err
+		case "value":
+			into.Value, err = s.stringOr(depth + 1)
+			return err
+		}
+		return s.collect(depth+1, inner, nil, found)
+	})
+}
