@@ -140,7 +140,7 @@ func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) 
 func server(base fhir.Base, found configuration) (Server, error) {
 	authorize, authorizeOK := endpoint(base, found.authorizationEndpoint)
 	token, tokenOK := endpoint(base, found.tokenEndpoint)
-	if !authorizeOK || !tokenOK {
+	if !authorizeOK || !tokenOK || len(found.issuer) > maxAddress {
 		return Server{}, unusable(errNoEndpoint)
 	}
 	checked := Server{

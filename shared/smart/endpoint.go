@@ -13,7 +13,7 @@ import (
 // guard of the outbound client decides alone.
 func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	root, err := url.Parse(base.String() + "/")
-	if err != nil || text == "" {
+	if err != nil || text == "" || len(text) > maxAddress {
 		return "", false
 	}
 	target, err := root.Parse(text)

@@ -145,9 +145,9 @@ func (a answer) text(name string) string {
 func (a answer) words(name string) []string {
 	var words []string
 	if json.Unmarshal(a[name], &words) != nil {
-		return strings.Fields(a.text(name))
+		words = strings.Fields(a.text(name))
 	}
-	return words
+	return words[:min(len(words), maxWords)]
 }
 
 // readAnswer reads an answer whatever its status: servers send errors with 200 and invalid_grant with 401.
@@ -164,7 +164,7 @@ func readAnswer(status int, body []byte, want wanted) (TokenResponse, *OAuthErro
 	granted := TokenResponse{
 		AccessToken: secret.New(access),
 		ExpiresIn:   life(read["expires_in"]),
-		Scope:       read.text("scope"),
+		Scope:       boundedScope(read.text("scope")),
 		ConsentIn:   term(read, consentTerms()),
 		IsConsent:   term(read, consentTerms()[:1]) > 0,
 		RefreshIn:   term(read, refreshTerms()),
@@ -184,8 +184,11 @@ func readAnswer(status int, body []byte, want wanted) (TokenResponse, *OAuthErro
 }
 
 // isToken reports whether text is one or more visible ASCII characters: RFC 6749 appendix A.12 less the space, which
-// no header of ours could carry in a bearer token.
+// no header of ours could carry in a bearer token; and no longer than one can be.
 func isToken(text string) bool {
+	if len(text) > maxToken {
+		return false
+	}
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {
 			return false
