@@ -6,194 +6,223 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"recordbridge/shared/export"
 )
 
 // processBound is the memory that the worker's process may have, whatever a server sends.
 const processBound = 128 << 20
 
-// hostile is a health system that answers with whatever a case makes. It makes what it sends while it sends it.
+// hostile is a health system that makes what it sends while it sends it, packed, so that it takes no memory itself.
 type hostile struct {
-	types   []string // that its statement lists; none for DocumentReference and Observation
-	patient string   // members of the Patient
-	pages   int      // of every search, 0 for 1
-	packed  bool     // answers are gzipped
-	// page writes the entries of a page, each behind the first with a comma before it.
-	page func(w io.Writer, resourceType string, number int)
-	// other answers all other requests; nil says that nothing is there.
-	other func(w io.Writer, path string) bool
+	pages map[string]attack // by the type that is searched
+}
+
+// attack is what a search for one type brings.
+type attack struct {
+	pages int                             // 0 for 1
+	write func(w io.Writer, page int)     // the entries of a page
+	want  func(o export.TypeOutcome) bool // what the outcome has to tell of the type; nil for nothing
+	heavy bool                            // in a soak only
 }
 
 // ServeHTTP implements http.Handler.
 func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, hostilePath)
-	types := h.types
-	if types == nil {
-		types = []string{"DocumentReference", "Observation"}
+	if path != "metadata" && path != "Patient/p1" && h.pages[path].write == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
 	}
 	w.Header().Set("Content-Type", "application/fhir+json")
-	var sink io.Writer = w
-	if h.packed {
-		w.Header().Set("Content-Encoding", "gzip")
-		packer := gzip.NewWriter(w)
-		defer packer.Close()
-		sink = packer
-	}
-	out := bufio.NewWriterSize(sink, 64<<10)
-	defer out.Flush()
-	switch {
-	case path == "metadata":
-		fmt.Fprint(out, `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[`)
-		for i, name := range types {
-			fmt.Fprintf(out, `%s{"type":%q,"searchParam":[{"name":"patient"}]}`, comma(i), name)
+	w.Header().Set("Content-Encoding", "gzip")
+	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is good
+	out := bufio.NewWriterSize(packer, 64<<10)
+	defer func() {
+		_ = out.Flush() // a client that has had enough needs no answer
+		_ = packer.Close()
+	}()
+	switch path {
+	case "metadata":
+		put(out, `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[{"type":"Patient"}`)
+		for name := range h.pages {
+			put(out, `,{"type":%q,"searchParam":[{"name":"patient"}]}`, name)
 		}
-		fmt.Fprint(out, `]}]}`)
-	case path == "Patient/p1":
-		fmt.Fprintf(out, `{"resourceType":"Patient","id":"p1"%s}`, h.patient)
-	case strings.Contains(path, "/"):
-		if h.other == nil || !h.other(out, path) {
-			w.Header().Del("Content-Encoding")
-			w.WriteHeader(http.StatusNotFound)
-		}
+		put(out, `]}]}`)
+	case "Patient/p1":
+		put(out, `{"resourceType":"Patient","id":"p1"}`)
 	default:
-		number, _ := strconv.Atoi(r.URL.Query().Get("page"))
-		fmt.Fprint(out, `{"resourceType":"Bundle","type":"searchset","entry":[`)
-		h.page(out, path, number)
-		fmt.Fprint(out, `]`)
-		if number+1 < h.pages {
-			fmt.Fprintf(out, `,"link":[{"relation":"next","url":"http://%s%s%s?page=%d"}]`, r.Host, hostilePath, path, number+1)
+		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		put(out, `{"resourceType":"Bundle","type":"searchset","entry":[{}`)
+		h.pages[path].write(out, page)
+		put(out, `]`)
+		if page+1 < h.pages[path].pages {
+			put(out, `,"link":[{"relation":"next","url":"http://%s%s%s?page=%d"}]`, r.Host, hostilePath, path, page+1)
 		}
-		fmt.Fprint(out, `}`)
+		put(out, `}`)
 	}
 }
 
-func comma(i int) string {
-	if i == 0 {
-		return ""
-	}
-	return ","
-}
+func put(w io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(w, format, values...) }
 
-// repeat writes text n times.
-func repeat(w io.Writer, text string, n int) {
-	for range n {
-		io.WriteString(w, text)
+// fill writes about size bytes of one text.
+func fill(w io.Writer, text string, size int) {
+	piece := strings.Repeat(text, 1+(16<<10)/len(text))
+	for ; size > 0; size -= len(piece) {
+		if _, err := io.WriteString(w, piece); err != nil {
+			return
+		}
 	}
 }
 
-func TestMeasureHostile(t *testing.T) {
-	y := newYard(t)
-	k16 := strings.Repeat("x", 16<<10)
-	zeros := strings.Repeat("0", 64<<10)
-	four := []string{"Observation", "Condition", "Encounter", "Procedure", "DocumentReference", "Goal", "Immunization", "CarePlan"}
-	cases := []struct {
-		name string
-		h    hostile
-	}{
-		{"small", hostile{page: func(w io.Writer, rt string, n int) { fmt.Fprintf(w, `{"resource":{"resourceType":%q,"id":"1","subject":{"reference":"Patient/p1"}}}`, rt) }}},
-		{"gzipbomb", hostile{packed: true, types: four, page: func(w io.Writer, rt string, n int) { repeat(w, zeros, 16<<10) }}},
-		{"32MiB pages x8 types", hostile{types: four, packed: true, page: func(w io.Writer, rt string, n int) {
-			for i := range 31 * 4 {
-				fmt.Fprintf(w, `%s{"resource":{"resourceType":%q,"id":"%d","subject":{"reference":"Patient/p1"},"note":[{"text":"`, comma(i), rt, i)
-				repeat(w, k16, 16)
-				fmt.Fprint(w, `"}]}}`)
-			}
-		}}},
-		{"4MiB pages x8 types", hostile{types: four, packed: true, pages: 20, page: func(w io.Writer, rt string, n int) {
-			for i := range 15 {
-				fmt.Fprintf(w, `%s{"resource":{"resourceType":%q,"id":"%d-%d","subject":{"reference":"Patient/p1"},"note":[{"text":"`, comma(i), rt, n, i)
-				repeat(w, k16, 16)
-				fmt.Fprint(w, `"}]}}`)
-			}
-		}}},
-		{"million tiny", hostile{packed: true, types: four, page: func(w io.Writer, rt string, n int) {
-			io.WriteString(w, `{}`)
-			repeat(w, `,{}`, 999_999)
-		}}},
-		{"49999 tiny resources x 2 pages x 8", hostile{packed: true, types: four, pages: 2, page: func(w io.Writer, rt string, n int) {
-			for i := range 49_999 {
-				fmt.Fprintf(w, `%s{"resource":{"resourceType":%q,"id":"%d-%d","subject":{"reference":"Patient/p1"}}}`, comma(i), rt, n, i)
-			}
-		}}},
-		{"refs one resource 32MiB", hostile{packed: true, types: four, page: func(w io.Writer, rt string, n int) {
-			fmt.Fprintf(w, `{"resource":{"resourceType":%q,"id":"1","subject":{"reference":"Patient/p1"},"x":[{}`, rt)
-			repeat(w, `,{"reference":"a"}`, 31<<20/19)
-			fmt.Fprint(w, `]}}`)
-		}}},
-		{"own refs 4MiB pages", hostile{packed: true, types: four, pages: 5, page: func(w io.Writer, rt string, n int) {
-			fmt.Fprintf(w, `{"resource":{"resourceType":%q,"id":"%d","subject":{"reference":"Patient/p1"},"x":[{}`, rt, n)
-			for i := range 90_000 {
-				fmt.Fprintf(w, `,{"reference":"Practitioner/%s%d-%d"}`, rt, n, i)
-			}
-			fmt.Fprint(w, `]}}`)
-		}}},
-		{"foreign refs 21 x 70000", hostile{packed: true, pages: 21, types: []string{"Observation"}, page: func(w io.Writer, rt string, n int) {
-			fmt.Fprintf(w, `{"resource":{"resourceType":%q,"id":"%d","subject":{"reference":"Patient/p1"},"x":[{}`, rt, n)
-			for i := range 70_000 {
-				fmt.Fprintf(w, `,{"reference":"https://elsewhere.example/%s/Practitioner/%d-%d"}`, strings.Repeat("y", 300), n, i)
-			}
-			fmt.Fprint(w, `]}}`)
-		}}},
-		{"attachments long", hostile{packed: true, pages: 40, types: []string{"DocumentReference"}, page: func(w io.Writer, rt string, n int) {
+// one writes an entry with a resource of ours, up to the value of its last member.
+func one(w io.Writer, resourceType string, id any, member string) {
+	put(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`, resourceType, id, member)
+}
+
+// attacks are all that a server was thought of to send, one for each type that is searched.
+func attacks() map[string]attack {
+	is := func(results ...export.Outcome) func(export.TypeOutcome) bool {
+		return func(o export.TypeOutcome) bool { return slices.Contains(results, o.Result) }
+	}
+	cut := func(o export.TypeOutcome) bool { return o.Result == export.OutcomeTruncated && o.Missing > 0 }
+	const large = 31 << 20 // a little less than a page may have
+	return map[string]attack{
+		"AllergyIntolerance": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, " ", 1<<30) }},                              // a gzip bomb
+		"Device":             {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},                            // ten million entries
+		"Encounter":          {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { one(w, "Encounter", 1, "x"); fill(w, "[", 1<<20) }}, // deep nesting
+		"Goal":               {want: is(export.OutcomeOK), pages: 2, write: manyResources("Goal")},
+		"Immunization": {want: is(export.OutcomeOK), write: func(w io.Writer, _ int) { // one resource as large as a page
+			one(w, "Immunization", 1, "x")
+			put(w, `"`)
+			fill(w, "x", large)
+			put(w, `"}}`)
+		}},
+		"Procedure": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) { // an id as long as a page
+			put(w, `,{"resource":{"resourceType":"Procedure","subject":{"reference":"Patient/p1"},"id":"`)
+			fill(w, `\u0041`, large)
+			put(w, `"}}`)
+		}},
+		"Condition": {want: cut, write: func(w io.Writer, _ int) { // two million references
+			one(w, "Condition", 1, "x")
+			put(w, `[{}`)
+			fill(w, `,{"reference":"ab"}`, large)
+			put(w, `]}}`)
+		}},
+		"CarePlan":          {want: is(export.OutcomeOK), pages: 4, write: references("CarePlan", "Practitioner/%s-%d")},
+		"CareTeam":          {want: is(export.OutcomeOK), pages: 21, write: references("CareTeam", "https://elsewhere.example/%s/Organization/%d"), heavy: true},
+		"ServiceRequest":    {want: is(export.OutcomeOK), pages: 2, write: references("ServiceRequest", "https://elsewhere.example/%s/Organization/%d")},
+		"DocumentReference": {want: cut, pages: 3, write: addresses("DocumentReference", 12, 240<<10)},
+		"DiagnosticReport":  {want: is(export.OutcomeOK), pages: 20, write: addresses("DiagnosticReport", 150, 7<<10), heavy: true},
+		"Observation":       {pages: 2, write: inventedTypes},
+		"MedicationRequest": {want: is(export.OutcomeTruncated), pages: 60, write: manyResources("MedicationRequest"), heavy: true},
+		"Coverage": {want: is(export.OutcomeOK), pages: 4, heavy: true, write: func(w io.Writer, page int) {
 			for i := range 120 {
-				fmt.Fprintf(w, `%s{"resource":{"resourceType":%q,"id":"%d-%d","subject":{"reference":"Patient/p1"},"content":[{"attachment":{"url":"files/%d-%d/`, comma(i), rt, n, i, n, i)
-				repeat(w, k16, 15)
-				fmt.Fprint(w, `"}}]}}`)
+				one(w, "Coverage", page*1000+i, "x")
+				put(w, `"`)
+				fill(w, "x", 240<<10)
+				put(w, `"}}`)
 			}
-		}}},
-		{"8000 types", hostile{packed: true, types: []string{"Observation"}, page: func(w io.Writer, rt string, n int) {
-			for i := range 8000 {
-				fmt.Fprintf(w, `%s{"resource":{"resourceType":"T%s%s","id":"1"}}`, comma(i), letters(i), strings.Repeat("z", 50))
-			}
-		}}},
-		{"giant single", hostile{packed: true, types: four, page: func(w io.Writer, rt string, n int) {
-			fmt.Fprintf(w, `{"resource":{"resourceType":%q,"id":"1","subject":{"reference":"Patient/p1"},"x":"`, rt)
-			repeat(w, k16, 2040)
-			fmt.Fprint(w, `"}}`)
-		}}},
-		{"long id", hostile{packed: true, types: four, page: func(w io.Writer, rt string, n int) {
-			fmt.Fprintf(w, `{"resource":{"resourceType":%q,"subject":{"reference":"Patient/p1"},"id":"`, rt)
-			repeat(w, k16, 2040)
-			fmt.Fprint(w, `"}}`)
-		}}},
-		{"no id", hostile{packed: true, types: four, page: func(w io.Writer, rt string, n int) {
-			fmt.Fprintf(w, `{"resource":{"resourceType":%q,"subject":{"reference":"Patient/p1"},"x":"`, rt)
-			repeat(w, k16, 2040)
-			fmt.Fprint(w, `"}}`)
-		}}},
-		{"deep", hostile{packed: true, types: four, page: func(w io.Writer, rt string, n int) {
-			fmt.Fprintf(w, `{"resource":{"resourceType":%q,"x":`, rt)
-			repeat(w, `[`, 16<<20)
-			repeat(w, `]`, 15<<20)
-			fmt.Fprint(w, `}}`)
-		}}},
-		{"escaped strings", hostile{packed: true, types: four, page: func(w io.Writer, rt string, n int) {
-			fmt.Fprintf(w, `{"resource":{"resourceType":%q,"subject":{"reference":"Patient/p1"},"id":"1","x":{"reference":"`, rt)
-			repeat(w, `\u0041\u0042`, 31<<20/12)
-			fmt.Fprint(w, `"}}}`)
-		}}},
-		{"500000 ids", hostile{packed: true, types: []string{"Observation"}, pages: 60, page: func(w io.Writer, rt string, n int) {
-			for i := range 10_000 {
-				fmt.Fprintf(w, `%s{"resource":{"resourceType":%q,"id":"%060d","subject":{"reference":"Patient/p1"}}}`, comma(i), rt, n*10_000+i)
-			}
-		}}},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			task, peak := y.export(t, c.h)
-			n := len(task.Outcome)
-			t.Logf("PEAK %-40s %4d MB  outcomes %d first %+v", c.name, peak>>20, n, task.Outcome[:min(3, n)])
-		})
+		}},
 	}
 }
 
-func letters(i int) string {
-	s := ""
-	for range 6 {
-		s += string(rune('a' + i%26))
-		i /= 26
+// manyResources writes pages of resources that are as small as can be.
+func manyResources(resourceType string) func(io.Writer, int) {
+	return func(w io.Writer, page int) {
+		for i := range 20_000 {
+			one(w, resourceType, fmt.Sprintf("%060d", page*20_000+i), "x")
+			put(w, `1}}`)
+		}
 	}
-	return s
+}
+
+// references writes a resource with 70,000 references, each another one.
+func references(resourceType, format string) func(io.Writer, int) {
+	return func(w io.Writer, page int) {
+		for part := range 2 {
+			one(w, resourceType, page*2+part, "x")
+			put(w, `[{}`)
+			for i := range 35_000 {
+				put(w, `,{"reference":"`+format+`"}`, strings.Repeat("y", 40), page*70_000+part*35_000+i)
+			}
+			put(w, `]}}`)
+		}
+	}
+}
+
+// addresses writes resources with an attachment whose address is long.
+func addresses(resourceType string, resources, length int) func(io.Writer, int) {
+	return func(w io.Writer, page int) {
+		for i := range resources {
+			one(w, resourceType, page*1000+i, "content")
+			put(w, `[{"attachment":{"contentType":"%s","url":"files/%d-%d/`, strings.Repeat("c", 1000), page, i)
+			fill(w, "u", length-16<<10)
+			put(w, `"}}]}}`)
+		}
+	}
+}
+
+// inventedTypes writes 4,000 resources, each of a type that no release of FHIR has.
+func inventedTypes(w io.Writer, page int) {
+	for i := range 4000 {
+		name := fmt.Sprintf("T%05d", page*4000+i)
+		name = strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return 'a' + r - '0'
+			}
+			return r
+		}, name) + strings.Repeat("z", 50)
+		one(w, name, 1, "x")
+		put(w, `1}}`)
+	}
+}
+
+// It starts a process and runs alone. A soak makes every attack by itself, too, and the heavy ones.
+func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *testing.T) {
+	y := newYard(t)
+	all := attacks()
+	together := hostile{pages: map[string]attack{}}
+	for name, one := range all {
+		if soaking() {
+			t.Run(name, func(t *testing.T) { y.withstand(t, hostile{pages: map[string]attack{name: one}}) })
+		}
+		if !one.heavy {
+			together.pages[name] = one
+		}
+	}
+	task := y.withstand(t, together)
+	if got := task.Stats.TotalByResourceType["Resource"]; got != 8000 {
+		t.Errorf("%d resources of invented types are counted, want 8,000", got)
+	}
+	if len(task.Outcome) > len(together.pages)+5 {
+		t.Errorf("the outcome has %d rows", len(task.Outcome))
+	}
+}
+
+// withstand exports from a hostile server and checks memory and outcome.
+func (y *yard) withstand(t *testing.T, server hostile) export.Task {
+	t.Helper()
+	task, peak := y.export(t, server)
+	t.Logf("the process had %d MB at most", peak>>20)
+	if peak > processBound {
+		t.Errorf("the process had %d MB, want at most %d", peak>>20, processBound>>20)
+	}
+	total := 0
+	for _, count := range task.Stats.TotalByResourceType {
+		total += count
+	}
+	if total != task.Stats.TotalResources {
+		t.Errorf("the types add up to %d resources of %d", total, task.Stats.TotalResources)
+	}
+	for name, attack := range server.pages {
+		at := slices.IndexFunc(task.Outcome, func(o export.TypeOutcome) bool { return o.Type == name })
+		if at < 0 || attack.want != nil && !attack.want(task.Outcome[at]) {
+			t.Errorf("%s: the outcome tells %+v", name, task.Outcome[max(at, 0):at+1])
+		}
+	}
+	return task
 }

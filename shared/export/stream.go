@@ -3,6 +3,7 @@ package export
 import (
 	"context"
 	"errors"
+	"runtime"
 
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
@@ -50,6 +51,7 @@ func (s *stream) run(ctx context.Context, next string, tried int, read fetch) {
 			if !s.send(ctx, page{waits: true}) || !s.granted(ctx) {
 				return
 			}
+			runtime.GC() // the large page before this one must be gone before there is another
 			got, err = read(ctx, next, tried, fhir.MaxPage)
 		}
 		if !s.send(ctx, page{Bundle: got, err: err}) || err != nil || got.Next == "" {
