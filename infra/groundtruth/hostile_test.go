@@ -92,7 +92,7 @@ func attacks() map[string]attack {
 	const large = 31 << 20 // a little less than a page may have
 	return map[string]attack{
 		"AllergyIntolerance": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, " ", 1<<30) }},                              // a gzip bomb
-		"Device":             {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},                            // ten million entries
+		"Device":             {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},               // ten million entries
 		"Encounter":          {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { one(w, "Encounter", 1, "x"); fill(w, "[", 1<<20) }}, // deep nesting
 		"Goal":               {want: is(export.OutcomeOK), pages: 2, write: manyResources("Goal")},
 		"Immunization": {want: is(export.OutcomeOK), write: func(w io.Writer, _ int) { // one resource as large as a page
@@ -112,7 +112,7 @@ func attacks() map[string]attack {
 			fill(w, `,{"reference":"ab"}`, large)
 			put(w, `]}}`)
 		}},
-		"CarePlan":          {want: is(export.OutcomeOK), pages: 4, write: references("CarePlan", "Practitioner/%s-%d")},
+		"CarePlan":          {want: is(export.OutcomeOK), pages: 4, write: references("CarePlan", "Practitioner/%s-%d"), heavy: true},
 		"CareTeam":          {want: is(export.OutcomeOK), pages: 21, write: references("CareTeam", "https://elsewhere.example/%s/Organization/%d"), heavy: true},
 		"ServiceRequest":    {want: is(export.OutcomeOK), pages: 2, write: references("ServiceRequest", "https://elsewhere.example/%s/Organization/%d")},
 		"DocumentReference": {want: cut, pages: 3, write: addresses("DocumentReference", 12, 240<<10)},

@@ -181,7 +181,6 @@ func (y *yard) export(t *testing.T, hostile http.Handler) (task export.Task, pea
 	return task, y.peak
 }
 
-
 // watch is the observer of the yard's process.
 type watch struct{ yard *yard }
 
@@ -203,4 +202,3 @@ func (watch) Given(string, string) {}
 
 // Wrote implements lambda.Observer.
 func (watch) Wrote(string, string) {}
-

@@ -95,7 +95,7 @@ func (c *contained) subject(one fhir.Subject) owner {
 		return anothers
 	case one.Reference != "":
 		return c.reference(one.Reference, anothers)
-	case one.Type != "" && one.Type != "Patient":
+	case one.Type != "Patient" && fhir.TypeName(one.Type) != fhir.AnyType:
 		return nobodys
 	}
 	return c.identified([]fhir.Identifier{one.Identifier})

@@ -72,7 +72,7 @@ func otherType(segments []string, asked bool) Named {
 	if asked {
 		at = len(segments) - 1 // the type that is searched
 	}
-	if at >= 0 && ValidType(segments[at]) {
+	if at >= 0 && TypeName(segments[at]) != AnyType {
 		return NoPatient
 	}
 	return Unclear

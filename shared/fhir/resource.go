@@ -153,7 +153,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 			found.References = append(found.References, string(value.upTo(MaxAddress)))
 		}
 	case "type":
-		found.OfAPatient = found.OfAPatient || string(value.text()) == "Patient"
+		found.OfAPatient = found.OfAPatient || bytes.HasSuffix(value.text(), []byte("Patient")) // a name, or its canonical URL
 	case "url":
 		if attachment != nil && found.keeps(value) {
 			attachment.URL = string(value.upTo(MaxAddress))

@@ -1,0 +1,167 @@
+package export_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+)
+
+// ownPatient is the patient of newHospital with an earlier id and with identifiers, and with another patient where there is no
+// link.
+const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":"urn:mrn","value":"7"}],` +
+	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
+
+// otherSpellings are references to the Patient of an id.
+func otherSpellings(id string) []string {
+	return []string{
+		"Patient/" + id, "/Patient/" + id, "./Patient/" + id, `Patient\\` + id, "patient/" + id, "Patient/" + id + "?x=1",
+		"Patient/" + id + "/_history/1", "Patient/" + id + "#a", base + "/Patient/" + id, "https://other-host.example/fhir/r4/Patient/" + id,
+		"http://other-host.example/Patient/" + id + "/_history/2?a=b",
+	}
+}
+
+// whose are cases of resources without their id, and whether they belong to the patient p1.
+func whose() map[string]bool {
+	cases := map[string]bool{}
+	for _, text := range otherSpellings("p1") {
+		cases[`{"resourceType":"Observation","subject":{"reference":"`+text+`"}`] = true
+	}
+	members := map[string]string{
+		"Observation": "subject", "Immunization": "patient", "Coverage": "beneficiary", "Task": "for", "ResearchSubject": "individual",
+		"EnrollmentRequest": "candidate", "Device": "patient", "Invented": "subject",
+	}
+	for _, text := range append(otherSpellings("p2"), "urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427", "Patient?identifier=urn:mrn|8", "p2", "#inner") {
+		for resourceType, member := range members {
+			cases[fmt.Sprintf(`{"resourceType":%q,%q:{"reference":%q}`, resourceType, member, text)] = false
+		}
+	}
+	for _, text := range otherSpellings("p2") {
+		cases[`{"resourceType":"Appointment","participant":[{"actor":{"reference":"`+text+`"}}]`] = false
+		cases[`{"resourceType":"Provenance","target":[{"reference":"Observation/o1"},{"reference":"`+text+`"}]`] = false
+		cases[`{"resourceType":"Appointment","participant":[{"actor":{"reference":"`+text+`"}},{"actor":{"reference":"Patient/p1"}}]`] = true
+	}
+	for text, belongs := range map[string]bool{
+		`"Observation","subject":{"reference":"Patient/p0"}`:                                                            true, // an earlier id
+		`"Observation","subject":{"reference":"Patient/mother"}`:                                                        false,
+		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"7"}}`:                                       true,
+		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"8"}}`:                                       false,
+		`"Observation","subject":{"identifier":{"value":"7"}}`:                                                          false,
+		`"Observation","subject":{"type":"Group","identifier":{"value":"8"}}`:                                           true,
+		`"Observation","subject":{"type":"http://hl7.org/fhir/StructureDefinition/Patient","identifier":{"value":"8"}}`: false,
+		`"Observation","subject":{"display":"somebody"}`:                                                                false,
+		`"Observation","subject":{"reference":"Patient/p1","reference":"Patient/p2"}`:                                   false,
+		`"Observation","subject":{"reference":"Patient/p1"},"subject":{"reference":"Patient/p2"}`:                       false,
+		`"Observation","subject":{"reference":"Patient/p2"},"performer":[{"reference":"Patient/p1"}]`:                   false,
+		`"Observation","subject":{"reference":"Patient/p1"},"performer":[{"reference":"Patient/p2"}]`:                   true,
+		`"Observation","subject":{"reference":"Group/g"},"performer":[{"reference":"Patient/p2"}]`:                      false,
+		`"Observation","subject":{"reference":"Location/l"}`:                                                            true,
+		`"Observation"`: true, // it names nobody: the search that found it was for our patient
+		`"Observation","subject":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"masked"}]}`:              true,
+		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn","value":"7"}]}],"subject":{"reference":"#in"}`: true,
+		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn","value":"8"}]}],"subject":{"reference":"#in"}`: false,
+		`"Observation","contained":[{"resourceType":"Patient","id":"p1"}],"subject":{"reference":"#p1"}`:                                                 false,
+		`"Observation","contained":[{"resourceType":"Device","id":"in"}],"subject":{"reference":"#in"}`:                                                  true,
+		`"Account","subject":[{"reference":"Patient/p2"},{"reference":"Patient/p1"}]`:                                                                    true,
+		`"Coverage","beneficiary":{"reference":"Patient/p2"},"subscriber":{"reference":"Patient/p1"}`:                                                    false,
+		`"Appointment","participant":[{"actor":{"reference":"Practitioner/d1"}}]`:                                                                        true,
+		`"Appointment","participant":[{"actor":{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}}]`:                                          false,
+		`"Appointment","participant":[{"actor":{"type":"Patient","identifier":{"value":"8"}}}]`:                                                          false,
+		`"Appointment","contained":[{"resourceType":"Patient","id":"in"}],"participant":[{"actor":{"reference":"#in"}}]`:                                 false,
+		`"Person","link":[{"target":{"reference":"Patient/p2"}}]`:                                                                                        false,
+		`"Group","member":[{"entity":{"reference":"Patient/p2"}},{"entity":{"reference":"Patient/p1"}}]`:                                                 true,
+		`"AuditEvent","entity":[{"what":{"reference":"Patient/p2"}}]`:                                                                                    false,
+		`"Basic","author":{"reference":"Patient/p2"}`:                                                                                                    false,
+		`"RelatedPerson","patient":{"reference":"Patient/p2"}`:                                                                                           false,
+		`"Provenance","target":[{"reference":"Observation/o1"}],"agent":[{"who":{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}}]`:         true,
+		`"Practitioner"`: true, `"Organization","partOf":{"reference":"Organization/g"}`: true,
+		`"Medication","manufacturer":{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}`: true,
+		`"Patient"`: false,
+	} {
+		cases[`{"resourceType":`+text] = belongs
+	}
+	return cases
+}
+
+// exported exports resources that a search has found, of which the file then holds some: their numbers.
+func exported(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, b *bench, run func(), resources []string) []bool {
+	t.Helper()
+	var page []string
+	for i, text := range resources {
+		page = append(page, fmt.Sprintf(`{"resource":%s,"id":"case-%d"}}`, text, i))
+	}
+	b.hospital.resources[readPatient] = ownPatient
+	b.hospital.script(findConditions, answer{status: 200, body: `{"resourceType":"Bundle","entry":[` + strings.Join(page, ",") + `]}`})
+	run()
+	file := string(b.files.objects[b.store.task.Files[0].Key])
+	kept, left := make([]bool, len(resources)), 0
+	for i := range resources {
+		kept[i] = strings.Contains(file, fmt.Sprintf(`"id":"case-%d"`, i))
+		if !kept[i] {
+			left++
+		}
+	}
+	told := 0
+	for _, o := range b.store.task.Outcome {
+		if o.Type != "Condition" || o.LeftOut > 0 {
+			told += o.LeftOut
+		}
+	}
+	if told != left+0 {
+		t.Errorf("%d resources are told to be left out, but %d are", told, left)
+	}
+	return kept
+}
+
+func TestAResourceOfAnotherPatientIsLeftOutAndOneOfOursIsNot(t *testing.T) {
+	t.Parallel()
+	cases := whose()
+	var resources []string
+	for text := range cases {
+		resources = append(resources, text)
+	}
+	slices.Sort(resources)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.types = []string{"Patient:_id", "Condition:patient"}
+		kept := exported(t, b, func() { b.finish(t) }, resources)
+		for i, text := range resources {
+			if kept[i] != cases[text] {
+				t.Errorf("kept %t, want %t: %s", kept[i], cases[text], text)
+			}
+		}
+	})
+}
+
+// Whatever the type and the member, and however deep: what names only another patient is not in the file.
+func TestNothingThatNamesOnlyAnotherPatientReachesTheFile(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		var resources []string
+		for range rapid.IntRange(1, 20).Draw(r, "resources") {
+			reference := fmt.Sprintf(`{"reference":%q}`, rapid.SampledFrom(otherSpellings("p2")).Draw(r, "spelling"))
+			for range rapid.IntRange(0, 3).Draw(r, "depth") {
+				reference = rapid.SampledFrom([]string{`[%s]`, `{"actor":%s}`, `[{"entity":%s}]`, `{"extension":[{"url":"a","valueReference":%s}]}`}).Draw(r, "around")
+				reference = fmt.Sprintf(reference, fmt.Sprintf(`{"reference":%q}`, rapid.SampledFrom(otherSpellings("p2")).Draw(r, "inner")))
+			}
+			resources = append(resources, fmt.Sprintf(`{"resourceType":%q,%q:%s`,
+				rapid.SampledFrom([]string{"Observation", "Appointment", "Task", "Provenance", "Practitioner", "Invented", "Basic", "List"}).Draw(r, "type"),
+				rapid.SampledFrom([]string{"subject", "patient", "performer", "participant", "for", "x", "author", "member"}).Draw(r, "member"), reference))
+		}
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			b.hospital.types = []string{"Patient:_id", "Condition:patient"}
+			for i, isKept := range exported(t, b, func() { b.finish(t) }, resources) {
+				if isKept {
+					r.Fatalf("in the file: %s", resources[i])
+				}
+			}
+		})
+	})
+}
