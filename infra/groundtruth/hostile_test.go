@@ -47,26 +47,26 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	switch path {
 	case "metadata":
-		put(out, `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[{"type":"Patient"}`)
+		putf(out, `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[{"type":"Patient"}`)
 		for name := range h.pages {
-			put(out, `,{"type":%q,"searchParam":[{"name":"patient"}]}`, name)
+			putf(out, `,{"type":%q,"searchParam":[{"name":"patient"}]}`, name)
 		}
-		put(out, `]}]}`)
+		putf(out, `]}]}`)
 	case "Patient/p1":
-		put(out, `{"resourceType":"Patient","id":"p1"}`)
+		putf(out, `{"resourceType":"Patient","id":"p1"}`)
 	default:
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
-		put(out, `{"resourceType":"Bundle","type":"searchset","entry":[{}`)
+		putf(out, `{"resourceType":"Bundle","type":"searchset","entry":[{}`)
 		h.pages[path].write(out, page)
-		put(out, `]`)
+		putf(out, `]`)
 		if page+1 < h.pages[path].pages {
-			put(out, `,"link":[{"relation":"next","url":"http://%s%s%s?page=%d"}]`, r.Host, hostilePath, path, page+1)
+			putf(out, `,"link":[{"relation":"next","url":"http://%s%s%s?page=%d"}]`, r.Host, hostilePath, path, page+1)
 		}
-		put(out, `}`)
+		putf(out, `}`)
 	}
 }
 
-func put(w io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(w, format, values...) }
+func putf(w io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(w, format, values...) }
 
 // fill writes about size bytes of one text.
 func fill(w io.Writer, text string, size int) {
@@ -80,7 +80,7 @@ func fill(w io.Writer, text string, size int) {
 
 // one writes an entry with a resource of ours, up to the value of its last member.
 func one(w io.Writer, resourceType string, id any, member string) {
-	put(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`, resourceType, id, member)
+	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`, resourceType, id, member)
 }
 
 // attacks are all that a server was thought of to send, one for each type that is searched.
@@ -97,20 +97,20 @@ func attacks() map[string]attack {
 		"Goal":               {want: is(export.OutcomeOK), pages: 2, write: manyResources("Goal")},
 		"Immunization": {want: is(export.OutcomeOK), write: func(w io.Writer, _ int) { // one resource as large as a page
 			one(w, "Immunization", 1, "x")
-			put(w, `"`)
+			putf(w, `"`)
 			fill(w, "x", large)
-			put(w, `"}}`)
+			putf(w, `"}}`)
 		}},
 		"Procedure": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) { // an id as long as a page
-			put(w, `,{"resource":{"resourceType":"Procedure","subject":{"reference":"Patient/p1"},"id":"`)
+			putf(w, `,{"resource":{"resourceType":"Procedure","subject":{"reference":"Patient/p1"},"id":"`)
 			fill(w, `\u0041`, large)
-			put(w, `"}}`)
+			putf(w, `"}}`)
 		}},
 		"Condition": {want: cut, write: func(w io.Writer, _ int) { // two million references
 			one(w, "Condition", 1, "x")
-			put(w, `[{}`)
+			putf(w, `[{}`)
 			fill(w, `,{"reference":"ab"}`, large)
-			put(w, `]}}`)
+			putf(w, `]}}`)
 		}},
 		"CarePlan":          {want: is(export.OutcomeOK), pages: 4, write: references("CarePlan", "Practitioner/%s-%d"), heavy: true},
 		"CareTeam":          {want: is(export.OutcomeOK), pages: 21, write: references("CareTeam", "https://elsewhere.example/%s/Organization/%d"), heavy: true},
@@ -122,9 +122,9 @@ func attacks() map[string]attack {
 		"Coverage": {want: is(export.OutcomeOK), pages: 4, heavy: true, write: func(w io.Writer, page int) {
 			for i := range 120 {
 				one(w, "Coverage", page*1000+i, "x")
-				put(w, `"`)
+				putf(w, `"`)
 				fill(w, "x", 240<<10)
-				put(w, `"}}`)
+				putf(w, `"}}`)
 			}
 		}},
 	}
@@ -135,7 +135,7 @@ func manyResources(resourceType string) func(io.Writer, int) {
 	return func(w io.Writer, page int) {
 		for i := range 20_000 {
 			one(w, resourceType, fmt.Sprintf("%060d", page*20_000+i), "x")
-			put(w, `1}}`)
+			putf(w, `1}}`)
 		}
 	}
 }
@@ -145,11 +145,11 @@ func references(resourceType, format string) func(io.Writer, int) {
 	return func(w io.Writer, page int) {
 		for part := range 2 {
 			one(w, resourceType, page*2+part, "x")
-			put(w, `[{}`)
+			putf(w, `[{}`)
 			for i := range 35_000 {
-				put(w, `,{"reference":"`+format+`"}`, strings.Repeat("y", 40), page*70_000+part*35_000+i)
+				putf(w, `,{"reference":"`+format+`"}`, strings.Repeat("y", 40), page*70_000+part*35_000+i)
 			}
-			put(w, `]}}`)
+			putf(w, `]}}`)
 		}
 	}
 }
@@ -159,9 +159,9 @@ func addresses(resourceType string, resources, length int) func(io.Writer, int) 
 	return func(w io.Writer, page int) {
 		for i := range resources {
 			one(w, resourceType, page*1000+i, "content")
-			put(w, `[{"attachment":{"contentType":"%s","url":"files/%d-%d/`, strings.Repeat("c", 1000), page, i)
+			putf(w, `[{"attachment":{"contentType":"%s","url":"files/%d-%d/`, strings.Repeat("c", 1000), page, i)
 			fill(w, "u", length-16<<10)
-			put(w, `"}}]}}`)
+			putf(w, `"}}]}}`)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func inventedTypes(w io.Writer, page int) {
 			return r
 		}, name) + strings.Repeat("z", 50)
 		one(w, name, 1, "x")
-		put(w, `1}}`)
+		putf(w, `1}}`)
 	}
 }
 

@@ -90,6 +90,18 @@ func newYard(t *testing.T) *yard {
 	return y
 }
 
+// ServeHTTP implements http.Handler.
+func (y *yard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, lambda.Prefix):
+		y.functions.ServeHTTP(w, r)
+	case strings.HasPrefix(r.URL.Path, hostilePath):
+		y.hostile.ServeHTTP(w, r)
+	default:
+		y.cloud.ServeHTTP(w, r)
+	}
+}
+
 // start makes the worker known; its process starts with the first invocation.
 func (y *yard) start(t *testing.T, f template.Function, file string) {
 	t.Helper()
@@ -131,18 +143,6 @@ func (y *yard) connect(t *testing.T, f template.Function) {
 	} {
 		_, err := rows.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String(table), Item: row})
 		must(t, err)
-	}
-}
-
-// ServeHTTP implements http.Handler.
-func (y *yard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case strings.HasPrefix(r.URL.Path, lambda.Prefix):
-		y.functions.ServeHTTP(w, r)
-	case strings.HasPrefix(r.URL.Path, hostilePath):
-		y.hostile.ServeHTTP(w, r)
-	default:
-		y.cloud.ServeHTTP(w, r)
 	}
 }
 

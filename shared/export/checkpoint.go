@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"time"
@@ -114,40 +115,24 @@ func (c *checkpoint) join(part lists) {
 }
 
 // parts cuts the lists into what one document holds each.
-func (c *checkpoint) parts(yield func(lists) bool) {
-	for part := range slices.Chunk(c.Refs, chunk) {
-		if !yield(lists{Refs: part}) {
-			return
-		}
+func (c *checkpoint) parts() []iter.Seq[lists] {
+	return []iter.Seq[lists]{
+		each(slices.Chunk(c.Refs, chunk), func(part []reference) lists { return lists{Refs: part} }),
+		each(slices.Chunk(c.Binaries, chunk), func(part []reference) lists { return lists{Binaries: part} }),
+		each(slices.Chunk(c.Later.Refs, chunk), func(part []reference) lists { return lists{Later: later{Refs: part}} }),
+		each(slices.Chunk(c.Attachments, chunk), func(part []attachment) lists { return lists{Attachments: part} }),
+		each(slices.Chunk(c.Later.Attachments, chunk), func(part []attachment) lists { return lists{Later: later{Attachments: part}} }),
+		each(c.written.pack(chunkBytes), func(part []byte) lists { return lists{Written: part} }),
+		each(c.noted.pack(chunkBytes), func(part []byte) lists { return lists{Noted: part} }),
 	}
-	for part := range slices.Chunk(c.Binaries, chunk) {
-		if !yield(lists{Binaries: part}) {
-			return
-		}
-	}
-	for part := range slices.Chunk(c.Later.Refs, chunk) {
-		if !yield(lists{Later: later{Refs: part}}) {
-			return
-		}
-	}
-	for part := range slices.Chunk(c.Attachments, chunk) {
-		if !yield(lists{Attachments: part}) {
-			return
-		}
-	}
-	for part := range slices.Chunk(c.Later.Attachments, chunk) {
-		if !yield(lists{Later: later{Attachments: part}}) {
-			return
-		}
-	}
-	for part := range c.written.pack(chunkBytes) {
-		if !yield(lists{Written: part}) {
-			return
-		}
-	}
-	for part := range c.noted.pack(chunkBytes) {
-		if !yield(lists{Noted: part}) {
-			return
+}
+
+func each[T any](parts iter.Seq[T], as func(T) lists) iter.Seq[lists] {
+	return func(yield func(lists) bool) {
+		for part := range parts {
+			if !yield(as(part)) {
+				return
+			}
 		}
 	}
 }
@@ -175,9 +160,11 @@ func (c *checkpoint) encode(w io.Writer) error {
 	if err := out.Encode(short); err != nil {
 		return fmt.Errorf("encode checkpoint: %w", err)
 	}
-	for part := range c.parts {
-		if err := out.Encode(part); err != nil {
-			return fmt.Errorf("encode checkpoint: %w", err)
+	for _, parts := range c.parts() {
+		for part := range parts {
+			if err := out.Encode(part); err != nil {
+				return fmt.Errorf("encode checkpoint: %w", err)
+			}
 		}
 	}
 	return nil

@@ -85,7 +85,7 @@ func (c *collector) note(r reference) {
 	if !plan.Followed(r.Type) || !c.task.Options.wants(r.Type) || r.Round > maxRounds || !c.isNew(r.Type, r.name(), len(r.ID)) {
 		return
 	}
-	r.Type, r.ID = fhir.TypeName(r.Type), strings.Clone(r.ID) // both were parts of an address
+	r.Type, r.ID = strings.Clone(r.Type), strings.Clone(r.ID) // both were parts of an address
 	if r.Type == "Binary" {
 		c.state.Binaries = append(c.state.Binaries, r)
 	} else {

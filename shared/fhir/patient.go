@@ -2,6 +2,7 @@ package fhir
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -41,8 +42,8 @@ func NamesPatient(reference string) (id string, names Named) {
 			segments = append(segments, segment)
 		}
 	}
-	for at := len(segments) - 1; at >= 0; at-- {
-		if !strings.EqualFold(segments[at], "Patient") {
+	for at, segment := range slices.Backward(segments) {
+		if !strings.EqualFold(segment, "Patient") {
 			continue
 		}
 		if at+1 == len(segments) {

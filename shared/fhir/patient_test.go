@@ -18,7 +18,7 @@ func TestAReferenceIsReadAsAPatientInWhateverSpelling(t *testing.T) {
 		"Patient/p2":                          {"p2", fhir.APatient},
 		"/Patient/p2":                         {"p2", fhir.APatient},
 		"./Patient/p2":                        {"p2", fhir.APatient},
-		" Patient/p2 ":                        {"p2", fhir.APatient},
+		"\tPatient/p2\n":                      {"p2", fhir.APatient},
 		`Patient\p2`:                          {"p2", fhir.APatient},
 		"patient/p2":                          {"p2", fhir.APatient},
 		"Patient//p2/":                        {"p2", fhir.APatient},

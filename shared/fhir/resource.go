@@ -149,13 +149,13 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 func note(name, value word, attachment *Attachment, found *Resource) {
 	switch string(name.text()) {
 	case "reference":
-		if found.keeps(value) {
+		if keeps(found, value) {
 			found.References = append(found.References, string(value.upTo(MaxAddress)))
 		}
 	case "type":
 		found.OfAPatient = found.OfAPatient || bytes.HasSuffix(value.text(), []byte("Patient")) // a name, or its canonical URL
 	case "url":
-		if attachment != nil && found.keeps(value) {
+		if attachment != nil && keeps(found, value) {
 			attachment.URL = string(value.upTo(MaxAddress))
 		}
 	case "contentType":
@@ -166,7 +166,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 }
 
 // keeps reports whether there is room for what a resource names, and counts it as cut when there is none.
-func (r *Resource) keeps(address word) bool {
+func keeps(r *Resource, address word) bool {
 	kept := len(r.References) + len(r.Attachments)
 	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
 		r.Cut++

@@ -213,16 +213,16 @@ func TestScanAgreesWithEncodingJSONOnDamagedDocuments(t *testing.T) {
 
 func TestWriteLineEndsEveryResourceWithOneLineBreak(t *testing.T) {
 	t.Parallel()
-	file := ""
+	var file strings.Builder
 	for _, raw := range []string{"{\n \"resourceType\": \"Basic\",\r\n \"id\": \"1\" }", `{"resourceType":"Basic","id":"2"}`} {
 		resource, err := fhir.Scan([]byte(raw))
 		if err != nil {
 			t.Fatal(err)
 		}
-		file += lineOf(t, resource, "")
+		file.WriteString(lineOf(t, resource, ""))
 	}
 	want := "{\"resourceType\":\"Basic\",\"id\":\"1\"}\n{\"resourceType\":\"Basic\",\"id\":\"2\"}\n"
-	if file != want {
-		t.Errorf("got %q, want %q", file, want)
+	if file.String() != want {
+		t.Errorf("got %q, want %q", file.String(), want)
 	}
 }

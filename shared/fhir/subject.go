@@ -48,13 +48,13 @@ func (s *scanner) subject(depth int, name word, member int, found *Resource) err
 			one.Reference, one.Unreadable = "", true
 		}
 		if err == nil && (one.Unreadable || one.Reference != "" || one.Identifier.Value != "") {
-			found.add(one)
+			addSubject(found, one)
 		}
 		return err
 	case '[':
 		return s.array(depth, func() error { return s.subject(depth+1, name, member, found) })
 	case '"':
-		found.add(Subject{Member: member, Unreadable: true})
+		addSubject(found, Subject{Member: member, Unreadable: true})
 	}
 	return s.collect(depth, name, nil, found)
 }
@@ -62,8 +62,8 @@ func (s *scanner) subject(depth int, name word, member int, found *Resource) err
 // maxSubjects bounds the subjects of one resource; real ones have one, accounts a few.
 const maxSubjects = 100
 
-// add keeps a subject. Beyond maxSubjects nobody can tell whose the resource is.
-func (r *Resource) add(one Subject) {
+// addSubject keeps a subject. Beyond maxSubjects nobody can tell whose the resource is.
+func addSubject(r *Resource, one Subject) {
 	if len(r.Subjects) == maxSubjects {
 		r.Subjects[maxSubjects-1].Unreadable, r.Subjects[maxSubjects-1].Member = true, one.Member
 		return

@@ -25,7 +25,9 @@ func boundedScope(granted string) string {
 	seen := map[string]bool{}
 	for _, wanted := range [...]func(scope string) bool{
 		func(scope string) bool { return strings.Contains(scope, "/*.") },
-		func(scope string) bool { return strings.HasPrefix(scope, "patient/") || strings.HasPrefix(scope, "user/") },
+		func(scope string) bool {
+			return strings.HasPrefix(scope, "patient/") || strings.HasPrefix(scope, "user/")
+		},
 		func(string) bool { return true },
 	} {
 		for scope := range strings.FieldsSeq(granted) {

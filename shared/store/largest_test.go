@@ -76,10 +76,10 @@ func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 			Type: name, Result: export.OutcomeTruncated, Count: 1 << 62, Missing: 1 << 62, LeftOut: 1 << 62, OnlyBy: long(64), Status: 599,
 		})
 	}
-	var links []webhook.DownloadLink
-	for range 4 {
+	links := make([]webhook.DownloadLink, 4)
+	for i := range links {
 		task.Files = append(task.Files, export.File{Name: long(100), Key: long(200), ContentType: long(100), SHA256: long(64), Bytes: 1 << 62})
-		links = append(links, webhook.DownloadLink{URL: long(1 << 10), ExportType: long(20), ContentType: long(100)})
+		links[i] = webhook.DownloadLink{URL: long(1 << 10), ExportType: long(20), ContentType: long(100)}
 	}
 	done, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, taskID, 0, now, webhook.ExportSuccess{
 		DownloadLinks: links, DownloadLink: &links[0], OrgConnectionID: connID, TaskID: taskID, Stats: task.Stats,
