@@ -67,7 +67,7 @@ func exportMembers() map[string]meaning {
 		"content_type":           {doc: "The MIME type of the file; application/fhir+ndjson for \"jsonl\"."},
 		"stats":                  {doc: "What the export collected."},
 		"total_resources":        {doc: "How many FHIR resources there are."},
-		"total_by_resource_type": {doc: "How many there are of each FHIR resource type."},
+		"total_by_resource_type": {doc: "How many there are of each FHIR resource type; Resource is all types that FHIR does not have."},
 		"task_id":                {doc: "Id of the export task.", rules: pattern("^[0-9a-f]{32}$")},
 		"org_id":                 {doc: "Id of the organisation.", rules: format("uuid")},
 		"failure_reason": {
