@@ -57,8 +57,8 @@ type lists struct {
 }
 
 const (
-	// maxCheckpoint bounds a checkpoint that is read, in bytes.
-	maxCheckpoint = 64 << 20
+	// maxCheckpoint bounds a checkpoint that is read, in bytes: twice what the bounds of its lists allow.
+	maxCheckpoint = 128 << 20
 	// chunk is how many elements of a list one document of a checkpoint holds, and chunkBytes how many bytes of marks.
 	chunk      = 1000
 	chunkBytes = 64 << 10
@@ -92,7 +92,7 @@ func loadCheckpoint(ctx context.Context, files Files, key string) (*checkpoint, 
 		state.notedBefore(r.name(), len(r.ID))
 	}
 	for _, a := range slices.Concat(state.Attachments, state.Later.Attachments) {
-		state.notedBefore("Binary/"+a.ID, len(a.URL))
+		state.notedBefore("Binary/"+a.ID, len(a.URL)+len(a.ContentType))
 	}
 	return state, nil
 }
@@ -157,6 +157,7 @@ func (c *checkpoint) encode(w io.Writer) error {
 	short := *c
 	short.lists = lists{Later: later{Queries: c.Later.Queries}}
 	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
 	if err := out.Encode(short); err != nil {
 		return fmt.Errorf("encode checkpoint: %w", err)
 	}

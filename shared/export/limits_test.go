@@ -102,3 +102,31 @@ func TestOnlySoMuchCanWaitToBeReadAndTheRestIsCounted(t *testing.T) {
 		}
 	})
 }
+
+// TestACheckpointOfTheVersionBeforeIsRead: it was one document with all lists in it, and its marks did not tell what waits.
+func TestACheckpointOfTheVersionBeforeIsRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, _ := uninterrupted(t)
+		b := newBench(t)
+		b.hospital.latency = time.Second
+		b.work(t, 80*time.Second)
+		b.edit(t, func(all []map[string]any) []map[string]any {
+			for _, more := range all[1:] {
+				for name, list := range more {
+					if all[0][name] != nil {
+						t.Fatalf("%s is in two documents", name)
+					}
+					all[0][name] = list
+				}
+			}
+			if all[0]["refs"] == nil || all[0]["written"] == nil {
+				t.Fatalf("nothing waits, or nothing is written: %v", all[0])
+			}
+			delete(all[0], "noted")
+			return all[:1]
+		})
+		b.finish(t)
+		wantSameExport(t, b, file, whole)
+	})
+}

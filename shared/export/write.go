@@ -133,7 +133,7 @@ func (c *collector) noteAttachment(a fhir.Attachment, round int) {
 		c.note(reference{Type: resourceType, ID: id, Round: round + 1})
 		return
 	}
-	if id := attachmentID(address); c.isNew("Binary", "Binary/"+id, len(address)) {
+	if id := attachmentID(address); c.isNew("Binary", "Binary/"+id, len(address)+len(a.ContentType)) {
 		c.state.Attachments = append(c.state.Attachments, attachment{URL: address, ContentType: a.ContentType, ID: id})
 	}
 }

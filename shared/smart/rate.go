@@ -9,6 +9,9 @@ import (
 	"recordbridge/shared/fhir"
 )
 
+// maxQuota bounds what a rate header says, so that whoever calculates with it stays within an int.
+const maxQuota = 1 << 40
+
 // firstUnixTime is the number from which a reset is no longer seconds to wait, but a Unix time.
 const firstUnixTime = 1_000_000_000
 
@@ -34,7 +37,7 @@ func quota(header http.Header, name string) (number int, ok bool) {
 	text, _, _ := strings.Cut(header.Get(name), ",")
 	text, _, _ = strings.Cut(text, ";")
 	number, err := strconv.Atoi(strings.TrimSpace(text))
-	return number, err == nil && number >= 0
+	return min(number, maxQuota), err == nil && number >= 0
 }
 
 // resetOf reads how long it is until there is quota again: seconds, or a Unix time, which is compared with the answer's
