@@ -19,15 +19,17 @@ const processBound = 128 << 20
 
 // hostile is a health system that makes what it sends while it sends it, packed, so that it takes no memory itself.
 type hostile struct {
-	pages map[string]attack // by the type that is searched
+	pages   map[string]attack // by the type that is searched
+	verbose bool              // its statement and its Patient are as large as can be
 }
 
 // attack is what a search for one type brings.
 type attack struct {
-	pages int                             // 0 for 1
-	write func(w io.Writer, page int)     // the entries of a page
-	want  func(o export.TypeOutcome) bool // what the outcome has to tell of the type; nil for nothing
-	heavy bool                            // in a soak only
+	pages  int                             // 0 for 1
+	write  func(w io.Writer, page int)     // the entries of a page
+	want   func(o export.TypeOutcome) bool // what the outcome has to tell of the type; nil for nothing
+	heavy  bool                            // in a soak only
+	status int                             // of a refusal, which write writes then; 0 for a page
 }
 
 // ServeHTTP implements http.Handler.
@@ -37,8 +39,15 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Type", "application/fhir+json")
-	w.Header().Set("Content-Encoding", "gzip")
+	for name, value := range map[string]string{
+		"Content-Type": "application/fhir+json", "Content-Encoding": "gzip", "X-Long": strings.Repeat("h", 20<<10),
+		"RateLimit-Limit": "9223372036854775807", "RateLimit-Remaining": "9223372036854775807", "RateLimit-Reset": "9223372036854775807",
+	} {
+		w.Header().Set(name, value)
+	}
+	if status := h.pages[path].status; status > 0 {
+		w.WriteHeader(status)
+	}
 	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is good
 	out := bufio.NewWriterSize(packer, 64<<10)
 	defer func() {
@@ -51,10 +60,23 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for name := range h.pages {
 			putf(out, `,{"type":%q,"searchParam":[{"name":"patient"}]}`, name)
 		}
+		if h.verbose {
+			fill(out, `,{"type":"Basic","searchParam":[{"name":"code"}]}`, large)
+		}
 		putf(out, `]}]}`)
 	case "Patient/p1":
-		putf(out, `{"resourceType":"Patient","id":"p1"}`)
+		putf(out, `{"resourceType":"Patient","id":"p1","identifier":[{}`)
+		if h.verbose {
+			fill(out, `,{"system":"a","value":"b"}`, large/2)
+			putf(out, `],"link":[{}`)
+			fill(out, `,{"other":{"reference":"Patient/p2"}}`, large/2)
+		}
+		putf(out, `]}`)
 	default:
+		if h.pages[path].status > 0 {
+			h.pages[path].write(out, 0)
+			return
+		}
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 		putf(out, `{"resourceType":"Bundle","type":"searchset","entry":[{}`)
 		h.pages[path].write(out, page)
@@ -83,18 +105,25 @@ func one(w io.Writer, resourceType string, id any, member string) {
 	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`, resourceType, id, member)
 }
 
+// large is a little less than a page may have.
+const large = 31 << 20
+
 // attacks are all that a server was thought of to send, one for each type that is searched.
 func attacks() map[string]attack {
 	is := func(results ...export.Outcome) func(export.TypeOutcome) bool {
 		return func(o export.TypeOutcome) bool { return slices.Contains(results, o.Result) }
 	}
 	cut := func(o export.TypeOutcome) bool { return o.Result == export.OutcomeTruncated && o.Missing > 0 }
-	const large = 31 << 20 // a little less than a page may have
 	return map[string]attack{
 		"AllergyIntolerance": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, " ", 1<<30) }},                              // a gzip bomb
 		"Device":             {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},               // ten million entries
 		"Encounter":          {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { one(w, "Encounter", 1, "x"); fill(w, "[", 1<<20) }}, // deep nesting
-		"Goal":               {want: is(export.OutcomeOK), pages: 2, write: manyResources("Goal")},
+		"FamilyMemberHistory": {want: is(export.OutcomeDenied), status: http.StatusForbidden, write: func(w io.Writer, _ int) { // an endless refusal
+			putf(w, `{"resourceType":"OperationOutcome","issue":[{}`)
+			fill(w, `,{"code":"`+strings.Repeat("c", 100)+`","diagnostics":"denied"}`, large)
+			putf(w, `]}`)
+		}},
+		"Goal": {want: is(export.OutcomeOK), pages: 2, write: manyResources("Goal")},
 		"Immunization": {want: is(export.OutcomeOK), write: func(w io.Writer, _ int) { // one resource as large as a page
 			one(w, "Immunization", 1, "x")
 			putf(w, `"`)
@@ -193,6 +222,11 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 		if !one.heavy {
 			together.pages[name] = one
 		}
+	}
+	if soaking() {
+		t.Run("a verbose server", func(t *testing.T) {
+			y.withstand(t, hostile{pages: map[string]attack{"Goal": all["Goal"]}, verbose: true})
+		})
 	}
 	task := y.withstand(t, together)
 	if got := task.Stats.TotalByResourceType["Resource"]; got != 8000 {

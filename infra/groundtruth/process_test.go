@@ -127,7 +127,7 @@ func (y *yard) connect(t *testing.T, f template.Function) {
 		Sealer: kms.New(awskms.NewFromConfig(y.cloud.Config("test")), f.Environment["TOKENS_KEY"], tokens.Purpose, time.Now),
 	}
 	sealed, err := vault.Seal(t.Context(), tenant, connectionID, 1, tokens.Set{
-		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope,
+		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope + " " + strings.Repeat("<", 12<<10-len(wideScope)-1),
 		FHIRBase: "http://" + y.address + strings.TrimSuffix(hostilePath, "/"), ExpiresAt: time.Now().Add(24 * time.Hour),
 	})
 	must(t, err)
