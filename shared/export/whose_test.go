@@ -87,6 +87,52 @@ func whose() map[string]bool {
 	return cases
 }
 
+// compartment has the elements by which R4's patient compartment ties each type to a patient
+// (compartmentdefinition-patient.html), and those of types that are tied without being in it.
+const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.patient AllergyIntolerance.recorder AllergyIntolerance.asserter
+	Appointment.participant.actor AppointmentResponse.actor AuditEvent.agent.who AuditEvent.entity.what Basic.subject Basic.author
+	BodyStructure.patient CarePlan.subject CarePlan.activity.detail.performer CareTeam.subject CareTeam.participant.member ChargeItem.subject
+	Claim.patient Claim.payee.party ClaimResponse.patient ClinicalImpression.subject Communication.subject Communication.sender
+	Communication.recipient CommunicationRequest.subject CommunicationRequest.sender CommunicationRequest.recipient CommunicationRequest.requester
+	Composition.subject Composition.author Composition.attester.party Condition.subject Condition.asserter Consent.patient Coverage.policyHolder
+	Coverage.subscriber Coverage.beneficiary Coverage.payor CoverageEligibilityRequest.patient CoverageEligibilityResponse.patient
+	DetectedIssue.patient DeviceRequest.subject DeviceRequest.performer DeviceUseStatement.subject DiagnosticReport.subject
+	DocumentManifest.subject DocumentManifest.author DocumentManifest.recipient DocumentReference.subject DocumentReference.author
+	Encounter.subject EnrollmentRequest.candidate EpisodeOfCare.patient ExplanationOfBenefit.patient ExplanationOfBenefit.payee.party
+	FamilyMemberHistory.patient Flag.subject Goal.subject Group.member.entity ImagingStudy.subject Immunization.patient
+	ImmunizationEvaluation.patient ImmunizationRecommendation.patient Invoice.subject Invoice.recipient List.subject List.source
+	MeasureReport.subject Media.subject MedicationAdministration.subject MedicationAdministration.performer.actor MedicationDispense.subject
+	MedicationDispense.receiver MedicationRequest.subject MedicationStatement.subject MolecularSequence.patient NutritionOrder.patient
+	Observation.subject Observation.performer Person.link.target Procedure.subject Procedure.performer.actor Provenance.target
+	QuestionnaireResponse.subject QuestionnaireResponse.author RelatedPerson.patient RequestGroup.subject RequestGroup.action.participant
+	ResearchSubject.individual RiskAssessment.subject Schedule.actor ServiceRequest.subject ServiceRequest.performer Specimen.subject
+	SupplyDelivery.patient SupplyRequest.deliverTo VisionPrescription.patient Task.for Task.owner GuidanceResponse.subject Device.patient
+	Contract.subject MedicationOrder.patient DiagnosticOrder.subject ProcedureRequest.subject ReferralRequest.patient`
+
+func TestEveryElementOfThePatientCompartmentDecides(t *testing.T) {
+	t.Parallel()
+	var resources []string
+	for path := range strings.FieldsSeq(compartment) {
+		names := strings.Split(path, ".")
+		for _, id := range []string{"p1", "p2"} {
+			text := fmt.Sprintf(`{"reference":"Patient/%s"}`, id)
+			for _, name := range slices.Backward(names[2:]) {
+				text = fmt.Sprintf(`[{%q:%s}]`, name, text)
+			}
+			resources = append(resources, fmt.Sprintf(`{"resourceType":%q,%q:%s`, names[0], names[1], text))
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.hospital.types = []string{"Patient:_id", "Condition:patient"}
+		for i, isKept := range exported(t, b, func() { b.finish(t) }, resources) {
+			if isOurs := i%2 == 0; isKept != isOurs {
+				t.Errorf("kept %t, want %t: %s", isKept, isOurs, resources[i])
+			}
+		}
+	})
+}
+
 // exported exports resources that a search has found, of which the file then holds some: their numbers.
 func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 	t.Helper()
