@@ -2,6 +2,7 @@ package export
 
 import (
 	"slices"
+	"strings"
 
 	"recordbridge/shared/fhir"
 )
@@ -112,6 +113,9 @@ func (c *contained) identified(list []fhir.Identifier) owner {
 
 // reference reads a literal reference. What cannot be told is unclear.
 func (c *contained) reference(text string, unclear owner) owner {
+	if id, ok := strings.CutPrefix(text, "Patient/"); ok && id == c.patient {
+		return ours // as nearly all are
+	}
 	id, names := fhir.NamesPatient(text)
 	switch names {
 	case fhir.NoPatient:
