@@ -35,6 +35,7 @@ const (
 	workerFunction = "ExportWorkerFunction"
 	// hostilePath is where the yard serves the health system of a case.
 	hostilePath = "/hostile/"
+	awsSecret   = "test"
 )
 
 // workerBinary builds the export worker once, with the flags of the template's build.
@@ -78,7 +79,7 @@ func newYard(t *testing.T) *yard {
 		BaseURL:    server.URL, StackName: "test",
 	})
 	must(t, err)
-	y.cloud, err = aws.New(aws.Options{URL: server.URL})
+	y.cloud, err = aws.New(aws.Options{URL: server.URL, SecretKey: awsSecret})
 	must(t, err)
 	must(t, provision.Apply(t.Context(), y.cloud.Config("provision"), loaded))
 	for _, f := range loaded.Functions {
@@ -106,7 +107,7 @@ func (y *yard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (y *yard) start(t *testing.T, f template.Function, file string) {
 	t.Helper()
 	y.functions = lambda.New(lambda.Options{
-		Address: y.address, Region: "us-east-1", Account: "000000000000", Observer: watch{y}, Line: func(_, line string) {
+		Address: y.address, Region: "us-east-1", Account: "000000000000", SecretKey: awsSecret, Observer: watch{y}, Line: func(_, line string) {
 			y.mu.Lock()
 			defer y.mu.Unlock()
 			y.lines = append(y.lines, line)
@@ -164,19 +165,15 @@ func (y *yard) export(t *testing.T, hostile http.Handler) (task export.Task, pea
 	must(t, err)
 	payload, err := json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body}}})
 	must(t, err)
-	for range maxRuns {
-		_, err := y.functions.Invoke(t.Context(), workerFunction, payload)
-		must(t, err)
-		task, err = y.work.Task(t.Context(), tenant, id)
-		must(t, err)
-		if task.Status != export.Pending {
-			break
+	for run := 0; run < maxRuns && err == nil && task.Status != export.Success && task.Status != export.Failed; run++ {
+		if _, err = y.functions.Invoke(t.Context(), workerFunction, payload); err == nil {
+			task, err = y.work.Task(t.Context(), tenant, id)
 		}
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	if task.Status != export.Success {
-		t.Errorf("status %s, reason %s:\n%s", task.Status, task.FailureReason, strings.Join(y.lines[max(0, len(y.lines)-5):], "\n"))
+	if err != nil || task.Status != export.Success {
+		t.Fatalf("%v; status %s, reason %s:\n%s", err, task.Status, task.FailureReason, strings.Join(y.lines[max(0, len(y.lines)-5):], "\n"))
 	}
 	return task, y.peak
 }
