@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// owner is what a resource says of whose record it is part of.
+// owner is what a resource says of whose record it is part of; a larger one is worse.
 type owner int
 
 const (
@@ -69,10 +69,24 @@ func byMember(all []fhir.Subject) [][]fhir.Subject {
 type contained struct {
 	*collector
 
-	outer    fhir.Resource
-	scanned  bool
-	inner    []fhir.Inner
-	complete bool
+	outer fhir.Resource
+	inner map[string]owner // by id; nil until it is needed
+}
+
+// innerOf decides by a contained resource; ok is false when none has the id. Of two with it the worse counts.
+func (c *contained) innerOf(id string) (whose owner, ok bool) {
+	if c.inner == nil {
+		c.inner = map[string]owner{}
+		for _, one := range fhir.ScanContained(c.outer) {
+			of := nobodys
+			if one.Type == "Patient" {
+				of = c.identified(one.Identifiers)
+			}
+			c.inner[one.ID] = max(c.inner[one.ID], of)
+		}
+	}
+	whose, ok = c.inner[id]
+	return whose, ok
 }
 
 // group decides by one member: of several subjects one that is ours is enough, as in an account of a family.
@@ -126,19 +140,9 @@ func (c *contained) reference(text string, unclear owner) owner {
 		}
 		return anothers
 	case fhir.Contained:
-		if !c.scanned {
-			c.inner, c.complete = fhir.ScanContained(c.outer)
-			c.scanned = true
+		if whose, ok := c.innerOf(id); ok {
+			return whose
 		}
-		for _, one := range c.inner {
-			if one.ID == id && one.Type == "Patient" {
-				return c.identified(one.Identifiers)
-			}
-			if one.ID == id {
-				return nobodys
-			}
-		}
-		return unclear
 	case fhir.Unclear:
 	}
 	return unclear

@@ -144,9 +144,8 @@ type Inner struct {
 	Identifiers []Identifier
 }
 
-// ScanContained reads the first 100 resources that a resource contains. complete is false when there are more.
-func ScanContained(outer Resource) (list []Inner, complete bool) {
-	complete = true
+// ScanContained reads the first 100 resources that a resource contains.
+func ScanContained(outer Resource) (list []Inner) {
 	s := scanner{buf: outer.JSON}
 	// What Scan has taken has no errors.
 	_ = s.object(1, func(name word) error {
@@ -155,15 +154,11 @@ func ScanContained(outer Resource) (list []Inner, complete bool) {
 		}
 		return s.array(2, func() error {
 			inner, _, err := s.resource(3)
-			if len(list) == maxKnown {
-				complete = false
-				return err
-			}
-			if inner.JSON != nil {
+			if inner.JSON != nil && len(list) < maxKnown {
 				list = append(list, Inner{Type: inner.Type, ID: inner.ID, Identifiers: ScanPerson(inner).Identifiers})
 			}
 			return err
 		})
 	})
-	return list, complete
+	return list
 }
