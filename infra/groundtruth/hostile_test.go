@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"recordbridge/shared/export"
 )
@@ -212,7 +213,7 @@ func inventedTypes(w io.Writer, page int) {
 
 // It starts a process and runs alone. A soak makes every attack by itself, too, and the heavy ones.
 func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *testing.T) {
-	y := newYard(t)
+	y := newYard(t, 0)
 	all := attacks()
 	together := hostile{pages: map[string]attack{}}
 	for name, one := range all {
@@ -224,6 +225,11 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 		}
 	}
 	if soaking() {
+		t.Run("many handovers", func(t *testing.T) { // a run hands over 75 seconds before its time is over
+			newYard(t, 77*time.Second).withstand(t, hostile{pages: map[string]attack{
+				"CarePlan": all["CarePlan"], "CareTeam": all["CareTeam"], "Goal": all["Goal"], "DiagnosticReport": all["DiagnosticReport"],
+			}})
+		})
 		t.Run("a verbose server", func(t *testing.T) {
 			y.withstand(t, hostile{pages: map[string]attack{"Goal": all["Goal"]}, verbose: true})
 		})

@@ -1,6 +1,7 @@
 package groundtruth_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -63,7 +64,8 @@ type yard struct {
 	lines []string
 }
 
-func newYard(t *testing.T) *yard {
+// newYard makes a yard in which an invocation may take some time; 0 is the template's.
+func newYard(t *testing.T, timeout time.Duration) *yard {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -84,6 +86,7 @@ func newYard(t *testing.T) *yard {
 	must(t, provision.Apply(t.Context(), y.cloud.Config("provision"), loaded))
 	for _, f := range loaded.Functions {
 		if f.LogicalID == workerFunction {
+			f.Timeout = cmp.Or(timeout, f.Timeout)
 			y.start(t, f, file)
 			y.connect(t, f)
 		}
