@@ -10,10 +10,11 @@ BUILD   := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -tags $(TAGS)
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
 LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
 SOAK    ?= 10m
-JUDGES  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci/judges
+CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
+JUDGES  ?= $(CACHE)/judges
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run demo test race soak judge lint fmt check build bench docs clean runner
+.PHONY: help run demo test race soak judge contract lint fmt check build bench docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +44,9 @@ soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 judge: ## let other people's servers judge the embedded AWS; installs them into JUDGES
 	.ci/judges $(JUDGES)
 	go run ./infra/judge -judges $(JUDGES)
+
+contract: runner ## let spectral judge the API's descriptions, and schemathesis the running service by them
+	.ci/contract/run $(CACHE)/contract
 
 lint: ## the linters of .golangci.yml
 	$(LINT) run ./...

@@ -59,6 +59,7 @@ func Routes(functions []template.Function, description []byte) []Finding {
 	served := map[template.Route]string{}
 	for _, f := range functions {
 		for _, r := range f.Routes {
+			r.Path = strings.ReplaceAll(r.Path, "+}", "}") // OpenAPI has no parameter for the rest of a path
 			served[r] = f.Folder
 			if _, described := operations[r]; r.Method != "ANY" && !described {
 				found.addf(stack, "%s %s is not in %s", r.Method, r.Path, api)

@@ -38,7 +38,7 @@ paths:
     get: {x-function: getthing}
     put: {x-function: getthing}
     delete: {x-function: getthing}
-  /sandbox/{proxy+}:
+  /sandbox/{proxy}:
     get: {x-function: sandbox, x-test-mode-only: true}
     post: {x-function: sandbox}
   /never:
@@ -47,7 +47,7 @@ paths:
 	finds(t, got,
 		"docs/openapi.yaml: DELETE /thing is not in template.yaml",
 		"docs/openapi.yaml: GET /never is not in template.yaml",
-		"docs/openapi.yaml: POST /sandbox/{proxy+} is not in template.yaml",
+		"docs/openapi.yaml: POST /sandbox/{proxy} is not in template.yaml",
 		`docs/openapi.yaml: PUT /thing is served by putthing, but x-function says "getthing"`,
 		"template.yaml: GET /hidden is not in docs/openapi.yaml",
 	)

@@ -1,4 +1,4 @@
-// Package asyncapi describes the webhooks as AsyncAPI 3.0: what is sent, when, and how it looks, made of the catalogue and
+// Package asyncapi describes the webhooks as AsyncAPI 3.1: what is sent, when, and how it looks, made of the catalogue and
 // the Go types of shared/webhook. It owns the words about members and the headers, and nothing that decides what is sent.
 // The routes of the HTTP API are docs/openapi.yaml's.
 package asyncapi
@@ -47,14 +47,17 @@ func Document() ([]byte, error) {
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
 	err := encoder.Encode(object{
-		{"asyncapi", "3.0.0"},
+		{"asyncapi", "3.1.0"},
 		{"info", object{
 			{"title", "Recordbridge webhooks"},
 			{"version", "1.0.11"},
 			{"description", about},
+			{"contact", object{{"name", "The operator of the stack"}}},
 			{"license", object{{"name", "Apache-2.0"}, {"url", "https://www.apache.org/licenses/LICENSE-2.0"}}},
+			{"tags", []object{{{"name", "webhooks"}}}},
 		}},
 		{"defaultContentType", "application/json"},
+		{"servers", object{{"receiver", receiver()}}},
 		{"channels", object{{"webhook", object{
 			{"address", nil},
 			{"description", "An address of the organisation's, which it has given when the webhook was made."},
@@ -64,6 +67,7 @@ func Document() ([]byte, error) {
 			{"action", "send"},
 			{"channel", object{{"$ref", "#/channels/webhook"}}},
 			{"summary", "Send an event to a webhook."},
+			{"description", "Any 2xx within 30 seconds means that the event has arrived. A redirect is not followed and is a failure."},
 			{"bindings", object{{"http", object{{"method", "POST"}, {"bindingVersion", "0.3.0"}}}}},
 		}}}},
 		{"components", object{{"messages", messages}, {"schemas", s.made}}},
@@ -72,6 +76,19 @@ func Document() ([]byte, error) {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// receiver is where events go, which is not ours: the host and the path are each webhook's own.
+func receiver() object {
+	return object{
+		{"host", "{host}"},
+		{"protocol", "https"},
+		{"description", "The organisation's own server. In test mode it can also be a loopback address, without TLS."},
+		{"variables", object{{"host", object{
+			{"description", "Of the address that the webhook was made with."},
+			{"default", "app.example"},
+		}}}},
+	}
 }
 
 // message describes one type of event.

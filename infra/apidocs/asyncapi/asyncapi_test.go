@@ -37,6 +37,19 @@ func TestBothDescriptionsAreOfOneVersion(t *testing.T) {
 	}
 }
 
+func TestTheListOfEventsKnowsTheSameTypes(t *testing.T) {
+	t.Parallel()
+	var api map[string]any
+	read(t, root+"docs/openapi.yaml", &api)
+	want := make([]any, 0, len(webhook.Catalogue()))
+	for _, kind := range webhook.Catalogue() {
+		want = append(want, string(kind.Type))
+	}
+	if diff := cmp.Diff(want, lookUp(api, "#/components/schemas/EventType/enum")); diff != "" {
+		t.Errorf("EventType of openapi.yaml (-catalogue +file):\n%s", diff)
+	}
+}
+
 func TestEveryReferenceLeadsSomewhereAndEverySchemaIsUsed(t *testing.T) {
 	t.Parallel()
 	described := document(t)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// schemas are the JSON Schemas (draft 7, as AsyncAPI 3.0 has them) of Go types, by the types' names. Members that are not
+// schemas are the JSON Schemas (draft 7, as AsyncAPI 3.1 has them) of Go types, by the types' names. Members that are not
 // described are allowed: there will be more.
 type schemas struct {
 	glossary glossary

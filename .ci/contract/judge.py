@@ -1,0 +1,123 @@
+"""Lets schemathesis judge docs/openapi.yaml against running services: python3 judge.py SCHEMATHESIS RUNNER."""
+
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import stack
+
+here = os.path.dirname(os.path.abspath(__file__))
+description = os.path.join(here, "../../docs/openapi.yaml")
+
+# What a limit refuses has a shape of its own, which these check. The other checks expect to get past the limit.
+SHAPE = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"
+
+
+def seeds(run):
+    """Makes what the judge asks for, in every state, and returns the variables and dictionaries of its configurations."""
+    organisation, sandbox = run["organisations"][0], run["sandbox"]
+    ours, live, other = (stack.Customer(run, o) for o in run["organisations"])
+    kept, ended, spare, fetched, theirs = (c.connection() for c in (ours, ours, ours, ours, other))
+    done, gone, spare_task, download = (ours.export(c) for c in (kept, ended, spare, fetched))
+    foreign = other.export(theirs)
+    ours.call("DELETE", f"/bridge/fhir/ehi-export/{gone['task_id']}/files")
+    ours.call("DELETE", f"/bridge/org_connection/{ended}")
+    attempt = ours.call("POST", f"/bridge/attempts?public_id={organisation['public_id']}", {"endpoint_id": sandbox["endpoint_id"]})
+    variables = {
+        "PUBLIC_ID": organisation["public_id"], "PRIVATE_KEY": organisation["private_key"],
+        "REDIRECT_URI": organisation["redirect_uri"], "ATTEMPT_TOKEN": attempt["attempt_token"],
+        "CONNECTION": kept, "TASK": done["task_id"],
+    }
+    peers = [{"name": name, "fixedHeaders": [{"name": "Authorization", "value": customer.authorization}]}
+             for name, customer in (("ours", ours), ("live", live), ("other", other))]
+    return variables, peers, {
+        "attempts": [attempt["attempt_id"]],
+        "brands": [sandbox["brand_id"]],
+        "connections": [kept, ended, theirs],
+        "cursors": [ours.call("GET", "/bridge/events")["after"]],
+        "downloads": [download["task_id"]],
+        "endpoints": [sandbox["endpoint_id"]],
+        "files": [download["files"][0]["file_name"]],
+        "portals": [sandbox["portal_id"]],
+        "spares": [spare, spare_task["task_id"]],
+        "tasks": [done["task_id"], gone["task_id"], foreign["task_id"]],
+    }
+
+
+def prepare(folder, run):
+    """Fills folder with the configurations and what they read, and returns their variables."""
+    variables, peers, dictionaries = seeds(run)
+    for name in ("schemathesis.toml", "peers.toml", "hooks.py"):
+        shutil.copy(os.path.join(here, name), folder)
+    for name, values in dictionaries.items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.writelines(f'"{value}"\n' for value in values)
+    variables["PEERS"] = os.path.join(folder, "peers.json")
+    with open(variables["PEERS"], "w", encoding="utf-8") as file:
+        json.dump({"auth": peers}, file)
+    return variables
+
+
+def judge(title, program, folder, run, variables, config, *arguments):
+    """Runs schemathesis once, prints what it says, and returns the statuses that each operation was answered with."""
+    print(f"\n--- {title}", flush=True)
+    report = os.path.join(folder, "report.ndjson")
+    command = [
+        program, "--config-file", os.path.join(folder, config), "run", "--url", run["base_url"], "--output-sanitize", "true",
+        "--report", "ndjson", "--report-ndjson-path", report,
+        "--exclude-tag", "sandbox",  # it plays somebody else's server, and answers in that server's formats
+        *arguments, description,
+    ]
+    environment = os.environ | variables | {"PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
+    if subprocess.run(command, cwd=folder, env=environment, check=False).returncode != 0:
+        raise SystemExit(f"{title}: schemathesis has findings")
+    return statuses(report)
+
+
+def statuses(report):
+    """Reads from a report which statuses each operation was answered with, outside scenarios of several."""
+    found = collections.defaultdict(set)
+    with open(report, encoding="utf-8") as lines:
+        for line in lines:
+            recorder = json.loads(line).get("ScenarioFinished", {}).get("recorder", {})
+            for case, interaction in recorder.get("interactions", {}).items():
+                asked, answer = recorder["cases"][case]["value"], interaction["response"]
+                if answer and recorder["label"] == f"{asked['method']} {asked['path']}":
+                    found[recorder["label"]].add(answer["status_code"])
+    return found
+
+
+def see(title, found, wanted):
+    """Fails when an operation never had a status that is wanted: then its checks have judged nothing."""
+    never = [operation for operation, statuses in sorted(found.items()) if not any(wanted(s) for s in statuses)]
+    if never or not found:
+        raise SystemExit(f"{title}: not seen for {', '.join(never) or 'anything'}, only {[found[o] for o in never]}")
+
+
+def main(program, runner):
+    with tempfile.TemporaryDirectory(prefix="recordbridge-contract-") as folder:
+        with stack.running(runner, folder, rate=1_000_000) as run:
+            variables = prepare(folder, run)
+            found = judge("every operation", program, folder, run, variables, "schemathesis.toml", "--max-examples", "60")
+            see("success", found, lambda status: status < 400)
+            # The list of events begins scenarios so readily that schemathesis would begin none with anything else.
+            judge("links between operations", program, folder, run, variables, "schemathesis.toml", "--max-examples", "150",
+                  "--phases", "stateful", "--exclude-operation-id", "listEvents")
+            judge("what others may read", program, folder, run, variables, "peers.toml", "--max-examples", "20", "--phases", "stateful",
+                  "--include-operation-id", "createExport", "--include-operation-id", "getExport")
+        with stack.running(runner, folder, rate=1) as run:
+            organisation = run["organisations"][0]
+            variables |= {"PUBLIC_ID": organisation["public_id"], "PRIVATE_KEY": organisation["private_key"]}
+            # There is but one request to /bridge/org; the others have a second one, which is one too many.
+            stack.send("GET", f"{run['base_url']}/bridge/org?public_id={organisation['public_id']}")
+            found = judge("limits", program, folder, run, variables, "schemathesis.toml", "--max-examples", "20", "--phases", "fuzzing",
+                          "--checks", SHAPE, "--warnings", "off")
+            see("429", found, lambda status: status == 429)
+
+
+if __name__ == "__main__":
+    main(*(os.path.abspath(argument) for argument in sys.argv[1:]))
