@@ -29,8 +29,7 @@ def seeds(run):
     attempt = ours.call("POST", f"/bridge/attempts?public_id={organisation['public_id']}", {"endpoint_id": sandbox["endpoint_id"]})
     variables = {
         "PUBLIC_ID": organisation["public_id"], "PRIVATE_KEY": organisation["private_key"],
-        "REDIRECT_URI": organisation["redirect_uri"], "ATTEMPT_TOKEN": attempt["attempt_token"],
-        "CONNECTION": kept, "TASK": done["task_id"],
+        "REDIRECT_URI": organisation["redirect_uri"], "ATTEMPT_TOKEN": attempt["attempt_token"], "CONNECTION": kept,
     }
     peers = [{"name": name, "fixedHeaders": [{"name": "Authorization", "value": customer.authorization}]}
              for name, customer in (("ours", ours), ("live", live), ("other", other))]
@@ -43,6 +42,8 @@ def seeds(run):
         "endpoints": [sandbox["endpoint_id"]],
         "files": [download["files"][0]["file_name"]],
         "portals": [sandbox["portal_id"]],
+        "publics": [organisation["public_id"]],
+        "redirects": [organisation["redirect_uri"]],
         "spares": [spare, spare_task["task_id"]],
         "tasks": [done["task_id"], gone["task_id"], foreign["task_id"]],
     }
