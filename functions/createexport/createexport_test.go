@@ -71,6 +71,7 @@ func TestCreateExportAnswers(t *testing.T) {
 		"an id in upper case": {Body: `{"org_connection_id":"` + strings.ToUpper(known) + `"}`, Status: 200, Want: accepted},
 		"unknown members":     {Body: `{"org_connection_id":"` + known + `","later":{"a":1}}`, Status: 200, Want: accepted},
 		"no fixtures":         {Body: `{"org_connection_id":"` + known + `","fixtures":null}`, Status: 200, Want: accepted},
+		"options of null":     {Body: `{"org_connection_id":"` + known + `","refresh":null,"since":null,"resource_types":null,"formats":null}`, Status: 200, Want: accepted},
 		"refresh":             {Body: `{"org_connection_id":"` + known + `","refresh":true}`, Status: 200, Want: `{"success":true,"data":{"task_id":"` + fresh + `","status":"success"}}`},
 		"options": {
 			Body: `{"org_connection_id":"` + known + `","since":"2020-01-31","resource_types":["Observation","Goal","Goal"],"formats":["outcome","jsonl_gz"]}`, Status: 200,

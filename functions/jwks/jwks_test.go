@@ -72,6 +72,7 @@ func TestTheKeySetIsPublishedForEverybody(t *testing.T) {
 		"elliptic":     {query: "?kty=EC", keys: []string{"ec"}, status: 200, want: generator, cache: "public, max-age=3600"},
 		"RSA":          {query: "?kty=RSA", keys: []string{"ec"}, status: 200, want: `{"keys":[]}`, cache: "public, max-age=3600"},
 		"none":         {status: 200, want: `{"keys":[]}`, cache: "public, max-age=3600"},
+		"left empty":   {query: "?kty=", keys: []string{"ec"}, status: 200, want: generator, cache: "public, max-age=3600"},
 		"unknown":      {query: "?kty=oct", keys: []string{"ec"}, status: 400, want: unknown, cache: "no-store"},
 		"lower case":   {query: "?kty=rsa", keys: []string{"ec"}, status: 400, want: unknown, cache: "no-store"},
 		"the KMS away": {vault: vault{away: true}, keys: []string{"ec"}, status: 500, want: failed, cache: "no-store"},
