@@ -20,6 +20,7 @@ BEYOND_SHAPE = re.compile(
         r"redirect_uri is not registered for this public_id\.",
         r"public_id is unknown\.",
         r"The export is still running\.",
+        r"must not be longer than [0-9]+ bytes\.",  # maxLength counts characters
     ])
 )
 
