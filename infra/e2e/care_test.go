@@ -39,6 +39,17 @@ func runKeepAlive(s *stack) {
 	s.checkDownload(crashPersona)
 }
 
+// runMove: the portal's token endpoint moves within the origin that is pinned, and a scheduled refresh follows it.
+func runMove(s *stack) {
+	s.t.Helper()
+	id := s.connectTo(quirk{with: "token-moves:1"}).Get("org_connection_id")
+	<-time.After(11 * 24 * time.Hour)
+	s.settle(3)
+	if got := s.tokens(id).number("version"); got != 2 {
+		s.t.Errorf("the tokens have version %d, want 2", got)
+	}
+}
+
 // runRevocation: consent was withdrawn at the portal.
 func runRevocation(s *stack) {
 	s.t.Helper()

@@ -50,6 +50,7 @@ func cheapErrands() []errand {
 		{name: "e-mails to an organisation", run: runNotices},
 		{name: "an export from a slow portal", run: runSlowExport},
 		{name: "tokens that nobody asks for", run: runKeepAlive},
+		{name: "a token endpoint that moves", run: runMove},
 		{name: "consent that was withdrawn", run: runRevocation},
 		{name: "consent that was withdrawn, as an export finds out", run: runRevocationByExport},
 		{name: "consent that is about to end", run: runWarning},
