@@ -49,12 +49,13 @@ type response struct {
 	Status export.Status `json:"status"`
 
 	// Extensions, only with ?include=result.
-	FailureReason export.Reason          `json:"failure_reason,omitempty"`
-	Stats         *webhook.Stats         `json:"stats,omitempty"`
-	DownloadLinks []webhook.DownloadLink `json:"download_links,omitempty"`
-	Files         []export.FileSummary   `json:"files,omitempty"`
-	Scope         *export.Scope          `json:"scope,omitempty"`
-	Outcome       []export.TypeOutcome   `json:"outcome,omitempty"`
+	FailureReason     export.Reason          `json:"failure_reason,omitempty"`
+	Stats             *webhook.Stats         `json:"stats,omitempty"`
+	DownloadLinks     []webhook.DownloadLink `json:"download_links,omitempty"`
+	Files             []export.FileSummary   `json:"files,omitempty"`
+	Scope             *export.Scope          `json:"scope,omitempty"`
+	Outcome           []export.TypeOutcome   `json:"outcome,omitempty"`
+	webhook.Shortfall                        //nolint:embeddedstructfieldcheck // members are sent in this order
 
 	// Extension, only with ?include=progress.
 	Progress *webhook.Progress `json:"progress,omitempty"`
@@ -96,7 +97,7 @@ func (d Deps) withResult(out response, task export.Task) (response, error) {
 	if task.Status != export.Success {
 		return out, nil
 	}
-	out.Stats, out.Scope = &task.Stats, &task.Scope
+	out.Stats, out.Scope, out.Shortfall = &task.Stats, &task.Scope, task.Shortfall()
 	if !d.Now().Before(task.FilesUntil) {
 		return out, nil
 	}

@@ -23,6 +23,7 @@ const (
 	damaged   = "00000000000040008000000000000004"
 	deleted   = "00000000000040008000000000000006"
 	broken    = "00000000000040008000000000000005"
+	lost      = "00000000000040008000000000000007"
 	route     = "/bridge/fhir/ehi-export/"
 )
 
@@ -47,11 +48,15 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 		}
 		task.Stats = webhook.Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Goal": 2}}
 		task.Outcome = []export.TypeOutcome{
-			{Type: "Patient", Result: export.OutcomeOK, Count: 1}, {Type: "Goal", Result: export.OutcomeTruncated, Count: 2, Status: 503},
+			{Type: "Patient", Result: export.OutcomeOK, Count: 1}, {Type: "Goal", Result: export.OutcomeTruncated, Count: 2, Status: 503, Reason: export.LossUnavailable},
 		}
 		return task, nil
 	case id == failed:
 		task.Status, task.FailureReason = export.Failed, export.ScopePatientMissing
+		return task, nil
+	case id == lost:
+		task.Status, task.FailureReason = export.Failed, export.ResourceInvalidContent
+		task.Outcome = []export.TypeOutcome{{Type: "Goal", Result: export.OutcomeFailed, Status: 200, Reason: export.LossContent}}
 		return task, nil
 	case id == broken:
 		return export.Task{}, keyedtest.ErrTrouble
@@ -81,13 +86,18 @@ func TestGetExportAnswers(t *testing.T) {
 	include := keyedtest.FailureBody("svc_invalid_request", "include can only be result or progress.")
 	isPending := `{"success":true,"data":{"task_id":"` + pending + `","status":"pending"}}`
 	for name, e := range map[string]keyedtest.Exchange{
-		"pending":              {Path: pending, Status: 200, Want: isPending},
-		"the dashed form":      {Path: dashed, Status: 200, Want: isPending},
-		"nothing to include":   {Path: pending + "?include=", Status: 200, Want: isPending},
-		"pending with result":  {Path: pending + "?include=result", Status: 200, Want: isPending},
-		"success":              {Path: succeeded, Status: 200, Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success"}}`},
-		"failed":               {Path: failed, Status: 200, Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed"}}`},
-		"failed with result":   {Path: failed + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed","failure_reason":"scope_patient_missing"}}`},
+		"pending":             {Path: pending, Status: 200, Want: isPending},
+		"the dashed form":     {Path: dashed, Status: 200, Want: isPending},
+		"nothing to include":  {Path: pending + "?include=", Status: 200, Want: isPending},
+		"pending with result": {Path: pending + "?include=result", Status: 200, Want: isPending},
+		"success":             {Path: succeeded, Status: 200, Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success"}}`},
+		"failed":              {Path: failed, Status: 200, Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed"}}`},
+		"failed with result":  {Path: failed + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed","failure_reason":"scope_patient_missing"}}`},
+		"lost with result": {
+			Path: lost + "?include=result", Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + lost + `","status":"failed","failure_reason":"resource_invalid_content",` +
+				`"outcome":[{"type":"Goal","result":"failed","count":0,"http_status":200,"reason":"invalid_content"}]}}`,
+		},
 		"unknown":              {Path: "00000000000040008000000000000009", Status: 404, Want: missing},
 		"no task id":           {Path: "task-1", Status: 404, Want: missing},
 		"an id with braces":    {Path: "%7B" + dashed + "%7D", Status: 404, Want: missing},
@@ -107,12 +117,12 @@ func TestGetExportAnswers(t *testing.T) {
 		},
 		"deleted files": {Path: deleted + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + deleted + `","status":"success",` +
 			`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
-			`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503}]}}`},
+			`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`},
 		"success with result": {Path: succeeded + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success",` +
 			`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},` +
 			`"download_links":[{"url":"https://api.example/` + succeeded + `?token=a&b","export_type":"jsonl","content_type":"application/fhir+ndjson"}],` +
 			`"files":[{"file_name":"a.jsonl","export_type":"jsonl","bytes":7,"sha256":"ab"}],"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
-			`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503}]}}`},
+			`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -68,7 +68,7 @@ func (c *collector) attach(ctx context.Context) error {
 	account := c.state.account("Binary")
 	if isFailed {
 		account.Missing++
-		account.fail(outcomeOf(failed), failed.Status)
+		account.fail(outcomeOf(failed), namedReason(failed), failed.Status)
 		return nil
 	}
 	c.answered()

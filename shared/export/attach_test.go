@@ -81,10 +81,11 @@ func TestAnAttachmentThatCannotBeReadIsNamedAndLeavesNoBrokenLine(t *testing.T) 
 	for name, c := range map[string]struct {
 		answer answer
 		status int
+		reason export.LossReason
 	}{
-		"missing":   {answer{status: 404}, 404},
-		"forbidden": {answer{status: 403}, 403},
-		"too large": {answer{status: 200, body: strings.Repeat("x", 26<<20)}, 0},
+		"missing":   {answer{status: 404}, 404, export.LossNotFound},
+		"forbidden": {answer{status: 403}, 403, export.LossRefused},
+		"too large": {answer{status: 200, body: strings.Repeat("x", 26<<20)}, 0, export.LossTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +97,7 @@ func TestAnAttachmentThatCannotBeReadIsNamedAndLeavesNoBrokenLine(t *testing.T) 
 				if found := binaries(t, b.file(t)); len(found) != 1 || found["b1"] == nil {
 					t.Errorf("%d binaries, want b1 alone", len(found))
 				}
-				want := export.TypeOutcome{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Status: c.status}
+				want := export.TypeOutcome{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Status: c.status, Reason: c.reason}
 				if got := outcomeOf(t, b.store.task, "Binary"); got != want {
 					t.Errorf("got %+v, want %+v", got, want)
 				}

@@ -371,6 +371,11 @@ func names(t *testing.T, file []byte) []string {
 	return found
 }
 
+// asked are the outcomes of a task but for the types that the server does not offer.
+func asked(task export.Task) []export.TypeOutcome {
+	return slices.DeleteFunc(slices.Clone(task.Outcome), func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
+}
+
 // outcomeOf finds the outcome of a type.
 func outcomeOf(t *testing.T, task export.Task, resourceType string) export.TypeOutcome {
 	t.Helper()

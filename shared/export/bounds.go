@@ -1,5 +1,7 @@
 package export
 
+import "errors"
+
 // What an export keeps while it collects is bounded, whatever a server sends (docs/architecture.md, Bounds). What is beyond a
 // bound is counted in the outcome and not kept.
 const (
@@ -21,6 +23,9 @@ const (
 	maxOversize = 40
 )
 
+// errLimit says that it is this export that reads no further.
+var errLimit = errors.New("beyond what one export may hold")
+
 // full reports whether no further resource can be told from those that were found.
 func (c *checkpoint) full() bool { return len(c.written) >= maxResources }
 
@@ -34,7 +39,7 @@ func (c *checkpoint) overfull() bool {
 func (c *checkpoint) miss(resourceType string) {
 	account := c.account(resourceType)
 	account.Missing++
-	account.fail(OutcomeTruncated, 0)
+	account.fail(OutcomeTruncated, LossLimit, 0)
 }
 
 // abandon gives up what waits to be read.

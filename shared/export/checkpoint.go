@@ -21,11 +21,13 @@ type checkpoint struct {
 	lists
 
 	Planned     bool           `json:"planned"`
+	Listed      bool           `json:"listed"`       // the server says which types it has
 	Version     string         `json:"fhir_version"` // as the server states it; empty when it does not
 	Queries     []plan.Query   `json:"queries"`      // not begun, or under way when first
 	Next        string         `json:"next"`         // next page of the first query, empty to begin it
 	Pages       int            `json:"pages"`        // pages read of the first query
 	Links       []uint64       `json:"links"`        // marks of the next links that the first query had
+	Hits        int            `json:"hits"`         // resources that the first query has found
 	Lost        int            `json:"lost"`         // entries of the first query that were no usable resource
 	Tried       int            `json:"tried"`        // how often the request that comes next was tried
 	Segments    []segment      `json:"segments"`     // in order
@@ -36,8 +38,12 @@ type checkpoint struct {
 	Down        bool           `json:"down"`        // the server has answered nothing of late
 	Patients    []string       `json:"patients"`    // ids by which the server knows the patient
 	Identifiers []uint64       `json:"identifiers"` // marks of the patient's business identifiers
-	Done        int            `json:"done"`        // queries, reads and attachments that have ended
-	Counts      map[string]int `json:"counts"`      // by the name that a type is counted under
+	ByURL       bool           `json:"by_url"`      // a Questionnaire can be searched by its URL
+	Own         string         `json:"own"`         // address by which the server knows itself, see fhir.Base
+	Settled     bool           `json:"settled"`     // whether a search has told it, or none will
+	Unsure      unsure         `json:"unsure"`
+	Done        int            `json:"done"`   // queries, reads and attachments that have ended
+	Counts      map[string]int `json:"counts"` // by the name that a type is counted under
 	Accounts    []*account     `json:"accounts"`
 	Spent       []string       `json:"spent"` // keys of the checkpoints before this one
 
@@ -169,6 +175,11 @@ func (c *checkpoint) encode(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// restart forgets how far the first query has come.
+func (c *checkpoint) restart() {
+	c.Next, c.Pages, c.Links, c.Lost, c.Hits = "", 0, nil, 0, 0
 }
 
 // turn makes link the next page of the first query; it is false when the query has been there before.

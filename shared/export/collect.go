@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
@@ -79,6 +78,9 @@ func (c *collector) deliver(ctx context.Context) error {
 		c.state.nextRound()
 		return &handOverError{wait: wait}
 	}
+	if reason, isLost := c.state.lost(); isLost {
+		return &verdict{reason: reason, cause: errLost, outcome: c.outcome()}
+	}
 	if err := c.closeSegment(ctx); err != nil {
 		return err
 	}
@@ -108,8 +110,9 @@ func (w Worker) newCollector(ctx context.Context, task Task, pauseBy time.Time) 
 		return nil, err
 	}
 	if c.manners.OnceNext { // the next link has been used: the query begins again, what is written stays written once
-		c.state.Next, c.state.Pages, c.state.Links, c.state.Lost = "", 0, nil, 0
+		c.state.restart()
 	}
+	c.base = c.base.Knowing(c.state.Own)
 	c.resumed = c.state.Next != ""
 	digest, err := newDigest(c.state.Digest)
 	if err != nil {
@@ -138,13 +141,14 @@ func (c *collector) collect(ctx context.Context) error {
 	}
 	for len(c.state.Queries) > 0 {
 		if c.state.full() {
-			c.endQuery(c.state.Queries[0], &fhir.RequestError{Class: fhir.TooLarge})
+			c.endQuery(c.state.Queries[0], &fhir.RequestError{Class: fhir.TooLarge, Cause: errLimit})
 			continue
 		}
 		if err := c.search(ctx, ahead); err != nil {
 			return err
 		}
 	}
+	c.settle()
 	if c.state.full() {
 		c.state.abandon()
 	}
@@ -188,26 +192,26 @@ func (c *collector) begin(ctx context.Context) error {
 		Capability: capability, Granted: c.current.Scope, Manners: c.manners, PatientID: c.patient,
 		Types: c.task.Options.Types, Since: c.task.Options.Since,
 	})
-	c.state.Queries, c.state.Version = planned.Queries, capability.FHIRVersion
+	c.state.Queries, c.state.Version, c.state.ByURL = planned.Queries, capability.FHIRVersion, planned.Definitions
+	c.state.Listed = len(capability.Resources) > 0
 	c.state.account("Patient").Answered++
-	for _, denied := range planned.Denied {
-		c.state.account(denied).fail(OutcomeDenied, 0)
+	for _, q := range planned.Queries {
+		if q.Type != "" {
+			c.state.account(q.Type).Planned = true
+		}
 	}
-	c.missUnplanned(planned)
+	for _, denied := range planned.Denied {
+		c.state.account(denied).fail(OutcomeDenied, LossNotGranted, 0)
+	}
 	c.knownAs(patient)
 	c.state.Planned = true
 	return c.write(patient, 0)
 }
 
-// missUnplanned notes types that were asked for by name and that the server has no search for.
-func (c *collector) missUnplanned(planned plan.Plan) {
-	for _, wanted := range c.task.Options.Types {
-		isWanted := func(q plan.Query) bool { return q.Type == wanted }
-		if plan.Searched(wanted) && !plan.Followed(wanted) && !slices.Contains(planned.Denied, wanted) &&
-			!slices.ContainsFunc(planned.Queries, isWanted) {
-			c.state.account(wanted).fail(OutcomeUnsupported, 0)
-		}
-	}
+// granted reports whether the authorization allows an access to a type, as far as the server has said what it covers.
+func (c *collector) granted(resourceType string, access fhir.Access) bool {
+	granted := c.current.Scope
+	return granted == "" || fhir.ParseScopes(granted).Allows(resourceType, access)
 }
 
 // capability reads what the server says it can do. One that cannot be read, also later, is as good as none: everything is
@@ -266,11 +270,11 @@ func isRefusal(failed *fhir.RequestError) bool {
 }
 
 // findPatient searches for the Patient where reading it was refused: some servers do no more than that (fhir notes section
-// 1.6, quirk table). What reading has come to stands when it is not found.
+// 1.6, quirk table). What reading has come to stands when it is not found; an answer that cannot be read is another matter.
 func (c *collector) findPatient(ctx context.Context, unread fhir.Bundle, refusal error) (fhir.Bundle, error) {
-	search := c.searching(plan.Query{Type: "Patient", Params: url.Values{"_id": {c.patient}}.Encode()})
+	search := c.searching(plan.Query{Type: "Patient", Params: url.Values{"_id": {c.patient}}.Encode()}, c.base)
 	found, err := search(ctx, "", 0, fhir.MaxPage)
-	if _, isFailed := refusedRequest(err); isFailed {
+	if failed, ok := refusedRequest(err); ok && failed.Class != fhir.Content {
 		return unread, refusal
 	}
 	if err != nil {
@@ -280,6 +284,9 @@ func (c *collector) findPatient(ctx context.Context, unread fhir.Bundle, refusal
 		if one.Type == "Patient" && one.ID == c.patient {
 			return one.Alone(), nil
 		}
+	}
+	if found.Unusable > 0 { // it is there, and cannot be told
+		return fhir.Bundle{}, &fhir.RequestError{Class: fhir.Content, Status: 200}
 	}
 	return unread, refusal
 }

@@ -32,17 +32,17 @@ func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
 			{Type: "Goal", Result: export.OutcomeEmpty},
 			{Type: "Condition", Result: export.OutcomeOK, Count: 3, LeftOut: 1},
 			{Type: "MedicationRequest", Result: export.OutcomeOK, Count: 1},
-			// One observation's performer is at another server.
-			{Type: "Practitioner", Result: export.OutcomeTruncated, Count: 2, Missing: 1},
 			{Type: "Observation", Result: export.OutcomeOK, Count: 4},
-			// One of the note's attachments is at another server.
-			{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1},
 			{Type: "DocumentReference", Result: export.OutcomeOK, Count: 1},
+			// One observation's performer is at another server.
+			{Type: "Practitioner", Result: export.OutcomeTruncated, Count: 2, Missing: 1, Reason: export.LossElsewhere},
+			// One of the note's attachments is at another server.
+			{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Reason: export.LossElsewhere},
 			{Type: "Organization", Result: export.OutcomeOK, Count: 3},
 			{Type: "Specimen", Result: export.OutcomeOK, Count: 1},
 			{Type: "Medication", Result: export.OutcomeOK, Count: 1},
 		}
-		if diff := cmp.Diff(want, got.Outcome); diff != "" {
+		if diff := cmp.Diff(want, asked(got)); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
 		sum := sha256.Sum256(b.file(t))
@@ -166,7 +166,7 @@ func TestTypesOutsideTheGrantedScopesAreDeniedWithoutARequest(t *testing.T) {
 				b.desk.set.Scope = scope
 				b.work(t, 0)
 				for _, denied := range []string{"Observation", "DocumentReference", "Goal", "MedicationRequest"} {
-					if got, want := outcomeOf(t, b.store.task, denied), (export.TypeOutcome{Type: denied, Result: export.OutcomeDenied}); got != want {
+					if got, want := outcomeOf(t, b.store.task, denied), (export.TypeOutcome{Type: denied, Result: export.OutcomeDenied, Reason: export.LossNotGranted}); got != want {
 						t.Errorf("got %+v, want %+v", got, want)
 					}
 				}
@@ -294,7 +294,7 @@ func TestATypeThatAnswers401IsDeniedAndNothingIsRenewed(t *testing.T) {
 		if diff := cmp.Diff(want, names(t, b.file(t))); diff != "" {
 			t.Errorf("file (-want +got):\n%s", diff)
 		}
-		denied := export.TypeOutcome{Type: "Observation", Result: export.OutcomeDenied, Status: 401}
+		denied := export.TypeOutcome{Type: "Observation", Result: export.OutcomeDenied, Status: 401, Reason: export.LossRefused}
 		if diff := cmp.Diff(denied, outcomeOf(t, b.store.task, "Observation")); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
@@ -310,10 +310,10 @@ func TestAFailedReferenceIsRecordedAndTheRestGoesOn(t *testing.T) {
 		answer answer
 		want   export.TypeOutcome
 	}{
-		"gone":               {answer{status: 410}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeUnsupported, Missing: 2, Status: 410}},
-		"forbidden":          {answer{status: 403}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeDenied, Missing: 2, Status: 403}},
-		"another resource":   {answer{status: 200, body: `{"resourceType":"Binary","id":"b9"}`}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Missing: 2, Status: 200}},
-		"fails on their end": {answer{status: 500}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Missing: 2, Status: 500}},
+		"gone":               {answer{status: 410}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeUnsupported, Missing: 2, Status: 410, Reason: export.LossNotFound}},
+		"forbidden":          {answer{status: 403}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeDenied, Missing: 2, Status: 403, Reason: export.LossRefused}},
+		"another resource":   {answer{status: 200, body: `{"resourceType":"Binary","id":"b9"}`}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Missing: 2, Status: 200, Reason: export.LossContent}},
+		"fails on their end": {answer{status: 500}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Missing: 2, Status: 500, Reason: export.LossUnavailable}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -338,13 +338,16 @@ func TestLinksToOtherServersAreNeverFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		page := `{"resourceType":"Bundle","link":[{"relation":"next","url":"https://elsewhere.example/other?page=2"}],"entry":[]}`
-		b.hospital.script(findConditions, answer{status: 200, body: page})
+		b.hospital.script("Condition?*", answer{status: 200, body: page, always: true})
 		b.work(t, 0)
 		if got := b.hospital.times("elsewhere.example"); got != 0 {
 			t.Errorf("another server was asked %d times", got)
 		}
-		if o := outcomeOf(t, b.store.task, "Condition"); o.Result != export.OutcomeTruncated {
+		if o := outcomeOf(t, b.store.task, "Condition"); o.Result != export.OutcomeTruncated || o.Reason != export.LossForeignLink {
 			t.Errorf("outcome %+v, want truncated", o)
+		}
+		if got := b.hospital.times("Condition?*"); got != 2 {
+			t.Errorf("%d searches, want one and a larger one", got)
 		}
 	})
 }

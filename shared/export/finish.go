@@ -21,7 +21,7 @@ func (w Worker) succeed(ctx context.Context, task Task) error {
 	links := w.Links.Stored(task)
 	data := webhook.ExportSuccess{
 		DownloadLinks: links, OrgConnectionID: task.ConnectionID,
-		TaskID: task.ID, OrgID: task.Tenant.OrgID, Stats: task.Stats,
+		TaskID: task.ID, OrgID: task.Tenant.OrgID, Stats: task.Stats, Shortfall: task.Shortfall(),
 	}
 	if w.SendDownloadLink {
 		data.DownloadLink = &links[0]

@@ -84,7 +84,10 @@ func (c *collector) unread(r reference, failed *fhir.RequestError) {
 		c.state.Attachments = append(c.state.Attachments, attachment{URL: c.base.Join(r.Type, r.ID), ID: r.ID})
 		return
 	}
-	account := c.state.account(r.Type)
+	account, reason := c.state.account(r.Type), namedReason(failed)
+	if reason == LossRefused && !c.granted(r.Type, fhir.Read) {
+		reason = LossNotGranted
+	}
 	account.Missing++
-	account.fail(outcomeOf(failed), failed.Status)
+	account.fail(outcomeOf(failed), reason, failed.Status)
 }

@@ -161,7 +161,7 @@ func TestATypeThatAlwaysAsksToWaitIsLeftAfterFiveTriesInEachOfThreeRounds(t *tes
 		if got := b.hospital.times(findObservations); got != 15 {
 			t.Errorf("%d tries, want 15", got)
 		}
-		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeFailed, Status: 429}
+		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeFailed, Status: 429, Reason: export.LossUnavailable}
 		if got := outcomeOf(t, b.store.task, "Observation"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}

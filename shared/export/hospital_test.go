@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -29,6 +30,9 @@ type hospital struct {
 	latency   time.Duration
 	down      func() bool
 	remaining string // of a rate limit of 100 in every second; empty for no limit
+	own       string // what it writes for base, as a server behind a gateway does; empty for base
+	selfless  bool   // pages have no self link
+	getPages  bool   // next links are base?_getpages=
 
 	mu      sync.Mutex
 	scripts map[string][]answer // by request, before the normal answer
@@ -56,10 +60,7 @@ func (h *hospital) Do(r *http.Request) (*http.Response, error) {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
-	name := r.URL.Host
-	if r.URL.Host == "ehr.example" {
-		name = strings.TrimPrefix(r.URL.RequestURI(), "/fhir/r4/")
-	}
+	name := name(r)
 	w := httptest.NewRecorder()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,6 +88,14 @@ func (h *hospital) Do(r *http.Request) (*http.Response, error) {
 	}
 	h.serve(w, r, name)
 	return w.Result(), nil
+}
+
+// name is a request below the base, or the host of another server.
+func name(r *http.Request) string {
+	if r.URL.Host != "ehr.example" {
+		return r.URL.Host
+	}
+	return strings.TrimPrefix(r.URL.RequestURI(), "/fhir/r4/")
 }
 
 func (h *hospital) begin() {
@@ -127,6 +136,8 @@ func (h *hospital) serve(w http.ResponseWriter, r *http.Request, name string) {
 	switch {
 	case path == "metadata":
 		body = h.statement()
+	case path == "/fhir/r4" && h.pages[r.URL.Query().Get("_getpages")] != nil:
+		body = h.bundle(r.URL.Query().Get("_getpages"), r)
 	case known:
 	case h.pages[path] != nil && r.URL.Query().Get(h.param(path)) != "":
 		body = h.bundle(path, r)
@@ -134,7 +145,7 @@ func (h *hospital) serve(w http.ResponseWriter, r *http.Request, name string) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	_, _ = w.Write([]byte(body))
+	_, _ = w.Write([]byte(strings.ReplaceAll(body, base, cmp.Or(h.own, base))))
 }
 
 func (h *hospital) param(resourceType string) string {
@@ -168,13 +179,20 @@ func (h *hospital) bundle(resourceType string, r *http.Request) string {
 		}
 		entries = append(entries, `{"fullUrl":"`+base+"/"+name+`","resource":`+h.resources[name]+`,"search":{"mode":"match"}}`)
 	}
-	link := ""
-	if number+1 < len(pages) {
-		query := r.URL.Query()
-		query.Set("page", strconv.Itoa(number+1))
-		link = `,"link":[{"relation":"next","url":"` + base + "/" + resourceType + "?" + query.Encode() + `"}]`
+	var links []string
+	if !h.selfless {
+		links = append(links, `{"relation":"self","url":"`+base+"/"+name(r)+`"}`)
 	}
-	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `]` + link + `}`
+	if number+1 < len(pages) {
+		query, path := r.URL.Query(), "/"+resourceType
+		query.Set("page", strconv.Itoa(number+1))
+		if h.getPages {
+			query.Set("_getpages", resourceType)
+			path = ""
+		}
+		links = append(links, `{"relation":"next","url":"`+base+path+"?"+query.Encode()+`"}`)
+	}
+	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `],"link":[` + strings.Join(links, ",") + `]}`
 }
 
 // script makes the server answer a request so, before it answers normally again.

@@ -48,7 +48,7 @@ func (e *endless) Search(ctx context.Context, _ string, _ url.Values, limit int6
 }
 
 func (e *endless) Page(_ context.Context, next string, _ int64) (fhir.Answer, error) {
-	first, err := strconv.Atoi(next)
+	first, err := strconv.Atoi(next[strings.LastIndexByte(next, '/')+1:])
 	if err != nil {
 		return fhir.Answer{}, err
 	}

@@ -210,11 +210,13 @@ func TestTheOutcomeFileTellsWhatWasAskedAndWhatIsMissing(t *testing.T) {
 		b.hospital.script(anyObservations, answer{status: 403, always: true})
 		found := formatted(t, b, 0)
 		var got struct {
-			TaskID  string `json:"task_id"`
-			Scope   export.Scope
-			Options export.Options
-			Outcome []export.TypeOutcome
-			Files   []export.FileSummary
+			TaskID   string `json:"task_id"`
+			Complete *bool
+			Missing  map[string]string
+			Scope    export.Scope
+			Options  export.Options
+			Outcome  []export.TypeOutcome
+			Files    []export.FileSummary
 		}
 		if err := json.Unmarshal(found[export.Report], &got); err != nil {
 			t.Fatal(err)
@@ -224,6 +226,9 @@ func TestTheOutcomeFileTellsWhatWasAskedAndWhatIsMissing(t *testing.T) {
 		}
 		if diff := cmp.Diff(b.store.task.Outcome, got.Outcome); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
+		}
+		if got.Complete == nil || *got.Complete || got.Missing["Observation"] != "refused" {
+			t.Errorf("complete %v, missing %v", got.Complete, got.Missing)
 		}
 		if diff := cmp.Diff(b.store.task.Summaries()[:3], got.Files); diff != "" {
 			t.Errorf("files (-want +got):\n%s", diff)

@@ -25,102 +25,102 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 			findObservations,
 			answer{status: 401},
 			1, 0,
-			export.TypeOutcome{Result: export.OutcomeDenied, Status: 401},
+			export.TypeOutcome{Result: export.OutcomeDenied, Status: 401, Reason: export.LossRefused},
 			[]string{"Observation"},
 		},
 		"403": {
 			anyObservations,
 			answer{status: 403},
 			18, 0,
-			export.TypeOutcome{Result: export.OutcomeDenied, Status: 403},
+			export.TypeOutcome{Result: export.OutcomeDenied, Status: 403, Reason: export.LossRefused},
 			[]string{"Observation"},
 		},
 		"404": {
 			anyObservations,
 			answer{status: 404, body: html},
 			18, 0,
-			export.TypeOutcome{Result: export.OutcomeUnsupported, Status: 404},
+			export.TypeOutcome{Result: export.OutcomeUnsupported, Status: 404, Reason: export.LossRejected},
 			[]string{"Observation"},
 		},
 		"400": {
 			anyObservations,
 			answer{status: 400},
 			18, 0,
-			export.TypeOutcome{Result: export.OutcomeUnsupported, Status: 400},
+			export.TypeOutcome{Result: export.OutcomeUnsupported, Status: 400, Reason: export.LossRejected},
 			[]string{"Observation"},
 		},
 		"a redirect to a sign-in page": {
 			anyObservations,
 			answer{status: 302},
 			18, 0,
-			export.TypeOutcome{Result: export.OutcomeUnsupported, Status: 302},
+			export.TypeOutcome{Result: export.OutcomeUnsupported, Status: 302, Reason: export.LossRejected},
 			[]string{"Observation"},
 		},
 		"500": {
 			findObservations,
 			answer{status: 500},
 			4, 31 * time.Second,
-			export.TypeOutcome{Result: export.OutcomeFailed, Status: 500},
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 500, Reason: export.LossUnavailable},
 			[]string{"Observation"},
 		},
 		"503 with Retry-After": {
 			findObservations, answer{status: 503, retryAfter: 3}, 15, 6*time.Minute + 9*time.Second, // 3, 3, 3 and 4 seconds, in each of 3 rounds
-			export.TypeOutcome{Result: export.OutcomeFailed, Status: 503}, []string{"Observation"},
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 503, Reason: export.LossUnavailable}, []string{"Observation"},
 		},
 		"429 without Retry-After": {
 			findObservations,
 			answer{status: 429},
 			15, 5*time.Minute + 52500*time.Millisecond,
-			export.TypeOutcome{Result: export.OutcomeFailed, Status: 429},
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 429, Reason: export.LossUnavailable},
 			[]string{"Observation"},
 		},
 		"no connection": {
 			findObservations,
 			answer{},
 			15, 5*time.Minute + 52500*time.Millisecond,
-			export.TypeOutcome{Result: export.OutcomeFailed},
+			export.TypeOutcome{Result: export.OutcomeFailed, Reason: export.LossUnavailable},
 			[]string{"Observation"},
 		},
 		"HTML": {
 			findObservations,
 			answer{status: 200, body: html},
 			4, 31 * time.Second,
-			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200},
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200, Reason: export.LossContent},
 			[]string{"Observation"},
 		},
 		"broken JSON": {
 			findObservations,
 			answer{status: 200, body: `{"resourceType":"Bundle","entry":[{`},
 			4, 30 * time.Second,
-			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200},
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200, Reason: export.LossContent},
 			[]string{"Observation"},
 		},
 		"an OperationOutcome in place of a page": {
 			findObservations,
 			answer{status: 200, body: `{"resourceType":"OperationOutcome"}`},
 			4, 30 * time.Second,
-			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200},
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 200, Reason: export.LossContent},
 			[]string{"Observation"},
 		},
 		"page 2: 403": {
 			observations2,
 			answer{status: 403},
 			1, 0,
-			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 403, Count: 2},
+			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 403, Count: 2, Reason: export.LossRefused},
 			[]string{"Observation/o3", "Observation/o4"},
 		},
 		"page 2: 500": {
 			observations2,
 			answer{status: 500},
 			4, 31 * time.Second,
-			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 500, Count: 2},
+			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 500, Count: 2, Reason: export.LossUnavailable},
 			[]string{"Observation/o3", "Observation/o4"},
 		},
 		"page 2: HTML": {
 			observations2,
 			answer{status: 200, body: html},
 			4, 31 * time.Second,
-			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 200, Count: 2},
+			export.TypeOutcome{Result: export.OutcomeTruncated, Status: 200, Count: 2, Reason: export.LossContent},
 			[]string{"Observation/o3", "Observation/o4"},
 		},
 	} {
@@ -180,7 +180,7 @@ func TestAnEntryThatIsNoResourceIsNotSilent(t *testing.T) {
 		b.hospital.script(findObservations, answer{status: 200, body: `{"resourceType":"Bundle","type":"searchset","entry":[` +
 			`{"resource":{"resourceType":"Observation","id":"good"}},{"resource":{"id":"without-a-type"}}]}`})
 		b.finish(t)
-		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeTruncated, Count: 1, Missing: 1}
+		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Reason: export.LossContent}
 		if diff := cmp.Diff(want, outcomeOf(t, b.store.task, "Observation")); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}

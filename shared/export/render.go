@@ -120,14 +120,15 @@ func (c *collector) describe(f Format) File {
 
 // report is the content of the file with the outcome.
 type report struct {
-	TaskID          string        `json:"task_id"`
-	OrgConnectionID string        `json:"org_connection_id"`
-	FHIRVersion     string        `json:"fhir_version,omitempty"`
-	Scope           Scope         `json:"scope"`
-	Options         Options       `json:"options"`
-	Stats           webhook.Stats `json:"stats"`
-	Outcome         []TypeOutcome `json:"outcome"`
-	Files           []FileSummary `json:"files"`
+	TaskID            string        `json:"task_id"`
+	OrgConnectionID   string        `json:"org_connection_id"`
+	FHIRVersion       string        `json:"fhir_version,omitempty"`
+	Scope             Scope         `json:"scope"`
+	Options           Options       `json:"options"`
+	Stats             webhook.Stats `json:"stats"`
+	Outcome           []TypeOutcome `json:"outcome"`
+	Files             []FileSummary `json:"files"`
+	webhook.Shortfall               //nolint:embeddedstructfieldcheck // members are written in this order
 }
 
 // writeReport writes the file with the outcome of a task whose other files are there.
@@ -135,6 +136,7 @@ func (c *collector) writeReport(ctx context.Context, task Task) (File, error) {
 	body, err := json.Marshal(report{
 		TaskID: task.ID, OrgConnectionID: task.ConnectionID, FHIRVersion: c.state.Version, Scope: task.Scope,
 		Options: task.Options, Stats: task.Stats, Outcome: task.Outcome, Files: task.Summaries(),
+		Shortfall: task.Shortfall(),
 	})
 	if err != nil {
 		return File{}, fmt.Errorf("encode outcome: %w", err)

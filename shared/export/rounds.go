@@ -81,7 +81,7 @@ func (c *collector) silence() {
 	s.Later.Refs = append(append(s.Later.Refs, s.Refs...), s.Binaries...)
 	s.Later.Attachments = append(s.Later.Attachments, s.Attachments...)
 	s.Queries, s.Refs, s.Binaries, s.Attachments = nil, nil, nil, nil
-	s.Next, s.Pages, s.Links, s.Lost = "", 0, nil, 0
+	s.restart()
 	c.stopStreams()
 }
 

@@ -21,7 +21,7 @@ func (c *collector) search(ctx, ahead context.Context) error {
 		if i == 0 {
 			next, tried = c.state.Next, c.tried()
 		}
-		c.searches[q] = c.open(ahead, next, tried, c.searching(q))
+		c.searches[q] = c.open(ahead, next, tried, c.searching(q, c.base))
 	}
 	q := c.state.Queries[0]
 	found, err := c.searches[q].take(ctx)
@@ -41,17 +41,25 @@ func (c *collector) search(ctx, ahead context.Context) error {
 	}
 	c.resumed = false
 	c.answered()
+	if c.state.Pages == 0 {
+		c.learn(found, pathOf(q))
+	}
 	if err := c.writePage(found); err != nil {
 		return err
 	}
 	c.state.Pages++
+	if q.Type != "" {
+		c.state.account(q.Type).Paged = true
+	}
 	defer c.tell()
 	switch {
 	case found.NextLost:
 		c.endQuery(q, &fhir.RequestError{Class: fhir.Content})
 	case found.Next == "":
 		c.endQuery(q, nil)
-	case c.state.Pages >= maxPages || !c.state.turn(found.Next):
+	case c.state.Pages >= maxPages:
+		c.endQuery(q, &fhir.RequestError{Class: fhir.TooLarge, Cause: errLimit})
+	case !c.state.turn(found.Next):
 		c.endQuery(q, &fhir.RequestError{Class: fhir.Content})
 	}
 	return nil
@@ -80,6 +88,7 @@ func (c *collector) open(ctx context.Context, next string, tried int, read fetch
 
 func (c *collector) writePage(found fhir.Bundle) error {
 	c.state.Lost += found.Unusable
+	c.state.Hits += found.Len
 	for resource := range found.All() {
 		if err := c.write(resource, 0); err != nil {
 			return err
@@ -89,13 +98,19 @@ func (c *collector) writePage(found fhir.Bundle) error {
 }
 
 // refused asks for something else in place of a query that failed, or records how it ended. A query that has begun is
-// left where it is, unless its pages are too large: then it begins again with smaller ones.
+// left where it is, unless its pages are too large, or the way to the next one leads elsewhere: then it begins again with
+// smaller or larger ones.
 func (c *collector) refused(q plan.Query, failed *fhir.RequestError) {
 	var instead []plan.Query
-	if failed.Class == fhir.TooLarge {
+	isOther := c.state.Pages == 0 // else only what is about the pages themselves is asked in another way
+	switch failed.Class {         //nolint:exhaustive // the others say nothing of pages
+	case fhir.TooLarge:
 		c.state.Oversize++
+		isOther = true
+	case fhir.ForeignLink:
+		isOther = !isOther
 	}
-	if c.state.Oversize <= maxOversize && (c.state.Pages == 0 || failed.Class == fhir.TooLarge) {
+	if c.state.Oversize <= maxOversize && isOther {
 		instead = q.Instead(failed)
 	}
 	switch {
@@ -107,6 +122,8 @@ func (c *collector) refused(q plan.Query, failed *fhir.RequestError) {
 		c.state.Queries = c.state.Queries[1:]
 		c.state.Later.Queries = append(c.state.Later.Queries, q)
 		c.silence()
+	case q.Widened():
+		c.endQuery(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // what all began with
 	default:
 		c.endQuery(q, failed)
 	}
@@ -115,7 +132,7 @@ func (c *collector) refused(q plan.Query, failed *fhir.RequestError) {
 // anew forgets how far the first query has come.
 func (c *collector) anew(q plan.Query) {
 	c.drop(q)
-	c.state.Next, c.state.Pages, c.state.Links, c.state.Lost = "", 0, nil, 0
+	c.state.restart()
 }
 
 // drop ends the stream of a query, whose requests would be others' places.
@@ -128,27 +145,33 @@ func (c *collector) drop(q plan.Query) {
 
 // endQuery takes the first query off the plan and records how it ended.
 func (c *collector) endQuery(q plan.Query, failed *fhir.RequestError) {
-	begun, lost := c.state.Pages > 0, c.state.Lost
+	begun, lost, hits := c.state.Pages > 0 || q.Widened(), c.state.Lost, c.state.Hits
 	c.anew(q)
 	c.state.Queries = c.state.Queries[1:]
 	c.state.Done++
-	if q.Type == "" {
+	switch {
+	case q.Type == "":
 		c.endEverything(failed, lost)
+		return
+	case q.IsDefinition():
+		c.endDefinition(q, failed, hits)
 		return
 	}
 	account := c.state.account(q.Type)
 	switch {
 	case failed != nil && begun:
-		account.fail(OutcomeTruncated, failed.Status)
+		account.fail(OutcomeTruncated, namedReason(failed), failed.Status)
 	case failed != nil:
-		account.fail(outcomeOf(failed), failed.Status)
+		reason := c.state.reasonOf(failed)
+		account.bar(reason)
+		account.fail(outcomeOf(failed), reason, failed.Status)
 	default:
 		account.Answered++
 		account.OnlyBy = cmp.Or(account.OnlyBy, q.OnlyBy())
 	}
 	if lost > 0 {
 		account.Missing += lost
-		account.fail(OutcomeTruncated, 0)
+		account.fail(OutcomeTruncated, LossContent, 0)
 	}
 }
 
@@ -158,12 +181,19 @@ func (c *collector) endEverything(failed *fhir.RequestError, lost int) {
 	if failed != nil || lost > 0 || len(c.state.Counts) < 2 {
 		return
 	}
-	c.state.Done += len(c.state.Queries)
+	var left []plan.Query
 	for _, q := range c.state.Queries {
-		c.state.account(q.Type).Answered++
+		if q.IsDefinition() { // of what the record names, and no part of it
+			left = append(left, q)
+			continue
+		}
+		c.state.Done++
+		account := c.state.account(q.Type)
+		account.Paged = true
+		account.Answered++
 		c.drop(q)
 	}
-	c.state.Queries = nil
+	c.state.Queries = left
 }
 
 func outcomeOf(failed *fhir.RequestError) Outcome {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -103,12 +104,27 @@ func (s *stream) take(ctx context.Context) (fhir.Bundle, error) {
 	}
 }
 
-// searching reads the pages of a query. A page that cannot be read as one is asked for twice.
-func (s *session) searching(q plan.Query) fetch {
-	path := q.Path
-	if path == "" {
-		path = q.Type
+// searching reads the pages of a query from the server at base, to which it moves the links that the server writes.
+func (s *session) searching(q plan.Query, base fhir.Base) fetch {
+	path := pathOf(q)
+	read := s.paging(q, path)
+	return func(ctx context.Context, next string, tried int, limit int64) (fhir.Bundle, error) {
+		found, err := read(ctx, next, tried, limit)
+		if err != nil {
+			return fhir.Bundle{}, err
+		}
+		if next == "" {
+			base = base.Learn(found, path)
+		}
+		if address, ok := base.Resolve(found.Next); ok && found.Next != "" {
+			found.Next = address // else the source refuses it
+		}
+		return found, nil
 	}
+}
+
+// paging reads the pages of a query at path. A page that cannot be read as one is asked for twice.
+func (s *session) paging(q plan.Query, path string) fetch {
 	return func(ctx context.Context, next string, tried int, limit int64) (fhir.Bundle, error) {
 		for again := false; ; again = true {
 			body, err := s.ask(ctx, tried, func(ctx context.Context) (fhir.Answer, error) {
@@ -134,6 +150,9 @@ func (s *session) searching(q plan.Query) fetch {
 		}
 	}
 }
+
+// pathOf is where a query is asked, below the base.
+func pathOf(q plan.Query) string { return cmp.Or(q.Path, q.Type) }
 
 // reading reads one resource as a page of its own. One that cannot be read as one is asked for twice.
 func (s *session) reading(r reference) fetch {

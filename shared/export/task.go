@@ -105,6 +105,8 @@ type TypeOutcome struct {
 	LeftOut int     `json:"left_out,omitempty"`    // resources that were found and say they are another patient's
 	OnlyBy  string  `json:"only_by,omitempty"`     // see plan.Query.OnlyBy
 	Status  int     `json:"http_status,omitempty"` // of the answer that says most about what is missing
+
+	Reason LossReason `json:"reason,omitempty"` // why something is missing, or nothing was asked for; empty when neither is so
 }
 
 // Outcome classes a TypeOutcome.

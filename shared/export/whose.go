@@ -22,12 +22,20 @@ func (c *collector) knownAs(patient fhir.Resource) {
 	c.state.Patients = []string{c.patient}
 	person := fhir.ScanPerson(patient)
 	for _, text := range person.Links {
-		if resourceType, id, ok := fhir.ParseReference(text, c.base); ok && resourceType == "Patient" && len(c.state.Patients) < maxKnownAs {
-			c.state.Patients = append(c.state.Patients, id)
+		if !c.state.keepLink(text) {
+			c.knownBy(text)
 		}
 	}
 	for _, one := range person.Identifiers {
 		c.state.Identifiers = append(c.state.Identifiers, identifierMark(one))
+	}
+}
+
+// knownBy notes a record that the server says is the same person's.
+func (c *collector) knownBy(link string) {
+	resourceType, id, ok := fhir.ParseReference(link, c.base)
+	if ok && resourceType == "Patient" && len(c.state.Patients) < maxKnownAs {
+		c.state.Patients = append(c.state.Patients, id)
 	}
 }
 
@@ -148,8 +156,8 @@ func (c *contained) reference(text string, unclear owner) owner {
 	return unclear
 }
 
-// anywhere decides by everything that the resource refers to: one reference to our patient is enough, and where there are only
-// others the resource is not ours. What cannot be told is taken for another patient where a type has its patient among its
+// anywhere decides by everything that the resource refers to: one reference to our patient is enough, but for a Group, which
+// must not say who else is in it, and where there are only others the resource is not ours. What cannot be told is taken for another patient where a type has its patient among its
 // participants, and for somebody else where patients stand in members of their own.
 func (c *contained) anywhere() owner {
 	unclear := nobodys
@@ -161,14 +169,21 @@ func (c *contained) anywhere() owner {
 	if c.outer.OfAPatient { // by its identifier, or in a reference that is read below
 		verdict = anothers
 	}
+	isMember, isShared := false, false
 	for _, text := range c.outer.References {
 		switch c.reference(text, unclear) {
 		case ours:
-			return ours
+			if c.outer.Type != "Group" {
+				return ours
+			}
+			isMember = true
 		case anothers:
-			verdict = anothers
+			verdict, isShared = anothers, true
 		case nobodys:
 		}
+	}
+	if isMember && !isShared {
+		return ours
 	}
 	return verdict
 }

@@ -178,8 +178,9 @@ func (s *setback) Unwrap() error { return s.cause }
 
 // verdict is a failure that ends the task.
 type verdict struct {
-	reason Reason
-	cause  error
+	reason  Reason
+	cause   error
+	outcome []TypeOutcome // how far every type came, where that is why
 }
 
 func (v *verdict) Error() string { return string(v.reason) + ": " + v.cause.Error() }
@@ -199,6 +200,7 @@ func (w Worker) conclude(ctx context.Context, task Task, err error) error {
 	case isFinal && (errors.Is(err, tokens.ErrRefused) || errors.Is(err, tokens.ErrNothingToRenew)):
 		return w.refused(ctx, task, final.reason)
 	case isFinal:
+		task.Outcome = final.outcome
 		return w.fail(ctx, task, final.reason)
 	case isPassing && task.Setbacks+1 >= maxSetbacks:
 		return w.fail(ctx, task, passing.reason)

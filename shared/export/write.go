@@ -45,19 +45,18 @@ func (c *collector) write(resource fhir.Resource, round int) error {
 // noteAll notes what a resource refers to.
 func (c *collector) noteAll(resource fhir.Resource, round int) {
 	for _, text := range resource.References {
-		if resourceType, id, ok := fhir.ParseReference(text, c.base); ok {
-			c.note(reference{Type: resourceType, ID: id, Round: round + 1})
-		} else if resourceType, ok := fhir.ForeignReference(text, c.base); ok && plan.Followed(resourceType) && c.task.Options.wants(resourceType) {
-			c.missForeign(resourceType, text)
-		}
+		c.noteReference(text, round)
 	}
 	for _, a := range resource.Attachments {
 		c.noteAttachment(a, round)
 	}
+	if resource.Type == "QuestionnaireResponse" {
+		c.noteQuestionnaire(resource.Questionnaire, round)
+	}
 	if resource.Cut > 0 {
 		account := c.state.account(resource.Type)
 		account.Missing += resource.Cut
-		account.fail(OutcomeTruncated, 0)
+		account.fail(OutcomeTruncated, LossLimit, 0)
 	}
 }
 
@@ -78,6 +77,21 @@ func (c *collector) belongs(resource fhir.Resource) bool {
 // tell its version is taken for one of R4.
 func (c *collector) sourced() bool {
 	return !c.worker.PlainLines && (c.state.Version == "" || c.state.Version[0] >= '4')
+}
+
+// noteReference keeps a literal reference to be read, or notes that it leads to another server.
+func (c *collector) noteReference(text string, round int) {
+	if c.state.keepReference(text) {
+		return
+	}
+	if resourceType, id, ok := fhir.ParseReference(text, c.base); ok {
+		c.note(reference{Type: resourceType, ID: id, Round: round + 1})
+		return
+	}
+	resourceType, ok := fhir.ForeignReference(text, c.base)
+	if ok && plan.Followed(resourceType) && c.task.Options.wants(resourceType) {
+		c.missForeign(resourceType, text)
+	}
 }
 
 // note keeps a reference to be read.
@@ -115,13 +129,16 @@ func (c *collector) missForeign(resourceType, address string) {
 	}
 	account := c.state.account(resourceType)
 	account.Missing++
-	account.fail(OutcomeUnsupported, 0)
+	account.fail(OutcomeUnsupported, LossElsewhere, 0)
 }
 
 // noteAttachment keeps the address of an attachment to be read. Nothing is asked of another server than the patient's
 // (fhir notes section 2.4); that such content is not in the file is told in the outcome.
 func (c *collector) noteAttachment(a fhir.Attachment, round int) {
 	if !c.task.Options.wants("Binary") {
+		return
+	}
+	if c.state.keepAttachment(a) {
 		return
 	}
 	address, ok := c.base.Resolve(a.URL)
@@ -160,7 +177,7 @@ func (c *collector) closeSegment(ctx context.Context) (err error) {
 // complete makes the files of the task and stores the result.
 func (c *collector) complete(ctx context.Context) error {
 	task := c.task
-	task.Stats, task.Outcome, task.Progress = c.state.stats(), c.state.outcome(), c.progress()
+	task.Stats, task.Outcome, task.Progress = c.state.stats(), c.outcome(), c.progress()
 	task.Scope = Scope{Asked: c.current.AskedScope, Granted: c.current.Scope}
 	for _, f := range task.Options.chosen() {
 		file, err := c.file(ctx, task, f)

@@ -7,8 +7,18 @@ import (
 )
 
 // Base is the address of a FHIR server. A bearer token may be sent to addresses under it and to nothing else
-// (fhir.md section 2.4).
+// (docs/threat-model.md).
+//
+// Behind a gateway, a server can know itself by another address, its own base, and write that into links and references
+// (see Learn). What is under the own base is moved to the same place under the Base; nothing is ever asked of the own base.
 type Base struct {
+	place
+
+	own place // host is empty when no other address is known
+}
+
+// place is where a server is.
+type place struct {
 	scheme string // http or https
 	host   string // lower case, without the scheme's default port
 	path   string // escaped, without a trailing slash; empty at the root
@@ -22,11 +32,11 @@ func ParseBase(text string) (Base, error) {
 	if err != nil || !isWeb(address) || address.RawQuery != "" || address.ForceQuery || strings.Contains(text, "#") {
 		return Base{}, errBase
 	}
-	base := Base{
+	base := Base{place: place{
 		scheme: address.Scheme,
 		host:   hostOf(address),
 		path:   strings.TrimRight(address.EscapedPath(), "/"),
-	}
+	}}
 	if !isPlainPath(base.path) {
 		return Base{}, errBase
 	}
@@ -34,7 +44,42 @@ func ParseBase(text string) (Base, error) {
 }
 
 // String returns the address, without a trailing slash.
-func (b Base) String() string { return b.scheme + "://" + b.host + b.path }
+func (p place) String() string { return p.scheme + "://" + p.host + p.path }
+
+// Own returns the address by which the server knows itself, for Knowing; empty when it is not known to be another one.
+func (b Base) Own() string {
+	if b.own.host == "" {
+		return ""
+	}
+	return b.own.String()
+}
+
+// Knowing returns the base of the same server together with the address by which it knows itself. Whatever is no address of
+// a FHIR server, or none other than b's, changes nothing.
+func (b Base) Knowing(own string) Base {
+	other, err := ParseBase(own)
+	if err == nil && other.place != b.place {
+		b.own = other.place
+	}
+	return b
+}
+
+// Learn returns the base with the own base that the first page of a search at path tells ("Observation", or
+// "Patient/p1/$everything"): what its self link has in front of the path, and only where there is no such link, what its
+// entries' full URLs have in front of "/Type/id" (FHIR R4 bundle.html#searchset, bundle.html#bundle-unique): a server that
+// knows itself by the Base can have another server's entries.
+func (b Base) Learn(page Bundle, path string) Base {
+	self, _, _ := strings.Cut(page.Self, "?")
+	if own, found := strings.CutSuffix(strings.ReplaceAll(self, "%24", "$"), "/"+path); found {
+		if _, err := ParseBase(own); err == nil {
+			return b.Knowing(own)
+		}
+	}
+	if address, err := url.Parse(self); err == nil && b.has(address) {
+		return b
+	}
+	return b.Knowing(page.EntryBase)
+}
 
 // Join returns the address of the path elements under the base, each of them escaped.
 func (b Base) Join(elements ...string) string {
@@ -46,9 +91,9 @@ func (b Base) Join(elements ...string) string {
 	return address.String()
 }
 
-// Resolve returns the address that a link of this server means. Relative links are resolved against the base. A
-// link to another host is moved to the base when its path is under the base's path, because proxies leak internal
-// names and schemes into links (fhir.md section 2.4). ok is false for every other link: it must not be followed.
+// Resolve returns the address that a link of this server means. Relative links are resolved against the base. A link under
+// the server's own base is moved to the base, and so is one to any other host whose path is under the base's path, because
+// proxies leak internal names and schemes into links. ok is false for every other link: it must not be followed.
 func (b Base) Resolve(link string) (address string, ok bool) {
 	target, ok := b.parse(link)
 	if !ok {
@@ -75,19 +120,47 @@ func (b Base) relative(address string) (path string, ok bool) {
 	return strings.TrimPrefix(target.EscapedPath(), b.path+"/"), true
 }
 
-// parse resolves a link against the base; ok is false when its path is not under the base's path.
+// parse resolves a link against the base, and moves it there from the own base; ok is false when its path is not under the
+// base's path.
 func (b Base) parse(link string) (target *url.URL, ok bool) {
 	root, err := url.Parse(b.String() + "/")
 	if err != nil {
 		return nil, false
 	}
 	target, err = root.Parse(link)
-	if err != nil || !isWeb(target) {
+	if err != nil || !isWeb(target) || !isPlainPath(target.EscapedPath()) {
 		return nil, false
 	}
-	path := target.EscapedPath()
-	under := path == b.path || strings.HasPrefix(path, b.path+"/")
-	return target, under && isPlainPath(path)
+	if b.isOwn(target, strings.HasPrefix(link, "/") && !strings.HasPrefix(link, "//")) {
+		rest := strings.TrimPrefix(target.EscapedPath(), b.own.path)
+		moved, err := url.Parse(b.String() + rest)
+		if err != nil {
+			return nil, false
+		}
+		moved.RawQuery = target.RawQuery
+		target = moved
+	}
+	return target, b.covers(target)
+}
+
+// isOwn reports whether an address is under the server's own base. A link that names no host, only a path from the root, can
+// be so too. An address that is under both bases belongs to the one that says more of it.
+func (b Base) isOwn(target *url.URL, hostless bool) bool {
+	if b.own.host == "" || !b.own.covers(target) || hostOf(target) != b.own.host && !hostless {
+		return false
+	}
+	return !b.has(target) || len(b.own.path) >= len(b.path)
+}
+
+// has reports whether an absolute address is under the place, whatever its scheme.
+func (p place) has(address *url.URL) bool {
+	return isWeb(address) && hostOf(address) == p.host && p.covers(address)
+}
+
+// covers reports whether an address has a path under the place's.
+func (p place) covers(address *url.URL) bool {
+	path := address.EscapedPath()
+	return path == p.path || strings.HasPrefix(path, p.path+"/")
 }
 
 // isWeb reports whether an address is absolute http or https with a host and without user information.

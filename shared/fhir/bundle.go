@@ -3,17 +3,20 @@ package fhir
 import (
 	"iter"
 	"strconv"
+	"strings"
 )
 
 // Bundle is one page of search results (FHIR R4 http.html#search). Its resources stay in the page and are read one at a time:
 // what is read of them can take more memory than they do.
 type Bundle struct {
-	Total    int    // the server's count of all matches, -1 when not stated; servers also put the page's count here
-	Next     string // address of the next page as it stands, absolute or relative; empty on the last page
-	NextLost bool   // there is a next page, but its address is longer than MaxAddress
-	Len      int    // resources, without outcomes
-	Outcomes int    // OperationOutcomes and entries with search.mode "outcome": messages, not records
-	Unusable int    // entries whose resource cannot be told: no valid resourceType, or resourceType or id twice
+	Total     int    // the server's count of all matches, -1 when not stated; servers also put the page's count here
+	Self      string // address of this page as it stands; empty when not stated, or longer than MaxAddress
+	Next      string // address of the next page as it stands, absolute or relative; empty on the last page
+	NextLost  bool   // there is a next page, but its address is longer than MaxAddress
+	EntryBase string // what every absolute full URL has in front of "/Type/id"; empty without any, and when they differ
+	Len       int    // resources, without outcomes
+	Outcomes  int    // OperationOutcomes and entries with search.mode "outcome": messages, not records
+	Unusable  int    // entries whose resource cannot be told: no valid resourceType, or resourceType or id twice
 
 	page  []byte
 	spans []span // of the resources in page, in page order
@@ -64,6 +67,7 @@ type bundleReader struct {
 
 	bundle  Bundle
 	entries int
+	differ  bool            // full URLs have different things in front of "/Type/id"
 	kind    string          // resourceType
 	seen    map[string]bool // names of the Bundle's members read so far
 }
@@ -104,7 +108,7 @@ func (r *bundleReader) total() error {
 	return nil
 }
 
-// link reads one Bundle.link. Of two next links the last counts.
+// link reads one Bundle.link. Of two links of the same relation the last counts.
 func (r *bundleReader) link() error {
 	var relation string
 	var target word
@@ -123,9 +127,12 @@ func (r *bundleReader) link() error {
 		}
 		return err
 	})
-	if relation == "next" {
+	switch relation {
+	case "next":
 		r.bundle.Next = string(target.upTo(MaxAddress))
 		r.bundle.NextLost = len(target.raw) > MaxAddress
+	case "self":
+		r.bundle.Self = string(target.upTo(MaxAddress))
 	}
 	return err
 }
@@ -135,15 +142,17 @@ func (r *bundleReader) entry() error {
 	if r.entries++; r.entries > maxEntries {
 		return ErrTooMany
 	}
-	var mode, resourceType string
+	var mode, address, resourceType, id string
 	var at span
 	resources, usable := 0, false
 	err := r.object(3, func(name word) (err error) {
 		switch string(name.text()) {
+		case "fullUrl":
+			address, err = r.addressOr(4)
 		case "resource":
 			resources++
 			start := r.end
-			resourceType, usable, err = r.envelope(4)
+			resourceType, id, usable, err = r.envelope(4)
 			at = span{uint32(start), uint32(r.end)} //nolint:gosec // at most MaxPage
 		case "search":
 			mode, err = r.mode()
@@ -163,14 +172,28 @@ func (r *bundleReader) entry() error {
 		r.bundle.Outcomes++
 	default:
 		r.bundle.spans = append(r.bundle.spans, at)
+		r.from(address, "/"+resourceType+"/"+id)
 	}
 	return nil
 }
 
-// envelope reads a value that should be a resource, and of it only the type. usable is as with resource.
-func (r *bundleReader) envelope(depth int) (resourceType string, usable bool, err error) {
+// from notes which base the full URL of an entry is under, whose resource has the name "/Type/id". A logical one, such as
+// urn:uuid, tells of none.
+func (r *bundleReader) from(address, name string) {
+	base, ok := strings.CutSuffix(address, name)
+	if !ok || r.differ || !strings.HasPrefix(base, "http") {
+		return
+	}
+	if r.differ = r.bundle.EntryBase != "" && r.bundle.EntryBase != base; r.differ {
+		base = ""
+	}
+	r.bundle.EntryBase = base
+}
+
+// envelope reads a value that should be a resource, and of it only type and id. usable is as with resource.
+func (r *bundleReader) envelope(depth int) (resourceType, id string, usable bool, err error) {
 	if r.peek() != '{' {
-		return "", false, r.skip(depth)
+		return "", "", false, r.skip(depth)
 	}
 	types, ids := 0, 0
 	err = r.object(depth, func(name word) (err error) {
@@ -181,10 +204,12 @@ func (r *bundleReader) envelope(depth int) (resourceType string, usable bool, er
 			return err
 		case "id":
 			ids++
+			id, err = r.stringOr(depth + 1)
+			return err
 		}
 		return r.skip(depth + 1)
 	})
-	return resourceType, types == 1 && ids <= 1 && ValidType(resourceType), err
+	return resourceType, id, types == 1 && ids <= 1 && ValidType(resourceType), err
 }
 
 // mode reads Bundle.entry.search and returns its mode.

@@ -35,7 +35,7 @@ func TestParseBundleSplitsAPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Total != 3 || got.Next != "https://ehr.example/fhir?page=2" || got.NextLost || got.Outcomes != 2 || got.Unusable != 3 || got.Len != 2 {
+	if got.Total != 3 || got.Self != "https://ehr.example/fhir/Observation" || got.Next != "https://ehr.example/fhir?page=2" || got.NextLost || got.Outcomes != 2 || got.Unusable != 3 || got.Len != 2 {
 		t.Errorf("ParseBundle = %+v", got)
 	}
 	want := []fhir.Resource{

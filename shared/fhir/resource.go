@@ -17,6 +17,9 @@ type Resource struct {
 	LastUpdated string       // meta.lastUpdated as it stands; empty when absent
 	Cut         int          // references and attachments beyond what is kept of one resource
 
+	// Questionnaire is the member of that name of a QuestionnaireResponse, when it is a text: a canonical URL as it stands.
+	Questionnaire string
+
 	sourceAt int // offset in JSON where meta.source can be put; 0 when it is there already or has no place
 	found    int // bytes of what is kept
 }
@@ -70,6 +73,11 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 		case "meta":
 			metas++
 			return s.meta(depth+1, name, start, &found)
+		case "questionnaire":
+			if s.peek() == '"' {
+				found.Questionnaire, err = s.addressOr(depth + 1)
+				return err
+			}
 		case "subject", "patient", "beneficiary", "individual", "for", "candidate":
 			subjects++
 			return s.subject(depth+1, name, subjects, &found)

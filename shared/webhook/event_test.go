@@ -45,6 +45,17 @@ func facts() []fact {
 			},
 		},
 		{
+			"patient.ehi_export_success-incomplete", webhook.ExportSucceeded,
+			webhook.ExportSuccess{
+				DownloadLinks:   []webhook.DownloadLink{{URL: "https://api.example/v1/x", ExportType: "jsonl", ContentType: "application/fhir+ndjson"}},
+				OrgConnectionID: connID, TaskID: taskID, OrgID: tenant.OrgID,
+				Stats: webhook.Stats{TotalResources: 1, TotalByResourceType: map[string]int{"Patient": 1}},
+				Shortfall: webhook.Shortfall{
+					Complete: new(bool), Missing: map[string]string{"Observation": "foreign_link", "Binary": "other_server"},
+				},
+			},
+		},
+		{
 			"patient.connection_success-rejected", webhook.ConnectionSucceeded,
 			webhook.ConnectionSuccess{
 				OrgConnectionID: connID, EndpointID: endpointID, PortalID: portalID, BrandID: brandID,

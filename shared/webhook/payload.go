@@ -29,6 +29,14 @@ type ExportSuccess struct {
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
 	DownloadLink    *DownloadLink  `json:"download_link,omitempty"` // removed in June 2026 (spec section 9.3): sent where an operator says so
+	Shortfall                      //nolint:embeddedstructfieldcheck // members are sent in this order
+}
+
+// Shortfall tells of a record that is not whole, in members that the specification does not know; the zero value, of a
+// whole record, has none. Complete is never true.
+type Shortfall struct {
+	Complete *bool             `json:"complete,omitempty"`
+	Missing  map[string]string `json:"missing,omitempty"` // by resource type why, in the closed set of words of docs/webhooks.md
 }
 
 // ExportFailure is the data of patient.ehi_export_failed.

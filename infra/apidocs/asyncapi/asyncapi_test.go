@@ -223,7 +223,11 @@ func TestWhatIsWrongIsRefused(t *testing.T) {
 		"a day without a time": {"patient.authorization_expiring.json", func(_, d map[string]any) { d["consent_expires_at"] = "2030-01-08" }},
 		"an id that is none":   {"webhook.test.json", func(b, _ map[string]any) { b["id"] = "1" }},
 		"another mode":         {"webhook.test.json", func(b, _ map[string]any) { b["api_mode"] = "demo" }},
-		"no date":              {"webhook.test.json", func(b, _ map[string]any) { delete(b, "date") }},
+		"complete and not":     {"patient.ehi_export_success-incomplete.json", func(_, d map[string]any) { d["complete"] = true }},
+		"an unknown reason": {"patient.ehi_export_success-incomplete.json", func(_, d map[string]any) {
+			d["missing"].(map[string]any)["Binary"] = "bad_luck"
+		}},
+		"no date": {"webhook.test.json", func(b, _ map[string]any) { delete(b, "date") }},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -68,8 +68,19 @@ func exportMembers() map[string]meaning {
 		"stats":                  {doc: "What the export collected."},
 		"total_resources":        {doc: "How many FHIR resources there are."},
 		"total_by_resource_type": {doc: "How many there are of each FHIR resource type; Resource is all types that FHIR does not have."},
-		"task_id":                {doc: "Id of the export task.", rules: pattern("^[0-9a-f]{32}$")},
-		"org_id":                 {doc: "Id of the organisation.", rules: format("uuid")},
+		"complete": {
+			doc: "An extension, and always false: the record is not whole, and missing says what of it is not in the files. Absent from " +
+				"the event of a whole record.",
+			rules: object{{"const", false}},
+		},
+		"missing": {
+			doc: "An extension, together with complete: by FHIR resource type why something of it is not in the files.",
+			rules: object{{"additionalProperties", object{{"type", "string"}}.with("enum", words{
+				"other_server", "not_found", "rejected", "refused", "limit", "foreign_link", "too_large", "unavailable", "invalid_content",
+			})}},
+		},
+		"task_id": {doc: "Id of the export task.", rules: pattern("^[0-9a-f]{32}$")},
+		"org_id":  {doc: "Id of the organisation.", rules: format("uuid")},
 		"failure_reason": {
 			doc: "Why the export failed. token_refresh_failure: the access token could not be refreshed. scope_patient_missing: the " +
 				"patient did not grant patient/*.read or patient/Patient.read. resource_patient_failure: the patient resource could " +

@@ -73,6 +73,8 @@ func (s *schemas) kind(t reflect.Type) (object, error) {
 	switch t.Kind() { //nolint:exhaustive // what payloads are made of
 	case reflect.String:
 		return object{{"type", "string"}}, nil
+	case reflect.Bool:
+		return object{{"type", "boolean"}}, nil
 	case reflect.Int, reflect.Int64:
 		return object{{"type", "integer"}, {"minimum", 0}}, nil
 	case reflect.Pointer:

@@ -13,6 +13,9 @@ import (
 // provenance is collected along with what it is about.
 const provenance = "Provenance"
 
+// questionnaire is collected by its canonical URL.
+const questionnaire = "Questionnaire"
+
 // Build makes the plan for one patient's record. The same facts give the same plan.
 //
 // The types are those of US Core, then those of payers and other extras, then those only the platform's profile names
@@ -33,7 +36,7 @@ func Build(f Facts) Plan {
 			b.listed[resource.Type] = resource
 		}
 	}
-	var made Plan
+	made := Plan{Definitions: b.definitions()}
 	if f.Manners.Everything && f.Since.IsZero() && len(f.Types) == 0 {
 		made.Queries = append(made.Queries, Query{
 			Path: "Patient/" + f.PatientID + "/$everything", Count: countUsual, Step: int(b.release),
@@ -131,20 +134,41 @@ func (b builder) param(resourceType string) string {
 	case !insists && (len(b.listed) > 0 || b.release != r4) && !slices.Contains(table(b.release), resourceType):
 		return ""
 	}
-	if b.release == r4 && (resourceType == "AdverseEvent" || resourceType == "SupplyRequest") {
-		return "subject"
+	if b.release == r4 {
+		return patientParams(resourceType)[0]
 	}
 	return "patient"
 }
 
 // searchParam names the parameter for the patient that the statement declares.
 func searchParam(resource fhir.CapabilityResource) string {
-	for _, param := range []string{"patient", "subject"} {
+	for _, param := range patientParams(resource.Type) {
 		if slices.Contains(resource.SearchParams, param) {
 			return param
 		}
 	}
 	return ""
+}
+
+// patientParams are the parameters that can hold the patient in searches for a type, the one that R4 has first
+// (FHIR R4 compartmentdefinition-patient.html).
+func patientParams(resourceType string) []string {
+	switch resourceType {
+	case "Group":
+		return []string{"member"}
+	case "Schedule":
+		return []string{"actor"}
+	case "AdverseEvent", "SupplyRequest":
+		return []string{"subject", "patient"}
+	}
+	return []string{"patient", "subject"}
+}
+
+// definitions reports whether a Questionnaire can be searched by its canonical URL.
+func (b builder) definitions() bool {
+	listed, isListed := b.listed[questionnaire]
+	return b.wanted(questionnaire) && b.granted(questionnaire) && (len(b.listed) == 0 ||
+		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
 // queries are the searches for a type that the plan begins with: the platform's own ways, or the parts it insists on,
@@ -153,8 +177,8 @@ func (b builder) queries(resourceType, param string) []Query {
 	manners := b.facts.Manners
 	search := b.conveniences(resourceType)
 	search.Set(param, b.facts.PatientID)
-	if param == "subject" {
-		search.Set(param, "Patient/"+b.facts.PatientID) // a subject need not be a patient, so its type is told
+	if param != "patient" {
+		search.Set(param, "Patient/"+b.facts.PatientID) // a subject, a member need not be a patient, so its type is told
 	}
 	searches := narrowed(search, b.release, resourceType, manners.Needs[resourceType])
 	if ways := withWays(search, manners.Ways[resourceType]); len(ways) > 0 {
@@ -185,7 +209,7 @@ func withWays(search url.Values, ways []string) []url.Values {
 		if err != nil {
 			continue // such a way is of no use to any server
 		}
-		for _, name := range []string{"_count", "patient", "subject"} { // Query.Count holds the first
+		for _, name := range []string{"_count", "patient", "subject", "member", "actor"} { // Query.Count holds the first
 			values.Del(name)
 		}
 		for name, given := range search {

@@ -199,7 +199,16 @@ func TestAServerWithoutAStatementIsAskedForAllKnownTypes(t *testing.T) {
 	rest := make([]string, 0, len(made.Queries)-29)
 	for _, q := range made.Queries[29:] {
 		rest = append(rest, q.Type)
-		if want := "patient=p"; q.Type != "SupplyRequest" && q.Params != want {
+		want := "patient=p"
+		switch q.Type {
+		case "SupplyRequest":
+			want = "subject=Patient%2Fp"
+		case "Group":
+			want = "member=Patient%2Fp"
+		case "Schedule":
+			want = "actor=Patient%2Fp"
+		}
+		if q.Params != want {
 			t.Errorf("%s is searched by %s, want %s", q.Type, q.Params, want)
 		}
 	}

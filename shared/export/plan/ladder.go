@@ -13,6 +13,7 @@ const (
 	stepZero  = 2  // has been asked without _count already
 	stepSTU3  = 8  // the server speaks STU3
 	stepDSTU2 = 16 // the server speaks DSTU2
+	stepWide  = 32 // has been asked for as much as possible on the first page already
 )
 
 // releaseBits are the bits of Query.Step that stay the same all the way down the ladder.
@@ -21,6 +22,8 @@ const releaseBits = stepSTU3 | stepDSTU2
 // The sizes of a page, largest first. 100 is what other clients use with success; a page that is too large at 1 holds
 // a resource that is too large.
 const (
+	countWide   = 1000 // where only the first page can be had
+	countMore   = 300
 	countUsual  = 100
 	countSmall  = 25
 	countFew    = 6
@@ -36,15 +39,20 @@ func (q Query) Values() url.Values {
 	return values
 }
 
-// Instead lists what to ask in place of q, whose first page was refused; nil when the refusal is final. The ladder
-// (fhir.md section 2.1) has three directions: without _count or with a smaller one; without _include, _revinclude and
-// _lastUpdated, which are a convenience; and in parts, by category or what else the type has for that. Every step
-// leads further down, so that no search is asked twice and it always ends. Failures that asking otherwise cannot mend
-// have none: the server's faults, rate limits, tokens, and a plain no.
+// Instead lists what to ask in place of q, whose first page was refused, or whose next link leads to another server
+// (fhir.ForeignLink); nil when that is final. The ladder has four directions: without _count or with a smaller one; once with
+// a larger one, where only the first page can be had; without _include, _revinclude and _lastUpdated, which are a
+// convenience; and in parts, by category or what else the type has for that. Every step leads further down, so that it
+// always ends. Failures that asking otherwise cannot mend have none: the server's faults, rate limits, tokens, and a plain no.
 func (q Query) Instead(failed *fhir.RequestError) []Query {
+	if q.Widened() && failed.Class != fhir.ForeignLink {
+		return q.smaller() // so much may have been too much to ask for
+	}
 	switch failed.Class {
-	case fhir.Unauthorized, fhir.Gone, fhir.Limited, fhir.Content, fhir.ForeignLink, fhir.Network:
+	case fhir.Unauthorized, fhir.Gone, fhir.Limited, fhir.Content, fhir.Network:
 		return nil
+	case fhir.ForeignLink:
+		return q.wider()
 	case fhir.TooLarge:
 		return q.smaller()
 	case fhir.Rejected, fhir.NotFound, fhir.Forbidden, fhir.ServerFault: // some servers explain with a 500
@@ -96,6 +104,10 @@ func (q Query) uncounted() []Query {
 // it. Where _count has just been refused there is nothing left to try.
 func (q Query) smaller() []Query {
 	switch {
+	case q.Count > countMore:
+		q.Count = countMore
+	case q.Widened():
+		return nil // the usual page is there already
 	case q.Count > countSmall:
 		q.Count = countSmall
 	case q.Count > countFew:
@@ -109,6 +121,19 @@ func (q Query) smaller() []Query {
 	}
 	return []Query{q}
 }
+
+// wider is q with as much on the first page as a server may give, unless that has been asked, or it knows no _count.
+func (q Query) wider() []Query {
+	if q.Count == 0 || q.Widened() {
+		return nil
+	}
+	q.Count, q.Step = countWide, q.Step|stepWide
+	return []Query{q}
+}
+
+// Widened reports whether q asks for a large first page, because the way to the pages after the usual first one, which has
+// been read, leads to another server.
+func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
 // bare is q without its conveniences, or nil when it has none.
 func (q Query) bare() []Query {

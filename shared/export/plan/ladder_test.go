@@ -30,6 +30,7 @@ func TestTheLadder(t *testing.T) {
 	count := fhir.RequestError{Class: fhir.Rejected, Refusal: fhir.NoCount}
 	large := fhir.RequestError{Class: fhir.TooLarge}
 	forbidden := fhir.RequestError{Class: fhir.Forbidden}
+	elsewhere := fhir.RequestError{Class: fhir.ForeignLink}
 	tests := map[string]struct {
 		query    plan.Query
 		refusals []fhir.RequestError // the first of what is asked instead is refused again
@@ -88,6 +89,11 @@ func TestTheLadder(t *testing.T) {
 		},
 		"unexplained: a part is given up":    {plain("Condition"), []fhir.RequestError{needs, forbidden}, nil},
 		"a part is too large":                {plain("CareTeam"), []fhir.RequestError{needs, large}, []string{"CareTeam?_count=25&patient=p&status=active"}},
+		"the next link leads elsewhere":      {laden("Goal"), []fhir.RequestError{elsewhere}, []string{"Goal?_count=1000&" + extras + "patient=p"}},
+		"so much is too much":                {plain("Goal"), []fhir.RequestError{elsewhere, {Class: fhir.Network}}, []string{"Goal?_count=300&patient=p"}},
+		"less is so, too":                    {plain("Goal"), []fhir.RequestError{elsewhere, large, {Class: fhir.Rejected}}, nil},
+		"there is more, and it is elsewhere": {plain("Goal"), []fhir.RequestError{elsewhere, elsewhere}, nil},
+		"elsewhere, and no _count":           {plain("Goal"), []fhir.RequestError{count, elsewhere}, nil},
 		"a part knows no _count":             {plain("CareTeam"), []fhir.RequestError{needs, count}, []string{"CareTeam?patient=p&status=active"}},
 		"unexplained: nothing is narrower":   {plain("Goal"), []fhir.RequestError{forbidden}, nil},
 		"a type without parts, conveniences": {laden("Goal"), []fhir.RequestError{needs}, []string{"Goal?patient=p"}},
@@ -121,7 +127,6 @@ func TestAFinalRefusalIsFinal(t *testing.T) {
 		{Class: fhir.Limited},
 		{Class: fhir.ServerFault},
 		{Class: fhir.Content},
-		{Class: fhir.ForeignLink},
 		{Class: fhir.Network},
 	}
 	for _, refusal := range final {

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"net/url"
 	"time"
 
 	"recordbridge/shared/fhir"
@@ -50,4 +51,15 @@ type Query struct {
 type Plan struct {
 	Queries []Query
 	Denied  []string // types that the granted scopes do not cover
+
+	Definitions bool // whether Definition can be asked
 }
+
+// Definition is the search for a Questionnaire by its canonical URL, which is without a version: what R4's
+// QuestionnaireResponse.questionnaire names is no address to read (FHIR R4 references.html#canonical).
+func Definition(canonical string) Query {
+	return Query{Type: questionnaire, Params: url.Values{"url": {canonical}}.Encode(), Count: countUsual}
+}
+
+// IsDefinition reports whether q was made by Definition.
+func (q Query) IsDefinition() bool { return q.Type == questionnaire }

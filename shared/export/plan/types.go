@@ -87,6 +87,15 @@ func inCompartment(resourceType string) bool {
 	return slices.Contains(strings.Fields(compartment), resourceType)
 }
 
+// Compartment lists the types that belong to a patient and are found by a search, at a server of the version; none before R4,
+// of which every server is taken to have a part only.
+func Compartment(fhirVersion string) []string {
+	if releaseOf(fhirVersion) != r4 {
+		return nil
+	}
+	return strings.Fields(compartmentR4)
+}
+
 // Searched reports whether resources of the type are found by a search for the patient's, at a server of some release.
 func Searched(resourceType string) bool {
 	return inCompartment(resourceType) ||
@@ -100,7 +109,7 @@ func Followed(resourceType string) bool {
 	switch resourceType {
 	case "Practitioner", "PractitionerRole", "Organization", "Location", "Medication", "Specimen", "Media", "Device",
 		"RelatedPerson", "Provenance", "Questionnaire", "Encounter", "Observation", "DiagnosticReport",
-		"ServiceRequest", "Condition", "Procedure", "CareTeam", "Binary":
+		"ServiceRequest", "Condition", "Procedure", "CareTeam", "ResearchStudy", "Binary":
 		return true
 	}
 	return false
