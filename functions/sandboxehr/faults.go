@@ -129,15 +129,16 @@ func (s site) spoil(answer *captured, r *http.Request, op operation, args []stri
 		s.call(answer, r, op, args)
 
 		return nil
-	case opRead, opSearch, opEverything, opAttachment, opToken, opMovedToken, opDiscovery, opRevoke, opIntrospect:
+	case opRead, opSearch, opEverything, opPage, opAttachment, opToken, opMovedToken, opDiscovery, opRevoke, opIntrospect:
 	}
 	met, err := s.chaos(r)
 	if err != nil || met.before(answer, r) {
 		return err
 	}
-	if op == opRead || op == opSearch || op == opEverything || op == opAttachment {
+	switch op { //nolint:exhaustive // all others belong to the authorization server
+	case opRead, opSearch, opEverything, opPage, opAttachment:
 		err = s.spoiledFHIR(answer, r, op, args)
-	} else {
+	default:
 		err = s.spoiledOAuth(answer, r, op)
 	}
 	met.after(answer)

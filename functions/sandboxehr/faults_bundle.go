@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -15,6 +16,8 @@ import (
 const (
 	foreignHost  = "foreign.example"
 	internalHost = "10.0.0.7:8080"
+	// insideBase is the FHIR base as a server behind a gateway knows it.
+	insideBase = "http://inside.example:8080/hapi/fhir"
 )
 
 func errEncoding(what string, err error) error {
@@ -87,6 +90,14 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 		}
 		next.RawQuery = url.Values{"sessionID": {id}}.Encode()
 	}
+	if q.with.Has(switches.GetPages) {
+		id, err := q.notes.openSession(ctx, path+"?"+next.RawQuery)
+		if err != nil {
+			return "", err
+		}
+
+		return q.base + "/fhir?" + url.Values{"_getpages": {id}, "_bundletype": {"searchset"}}.Encode(), nil
+	}
 	switch {
 	case q.with.Has(switches.NextInternal):
 		next.Scheme, next.Host = "http", internalHost
@@ -97,6 +108,29 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	}
 
 	return next.String(), nil
+}
+
+// turnPage finds what a next link goes on with. One of a session works once, one at the base as often as it is asked for.
+func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
+	q.continued = q.query.Has("page")
+	if id := q.query.Get("sessionID"); id != "" && q.with.Has(switches.SessionNext) {
+		stored, open, err := q.notes.takeSession(ctx, id)
+		q.continued, q.lost, r.URL.RawQuery = true, !open, stored
+
+		return q, err
+	}
+	if q.op != opPage {
+		return q, nil
+	}
+	stored, open, err := q.notes.session(ctx, q.query.Get("_getpages"))
+	if err != nil || !open {
+		return q, err
+	}
+	path, query, _ := strings.Cut(stored, "?")
+	q.op, q.args = route("fhir/" + path)
+	q.resourceType, q.continued, r.URL.RawQuery = q.args[0], true, query
+
+	return q, nil
 }
 
 // rewriteReferences makes references absolute, at a foreign host or at this one.

@@ -24,6 +24,7 @@ type fhirRequest struct {
 	site
 
 	op           operation
+	args         []string
 	resourceType string
 	query        url.Values
 	bearer       string
@@ -37,7 +38,7 @@ func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation
 	ctx := original.Context()
 	r := original.Clone(ctx)
 	q := fhirRequest{
-		site: s, op: op, resourceType: args[0], query: r.URL.Query(), bearer: r.Header.Get("Authorization"),
+		site: s, op: op, args: args, resourceType: args[0], query: r.URL.Query(), bearer: r.Header.Get("Authorization"),
 	}
 	wait(original, s.with.Duration(switches.Slow, 0))
 	busy, err := q.overloaded(ctx)
@@ -49,18 +50,13 @@ func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation
 
 		return nil
 	}
-	q.continued = q.query.Has("page")
-	if id := q.query.Get("sessionID"); id != "" && s.with.Has(switches.SessionNext) {
-		stored, open, err := s.notes.takeSession(ctx, id)
-		if err != nil {
-			return err
-		}
-		q.continued, q.lost, r.URL.RawQuery = true, !open, stored
+	if q, err = q.turnPage(ctx, r); err != nil {
+		return err
 	}
 	if s.with.Has(switches.Unsupported500) {
 		r.Header.Set("Prefer", "handling=strict")
 	}
-	s.call(answer, r, op, args)
+	s.call(answer, r, q.op, q.args)
 	if answer.status == http.StatusUnauthorized {
 		return nil
 	}
@@ -117,6 +113,15 @@ func (s site) rateHeaders(answer *captured) {
 	}
 }
 
+// breaksOff says whether the answer ends in the middle.
+func (q fhirRequest) breaksOff() bool {
+	if q.resourceType == "Patient" && q.op != opEverything && q.with.Has(switches.PatientBroken) {
+		return true
+	}
+
+	return q.asksPage() && (q.with.Has(switches.TruncatedJSON) || q.with.Covers(switches.BrokenJSON, q.resourceType))
+}
+
 // outcome is an OperationOutcome with one issue.
 func outcome(code, diagnostics string) string {
 	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":` +
@@ -154,14 +159,17 @@ func (q fhirRequest) rewrite(ctx context.Context, answer *captured) error {
 	if err != nil {
 		return errEncoding("encode", err)
 	}
+	if q.with.Has(switches.Gateway) {
+		raw = bytes.ReplaceAll(raw, []byte(q.base+"/fhir"), []byte(insideBase))
+	}
+	if q.breaksOff() {
+		raw = raw[:len(raw)/2]
+	}
 	answer.body.Reset()
 	if !q.asksPage() {
 		_, _ = answer.body.Write(raw)
 
 		return nil
-	}
-	if q.with.Has(switches.TruncatedJSON) {
-		raw = raw[:len(raw)/2]
 	}
 	q.sendPage(answer, raw)
 

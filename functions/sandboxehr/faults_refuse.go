@@ -58,6 +58,8 @@ func (q fhirRequest) refusedType(*captured) (refusal, bool) {
 		return unexpectedError(), true
 	case q.with.Covers(switches.Deny401HTML, q.resourceType):
 		return htmlRefusal(http.StatusUnauthorized), true
+	case q.with.Covers(switches.Deny403HTML, q.resourceType):
+		return htmlRefusal(http.StatusForbidden), true
 	case q.resourceType == "Provenance" && q.with.Has(switches.NoProvenance):
 		return fhirRefusal(http.StatusBadRequest, "not-supported", "Provenance is not implemented."), true
 	case q.resourceType == "Patient" && q.op == opRead && q.with.Has(switches.PatientByID):

@@ -109,6 +109,16 @@ func (n notes) openSession(ctx context.Context, query string) (string, error) {
 	return id, nil
 }
 
+// session returns the query of a session and leaves it open, or false when there is none.
+func (n notes) session(ctx context.Context, id string) (string, bool, error) {
+	query, found, err := n.store.Get(ctx, n.key("SESSION#", []string{id}))
+	if err != nil {
+		return "", false, fmt.Errorf("get session: %w", err)
+	}
+
+	return string(query), found, nil
+}
+
 // takeSession returns the query of a session and closes it, or false when there is none.
 func (n notes) takeSession(ctx context.Context, id string) (string, bool, error) {
 	key := n.key("SESSION#", []string{id})

@@ -20,6 +20,7 @@ const (
 	opRead
 	opSearch
 	opEverything
+	opPage // a later page of a search or of a whole record, at the base
 	opAttachment
 	opAuthorize
 	opAsset
@@ -81,7 +82,7 @@ func (s site) serve(w http.ResponseWriter, r *http.Request, path string) {
 
 func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []string) {
 	switch op {
-	case opNone:
+	case opNone, opPage:
 		s.records.NotFound(w)
 	case opKeys:
 		if !s.portal.Keys(w, r) {
@@ -145,6 +146,8 @@ func route(path string) (op operation, args []string) {
 		return opDiscovery, nil
 	case "fhir/metadata":
 		return opCapability, nil
+	case "fhir", "fhir/":
+		return opPage, []string{""}
 	case "oauth/authorize":
 		return opAuthorize, nil
 	case "oauth/token":
@@ -186,7 +189,7 @@ func (op operation) method() string {
 	switch op {
 	case opToken, opMovedToken, opRevoke, opIntrospect:
 		return http.MethodPost
-	case opNone, opDiscovery, opCapability, opRead, opSearch, opEverything, opAttachment, opAuthorize, opAsset,
+	case opNone, opDiscovery, opCapability, opRead, opSearch, opEverything, opPage, opAttachment, opAuthorize, opAsset,
 		opKeys, opUserinfo:
 		return http.MethodGet
 	default:

@@ -30,6 +30,10 @@ func TestSwitchesRefuseAsPlatformsDo(t *testing.T) {
 		{"deny-500:Goal", "Goal", "", 500, fhir, "FHIR API Unexpected Error", "Condition"},
 		{"unsupported-500", "Condition?onset-date=2020", "", 500, fhir, "FHIR API Unexpected Error", "Condition?patient={patient}"},
 		{"deny-401-html:Goal", "Goal", "", 401, html, "<html>", "Condition"},
+		{"deny-403-html:Goal", "Goal", "", 403, html, "<html>", "Condition"},
+		{"search-by:patient", "Condition?subject=Patient/{patient}", "", 400, fhir, "not supported", "Condition?patient={patient}"},
+		{"search-by:subject", "Condition?patient={patient}", "", 400, fhir, "not supported", "Condition?subject=Patient/{patient}"},
+		{"search-by:subject", "Condition?patient={patient}", "", 400, fhir, "not supported", "Claim?patient={patient}"},
 		{"scope-401-html", "Goal", "patient/Condition.rs", 401, html, "<html>", "Condition"},
 		{"unknown-404-html", "Spaceship", "", 404, html, "<html>", "Condition"},
 		{"unknown-404-html", "Spaceship/1", "", 404, html, "<html>", ""},
@@ -118,6 +122,17 @@ func TestSwitchesSpoilBundles(t *testing.T) {
 	if _, _, a, bundle := p.firstPage("truncated-json", "Observation"); bundle != nil || len(a.body) < 100 {
 		t.Errorf("a bundle of %d bytes can be read", len(a.body))
 	}
+	if _, _, a, bundle := p.firstPage("broken-json:Goal+Observation", "Observation"); bundle != nil || len(a.body) < 100 {
+		t.Errorf("a bundle of %d bytes can be read", len(a.body))
+	}
+	if _, _, _, bundle := p.firstPage("broken-json:Goal", "Observation"); bundle == nil {
+		t.Error("a bundle of another type is broken")
+	}
+	if _, _, a, _ := p.firstPage("gateway", "Observation?_count=2"); strings.Contains(string(a.body), p.base) ||
+		!strings.Contains(string(a.body), `"fullUrl":"http://inside.example:8080/hapi/fhir/Observation/`) ||
+		strings.Count(string(a.body), `"url":"http://inside.example:8080/hapi/fhir/Observation?`) != 2 {
+		t.Errorf("gateway: %s", a.body)
+	}
 	for spec, want := range map[string]string{
 		"next-internal": "http://10.0.0.7:8080/v1/sandbox/with/next-internal/fhir/Observation?",
 		"next-foreign":  "https://foreign.example/r4/Observation?", "next-relative": "Observation?_count=2&page=",
@@ -174,6 +189,46 @@ func TestANextLinkOfASessionWorksOnce(t *testing.T) {
 	}
 	if len(ids) != pages[0].Total {
 		t.Errorf("%d resources over all pages, want %d", len(ids), pages[0].Total)
+	}
+}
+
+func TestANextLinkCanStandAtTheBase(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	there, access, _, bundle := p.firstPage("get-pages", "Observation?_count=3")
+	next := nextLink(bundle)
+	if !strings.HasPrefix(next, there.fhir+"?_bundletype=searchset&_getpages=") {
+		t.Fatalf("next = %q", next)
+	}
+	ids := map[string]bool{}
+	for range 2 { // it works as often as it is asked for
+		second := there.searchset(there.get(next, "Authorization", "Bearer "+access))
+		if len(second.Entry) != 3 || !strings.HasPrefix(second.link("next"), there.fhir+"?") {
+			t.Errorf("second page: %d entries, next %q", len(second.Entry), second.link("next"))
+		}
+		for _, one := range second.Entry {
+			ids[one.FullURL] = true
+		}
+	}
+	if len(ids) != 3 {
+		t.Errorf("asked for twice, the page has %d resources", len(ids))
+	}
+	wantOutcome(t, there.get(next), http.StatusUnauthorized, "login")
+	wantOutcome(t, there.get(there.fhir+"?_getpages=none", "Authorization", "Bearer "+access), http.StatusNotFound, "not-found")
+}
+
+func TestThePatientCanBreakOff(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	there := p.with(t, "patient-broken")
+	got := there.connect("alder-maple")
+	for _, path := range []string{"Patient/" + got.Patient, "Patient?_id=" + got.Patient} {
+		if a := there.read(got.Access, path); a.status != http.StatusOK || json.Valid(a.body) || len(a.body) < 100 {
+			t.Errorf("%s: %d, %d bytes", path, a.status, len(a.body))
+		}
+	}
+	if a := there.read(got.Access, "Condition"); !json.Valid(a.body) {
+		t.Error("another type is broken")
 	}
 }
 

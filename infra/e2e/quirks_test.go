@@ -75,6 +75,8 @@ func quirks() []quirk {
 		{with: "refresh-fails:html,fails-first:2", later: true},
 		{with: "refresh-fails:429,fails-first:1", later: true},
 		{with: "no-patient-scope", failed: export.ScopePatientMissing},
+		{with: "gateway,get-pages"},
+		{with: "truncated-json", failed: export.ResourceInvalidContent},
 	}
 }
 

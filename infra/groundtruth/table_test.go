@@ -82,6 +82,9 @@ func survivable() map[string][]expectation {
 		switches.AbsoluteOwn:      plainly("absolute-ref"),
 		switches.NextInternal:     plainly("next-internal", "next-internal,session-next"),
 		switches.NextRelative:     plainly("next-relative", "next-relative,session-next"),
+		switches.Gateway:          plainly("gateway", "gateway,session-next", "gateway,absolute-ref", "gateway,attachment-urls"),
+		switches.GetPages:         plainly("get-pages", "get-pages,gateway"),
+		switches.SearchBy:         plainly("search-by:patient", "search-by:subject"),
 		switches.Slow:             plainly("slow:2s", "slow:25s"),
 		switches.BinaryNotJSON:    plainly("binary-not-json"),
 		switches.NoTotal:          plainly("no-total"),
@@ -153,7 +156,7 @@ func refusing() map[string][]expectation {
 	}
 	all := map[string][]expectation{
 		switches.Deny: denied("deny"), switches.DenyUser: denied("deny-user"), switches.Deny500: denied("deny-500"),
-		switches.Deny401HTML: denied("deny-401-html"),
+		switches.Deny401HTML: denied("deny-401-html"), switches.Deny403HTML: denied("deny-403-html"),
 		switches.RequireCategory: {
 			{set: "require-category", ending: whole, only: paged},
 			// One Observation has no category: it cannot be asked for, and that something like it may be missing is said.
@@ -174,22 +177,36 @@ func refusing() map[string][]expectation {
 		set: "suppressed-category:vital-signs,require-category", ending: partly, loses: []string{"Observation"}, only: paged,
 	}}
 	all[switches.LimitSeconds] = []expectation{{set: "limit-seconds:1", ending: fails, reason: export.ResourcePatientFailure, only: small}}
-	all[switches.Search503] = []expectation{{set: "search-503:1", ending: partly, loses: []string{"Condition", "Encounter"}, only: small}}
+	all[switches.Search503] = []expectation{{set: "search-503:1", ending: fails, reason: export.SuppressedPleaseContact, only: small}}
 	all[switches.Slow] = []expectation{{set: "slow:45s", ending: fails, reason: export.ResourcePatientFailure, only: small}}
 	return all
 }
 
 // hurting are servers whose answers are broken, foreign or hostile.
 func hurting() map[string][]expectation {
+	const content = export.ResourceInvalidContent
 	return map[string][]expectation{
 		// What a foreign server has is no part of this server's record; that it is left out is said.
 		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
-		switches.NextForeign:      {{set: "next-foreign", ending: partly, loses: []string{"Observation"}, only: paged}},
-		switches.NextLoop:         {{set: "next-loop", ending: partly, loses: []string{"Observation"}, only: paged}},
-		switches.TruncatedJSON:    {{set: "truncated-json", ending: partly, loses: []string{"Observation"}, only: paged}},
-		switches.DeepJSON:         {{set: "deep-json", ending: partly}},
-		switches.InvalidUTF8:      {{set: "invalid-utf8", ending: partly}},
-		switches.GzipBomb:         {{set: "gzip-bomb,grant-only:Patient+Condition", ending: partly, loses: []string{"Condition"}, only: small, heavy: true}},
+		switches.NextForeign: {
+			{set: "next-foreign", ending: whole, only: paged}, // a larger first page is asked for
+			{set: "next-foreign,reject-count", ending: partly, loses: []string{"Observation"}, only: paged},
+		},
+		switches.NextLoop:      {{set: "next-loop", ending: partly, loses: []string{"Observation"}, only: paged}},
+		switches.TruncatedJSON: {{set: "truncated-json", ending: fails, reason: content}},
+		switches.DeepJSON:      {{set: "deep-json", ending: fails, reason: content}},
+		switches.InvalidUTF8:   {{set: "invalid-utf8", ending: fails, reason: content}},
+		switches.GzipBomb:      {{set: "gzip-bomb,grant-only:Patient+Condition", ending: fails, reason: content, only: small, heavy: true}},
+		switches.BrokenJSON: {
+			{set: "broken-json:Observation", ending: partly, loses: []string{"Observation"}, only: paged},
+			{set: "broken-json:*", ending: fails, reason: content, only: paged},
+			{set: "broken-json:Condition,grant-only:Patient+Condition+Encounter", ending: fails, reason: content, only: small},
+			{set: "broken-json:Condition,grant-only:Patient+Condition+Encounter+Goal", ending: partly, loses: []string{"Condition"}, only: small},
+		},
+		switches.PatientBroken: {
+			{set: "patient-broken", ending: fails, reason: content, only: small},
+			{set: "patient-broken,patient-by-id", ending: fails, reason: content, only: small},
+		},
 		switches.AttachmentForeign: {
 			{set: "attachment-foreign", ending: partly, loses: []string{"Binary"}, only: paged},
 		},

@@ -19,7 +19,10 @@ import (
 )
 
 // The places that the sandbox's switches put into records.
-const foreignBase = "http://foreign.example/fhir/"
+const (
+	foreignBase = "http://foreign.example/fhir/"
+	insideBase  = "http://inside.example:8080/hapi/fhir"
+)
 
 // truth is what a file has to hold, by "Type/id", made of the person's data and not of what the engine does.
 type truth struct {
@@ -67,7 +70,7 @@ func searchable(resources []persona.Resource) map[string]bool {
 	found := map[string]bool{}
 	for _, r := range resources {
 		switch r.Type {
-		case "Practitioner", "PractitionerRole", "Organization", "Location", "Medication", "Binary", "Questionnaire":
+		case "Practitioner", "PractitionerRole", "Organization", "Location", "Medication", "Binary", "Questionnaire", "ResearchStudy":
 		default:
 			found[r.Type] = true
 		}
@@ -99,6 +102,9 @@ func (m truth) moveAttachments(with switches.Set, base string) {
 			default:
 				address := base + "/attachments/" + strings.TrimPrefix(old, "Binary/")
 				attachment["url"] = address
+				if with.Has(switches.Gateway) {
+					attachment["url"] = insideBase + strings.TrimPrefix(address, base)
+				}
 				delete(m.content, old)
 				made := madeBinary(address, binary, with)
 				m.content[nameOf(made)] = made
@@ -176,7 +182,10 @@ func relative(node any, base string) {
 		}
 	case map[string]any:
 		if target, is := node["reference"].(string); is {
-			node["reference"] = strings.TrimPrefix(strings.TrimPrefix(target, base+"/"), foreignBase)
+			for _, written := range []string{base + "/", foreignBase, insideBase + "/"} {
+				target = strings.TrimPrefix(target, written)
+			}
+			node["reference"] = target
 		}
 		for _, one := range node {
 			relative(one, base)
@@ -231,7 +240,7 @@ func (m truth) judge(t *testing.T, r result) verdict {
 	}
 	slices.Sort(v.lines)
 	v.wrong = append(v.wrong, books(r, counts)...)
-	m.losses(&v, r.task, held)
+	m.losses(t, &v, r, held)
 	return v
 }
 
@@ -316,12 +325,40 @@ func books(r result, counts map[string]int) (wrong []string) {
 	return wrong
 }
 
-// losses finds what is missing, and what of it nobody is told of. A resource that only others refer to which are missing
-// themselves cannot be known of; those have to be named then.
-func (m truth) losses(v *verdict, task export.Task, held map[string]bool) {
+// shortfall is what the success event tells of a record that is not whole.
+func (r result) shortfall(t *testing.T) map[string]string {
+	t.Helper()
+	var body struct {
+		Data struct {
+			Complete *bool
+			Missing  map[string]string
+		}
+	}
+	must(t, json.Unmarshal(r.events[0].Body, &body))
+	data := body.Data
+	if (data.Complete == nil) != (len(data.Missing) == 0) || data.Complete != nil && *data.Complete {
+		t.Errorf("complete %v with %v", data.Complete, data.Missing)
+	}
+	words := strings.Fields("other_server not_found rejected refused limit foreign_link too_large unavailable invalid_content")
+	for resourceType, word := range data.Missing {
+		if !slices.Contains(words, word) {
+			t.Errorf("%s is missing for %s", resourceType, word)
+		}
+	}
+	return data.Missing
+}
+
+// losses finds what is missing, and what of it nobody is told of: in the event, but for what the patient has not granted and
+// what was asked for by categories, which the outcome has. A resource that only others refer to which are missing themselves
+// cannot be known of; those have to be named then.
+func (m truth) losses(t *testing.T, v *verdict, r result, held map[string]bool) {
+	t.Helper()
 	owned := map[string]bool{}
-	for _, o := range task.Outcome {
-		if o.Missing > 0 || o.OnlyBy != "" || o.Result != export.OutcomeOK && o.Result != export.OutcomeEmpty {
+	for resourceType := range r.shortfall(t) {
+		owned[resourceType] = true
+	}
+	for _, o := range r.task.Outcome {
+		if o.OnlyBy != "" || o.Reason == export.LossNotGranted {
 			owned[o.Type] = true
 		}
 	}

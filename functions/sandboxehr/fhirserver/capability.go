@@ -33,7 +33,7 @@ func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) capabilityOf(resourceType string) object {
 	statement := object{"type": s.options.Version.outer(resourceType), "versioning": "no-version", "interaction": []object{{"code": "read"}}}
-	params := searchParams(resourceType)
+	params := s.params(resourceType)
 	if len(params) == 0 {
 		return statement
 	}

@@ -64,6 +64,9 @@ type Options struct {
 	// Attachments serves the content of every Binary at attachments/{id}.
 	Attachments bool
 	Version     Version
+	// SearchBy is the parameter by which patients are found where FHIR has both patient and subject, and unknown parameters
+	// are refused; empty for both.
+	SearchBy string
 }
 
 // New builds the server; records are indexed when they are first asked for.

@@ -20,7 +20,7 @@ type record struct {
 }
 
 // indexed is a resource with the values of its type's search parameters: references as "Type/id", tokens as
-// "system|code".
+// "system|code", addresses as they stand.
 type indexed struct {
 	persona.Resource
 
@@ -99,6 +99,10 @@ func (p param) extract(body any) []string {
 			}
 		case kindToken:
 			values = append(values, tokens(element)...)
+		case kindURI:
+			if address, is := element.(string); is {
+				values = append(values, address)
+			}
 		case kindDate: // indexed.updated
 		}
 	}

@@ -1,11 +1,14 @@
 package fhirserver
 
+import "slices"
+
 // paramKind is how the values of a search parameter are compared.
 type paramKind string
 
 const (
 	kindReference paramKind = "reference"
 	kindToken     paramKind = "token"
+	kindURI       paramKind = "uri"
 	kindDate      paramKind = "date" // of meta.lastUpdated, the only date that is searched
 )
 
@@ -26,8 +29,11 @@ type param struct {
 func searchParams(resourceType string) []param {
 	id := param{name: "_id", kind: kindToken, paths: [][]string{{"id"}}}
 	updated := param{name: "_lastUpdated", kind: kindDate, prefix: "eq"}
-	if resourceType == "Patient" {
+	switch resourceType {
+	case "Patient":
 		return []param{id, updated}
+	case "Questionnaire":
+		return []param{{name: "url", kind: kindURI, paths: [][]string{{"url"}}}, id, updated}
 	}
 	params := patientParams(resourceType)
 	if len(params) == 0 {
@@ -77,6 +83,10 @@ func patientParams(resourceType string) []param {
 		return []param{either}
 	case "Coverage":
 		return []param{patient("beneficiary"), link("beneficiary", "beneficiary")}
+	case "Group":
+		return []param{{name: "member", kind: kindReference, paths: [][]string{{"member", "entity"}}, target: "Patient"}}
+	case "Schedule":
+		return []param{{name: "actor", kind: kindReference, paths: [][]string{{"actor"}}, target: "Patient"}}
 	case "EnrollmentRequest":
 		return []param{patient("candidate"), link("subject", "candidate")}
 	case "Person":
@@ -92,6 +102,20 @@ func patientParams(resourceType string) []param {
 	default:
 		return nil
 	}
+}
+
+// params are the parameters that this server honours for a type: all that there are, unless its options say by which of two it
+// finds the patient.
+func (s *Server) params(resourceType string) []param {
+	all := searchParams(resourceType)
+	has := func(name string) bool { return slices.ContainsFunc(all, func(p param) bool { return p.name == name }) }
+	if s.options.SearchBy == "" || !has("patient") || !has("subject") {
+		return all
+	}
+
+	return slices.DeleteFunc(all, func(p param) bool {
+		return (p.name == "patient" || p.name == "subject") && p.name != s.options.SearchBy
+	})
 }
 
 // hasCategory lists the types whose category is a search parameter in R4.

@@ -55,7 +55,7 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 		return
 	}
 	inner := s.options.Version.inner(resourceType)
-	words := vocabulary{params: searchParams(inner), includes: s.includes(inner)}
+	words := vocabulary{params: s.params(inner), includes: s.includes(inner)}
 	if len(words.params) == 0 {
 		s.outcome(w, http.StatusBadRequest, issueNotSupported, "This type is only read by id.")
 
@@ -80,7 +80,7 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 func (s *Server) parseQuery(words vocabulary, r *http.Request) (query, error) {
 	q := query{count: defaultCount}
 	values := r.URL.Query()
-	strict := strings.Contains(r.Header.Get("Prefer"), "handling=strict")
+	strict := strings.Contains(r.Header.Get("Prefer"), "handling=strict") || s.options.SearchBy != ""
 	for _, name := range sortedNames(values) {
 		for _, value := range values[name] {
 			err := s.set(&q, words, name, value)
@@ -152,7 +152,10 @@ func (s *Server) newFilter(p param, value string) (filter, error) {
 
 			continue
 		}
-		f.values = append(f.values, s.options.Version.innerReference(strings.TrimPrefix(one, s.base+"/")))
+		if p.kind == kindReference {
+			one = s.options.Version.innerReference(strings.TrimPrefix(one, s.base+"/"))
+		}
+		f.values = append(f.values, one)
 	}
 
 	return f, nil
@@ -190,8 +193,12 @@ func (f filter) matches(r *indexed) bool {
 		return slices.ContainsFunc(f.moments, func(m moment) bool { return m.holds(r.updated) })
 	}
 	compare := tokenMatches
-	if f.param.kind == kindReference {
+	switch f.param.kind {
+	case kindReference:
 		compare = referenceMatches
+	case kindURI:
+		compare = func(stored, wanted string) bool { return stored == wanted }
+	case kindToken, kindDate:
 	}
 
 	return slices.ContainsFunc(r.values[f.param.name], func(stored string) bool {

@@ -13,6 +13,7 @@ const (
 	Deny500          = "deny-500"
 	Unsupported500   = "unsupported-500"
 	Deny401HTML      = "deny-401-html"
+	Deny403HTML      = "deny-403-html"
 	Scope401HTML     = "scope-401-html"
 	Unknown404HTML   = "unknown-404-html"
 	Missing500       = "missing-ref-500"
@@ -25,8 +26,12 @@ const (
 	NextInternal     = "next-internal"
 	NextForeign      = "next-foreign"
 	NextRelative     = "next-relative"
+	Gateway          = "gateway"
+	GetPages         = "get-pages"
 	Slow             = "slow"
 	TruncatedJSON    = "truncated-json"
+	BrokenJSON       = "broken-json"
+	PatientBroken    = "patient-broken"
 	BinaryNotJSON    = "binary-not-json"
 	NoTotal          = "no-total"
 	TotalPage        = "total-page"
@@ -34,6 +39,7 @@ const (
 	RequireIntent    = "require-intent"
 	RequireDate      = "require-date"
 	PatientByID      = "patient-by-id"
+	SearchBy         = "search-by"
 	Practice         = "ah-practice"
 	Chaos            = "chaos"
 	label            = "label"
@@ -52,6 +58,7 @@ func fhirTable() []Switch {
 		{Deny500, types, "These types are refused with 500: FHIR API Unexpected Error.", "DrChrono/OnPatient"},
 		{Unsupported500, "", "An unsupported search parameter is answered with 500: FHIR API Unexpected Error.", "DrChrono/OnPatient"},
 		{Deny401HTML, types, "These types are refused with 401 and a page of HTML.", "healthit.gov sandbox"},
+		{Deny403HTML, types, "These types are refused with 403 and a page of HTML.", "HAPI behind a firewall for web applications"},
 		{Scope401HTML, "", "A type outside the granted scopes is refused with 401 and a page of HTML.", "healthit.gov sandbox"},
 		{Unknown404HTML, "", "A type that is not served is answered with 404 and a page of HTML.", "Epic"},
 		{Missing500, "", "Reading what does not exist is answered with 500 HAPI-2001.", "Cigna and others on HAPI"},
@@ -64,8 +71,12 @@ func fhirTable() []Switch {
 		{NextInternal, "", "The next link names an internal host, as behind a proxy that leaks it.", "any"},
 		{NextForeign, "", "The next link names a foreign host and another path.", "any"},
 		{NextRelative, "", "The next link is relative to the FHIR base.", "any"},
+		{Gateway, "", "Every address that the server writes names it as it is behind a gateway: by another host and another path.", "HAPI and others behind a proxy"},
+		{GetPages, "", "The next link is the FHIR base with ?_getpages=, without a type.", "HAPI"},
 		{Slow, duration, "Every FHIR answer comes late.", "any"},
 		{TruncatedJSON, "", "Search bundles break off in the middle.", "any"},
+		{BrokenJSON, types, "Search bundles of these types break off in the middle.", "any"},
+		{PatientBroken, "", "The Patient breaks off in the middle, read or searched for.", "any"},
 		{BinaryNotJSON, "", "Binary is answered with the content itself, whatever Accept says.", "any"},
 		{NoTotal, "", "Search bundles have no total.", "athenahealth"},
 		{TotalPage, "", "The total of a bundle counts its page only.", "Epic"},
@@ -73,6 +84,7 @@ func fhirTable() []Switch {
 		{RequireIntent, "", "MedicationRequest without intent is refused with 403 that lists the accepted combinations.", "athenahealth"},
 		{RequireDate, "", "Appointment without date is refused with 400.", "Oracle/Cerner"},
 		{PatientByID, "", "Patient is found by ?_id= only: reading it by id is refused with 404.", "Oracle/Cerner"},
+		{SearchBy, "patient|subject", "Where FHIR has two search parameters for the patient, only this one is known, and what is not known is refused with 400.", "any"},
 		{Practice, "", "The token answer carries ah_practice, and FHIR calls without ah-practice=Organization/{it} are refused with 403.", "athenahealth"},
 		{Chaos, number, "A mixture of 5xx, slow answers and broken bodies; the number is the seed. The same request fails at most three times.", "any"},
 		{label, text, "Does nothing; keeps the counters of two otherwise equal addresses apart.", "tests"},
