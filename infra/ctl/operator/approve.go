@@ -22,7 +22,7 @@ func (o *Operator) ApproveEndpoint(ctx context.Context, id string, approved Appr
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkForeign(e.FHIRBase, seen.addresses); err != nil {
+	if err := o.checkForeign(e, seen.addresses); err != nil {
 		return nil, err
 	}
 	moved := e.Pins.Departures(seen.addresses)

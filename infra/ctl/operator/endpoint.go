@@ -72,7 +72,7 @@ func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (Made
 	}
 	made := MadeEndpoint{Because: because, Note: note}
 	e.PlatformType = profile.ID
-	if e.Pins, err = o.pinsOf(e.FHIRBase, profile, seen, wanted.Approved); err != nil {
+	if e.Pins, err = o.pinsOf(e, profile, seen, wanted.Approved); err != nil {
 		return MadeEndpoint{}, err
 	}
 	if e.Pins == (catalog.Pins{}) {
@@ -117,11 +117,11 @@ func (o *Operator) newEndpointID(ctx context.Context, e catalog.Endpoint, again 
 
 // pinsOf pins what a server says, when all of it is at the FHIR base's origin, the vendor's own, or named by the operator.
 // Without a survey there is nothing to pin.
-func (o *Operator) pinsOf(base string, profile platform.Profile, seen survey, approved Approval) (catalog.Pins, error) {
-	if err := o.checkForeign(base, seen.addresses); err != nil {
+func (o *Operator) pinsOf(e catalog.Endpoint, profile platform.Profile, seen survey, approved Approval) (catalog.Pins, error) {
+	if err := o.checkForeign(e, seen.addresses); err != nil {
 		return catalog.Pins{}, err
 	}
-	if unnamed := approved.unnamed(seen.addresses.Abroad(base, profile.Origins(base))); len(unnamed) > 0 {
+	if unnamed := approved.unnamed(seen.addresses.Abroad(e.FHIRBase, profile.Origins(e.FHIRBase))); len(unnamed) > 0 {
 		return catalog.Pins{}, unapproved(unnamed)
 	}
 	return catalog.PinsOf(seen.addresses), nil

@@ -97,44 +97,19 @@ func (o *Operator) checkBase(base, mode string) error {
 	if _, err := fhir.ParseBase(base); err != nil {
 		return fault.BadRequest("The FHIR base has a path that servers read in more than one way.")
 	}
-	if o.isOurs(base) && (mode != string(org.Test) || !o.inSandbox(base)) {
+	if len(catalog.Ours(o.baseURL, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
 		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, in test mode.")
 	}
 	return nil
 }
 
-// checkForeign refuses a discovery that leads back to us: an address of ours that a patient's browser is sent to can
-// begin another sign-in. A sandbox leads to itself.
-func (o *Operator) checkForeign(base string, a catalog.Addresses) error {
-	for _, address := range []string{a.Issuer, a.Authorization, a.Token, a.Keys, a.Userinfo, a.Revocation, a.Introspection} {
-		if o.isOurs(address) && (!o.inSandbox(base) || !o.inSandbox(address)) {
-			return fault.New(fault.Upstream, fault.CodeInvalidRequest,
-				fmt.Sprintf("Discovery names an address of this service itself, %s; no health system has a reason to.", address))
-		}
+// checkForeign refuses a discovery that leads back to us.
+func (o *Operator) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
+	for _, d := range catalog.Ours(o.baseURL, e, named) {
+		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
+			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to.", d.To, d.Role))
 	}
 	return nil
-}
-
-// isOurs reports whether an address leads to this service, whatever its scheme and however the host is written.
-func (o *Operator) isOurs(address string) bool {
-	return server(address) != "" && server(address) == server(o.baseURL)
-}
-
-// server is the host and the port that an address leads to.
-func server(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + ":" + port
-}
-
-// inSandbox reports whether an address is one of the sandbox that this service serves itself.
-func (o *Operator) inSandbox(address string) bool {
-	at, err := fhir.ParseBase(address) // no dot segments, no query
-	sandbox := strings.TrimRight(o.baseURL, "/") + "/sandbox"
-	return err == nil && (at.String() == sandbox || strings.HasPrefix(at.String(), sandbox+"/"))
 }
 
 // Approval is what an operator has seen of a discovery and says is right.

@@ -1,0 +1,61 @@
+package catalog
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// sandboxPath is where the sandbox EHR is, behind the base URL of the API: the only part of our own origin that is a health
+// system.
+const sandboxPath = "/sandbox"
+
+// Ours lists what of an endpoint and its discovery is at this service's own host, whose API is at baseURL: a portal that sends
+// browsers to us opens addresses of ours as if we had (docs/threat-model.md, "The start address of an attempt"). The
+// sandbox may lead to itself, for an endpoint of test mode.
+func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
+	sandbox := e.Mode == "test" && isBelow(e.FHIRBase, baseURL+sandboxPath)
+	var found []Departure
+	for _, place := range []Departure{
+		{Role: "FHIR base", To: e.FHIRBase},
+		{Role: "issuer", To: named.Issuer},
+		{Role: "authorization", To: named.Authorization},
+		{Role: "token", To: named.Token},
+		{Role: "keys", To: named.Keys},
+		{Role: "userinfo", To: named.Userinfo},
+		{Role: "revocation", To: named.Revocation},
+		{Role: "introspection", To: named.Introspection},
+	} {
+		ofSandbox := sandbox && isBelow(place.To, baseURL+sandboxPath)
+		if sameHost(place.To, baseURL) && !ofSandbox {
+			place.To = Origin(place.To)
+			found = append(found, place)
+		}
+	}
+	return found
+}
+
+// sameHost reports whether two addresses lead to one server, however the host is written.
+func sameHost(one, other string) bool {
+	a, errA := url.Parse(one)
+	b, errB := url.Parse(other)
+	return errA == nil && errB == nil && a.Host != "" && hostOf(a) == hostOf(b)
+}
+
+func hostOf(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + ":" + port
+}
+
+// isBelow reports whether an address is root, or one that is below it in whichever way its path is read.
+func isBelow(address, root string) bool {
+	a, errA := url.Parse(address)
+	r, errR := url.Parse(root)
+	if errA != nil || errR != nil || Origin(address) != Origin(root) || a.EscapedPath() != a.Path || strings.Contains(a.Path, `\`) {
+		return false
+	}
+	return path.Clean(a.Path) == strings.TrimSuffix(a.Path, "/") && strings.HasPrefix(a.Path+"/", r.Path+"/")
+}
