@@ -14,6 +14,7 @@ import (
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/provision"
 	"recordbridge/infra/local/template"
+	"recordbridge/shared/export"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
@@ -125,7 +126,8 @@ func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	must(t, w.store.CreateEvent(t.Context(), event))
 	worker := webhook.Worker{
 		Store: w.store, Conditions: w.store, Notices: w.store, Secrets: w.sealer, Poster: w, Nudger: w, Pacer: &webhook.Pacer{},
-		Now: time.Now, Luck: func() float64 { return 0 }, Lease: time.Minute,
+		Links: export.Links{}, // the example's links are whole
+		Now:   time.Now, Luck: func() float64 { return 0 }, Lease: time.Minute,
 	}
 	before := len(w.posts)
 	must(t, worker.DeliverEvent(t.Context(), tenant, event.ID))
