@@ -64,6 +64,20 @@ func TestDiscoveryMayLeaveThingsOut(t *testing.T) {
 	}
 }
 
+func TestDiscoveryMayBeThatOfAnAttacker(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	for kind, field := range map[string]string{
+		"no-issuer": "issuer", "other-issuer": "issuer", "other-sign-in": "authorization_endpoint", "other-token": "token_endpoint",
+		"this-service": "authorization_endpoint",
+	} {
+		there := p.with(t, "hostile:"+kind)
+		if address, _ := there.discovery()[field].(string); strings.HasPrefix(address, there.base) {
+			t.Errorf("%s: the %s is its own, %s", kind, field, address)
+		}
+	}
+}
+
 func TestATokenURLMoves(t *testing.T) {
 	t.Parallel()
 	there := newPortal(t).with(t, "token-moves:2")

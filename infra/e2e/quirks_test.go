@@ -34,6 +34,11 @@ func quirks() []quirk {
 		{with: "discovery-missing", refused: "svc_invalid_request"}, // an issuer in the answer that discovery does not know
 		{with: "discovery-html,iss:missing"},
 		{with: "token-moves:1", later: true},
+		{with: "hostile:no-issuer", refused: "svc_invalid_request"}, // its answer names one
+		{with: "hostile:other-issuer", refused: "svc_server_error"},
+		{with: "hostile:other-sign-in", refused: "svc_server_error"},
+		{with: "hostile:other-token", refused: "svc_server_error"},
+		{with: "hostile:this-service", refused: "svc_server_error"},
 		{with: "aud:required"},
 		{with: "aud:none,nonce-required", override: "authorize: {aud: none, nonce: true}"},
 		{with: "aud:none", platform: "quest"},

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"recordbridge/functions/sandboxehr/scope"
 	"recordbridge/functions/sandboxehr/switches"
@@ -60,7 +61,28 @@ func (s *Server) Discovery(w http.ResponseWriter, _ *http.Request) {
 	if omitted := s.with.Text(switches.OmitEndpoint); omitted != "" {
 		delete(document, omitted+"_endpoint")
 	}
+	s.deceive(document)
 	s.writeJSON(w, http.StatusOK, document)
+}
+
+// otherPortal is whose addresses a hostile portal names: a host that nobody has (RFC 2606).
+const otherPortal = "https://mulberry-hospital.example"
+
+// deceive makes the document that of a portal that attacks (RFC 9700 section 4.4).
+func (s *Server) deceive(document map[string]any) {
+	switch s.with.Text(switches.Hostile) {
+	case "no-issuer":
+		delete(document, "issuer")
+	case "other-issuer":
+		document["issuer"] = otherPortal
+	case "other-sign-in":
+		document["authorization_endpoint"] = otherPortal + "/authorize"
+	case "other-token":
+		document["token_endpoint"] = otherPortal + "/token"
+	case "this-service":
+		api, _, _ := strings.Cut(s.issuer, "/sandbox")
+		document["authorization_endpoint"] = api + "/bridge/connect?attempt=theirs"
+	}
 }
 
 // address is an endpoint as the discovery document names it.

@@ -21,6 +21,7 @@ const (
 	DiscoveryNoS256   = "discovery-no-s256"
 	OmitEndpoint      = "omit-endpoint"
 	TokenMoves        = "token-moves"
+	Hostile           = "hostile"
 	Aud               = "aud"
 	NonceRequired     = "nonce-required"
 	Fragment          = "fragment"
@@ -52,6 +53,11 @@ func oauthTable() []Switch {
 		{DiscoveryNoS256, "", "The discovery document names no PKCE methods.", "NextGen, Qualifacts CareLogic, NHS"},
 		{OmitEndpoint, "revocation|introspection", "The discovery document leaves this endpoint out.", "many"},
 		{TokenMoves, number, "After so many uses the token URL answers 404, and discovery names another one.", "any"},
+		{
+			Hostile, "no-issuer|other-issuer|other-sign-in|other-token|this-service",
+			"The discovery document names no issuer; or another portal's issuer, sign-in or token URL; or an address of the service that reads it.",
+			"RFC 9700 section 4.4, mix-up attacks",
+		},
 		{Aud, "required|none|trimmed", "aud must be there; must not be there; must have no slash at its end.", "athenahealth; NextGen, VA, Quest, Cigna; eClinicalWorks"},
 		{NonceRequired, "", "An authorization request without nonce is refused.", "athenahealth"},
 		{Fragment, "", "The answer to an authorization request is in the fragment of the redirect URI.", "chbase, intelichart, maximeyes, medhost, onemedical"},
