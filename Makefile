@@ -29,13 +29,11 @@ runner:
 	@mkdir -p build
 	@$(BUILD) -o build/ ./infra/local ./infra/demo
 
-test: ## all tests that need no container, cloud or browser
-	go test $(RACE) -shuffle=on $$(go list ./... | grep -v '/infra/e2e$$')
-	go test -shuffle=on ./infra/e2e
-	go test -run Synthea ./functions/sandboxehr
+test: ## all tests that need no container, cloud or browser; what has not changed is not run again
+	go test ./...
 
-race: ## the journeys of infra/e2e under the race detector, which makes them take six times as long
-	go test $(RACE) -shuffle=on ./infra/e2e
+race: ## the same in another order and under the race detector, which makes them take several times as long
+	go test $(RACE) -shuffle=on ./...
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/e2e | grep -v '^ *=== \|--- PASS'

@@ -160,6 +160,14 @@ func attacks() map[string]attack {
 	}
 }
 
+// harmless is a type of which there is one resource.
+func harmless(resourceType string) attack {
+	return attack{
+		want:  func(o export.TypeOutcome) bool { return o.Result == export.OutcomeOK && o.Count == 1 },
+		write: func(w io.Writer, _ int) { one(w, resourceType, 1, "x"); putf(w, `1}}`) },
+	}
+}
+
 // manyResources writes pages of resources that are as small as can be.
 func manyResources(resourceType string) func(io.Writer, int) {
 	return func(w io.Writer, page int) {
@@ -218,7 +226,12 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 	together := hostile{pages: map[string]attack{}}
 	for name, one := range all {
 		if soaking() {
-			t.Run(name, func(t *testing.T) { y.withstand(t, hostile{pages: map[string]attack{name: one}}) })
+			t.Run(name, func(t *testing.T) {
+				// Two types that can be read, and that come early, keep the export from failing for want of a record.
+				y.withstand(t, hostile{pages: map[string]attack{
+					name: one, "QuestionnaireResponse": harmless("QuestionnaireResponse"), "RelatedPerson": harmless("RelatedPerson"),
+				}})
+			})
 		}
 		if !one.heavy {
 			together.pages[name] = one
