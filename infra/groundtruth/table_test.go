@@ -35,7 +35,7 @@ func notSeenHere() []string {
 		switches.NoPatient, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo, switches.ExpiresIn,
 		switches.RefreshLifetime, switches.RefreshNeedsScope, switches.TellExpiry, switches.DiscoveryRelative,
 		switches.DiscoveryMissing, switches.DiscoveryHTML, switches.DiscoveryNoS256, switches.OmitEndpoint,
-		switches.TokenMoves, switches.Aud, switches.NonceRequired, switches.Fragment, switches.Issuer,
+		switches.TokenMoves, switches.Hostile, switches.Aud, switches.NonceRequired, switches.Fragment, switches.Issuer,
 		switches.AuthorizeError, switches.HTTPSRedirect, switches.Scopes, switches.IDToken, switches.RevokeFails,
 		switches.IntrospectFails, switches.IntrospectBearer, switches.RequireScope, switches.ClientAuth,
 		switches.ClientSecret, switches.BasicRaw, switches.ClientKeys,
