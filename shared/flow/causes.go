@@ -116,11 +116,11 @@ func unanswered() map[string]remedy {
 			"Nothing to be done here: the operator was told, and patients can connect again once the institution's new addresses are confirmed.",
 		},
 		causeCallback: {
-			fault.Invalid, invalid, "The answer came back to another address than this sign-in was sent from. Nothing was shared.",
+			fault.Invalid, invalid, "The answer came back to another address than this sign-in was sent from. Nothing was shared; please try again, and tell the application's support if it happens twice.",
 			"Try again. If it comes back, the health system returns to a callback address of another registration, or somebody interferes: give support the request id.",
 		},
 		causeIssuer: {
-			fault.Invalid, invalid, "The answer came from another server than the one that was asked.",
+			fault.Invalid, invalid, "The answer came from another server than the one that was asked. Nothing was shared; please try again, and tell the application's support if it happens twice.",
 			"Try again. If it comes back, the health system names itself differently in its discovery document and in its answers, or somebody interferes: give support the request id.",
 		},
 		causeNoCode: {
