@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"recordbridge/shared/catalog"
 )
 
 // redirectTrick is a redirect_uri that is not the registered one, as it stands in the query.
@@ -147,17 +149,22 @@ func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 	})
 }
 
+// callback is where the seeded sandbox returns.
+func (s *stack) callback() string {
+	return baseURL + "/bridge/callback/" + catalog.CallbackOf("*", catalog.Place{EndpointID: s.seeded.Sandbox.EndpointID})
+}
+
 // checkWay follows a browser from an address of ours: to the portal, to our callback and to the registered URI.
 func (s *stack) checkWay(t *testing.T, address *url.URL, decision string) {
 	t.Helper()
 	b := s.browser()
-	for _, want := range []string{baseURL + "/sandbox/oauth/authorize", baseURL + "/bridge/callback", host + "/_local/return"} {
+	for _, want := range []string{baseURL + "/sandbox/oauth/authorize", s.callback(), host + "/_local/return"} {
 		got := b.get(address).location()
 		if got == nil || got.Scheme+"://"+got.Host+got.Path != want || got.User != nil || got.Fragment != "" {
 			t.Errorf("%s leads to %v, want %s", address, got, want)
 			return
 		}
-		if got.Query().Has("redirect_uri") && got.Query().Get("redirect_uri") != baseURL+"/bridge/callback" {
+		if got.Query().Has("redirect_uri") && got.Query().Get("redirect_uri") != s.callback() {
 			t.Errorf("the portal is told to return to %s", got.Query().Get("redirect_uri"))
 		}
 		query := got.Query()

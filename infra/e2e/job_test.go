@@ -242,7 +242,7 @@ func TestACallbackInAnotherBrowserConnectsNobody(t *testing.T) {
 		must(t, err)
 		portal := attacker.get(begin).location()
 		answer, last := victim.open(portal.String(), "alder-maple", "approve")
-		if answer == nil || answer.status != http.StatusBadRequest || !strings.HasSuffix(last.Path, "/bridge/callback") {
+		if answer == nil || answer.status != http.StatusBadRequest || !strings.HasPrefix(last.String(), s.callback()+"?") {
 			t.Fatalf("the victim's browser ended at %v", last)
 		}
 		if connections := s.list("test-ConnectionTable", s.tenant()+"#CONN"); len(connections) != 0 {

@@ -81,7 +81,9 @@ func addSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox) er
 		Pins: catalog.PinsOf(catalog.Addresses{
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
 		}),
-	}, catalog.Registration{ClientID: sandboxehr.DefaultClientID, Scope: scope})
+	}, catalog.Registration{
+		ClientID: sandboxehr.DefaultClientID, Scope: scope, Callback: catalog.CallbackOf("*", catalog.Place{EndpointID: s.EndpointID}),
+	})
 	if err != nil {
 		return fmt.Errorf("seed the sandbox: %w", err)
 	}
