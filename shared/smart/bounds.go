@@ -15,8 +15,8 @@ const (
 	maxWords = 5000
 )
 
-// boundedScope is a granted scope, of at most maxScope bytes. A longer one keeps whole scopes: first those of all types, then
-// those of single types, then the others, each in the portal's order and once.
+// boundedScope is a granted scope, of at most maxScope bytes. A longer one keeps whole scopes: first those of all types and the
+// Patient's, without which nothing is exported, then those of single types, then the others, each in the portal's order and once.
 func boundedScope(granted string) string {
 	if len(granted) <= maxScope {
 		return granted
@@ -24,7 +24,9 @@ func boundedScope(granted string) string {
 	var kept strings.Builder
 	seen := map[string]bool{}
 	for _, wanted := range [...]func(scope string) bool{
-		func(scope string) bool { return strings.Contains(scope, "/*.") },
+		func(scope string) bool {
+			return strings.Contains(scope, "/*.") || strings.HasPrefix(scope, "patient/Patient.")
+		},
 		func(scope string) bool {
 			return strings.HasPrefix(scope, "patient/") || strings.HasPrefix(scope, "user/")
 		},

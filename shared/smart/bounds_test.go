@@ -15,13 +15,13 @@ func TestAGrantedScopeHasABoundAndKeepsWholeScopesThoseOfAllTypesFirst(t *testin
 	for i := range 9000 {
 		granted = append(granted, fmt.Sprintf("launch/x%d", i))
 	}
-	granted = append(granted, "patient/Observation.rs", "patient/*.read")
+	granted = append(granted, "patient/Observation.rs", "patient/Patient.rs", "patient/*.read")
 	body := fmt.Sprintf(`{"access_token":"a","token_type":"Bearer","scope":%q}`, strings.Join(granted, " "))
 	answer, err := smart.NewClient(answering{body: body}).Exchange(t.Context(), smart.CodeGrant{TokenEndpoint: "https://ehr.example/token", ClientID: "client"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(answer.Scope) > 12<<10 || !strings.HasPrefix(answer.Scope, "patient/*.read patient/Observation.rs launch/x0 launch/x1 ") {
+	if len(answer.Scope) > 12<<10 || !strings.HasPrefix(answer.Scope, "patient/Patient.rs patient/*.read patient/Observation.rs launch/x0 launch/x1 ") {
 		t.Errorf("%d bytes: %.100s", len(answer.Scope), answer.Scope)
 	}
 	for scope := range strings.FieldsSeq(answer.Scope) {
