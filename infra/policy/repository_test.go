@@ -149,6 +149,24 @@ func need[T any](t *testing.T, read func() (T, error)) T {
 const built = "RECORDBRIDGE_BUILT"
 
 // It stands apart from the other rules because it is about what was built, which the repository does not hold.
+// TestTheTopLevelHoldsNoProgram: what go build leaves there is easily committed.
+func TestTheTopLevelHoldsNoProgram(t *testing.T) {
+	t.Parallel()
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			t.Errorf("%s is executable: remove it", entry.Name())
+		}
+	}
+}
+
 func TestNoFunctionsBinaryIsTooLarge(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(built) == "" {
