@@ -26,6 +26,7 @@ import (
 	"recordbridge/infra/ctl/operator"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/safehttp"
+	"recordbridge/shared/secret"
 )
 
 func main() {
@@ -151,12 +152,40 @@ func run(ctx context.Context, args []string, input io.Reader, out io.Writer) err
 	if help, ok := errors.AsType[*helpError](err); ok {
 		return tell(out, help.text)
 	}
+	if unfinished, ok := errors.AsType[*unfinishedError](err); ok {
+		return errors.Join(show(out, unfinished.result), err)
+	}
 	if err != nil {
 		return err
 	}
+	return show(out, result)
+}
+
+func show(out io.Writer, result any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(result)
+}
+
+// unfinishedError says that something was made, and that what had to follow, such as its audit row, has failed.
+type unfinishedError struct {
+	result any
+	cause  error
+}
+
+func (u *unfinishedError) Error() string {
+	return "what is printed was made; but then: " + u.cause.Error()
+}
+
+func (u *unfinishedError) Unwrap() error { return u.cause }
+
+// showing is what a command returns that makes a secret: it can never be shown again, so once it is made it is printed,
+// whatever fails afterwards.
+func showing(result any, made secret.Text, err error) (any, error) {
+	if err == nil || made.Empty() {
+		return result, err
+	}
+	return nil, &unfinishedError{result: result, cause: err}
 }
 
 func asks(word string) bool { return slices.Contains([]string{"help", "-h", "-help", "--help"}, word) }

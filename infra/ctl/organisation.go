@@ -79,7 +79,7 @@ func createCredential(ctx context.Context, o *operator.Operator, args []string) 
 		return nil, err
 	}
 	credential, private, err := o.CreateCredential(ctx, tenant, redirects, origins)
-	return map[string]any{"public_id": credential.PublicID(), "private_key": private.Reveal()}, err
+	return showing(map[string]any{"public_id": credential.PublicID(), "private_key": private.Reveal()}, private, err)
 }
 
 func addKey(ctx context.Context, o *operator.Operator, args []string) (any, error) {
@@ -89,7 +89,7 @@ func addKey(ctx context.Context, o *operator.Operator, args []string) (any, erro
 		return nil, err
 	}
 	private, err := o.AddKey(ctx, *publicID)
-	return map[string]any{"public_id": *publicID, "private_key": private.Reveal()}, err
+	return showing(map[string]any{"public_id": *publicID, "private_key": private.Reveal()}, private, err)
 }
 
 func revokeKeys(ctx context.Context, o *operator.Operator, args []string) (any, error) {

@@ -45,7 +45,7 @@ func createWebhook(ctx context.Context, o *operator.Operator, input io.Reader, a
 	sub, signing, err := o.AddWebhook(ctx, made)
 	shown := webhookShown(sub)
 	shown["secret"] = signing.Reveal()
-	return shown, err
+	return showing(shown, signing, err)
 }
 
 func listWebhooks(ctx context.Context, o *operator.Operator, args []string) (any, error) {
@@ -118,7 +118,7 @@ func rotateWebhook(ctx context.Context, o *operator.Operator, args []string) (an
 		return nil, err
 	}
 	sub, signing, err := o.RotateWebhook(ctx, tenant, id, *atOnce)
-	return map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)}, err
+	return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)}, signing, err)
 }
 
 func enableWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
