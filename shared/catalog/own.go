@@ -16,16 +16,7 @@ const sandboxPath = "/sandbox"
 func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := e.Mode == "test" && isBelow(e.FHIRBase, baseURL+sandboxPath)
 	var found []Departure
-	for _, place := range []Departure{
-		{Role: "FHIR base", To: e.FHIRBase},
-		{Role: "issuer", To: named.Issuer},
-		{Role: "authorization", To: named.Authorization},
-		{Role: "token", To: named.Token},
-		{Role: "keys", To: named.Keys},
-		{Role: "userinfo", To: named.Userinfo},
-		{Role: "revocation", To: named.Revocation},
-		{Role: "introspection", To: named.Introspection},
-	} {
+	for _, place := range append([]Departure{{Role: "FHIR base", To: e.FHIRBase}}, named.named()...) {
 		ofSandbox := sandbox && isBelow(place.To, baseURL+sandboxPath)
 		if sameHost(place.To, baseURL) && !ofSandbox {
 			place.To = Origin(place.To)

@@ -77,16 +77,26 @@ func (a Addresses) Abroad(base string, known []string) []Departure {
 	return abroad
 }
 
-// roles are the origins that a discovery names, by role.
-func (a Addresses) roles() []Departure {
+// named are the addresses by role, the issuer first.
+func (a Addresses) named() []Departure {
 	return []Departure{
-		{Role: "authorization", To: Origin(a.Authorization)},
-		{Role: "token", To: Origin(a.Token)},
-		{Role: "keys", To: Origin(a.Keys)},
-		{Role: "userinfo", To: Origin(a.Userinfo)},
-		{Role: "revocation", To: Origin(a.Revocation)},
-		{Role: "introspection", To: Origin(a.Introspection)},
+		{Role: "issuer", To: a.Issuer},
+		{Role: "authorization", To: a.Authorization},
+		{Role: "token", To: a.Token},
+		{Role: "keys", To: a.Keys},
+		{Role: "userinfo", To: a.Userinfo},
+		{Role: "revocation", To: a.Revocation},
+		{Role: "introspection", To: a.Introspection},
 	}
+}
+
+// roles are the origins that a discovery names, by role, without the issuer's.
+func (a Addresses) roles() []Departure {
+	list := a.named()[1:]
+	for i := range list {
+		list[i].To = Origin(list[i].To)
+	}
+	return list
 }
 
 func (p Pins) origin(role string) string {
