@@ -36,12 +36,12 @@ race: ## the same in another order and under the race detector, which makes them
 	go test $(RACE) -shuffle=on ./...
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
-	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/e2e | grep -v '^ *=== \|--- PASS'
-	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/groundtruth
+	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
+	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export
 
 judge: ## let other people's servers judge the embedded AWS; installs them into JUDGES
 	.ci/judges $(JUDGES)
-	go run ./infra/judge -judges $(JUDGES)
+	go run ./infra/test/conformance -judges $(JUDGES)
 
 contract: runner ## let spectral judge the API's descriptions, and schemathesis the running service by them
 	.ci/contract/run $(CACHE)/contract
@@ -63,7 +63,7 @@ build-%Function:
 	GOOS=linux GOARCH=arm64 $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
 
 bench: ## measure; the figures belong in docs/performance.md
-	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/e2e
+	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e
 
 docs: ## write docs/asyncapi.yaml from the Go types
 	go run ./infra/apidocs

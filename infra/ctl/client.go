@@ -10,8 +10,8 @@ import (
 	"os"
 	"strings"
 
-	"recordbridge/infra/ctl/operator"
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 )

@@ -5,8 +5,8 @@ import (
 	"flag"
 	"time"
 
-	"recordbridge/infra/ctl/operator"
 	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/webhook"
 )
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"flag"
 
-	"recordbridge/infra/ctl/operator"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/smart/platform"
 )

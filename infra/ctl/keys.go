@@ -4,7 +4,7 @@ import (
 	"context"
 	"flag"
 
-	"recordbridge/infra/ctl/operator"
+	"recordbridge/shared/operator"
 )
 
 // showKeys prints the public keys of our client as health systems take them.

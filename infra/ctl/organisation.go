@@ -5,7 +5,7 @@ import (
 	"errors"
 	"flag"
 
-	"recordbridge/infra/ctl/operator"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"flag"
 
-	"recordbridge/infra/ctl/operator"
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/infra/ctl/operator"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )

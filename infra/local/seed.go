@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"recordbridge/infra/ctl/operator"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
 )
 
 // seeded returns what a person needs for trying things out: made now, or, where the data is older than this process,

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/functions/sandboxehr"
-	"recordbridge/functions/sandboxehr/memstore"
-	"recordbridge/functions/sandboxehr/oauth"
-	"recordbridge/functions/sandboxehr/persona"
+	"recordbridge/infra/sandbox"
+	"recordbridge/infra/sandbox/memstore"
+	"recordbridge/infra/sandbox/oauth"
+	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
@@ -30,16 +30,16 @@ const (
 	sandboxCallback = "https://us.example/callback"
 )
 
-// sandbox is the sandbox EHR with switches; its clock is real.
-type sandbox struct{ fhirBase string }
+// sandboxServer is the sandbox EHR with switches; its clock is real.
+type sandboxServer struct{ fhirBase string }
 
-func newSandbox(t *testing.T, switches string) sandbox {
+func newSandbox(t *testing.T, switches string) sandboxServer {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	base := "http://" + server.Listener.Addr().String() + "/sandbox"
-	handler, err := sandboxehr.New(sandboxehr.Deps{
+	handler, err := sandbox.New(sandbox.Deps{
 		BaseURL: base, Personas: persona.Builtin(),
-		Clients: []oauth.Client{{ID: sandboxehr.DefaultClientID, RedirectURIs: []string{sandboxCallback}}},
+		Clients: []oauth.Client{{ID: sandbox.DefaultClientID, RedirectURIs: []string{sandboxCallback}}},
 		Store:   memstore.New(), Now: time.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute,
 		Logger: slog.New(slog.DiscardHandler),
 	})
@@ -52,7 +52,7 @@ func newSandbox(t *testing.T, switches string) sandbox {
 	if switches != "" {
 		base += "/with/" + switches
 	}
-	return sandbox{fhirBase: base + "/fhir"}
+	return sandboxServer{fhirBase: base + "/fhir"}
 }
 
 // sandboxClients proves the client in one way (RFC 6749 section 2.3.1).
@@ -70,7 +70,7 @@ func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use cata
 }
 
 // signIn goes the whole way at the sandbox, as the platform's profile has it.
-func (s sandbox) signIn(t *testing.T, portal smart.Portal, platformType, authID string) tokens.Set {
+func (s sandboxServer) signIn(t *testing.T, portal smart.Portal, platformType, authID string) tokens.Set {
 	t.Helper()
 	book, err := platform.NewBook()
 	if err != nil {
@@ -94,7 +94,7 @@ func (s sandbox) signIn(t *testing.T, portal smart.Portal, platformType, authID 
 	}
 	manners.Scope = common.Scope // others choose at registration, or ask for no refresh token
 	address, err := portal.AuthorizeURL(flow.Authorization{
-		Endpoint: authority.AuthorizationEndpoint, ClientID: sandboxehr.DefaultClientID, RedirectURI: sandboxCallback,
+		Endpoint: authority.AuthorizationEndpoint, ClientID: sandbox.DefaultClientID, RedirectURI: sandboxCallback,
 		Scope: manners.Scope, State: "a-state-of-this-sign-in", Aud: manners.Aud, Challenge: challenge,
 	})
 	if err != nil {
@@ -115,7 +115,7 @@ func (s sandbox) signIn(t *testing.T, portal smart.Portal, platformType, authID 
 	}
 	set, err := portal.Exchange(t.Context(), flow.Grant{
 		Tenant: tenant(), ClientAuthID: authID, Upstream: manners.Upstream, TokenEndpoint: authority.TokenEndpoint,
-		Issuer: authority.Issuer, KeySet: authority.KeySet, Userinfo: authority.Userinfo, ClientID: sandboxehr.DefaultClientID,
+		Issuer: authority.Issuer, KeySet: authority.KeySet, Userinfo: authority.Userinfo, ClientID: sandbox.DefaultClientID,
 		RedirectURI: sandboxCallback, FHIRBase: s.fhirBase, Scope: manners.Scope, Code: secret.New(back.Query().Get("code")), Verifier: verifier,
 	})
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
-	"recordbridge/functions/sandboxehr"
-	"recordbridge/functions/sandboxehr/oauth"
-	"recordbridge/functions/sandboxehr/persona"
+	"recordbridge/infra/sandbox"
+	"recordbridge/infra/sandbox/oauth"
+	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/config"
 	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/flow"
@@ -41,10 +41,10 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 		}
 		personas = append(personas, loaded...)
 	}
-	sandbox, err := sandboxehr.New(sandboxehr.Deps{
+	portal, err := sandbox.New(sandbox.Deps{
 		BaseURL: baseURL + "/sandbox", Personas: personas,
 		Clients: []oauth.Client{{
-			ID: sandboxehr.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath, baseURL + flow.CallbackPath + "/*"},
+			ID: sandbox.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath, baseURL + flow.CallbackPath + "/*"},
 		}},
 		Store: store.Sandbox{DB: dynamodb.NewFromConfig(p.AWS), Table: env.SandboxTable},
 		Now:   p.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: p.Logger,
@@ -52,5 +52,5 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 	if err != nil {
 		return nil, err
 	}
-	return lambdarun.HTTP(p.Logger, sandbox), nil
+	return lambdarun.HTTP(p.Logger, portal), nil
 }

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"strings"
 
-	"recordbridge/functions/sandboxehr"
-	"recordbridge/functions/sandboxehr/persona"
-	"recordbridge/infra/ctl/operator"
 	"recordbridge/infra/local/runfile"
+	"recordbridge/infra/sandbox"
+	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -77,12 +77,12 @@ func addSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox) er
 	err := o.AddEndpoint(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test),
-		// What its discovery says, written down so that seeding runs no function; infra/e2e compares the two.
+		// What its discovery says, written down so that seeding runs no function; infra/test/e2e compares the two.
 		Pins: catalog.PinsOf(catalog.Addresses{
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
 		}),
 	}, catalog.Registration{
-		ClientID: sandboxehr.DefaultClientID, Scope: scope, Callback: catalog.CallbackOf("*", catalog.Place{EndpointID: s.EndpointID}),
+		ClientID: sandbox.DefaultClientID, Scope: scope, Callback: catalog.CallbackOf("*", catalog.Place{EndpointID: s.EndpointID}),
 	})
 	if err != nil {
 		return fmt.Errorf("seed the sandbox: %w", err)

@@ -2,7 +2,7 @@ package template
 
 // What watches the stack is AWS's: alarms are made of CloudWatch's metrics, which a laptop does not keep, and nobody
 // waits there for their mail. Their references are resolved like all others, so a mistake in them is found here too;
-// infra/policy says which alarms there have to be.
+// infra/test/policy says which alarms there have to be.
 
 // unwatched reads one of the resources that alarms are made of.
 func unwatched(r resource, o *object) {

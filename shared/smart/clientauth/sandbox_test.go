@@ -18,12 +18,12 @@ import (
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
-	"recordbridge/functions/sandboxehr"
-	"recordbridge/functions/sandboxehr/jose"
-	"recordbridge/functions/sandboxehr/memstore"
-	"recordbridge/functions/sandboxehr/oauth"
-	"recordbridge/functions/sandboxehr/persona"
 	"recordbridge/infra/local/aws"
+	"recordbridge/infra/sandbox"
+	"recordbridge/infra/sandbox/jose"
+	"recordbridge/infra/sandbox/memstore"
+	"recordbridge/infra/sandbox/oauth"
+	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
@@ -82,7 +82,7 @@ func newHospital(t *testing.T) *hospital {
 	server := httptest.NewUnstartedServer(nil)
 	h.base = "http://" + server.Listener.Addr().String() + "/v1/sandbox"
 	redirects := []string{"https://recordbridge.example/v1/bridge/callback"}
-	server.Config.Handler, err = sandboxehr.New(sandboxehr.Deps{
+	server.Config.Handler, err = sandbox.New(sandbox.Deps{
 		BaseURL: h.base, Personas: persona.Builtin(), Store: memstore.New(), Now: now, Random: rand.Reader,
 		AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: slog.New(slog.DiscardHandler),
 		Clients: []oauth.Client{

@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// TestRequestsThatTheSDKNeverSendsAreRefused has the refusals that outside judges (infra/judge) found missing.
+// TestRequestsThatTheSDKNeverSendsAreRefused has the refusals that outside judges (infra/test/conformance) found missing.
 func TestRequestsThatTheSDKNeverSendsAreRefused(t *testing.T) {
 	t.Parallel()
 	server := ddb.New(wire.Discard{})

@@ -1,5 +1,0 @@
-//go:build !race
-
-package sandboxehr_test
-
-const isRaced = false

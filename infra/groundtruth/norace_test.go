@@ -1,5 +1,0 @@
-//go:build !race
-
-package groundtruth_test
-
-const isRaced = false

@@ -1,0 +1,87 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/infra/sandbox/switches"
+)
+
+const (
+	// chaosTries is how often the same request may fail: a client that tries again gets through.
+	chaosTries = 3
+	// maxChaosBody is more than any form of a client.
+	maxChaosBody = 64 << 10
+)
+
+// mishap is what chaos does to one request. The zero value is nothing.
+type mishap struct {
+	status int // answered in the place of the operation
+	late   time.Duration
+	broken bool // the body breaks off
+}
+
+// chaos draws the mishap of a request. It depends on the seed, on what is asked and on how often the same client has
+// asked the same before; so concurrent requests meet the same mishaps in whatever order they come.
+func (s site) chaos(r *http.Request) (mishap, error) {
+	seed := s.with.Number(switches.Chaos)
+	if seed == 0 {
+		return mishap{}, nil
+	}
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(io.LimitReader(r.Body, maxChaosBody)); err != nil {
+			return mishap{}, fmt.Errorf("read the form: %w", err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	nth, err := s.notes.count(r.Context(), "chaos", r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"), string(body))
+	if err != nil || nth > chaosTries {
+		return mishap{}, err
+	}
+	_, asked, _ := strings.Cut(r.URL.RequestURI(), "/with/")
+	_, asked, _ = strings.Cut(asked, "/") // the same fate under every label and mount point
+	sum := sha256.Sum256([]byte(strconv.FormatInt(seed, 10) + "\n" + r.Method + " " + asked + "\n" + strconv.FormatInt(nth, 10)))
+	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
+	switch {
+	case kind < 12:
+		failures := []int{
+			http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+		}
+
+		return mishap{status: failures[detail%len(failures)]}, nil
+	case kind < 18:
+		return mishap{late: time.Duration(1+detail%5) * time.Second}, nil
+	case kind < 26:
+		return mishap{broken: r.Method == http.MethodGet}, nil
+	default:
+		return mishap{}, nil
+	}
+}
+
+// before waits or answers in the place of the operation; it returns true when it has answered. What a POST would have
+// changed stays unchanged then, so that no token is lost to chaos.
+func (m mishap) before(answer *captured, r *http.Request) bool {
+	wait(r, m.late)
+	if m.status == 0 {
+		return false
+	}
+	answer.replace(htmlRefusal(m.status))
+
+	return true
+}
+
+// after breaks the answer off.
+func (m mishap) after(answer *captured) {
+	if m.broken {
+		answer.body.Truncate(answer.body.Len() / 2)
+	}
+}

@@ -1,0 +1,67 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fates is how many searches of a run went, each as "status valid seconds", under a seed.
+func fates(t *testing.T, seed string) (seen []string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHandler(t)
+		access := ""
+		for access == "" { // connecting meets chaos too
+			access = h.tryConnect("chaos:" + seed)
+		}
+		for i := range 40 {
+			for range 5 {
+				started := time.Now()
+				a := h.get(fmt.Sprintf("/with/chaos:%s/fhir/Observation?_count=%d", seed, i+1), access)
+				valid := json.Valid(a.body)
+				seen = append(seen, fmt.Sprint(a.status, valid, time.Since(started)))
+				if a.status == http.StatusOK && valid {
+					break
+				}
+			}
+			if last := seen[len(seen)-1]; last[:8] != "200 true" {
+				t.Errorf("request %d never succeeded: %s", i, last)
+			}
+		}
+	})
+
+	return seen
+}
+
+func TestChaosIsDecidedByItsSeed(t *testing.T) {
+	t.Parallel()
+	first, again, other := fates(t, "42"), fates(t, "42"), fates(t, "43")
+	if diff := cmp.Diff(first, again); diff != "" {
+		t.Errorf("the same seed went otherwise (-first +again):\n%s", diff)
+	}
+	if cmp.Equal(first, other) {
+		t.Error("another seed went the same way")
+	}
+	kinds := map[string]bool{}
+	for _, fate := range append(first, other...) {
+		switch {
+		case fate[0] == '5':
+			kinds["5xx"] = true
+		case fate == "200 true 0s":
+			kinds["fine"] = true
+		case fate == "200 false 0s":
+			kinds["broken"] = true
+		default:
+			kinds["late"] = true
+		}
+	}
+	if len(kinds) != 4 {
+		t.Errorf("only %v happened", kinds)
+	}
+}

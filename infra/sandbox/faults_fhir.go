@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/infra/sandbox/switches"
+)
+
+// The rate limit that the headers tell of, as in athenahealth's sandbox.
+const (
+	rateLimit  = 500
+	retryAfter = 2 * time.Second
+)
+
+// fhirRequest is a read or a search at a portal with switches.
+type fhirRequest struct {
+	site
+
+	op           operation
+	args         []string
+	resourceType string
+	query        url.Values
+	bearer       string
+	// continued is a page after the first: the portal's own links are never refused for what they ask. lost is one
+	// whose search session is not open (any more).
+	continued, lost bool
+}
+
+// spoiledFHIR is a read or a search, with what the switches make of it.
+func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation, args []string) error {
+	ctx := original.Context()
+	r := original.Clone(ctx)
+	q := fhirRequest{
+		site: s, op: op, args: args, resourceType: args[0], query: r.URL.Query(), bearer: r.Header.Get("Authorization"),
+	}
+	wait(original, s.with.Duration(switches.Slow, 0))
+	busy, err := q.overloaded(ctx)
+	if err != nil {
+		return err
+	}
+	if busy != nil {
+		answer.replace(*busy)
+
+		return nil
+	}
+	if q, err = q.turnPage(ctx, r); err != nil {
+		return err
+	}
+	if s.with.Has(switches.Unsupported500) {
+		r.Header.Set("Prefer", "handling=strict")
+	}
+	s.call(answer, r, q.op, q.args)
+	if answer.status == http.StatusUnauthorized {
+		return nil
+	}
+	if refused, is := q.refused(answer); is {
+		answer.replace(refused)
+	}
+	if err := q.rewrite(ctx, answer); err != nil {
+		return err
+	}
+	s.rateHeaders(answer)
+
+	return nil
+}
+
+// asksPage says whether a good answer is a page of resources.
+func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEverything }
+
+// overloaded is the answer of a server that has too much to do, nil when it has not.
+func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
+	limited := func(retry string) *refusal {
+		return &refusal{
+			http.StatusTooManyRequests, fhirType, outcome("throttled", "Too many requests."),
+			map[string]string{"Retry-After": retry},
+		}
+	}
+	if hit, err := q.notes.every(ctx, q.with.Number(switches.LimitSeconds), "seconds", q.bearer); hit || err != nil {
+		return limited(strconv.Itoa(int(retryAfter.Seconds()))), err
+	}
+	if hit, err := q.notes.every(ctx, q.with.Number(switches.LimitDate), "date", q.bearer); hit || err != nil {
+		return limited(q.notes.now().Add(retryAfter).UTC().Format(http.TimeFormat)), err
+	}
+	if !q.asksPage() {
+		return nil, nil
+	}
+	hit, err := q.notes.every(ctx, q.with.Number(switches.Search503), "search")
+	if !hit || err != nil {
+		return nil, err
+	}
+
+	return &refusal{
+		http.StatusServiceUnavailable, fhirType, outcome("transient", "The sandbox was told to fail."),
+		map[string]string{"Retry-After": "1"},
+	}, nil
+}
+
+func (s site) rateHeaders(answer *captured) {
+	if !s.with.Has(switches.RateHeaders) {
+		return
+	}
+	for _, prefix := range []string{"RateLimit-", "X-RateLimit-"} {
+		answer.header.Set(prefix+"Limit", strconv.Itoa(rateLimit))
+		answer.header.Set(prefix+"Remaining", strconv.Itoa(rateLimit-1))
+		answer.header.Set(prefix+"Reset", "1")
+	}
+}
+
+// breaksOff says whether the answer ends in the middle.
+func (q fhirRequest) breaksOff() bool {
+	if q.resourceType == "Patient" && q.op != opEverything && q.with.Has(switches.PatientBroken) {
+		return true
+	}
+
+	return q.asksPage() && (q.with.Has(switches.TruncatedJSON) || q.with.Covers(switches.BrokenJSON, q.resourceType))
+}
+
+// outcome is an OperationOutcome with one issue.
+func outcome(code, diagnostics string) string {
+	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":` +
+		strconv.Quote(code) + `,"diagnostics":` + strconv.Quote(diagnostics) + `}]}`
+}
+
+// rewrite spoils an answer that would have been good.
+func (q fhirRequest) rewrite(ctx context.Context, answer *captured) error {
+	if answer.status != http.StatusOK {
+		return nil
+	}
+	if q.op == opAttachment {
+		q.spoilAttachment(answer)
+
+		return nil
+	}
+	if q.op == opRead && q.resourceType == "Binary" && q.with.Has(switches.BinaryNotJSON) {
+		return rawBinary(answer)
+	}
+	if !strings.HasPrefix(answer.header.Get("Content-Type"), "application/fhir+json") {
+		return nil
+	}
+	var body map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(answer.body.Bytes()))
+	decoder.UseNumber() // decimals keep their digits
+	if err := decoder.Decode(&body); err != nil {
+		return errEncoding("decode", err)
+	}
+	if err := q.rewriteBundle(ctx, body); err != nil {
+		return err
+	}
+	q.rewriteReferences(body)
+	q.rewriteAttachments(body)
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return errEncoding("encode", err)
+	}
+	if q.with.Has(switches.Gateway) {
+		raw = bytes.ReplaceAll(raw, []byte(q.base+"/fhir"), []byte(insideBase))
+	}
+	if q.breaksOff() {
+		raw = raw[:len(raw)/2]
+	}
+	answer.body.Reset()
+	if !q.asksPage() {
+		_, _ = answer.body.Write(raw)
+
+		return nil
+	}
+	q.sendPage(answer, raw)
+
+	return nil
+}

@@ -1,0 +1,117 @@
+package sandbox
+
+import (
+	"net/http"
+	"strconv"
+
+	"recordbridge/infra/sandbox/switches"
+)
+
+// spoiledOAuth is an operation of the authorization server, with what the switches make of it.
+func (s site) spoiledOAuth(answer *captured, r *http.Request, op operation) error {
+	if op == opToken && s.with.Has(switches.TokenMoves) && !s.tokenMoved {
+		if _, err := s.notes.count(r.Context(), tokenUses); err != nil {
+			return err
+		}
+	}
+	refused, is := s.refusedOAuth(op)
+	if how := s.with.Text(switches.RefreshFails); how != "" && s.refreshes(r, op) {
+		over, err := s.failuresOver(r)
+		if err != nil {
+			return err
+		}
+		refused, is = failedRefresh(how), !over
+	}
+	if is {
+		answer.replace(refused)
+
+		return nil
+	}
+	s.call(answer, r, op, nil)
+
+	return nil
+}
+
+// refreshes says whether the request is a refresh at the URL where the token endpoint is.
+func (s site) refreshes(r *http.Request, op operation) bool {
+	isToken := op == opToken && !s.tokenMoved || op == opMovedToken && s.tokenMoved
+
+	return isToken && r.PostFormValue("grant_type") == "refresh_token"
+}
+
+// failuresOver says whether this refresh token has failed as often as it should.
+func (s site) failuresOver(r *http.Request) (bool, error) {
+	most := s.with.Number(switches.FailsFirst)
+	if most == 0 {
+		return false, nil
+	}
+	tries, err := s.notes.count(r.Context(), "refresh", r.PostFormValue("refresh_token"))
+
+	return tries > most, err
+}
+
+// refusedOAuth is the refusal that a switch puts in the place of an answer of the authorization server.
+func (s site) refusedOAuth(op operation) (refusal, bool) {
+	switch {
+	case op == opDiscovery && s.with.Has(switches.DiscoveryMissing):
+		return fhirRefusal(http.StatusNotFound, "not-found", "There is nothing at this address."), true
+	case op == opDiscovery && s.with.Has(switches.DiscoveryHTML):
+		return htmlRefusal(http.StatusOK), true
+	case op == opRevoke && s.with.Has(switches.RevokeFails):
+		return failedEndpoint(s.with.Text(switches.RevokeFails)), true
+	case op == opIntrospect && s.with.Has(switches.IntrospectFails):
+		return failedEndpoint(s.with.Text(switches.IntrospectFails)), true
+	default:
+		return refusal{}, false
+	}
+}
+
+// failedEndpoint is the answer of a revocation or introspection endpoint that fails in the given way.
+func failedEndpoint(how string) refusal {
+	if how == "html" {
+		return htmlRefusal(http.StatusOK)
+	}
+	status, err := strconv.Atoi(how)
+	if err != nil {
+		status = http.StatusInternalServerError
+	}
+	code := "server_error"
+	if status == http.StatusUnauthorized {
+		code = "invalid_client"
+	}
+
+	return refusal{status: status, contentType: jsonType, body: `{"error":"` + code + `"}`}
+}
+
+// failedRefresh is the answer to a refresh that fails in the given way.
+func failedRefresh(how string) refusal {
+	problem := func(status int, code string) refusal {
+		return refusal{
+			status: status, contentType: jsonType,
+			body: `{"error":"` + code + `","error_description":"the sandbox was told to refuse every refresh"}`,
+		}
+	}
+	switch how {
+	case "401":
+		return problem(http.StatusUnauthorized, "invalid_grant")
+	case "403":
+		return problem(http.StatusForbidden, "invalid_grant")
+	case "invalid_client":
+		return problem(http.StatusUnauthorized, how)
+	case "html":
+		return refusal{status: http.StatusOK, contentType: htmlType, body: htmlPage}
+	case "html-503":
+		return refusal{status: http.StatusServiceUnavailable, contentType: htmlType, body: htmlPage}
+	case "500":
+		return problem(http.StatusInternalServerError, "server_error")
+	case "429":
+		limited := problem(http.StatusTooManyRequests, "slow_down")
+		limited.header = map[string]string{"Retry-After": "7"}
+
+		return limited
+	case "no-token":
+		return refusal{status: http.StatusOK, contentType: jsonType, body: `{"token_type":"Bearer","expires_in":3600}`}
+	default:
+		return problem(http.StatusBadRequest, how)
+	}
+}

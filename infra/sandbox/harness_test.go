@@ -1,0 +1,286 @@
+package sandbox_test
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"recordbridge/infra/sandbox"
+	"recordbridge/infra/sandbox/memstore"
+	"recordbridge/infra/sandbox/oauth"
+	"recordbridge/infra/sandbox/persona"
+)
+
+const (
+	clientID     = sandbox.DefaultClientID
+	redirectURI  = "https://recordbridge.example/v1/bridge/callback"
+	secretClient = "confidential app"
+	clientSecret = "s3cret: with / odd + characters"
+	verifier     = "a-verifier-of-at-least-forty-three-characters-1"
+	accessTTL    = time.Hour
+	codeTTL      = time.Minute
+	allScopes    = "launch/patient offline_access patient/*.rs"
+)
+
+// portal is a sandbox behind a real HTTP server, with a clock that tests move.
+type portal struct {
+	t      *testing.T
+	base   string // mount point
+	fhir   string
+	client *http.Client
+	clock  *atomic.Int64
+}
+
+func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
+	t.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	base := "http://" + server.Listener.Addr().String() + "/v1/sandbox"
+	clock := &atomic.Int64{}
+	clock.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
+	deps := sandbox.Deps{
+		BaseURL:  base,
+		Personas: persona.Builtin(),
+		Clients: []oauth.Client{
+			{ID: clientID, RedirectURIs: []string{redirectURI, redirectURI + "?tenant=1"}},
+			{ID: "second-app", RedirectURIs: []string{redirectURI}},
+			{ID: secretClient, Secret: clientSecret, RedirectURIs: []string{redirectURI}},
+		},
+		Store:          memstore.New(),
+		Now:            func() time.Time { return time.Unix(clock.Load(), 0) },
+		Random:         rand.Reader,
+		AccessTokenTTL: accessTTL,
+		CodeTTL:        codeTTL,
+		Logger:         slog.New(slog.DiscardHandler),
+	}
+	for _, c := range change {
+		c(&deps)
+	}
+	handler, err := sandbox.New(deps)
+	if err != nil {
+		t.Fatalf("sandbox.New: %v", err)
+	}
+	server.Config.Handler = handler
+	server.Start()
+	t.Cleanup(server.Close)
+
+	return &portal{
+		t: t, base: base, fhir: base + "/fhir", clock: clock,
+		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+}
+
+// in is the same portal for a subtest.
+func (p *portal) in(t *testing.T) *portal {
+	t.Helper()
+	mine := *p
+	mine.t = t
+
+	return &mine
+}
+
+func (p *portal) advance(d time.Duration) { p.clock.Add(int64(d.Seconds())) }
+
+// answer is an HTTP answer with its body read.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// json decodes the body, and fails the test when it is not JSON.
+func (a answer) json(t *testing.T) map[string]any {
+	t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal(a.body, &body); err != nil {
+		t.Fatalf("body is not JSON: %v\n%.300s", err, a.body)
+	}
+
+	return body
+}
+
+func (p *portal) do(request *http.Request) answer {
+	p.t.Helper()
+	response, err := p.client.Do(request)
+	if err != nil {
+		p.t.Fatalf("%s %s: %v", request.Method, request.URL.Path, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		p.t.Fatalf("read body: %v", err)
+	}
+
+	return answer{response.StatusCode, response.Header, body}
+}
+
+func (p *portal) request(method, address string, body io.Reader) *http.Request {
+	p.t.Helper()
+	request, err := http.NewRequestWithContext(p.t.Context(), method, address, body)
+	if err != nil {
+		p.t.Fatalf("new request: %v", err)
+	}
+
+	return request
+}
+
+// get fetches an absolute URL; headers are name, value, name, value….
+func (p *portal) get(address string, headers ...string) answer {
+	p.t.Helper()
+	request := p.request(http.MethodGet, address, nil)
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+
+	return p.do(request)
+}
+
+// read fetches something below the FHIR base with a bearer token.
+func (p *portal) read(token, path string, headers ...string) answer {
+	p.t.Helper()
+
+	return p.get(p.fhir+"/"+path, append([]string{"Authorization", "Bearer " + token}, headers...)...)
+}
+
+func (p *portal) post(path string, form url.Values, headers ...string) answer {
+	p.t.Helper()
+	request := p.request(http.MethodPost, p.base+path, strings.NewReader(form.Encode()))
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+
+	return p.do(request)
+}
+
+// authorizeQuery is a valid authorization request; pairs of name, value change it, and an empty value removes.
+func (p *portal) authorizeQuery(pairs ...string) url.Values {
+	sum := sha256.Sum256([]byte(verifier))
+	query := url.Values{
+		"response_type": {"code"}, "client_id": {clientID}, "redirect_uri": {redirectURI}, "state": {"st-1"},
+		"scope": {allScopes}, "aud": {p.fhir}, "code_challenge_method": {"S256"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])},
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		query.Set(pairs[i], pairs[i+1])
+		if pairs[i+1] == "" {
+			query.Del(pairs[i])
+		}
+	}
+
+	return query
+}
+
+func (p *portal) authorize(pairs ...string) answer {
+	p.t.Helper()
+
+	return p.get(p.base + "/oauth/authorize?" + p.authorizeQuery(pairs...).Encode())
+}
+
+// landing is the query with which the browser arrives back at the client.
+func (p *portal) landing(a answer) url.Values {
+	p.t.Helper()
+	location, err := url.Parse(a.header.Get("Location"))
+	if err != nil || a.status != http.StatusFound {
+		p.t.Fatalf("no redirect: status %d, Location %q, %v\n%s", a.status, a.header.Get("Location"), err, a.body)
+	}
+
+	return location.Query()
+}
+
+func (p *portal) code(personaID string, pairs ...string) string {
+	p.t.Helper()
+	code := p.landing(p.authorize(append([]string{"persona", personaID, "decision", "approve"}, pairs...)...)).Get("code")
+	if code == "" {
+		p.t.Fatal("the redirect carries no code")
+	}
+
+	return code
+}
+
+// exchangeForm is a valid code exchange; pairs change it as in authorizeQuery.
+func exchangeForm(code string, pairs ...string) url.Values {
+	form := url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirectURI},
+		"client_id": {clientID}, "code_verifier": {verifier},
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+		if pairs[i+1] == "" {
+			form.Del(pairs[i])
+		}
+	}
+
+	return form
+}
+
+// tokens is what a client keeps of a token answer.
+type tokens struct {
+	Access    string `json:"access_token"`
+	Refresh   string `json:"refresh_token"`
+	Type      string `json:"token_type"`
+	Scope     string `json:"scope"`
+	Patient   string `json:"patient"`
+	ExpiresIn int64  `json:"expires_in"`
+}
+
+func (p *portal) tokens(a answer) tokens {
+	p.t.Helper()
+	var got tokens
+	if err := json.Unmarshal(a.body, &got); err != nil || a.status != http.StatusOK || got.Access == "" {
+		p.t.Fatalf("no tokens: status %d, %v\n%s", a.status, err, a.body)
+	}
+
+	return got
+}
+
+// connect performs the whole dance for a persona.
+func (p *portal) connect(personaID string, pairs ...string) tokens {
+	p.t.Helper()
+
+	return p.tokens(p.post("/oauth/token", exchangeForm(p.code(personaID, pairs...))))
+}
+
+func (p *portal) refresh(token string, pairs ...string) answer {
+	p.t.Helper()
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}, "client_id": {clientID}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+
+	return p.post("/oauth/token", form)
+}
+
+// wantError checks an OAuth error answer.
+func wantError(t *testing.T, a answer, status int, code string) {
+	t.Helper()
+	if got := a.json(t)["error"]; a.status != status || got != code {
+		t.Errorf("got %d %v, want %d %s\n%s", a.status, got, status, code, a.body)
+	}
+}
+
+// wantOutcome checks a FHIR error answer.
+func wantOutcome(t *testing.T, a answer, status int, code string) {
+	t.Helper()
+	var got struct {
+		ResourceType string `json:"resourceType"`
+		Issue        []struct {
+			Code string `json:"code"`
+		} `json:"issue"`
+	}
+	if err := json.Unmarshal(a.body, &got); err != nil {
+		t.Fatalf("status %d, body is not JSON: %v\n%.300s", a.status, err, a.body)
+	}
+	if a.status != status || got.ResourceType != "OperationOutcome" || len(got.Issue) != 1 || got.Issue[0].Code != code {
+		t.Errorf("got %d %.300s, want %d OperationOutcome %s", a.status, a.body, status, code)
+	}
+}

@@ -1,0 +1,141 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/infra/sandbox/oauth"
+)
+
+// notesLast is how long a counter or a search session is kept.
+const notesLast = 24 * time.Hour
+
+var (
+	errBusy     = errors.New("a counter changed too often while it was read")
+	errNoRandom = errors.New("no session id could be made")
+)
+
+// notes is what a misbehaving portal remembers in the sandbox's store: how often something happened, and which search
+// sessions are open. It is in the store because the requests of one client reach many processes.
+type notes struct {
+	store  oauth.Store
+	now    func() time.Time
+	random io.Reader
+	site   string // keeps the notes of portals apart
+}
+
+func (n notes) key(kind string, parts []string) string {
+	sum := sha256.Sum256([]byte(n.site + "\n" + strings.Join(parts, "\n")))
+
+	return kind + hex.EncodeToString(sum[:])
+}
+
+// count adds one to a counter and returns its new value.
+func (n notes) count(ctx context.Context, parts ...string) (int64, error) {
+	key := n.key("COUNT#", parts)
+	for range 100 {
+		old, _, err := n.store.Get(ctx, key)
+		if err != nil {
+			return 0, errCounter("get", err)
+		}
+		var next int64 = 1
+		if old != nil {
+			before, notNumber := strconv.ParseInt(string(old), 10, 64)
+			if notNumber != nil {
+				return 0, errCounter("decode", notNumber)
+			}
+			next += before
+		}
+		swapped, err := n.store.Swap(ctx, key, old, strconv.AppendInt(nil, next, 10), n.now().Add(notesLast))
+		if err != nil {
+			return 0, errCounter("swap", err)
+		}
+		if swapped {
+			return next, nil
+		}
+	}
+
+	return 0, errBusy
+}
+
+// counted is the value of a counter.
+func (n notes) counted(ctx context.Context, parts ...string) (int64, error) {
+	raw, found, err := n.store.Get(ctx, n.key("COUNT#", parts))
+	if err != nil || !found {
+		return 0, errCounter("get", err)
+	}
+	value, err := strconv.ParseInt(string(raw), 10, 64)
+
+	return value, errCounter("decode", err)
+}
+
+// errCounter says what failed, nil when nothing did.
+func errCounter(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+
+	return fmt.Errorf("%s counter: %w", what, err)
+}
+
+// every says whether this is the n-th, 2n-th… of its kind; n = 0 is never, and counts nothing.
+func (n notes) every(ctx context.Context, period int64, parts ...string) (bool, error) {
+	if period <= 0 {
+		return false, nil
+	}
+	counted, err := n.count(ctx, parts...)
+
+	return err == nil && counted%period == 0, err
+}
+
+// openSession keeps the query of a next page and returns the id under which it can be fetched once.
+func (n notes) openSession(ctx context.Context, query string) (string, error) {
+	raw := make([]byte, 16)
+	if _, err := io.ReadFull(n.random, raw); err != nil {
+		return "", errors.Join(errNoRandom, err)
+	}
+	id := hex.EncodeToString(raw)
+	if err := n.store.Put(ctx, n.key("SESSION#", []string{id}), []byte(query), n.now().Add(notesLast)); err != nil {
+		return "", fmt.Errorf("put session: %w", err)
+	}
+
+	return id, nil
+}
+
+// session returns the query of a session and leaves it open, or false when there is none.
+func (n notes) session(ctx context.Context, id string) (string, bool, error) {
+	query, found, err := n.store.Get(ctx, n.key("SESSION#", []string{id}))
+	if err != nil {
+		return "", false, fmt.Errorf("get session: %w", err)
+	}
+
+	return string(query), found, nil
+}
+
+// takeSession returns the query of a session and closes it, or false when there is none.
+func (n notes) takeSession(ctx context.Context, id string) (string, bool, error) {
+	key := n.key("SESSION#", []string{id})
+	query, found, err := n.store.Get(ctx, key)
+	if err != nil {
+		return "", false, fmt.Errorf("get session: %w", err)
+	}
+	if !found || string(query) == usedSession {
+		return "", false, nil
+	}
+	swapped, err := n.store.Swap(ctx, key, query, []byte(usedSession), n.now().Add(notesLast))
+	if err != nil {
+		return "", false, fmt.Errorf("swap session: %w", err)
+	}
+
+	return string(query), swapped, nil
+}
+
+// usedSession stands in the place of the query of a session that was taken.
+const usedSession = "used"

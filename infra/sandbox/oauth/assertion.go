@@ -1,0 +1,79 @@
+package oauth
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"recordbridge/infra/sandbox/jose"
+)
+
+const (
+	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+	// assertionLasts is the longest life of an assertion (SMART App Launch 2: five minutes), and clockSkew what a
+	// client's clock may go wrong.
+	assertionLasts = 5 * time.Minute
+	clockSkew      = 10 * time.Second
+	maxJTI         = 200
+)
+
+// assertedID finds the client that an assertion speaks for. Nothing is verified here.
+func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
+	if form.Get("client_assertion_type") != assertionType {
+		return credentials{}, &oauthError{"invalid_request", "client_assertion_type must be " + assertionType}
+	}
+	parts := strings.Split(given.assertion, ".")
+	var claims struct {
+		Subject string `json:"sub"`
+	}
+	if len(parts) == 3 {
+		if raw, err := base64.RawURLEncoding.DecodeString(parts[1]); err == nil && json.Unmarshal(raw, &claims) != nil {
+			claims.Subject = ""
+		}
+	}
+	if claims.Subject == "" || given.id != "" && given.id != claims.Subject {
+		return credentials{}, &oauthError{"invalid_client", "the assertion is not one of this client"}
+	}
+	given.id = claims.Subject
+
+	return given, nil
+}
+
+// checkAssertion verifies a client assertion: signed with a key of the client, by the client about itself, for this
+// token endpoint, short-lived and used once (SMART App Launch 2, client-confidential-asymmetric).
+func (s *Server) checkAssertion(ctx context.Context, assertion string, client Client) (*oauthError, error) {
+	claims, err := jose.Verify(assertion, client.Keys)
+	if err != nil {
+		return &oauthError{"invalid_client", "the assertion is not signed with a registered key"}, nil //nolint:nilerr // the client's mistake, and answered
+	}
+	text := func(name string) string {
+		value, _ := claims[name].(string)
+
+		return value
+	}
+	expires, _ := claims["exp"].(float64)
+	left := time.Unix(int64(expires), 0).Sub(s.now())
+	jti := text("jti")
+	switch {
+	case text("iss") != client.ID || text("sub") != client.ID:
+		return &oauthError{"invalid_client", "iss and sub of the assertion must be the client_id"}, nil
+	case text("aud") != s.Endpoints().Token:
+		return &oauthError{"invalid_client", "aud of the assertion must be the token URL"}, nil
+	case left <= -clockSkew || left > assertionLasts+clockSkew:
+		return &oauthError{"invalid_client", "exp of the assertion must be within five minutes"}, nil
+	case jti == "" || len(jti) > maxJTI:
+		return &oauthError{"invalid_client", "jti of the assertion is missing"}, nil
+	}
+	fresh, err := s.swap(ctx, "JTI#"+fingerprint(client.ID+"\n"+jti), nil, true, s.now().Add(2*assertionLasts).Unix())
+	if err != nil {
+		return nil, err
+	}
+	if !fresh {
+		return &oauthError{"invalid_client", "the assertion was used before"}, nil
+	}
+
+	return nil, nil
+}

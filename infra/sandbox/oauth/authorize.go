@@ -1,0 +1,264 @@
+package oauth
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"recordbridge/infra/sandbox/persona"
+	"recordbridge/infra/sandbox/switches"
+)
+
+// The sandbox's own query parameters: who signs in, and what they answer. A program that sends both needs no person.
+const (
+	personaParam  = "persona"
+	decisionParam = "decision"
+)
+
+// s256Challenge is a SHA-256 in base64url without padding (RFC 7636 §4.2).
+var s256Challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+var errNoRandom = errors.New("no code could be made")
+
+// authorizeRequest is a valid authorization request.
+type authorizeRequest struct {
+	client      Client
+	redirectURI string
+	state       string
+	challenge   string
+	nonce       string
+	scopes      []string
+}
+
+// Authorize answers GET /oauth/authorize: the sign-in page, with persona= the consent page, and with decision= the
+// redirect back. What is wrong with the client or its redirect URI is shown on a page and never redirected (RFC 6749
+// §4.1.2.1); everything else goes back to the client.
+func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	client, known := s.clients[single(query, "client_id")]
+	if !known {
+		s.errorPage(w, "This app is not registered with the sandbox portal.", "client_id")
+
+		return
+	}
+	redirectURI := single(query, "redirect_uri")
+	if !client.returnsTo(redirectURI) {
+		s.errorPage(w, "The address this app wants to return to is not registered.", "redirect_uri")
+
+		return
+	}
+	if s.with.Has(switches.HTTPSRedirect) && !strings.HasPrefix(redirectURI, "https://") {
+		s.errorPage(w, "This portal returns to https addresses only.", "redirect_uri")
+
+		return
+	}
+	back := redirect{
+		to: redirectURI, state: single(query, "state"), issuer: s.answeringIssuer(), fragment: s.with.Has(switches.Fragment),
+	}
+	if told := s.with.Text(switches.AuthorizeError); told != "" {
+		back.error(w, oauthError{told, "the sandbox was told to answer so"})
+
+		return
+	}
+	request, problem := s.parseAuthorize(query, client)
+	if problem != nil {
+		back.error(w, *problem)
+
+		return
+	}
+	s.decide(w, r, request, back)
+}
+
+// parseAuthorize checks everything but the client and its redirect URI.
+func (s *Server) parseAuthorize(query url.Values, client Client) (authorizeRequest, *oauthError) {
+	request := authorizeRequest{
+		client:      client,
+		redirectURI: single(query, "redirect_uri"),
+		state:       single(query, "state"),
+		challenge:   single(query, "code_challenge"),
+		nonce:       single(query, "nonce"),
+		scopes:      s.grantable(single(query, "scope")),
+	}
+	for name, values := range query {
+		if len(values) > 1 {
+			return request, &oauthError{"invalid_request", "a parameter is sent more than once: " + printable(name)}
+		}
+	}
+	switch {
+	case single(query, "response_type") == "":
+		return request, &oauthError{"invalid_request", "response_type is missing"}
+	case single(query, "response_type") != "code":
+		return request, &oauthError{"unsupported_response_type", "response_type must be code"}
+	case request.state == "":
+		return request, &oauthError{"invalid_request", "state is missing"}
+	case !s.acceptsAud(query):
+		return request, &oauthError{"invalid_request", "aud must be " + s.wantedAud()}
+	case request.nonce == "" && s.with.Has(switches.NonceRequired):
+		return request, &oauthError{"invalid_request", "nonce is missing"}
+	case single(query, "code_challenge_method") != "S256":
+		return request, &oauthError{"invalid_request", "code_challenge_method must be S256"}
+	case !s256Challenge.MatchString(request.challenge):
+		return request, &oauthError{"invalid_request", "code_challenge must be 43 base64url characters"}
+	case s.asksWildcard(single(query, "scope")):
+		return request, &oauthError{"invalid_scope", "scopes for all types are not supported"}
+	case !s.asksEnough(single(query, "scope")):
+		return request, &oauthError{"invalid_scope", "a scope that this portal requires is missing"}
+	case len(request.scopes) == 0:
+		return request, &oauthError{"invalid_scope", "none of the scopes reads data of a patient"}
+	}
+
+	return request, nil
+}
+
+// wrongIssuer is whom a portal pretends to be when it is told to name another issuer.
+const wrongIssuer = "https://another-portal.example"
+
+// answeringIssuer is the iss of the authorization answer, empty for none.
+func (s *Server) answeringIssuer() string {
+	switch s.with.Text(switches.Issuer) {
+	case "missing":
+		return ""
+	case "wrong":
+		return wrongIssuer
+	default:
+		return s.issuer
+	}
+}
+
+func (s *Server) acceptsAud(query url.Values) bool {
+	aud := single(query, "aud")
+	switch s.with.Text(switches.Aud) {
+	case "none":
+		return !query.Has("aud")
+	case "trimmed":
+		return aud == s.fhirBase
+	default:
+		return strings.TrimSuffix(aud, "/") == s.fhirBase
+	}
+}
+
+func (s *Server) wantedAud() string {
+	switch s.with.Text(switches.Aud) {
+	case "none":
+		return "left out"
+	case "trimmed":
+		return "the FHIR base URL of this server without a slash at its end"
+	default:
+		return "the FHIR base URL of this server"
+	}
+}
+
+// decide answers for the person, or shows the page on which they do.
+func (s *Server) decide(w http.ResponseWriter, r *http.Request, request authorizeRequest, back redirect) {
+	query := r.URL.Query()
+	decision := single(query, decisionParam)
+	if decision == "deny" {
+		back.error(w, oauthError{"access_denied", "the patient declined to share data"})
+
+		return
+	}
+	id := single(query, personaParam)
+	if id == "" {
+		s.signInPage(w, request, query)
+
+		return
+	}
+	person, known := s.personas[id]
+	if !known {
+		s.errorPage(w, "There is no such person in the sandbox.", personaParam)
+
+		return
+	}
+	switch decision {
+	case "approve":
+		s.approve(w, r, request, person, back)
+	case "":
+		s.consentPage(w, request, person, query)
+	default:
+		s.errorPage(w, "The decision must be approve or deny.", decisionParam)
+	}
+}
+
+func (s *Server) approve(
+	w http.ResponseWriter, r *http.Request, request authorizeRequest, person persona.Persona, back redirect,
+) {
+	code, err := s.newSecret()
+	if err != nil {
+		s.fail(w, r, errors.Join(errNoRandom, err))
+
+		return
+	}
+	grantID, err := s.newSecret()
+	if err != nil {
+		s.fail(w, r, errors.Join(errNoRandom, err))
+
+		return
+	}
+	expiresAt := s.now().Add(s.codeTTL).Unix()
+	// The record is kept after its time, so that a late replay still finds the grant that it endangers.
+	err = s.save(r.Context(), codeKey(code), codeRecord{
+		GrantID: grantID, ClientID: request.client.ID, RedirectURI: request.redirectURI,
+		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: s.site, Nonce: request.nonce,
+	}, s.now().Add(consentLasts).Unix())
+	if err != nil {
+		s.fail(w, r, err)
+
+		return
+	}
+	back.success(w, code)
+}
+
+// redirect sends the browser back to the client.
+type redirect struct {
+	to, state, issuer string
+	fragment          bool
+}
+
+func (b redirect) success(w http.ResponseWriter, code string) { b.send(w, url.Values{"code": {code}}) }
+
+func (b redirect) error(w http.ResponseWriter, problem oauthError) {
+	b.send(w, url.Values{"error": {problem.code}, "error_description": {problem.description}})
+}
+
+func (b redirect) send(w http.ResponseWriter, answer url.Values) {
+	if b.issuer != "" {
+		answer.Set("iss", b.issuer)
+	}
+	if b.state != "" {
+		answer.Set("state", b.state)
+	}
+	separator := "?"
+	if strings.Contains(b.to, "?") {
+		separator = "&"
+	}
+	if b.fragment {
+		separator = "#"
+	}
+	h := w.Header()
+	h.Set("Location", b.to+separator+answer.Encode())
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	w.WriteHeader(http.StatusFound)
+}
+
+// single is the value of a parameter that is sent exactly once, else empty.
+func single(query url.Values, name string) string {
+	if len(query[name]) != 1 {
+		return ""
+	}
+
+	return query.Get(name)
+}
+
+// printable keeps a client's parameter name out of an error_description unless it is a plain word (RFC 6749 §4.1.2.1
+// restricts the characters).
+func printable(name string) string {
+	isWord := func(r rune) bool { return r == '_' || r >= 'a' && r <= 'z' }
+	if len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return !isWord(r) }) {
+		return "(unnamed)"
+	}
+
+	return name
+}

@@ -1,0 +1,146 @@
+package oauth
+
+import (
+	"crypto/subtle"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"recordbridge/infra/sandbox/switches"
+)
+
+const maxFormBytes = 64 << 10
+
+var plainSegment = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+
+// The ways in which a client authenticates, by their names in the discovery document.
+const (
+	methodNone  = "none"
+	methodBasic = "client_secret_basic"
+	methodPost  = "client_secret_post"
+	methodKeys  = "private_key_jwt"
+)
+
+// public says whether the client has nothing to prove itself with.
+func (c Client) public() bool { return c.Secret == "" && len(c.Keys.Keys) == 0 }
+
+// returnsTo says whether the client is registered with a redirect URI.
+func (c Client) returnsTo(redirectURI string) bool {
+	return redirectURI != "" && slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
+		root, anySegment := strings.CutSuffix(registered, "*")
+		segment, below := strings.CutPrefix(redirectURI, root)
+
+		return registered == redirectURI || anySegment && below && plainSegment.MatchString(segment)
+	})
+}
+
+// client is a registration, with the secret and the keys that the switches give every client of the portal.
+func (s *Server) client(id string) (Client, bool) {
+	client, known := s.clients[id]
+	if secret := s.with.Text(switches.ClientSecret); secret != "" {
+		client.Secret = secret
+	}
+	if s.with.Has(switches.ClientKeys) {
+		client.Keys = s.with.Keys(switches.ClientKeys)
+	}
+
+	return client, known
+}
+
+// authenticate reads the form of a back-channel request and finds out which client sent it: by HTTP Basic, by
+// client_secret in the form, by a signed assertion, or for a public client by client_id alone (RFC 6749 §2.3.1, §3.2.1,
+// RFC 7523 §2.2). The error is that of the store.
+func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (url.Values, Client, *oauthError, error) {
+	if problem := parseForm(w, r); problem != nil {
+		return nil, Client{}, problem, nil
+	}
+	given, problem := presented(r, s.with.Has(switches.BasicRaw))
+	if problem != nil {
+		return nil, Client{}, problem, nil
+	}
+	if demanded := s.with.Text(switches.ClientAuth); demanded != "" && given.method != demanded {
+		return nil, Client{}, &oauthError{"invalid_client", "the client must authenticate by " + demanded}, nil
+	}
+	client, known := s.client(given.id)
+	problem = &oauthError{"invalid_client", "the client is unknown or its secret is wrong"}
+	if !known {
+		return nil, Client{}, problem, nil
+	}
+	if given.method == methodKeys {
+		flaw, err := s.checkAssertion(r.Context(), given.assertion, client)
+
+		return r.PostForm, client, flaw, err
+	}
+	// Where keys are registered beside a secret, either proves the client.
+	onlyKeys := client.Secret == "" && len(client.Keys.Keys) > 0
+	if onlyKeys || subtle.ConstantTimeCompare([]byte(given.secret), []byte(client.Secret)) != 1 {
+		return nil, Client{}, problem, nil
+	}
+
+	return r.PostForm, client, nil, nil
+}
+
+func parseForm(w http.ResponseWriter, r *http.Request) *oauthError {
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || mediaType != "application/x-www-form-urlencoded" {
+		return &oauthError{"invalid_request", "the body must be application/x-www-form-urlencoded"}
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
+	if err := r.ParseForm(); err != nil {
+		return &oauthError{"invalid_request", "the body is not a form"}
+	}
+	for _, values := range r.PostForm {
+		if len(values) > 1 {
+			return &oauthError{"invalid_request", "a parameter is sent more than once"}
+		}
+	}
+
+	return nil
+}
+
+// credentials is how a client says who it is.
+type credentials struct{ method, id, secret, assertion string }
+
+// presented reads the credentials of a request whose form is parsed; raw leaves those of HTTP Basic as they are.
+func presented(r *http.Request, raw bool) (credentials, *oauthError) {
+	given := credentials{
+		method: methodNone, id: r.PostForm.Get("client_id"), secret: r.PostForm.Get("client_secret"),
+		assertion: r.PostForm.Get("client_assertion"),
+	}
+	basicID, basicSecret, basic := r.BasicAuth()
+	ways := 0
+	if given.secret != "" {
+		given.method = methodPost
+		ways++
+	}
+	if given.assertion != "" {
+		given.method = methodKeys
+		ways++
+	}
+	if basic {
+		ways++
+	}
+	if ways > 1 {
+		return credentials{}, &oauthError{"invalid_request", "the client authenticates in two ways"}
+	}
+	switch {
+	case given.method == methodKeys:
+		return assertedID(r.PostForm, given)
+	case !basic:
+		return given, nil
+	}
+	if raw {
+		return credentials{method: methodBasic, id: basicID, secret: basicSecret}, nil
+	}
+	// Both halves are form-encoded before base64 (RFC 6749 §2.3.1).
+	decodedID, idErr := url.QueryUnescape(basicID)
+	decodedSecret, secretErr := url.QueryUnescape(basicSecret)
+	if idErr != nil || secretErr != nil || given.id != "" && given.id != decodedID {
+		return credentials{}, &oauthError{"invalid_client", "the Basic credentials do not fit"}
+	}
+
+	return credentials{method: methodBasic, id: decodedID, secret: decodedSecret}, nil
+}

@@ -1,0 +1,98 @@
+package oauth
+
+import (
+	"slices"
+	"strings"
+
+	"recordbridge/infra/sandbox/scope"
+	"recordbridge/infra/sandbox/switches"
+)
+
+// grantable is what a person can grant of the requested scopes at this portal; empty when no data would be opened.
+func (s *Server) grantable(requested string) []string {
+	var known []string
+	for one := range strings.FieldsSeq(requested) {
+		if s.speaks(one) && !s.asksWildcard(one) {
+			known = append(known, one)
+		}
+	}
+	granted := s.narrowed(scope.Grant(strings.Join(known, " ")))
+	if len(granted) == 0 || !s.identifies() {
+		return granted
+	}
+	for _, one := range []string{scopeOpenID, scopeFHIRUser} {
+		if slices.Contains(known, one) {
+			granted = append(granted, one)
+		}
+	}
+
+	return granted
+}
+
+// asksWildcard says whether a portal that refuses wildcards is asked for one.
+func (s *Server) asksWildcard(requested string) bool {
+	return s.with.Is(switches.Scopes, "no-wildcards") && strings.Contains(requested, "patient/*")
+}
+
+// asksEnough says whether the scope that the portal requires is asked for.
+func (s *Server) asksEnough(requested string) bool {
+	required := s.with.Text(switches.RequireScope)
+
+	return required == "" || slices.Contains(strings.Fields(requested), required)
+}
+
+// speaks says whether the portal knows the syntax of the scope: v1 words, v2 letters, or both.
+func (s *Server) speaks(one string) bool {
+	_, rights, isData := strings.Cut(one, ".")
+	if !isData {
+		return true
+	}
+	isV1 := rights == "read" || rights == "write" || rights == "*"
+
+	if isV1 {
+		return !s.with.Is(switches.Scopes, "v2")
+	}
+
+	return !s.with.Is(switches.Scopes, "v1")
+}
+
+// narrowed leaves out the types that the switches withhold; a wildcard becomes the types that remain.
+func (s *Server) narrowed(granted []string) []string {
+	if !s.with.Has(switches.GrantOnly) && !s.with.Has(switches.NoPatientScope) {
+		return granted
+	}
+	open := s.with.Types(switches.GrantOnly)
+	if open == nil {
+		open = s.allTypes()
+	}
+	open = slices.DeleteFunc(open, func(one string) bool {
+		return one == "Patient" && s.with.Has(switches.NoPatientScope)
+	})
+	var left []string
+	for _, one := range granted {
+		name, rights, isData := strings.Cut(strings.TrimPrefix(one, "patient/"), ".")
+		switch {
+		case !isData:
+			left = append(left, one)
+		case name == "*":
+			for _, resourceType := range open {
+				left = append(left, "patient/"+resourceType+"."+rights)
+			}
+		case slices.Contains(open, name):
+			left = append(left, one)
+		}
+	}
+
+	return left
+}
+
+// allTypes are the types of every record.
+func (s *Server) allTypes() []string {
+	var all []string
+	for _, p := range s.listed {
+		all = append(all, p.Types...)
+	}
+	slices.Sort(all)
+
+	return slices.Compact(all)
+}

@@ -1,0 +1,166 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/infra/sandbox/jose"
+	"recordbridge/infra/sandbox/switches"
+)
+
+const (
+	scopeOpenID   = "openid"
+	scopeFHIRUser = "fhirUser"
+	// idTokenLasts is how long an id_token is valid.
+	idTokenLasts = 5 * time.Minute
+	// signingKey is where the store keeps the key of the id_tokens, and signingKeyID its kid.
+	signingKey   = "KEY#id-token"
+	signingKeyID = "sandbox-1"
+	signingBits  = 2048
+)
+
+var errSigningKey = errors.New("the signing key in the store is not one of RSA")
+
+// identifies says whether this portal speaks OpenID Connect.
+func (s *Server) identifies() bool {
+	return s.with.Has(switches.IDToken) || s.with.Has(switches.PatientFHIRUser)
+}
+
+// identify adds the id_token to the answer of a code exchange.
+func (s *Server) identify(ctx context.Context, answer *tokenAnswer, code codeRecord) error {
+	if !s.identifies() || !slices.Contains(code.Scopes, scopeOpenID) && !s.with.Has(switches.PatientFHIRUser) {
+		return nil
+	}
+	now := s.now()
+	claims := map[string]any{
+		"iss": s.issuer, "sub": code.PersonaID, "aud": code.ClientID, "iat": now.Unix(), "exp": now.Add(idTokenLasts).Unix(),
+		"fhirUser": s.fhirBase + "/Patient/" + s.personas[code.PersonaID].PatientID,
+	}
+	if code.Nonce != "" {
+		claims["nonce"] = code.Nonce
+	}
+	flaw := s.with.Text(switches.IDToken)
+	switch flaw {
+	case "wrong-nonce":
+		claims["nonce"] = "another-nonce"
+	case "expired":
+		claims["iat"], claims["exp"] = now.Add(-2*time.Hour).Unix(), now.Add(-time.Hour).Unix()
+	case "wrong-aud":
+		claims["aud"] = "another-client"
+	case "wrong-issuer":
+		claims["iss"] = wrongIssuer
+	}
+	signed, err := s.sign(ctx, claims)
+	if err != nil {
+		return err
+	}
+	if flaw == "bad-signature" {
+		signed = spoilSignature(signed)
+	}
+	answer.IDToken = signed
+
+	return nil
+}
+
+// spoilSignature turns one bit of the signature.
+func spoilSignature(token string) string {
+	cut := strings.LastIndexByte(token, '.') + 1
+	signature, err := base64.RawURLEncoding.DecodeString(token[cut:])
+	if err != nil {
+		return token[:cut]
+	}
+	signature[0] ^= 1
+
+	return token[:cut] + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+// newAccessToken is a random text, or at portals with switches.PatientJWT a JWT that names the patient.
+func (s *Server) newAccessToken(ctx context.Context, grant grantRecord, access tokenRecord) (string, error) {
+	secret, err := s.newSecret()
+	if err != nil || !s.with.Has(switches.PatientJWT) {
+		return secret, err
+	}
+
+	return s.sign(ctx, map[string]any{
+		"iss": s.issuer, "aud": s.fhirBase, "sub": grant.PersonaID, "client_id": grant.ClientID, "jti": secret,
+		"iat": access.IssuedAt, "exp": access.ExpiresAt, "local_patient_id": s.personas[grant.PersonaID].PatientID,
+	})
+}
+
+// Keys answers GET /oauth/jwks; it returns false, having answered nothing, when the portal signs nothing.
+func (s *Server) Keys(w http.ResponseWriter, r *http.Request) bool {
+	if !s.identifies() {
+		return false
+	}
+	key, err := s.signingKey(r.Context())
+	if err != nil {
+		s.fail(w, r, err)
+
+		return true
+	}
+	s.writeJSON(w, http.StatusOK, jose.KeySet{Keys: []jose.Key{jose.PublicKey(key, signingKeyID)}})
+
+	return true
+}
+
+func (s *Server) sign(ctx context.Context, claims map[string]any) (string, error) {
+	key, err := s.signingKey(ctx)
+	if err != nil {
+		return "", err
+	}
+
+	return jose.Sign(key, signingKeyID, claims)
+}
+
+// signingKey is made by whoever needs it first, and shared through the store: the processes of one sandbox sign with
+// one key.
+func (s *Server) signingKey(ctx context.Context) (*rsa.PrivateKey, error) {
+	raw, found, err := s.store.Get(ctx, signingKey)
+	if err != nil {
+		return nil, fmt.Errorf("get signing key: %w", err)
+	}
+	if found {
+		return parseSigningKey(raw)
+	}
+	key, err := rsa.GenerateKey(rand.Reader, signingBits)
+	if err != nil {
+		return nil, fmt.Errorf("make signing key: %w", err)
+	}
+	if raw, err = x509.MarshalPKCS8PrivateKey(key); err != nil {
+		return nil, fmt.Errorf("encode signing key: %w", err)
+	}
+	first, err := s.store.Swap(ctx, signingKey, nil, raw, s.now().Add(consentLasts))
+	if err != nil {
+		return nil, fmt.Errorf("swap signing key: %w", err)
+	}
+	if first {
+		return key, nil
+	}
+	if raw, _, err = s.store.Get(ctx, signingKey); err != nil {
+		return nil, fmt.Errorf("get signing key: %w", err)
+	}
+
+	return parseSigningKey(raw)
+}
+
+func parseSigningKey(raw []byte) (*rsa.PrivateKey, error) {
+	parsed, err := x509.ParsePKCS8PrivateKey(raw)
+	if err != nil {
+		return nil, fmt.Errorf("decode signing key: %w", err)
+	}
+	key, isRSA := parsed.(*rsa.PrivateKey)
+	if !isRSA {
+		return nil, errSigningKey
+	}
+
+	return key, nil
+}

@@ -1,0 +1,100 @@
+package oauth
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/infra/sandbox/scope"
+	"recordbridge/infra/sandbox/switches"
+)
+
+// tokenAnswer is the success of the token endpoint (RFC 6749 §5.1 with the SMART launch context). The fields after
+// RefreshToken are there at portals with switches only.
+type tokenAnswer struct {
+	AccessToken  string `json:"access_token"`
+	TokenType    string `json:"token_type"`
+	ExpiresIn    any    `json:"expires_in,omitempty"` // a number of seconds, or with switches.ExpiresIn a text
+	Scope        string `json:"scope"`
+	Patient      string `json:"patient,omitempty"`
+	RefreshToken string `json:"refresh_token,omitempty"`
+
+	IDToken                string `json:"id_token,omitempty"`
+	Practice               string `json:"ah_practice,omitempty"`
+	AuthorizationExpiresIn int64  `json:"authorization_expires_in,omitempty"`
+	RefreshTokenTimeout    int64  `json:"refresh_token_timeout,omitempty"`
+	RefreshTokenExpiresIn  int64  `json:"refresh_token_expires_in,omitempty"`
+	RefreshExpiresIn       int64  `json:"refresh_expires_in,omitempty"`
+}
+
+// issue writes a new access token, and a refresh token when the person allowed offline access.
+func (s *Server) issue(ctx context.Context, grantID string, grant grantRecord, scopes []string) (tokenAnswer, error) {
+	now := s.now()
+	lifetime := s.with.Duration(switches.AccessLifetime, s.accessTTL)
+	answer := tokenAnswer{
+		TokenType: "Bearer", ExpiresIn: s.expiresIn(lifetime), Scope: strings.Join(scopes, " "), Patient: s.namedPatient(grant),
+	}
+	if s.with.Has(switches.Practice) {
+		answer.Practice = PracticeID
+	}
+	access := tokenRecord{GrantID: grantID, Scopes: scopes, IssuedAt: now.Unix(), ExpiresAt: now.Add(lifetime).Unix()}
+	var err error
+	if answer.AccessToken, err = s.newAccessToken(ctx, grant, access); err != nil {
+		return tokenAnswer{}, err
+	}
+	if err = s.save(ctx, accessKey(answer.AccessToken), access, access.ExpiresAt); err != nil {
+		return tokenAnswer{}, err
+	}
+	if !scope.Offline(grant.Scopes) || s.with.Has(switches.NoRefresh) {
+		return answer, nil
+	}
+	consentLeft := time.Unix(grant.ExpiresAt, 0).Sub(now)
+	renewal := tokenRecord{
+		GrantID: grantID, Scopes: grant.Scopes, IssuedAt: now.Unix(),
+		ExpiresAt: now.Add(min(consentLeft, s.with.Duration(switches.RefreshLifetime, consentLeft))).Unix(),
+	}
+	s.tellExpiry(&answer, renewal.ExpiresAt-now.Unix())
+	if answer.RefreshToken, err = s.newSecret(); err != nil {
+		return tokenAnswer{}, err
+	}
+
+	return answer, s.save(ctx, refreshKey(answer.RefreshToken), renewal, renewal.ExpiresAt)
+}
+
+func (s *Server) expiresIn(lifetime time.Duration) any {
+	seconds := int64(lifetime.Seconds())
+	switch s.with.Text(switches.ExpiresIn) {
+	case "missing":
+		return nil
+	case "text":
+		return strconv.FormatInt(seconds, 10)
+	default:
+		return seconds
+	}
+}
+
+// namedPatient is the patient of the token answer, empty at portals that name the patient elsewhere or not at all.
+func (s *Server) namedPatient(grant grantRecord) string {
+	elsewhere := []string{switches.NoPatient, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo}
+	if slices.ContainsFunc(elsewhere, s.with.Has) {
+		return ""
+	}
+
+	return s.personas[grant.PersonaID].PatientID
+}
+
+// tellExpiry says in how many seconds the refresh token ends, by the field that the portal uses.
+func (s *Server) tellExpiry(answer *tokenAnswer, seconds int64) {
+	switch s.with.Text(switches.TellExpiry) {
+	case "authorization_expires_in":
+		answer.AuthorizationExpiresIn = seconds
+	case "refresh_token_timeout":
+		answer.RefreshTokenTimeout = seconds
+	case "refresh_token_expires_in":
+		answer.RefreshTokenExpiresIn = seconds
+	case "refresh_expires_in":
+		answer.RefreshExpiresIn = seconds
+	}
+}

@@ -1,0 +1,187 @@
+package oauth
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"recordbridge/infra/sandbox/persona"
+	"recordbridge/infra/sandbox/scope"
+)
+
+// The pages are one static document: the server only fills its JSON block and a script draws it. That keeps HTML
+// templates, which double a binary, out of the function.
+var (
+	//go:embed page/authorize.html
+	pageHTML []byte
+	//go:embed page/authorize.css
+	pageCSS []byte
+	//go:embed page/authorize.js
+	pageJS []byte
+)
+
+// pageData is the place in the document where the JSON block stands.
+const pageData = "__PAGE_DATA__"
+
+// pagePolicy forbids everything but the page's own style and script. The page has links and no forms, because a
+// browser applies form-action to the whole chain of redirects that follows, and that chain is the client's.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// view is the JSON block. Kind chooses which of the other fields are set.
+type view struct {
+	Kind     string   `json:"kind"` // sign_in, consent or error
+	App      string   `json:"app,omitempty"`
+	People   []choice `json:"people,omitempty"`
+	Person   string   `json:"person,omitempty"`
+	Data     []string `json:"data,omitempty"`
+	Offline  bool     `json:"offline,omitempty"`
+	Approve  string   `json:"approve,omitempty"`
+	Deny     string   `json:"deny,omitempty"`
+	Back     string   `json:"back,omitempty"`
+	Problem  string   `json:"problem,omitempty"`
+	WrongArg string   `json:"wrong_parameter,omitempty"`
+}
+
+type choice struct {
+	Name  string `json:"name"`
+	About string `json:"about"`
+	Href  string `json:"href"`
+}
+
+func (s *Server) signInPage(w http.ResponseWriter, request authorizeRequest, query url.Values) {
+	people := make([]choice, 0, len(s.listed))
+	for _, p := range s.listed {
+		people = append(people, choice{Name: p.Name, About: p.About, Href: hrefWith(query, personaParam, p.ID)})
+	}
+	s.writePage(w, http.StatusOK, view{
+		Kind: "sign_in", App: request.client.ID, People: people, Deny: hrefWith(query, decisionParam, "deny"),
+	})
+}
+
+func (s *Server) consentPage(w http.ResponseWriter, request authorizeRequest, person persona.Persona, query url.Values) {
+	s.writePage(w, http.StatusOK, view{
+		Kind: "consent", App: request.client.ID, Person: person.Name,
+		Data:    dataLabels(request.scopes, person.Types),
+		Offline: scope.Offline(request.scopes),
+		Approve: hrefWith(query, decisionParam, "approve"),
+		Deny:    hrefWith(query, decisionParam, "deny"),
+		Back:    hrefWith(query, personaParam, ""),
+	})
+}
+
+// errorPage is for what must not be redirected. Nothing that the client sent is repeated on it.
+func (s *Server) errorPage(w http.ResponseWriter, problem, parameter string) {
+	s.writePage(w, http.StatusBadRequest, view{Kind: "error", Problem: problem, WrongArg: parameter})
+}
+
+func (s *Server) writePage(w http.ResponseWriter, status int, v view) {
+	// json.Marshal writes <, > and & as \u escapes, so no value can end the script element.
+	block, err := json.Marshal(v)
+	if err != nil {
+		s.log.Error("encode page data", slog.Any("error", err))
+		w.WriteHeader(http.StatusInternalServerError)
+
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(bytes.Replace(pageHTML, []byte(pageData), block, 1))
+}
+
+// Asset answers GET /oauth/assets/{name}: the style and the script of the pages.
+func (s *Server) Asset(w http.ResponseWriter, r *http.Request) {
+	var body []byte
+	var contentType string
+	switch r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] {
+	case "authorize.css":
+		body, contentType = pageCSS, "text/css; charset=utf-8"
+	case "authorize.js":
+		body, contentType = pageJS, "text/javascript; charset=utf-8"
+	default:
+		w.WriteHeader(http.StatusNotFound)
+
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(body)
+}
+
+// hrefWith is the same request with one parameter set, or removed when the value is empty.
+func hrefWith(query url.Values, name, value string) string {
+	next := url.Values{}
+	for key, values := range query {
+		if key != name {
+			next[key] = values
+		}
+	}
+	if value != "" {
+		next.Set(name, value)
+	}
+
+	return "?" + next.Encode()
+}
+
+// dataLabels says in a person's words what the scopes open, limited to what their record can hold.
+func dataLabels(scopes, types []string) []string {
+	named, all := scope.Types(scopes)
+	if all {
+		named = types
+	}
+	var labels []string
+	for _, name := range named {
+		if label := dataLabel(name); !slices.Contains(labels, label) {
+			labels = append(labels, label)
+		}
+	}
+	slices.Sort(labels)
+
+	return labels
+}
+
+func dataLabel(resourceType string) string {
+	switch resourceType {
+	case "Patient", "RelatedPerson":
+		return "Name, address and contacts"
+	case "AllergyIntolerance":
+		return "Allergies"
+	case "Condition":
+		return "Health problems"
+	case "Medication", "MedicationRequest", "MedicationStatement", "MedicationAdministration", "MedicationDispense":
+		return "Medicines"
+	case "Observation", "DiagnosticReport", "Specimen", "ServiceRequest", "ImagingStudy", "Media":
+		return "Measurements, test results and images"
+	case "DocumentReference", "Binary", "Composition":
+		return "Letters, notes and documents"
+	case "Immunization":
+		return "Vaccinations"
+	case "Procedure", "Device":
+		return "Procedures and devices"
+	case "Encounter", "Appointment":
+		return "Visits"
+	case "CarePlan", "CareTeam", "Goal":
+		return "Care plans, goals and care team"
+	case "Coverage", "Claim", "ExplanationOfBenefit":
+		return "Insurance and bills"
+	case "FamilyMemberHistory":
+		return "Family history"
+	case "Organization", "Practitioner", "PractitionerRole", "Location":
+		return "Clinics and clinicians"
+	case "Provenance":
+		return "Who recorded what"
+	default:
+		return resourceType
+	}
+}

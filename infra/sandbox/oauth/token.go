@@ -1,0 +1,198 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"recordbridge/infra/sandbox/switches"
+)
+
+const (
+	grantCode    = "authorization_code"
+	grantRefresh = "refresh_token"
+)
+
+// pkceVerifier is the syntax of RFC 7636 §4.1.
+var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+
+// Token answers POST /oauth/token.
+func (s *Server) Token(w http.ResponseWriter, r *http.Request) {
+	form, client, problem, err := s.authenticate(w, r)
+	if err != nil {
+		s.fail(w, r, err)
+
+		return
+	}
+	if problem != nil {
+		s.writeError(w, *problem)
+
+		return
+	}
+	var answer tokenAnswer
+	switch form.Get("grant_type") {
+	case grantCode:
+		answer, problem, err = s.exchangeCode(r.Context(), form, client)
+	case grantRefresh:
+		answer, problem, err = s.refresh(r.Context(), form, client)
+	case "":
+		problem = &oauthError{"invalid_request", "grant_type is missing"}
+	default:
+		problem = &oauthError{"unsupported_grant_type", "grant_type must be authorization_code or refresh_token"}
+	}
+	switch {
+	case err != nil:
+		s.fail(w, r, err)
+	case problem != nil:
+		s.writeError(w, *problem)
+	default:
+		s.writeJSON(w, http.StatusOK, answer)
+	}
+}
+
+func invalidGrant(description string) *oauthError { return &oauthError{"invalid_grant", description} }
+
+// exchangeCode checks the code and issues its tokens. The tokens are written before the code is marked as used: a
+// crash in between leaves a code that can be tried again, and of two concurrent exchanges the one that loses the swap
+// revokes the grant, as RFC 6749 §4.1.2 asks for a code that is used twice.
+func (s *Server) exchangeCode(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
+	if form.Get("code") == "" || form.Get("redirect_uri") == "" || form.Get("code_verifier") == "" {
+		return tokenAnswer{}, &oauthError{"invalid_request", "code, redirect_uri and code_verifier are required"}, nil
+	}
+	key := codeKey(form.Get("code"))
+	var code codeRecord
+	old, err := s.load(ctx, key, &code)
+	if err != nil {
+		return tokenAnswer{}, nil, err
+	}
+	// Somebody else's code is answered like an unknown one, and is not spent.
+	if old == nil || code.ClientID != client.ID || code.Site != s.site {
+		return tokenAnswer{}, invalidGrant("the code is not valid"), nil
+	}
+	if code.Used {
+		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"), s.revokeGrant(ctx, code.GrantID)
+	}
+	if problem := s.checkCode(code, form); problem != nil {
+		return tokenAnswer{}, problem, nil
+	}
+	grant := grantRecord{
+		ClientID: client.ID, PersonaID: code.PersonaID, Scopes: code.Scopes, ExpiresAt: s.now().Add(consentLasts).Unix(),
+		Site: s.site,
+	}
+	if _, err = s.swap(ctx, grantKey(code.GrantID), nil, grant, grant.ExpiresAt); err != nil {
+		return tokenAnswer{}, nil, err
+	}
+	answer, err := s.issue(ctx, code.GrantID, grant, code.Scopes)
+	if err == nil {
+		err = s.identify(ctx, &answer, code)
+	}
+	if err != nil {
+		return tokenAnswer{}, nil, err
+	}
+	code.Used = true
+	swapped, err := s.swap(ctx, key, old, code, grant.ExpiresAt)
+	if err != nil {
+		return tokenAnswer{}, nil, err
+	}
+	if !swapped {
+		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"), s.revokeGrant(ctx, code.GrantID)
+	}
+
+	return answer, nil, nil
+}
+
+func (s *Server) checkCode(code codeRecord, form url.Values) *oauthError {
+	verifier := form.Get("code_verifier")
+	sum := sha256.Sum256([]byte(verifier))
+	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
+	switch {
+	case s.now().Unix() >= code.ExpiresAt:
+		return invalidGrant("the code has expired")
+	case form.Get("redirect_uri") != code.RedirectURI:
+		return invalidGrant("redirect_uri is not that of the authorization request")
+	case !pkceVerifier.MatchString(verifier),
+		subtle.ConstantTimeCompare([]byte(challenge), []byte(code.Challenge)) != 1:
+		return invalidGrant("code_verifier does not match code_challenge")
+	}
+
+	return nil
+}
+
+// refresh rotates a refresh token. The old one is refused from then on, and using it again revokes the whole family
+// (RFC 9700 §4.14.2).
+func (s *Server) refresh(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
+	if form.Get("refresh_token") == "" {
+		return tokenAnswer{}, &oauthError{"invalid_request", "refresh_token is missing"}, nil
+	}
+	key := refreshKey(form.Get("refresh_token"))
+	found, live, err := s.liveToken(ctx, key)
+	if err != nil {
+		return tokenAnswer{}, nil, err
+	}
+	if found.grant.ClientID != client.ID || !live && !found.token.Used {
+		return tokenAnswer{}, invalidGrant("the refresh token is not valid"), nil
+	}
+	reused := invalidGrant("the refresh token was used before; its grant is revoked")
+	if found.token.Used {
+		return tokenAnswer{}, reused, s.revokeGrant(ctx, found.token.GrantID)
+	}
+	scopes := found.grant.Scopes
+	if requested := form.Get("scope"); requested != "" {
+		scopes = strings.Fields(requested)
+		if slices.ContainsFunc(scopes, func(one string) bool { return !slices.Contains(found.grant.Scopes, one) }) {
+			return tokenAnswer{}, &oauthError{"invalid_scope", "scope is wider than what was granted"}, nil
+		}
+	} else if s.with.Has(switches.RefreshNeedsScope) {
+		return tokenAnswer{}, &oauthError{"invalid_request", "scope is missing"}, nil
+	}
+	answer, err := s.issue(ctx, found.token.GrantID, found.grant, scopes)
+	if err != nil {
+		return tokenAnswer{}, nil, err
+	}
+	switch s.with.Text(switches.Rotation) {
+	case "none":
+		answer.RefreshToken = ""
+
+		return answer, nil, nil
+	case "rolling":
+		return answer, nil, nil
+	}
+	found.token.Used = true
+	swapped, err := s.swap(ctx, key, found.raw, found.token, found.token.ExpiresAt)
+	if err != nil {
+		return tokenAnswer{}, nil, err
+	}
+	if !swapped {
+		return tokenAnswer{}, reused, s.revokeGrant(ctx, found.token.GrantID)
+	}
+
+	return answer, nil, nil
+}
+
+// foundToken is a token with the grant it belongs to.
+type foundToken struct {
+	token tokenRecord
+	grant grantRecord
+	raw   []byte // the stored token, for a swap
+}
+
+// liveToken looks a token and its grant up. live is false when either has ended or the token was used up; what was
+// found is returned all the same.
+func (s *Server) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
+	found.raw, err = s.load(ctx, key, &found.token)
+	if err != nil || found.raw == nil {
+		return foundToken{}, false, err
+	}
+	found.grant, live, err = s.liveGrant(ctx, found.token.GrantID)
+	if err != nil || found.grant.Site != s.site {
+		return foundToken{}, false, err
+	}
+
+	return found, live && !found.token.Used && s.now().Unix() < found.token.ExpiresAt, nil
+}

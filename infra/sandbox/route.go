@@ -1,0 +1,198 @@
+package sandbox
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"recordbridge/infra/sandbox/fhirserver"
+	"recordbridge/infra/sandbox/oauth"
+	"recordbridge/infra/sandbox/switches"
+)
+
+// operation is what a request asks for.
+type operation int
+
+const (
+	opNone operation = iota
+	opDiscovery
+	opCapability
+	opRead
+	opSearch
+	opEverything
+	opPage // a later page of a search or of a whole record, at the base
+	opAttachment
+	opAuthorize
+	opAsset
+	opToken
+	opRevoke
+	opIntrospect
+	opKeys
+	opUserinfo
+	opMovedToken
+)
+
+// handler finds the portal that a path belongs to: the one at the mount point, or one with switches in its path.
+type handler struct {
+	mount  string // path of the BaseURL
+	always switches.Set
+	site   site
+}
+
+// ServeHTTP hands the request to its portal.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := h.relative(r.URL.Path)
+	below, switched := strings.CutPrefix(path, "with")
+	if !switched || below != "" && below[0] != '/' {
+		h.site.serve(w, r, path)
+
+		return
+	}
+	h.serveWith(w, r, strings.TrimPrefix(below, "/"))
+}
+
+// site is one portal: an authorization server and a FHIR server below one base, with their misbehaviours.
+type site struct {
+	base    string
+	portal  *oauth.Server
+	records *fhirserver.Server
+	with    switches.Set
+	notes   notes
+	log     *slog.Logger
+	// tokenMoved says that the token endpoint is at the second of its URLs.
+	tokenMoved bool
+}
+
+// serve finds the operation, lets the switches spoil it, and calls it.
+func (s site) serve(w http.ResponseWriter, r *http.Request, path string) {
+	op, args := route(path)
+	if op != opNone && r.Method != op.method() {
+		w.Header().Set("Allow", op.method())
+		w.WriteHeader(http.StatusMethodNotAllowed)
+
+		return
+	}
+	if s.with.Empty() {
+		s.call(w, r, op, args)
+
+		return
+	}
+	s.spoiled(w, r, op, args)
+}
+
+func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []string) {
+	switch op {
+	case opNone, opPage:
+		s.records.NotFound(w)
+	case opKeys:
+		if !s.portal.Keys(w, r) {
+			s.records.NotFound(w)
+		}
+	case opUserinfo:
+		if !s.portal.Userinfo(w, r) {
+			s.records.NotFound(w)
+		}
+	case opDiscovery:
+		s.portal.Discovery(w, r)
+	case opCapability:
+		s.records.Capability(w, r)
+	case opRead:
+		s.records.Read(w, r, args[0], args[1])
+	case opSearch:
+		s.records.Search(w, r, args[0])
+	case opEverything:
+		s.records.Everything(w, r, args[1])
+	case opAttachment:
+		s.records.Attachment(w, r, args[1])
+	case opAuthorize:
+		s.portal.Authorize(w, r)
+	case opAsset:
+		s.portal.Asset(w, r)
+	case opToken, opMovedToken:
+		if s.tokenMoved != (op == opMovedToken) {
+			s.records.NotFound(w)
+
+			return
+		}
+		s.portal.Token(w, r)
+	case opRevoke:
+		s.portal.Revoke(w, r)
+	case opIntrospect:
+		s.portal.Introspect(w, r)
+	}
+}
+
+// relative cuts the mount point off. API Gateway shows the path without the stage and a custom domain may map
+// another one, so every tail of the mount's path is accepted: /v1/sandbox, /sandbox.
+func (h *handler) relative(path string) string {
+	for mount := h.mount; mount != ""; {
+		if rest, ok := strings.CutPrefix(path, mount+"/"); ok {
+			return rest
+		}
+		cut := strings.IndexByte(mount[1:], '/')
+		if cut < 0 {
+			break
+		}
+		mount = mount[1+cut:]
+	}
+
+	return strings.TrimPrefix(path, "/")
+}
+
+// route names the operation of a path below the mount point, with the resource type and id for FHIR.
+func route(path string) (op operation, args []string) {
+	switch path {
+	case "fhir/.well-known/smart-configuration":
+		return opDiscovery, nil
+	case "fhir/metadata":
+		return opCapability, nil
+	case "fhir", "fhir/":
+		return opPage, []string{""}
+	case "oauth/authorize":
+		return opAuthorize, nil
+	case "oauth/token":
+		return opToken, nil
+	case "oauth/token/moved":
+		return opMovedToken, nil
+	case "oauth/userinfo":
+		return opUserinfo, nil
+	case "oauth/jwks":
+		return opKeys, nil
+	case "oauth/revoke":
+		return opRevoke, nil
+	case "oauth/introspect":
+		return opIntrospect, nil
+	}
+	if strings.HasPrefix(path, "oauth/assets/") {
+		return opAsset, nil
+	}
+	below, isFHIR := strings.CutPrefix(path, "fhir/")
+	args = strings.Split(below, "/")
+	switch {
+	case !isFHIR || args[0] == "" || args[len(args)-1] == "":
+		return opNone, nil
+	case len(args) == 1:
+		return opSearch, args
+	case len(args) == 2 && args[0] == "attachments":
+		return opAttachment, []string{"Binary", args[1]}
+	case len(args) == 2:
+		return opRead, args
+	case len(args) == 3 && args[0] == "Patient" && args[2] == "$everything":
+		return opEverything, args[:2]
+	default:
+		return opNone, nil
+	}
+}
+
+// method is the only one that the operation takes.
+func (op operation) method() string {
+	switch op {
+	case opToken, opMovedToken, opRevoke, opIntrospect:
+		return http.MethodPost
+	case opNone, opDiscovery, opCapability, opRead, opSearch, opEverything, opPage, opAttachment, opAuthorize, opAsset,
+		opKeys, opUserinfo:
+		return http.MethodGet
+	default:
+		return http.MethodGet
+	}
+}

@@ -1,0 +1,112 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"recordbridge/infra/sandbox/fhirserver"
+	"recordbridge/infra/sandbox/oauth"
+	"recordbridge/infra/sandbox/persona"
+)
+
+// DefaultClientID is the public client under which the service itself is registered with the sandbox.
+const DefaultClientID = "recordbridge-sandbox"
+
+var (
+	errBaseURL  = errors.New("BaseURL must be an absolute URL without query, fragment or trailing slash")
+	errMissing  = errors.New("a dependency is missing")
+	errClient   = errors.New("a client needs an id of its own and at least one redirect URI")
+	errLifetime = errors.New("AccessTokenTTL and CodeTTL must be at least a second")
+	errPersona  = errors.New("personas need ids of their own")
+)
+
+// Deps is what the sandbox is made of. Every field but Faults is required.
+type Deps struct {
+	// BaseURL is the public URL of the mount point, such as http://127.0.0.1:4566/v1/sandbox. The FHIR base is
+	// BaseURL + "/fhir", and every absolute link starts with it.
+	BaseURL  string
+	Personas []persona.Persona
+	Clients  []oauth.Client
+	Store    oauth.Store
+	Now      func() time.Time
+	// Random yields codes and tokens; it must be safe for concurrent use, as crypto/rand.Reader is.
+	Random                  io.Reader
+	AccessTokenTTL, CodeTTL time.Duration
+	Faults                  Faults
+	Logger                  *slog.Logger
+}
+
+// New returns the handler. It sees paths with or without the stage in front: with the BaseURL above both
+// /v1/sandbox/fhir/metadata and /sandbox/fhir/metadata are the CapabilityStatement.
+func New(d Deps) (http.Handler, error) {
+	base, err := d.check()
+	if err != nil {
+		return nil, err
+	}
+	portal := oauth.New(oauth.Config{
+		Issuer: d.BaseURL, FHIRBase: d.BaseURL + "/fhir", Personas: d.Personas, Clients: d.Clients, Store: d.Store,
+		Now: d.Now, Random: d.Random, AccessTokenTTL: d.AccessTokenTTL, CodeTTL: d.CodeTTL, Logger: d.Logger,
+	})
+	records := fhirserver.New(fhirserver.Config{
+		BaseURL: d.BaseURL + "/fhir", Security: fhirserver.SecurityURLs(portal.Endpoints()), Personas: d.Personas,
+		Authorize: authorizer(portal), Logger: d.Logger,
+	})
+	always, err := d.Faults.set()
+	if err != nil {
+		return nil, err
+	}
+
+	return &handler{mount: base.Path, always: always, site: site{
+		base: d.BaseURL, portal: portal.At(d.BaseURL, "", always, false), records: records, with: always,
+		notes: notes{store: d.Store, now: d.Now, random: d.Random}, log: d.Logger,
+	}}, nil
+}
+
+// authorizer lets package fhirserver ask the portal about bearer tokens.
+func authorizer(portal *oauth.Server) fhirserver.Authorizer {
+	return func(ctx context.Context, token string) (fhirserver.Access, error) {
+		access, err := portal.Access(ctx, token)
+		if errors.Is(err, oauth.ErrInvalidToken) {
+			return fhirserver.Access{}, fhirserver.ErrNoAccess
+		}
+
+		return fhirserver.Access(access), err
+	}
+}
+
+func (d Deps) check() (*url.URL, error) {
+	base, err := url.Parse(d.BaseURL)
+	if err != nil || base.Scheme == "" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" ||
+		strings.HasSuffix(d.BaseURL, "/") {
+		return nil, errBaseURL
+	}
+	if d.Store == nil || d.Now == nil || d.Random == nil || d.Logger == nil || len(d.Personas) == 0 || len(d.Clients) == 0 {
+		return nil, errMissing
+	}
+	if d.AccessTokenTTL < time.Second || d.CodeTTL < time.Second {
+		return nil, errLifetime
+	}
+	clients := map[string]bool{"": true}
+	for _, c := range d.Clients {
+		if clients[c.ID] || len(c.RedirectURIs) == 0 {
+			return nil, fmt.Errorf("client %q: %w", c.ID, errClient)
+		}
+		clients[c.ID] = true
+	}
+	people := map[string]bool{"": true}
+	for _, p := range d.Personas {
+		if people[p.ID] {
+			return nil, fmt.Errorf("persona %q: %w", p.ID, errPersona)
+		}
+		people[p.ID] = true
+	}
+
+	return base, nil
+}

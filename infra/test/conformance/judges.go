@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+
+	"recordbridge/infra/test/conformance/suite"
+)
+
+const loopback = "127.0.0.1"
+
+// judges are those that .ci/judges installs.
+func judges() []suite.Judge {
+	const dynoxide = "dynoxide/node_modules/@dynoxide/linux-x64/dynoxide"
+	return []suite.Judge{
+		{
+			Name: "DynamoDB Local", Services: []string{"dynamodb"}, File: "dynamodb-local/lib",
+			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
+				lib := filepath.Join(folder, "dynamodb-local/lib")
+				return exec.CommandContext(ctx, "java", "-Xmx512m", "-Dsqlite4java.library.path="+lib, "-cp", lib+"/*", //nolint:gosec // the folder is whoever runs us's
+					"com.amazonaws.services.dynamodbv2.local.main.ServerRunner", "-inMemory", "-sharedDb", "-port", port)
+			},
+		},
+		{
+			Name: "dynoxide", Services: []string{"dynamodb"}, File: dynoxide,
+			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
+				return exec.CommandContext(ctx, filepath.Join(folder, dynoxide), "--port", port) //nolint:gosec // as above
+			},
+		},
+		{
+			Name: "ElasticMQ", Services: []string{"sqs"}, File: "elasticmq/lib",
+			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
+				return exec.CommandContext(ctx, "java", "-Xmx256m", "-Drest-sqs.bind-hostname="+loopback, "-Drest-sqs.bind-port="+port, //nolint:gosec // as above
+					"-Drest-stats.enabled=false", "-Dnode-address.host="+loopback, "-Dnode-address.port="+port,
+					"-cp", filepath.Join(folder, "elasticmq/lib")+"/*", "org.elasticmq.server.Main")
+			},
+		},
+		{
+			Name: "versitygw", Services: []string{"s3"}, File: "versitygw/versitygw",
+			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
+				return exec.CommandContext(ctx, filepath.Join(folder, "versitygw/versitygw"), "--access", suite.AccessKey, //nolint:gosec // as above
+					"--secret", suite.SecretKey, "--port", loopback+":"+port, "--quiet", "posix", ".")
+			},
+		},
+		{
+			Name: "moto", Services: []string{"dynamodb", "sqs", "s3", "kms", "secretsmanager", "ssm", "ses"}, File: "moto/bin/moto_server",
+			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
+				return exec.CommandContext(ctx, filepath.Join(folder, "moto/bin/moto_server"), "-H", loopback, "-p", port) //nolint:gosec // as above
+			},
+		},
+	}
+}

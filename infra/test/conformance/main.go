@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"recordbridge/infra/test/conformance/corpus"
+	"recordbridge/infra/test/conformance/suite"
+)
+
+//go:embed scripts
+var files embed.FS
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, arguments []string, out io.Writer) error {
+	o := suite.Options{Out: out}
+	flags := flag.NewFlagSet("judge", flag.ContinueOnError)
+	flags.StringVar(&o.Folder, "judges", "", "folder in which .ci/judges installed the judges")
+	flags.StringVar(&o.Part, "run", "", "play only scripts whose id holds this")
+	flags.BoolVar(&o.Verbose, "v", false, "tell the listed differences, too")
+	only := flags.String("judge", "", "ask this judge only")
+	list := flags.String("list", "docs/embedded-aws.md", "document with the table of listed differences")
+	if err := flags.Parse(arguments); err != nil {
+		return fmt.Errorf("read the flags: %w", err)
+	}
+	text, err := os.ReadFile(*list)
+	if err != nil {
+		return fmt.Errorf("read the listed differences: %w", err)
+	}
+	o.List = string(text)
+	scripts, err := fs.Sub(files, "scripts")
+	if err != nil {
+		return fmt.Errorf("find the scripts: %w", err)
+	}
+	if o.Scripts, err = corpus.Load(scripts); err != nil {
+		return fmt.Errorf("load the scripts: %w", err)
+	}
+	o.Scripts = slices.DeleteFunc(o.Scripts, func(s corpus.Script) bool { return !strings.Contains(s.ID, o.Part) })
+	o.Judges = slices.DeleteFunc(judges(), func(j suite.Judge) bool { return *only != "" && !strings.EqualFold(*only, j.Name) })
+	return suite.Hold(ctx, o)
+}

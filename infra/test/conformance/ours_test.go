@@ -1,0 +1,175 @@
+package main_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/test/conformance/corpus"
+	"recordbridge/infra/test/conformance/replay"
+)
+
+// fewest is how many scripts issue 4 asks for.
+const fewest = 400
+
+// TestOursPassesEveryScript plays the corpus against the embedded AWS, under virtual time, and checks that the corpus
+// meets every operation that our code calls and every error that it knows.
+func TestOursPassesEveryScript(t *testing.T) {
+	t.Parallel()
+	scripts, err := corpus.Load(os.DirFS("scripts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &seen{outcomes: map[string]bool{}}
+	t.Cleanup(func() { checkCoverage(t, len(scripts), seen) }) // when all scripts have been played
+	for _, script := range scripts {
+		t.Run(script.ID, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { play(t, script, seen) })
+		})
+	}
+}
+
+func checkCoverage(t *testing.T, scripts int, seen *seen) {
+	t.Helper()
+	if seen.scripts != scripts {
+		return // only some were asked for
+	}
+	if scripts < fewest {
+		t.Errorf("%d scripts, want at least %d", scripts, fewest)
+	}
+	for _, name := range called(t) {
+		if !seen.outcomes[name] {
+			t.Errorf("no script performs %s with success", name)
+		}
+	}
+	for _, code := range handled(t) {
+		// A script's calls follow one another, so none can be in another's way (ddb's own tests show it).
+		if !seen.outcomes[code] && code != "TransactionConflict" && code != "TransactionConflictException" {
+			t.Errorf("our code handles %s, and no script meets it", code)
+		}
+	}
+}
+
+func play(t *testing.T, script corpus.Script, seen *seen) {
+	t.Helper()
+	cloud, err := aws.New(aws.Options{Middleware: []wire.Middleware{seen.watch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	err = replay.Play(t.Context(), replay.Party{
+		Name: "ours", URL: "http://127.0.0.1:4566", AccessKey: "judge", SecretKey: "local", Client: cloud,
+		NewID: func() string { runs++; return "j" + strconv.Itoa(runs) + "test" },
+	}, script)
+	if difference, ok := errors.AsType[*replay.DifferenceError](err); ok {
+		t.Errorf("ours differs: %v", difference)
+	} else if err != nil {
+		t.Error(err)
+	}
+	seen.finished()
+}
+
+// seen is what the scripts met: "dynamodb.PutItem" for a success, an error code for a failure.
+type seen struct {
+	mu       sync.Mutex
+	scripts  int
+	outcomes map[string]bool
+}
+
+func (s *seen) finished() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scripts++
+}
+
+var code = regexp.MustCompile(`(?:"__type":"(?:[^"#]*#)?|"Code":"|<Code>)(\w+)`)
+
+func (s *seen) watch(next wire.Handler) wire.Handler {
+	return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
+		watched := &watcher{ResponseWriter: w, status: http.StatusOK}
+		next(watched, r, c)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if watched.status < http.StatusBadRequest {
+			s.outcomes[c.Service+"."+c.Operation] = true
+			return
+		}
+		for _, found := range code.FindAllSubmatch(watched.body.Bytes(), -1) {
+			s.outcomes[string(found[1])] = true
+		}
+	}
+}
+
+// watcher keeps what goes out with an error.
+type watcher struct {
+	http.ResponseWriter
+
+	status int
+	body   bytes.Buffer
+}
+
+func (w *watcher) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watcher) Write(part []byte) (int, error) {
+	if w.status >= http.StatusBadRequest {
+		w.body.Write(part)
+	}
+	return w.ResponseWriter.Write(part)
+}
+
+var (
+	input      = regexp.MustCompile(`&(dynamodb|sqs|s3|kms|awskms|ses|secretsmanager|ssm)\.(\w+)Input\{`)
+	exception  = regexp.MustCompile(`\*?types\.(\w+(?:Exception|Exists|NotFound|NoSuch\w+))\b`)
+	reasonCode = regexp.MustCompile(`"(ConditionalCheckFailed|TransactionConflict|NoSuch\w+|PreconditionFailed)"`)
+)
+
+// called lists the operations that our code calls: requests of the SDK in production code.
+func called(t *testing.T) []string {
+	t.Helper()
+	return found(t, input, func(m []string) string { return strings.TrimPrefix(m[1], "aws") + "." + m[2] })
+}
+
+// handled lists the errors that our code tells apart.
+func handled(t *testing.T) []string {
+	t.Helper()
+	name := func(m []string) string { return m[1] }
+	return append(found(t, exception, name), found(t, reasonCode, name)...)
+}
+
+func found(t *testing.T, pattern *regexp.Regexp, name func([]string) string) []string {
+	t.Helper()
+	var names []string
+	for _, folder := range []string{"shared", "functions", "infra/ctl", "infra/demo", "infra/local/provision", "infra/local/seed", "infra/local/triggers"} {
+		err := fs.WalkDir(os.DirFS("../../.."), folder, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile("../../../" + path)
+			for _, m := range pattern.FindAllStringSubmatch(string(text), -1) {
+				names = append(names, name(m))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(names) == 0 {
+		t.Fatalf("nothing in our code looks like %s any more", pattern)
+	}
+	return names
+}

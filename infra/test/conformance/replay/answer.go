@@ -1,0 +1,112 @@
+package replay
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"recordbridge/infra/test/conformance/corpus"
+)
+
+// answer is what a server said, in the shape in which scripts expect it.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	value  any    // the body as mappings, lists and texts; nil when it is neither JSON nor XML
+	code   string // the error code without its namespace, "" on success
+}
+
+// String describes the answer in a difference.
+func (a *answer) String() string {
+	text := string(a.body)
+	return fmt.Sprintf("%d %s %s", a.status, a.code, text[:min(len(text), 200)])
+}
+
+func read(response *http.Response) (*answer, error) {
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	a := &answer{status: response.StatusCode, header: response.Header, body: body}
+	switch {
+	case json.Unmarshal(body, &a.value) == nil:
+	case strings.Contains(string(body[:min(len(body), 100)]), "<"):
+		a.value = tree(body)
+	}
+	if a.status >= http.StatusMultipleChoices {
+		a.code = codeOf(a)
+	}
+	return a, nil
+}
+
+// codeOf finds the error code: JSON's __type behind its namespace, S3's Code, the Query protocol's Error.Code. An answer
+// without a body, as to HEAD, has the text of its status.
+func codeOf(a *answer) string {
+	for _, path := range []string{"__type", "Code", "Error.Code", "Errors.Error.Code"} {
+		if code, ok := corpus.Find(a.value, path).(string); ok {
+			return code[strings.LastIndexByte(code, '#')+1:]
+		}
+	}
+	return http.StatusText(a.status)
+}
+
+// tree reads XML as a mapping of the root's children: an element with children is a mapping, one without a text, and
+// elements of one name are a list. It is nil when body is no XML.
+func tree(body []byte) any {
+	decoder := xml.NewDecoder(strings.NewReader(string(body)))
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return nil
+		}
+		if _, ok := token.(xml.StartElement); ok {
+			value, err := element(decoder)
+			if err != nil {
+				return nil
+			}
+			return value
+		}
+	}
+}
+
+func element(decoder *xml.Decoder) (any, error) {
+	members, text := map[string]any{}, strings.Builder{}
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return nil, errors.Join(errors.New("the XML ends early"), err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			child, err := element(decoder)
+			if err != nil {
+				return nil, err
+			}
+			add(members, token.Name.Local, child)
+		case xml.CharData:
+			text.Write(token)
+		case xml.EndElement:
+			if len(members) == 0 {
+				return text.String(), nil
+			}
+			return members, nil
+		}
+	}
+}
+
+func add(members map[string]any, name string, child any) {
+	switch before := members[name].(type) {
+	case nil:
+		members[name] = child
+	case []any:
+		members[name] = append(before, child)
+	default:
+		members[name] = []any{before, child}
+	}
+}

@@ -1,0 +1,189 @@
+// Package replay performs the scripts of package corpus against one server, ours or a judge, over the plain protocol of
+// each service, so that no SDK corrects or hides a request or an answer. It signs requests with the SDK's signer.
+package replay
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"recordbridge/infra/test/conformance/corpus"
+)
+
+// Party is a server that plays scripts.
+type Party struct {
+	Name                 string
+	URL                  string // http://127.0.0.1:1234
+	AccessKey, SecretKey string
+	Client               interface {
+		Do(r *http.Request) (*http.Response, error)
+	}
+	// NewID gives names that no other run uses: lower-case letters and digits, good for tables, queues and buckets.
+	NewID func() string
+}
+
+// DifferenceError is an answer that is not what its script expects.
+type DifferenceError struct {
+	Step int // from 1, fixtures included
+	Call string
+	What string
+}
+
+// Error implements error.
+func (d *DifferenceError) Error() string {
+	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
+}
+
+// Play performs s. It returns a *DifferenceError when an answer is not as expected, and another error when the server cannot
+// be reached or the script cannot be performed.
+func Play(ctx context.Context, p Party, s corpus.Script) error {
+	variables := map[string]string{"id": p.NewID(), "url": p.URL}
+	for i, step := range s.Steps {
+		if step.Wait > 0 {
+			if err := wait(ctx, step.Wait); err != nil {
+				return err
+			}
+			continue
+		}
+		what, err := p.performEach(ctx, s.Service, step, variables)
+		if err != nil {
+			return fmt.Errorf("step %d, %s: %w", i+1, step.Call, err)
+		}
+		if what != "" {
+			return &DifferenceError{Step: i + 1, Call: step.Call, What: what}
+		}
+	}
+	return nil
+}
+
+// performEach performs a step, once for each of its texts if it has them; what is "" for agreement.
+func (p Party) performEach(ctx context.Context, service string, step corpus.Step, variables map[string]string) (what string, err error) {
+	if step.Each == nil {
+		return p.perform(ctx, service, step, variables)
+	}
+	for _, text := range step.Each {
+		variables["each"] = text
+		if what, err = p.perform(ctx, service, step, variables); what != "" || err != nil {
+			return fmt.Sprintf("with %q: %s", text, what), err
+		}
+	}
+	return "", nil
+}
+
+func (p Party) perform(ctx context.Context, service string, step corpus.Step, variables map[string]string) (what string, err error) {
+	got, err := p.call(ctx, service, step, variables)
+	if err != nil {
+		return "", err
+	}
+	if what, err = got.judge(step, variables); what != "" || err != nil {
+		return what, err
+	}
+	for name, path := range step.Save {
+		value := got.find(path)
+		if value == nil {
+			return "there is no " + path, nil
+		}
+		variables[name] = fmt.Sprint(value)
+	}
+	return "", nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("wait: %w", ctx.Err())
+	case <-timer.C:
+		return nil
+	}
+}
+
+// call makes the request of a step and reads the answer.
+func (p Party) call(ctx context.Context, service string, step corpus.Step, variables map[string]string) (*answer, error) {
+	r, body, err := p.request(ctx, service, step, variables)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = p.sign(ctx, r, body, service, step.Sign); err != nil {
+		return nil, err
+	}
+	response, err := p.Client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("call: %w", err)
+	}
+	return read(response)
+}
+
+// find follows a path of Save: "header NAME", or into the body.
+func (a *answer) find(path string) any {
+	if name, ok := strings.CutPrefix(path, "header "); ok {
+		if value := a.header.Get(name); value != "" {
+			return value
+		}
+		return nil
+	}
+	return corpus.Find(a.value, path)
+}
+
+// judge compares the answer with what the step expects; "" is agreement.
+func (a *answer) judge(step corpus.Step, variables map[string]string) (string, error) {
+	if what := a.judgeOutcome(step); what != "" {
+		return what, nil
+	}
+	if what, err := a.judgeBody(step, variables); what != "" || err != nil {
+		return what, err
+	}
+	for name, pattern := range step.Answers {
+		want, err := corpus.ExpandText(pattern, variables)
+		if err != nil {
+			return "", err
+		}
+		var got any
+		if values := a.header.Values(name); len(values) > 0 {
+			got = strings.Join(values, ", ")
+		}
+		if what := corpus.Match(want, got); what != "" {
+			return "header " + name + what, nil
+		}
+	}
+	return "", nil
+}
+
+// judgeOutcome looks at success or failure alone.
+func (a *answer) judgeOutcome(step corpus.Step) string {
+	switch {
+	case step.Prepares:
+	case step.Fails != "" && a.code != step.Fails:
+		return fmt.Sprintf("answers %s, want %s", a, step.Fails)
+	case step.Fails == "" && step.Status == 0 && a.status >= http.StatusBadRequest:
+		return fmt.Sprintf("answers %s, want success", a)
+	case step.Status != 0 && a.status != step.Status:
+		return fmt.Sprintf("answers status %d %s, want %d", a.status, a.code, step.Status)
+	}
+	return ""
+}
+
+func (a *answer) judgeBody(step corpus.Step, variables map[string]string) (string, error) {
+	if step.Gives != nil {
+		want, err := corpus.Expand(step.Gives, variables)
+		if err != nil {
+			return "", err
+		}
+		if what := corpus.Match(want, a.value); what != "" {
+			return what, nil
+		}
+	}
+	if step.Text != nil {
+		want, err := corpus.Expand(step.Text, variables)
+		if err != nil {
+			return "", err
+		}
+		if what := corpus.Match(want, string(a.body)); what != "" {
+			return "the body" + what, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,111 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+const (
+	startTime = 60 * time.Second // a JVM on a busy machine
+	pollEvery = 50 * time.Millisecond
+)
+
+// Judge is somebody else's server.
+type Judge struct {
+	Name     string
+	Services []string // whose scripts it plays
+	File     string   // below the folder of the judges; without it the judge counts as not installed
+	// Command gives what runs it on a port of 127.0.0.1. It is started in an empty folder of its own.
+	Command func(ctx context.Context, folder, port string) *exec.Cmd
+}
+
+const loopback = "127.0.0.1"
+
+// running is a judge that answers.
+type running struct {
+	url     string
+	process *exec.Cmd
+	exited  chan struct{}
+	folder  string // in which it runs
+}
+
+// start runs j and waits until it answers.
+func (j Judge) start(ctx context.Context, folder string, client *http.Client) (*running, error) {
+	if _, err := os.Stat(filepath.Join(folder, j.File)); err != nil {
+		return nil, fmt.Errorf("%s is not installed: %w", j.Name, err)
+	}
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{url: "http://" + net.JoinHostPort(loopback, port), exited: make(chan struct{})}
+	if r.folder, err = os.MkdirTemp("", "judge"); err != nil {
+		return nil, fmt.Errorf("folder for %s: %w", j.Name, err)
+	}
+	r.process = j.Command(ctx, folder, port)
+	r.process.Dir, r.process.Stdout, r.process.Stderr = r.folder, io.Discard, io.Discard
+	if err := r.process.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", j.Name, err)
+	}
+	go func() {
+		_ = r.process.Wait() // it is killed in the end
+		close(r.exited)
+	}()
+	if err := r.answers(ctx, client); err != nil {
+		r.stop()
+		return nil, fmt.Errorf("%s: %w", j.Name, err)
+	}
+	return r, nil
+}
+
+// answers waits for any answer over HTTP.
+func (r *running) answers(ctx context.Context, client *http.Client) error {
+	limited, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-limited.Done():
+			return errors.New("it does not answer")
+		case <-r.exited:
+			return errors.New("it ended at once")
+		case <-ticker.C:
+		}
+		request, err := http.NewRequestWithContext(limited, http.MethodGet, r.url+"/", http.NoBody)
+		if err != nil {
+			return fmt.Errorf("make a request: %w", err)
+		}
+		if response, err := client.Do(request); err == nil {
+			return response.Body.Close()
+		}
+	}
+}
+
+func (r *running) stop() {
+	_ = r.process.Process.Kill() // it may be gone already
+	<-r.exited
+	_ = os.RemoveAll(r.folder) // below the system's folder for what may go
+}
+
+func freePort(ctx context.Context) (string, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		return "", fmt.Errorf("find a port: %w", err)
+	}
+	address, ok := listener.Addr().(*net.TCPAddr)
+	if err := listener.Close(); err != nil || !ok {
+		return "", errors.Join(errors.New("find a port"), err)
+	}
+	return strconv.Itoa(address.Port), nil
+}

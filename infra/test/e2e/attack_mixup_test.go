@@ -1,0 +1,242 @@
+package e2e_test
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/sandbox"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
+)
+
+// hostility is what the hostile portal says of itself, beside what it said when it was made.
+type hostility struct {
+	name   string
+	says   map[string]any
+	pinned bool // the operator has seen the portal while it behaved
+}
+
+func hostilities() []hostility {
+	all := make([]hostility, 0, 10)
+	for _, pinned := range []bool{true, false} {
+		suffix := map[bool]string{true: ", pinned", false: ", never pinned"}[pinned]
+		for name, says := range map[string]map[string]any{
+			"no issuer":             {},
+			"the other's issuer":    {"issuer": honestIssuer, "authorization_response_iss_parameter_supported": true},
+			"the other's sign-in":   {"authorization_endpoint": honestIssuer + "/oauth/authorize"},
+			"the other's token URL": {"issuer": honestIssuer, "token_endpoint": honestIssuer + "/oauth/token"},
+			"our own origin":        {"authorization_endpoint": baseURL + "/bridge/connect?attempt=theirs"},
+		} {
+			all = append(all, hostility{name + suffix, says, pinned})
+		}
+	}
+	return all
+}
+
+// hostileAs is the stack with a portal that has turned hostile. The client is the same at both hospitals, or the registrations
+// are two.
+func hostileAs(t *testing.T, h hostility) *mixup {
+	t.Helper()
+	m := newMixup(t)
+	pins := catalog.Pins{}
+	if h.pinned {
+		pins = catalog.PinsOf(catalog.Addresses{Authorization: hostileHost + "/authorize", Token: hostileHost + "/token"})
+	}
+	m.enroll(m.hostile, hostileBase, pins, catalog.Registration{ClientID: sandbox.DefaultClientID})
+	m.enroll(m.honest, honestBase, catalog.Pins{}, catalog.Registration{ClientID: sandbox.DefaultClientID})
+	maps.Copy(m.discovery, h.says)
+	return m
+}
+
+// TestAHostilePortalGetsNoCodeOfAnother: the victim opens the hostile portal and sees the honest one's sign-in.
+func TestAHostilePortalGetsNoCodeOfAnother(t *testing.T) {
+	t.Parallel()
+	for _, h := range hostilities() {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := hostileAs(t, h)
+				m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+				m.settle(1)
+				m.checkHarmless(t)
+			})
+		})
+	}
+}
+
+// TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss: the honest one returns to the callback address of its own registration,
+// which is not that of the hostile one's (RFC 9700 section 4.4.2).
+func TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMixup(t)
+		m.silent = honestIssuer + "/with/iss:missing"
+		m.callback = baseURL + "/bridge/callback/honest"
+		m.enroll(m.hostile, hostileBase, catalog.Pins{}, catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "hostile"})
+		m.enroll(m.honest, m.silent+"/fhir", catalog.Pins{}, catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "honest"})
+		_, last := m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+		if got := last.Query().Get("error"); got != "svc_invalid_request" || !m.logged("http.request", `"event":"wrong_callback"`) {
+			t.Errorf("the application got %v", last.Query())
+		}
+		m.settle(1)
+		m.checkHarmless(t)
+		if _, last = m.browser().open(m.connectURLTo(m.honest), crashPersona, "approve"); last.Query().Get("connection_status") != "authorized" {
+			t.Errorf("at the honest portal the application got %v", last.Query())
+		}
+	})
+}
+
+// TestAHostilePortalCannotCollectACodeForAnAttackersAttempt: the challenge of the attacker's own attempt at the honest
+// portal is in the victim's request there, so the attacker could end that attempt with the victim's code.
+func TestAHostilePortalCannotCollectACodeForAnAttackersAttempt(t *testing.T) {
+	t.Parallel()
+	for _, h := range hostilities() {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := hostileAs(t, h)
+				attacker := m.browser()
+				begin, err := url.Parse(m.connectURLTo(m.honest))
+				must(t, err)
+				own := attacker.get(begin).location().Query()
+				m.challenge = own.Get("code_challenge")
+				stolen := ""
+				m.redeem = func(form url.Values) []byte { stolen = form.Get("code"); return []byte(`{"error":"invalid_grant"}`) }
+				m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+				end, err := url.Parse(own.Get("redirect_uri") + "?" + url.Values{"state": {own.Get("state")}, "code": {stolen}, "iss": {honestIssuer}}.Encode())
+				must(t, err)
+				attacker.get(end)
+				m.settle(1)
+				m.checkHarmless(t)
+			})
+		})
+	}
+}
+
+// TestAHostileFHIRBaseGetsNoBearerTokenOfAnother: the hostile portal names the honest one's servers, and has its own FHIR
+// base be read with the tokens from there.
+func TestAHostileFHIRBaseGetsNoBearerTokenOfAnother(t *testing.T) {
+	t.Parallel()
+	for _, pinned := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			m := hostileAs(t, hostility{pinned: pinned, says: map[string]any{
+				"issuer": honestIssuer, "authorization_endpoint": hostileHost + "/authorize", "token_endpoint": honestIssuer + "/oauth/token",
+				"authorization_response_iss_parameter_supported": true,
+			}})
+			_, last := m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+			if id := last.Query().Get("org_connection_id"); id != "" {
+				m.startExport(id)
+				m.settle(5)
+			}
+			m.checkHarmless(t)
+		})
+	}
+}
+
+// TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames: anybody can begin an attempt and bring any code.
+func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
+	t.Parallel()
+	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
+		for name, token := range map[string]string{"its own": hostileHost + "/token", "elsewhere": hostileElsewhere + "/token"} {
+			t.Run(string(method)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					m := newMixup(t)
+					// The operator has let the honest hospital alone see the secret.
+					authID, err := m.operator.CreateClient(t.Context(), org.Tenant{}, catalog.ClientAuth{
+						Method: method, Origins: []string{"https://login.hazel.example"},
+					}, secret.New("hush-hush-hush"))
+					must(t, err)
+					m.enroll(m.hostile, hostileBase, catalog.Pins{}, catalog.Registration{ClientID: "recordbridge", AuthID: authID})
+					m.discovery["token_endpoint"] = token
+					b := m.browser()
+					begin, err := url.Parse(m.connectURLTo(m.hostile))
+					must(t, err)
+					if left := b.get(begin).location(); left != nil && left.Query().Has("state") {
+						back, err := url.Parse(left.Query().Get("redirect_uri") + "?" + url.Values{"state": {left.Query().Get("state")}, "code": {"any"}}.Encode())
+						must(t, err)
+						b.get(back)
+					}
+					m.settle(1)
+					if name == "its own" && !m.logged("http.request", "it may be shown to; ctl client origins says which are") {
+						t.Error("the operator is not told")
+					}
+					m.mu.Lock()
+					m.got = withoutCode(m.got)
+					m.mu.Unlock()
+					m.checkHarmless(t)
+				})
+			})
+		}
+	}
+}
+
+// TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved: refreshes and exports keep their refresh token until an operator
+// has approved the place that discovery names.
+func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMixup(t)
+		pins := catalog.PinsOf(catalog.Addresses{
+			Issuer: honestIssuer, Authorization: honestIssuer, Token: honestIssuer, Revocation: honestIssuer, Introspection: honestIssuer,
+		})
+		m.enroll(m.honest, honestBase, pins, catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "r7"})
+		address := m.browser().returning(m.connectURLTo(m.honest), crashPersona)
+		if want := baseURL + "/bridge/callback/r7"; !strings.HasPrefix(address.String(), want+"?") {
+			t.Fatalf("the portal returns to %s, want %s", address, want)
+		}
+		_, last := m.browser().open(m.connectURLTo(m.honest), crashPersona, "approve")
+		id := last.Query().Get("org_connection_id")
+		m.startExport(id)
+		m.settle(2)
+		m.checkDownload(crashPersona)
+
+		m.moved = true
+		<-time.After(11 * 24 * time.Hour)
+		m.settle(3)
+		m.startExport(id)
+		m.settle(3)
+		m.checkStatus(id, "authorized")
+		if got := m.tokens(id).number("version"); got != 1 || len(m.got) != 0 {
+			t.Errorf("the tokens have version %d, and the new server was shown %q", got, m.got)
+		}
+		for _, line := range []string{"refreshworker.message", "exportworker.message"} {
+			if !m.logged(line, `"event":"portal_moved"`, `"endpoint_id":"`+m.honest+`"`, "token from "+honestHost+" to "+hostileHost) {
+				t.Errorf("no line of %s tells the operator", line)
+			}
+		}
+
+		control := store.Control{DB: m.rows, Table: "test-ControlTable"}
+		endpoint, err := control.Endpoint(t.Context(), m.honest)
+		must(t, err)
+		endpoint.Pins.Token = hostileHost
+		must(t, control.SaveEndpoint(t.Context(), endpoint))
+		m.redeem = func(url.Values) []byte {
+			return []byte(`{"access_token":"fresh","token_type":"Bearer","expires_in":3600,"refresh_token":"fresh-too"}`)
+		}
+		<-time.After(13 * time.Hour)
+		m.settle(3)
+		if got := m.tokens(id).number("version"); got < 2 || !slices.Contains(m.got, "refresh_token") {
+			t.Errorf("approved, the tokens have version %d, and the new server was shown %q", got, m.got)
+		}
+	})
+}
+
+// logged tells whether one log line says all of that.
+func (s *stack) logged(parts ...string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for line := range strings.Lines(s.logs.String()) {
+		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
+			return true
+		}
+	}
+	return false
+}

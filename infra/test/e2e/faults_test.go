@@ -1,0 +1,368 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/local/faults"
+	"recordbridge/infra/sandbox/persona"
+	"recordbridge/shared/export"
+)
+
+// TestTheMainJobSurvivesFaults is a sample of what a soak does with at least 500 seeds.
+func TestTheMainJobSurvivesFaults(t *testing.T) {
+	t.Parallel()
+	for _, first := range []uint64{1000, 1006} {
+		t.Run(fmt.Sprintf("seeds from %d", first), func(t *testing.T) {
+			t.Parallel()
+			sweepSeeds(t, first, func(done int) bool { return done < 6 }, survive)
+		})
+	}
+}
+
+// survive is the main job of patients and a backend who try again when they are told to: each export ends with one
+// whole file and one event, or with the honest event of its failure, and nothing is pending.
+func survive(t *testing.T, o ordeal) {
+	t.Helper()
+	o.hurry()
+	o.begin()
+	wanted := map[string]persona.Persona{} // by connection
+	for range 1 + o.luck.IntN(3) {
+		who := persona.Builtin()[o.luck.IntN(4)] // the small records
+		connectionID := o.connectUntilAuthorized(t, who.ID)
+		wanted[connectionID] = who
+	}
+	if o.luck.IntN(3) == 0 {
+		<-time.After(2 * time.Hour) // the access tokens expire
+	}
+	for connectionID := range wanted {
+		o.requestUntilAccepted(t, connectionID)
+	}
+	if o.luck.IntN(2) == 0 {
+		o.loseMessages()
+	}
+	for range o.luck.IntN(6) {
+		o.settle(o.luck.IntN(12))
+		o.readAll(t)
+	}
+	o.end()
+	o.settleAll(300)
+	o.checkConnectionsAreWhole(t)
+	o.checkNothingWaits(t)
+	o.checkEnds(t, wanted)
+	o.checkLogsHoldNoSecret(t)
+}
+
+// hurry gives some export workers so little time that they hand over in the middle of a record.
+func (o ordeal) hurry() {
+	if o.luck.IntN(3) == 0 {
+		o.functions["ExportWorkerFunction"].declared.Timeout = 76*time.Second + time.Duration(o.luck.IntN(8000))*time.Millisecond
+	}
+	o.pollers = 1 + o.luck.IntN(2)*2
+}
+
+// readAll asks every endpoint that only reads: a fault is answered in our envelope.
+func (o ordeal) readAll(t *testing.T) {
+	t.Helper()
+	tasks, connections := o.list("test-WorkTable", o.tenant()+"#TASK"), o.list("test-ConnectionTable", o.tenant()+"#CONN")
+	paths := make([]string, 0, 1+2*len(tasks)+len(connections))
+	paths = append(paths, "/bridge/org?public_id="+o.seeded.Organisations[0].PublicID)
+	for _, key := range tasks {
+		id := key[strings.LastIndexByte(key, '#')+1:]
+		paths = append(paths, "/bridge/fhir/ehi-export/"+id, "/bridge/fhir/ehi-export/"+id+"/download/"+id+".jsonl")
+	}
+	for _, key := range connections {
+		paths = append(paths, "/bridge/org_connection/"+key[strings.LastIndexByte(key, '#')+1:])
+	}
+	for _, path := range paths {
+		got := o.asOwner(http.MethodGet, path, nil)
+		missing := got.status == http.StatusNotFound && strings.HasSuffix(path, ".jsonl") // no file yet
+		if got.status >= http.StatusBadRequest && !missing {
+			checkFailure(t, got)
+		}
+	}
+}
+
+// connectUntilAuthorized signs a patient in who tries again whenever an answer says so.
+func (o ordeal) connectUntilAuthorized(t *testing.T, persona string) string {
+	t.Helper()
+	return o.signInUntilAuthorized(t, o.connectURL(), persona)
+}
+
+// signInUntilAuthorized does so from the address of a connect or a reconnect.
+func (o ordeal) signInUntilAuthorized(t *testing.T, address, persona string) string {
+	t.Helper()
+	for range 60 {
+		answer, last := o.browser().open(address, persona, "approve")
+		if answer == nil && last.Query().Get("connection_status") == "authorized" {
+			return last.Query().Get("org_connection_id")
+		}
+		if answer != nil {
+			checkTryAgain(t, answer)
+		} else {
+			checkText(t, last.Query().Get("error"), last.Query().Get("error_description"))
+			checkReveals(t, last.RawQuery)
+		}
+		o.checkConnectionsAreWhole(t)
+		<-time.After(5 * time.Second)
+	}
+	t.Fatal("the patient was never connected")
+	return ""
+}
+
+// requestUntilAccepted asks for an export as a backend would: a 5xx is tried again.
+func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
+	t.Helper()
+	for range 60 {
+		got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
+		if got.status == http.StatusOK {
+			return
+		}
+		checkFailure(t, got)
+		<-time.After(5 * time.Second)
+	}
+	t.Fatal("POST ehi-export was never accepted")
+}
+
+// checkFailure: a fault is a 5xx in our envelope, which says to try again.
+func checkFailure(t *testing.T, got answer) {
+	t.Helper()
+	if got.status < 500 || got.Success || got.Request == "" {
+		t.Errorf("a fault was answered %d %s", got.status, got.raw)
+	}
+	checkText(t, got.Error, got.Description)
+	checkReveals(t, string(got.raw))
+}
+
+// checkTryAgain: a browser that got no further sees our envelope or our page, which say to try again.
+func checkTryAgain(t *testing.T, got *visited) {
+	t.Helper()
+	checkReveals(t, string(got.body))
+	if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+		// A state whose taking was carried out and not answered cannot be told from one that was used before.
+		if got.status < 500 && !strings.Contains(string(got.body), "This sign-in was used before") {
+			t.Errorf("the browser got %d %s", got.status, got.body)
+		}
+		if !strings.Contains(string(got.body), "Please go back to the page that you came from and try again.") {
+			t.Errorf("the page does not say to try again: %s", got.body)
+		}
+		return
+	}
+	var body struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	must(t, json.Unmarshal(got.body, &body))
+	if got.status < 500 {
+		t.Errorf("the browser got %d %+v", got.status, body)
+	}
+	checkText(t, body.Error, body.Description)
+}
+
+// checkText: what a fault of ours is called outside.
+func checkText(t *testing.T, code, description string) {
+	t.Helper()
+	if (code != "svc_server_error" && code != "svc_unavailable") || !strings.Contains(strings.ToLower(description), "try again") {
+		t.Errorf("a fault was answered %s: %q", code, description)
+	}
+}
+
+// checkReveals: nothing of what is behind the API shows.
+func checkReveals(t *testing.T, text string) {
+	t.Helper()
+	lower := strings.ToLower(text)
+	for _, word := range []string{
+		"dynamodb", "amazon", "exception", "operation error", "reset by peer", "throttl", "deadline", "context canceled",
+		"goroutine", "panic", "test-", "crashed", "arn:aws",
+	} {
+		if strings.Contains(lower, word) {
+			t.Errorf("an answer reveals %q: %s", word, text)
+		}
+	}
+}
+
+// checkEnds: each of the connections has one task, which ended with one file that holds the whole record once, and one
+// event of it, or which failed and told so.
+func (s *stack) checkEnds(t *testing.T, wanted map[string]persona.Persona) {
+	t.Helper()
+	told := map[string]map[string]exportData{} // by task and event id
+	for _, kind := range []string{"patient.ehi_export_success", "patient.ehi_export_failed"} {
+		for _, d := range s.events(kind) {
+			var body struct {
+				Data exportData `json:"data"`
+			}
+			must(t, json.Unmarshal([]byte(d.Body), &body))
+			if told[body.Data.TaskID] == nil {
+				told[body.Data.TaskID] = map[string]exportData{}
+			}
+			told[body.Data.TaskID][d.Headers["webhook-id"]] = body.Data
+		}
+	}
+	tasks := s.list("test-WorkTable", s.tenant()+"#TASK")
+	if len(tasks) != len(wanted) || len(told) != len(wanted) {
+		t.Fatalf("there are %d tasks, and events of %d, for %d exports", len(tasks), len(told), len(wanted))
+	}
+	for _, key := range tasks {
+		task := s.get("test-WorkTable", key, "META")
+		events := told[key[strings.LastIndexByte(key, '#')+1:]]
+		if len(events) != 1 {
+			t.Errorf("%s was told under %d event ids", key, len(events))
+		}
+		for _, event := range events {
+			s.checkEnd(t, task, event, wanted[task.text("connection_id")])
+		}
+	}
+}
+
+func (s *stack) checkEnd(t *testing.T, task row, event exportData, who persona.Persona) {
+	t.Helper()
+	if task.text("status") != string(export.Success) {
+		s.checkHonestFailure(t, task, event)
+		return
+	}
+	if len(event.DownloadLinks) != 1 {
+		t.Fatalf("a success has %d links", len(event.DownloadLinks))
+	}
+	resources, err := who.Load()
+	must(t, err)
+	file := s.download(event.DownloadLinks[0].URL)
+	for _, r := range resources {
+		if n := file[r.Type][r.ID]; n != 1 {
+			t.Errorf("%s/%s is in the file %d times", r.Type, r.ID, n)
+		}
+	}
+	if event.Stats.Total != len(resources) {
+		t.Errorf("the event counts %d resources, want %d", event.Stats.Total, len(resources))
+	}
+}
+
+// checkHonestFailure: a worker that dies between the portal's answer to a refresh and the storing of the new refresh
+// token has lost it for good. No other fault may make an export fail.
+func (s *stack) checkHonestFailure(t *testing.T, task row, event exportData) {
+	t.Helper()
+	status, reason := task.text("status"), task.text("failure_reason")
+	if status != string(export.Failed) || len(event.DownloadLinks) != 0 {
+		t.Errorf("a task is %s, and its event has %d links", status, len(event.DownloadLinks))
+	}
+	if reason != string(export.TokenRefreshFailure) || s.functions["ExportWorkerFunction"].ended == 0 {
+		t.Errorf("a task failed with %s, and no worker had died", reason)
+	}
+	t.Logf("an honest failure: %s", reason)
+}
+
+// firstPage is by which call of an export worker that has just started the refresh is over. What follows is swept by
+// TestAnExportSurvivesACrashAnywhere.
+const firstPage = 16
+
+// TestARefreshSurvivesACrashAnywhere: the tokens have expired when the export begins. It ends as ever, or, when the
+// crash lost the new refresh token, with the event of its failure.
+func TestARefreshSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range []string{"ExportWorkerFunction"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepFirstCrashes(t, function, firstPage, func(t *testing.T, s *stack) {
+				t.Helper()
+				who := persona.Builtin()[0]
+				connectionID := s.connect(who.ID, "approve").Get("org_connection_id")
+				<-time.After(2 * time.Hour)
+				s.requestUntilAccepted(t, connectionID)
+				s.settleAll(130)
+				s.checkNothingWaits(t)
+				s.checkEnds(t, map[string]persona.Persona{connectionID: who})
+			})
+		})
+	}
+}
+
+// TestASeedRepeatsItself: what a failed seed did can be seen again.
+func TestASeedRepeatsItself(t *testing.T) {
+	t.Parallel()
+	run := func() (injected []faults.Injection) {
+		plan := planOf(5)
+		synctest.Test(t, func(t *testing.T) {
+			o := ordeal{newStack(t, options{plan: plan}), rand.New(rand.NewPCG(5, 1))}
+			o.begin()
+			o.requestUntilAccepted(t, o.connectUntilAuthorized(t, crashPersona))
+			o.settle(10)
+		})
+		// Messages of one batch are worked on side by side: a seed decides which call fails, and not which of two that are made
+		// at the same moment is first.
+		injected = plan.Injected()
+		slices.SortFunc(injected, func(a, b faults.Injection) int { return strings.Compare(a.String(), b.String()) })
+		return injected
+	}
+	first := run()
+	if diff := cmp.Diff(first, run()); diff != "" || len(first) < 20 {
+		t.Errorf("of %d faults these differ (-first +second):\n%s", len(first), diff)
+	}
+}
+
+// checkNothingWaits: no row and no queue has anything left to do, and what lies in a dead letter queue was done anyway.
+func (s *stack) checkNothingWaits(t *testing.T) {
+	t.Helper()
+	if left := s.pending(); len(left) != 0 {
+		t.Errorf("still pending: %v", left)
+	}
+	for _, queue := range s.cloud.SQS().Snapshot() {
+		if queue.DeadLetter && queue.Visible+queue.InFlight+queue.Delayed > 0 {
+			s.checkDead(t, queue.Name)
+		}
+	}
+}
+
+// checkDead: the row of every message in a dead letter queue has come to its end without it.
+func (s *stack) checkDead(t *testing.T, name string) {
+	t.Helper()
+	queue := sqs.NewFromConfig(s.cloud.Config("test"))
+	received, err := queue.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
+		QueueUrl: awssdk.String(host + "/000000000000/" + name), MaxNumberOfMessages: 10,
+	})
+	must(t, err)
+	for _, m := range received.Messages {
+		var message struct{ Mode, Org, Kind, ID string }
+		must(t, json.Unmarshal([]byte(*m.Body), &message))
+		kind := map[string]string{"task": "TASK", "event": "EVENT", "delivery": "DELIV"}[message.Kind]
+		found := s.get("test-WorkTable", message.Mode+"#"+message.Org+"#"+kind+"#"+message.ID, "META")
+		_, due := found["due_shard"]
+		if status := found.text("status"); found == nil || due && status != string(export.Success) {
+			t.Errorf("dead letter queue %s holds a %s whose row is unfinished (%s)", name, message.Kind, status)
+		}
+	}
+}
+
+// TestABusyKMSCostsNoConnection: a refreshed set of tokens exists nowhere but in the worker until it is sealed, so the
+// key to seal with has to be there before the old refresh token is spent.
+func TestABusyKMSCostsNoConnection(t *testing.T) {
+	t.Parallel()
+	busy := make([]faults.Rule, 0, 3)
+	for n := range cap(busy) { // all tries that the SDK makes of one call
+		busy = append(busy, faults.Rule{Caller: "ExportWorkerFunction", Operation: "GenerateDataKey", N: n + 1, Kind: faults.Throttled})
+	}
+	plan := faults.New(faults.Options{Rules: busy})
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{plan: plan})
+		who := persona.Builtin()[0]
+		connectionID := s.connect(who.ID, "approve").Get("org_connection_id")
+		<-time.After(2 * time.Hour) // the access token expires
+		plan.Pause(false)
+		s.requestUntilAccepted(t, connectionID)
+		s.settleAll(30)
+		if got := len(plan.Injected()); got != 3 {
+			t.Fatalf("%d calls were refused: %s", got, plan)
+		}
+		s.checkNothingPending(t)
+		s.checkEnds(t, map[string]persona.Persona{connectionID: who})
+	})
+}

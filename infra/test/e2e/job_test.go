@@ -1,0 +1,252 @@
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"recordbridge/infra/local/inbox"
+	"recordbridge/infra/sandbox/persona"
+)
+
+// exportData is the data of patient.ehi_export_success.
+type exportData struct {
+	DownloadLinks []struct {
+		URL         string `json:"url"`
+		ExportType  string `json:"export_type"`
+		ContentType string `json:"content_type"`
+	} `json:"download_links"`
+	ConnectionID string `json:"org_connection_id"`
+	TaskID       string `json:"task_id"`
+	OrgID        string `json:"org_id"`
+	Stats        struct {
+		Total  int            `json:"total_resources"`
+		ByType map[string]int `json:"total_by_resource_type"`
+	} `json:"stats"`
+}
+
+// startExport asks for the export of a connection and returns the task's id.
+func (s *stack) startExport(connectionID string) string {
+	s.t.Helper()
+	got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
+	var task struct {
+		ID     string `json:"task_id"`
+		Status string `json:"status"`
+	}
+	if got.status != http.StatusOK {
+		s.t.Fatalf("POST ehi-export answered %d %s", got.status, got.Error)
+	}
+	must(s.t, json.Unmarshal(got.Data, &task))
+	return task.ID
+}
+
+// events returns the webhooks of a type that the first organisation received, each verified with its secret.
+func (s *stack) events(eventType string) []inbox.Delivery {
+	s.t.Helper()
+	var found []inbox.Delivery
+	told := map[string]string{} // the path to which an event went first, by its id
+	for _, d := range s.inbox.List() {
+		var body struct {
+			ID   string `json:"id"`
+			Type string `json:"type"`
+		}
+		must(s.t, json.Unmarshal([]byte(d.Body), &body))
+		first, known := told[body.ID]
+		told[body.ID] = cmp.Or(first, d.Path)
+		if body.Type != eventType || s.secretOf(d) == "" || known && first != d.Path { // another webhook is told the same
+			continue
+		}
+		verifier, err := standardwebhooks.NewWebhook(s.secretOf(d))
+		must(s.t, err)
+		header := http.Header{}
+		for name, value := range d.Headers {
+			header.Set(name, value)
+		}
+		// Its tolerance of five minutes is that of the wall clock, which virtual time is not.
+		must(s.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
+		found = append(found, d)
+	}
+	return found
+}
+
+func (s *stack) exportEvent() exportData {
+	s.t.Helper()
+	sent := s.events("patient.ehi_export_success")
+	if len(sent) != 1 {
+		s.t.Fatalf("got %d success events, want 1 (failed: %d)", len(sent), len(s.events("patient.ehi_export_failed")))
+	}
+	var body struct {
+		Data exportData `json:"data"`
+	}
+	must(s.t, json.Unmarshal([]byte(sent[0].Body), &body))
+	return body.Data
+}
+
+// download follows the link of an event, without a key, and returns the ids of the file's resources by type.
+func (s *stack) download(link string) map[string]map[string]int {
+	s.t.Helper()
+	response, _ := s.browser().open(link, "", "")
+	if response.status != http.StatusOK || response.header.Get("Content-Type") != "application/fhir+ndjson" {
+		s.t.Fatalf("the download answered %d %s", response.status, response.header.Get("Content-Type"))
+	}
+	found := map[string]map[string]int{}
+	lines := bufio.NewScanner(bytes.NewReader(response.body))
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var resource struct {
+			Type string `json:"resourceType"`
+			ID   string `json:"id"`
+		}
+		must(s.t, json.Unmarshal(lines.Bytes(), &resource))
+		if found[resource.Type] == nil {
+			found[resource.Type] = map[string]int{}
+		}
+		found[resource.Type][resource.ID]++
+	}
+	must(s.t, lines.Err())
+	return found
+}
+
+func TestEveryPersonaIsExportedWholeAndOnce(t *testing.T) {
+	t.Parallel()
+	for _, p := range persona.Builtin() {
+		t.Run(p.ID, func(t *testing.T) {
+			t.Parallel()
+			resources, err := p.Load()
+			must(t, err)
+			want := map[string]map[string]int{}
+			for _, r := range resources {
+				if want[r.Type] == nil {
+					want[r.Type] = map[string]int{}
+				}
+				want[r.Type][r.ID] = 1
+			}
+			synctest.Test(t, func(t *testing.T) {
+				checkExport(t, newStack(t, options{}), p.ID, want)
+			})
+		})
+	}
+}
+
+// checkExport runs the main job for a persona and compares the file with what it must hold.
+func checkExport(t *testing.T, s *stack, personaID string, want map[string]map[string]int) {
+	t.Helper()
+	result := s.connect(personaID, "approve")
+	if result.Get("connection_status") != "authorized" || result.Get("external_id") != "patient-7" || result.Get("external_state") != "state-9" {
+		t.Fatalf("the application got %v", result)
+	}
+	taskID := s.startExport(result.Get("org_connection_id"))
+	s.settle(5)
+	data := s.exportEvent()
+	if data.TaskID != taskID || data.ConnectionID != result.Get("org_connection_id") || len(data.DownloadLinks) != 1 {
+		t.Fatalf("the event says %+v", data)
+	}
+	got := s.download(data.DownloadLinks[0].URL)
+	total := 0
+	for resourceType, ids := range want {
+		total += len(ids)
+		if !maps.Equal(got[resourceType], ids) {
+			t.Errorf("%s: got %d of %d resources", resourceType, len(got[resourceType]), len(ids))
+		}
+		if data.Stats.ByType[resourceType] != len(ids) {
+			t.Errorf("%s: the event counts %d, want %d", resourceType, data.Stats.ByType[resourceType], len(ids))
+		}
+	}
+	if len(got) != len(want) || data.Stats.Total != total {
+		t.Errorf("got %d types and %d resources, want %d and %d", len(got), data.Stats.Total, len(want), total)
+	}
+}
+
+func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		connectionID := s.connect("alder-maple", "approve").Get("org_connection_id")
+		var mu sync.Mutex
+		tasks := map[string]int{}
+		var requests sync.WaitGroup
+		for range 50 {
+			requests.Go(func() {
+				id := s.startExport(connectionID)
+				mu.Lock()
+				defer mu.Unlock()
+				tasks[id]++
+			})
+		}
+		requests.Wait()
+		if len(tasks) != 1 {
+			t.Fatalf("50 requests made %d tasks", len(tasks))
+		}
+		s.settle(2)
+		data := s.exportEvent()
+		if got := s.objects(); len(got) != 1 {
+			t.Errorf("the bucket holds %v, want one file", got)
+		}
+		if again := s.startExport(connectionID); again != data.TaskID {
+			t.Errorf("a request after the success opened task %s, want %s", again, data.TaskID)
+		}
+		s.settle(1)
+		s.exportEvent() // sent a moment ago: not sent again
+		<-time.After(6 * time.Minute)
+		s.startExport(connectionID)
+		s.settle(1)
+		if got := len(s.events("patient.ehi_export_success")); got != 2 {
+			t.Errorf("six minutes later the event was sent %d times, want 2", got)
+		}
+	})
+}
+
+func TestARefusalLeavesARejectedConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		result := s.connect("alder-maple", "deny")
+		if result.Get("error") != "access_denied" || result.Get("request_id") == "" || result.Get("external_state") != "state-9" {
+			t.Fatalf("the application got %v", result)
+		}
+		s.settle(1)
+		sent := s.events("patient.connection_success")
+		if len(sent) != 1 || !strings.Contains(sent[0].Body, `"connection_status":"rejected"`) {
+			t.Fatalf("got %d connection events: %v", len(sent), sent)
+		}
+		var body struct {
+			Data struct {
+				ID string `json:"org_connection_id"`
+			} `json:"data"`
+		}
+		must(t, json.Unmarshal([]byte(sent[0].Body), &body))
+		got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": body.Data.ID})
+		if got.status != http.StatusConflict || got.Error != "svc_connection_not_exportable" {
+			t.Errorf("an export of it answered %d %s", got.status, got.Error)
+		}
+	})
+}
+
+func TestACallbackInAnotherBrowserConnectsNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		attacker, victim := s.browser(), s.browser()
+		begin, err := url.Parse(s.connectURL())
+		must(t, err)
+		portal := attacker.get(begin).location()
+		answer, last := victim.open(portal.String(), "alder-maple", "approve")
+		if answer == nil || answer.status != http.StatusBadRequest || !strings.HasPrefix(last.String(), s.callback()+"?") {
+			t.Fatalf("the victim's browser ended at %v", last)
+		}
+		if connections := s.list("test-ConnectionTable", s.tenant()+"#CONN"); len(connections) != 0 {
+			t.Errorf("there are connections: %v", connections)
+		}
+	})
+}

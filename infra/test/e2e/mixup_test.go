@@ -1,0 +1,188 @@
+package e2e_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"recordbridge/infra/sandbox"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+const (
+	honestHost   = "http://127.0.0.7"  // where the sandbox plays a hospital of an origin of its own
+	hostileHost  = "http://127.0.0.66" // a portal whose operator attacks
+	honestIssuer = honestHost + "/v1/sandbox"
+	honestBase   = honestIssuer + "/fhir"
+	hostileBase  = hostileHost + "/fhir"
+
+	hostileElsewhere = "http://127.0.0.67"
+)
+
+// mixup is the stack with two hospitals: an honest one, which sends iss and demands S256, and a hostile one (RFC 9700
+// section 4.4).
+type mixup struct {
+	*stack
+
+	honest, hostile string // endpoint ids
+
+	mu        sync.Mutex
+	discovery map[string]any               // what the hostile one says of itself
+	silent    string                       // the honest one at another address, where it sends no iss
+	callback  string                       // our redirect URI that the honest one knows; empty for the same as the hostile one's
+	challenge string                       // put in place of ours; empty to leave it
+	got       []string                     // what reached the hostile one and must not
+	redeem    func(form url.Values) []byte // answers at its token endpoint; nil: refuses
+	moved     bool                         // the honest one's discovery names the hostile token endpoint, and its own is gone
+}
+
+// ownDiscovery is what the hostile portal says while it behaves.
+func ownDiscovery() map[string]any {
+	return map[string]any{
+		"authorization_endpoint": hostileHost + "/authorize", "token_endpoint": hostileHost + "/token",
+		"code_challenge_methods_supported": []string{"S256"},
+	}
+}
+
+func newMixup(t *testing.T) *mixup {
+	t.Helper()
+	m := &mixup{stack: newStack(t, options{}), discovery: ownDiscovery(), honest: ids.Random(), hostile: ids.Random()}
+	m.outside = func(r *http.Request) *http.Response {
+		switch "http://" + r.URL.Host {
+		case honestHost:
+			return m.asSandbox(r)
+		case hostileHost, hostileElsewhere:
+			return m.asHostile(r)
+		}
+		return nil
+	}
+	return m
+}
+
+// enroll makes an endpoint connectable.
+func (m *mixup) enroll(id, base string, pins catalog.Pins, r catalog.Registration) {
+	m.t.Helper()
+	must(m.t, m.operator.AddEndpoint(m.t.Context(), catalog.Endpoint{
+		ID: id, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital", FHIRBase: base, PlatformType: "sandbox",
+		FHIRVersion: "4.0.1", Mode: string(org.Test), Pins: pins,
+	}, r))
+}
+
+func (m *mixup) connectURLTo(endpointID string) string {
+	at := m.seeded
+	at.Sandbox.EndpointID = endpointID
+	return connectURL(at)
+}
+
+// asSandbox answers as the sandbox does, below the honest hospital's origin.
+func (m *mixup) asSandbox(r *http.Request) *http.Response {
+	if m.moved && strings.HasSuffix(r.URL.Path, "/oauth/token") {
+		return hostileAnswer(r, http.StatusNotFound, nil)
+	}
+	sent, err := io.ReadAll(orEmpty(r.Body))
+	must(m.t, err)
+	in, out := replacing(honestHost, host), replacing(host, honestHost)
+	forwarded, err := http.NewRequestWithContext(r.Context(), r.Method, in.Replace(r.URL.String()), strings.NewReader(in.Replace(string(sent))))
+	must(m.t, err)
+	forwarded.Header = r.Header.Clone()
+	answer, err := m.Do(forwarded)
+	must(m.t, err)
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	must(m.t, err)
+	answer.Header.Del("Content-Length")
+	if location := answer.Header.Get("Location"); location != "" {
+		answer.Header.Set("Location", out.Replace(location))
+	}
+	said := out.Replace(string(body))
+	if m.moved && strings.HasSuffix(r.URL.Path, "/.well-known/smart-configuration") {
+		said = strings.ReplaceAll(said, honestIssuer+"/oauth/token", hostileHost+"/token")
+	}
+	answer.Body, answer.Request = io.NopCloser(strings.NewReader(said)), r
+	return answer
+}
+
+// replacing moves addresses of the sandbox, also in queries, from one host to another.
+func replacing(from, to string) *strings.Replacer {
+	const mount = "/v1/sandbox"
+	return strings.NewReplacer(from+mount, to+mount, url.QueryEscape(from+mount), url.QueryEscape(to+mount))
+}
+
+// asHostile plays the portal that attacks, and notes what it must never be shown.
+func (m *mixup) asHostile(r *http.Request) *http.Response {
+	sent, err := io.ReadAll(orEmpty(r.Body))
+	must(m.t, err)
+	form, _ := url.ParseQuery(string(sent))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range []string{"code", "code_verifier", "client_secret", "client_assertion", "refresh_token", "token"} {
+		if form.Has(name) {
+			m.got = append(m.got, name)
+		}
+	}
+	if scheme, _, found := strings.Cut(r.Header.Get("Authorization"), " "); found {
+		m.got = append(m.got, scheme)
+	}
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/.well-known/smart-configuration"):
+		document, err := json.Marshal(m.discovery)
+		must(m.t, err)
+		return hostileAnswer(r, http.StatusOK, document)
+	case r.URL.Path == "/authorize":
+		answer := hostileAnswer(r, http.StatusFound, nil)
+		answer.Header.Set("Location", m.toHonest(r.URL.Query()))
+		return answer
+	case r.URL.Path == "/token" && m.redeem != nil:
+		return hostileAnswer(r, http.StatusOK, m.redeem(form))
+	}
+	return hostileAnswer(r, http.StatusBadRequest, []byte(`{"error":"invalid_grant"}`))
+}
+
+// toHonest sends the victim on to the sign-in that they expect, with our own state.
+func (m *mixup) toHonest(ours url.Values) string {
+	query := maps.Clone(ours)
+	query.Set("client_id", sandbox.DefaultClientID)
+	at := cmp.Or(m.silent, honestIssuer)
+	query.Set("aud", at+"/fhir")
+	if m.callback != "" {
+		query.Set("redirect_uri", m.callback)
+	}
+	if m.challenge != "" {
+		query.Set("code_challenge", m.challenge)
+	}
+	return at + "/oauth/authorize?" + query.Encode()
+}
+
+func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r,
+	}
+}
+
+// checkHarmless: nothing of ours or of the patient's reached the hostile portal, and it was connected to nobody.
+func (m *mixup) checkHarmless(t *testing.T) {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.got) > 0 {
+		t.Errorf("the hostile portal was shown %q", slices.Compact(slices.Sorted(slices.Values(m.got))))
+	}
+	if got := m.countConnections(); got != 0 {
+		t.Errorf("there are %d connections", got)
+	}
+}
+
+// withoutCode leaves out what the portal made itself, or whoever brought it.
+func withoutCode(got []string) []string {
+	return slices.DeleteFunc(got, func(one string) bool { return one == "code" || one == "code_verifier" })
+}

@@ -1,0 +1,56 @@
+package e2e_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/sandbox"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+)
+
+func TestTheSeededSandboxIsPinnedToWhatItsDiscoverySays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		seeded, err := s.operator.Endpoint(t.Context(), s.seeded.Sandbox.EndpointID)
+		if err != nil || seeded.Pins.Token != host {
+			t.Errorf("pinned to %+v (%v)", seeded.Pins, err)
+		}
+		if changes, err := s.operator.ApproveEndpoint(t.Context(), seeded.ID, operator.Approval{}); err != nil || len(changes) > 0 {
+			t.Errorf("its discovery says otherwise: %v (%v)", changes, err)
+		}
+	})
+}
+
+func TestAServerOfNoKnownVendorIsMadeConnectableByItsDiscovery(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		made, err := s.operator.CreateEndpoint(t.Context(), operator.NewEndpoint{
+			Endpoint: catalog.Endpoint{
+				Name: "Hazel Hospital", FHIRBase: baseURL + "/sandbox/with/ah-practice,refresh-needs-scope/fhir", PlatformType: "smart",
+				Mode: string(org.Test), BrandID: ids.Random(), PortalID: ids.Random(),
+			},
+			Registration: catalog.Registration{ClientID: sandbox.DefaultClientID},
+		})
+		must(t, err)
+		if made.Endpoint.Pins.Token != host || made.Note == "" {
+			t.Errorf("made %+v", made)
+		}
+		at := s.seeded
+		at.Sandbox.EndpointID = made.Endpoint.ID
+		_, last := s.browser().open(connectURL(at), crashPersona, "approve")
+		result := last.Query()
+		if got := result.Get("platform_type"); got != "smart" {
+			t.Fatalf("the application got %v", result)
+		}
+		<-time.After(2 * time.Hour) // so that there is a refresh, which needs the scope there
+		s.startExport(result.Get("org_connection_id"))
+		s.settleAll(60)
+		s.checkDownload(crashPersona)
+	})
+}

@@ -1,0 +1,176 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/sandbox"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/export"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/webhook"
+)
+
+// quirk is a portal with a habit, and what becomes of a patient who connects to it.
+type quirk struct {
+	with     string // switches of the sandbox
+	platform string // "" for sandbox
+	override string // what is different there from the platform's profile
+	authID   string // how our client authenticates; "" for a public client
+	refused  string // the error that the application gets; "" when the connection is made
+	later    bool   // the export is asked for two hours later, when the access token has expired
+	failed   export.Reason
+}
+
+func quirks() []quirk {
+	return []quirk{
+		{with: "discovery-relative"},
+		{with: "discovery-missing,iss:missing"},
+		{with: "discovery-missing", refused: "svc_invalid_request"}, // an issuer in the answer that discovery does not know
+		{with: "discovery-html,iss:missing"},
+		{with: "token-moves:1", later: true},
+		{with: "hostile:no-issuer", refused: "svc_invalid_request"}, // its answer names one
+		{with: "hostile:other-issuer", refused: "svc_server_error"},
+		{with: "hostile:other-sign-in", refused: "svc_server_error"},
+		{with: "hostile:other-token", refused: "svc_server_error"},
+		{with: "hostile:this-service", refused: "svc_server_error"},
+		{with: "aud:required"},
+		{with: "aud:none,nonce-required", override: "authorize: {aud: none, nonce: true}"},
+		{with: "aud:none", platform: "quest"},
+		{with: "aud:trimmed", platform: "eclinicalworks"},
+		{with: "nonce-required,id-token:signed"},
+		{with: "iss:present"},
+		{with: "iss:wrong", refused: "svc_invalid_request"},
+		{with: "authorize-error:access_denied", refused: "access_denied"},
+		{with: "authorize-error:invalid_scope", refused: "invalid_scope"},
+		{with: "authorize-error:server_error", refused: "svc_token_exchange"},
+		{with: "authorize-error:login_required", refused: "svc_token_exchange"},
+		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // it lists no types either, and the profile knows none
+		{with: "scopes:no-wildcards", platform: "humana"},
+		{with: "scopes:v1"},
+		{with: "scopes:v2"},
+		{with: "id-token:signed"},
+		{with: "id-token:expired"},
+		{with: "id-token:wrong-aud"},
+		{with: "id-token:wrong-nonce", refused: "svc_token_exchange"},
+		{with: "id-token:bad-signature", refused: "svc_token_exchange"},
+		{with: "patient-fhiruser,id-token:signed"},
+		{with: "patient-jwt"},
+		{with: "patient-userinfo"},
+		{with: "expires-in:missing"},
+		{with: "expires-in:text"},
+		{with: "rotation:one-time", later: true},
+		{with: "rotation:rolling", later: true},
+		{with: "rotation:none", later: true},
+		{with: "refresh-needs-scope,aud:none", platform: "va", later: true},
+		{with: "refresh-needs-scope", platform: "smart", later: true},
+		{with: "ah-practice", platform: "smart"},
+		{with: "scopes:v1", platform: "smart"},
+		{with: "patient-userinfo", platform: "someone-new"},
+		{with: "refresh-needs-scope", later: true, failed: export.TokenRefreshFailure}, // the profile does not know of it
+		{with: "no-refresh"},
+		{with: "no-refresh", later: true, failed: export.TokenRefreshFailure},
+		{with: "refresh-fails:invalid_grant", later: true, failed: export.TokenRefreshFailure},
+		{with: "refresh-fails:500,fails-first:2", later: true},
+		{with: "refresh-fails:html,fails-first:2", later: true},
+		{with: "refresh-fails:429,fails-first:1", later: true},
+		{with: "no-patient-scope", failed: export.ScopePatientMissing},
+		{with: "gateway,get-pages"},
+		{with: "truncated-json", failed: export.ResourceInvalidContent},
+	}
+}
+
+func TestPortalsWithHabitsAreConnectedOrRefusedForTheRightReason(t *testing.T) {
+	t.Parallel()
+	for _, q := range quirks() {
+		name := q.with
+		if q.later {
+			name += " two hours later"
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStack(t, options{})
+				_, last := s.browser().open(s.connectURLOf(q), crashPersona, "approve")
+				result := last.Query()
+				if got := result.Get("error"); got != q.refused {
+					t.Fatalf("the application got %v", result)
+				}
+				if q.refused != "" {
+					return
+				}
+				if q.later {
+					<-time.After(2 * time.Hour)
+				}
+				taskID := s.startExport(result.Get("org_connection_id"))
+				s.settleAll(60)
+				task := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
+				if got := export.Reason(task.text("failure_reason")); got != q.failed {
+					t.Fatalf("the task is %s because of %q", task.text("status"), got)
+				}
+				if q.failed == "" {
+					s.checkDownload(crashPersona)
+				}
+			})
+		})
+	}
+}
+
+// connectURLOf makes the portal connectable and gives the address at which a patient starts. Nothing is said about
+// scopes, so that platform and discovery decide.
+func (s *stack) connectURLOf(q quirk) string {
+	s.t.Helper()
+	platform := q.platform
+	if platform == "" {
+		platform = "sandbox"
+	}
+	at := s.seeded
+	at.Sandbox.EndpointID = ids.Random()
+	must(s.t, s.operator.AddEndpoint(s.t.Context(), catalog.Endpoint{
+		ID: at.Sandbox.EndpointID, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital",
+		FHIRBase: baseURL + "/sandbox/with/" + q.with + "/fhir", PlatformType: platform, FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: q.override,
+	}, catalog.Registration{ClientID: sandbox.DefaultClientID, AuthID: q.authID}))
+	return connectURL(at)
+}
+
+// TestAServerThatDoesNotDecodeBasicIsAskedRaw: at the sign-in, a refresh and a revocation; and where nobody has said so, the
+// organisation is told what invalid_client may mean there.
+func TestAServerThatDoesNotDecodeBasicIsAskedRaw(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.subscribe(webhook.ConnectionFailed)
+		authID, err := s.operator.CreateClient(t.Context(), org.Tenant{},
+			catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}, secret.New("s3cret=x"))
+		must(t, err)
+		q := quirk{with: "client-auth:client_secret_basic,client-secret:s3cret=x,basic-raw", authID: authID}
+		if got := s.connectTo(q); got.Get("error") != "invalid_client" {
+			t.Errorf("encoded, the application got %v", got)
+		}
+		s.settle(1)
+		if told := s.events("patient.connection_failed"); len(told) != 1 || !strings.Contains(told[0].Body, `"cause":"client_secret_encoding"`) {
+			t.Errorf("told %v", told)
+		}
+		q.override = "client: {basic: raw}"
+		id := s.connectTo(q).Get("org_connection_id")
+		if id == "" {
+			t.Fatal("raw, there is no connection")
+		}
+		<-time.After(2 * time.Hour)
+		taskID := s.startExport(id)
+		s.settle(3)
+		if got := s.task(taskID); got.text("status") != "success" {
+			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
+		}
+		s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+		s.settle(3)
+		if got := s.connection(id).text("upstream_until"); got != "" {
+			t.Error("the revocation did not reach the portal")
+		}
+	})
+}

@@ -1,0 +1,206 @@
+package e2e_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/faults"
+	"recordbridge/infra/local/gateway"
+	"recordbridge/infra/local/iam"
+	"recordbridge/infra/local/inbox"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/runfile"
+	"recordbridge/infra/local/seed"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/config"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
+)
+
+const (
+	host    = "http://127.0.0.1:4566"
+	baseURL = host + "/v1"
+)
+
+// stack is the whole service in this process: the real template, the production wiring of every function, the
+// embedded AWS and the gateway, without a socket, so that it runs under virtual time.
+type stack struct {
+	t        testing.TB
+	cloud    *aws.Cloud
+	template *template.Template
+	retryer  func() awssdk.Retryer
+	plan     *faults.Plan     // nil for a day without faults
+	pollers  int              // of each queue; 0 as 1
+	rows     *dynamodb.Client // of a test that looks at them
+	operator *operator.Operator
+	seeded   runfile.Run
+	inbox    *inbox.Inbox
+	gateway  http.Handler
+	logs     *bytes.Buffer
+	orgID    string            // of the first organisation
+	secrets  map[string]string // of webhooks that a test made, by the path of their inbox
+
+	authority     *iam.Authority
+	expectDenials bool
+	tap           *wiretap                             // may be nil
+	outside       func(r *http.Request) *http.Response // answers in place of whom a request is for, unless nil or its answer is
+
+	mu        sync.Mutex
+	functions map[string]*function
+}
+
+type options struct {
+	dataDir string                                        // bundles for the sandbox
+	plan    *faults.Plan                                  // is paused until the scenario begins it
+	grants  func([]template.Function) []template.Function // what the functions may do; nil is what the template says
+	tap     *wiretap
+}
+
+func newStack(tb testing.TB, o options) *stack {
+	tb.Helper()
+	production, err := config.AWS()
+	must(tb, err)
+	loaded, err := usual()
+	if o.dataDir != "" {
+		loaded, err = load(o.dataDir)
+	}
+	must(tb, err)
+	authority, err := iam.New(o.permitted(loaded))
+	must(tb, err)
+	cloud, err := aws.New(o.attached(authority))
+	must(tb, err)
+	tb.Cleanup(func() { _ = cloud.Close() })
+	must(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
+	s := &stack{
+		t: tb, cloud: cloud, authority: authority, tap: o.tap, retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
+		functions: map[string]*function{}, secrets: map[string]string{},
+		rows: dynamodb.NewFromConfig(cloud.Config("test")),
+	}
+	tb.Cleanup(func() { s.checkNothingDenied(tb) })
+	for _, declared := range loaded.Functions {
+		s.functions[declared.LogicalID] = &function{stack: s, declared: declared, starting: make(chan struct{}, 1)}
+	}
+	s.attachQueues()
+	s.gateway = gateway.New(gateway.Options{
+		API: loaded.API, Functions: loaded.Functions, Invoker: s, Now: time.Now, RequestID: ids.Random, Log: slog.New(slog.DiscardHandler),
+	})
+	s.operator, err = operator.Open(tb.Context(), cloud.Config("operator"), loaded.Outputs,
+		operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s})
+	must(tb, err)
+	s.seeded, err = seed.Apply(tb.Context(), s.operator, seed.Options{
+		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
+	})
+	must(tb, err)
+	own := s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
+	var shown struct {
+		ID string `json:"id"`
+	}
+	must(tb, json.Unmarshal(own.Data, &shown))
+	s.orgID = shown.ID
+	if o.plan != nil {
+		cloud.SQS().Disturb(o.plan.Disorder)
+		cloud.DynamoDB().LagIndexes(o.plan.IndexLag)
+	}
+	return s
+}
+
+// usual is the template without bundles for the sandbox. Nobody writes to it, so it is read once for all tests.
+var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
+
+// load reads the template. dataDir holds bundles for the sandbox.
+func load(dataDir string) (*template.Template, error) {
+	return template.Load("../../../template.yaml", template.Options{
+		Parameters: map[string]string{
+			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "SandboxDataDir": dataDir,
+			"MailFrom":                 "notices@example.com",
+			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000",
+		},
+		BaseURL: host, StackName: "test",
+	})
+}
+
+// permitted is the template with what the functions may do.
+func (o options) permitted(loaded *template.Template) *template.Template {
+	permitted := *loaded
+	if o.grants != nil {
+		permitted.Functions = o.grants(loaded.Functions)
+	}
+	return &permitted
+}
+
+// attached are the options of the cloud. Who may do what is decided last, so that it sees only what gets there.
+func (o options) attached(authority *iam.Authority) aws.Options {
+	configured := aws.Options{URL: host}
+	if o.tap != nil {
+		configured.Middleware = append(configured.Middleware, o.tap.queues)
+	}
+	if o.plan != nil {
+		o.plan.Pause(true)
+		configured.Middleware, configured.Skew = append(configured.Middleware, o.plan.Middleware()), o.plan.Skew
+	}
+	configured.Middleware = append(configured.Middleware, authority.Middleware())
+	return configured
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Do is the network of the stack: it reaches the API, the inbox and the files.
+func (s *stack) Do(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	sent, err := io.ReadAll(orEmpty(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	if s.outside != nil {
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+		if answer := s.outside(r); answer != nil {
+			return answer, nil
+		}
+	}
+	in := httptest.NewRequest(r.Method, r.URL.RequestURI(), bytes.NewReader(sent)).WithContext(r.Context())
+	in.Header, in.Host, in.RemoteAddr = r.Header.Clone(), r.URL.Host, "127.0.0.1:40000"
+	out := httptest.NewRecorder()
+	switch {
+	case r.URL.Host != "127.0.0.1:4566":
+		return nil, errors.New("no such host")
+	case strings.HasPrefix(r.URL.Path, "/_local/inbox"):
+		s.inbox.ServeHTTP(out, in)
+	case s.cloud.Handles(in):
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+		return s.cloud.Do(r)
+	default:
+		s.gateway.ServeHTTP(out, in)
+	}
+	if s.tap != nil {
+		s.tap.network(r, sent, out.Code, out.Header(), out.Body.Bytes())
+	}
+	return out.Result(), nil
+}
+
+func orEmpty(body io.ReadCloser) io.Reader {
+	if body == nil {
+		return http.NoBody
+	}
+	return body
+}

@@ -1,0 +1,249 @@
+package e2e_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/local/faults"
+)
+
+// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a
+// soak, otherwise the first of each kind, the last and a share of the others.
+func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
+	t.Helper()
+	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+		sweepEvery(t, function, 1, math.MaxInt, scenario)
+		return
+	}
+	calls := callsOf(t, function, scenario)
+	chosen, met := sample(calls), 0
+	for _, n := range chosen {
+		if crashAfter(t, function, n, scenario) {
+			met++
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if met < len(chosen)*3/4 { // calls side by side may be some more or less each time
+		t.Errorf("of %d crashes of %s only %d happened", len(chosen), function, met)
+	}
+	t.Logf("%d crashes of %s, which makes %d calls", met, function, len(calls))
+}
+
+// callsOf are the kinds of the calls that a function makes in a scenario without a crash, in their order.
+func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack)) []string {
+	t.Helper()
+	var kinds []string
+	t.Run("without a crash", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStack(t, options{})
+			s.crash(function, math.MaxInt)
+			scenario(t, s)
+			kinds = s.functions[function].calls
+		})
+	})
+	if len(kinds) == 0 {
+		t.Errorf("%s made no call", function)
+	}
+	return kinds
+}
+
+// sample are the numbers, from 1 on, of the calls after which there is a crash outside of a soak.
+func sample(kinds []string) []int {
+	share := 3
+	if isRaced {
+		share = 9
+	}
+	var chosen []int
+	known := map[string]bool{}
+	for i, kind := range kinds {
+		if !known[kind] || i%share == 0 || i == len(kinds)-1 {
+			chosen = append(chosen, i+1)
+		}
+		known[kind] = true
+	}
+	return chosen
+}
+
+// sweepFirstCrashes is a sweep of no more than a number of calls, until a run ends without the crash having happened.
+func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
+	t.Helper()
+	sweepEvery(t, function, 1, most, scenario)
+}
+
+func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *testing.T, s *stack)) {
+	t.Helper()
+	for n := 1; n <= most; n += step {
+		if reached := crashAfter(t, function, n, scenario); !reached || t.Failed() {
+			if n == 1 {
+				t.Errorf("%s made no call", function)
+			}
+			return
+		}
+	}
+}
+
+// crashAfter runs scenario with a crash after the n-th call of a function, and reports whether it happened.
+func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T, s *stack)) (reached bool) {
+	t.Helper()
+	t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStack(t, options{})
+			s.crash(function, n)
+			scenario(t, s)
+			reached = s.crashed(function)
+		})
+	})
+	return reached
+}
+
+// crash makes the first instance of a function end after its n-th call to the world outside.
+func (s *stack) crash(function string, n int) {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.life, f.serve, f.armed = faults.NewLife(n), nil, true
+	f.watched, f.calls = f.life, nil
+}
+
+// crashed reports whether the crash has happened.
+func (s *stack) crashed(function string) bool {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ended > 0
+}
+
+// disarm keeps a crash that has not happened yet from happening.
+func (s *stack) disarm(function string) {
+	f := s.functions[function]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.armed = false
+	if f.life != nil {
+		f.life.Disarm()
+	}
+}
+
+// ordeal is a stack under the faults of one seed.
+type ordeal struct {
+	*stack
+
+	luck *rand.Rand // of the seed, for what the scenario chooses
+}
+
+// begin lets the faults come, and makes most functions crash once, each somewhere in its first calls.
+func (o ordeal) begin() {
+	for _, f := range o.template.Functions {
+		if f.Folder != "sandboxehr" && o.luck.IntN(3) > 0 {
+			o.crash(f.LogicalID, 1+o.luck.IntN(80))
+		}
+	}
+	o.plan.Pause(false)
+}
+
+// end is the end of the faults and of the crashes that have not happened.
+func (o ordeal) end() {
+	o.plan.Pause(true)
+	for _, f := range o.template.Functions {
+		o.disarm(f.LogicalID)
+	}
+}
+
+// atOnce is how many seeds are under way at the same time, at most.
+const atOnce = 20
+
+// sweepSeeds runs scenario under the faults of each seed from first on, until more says that enough are done: failing,
+// broken, late and conflicting calls of every function, crashes, messages that come twice or out of turn, late indexes
+// and wrong clocks. A failure tells the seed and the faults; RECORDBRIDGE_SEED runs that seed alone.
+func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o ordeal)) {
+	t.Helper()
+	began, done := time.Now(), 0
+	var met tally
+	var alone uint64
+	if _, err := fmt.Sscan(os.Getenv("RECORDBRIDGE_SEED"), &alone); err == nil {
+		runSeed(t, alone, &met, scenario)
+		return
+	}
+	for more(done) && !t.Failed() {
+		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // ends when all of its seeds have
+			for range atOnce {
+				if !more(done) {
+					return
+				}
+				seed := first + uint64(done)
+				done++
+				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+					t.Parallel()
+					runSeed(t, seed, &met, scenario)
+				})
+			}
+		})
+	}
+	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
+}
+
+// tally counts the faults of many seeds.
+type tally struct {
+	mu     sync.Mutex
+	counts map[faults.Kind]int
+}
+
+// String lists the kinds.
+func (c *tally) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	parts := make([]string, 0, len(c.counts))
+	for _, kind := range slices.Sorted(maps.Keys(c.counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", c.counts[kind], kind))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (c *tally) add(plan *faults.Plan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.counts == nil {
+		c.counts = make(map[faults.Kind]int)
+	}
+	for _, i := range plan.Injected() {
+		c.counts[i.Kind]++
+	}
+}
+
+func runSeed(t *testing.T, seed uint64, met *tally, scenario func(t *testing.T, o ordeal)) {
+	t.Helper()
+	plan := planOf(seed)
+	defer func() {
+		met.add(plan)
+		if t.Failed() {
+			name, _, _ := strings.Cut(t.Name(), "/")
+			t.Logf("again: RECORDBRIDGE_SOAK=1s RECORDBRIDGE_SEED=%d go test -run '^%s$' ./infra/test/e2e\n%s", seed, name, plan)
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		scenario(t, ordeal{stack: newStack(t, options{plan: plan}), luck: rand.New(rand.NewPCG(seed, 1))})
+	})
+}
+
+// longestLag is above every lag of an index in planOf.
+const longestLag = 30 * time.Second
+
+// planOf gives one seed of five no faults but crashes, the others a bad day or one that AWS does not have. The sandbox
+// is spared: it plays somebody else's server.
+func planOf(seed uint64) *faults.Plan {
+	severity := [...]faults.Severity{faults.Harsh(), faults.Mild(), faults.Harsh(), faults.Mild(), {}}[seed%5]
+	return faults.New(faults.Options{Seed: seed, Severity: severity, Callers: func(caller string) bool {
+		return strings.HasSuffix(caller, "Function") && caller != "SandboxEhrFunction"
+	}})
+}

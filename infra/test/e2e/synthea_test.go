@@ -1,0 +1,78 @@
+package e2e_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// syntheaDir holds public synthetic bundles beside the project; it is no part of it.
+const syntheaDir = "../../../../shared/data/synthea"
+
+// smallBundle is the largest bundle in bytes, compressed, that is exported under the race detector.
+const smallBundle = 60 << 10
+
+// bundleIDs computes from the bundle file alone what an export must hold: every resource, once.
+func bundleIDs(t *testing.T, file string) (patient string, want map[string]map[string]int) {
+	t.Helper()
+	packed, err := os.Open(file)
+	must(t, err)
+	defer func() { _ = packed.Close() }()
+	unpacked, err := gzip.NewReader(packed)
+	must(t, err)
+	var bundle struct {
+		Entry []struct {
+			Resource struct {
+				Type string `json:"resourceType"`
+				ID   string `json:"id"`
+			} `json:"resource"`
+		} `json:"entry"`
+	}
+	must(t, json.NewDecoder(unpacked).Decode(&bundle))
+	want = map[string]map[string]int{}
+	for _, entry := range bundle.Entry {
+		r := entry.Resource
+		if r.Type == "Patient" {
+			patient = r.ID
+		}
+		if want[r.Type] == nil {
+			want[r.Type] = map[string]int{}
+		}
+		want[r.Type][r.ID]++
+	}
+	return patient, want
+}
+
+func absolute(t *testing.T, file string) string {
+	t.Helper()
+	path, err := filepath.Abs(file)
+	must(t, err)
+	return path
+}
+
+func TestEverySyntheaPatientIsExportedWholeAndOnce(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(syntheaDir, "*.json.gz"))
+	must(t, err)
+	if len(files) == 0 {
+		t.Skip("no bundles in " + syntheaDir + ": the public test data is not beside the project")
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json.gz"), func(t *testing.T) {
+			t.Parallel()
+			if info, err := os.Stat(file); isRaced && (err != nil || info.Size() > smallBundle) {
+				t.Skip("the race detector takes long for so much; the tests without it have this patient (make soak)")
+			}
+			patient, want := bundleIDs(t, file)
+			own := t.TempDir() // the sandbox reads all that is in its folder
+			must(t, os.Symlink(absolute(t, file), filepath.Join(own, filepath.Base(file))))
+			synctest.Test(t, func(t *testing.T) {
+				checkExport(t, newStack(t, options{dataDir: own}), patient, want)
+			})
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package exporttest_test
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/export"
+)
+
+const (
+	chaosSeeds = 25
+	racedSeeds = 8
+	soakSeeds  = 500
+	// chaosMishaps is how often the same request goes wrong at most. The engine makes one five times.
+	chaosMishaps = 2
+	// chaosDeaths is how many lives of a worker end early at most.
+	chaosDeaths = 4
+)
+
+// chaosSwitches are what a chaotic server does, one or more of them: all are survivable, each by itself and together.
+func chaosSwitches() []string {
+	return []string{
+		"outcome-entry", "session-next", "careplan-404", "suppressed-category:imaging", "reject-count", "unsupported-500",
+		"unknown-404-html", "missing-ref-500", "rate-headers", "limit-seconds:7", "limit-date:11", "search-503:5",
+		"absolute-ref", "next-internal", "next-relative", "slow:2s", "binary-not-json", "no-total", "total-page",
+		"no-provenance", "require-intent", "require-date", "require-category", "attachment-urls", "duplicate-entries",
+		"invalid-entry", "other-patient", "version:dstu2", "version:stu3", "access:60s", "everything",
+	}
+}
+
+// contradict tells switches that no server has together: one that requires a parameter which it does not know.
+func contradict(a, b string) bool {
+	requires := func(s string) bool { return s == "require-intent" || s == "require-date" }
+	return a == "unsupported-500" && requires(b) || b == "unsupported-500" && requires(a)
+}
+
+// chaos makes the scenario of a seed.
+func chaos(t *testing.T, seed uint64) scenario {
+	t.Helper()
+	dice := rand.New(rand.NewPCG(seed, 1))
+	var chosen []string
+	for range 1 + dice.IntN(4) {
+		one := chaosSwitches()[dice.IntN(len(chaosSwitches()))]
+		name, _, _ := strings.Cut(one, ":")
+		if !slices.ContainsFunc(chosen, func(c string) bool { return c == one || strings.HasPrefix(c, name+":") || contradict(c, one) }) {
+			chosen = append(chosen, one)
+		}
+	}
+	deaths := make([]int, chaosDeaths)
+	for i := range deaths {
+		deaths[i] = 1 + dice.IntN(120)
+	}
+	late, hurried := dice.IntN(2) == 0, dice.IntN(2) == 0
+	s := scenario{
+		person: named(t, paged[0]), switches: strings.Join(chosen, ","), label: fmt.Sprintf("chaos-%d", seed),
+		mishap: func(address string, nth int) mishap { return draw(seed, address, nth) },
+		lives: func(run int) (int, bool) {
+			if run > len(deaths) {
+				return 0, false
+			}
+			return deaths[run-1], late
+		},
+	}
+	if hurried {
+		s.deadline = func(run int) time.Duration { return time.Duration(76+7*run) * time.Second }
+	}
+	return s
+}
+
+// draw is what happens to a request. It depends on what is asked and how often, not on the order of requests that are made
+// side by side.
+func draw(seed uint64, address string, nth int) mishap {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", seed, address, nth))
+	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
+	if nth > chaosMishaps {
+		kind = 100
+	}
+	switch {
+	case kind < 4:
+		return mishap{status: 429, retryAfter: strconv.Itoa(1 + detail%45)}
+	case kind < 7:
+		return mishap{status: 503, retryAfter: strconv.Itoa(1 + detail%9)}
+	case kind < 9:
+		return mishap{status: []int{502, 503, 504}[detail%3]}
+	case kind < 12:
+		return mishap{refused: true}
+	case kind < 15:
+		return mishap{lost: true}
+	case kind < 17:
+		return mishap{cut: true}
+	case kind < 22:
+		return mishap{late: time.Duration(1+detail%40) * time.Second}
+	}
+	return mishap{}
+}
+
+func TestChaosChangesNothingInTheFile(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(chaosSeeds)
+	if isRaced {
+		seeds = racedSeeds
+	}
+	if soaking() {
+		seeds = soakSeeds
+	}
+	first := uint64(0)
+	if only, err := strconv.ParseUint(os.Getenv("RECORDBRIDGE_SEED"), 10, 64); err == nil {
+		first, seeds = only, 1
+	}
+	for seed := first; seed < first+seeds; seed++ {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { checkChaos(t, chaos(t, seed)) })
+		})
+	}
+}
+
+// checkChaos holds an export under chaos against the truth, and in a soak against an export of the same server without
+// accidents: what both hold is the same to the byte.
+func checkChaos(t *testing.T, s scenario) {
+	t.Helper()
+	rough := s.run(t)
+	t.Logf("%q: %d runs, %v", s.switches, rough.runs, rough.took)
+	if rough.task.Status != export.Success {
+		t.Fatalf("status %s, reason %s", rough.task.Status, rough.task.FailureReason)
+	}
+	v := checkWhole(t, rough)
+	if !soaking() {
+		return
+	}
+	calm := s
+	calm.mishap, calm.lives, calm.deadline = nil, nil, nil
+	quiet := checkWhole(t, calm.run(t))
+	if !slices.Equal(v.lines, quiet.lines) {
+		t.Error("the lines differ from those of an export without accidents")
+	}
+}

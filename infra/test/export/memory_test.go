@@ -1,0 +1,190 @@
+package exporttest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/tokens"
+)
+
+const (
+	archiveBase = origin + "/archive"
+	// heapBound is the live heap that an export may have, whatever its size (issue 6).
+	heapBound = 64 << 20
+)
+
+// archive is a FHIR server whose record is made while it is read, so that it takes no memory itself: documents with large
+// attachments. It is the Doer of the real reader.
+type archive struct {
+	documents int
+	bytes     int64 // of each attachment
+	measure   func()
+}
+
+// Do implements smart.Doer.
+func (a *archive) Do(r *http.Request) (*http.Response, error) {
+	path := strings.TrimPrefix(r.URL.Path, "/archive/")
+	switch {
+	case path == "metadata":
+		return a.document(`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[` +
+			`{"type":"DocumentReference","searchParam":[{"name":"patient"}]}]}]}`), nil
+	case path == "Patient/p1":
+		return a.document(`{"resourceType":"Patient","id":"p1"}`), nil
+	case path == "DocumentReference":
+		return a.document(a.page(r)), nil
+	case strings.HasPrefix(path, "attachments/"):
+		return &http.Response{
+			StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/pdf"}}, ContentLength: a.bytes,
+			Body: io.NopCloser(io.LimitReader(&scan{measure: a.measure}, a.bytes)),
+		}, nil
+	}
+	return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody}, nil
+}
+
+func (*archive) document(text string) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/fhir+json"}},
+		ContentLength: int64(len(text)), Body: io.NopCloser(strings.NewReader(text)),
+	}
+}
+
+func (a *archive) page(r *http.Request) string {
+	const size = 50
+	first, _ := strconv.Atoi(r.URL.Query().Get("from"))
+	var entries []string
+	for i := first; i < min(first+size, a.documents); i++ {
+		entries = append(entries, fmt.Sprintf(`{"resource":{"resourceType":"DocumentReference","id":"d%d",`+
+			`"subject":{"reference":"Patient/p1"},"content":[{"attachment":{"contentType":"application/pdf","url":"%s/attachments/%d"}}]}}`,
+			i, archiveBase, i))
+	}
+	next := ""
+	if first+size < a.documents {
+		next = fmt.Sprintf(`,"link":[{"relation":"next","url":"%s/DocumentReference?from=%d"}]`, archiveBase, first+size)
+	}
+	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `]` + next + `}`
+}
+
+// measureEvery is after how many bytes the heap is measured again.
+const measureEvery = 7 << 20
+
+// scan is content without end, all of it the same byte.
+type scan struct {
+	measure func()
+	left    int // bytes until the heap is measured
+	fill    byte
+}
+
+// Read implements io.Reader.
+func (s *scan) Read(p []byte) (int, error) {
+	if s.left -= len(p); s.left < 0 {
+		s.measure()
+		s.left = measureEvery
+	}
+	for i := range p {
+		p[i] = s.fill
+	}
+	return len(p), nil
+}
+
+// shredder forgets what is written to it but its length.
+type shredder struct{ bytes int64 }
+
+var errShredded = errors.New("nothing is kept")
+
+// Create implements export.Files.
+func (s *shredder) Create(context.Context, string, string) (export.Writer, error) { return s, nil }
+
+// Open implements export.Files.
+func (*shredder) Open(context.Context, string) (io.ReadCloser, error) { return nil, errShredded }
+
+// Compose implements export.Files.
+func (*shredder) Compose(context.Context, string, string, []string) error { return errShredded }
+
+// Delete implements export.Files.
+func (*shredder) Delete(context.Context, string) error { return nil }
+
+// Write implements export.Writer.
+func (s *shredder) Write(p []byte) (int, error) {
+	s.bytes += int64(len(p))
+	return len(p), nil
+}
+
+// Mark implements export.Writer.
+func (*shredder) Mark() {}
+
+// Rewind implements export.Writer.
+func (*shredder) Rewind(context.Context) error { return nil }
+
+// Close implements export.Writer.
+func (*shredder) Close(context.Context) error { return nil }
+
+// Abort implements export.Writer.
+func (*shredder) Abort(context.Context) {}
+
+// exportOf makes the whole export of a record without an end that is kept: the file is thrown away.
+func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
+	tb.Helper()
+	var nudges []time.Duration
+	state := &work{task: export.Task{
+		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
+	}}
+	d := &desk{version: 1, turn: make(chan struct{}, 1), set: tokens.Set{
+		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope, FHIRBase: base,
+		ExpiresAt: time.Now().Add(24 * time.Hour),
+	}}
+	world := mortal{life: &life{end: func() {}}, work: state, files: &files{objects: map[string][]byte{}}, nudge: &nudges}
+	err := export.Worker{
+		Store: world, Tokens: d, Care: d, Manners: d, Files: kept, Nudger: world,
+		Portals: smart.Portal{Doer: doer, Now: time.Now}, Links: newLinks(tb), Now: time.Now,
+		Lease: lease, Retention: 8 * 24 * time.Hour,
+	}.Work(tb.Context(), tenant, taskID, time.Time{})
+	if err != nil || state.task.Status != export.Success {
+		tb.Fatalf("status %s, reason %s: %v", state.task.Status, state.task.FailureReason, err)
+	}
+	return state.task
+}
+
+// It measures the heap of the process, so it runs alone.
+func TestAnExportOfManyLargeAttachmentsStaysInBoundedMemory(t *testing.T) {
+	source := &archive{documents: 4, bytes: 20 << 20}
+	if soaking() {
+		source.documents = 150
+	}
+	var peak, first uint64
+	source.measure = func() {
+		var memory runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&memory)
+		if first == 0 {
+			first = memory.HeapAlloc
+		}
+		peak = max(peak, memory.HeapAlloc)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var written shredder
+		task := exportOf(t, source, archiveBase, &written)
+		if got, want := task.Stats.TotalByResourceType["Binary"], source.documents; got != want {
+			t.Errorf("%d Binaries, want %d", got, want)
+		}
+		if least := int64(source.documents) * source.bytes * 4 / 3; written.bytes < least {
+			t.Errorf("%d bytes were written, want %d at least", written.bytes, least)
+		}
+		if peak > heapBound {
+			t.Errorf("the live heap reached %d MB, want at most %d", peak>>20, heapBound>>20)
+		}
+		t.Logf("largest live heap: %.1f MB, %.1f MB at the first attachment; file of %d MB", float64(peak)/(1<<20),
+			float64(first)/(1<<20), written.bytes>>20)
+	})
+}

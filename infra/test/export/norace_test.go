@@ -1,0 +1,5 @@
+//go:build !race
+
+package exporttest_test
+
+const isRaced = false

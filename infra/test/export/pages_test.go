@@ -1,0 +1,67 @@
+package exporttest_test
+
+import (
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// scroll is a FHIR server each of whose types has one large page, made while it is read and of unannounced length. It is
+// the Doer of the real reader.
+type scroll struct {
+	types   []string
+	bytes   int64 // of a page, about
+	measure func()
+}
+
+// Do implements smart.Doer.
+func (s *scroll) Do(r *http.Request) (*http.Response, error) {
+	var body io.Reader
+	switch path := strings.TrimPrefix(r.URL.Path, "/archive/"); path {
+	case "metadata":
+		listed := make([]string, 0, len(s.types))
+		for _, name := range s.types {
+			listed = append(listed, `{"type":"`+name+`","searchParam":[{"name":"patient"}]}`)
+		}
+		body = strings.NewReader(`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[` +
+			strings.Join(listed, ",") + `]}]}`)
+	case "Patient/p1":
+		body = strings.NewReader(`{"resourceType":"Patient","id":"p1"}`)
+	default:
+		body = io.MultiReader(strings.NewReader(`{"resourceType":"Bundle","type":"searchset","entry":[{"resource":{"resourceType":"`+path+
+			`","id":"one","text":{"status":"generated","div":"`), io.LimitReader(&scan{measure: s.measure, fill: 'x'}, s.bytes),
+			strings.NewReader(`"}}}]}`))
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/fhir+json"}}, ContentLength: -1, Body: io.NopCloser(body),
+	}, nil
+}
+
+// It measures the heap of the process, so it runs alone.
+func TestAnExportOfLargePagesStaysInBoundedMemory(t *testing.T) {
+	if !soaking() {
+		t.Skip("takes seconds: run make soak")
+	}
+	source := &scroll{types: []string{"Observation", "Condition", "Encounter", "Procedure", "Goal"}, bytes: 30 << 20}
+	var peak uint64
+	source.measure = func() {
+		var memory runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&memory)
+		peak = max(peak, memory.HeapAlloc)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var written shredder
+		task := exportOf(t, source, archiveBase, &written)
+		if got, want := task.Stats.TotalResources, 1+len(source.types); got != want {
+			t.Errorf("%d resources, want %d: %+v", got, want, task.Outcome)
+		}
+		if peak > heapBound {
+			t.Errorf("the live heap reached %d MB, want at most %d", peak>>20, heapBound>>20)
+		}
+		t.Logf("largest live heap: %.1f MB, file of %d MB", float64(peak)/(1<<20), written.bytes>>20)
+	})
+}

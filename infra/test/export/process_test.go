@@ -1,0 +1,204 @@
+package exporttest_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/lambda"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/due"
+	"recordbridge/shared/export"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tokens"
+)
+
+const (
+	workerFunction = "ExportWorkerFunction"
+	// hostilePath is where the yard serves the health system of a case.
+	hostilePath = "/hostile/"
+	awsSecret   = "test"
+)
+
+// workerBinary builds the export worker once, with the flags of the template's build.
+var workerBinary = sync.OnceValues(func() (string, error) {
+	file, err := filepath.Abs("../../../build/exportworker-under-test")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace", "-o", file, "./functions/exportworker/bootstrap")
+	build.Dir, build.Stderr, build.Env = "../../..", os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
+	return file, build.Run()
+})
+
+// yard is the real export worker as a process of its own, and around it the embedded AWS and a health system that a test
+// answers for, all behind one port of this process.
+type yard struct {
+	cloud     *aws.Cloud
+	work      store.Work
+	functions *lambda.Subprocesses
+	hostile   http.Handler
+	address   string
+
+	mu    sync.Mutex
+	peak  int64 // bytes that the worker's process has had at most
+	lines []string
+}
+
+// newYard makes a yard in which an invocation may take some time; 0 is the template's.
+func newYard(t *testing.T, timeout time.Duration) *yard {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	file, err := workerBinary()
+	must(t, err)
+	y := &yard{}
+	server := httptest.NewServer(y)
+	t.Cleanup(server.Close)
+	y.address = server.Listener.Addr().String()
+	loaded, err := template.Load("../../../template.yaml", template.Options{
+		Parameters: map[string]string{"PublicBaseUrl": server.URL + "/v1", "AllowedPrivateRanges": "127.0.0.0/8"},
+		BaseURL:    server.URL, StackName: "test",
+	})
+	must(t, err)
+	y.cloud, err = aws.New(aws.Options{URL: server.URL, SecretKey: awsSecret})
+	must(t, err)
+	must(t, provision.Apply(t.Context(), y.cloud.Config("provision"), loaded))
+	for _, f := range loaded.Functions {
+		if f.LogicalID == workerFunction {
+			f.Timeout = cmp.Or(timeout, f.Timeout)
+			y.start(t, f, file)
+			y.connect(t, f)
+		}
+	}
+	return y
+}
+
+// ServeHTTP implements http.Handler.
+func (y *yard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, lambda.Prefix):
+		y.functions.ServeHTTP(w, r)
+	case strings.HasPrefix(r.URL.Path, hostilePath):
+		y.hostile.ServeHTTP(w, r)
+	default:
+		y.cloud.ServeHTTP(w, r)
+	}
+}
+
+// start makes the worker known; its process starts with the first invocation.
+func (y *yard) start(t *testing.T, f template.Function, file string) {
+	t.Helper()
+	y.functions = lambda.New(lambda.Options{
+		Address: y.address, Region: "us-east-1", Account: "000000000000", SecretKey: awsSecret, Observer: watch{y}, Line: func(_, line string) {
+			y.mu.Lock()
+			defer y.mu.Unlock()
+			y.lines = append(y.lines, line)
+		},
+		Functions: []lambda.Function{{
+			ID: f.LogicalID, Name: f.Name, Bootstrap: file, Environment: f.Environment, Timeout: f.Timeout, MemoryMB: f.MemoryMB,
+		}},
+	})
+	t.Cleanup(y.functions.Close)
+}
+
+// connect stores a connection with tokens that last, as a callback would have left it.
+func (y *yard) connect(t *testing.T, f template.Function) {
+	t.Helper()
+	rows := dynamodb.NewFromConfig(y.cloud.Config("test"))
+	y.work = store.Work{DB: rows, Table: f.Environment["WORK_TABLE"], ConnectionTable: f.Environment["CONNECTION_TABLE"]}
+	vault := tokens.Vault{
+		Sealer: kms.New(awskms.NewFromConfig(y.cloud.Config("test")), f.Environment["TOKENS_KEY"], tokens.Purpose, time.Now),
+	}
+	sealed, err := vault.Seal(t.Context(), tenant, connectionID, 1, tokens.Set{
+		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope + " " + strings.Repeat("<", 12<<10-len(wideScope)-1),
+		FHIRBase: "http://" + y.address + strings.TrimSuffix(hostilePath, "/"), ExpiresAt: time.Now().Add(24 * time.Hour),
+	})
+	must(t, err)
+	partition := &types.AttributeValueMemberS{Value: tenant.Key() + "#CONN#" + connectionID}
+	for table, row := range map[string]map[string]types.AttributeValue{
+		f.Environment["CONNECTION_TABLE"]: {
+			"pk": partition, "sk": &types.AttributeValueMemberS{Value: "META"}, "status": &types.AttributeValueMemberS{Value: "authorized"},
+		},
+		f.Environment["TOKENS_TABLE"]: {
+			"pk": partition, "sk": &types.AttributeValueMemberS{Value: "TOKENS"},
+			"sealed": &types.AttributeValueMemberB{Value: sealed.Sealed}, "version": &types.AttributeValueMemberN{Value: "1"},
+		},
+	} {
+		_, err := rows.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String(table), Item: row})
+		must(t, err)
+	}
+}
+
+// export has the worker, in a fresh process, export what the health system answers, until the task has ended. It returns
+// the task and how much memory the process had at most (VmHWM of /proc); 0 where the system does not tell.
+func (y *yard) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
+	t.Helper()
+	y.hostile = hostile
+	y.functions.Kill(workerFunction)
+	y.mu.Lock()
+	y.peak, y.lines = 0, nil
+	y.mu.Unlock()
+	previous, _ := y.work.LatestTask(t.Context(), tenant, connectionID)
+	id := ids.TaskID(ids.Random())
+	must(t, y.work.OpenTask(t.Context(), export.Task{
+		ID: id, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
+	}, previous))
+	body, err := due.Item{Tenant: tenant, Kind: due.Task, ID: id}.Encode()
+	must(t, err)
+	payload, err := json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body}}})
+	must(t, err)
+	for run := 0; run < maxRuns && err == nil && task.Status != export.Success && task.Status != export.Failed; run++ {
+		if _, err = y.functions.Invoke(t.Context(), workerFunction, payload); err == nil {
+			task, err = y.work.Task(t.Context(), tenant, id)
+		}
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if err != nil || task.Status != export.Success {
+		t.Fatalf("%v; status %s, reason %s:\n%s", err, task.Status, task.FailureReason, strings.Join(y.lines[max(0, len(y.lines)-5):], "\n"))
+	}
+	return task, y.peak
+}
+
+// watch is the observer of the yard's process.
+type watch struct{ yard *yard }
+
+// Over implements lambda.Observer.
+func (w watch) Over(_ string, _ []byte, _ error, peak int64) {
+	w.yard.mu.Lock()
+	defer w.yard.mu.Unlock()
+	w.yard.peak = max(w.yard.peak, peak)
+}
+
+// Asked implements lambda.Observer.
+func (watch) Asked(string, string, []byte) {}
+
+// Starting implements lambda.Observer.
+func (watch) Starting(string) {}
+
+// Given implements lambda.Observer.
+func (watch) Given(string, string) {}
+
+// Wrote implements lambda.Observer.
+func (watch) Wrote(string, string) {}

@@ -1,0 +1,254 @@
+package exporttest_test
+
+import (
+	"slices"
+
+	"recordbridge/infra/sandbox/switches"
+	"recordbridge/shared/export"
+)
+
+// ending is how an export from a server with a switch has to end.
+type ending int
+
+const (
+	whole  ending = iota // the file is the whole record
+	partly               // something may be missing, and is named
+	fails                // the task fails with a reason
+)
+
+// expectation is one way to set a switch, and what an export has to make of it. The whole set of switches may hold more
+// than the one: what makes it bite.
+type expectation struct {
+	set      string
+	ending   ending
+	reason   export.Reason // with fails
+	loses    []string      // with partly: types of which something has to be missing
+	only     []string      // persons, when not all
+	platform string        // whose profile is used: a vendor's that knows of the switch; empty for the generic one
+	heavy    bool          // takes seconds: in a soak only
+}
+
+// notSeenHere are switches of the authorization server that end before an export begins, or that are about how the tokens
+// come to be: an export sees a token set, whoever made it. The tests of shared/smart and infra/test/e2e have them.
+func notSeenHere() []string {
+	return []string{
+		switches.NoPatient, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo, switches.ExpiresIn,
+		switches.RefreshLifetime, switches.RefreshNeedsScope, switches.TellExpiry, switches.DiscoveryRelative,
+		switches.DiscoveryMissing, switches.DiscoveryHTML, switches.DiscoveryNoS256, switches.OmitEndpoint,
+		switches.TokenMoves, switches.Hostile, switches.Aud, switches.NonceRequired, switches.Fragment, switches.Issuer,
+		switches.AuthorizeError, switches.HTTPSRedirect, switches.Scopes, switches.IDToken, switches.RevokeFails,
+		switches.IntrospectFails, switches.IntrospectBearer, switches.RequireScope, switches.ClientAuth,
+		switches.ClientSecret, switches.BasicRaw, switches.ClientKeys,
+	}
+}
+
+// expectations are what has to come of every switch that an export can see. A switch that is neither here nor in
+// notSeenHere fails the tests.
+func expectations() map[string][]expectation {
+	all := map[string][]expectation{}
+	for _, part := range []map[string][]expectation{survivable(), vendors(), refusing(), hurting(), tokenLife()} {
+		for name, list := range part {
+			all[name] = append(all[name], list...)
+		}
+	}
+	return all
+}
+
+// plainly is a switch that changes nothing in the file, without further conditions.
+func plainly(sets ...string) []expectation {
+	list := make([]expectation, 0, len(sets))
+	for _, set := range sets {
+		list = append(list, expectation{set: set, ending: whole})
+	}
+	return list
+}
+
+// survivable are the ways of servers that an export has to cope with.
+func survivable() map[string][]expectation {
+	return map[string][]expectation{
+		switches.OutcomeEntry:     plainly("outcome-entry"),
+		switches.SessionNext:      plainly("session-next"),
+		switches.CarePlan404:      plainly("careplan-404"),
+		switches.Suppressed:       plainly("suppressed-category:laboratory"),
+		switches.RejectCount:      plainly("reject-count"),
+		switches.Unsupported500:   plainly("unsupported-500"),
+		switches.Scope401HTML:     plainly("scope-401-html"),
+		switches.Unknown404HTML:   plainly("unknown-404-html"),
+		switches.Missing500:       plainly("missing-ref-500"),
+		switches.RateHeaders:      plainly("rate-headers"),
+		switches.LimitSeconds:     plainly("limit-seconds:2", "limit-seconds:7"),
+		switches.LimitDate:        plainly("limit-date:2", "limit-date:7"),
+		switches.Search503:        plainly("search-503:2", "search-503:3"),
+		switches.AbsoluteOwn:      plainly("absolute-ref"),
+		switches.NextInternal:     plainly("next-internal", "next-internal,session-next"),
+		switches.NextRelative:     plainly("next-relative", "next-relative,session-next"),
+		switches.Gateway:          plainly("gateway", "gateway,session-next", "gateway,absolute-ref", "gateway,attachment-urls"),
+		switches.GetPages:         plainly("get-pages", "get-pages,gateway"),
+		switches.SearchBy:         plainly("search-by:patient", "search-by:subject"),
+		switches.Slow:             plainly("slow:2s", "slow:25s"),
+		switches.BinaryNotJSON:    plainly("binary-not-json"),
+		switches.NoTotal:          plainly("no-total"),
+		switches.TotalPage:        plainly("total-page"),
+		switches.NoProvenance:     plainly("no-provenance"),
+		switches.RequireIntent:    plainly("require-intent"),
+		switches.RequireDate:      plainly("require-date"),
+		switches.AttachmentURLs:   plainly("attachment-urls"),
+		switches.DuplicateEntries: plainly("duplicate-entries"),
+		switches.InvalidEntry:     plainly("invalid-entry"),
+		switches.OtherPatient:     plainly("other-patient", "other-patient,everything"),
+		switches.Version:          plainly("version:dstu2", "version:stu3"),
+		switches.PageLarge: {
+			{set: "page-large:1", ending: whole, only: []string{"juniper-vale"}},
+			{set: "page-large:40", ending: whole, only: []string{"juniper-vale"}, heavy: true},
+		},
+		switches.Everything: {
+			{set: "everything", ending: whole},
+			{set: "everything,search-503:2,session-next", ending: whole},
+			{set: "everything", ending: whole, platform: "meditech"},
+			{set: "everything,search-503:2,session-next", ending: whole, platform: "meditech"},
+			{set: "no-total", ending: whole, platform: "meditech"}, // there is none
+		},
+		switches.Practice: {
+			{set: "ah-practice", ending: whole},
+			{set: "ah-practice", ending: whole, platform: "athena"},
+			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"}, // knows nothing of it
+		},
+		label: plainly("label:other"),
+	}
+}
+
+// vendors are the ways of servers that a vendor's profile knows from the start, and that the generic one has to find out.
+func vendors() map[string][]expectation {
+	as := func(platform string, sets ...string) []expectation {
+		list := plainly(sets...)
+		for i := range list {
+			list[i].platform, list[i].only = platform, paged
+		}
+		return list
+	}
+	return map[string][]expectation{
+		switches.OutcomeEntry:    as("epic", "outcome-entry"),
+		switches.SessionNext:     as("epic", "session-next"),
+		switches.TotalPage:       as("epic", "total-page"),
+		switches.Suppressed:      as("epic", "suppressed-category:laboratory"),
+		switches.RequireCategory: slices.Concat(as("epic", "require-category"), as("nextgen", "require-category"), as("eclinicalworks", "require-category")),
+		switches.CarePlan404:     as("nextgen", "careplan-404"),
+		switches.RejectCount:     as("eclinicalworks", "reject-count"),
+		switches.Unsupported500:  as("drchrono", "unsupported-500"),
+		switches.Scope401HTML:    as("healthit", "scope-401-html"), //nolint:misspell // that is its name
+		switches.Missing500:      as("cigna", "missing-ref-500"),
+		switches.RequireIntent:   as("athena", "require-intent"),
+		switches.NoProvenance:    as("athena", "no-provenance"),
+		switches.RequireDate:     as("cerner", "require-date"),
+	}
+}
+
+// refusing are servers that keep a part of the record to themselves.
+func refusing() map[string][]expectation {
+	denied := func(name string) []expectation {
+		return []expectation{
+			{set: name + ":Observation", ending: partly, loses: []string{"Observation"}, only: paged},
+			{set: name + ":Practitioner+Provenance", ending: partly, loses: []string{"Practitioner"}, only: paged},
+			{set: name + ":Binary", ending: partly, loses: []string{"Binary"}, only: paged},
+			{set: name + ":Patient", ending: fails, reason: export.ResourcePatientFailure, only: small},
+			{set: name + ":*", ending: fails, reason: export.ResourcePatientFailure, only: small},
+		}
+	}
+	all := map[string][]expectation{
+		switches.Deny: denied("deny"), switches.DenyUser: denied("deny-user"), switches.Deny500: denied("deny-500"),
+		switches.Deny401HTML: denied("deny-401-html"), switches.Deny403HTML: denied("deny-403-html"),
+		switches.RequireCategory: {
+			{set: "require-category", ending: whole, only: paged},
+			// One Observation has no category: it cannot be asked for, and that something like it may be missing is said.
+			{set: "require-category", ending: partly, loses: []string{"Observation"}, only: unusual},
+		},
+		switches.PatientByID: {
+			// A server that finds the Patient by _id only is asked so.
+			{set: "patient-by-id", ending: whole, only: small},
+		},
+		switches.GrantOnly: {
+			{set: "grant-only:Patient+Condition+Practitioner", ending: partly, loses: []string{"Encounter"}, only: small},
+			{set: "grant-only:Observation", ending: fails, reason: export.ScopePatientMissing, only: small},
+			{set: "grant-only:Patient+Observation,scope-401-html", ending: partly, loses: []string{"Condition"}, only: small},
+		},
+		switches.NoPatientScope: {{set: "no-patient-scope", ending: fails, reason: export.ScopePatientMissing, only: small}},
+	}
+	all[switches.Suppressed] = []expectation{{
+		set: "suppressed-category:vital-signs,require-category", ending: partly, loses: []string{"Observation"}, only: paged,
+	}}
+	all[switches.LimitSeconds] = []expectation{{set: "limit-seconds:1", ending: fails, reason: export.ResourcePatientFailure, only: small}}
+	all[switches.Search503] = []expectation{{set: "search-503:1", ending: fails, reason: export.SuppressedPleaseContact, only: small}}
+	all[switches.Slow] = []expectation{{set: "slow:45s", ending: fails, reason: export.ResourcePatientFailure, only: small}}
+	return all
+}
+
+// hurting are servers whose answers are broken, foreign or hostile.
+func hurting() map[string][]expectation {
+	const content = export.ResourceInvalidContent
+	return map[string][]expectation{
+		// What a foreign server has is no part of this server's record; that it is left out is said.
+		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
+		switches.NextForeign: {
+			{set: "next-foreign", ending: whole, only: paged}, // a larger first page is asked for
+			{set: "next-foreign,reject-count", ending: partly, loses: []string{"Observation"}, only: paged},
+		},
+		switches.NextLoop:      {{set: "next-loop", ending: partly, loses: []string{"Observation"}, only: paged}},
+		switches.TruncatedJSON: {{set: "truncated-json", ending: fails, reason: content}},
+		switches.DeepJSON:      {{set: "deep-json", ending: fails, reason: content}},
+		switches.InvalidUTF8:   {{set: "invalid-utf8", ending: fails, reason: content}},
+		switches.GzipBomb:      {{set: "gzip-bomb,grant-only:Patient+Condition", ending: fails, reason: content, only: small, heavy: true}},
+		switches.BrokenJSON: {
+			{set: "broken-json:Observation", ending: partly, loses: []string{"Observation"}, only: paged},
+			{set: "broken-json:*", ending: fails, reason: content, only: paged},
+			{set: "broken-json:Condition,grant-only:Patient+Condition+Encounter", ending: fails, reason: content, only: small},
+			{set: "broken-json:Condition,grant-only:Patient+Condition+Encounter+Goal", ending: partly, loses: []string{"Condition"}, only: small},
+		},
+		switches.PatientBroken: {
+			{set: "patient-broken", ending: fails, reason: content, only: small},
+			{set: "patient-broken,patient-by-id", ending: fails, reason: content, only: small},
+		},
+		switches.AttachmentForeign: {
+			{set: "attachment-foreign", ending: partly, loses: []string{"Binary"}, only: paged},
+		},
+		switches.AttachmentMissing: {{set: "attachment-missing", ending: partly, loses: []string{"Binary"}, only: paged}},
+		switches.AttachmentDrops:   {{set: "attachment-drops", ending: partly, loses: []string{"Binary"}, only: paged}},
+		switches.AttachmentLarge: {
+			{set: "attachment-large:1", ending: whole, only: paged},
+			{set: "attachment-large:26", ending: partly, loses: []string{"Binary"}, only: paged, heavy: true},
+		},
+		switches.Chaos: {
+			{set: "chaos:1", ending: partly}, {set: "chaos:2", ending: partly}, {set: "chaos:3", ending: partly},
+		},
+	}
+}
+
+// tokenLife are servers whose access tokens end while an export is under way.
+func tokenLife() map[string][]expectation {
+	failure := export.TokenRefreshFailure
+	return map[string][]expectation{
+		switches.AccessLifetime: plainly("access:5s,slow:2s", "access:5s,slow:2s,next-internal,session-next"),
+		switches.Rotation:       plainly("rotation:one-time,access:5s,slow:2s", "rotation:none,access:5s,slow:2s"),
+		switches.NoRefresh: {
+			{set: "no-refresh", ending: whole},
+			{set: "no-refresh,access:5s,slow:2s", ending: fails, reason: failure, only: paged},
+		},
+		switches.RefreshFails: {
+			{set: "refresh-fails:invalid_grant", ending: whole},
+			{set: "refresh-fails:invalid_grant,access:5s,slow:2s", ending: fails, reason: failure, only: paged},
+			{set: "refresh-fails:500,access:5s,slow:2s", ending: fails, reason: failure, only: paged},
+			{set: "refresh-fails:429,access:5s,slow:2s", ending: fails, reason: failure, only: paged},
+		},
+		switches.FailsFirst: plainly("refresh-fails:500,fails-first:2,access:60s,slow:2s"),
+	}
+}
+
+// The people of the tests: one with resources of many types, references of references and more than a page of
+// Observations; one with data that trips clients; and a small one for what takes long.
+var (
+	paged   = []string{"garden-wide"}
+	unusual = []string{"linden-moss"}
+	small   = []string{"juniper-vale"}
+)
+
+// label is the name of the switch that does nothing.
+const label = "label"

@@ -1,0 +1,301 @@
+package exporttest_test
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"recordbridge/infra/sandbox"
+	"recordbridge/infra/sandbox/memstore"
+	"recordbridge/infra/sandbox/oauth"
+	"recordbridge/infra/sandbox/persona"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/export"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	origin       = "https://ehr.example"
+	mount        = origin + "/sandbox"
+	callback     = "https://us.example/callback"
+	taskID       = "0123456789abcdef0123456789abcdef"
+	connectionID = "c0000000-0000-4000-8000-000000000001"
+	wideScope    = "launch/patient offline_access patient/*.read"
+	lease        = time.Minute
+	maxRuns      = 300
+)
+
+var (
+	tenant  = org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
+	errDead = errors.New("the worker has been killed")
+)
+
+// The people of the sandbox, and the sandbox itself, are the same for all tests: records are made and indexed once.
+// Every export has a label of its own in its address, which keeps counters and tokens apart.
+var (
+	people = sync.OnceValues(func() ([]persona.Persona, error) { return withOurs(persona.Builtin()) })
+	portal = sync.OnceValues(func() (http.Handler, error) {
+		all, err := people()
+		if err != nil {
+			return nil, err
+		}
+		return newSandbox(all)
+	})
+)
+
+// withOurs adds the people of the folder testdata.
+func withOurs(all []persona.Persona) ([]persona.Persona, error) {
+	ours, err := persona.LoadDir("testdata")
+	return append(all, ours...), err
+}
+
+func newSandbox(people []persona.Persona) (http.Handler, error) {
+	return sandbox.New(sandbox.Deps{
+		BaseURL: mount, Personas: people,
+		Clients: []oauth.Client{{ID: sandbox.DefaultClientID, RedirectURIs: []string{callback}}},
+		Store:   memstore.New(), Now: time.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+}
+
+// named finds a person of the sandbox.
+func named(t *testing.T, id string) persona.Persona {
+	t.Helper()
+	all, err := people()
+	must(t, err)
+	for _, p := range all {
+		if p.ID == id {
+			return p
+		}
+	}
+	t.Fatalf("no persona %s", id)
+	return persona.Persona{}
+}
+
+// soaking tells whether there is time for what takes long: make soak.
+func soaking() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// scenario is one export: of whom, from what kind of server, and with what happening on the way.
+type scenario struct {
+	handler  http.Handler // nil for the common sandbox
+	person   persona.Persona
+	switches string // without the label; empty for a server that behaves
+	label    string
+	platform string // whose profile is used; empty for the generic one
+	mishap   func(address string, nth int) mishap
+	lives    func(run int) (endsAt int, after bool) // nil for lives without end
+	deadline func(run int) time.Duration            // nil for none
+}
+
+// fhirBase is where the scenario's server is.
+func (s scenario) fhirBase() string {
+	spec := "label:" + s.label
+	if s.switches != "" {
+		spec = s.switches + "," + spec
+	}
+	return mount + "/with/" + spec + "/fhir"
+}
+
+// result is what is left of an export when its task has ended.
+type result struct {
+	scenario scenario
+	task     export.Task
+	events   []webhook.Event
+	file     []byte
+	keys     []string // of the objects that are left
+	runs     int
+	requests map[string]int
+	foreign  []string // addresses that were asked of other servers
+	most     int      // requests at once
+	took     time.Duration
+}
+
+// world is everything around a worker.
+type world struct {
+	scenario scenario
+	wire     *wire
+	desk     *desk
+	work     *work
+	files    *files
+	nudges   []time.Duration
+}
+
+// run makes the whole export. It is called in a synctest bubble.
+func (s scenario) run(t *testing.T) result {
+	t.Helper()
+	w := s.newWorld(t)
+	began, runs := time.Now(), 0
+	for w.work.now().Status == export.Pending {
+		if runs++; runs > maxRuns {
+			t.Fatal("the task never ends")
+		}
+		w.await(runs)
+		w.live(t, runs)
+	}
+	task := w.work.now()
+	var file []byte
+	if len(task.Files) == 1 {
+		file, _ = w.files.get(task.Files[0].Key)
+	}
+	return result{
+		scenario: s, task: task, events: w.work.events, file: file, keys: w.files.keys(), runs: runs,
+		requests: w.wire.asked, foreign: w.wire.foreign, most: w.wire.most, took: time.Since(began),
+	}
+}
+
+func (s scenario) newWorld(t *testing.T) *world {
+	t.Helper()
+	handler := s.handler
+	if handler == nil {
+		var err error
+		handler, err = portal()
+		must(t, err)
+	}
+	calm := &wire{handler: handler, asked: map[string]int{}}
+	portal := smart.Portal{Doer: calm, Random: rand.Reader, Now: time.Now}
+	w := &world{
+		scenario: s,
+		wire:     &wire{handler: handler, asked: map[string]int{}, mishap: s.mishap},
+		desk:     &desk{portal: portal, version: 1, turn: make(chan struct{}, 1)},
+		files:    &files{objects: map[string][]byte{}},
+		work: &work{task: export.Task{
+			ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
+		}},
+	}
+	w.desk.set = s.connect(t, portal)
+	asking, err := profiles(t).Asking(s.endpoint())
+	must(t, err)
+	w.desk.manners = asking.Filled(w.desk.set.Extra)
+	return w
+}
+
+// endpoint is the scenario's server as the catalog has it.
+func (s scenario) endpoint() catalog.Endpoint {
+	return catalog.Endpoint{PlatformType: cmp.Or(s.platform, platform.Generic), FHIRBase: s.fhirBase()}
+}
+
+func profiles(t *testing.T) platform.Book {
+	t.Helper()
+	book, err := platform.NewBook()
+	must(t, err)
+	return book
+}
+
+// connect signs the person in and gets tokens, as the function callback does.
+func (s scenario) connect(t *testing.T, portal smart.Portal) tokens.Set {
+	t.Helper()
+	verifier, challenge, err := portal.NewVerifier()
+	must(t, err)
+	there := strings.TrimSuffix(s.fhirBase(), "/fhir")
+	address, err := portal.AuthorizeURL(flow.Authorization{
+		Endpoint: there + "/oauth/authorize", ClientID: sandbox.DefaultClientID, RedirectURI: callback,
+		Scope: wideScope, State: "a-state-of-this-sign-in", Aud: s.fhirBase(), Challenge: challenge,
+	})
+	must(t, err)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		address+"&persona="+s.person.ID+"&decision=approve", http.NoBody)
+	must(t, err)
+	response, err := portal.Doer.Do(request)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	back, err := response.Location()
+	if err != nil || back.Query().Get("code") == "" {
+		t.Fatalf("no code: status %d, back to %v, %v", response.StatusCode, back, err)
+	}
+	manners, err := profiles(t).Manners(s.endpoint(), flow.Authority{Access: "read"})
+	must(t, err)
+	set, err := portal.Exchange(t.Context(), flow.Grant{
+		Tenant: tenant, TokenEndpoint: there + "/oauth/token", Issuer: there, ClientID: sandbox.DefaultClientID,
+		RedirectURI: callback, FHIRBase: s.fhirBase(), Scope: wideScope, Code: secret.New(back.Query().Get("code")),
+		Verifier: verifier, Extra: manners.Extra, RepeatScope: manners.RepeatScope,
+	})
+	must(t, err)
+	return set
+}
+
+// await lets the time pass until a worker may claim the task: what the queue and the sweeper wait for.
+func (w *world) await(run int) {
+	if run == 1 {
+		return
+	}
+	task := w.work.now()
+	wait := time.Until(w.work.lookAt)
+	if task.LeaseUntil.IsZero() && len(w.nudges) > 0 {
+		wait = min(wait, w.nudges[len(w.nudges)-1])
+	}
+	w.nudges = nil
+	<-time.After(max(wait, 0) + time.Millisecond)
+}
+
+// live is one invocation of the worker.
+func (w *world) live(t *testing.T, run int) {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	one := &life{end: end}
+	if w.scenario.lives != nil {
+		one.endsAt, one.after = w.scenario.lives(run)
+	}
+	var deadline time.Time
+	if w.scenario.deadline != nil {
+		if left := w.scenario.deadline(run); left > 0 {
+			deadline = time.Now().Add(left)
+		}
+	}
+	lasting := mortal{life: one, work: w.work, files: w.files, nudge: &w.nudges}
+	err := export.Worker{
+		Store: lasting, Tokens: w.desk, Care: w.desk, Manners: w.desk, Files: lasting, Nudger: lasting,
+		Portals: smart.Portal{Doer: doomed{one, w.wire}, Random: rand.Reader, Now: time.Now},
+		Links:   newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
+	}.Work(ctx, tenant, taskID, deadline)
+	if err != nil && !one.over() {
+		t.Fatalf("run %d: %v", run, err)
+	}
+}
+
+// doomed is the network of one life.
+type doomed struct {
+	life *life
+	doer smart.Doer
+}
+
+// Do implements smart.Doer.
+func (d doomed) Do(r *http.Request) (response *http.Response, err error) {
+	err = d.life.call(func() error {
+		response, err = d.doer.Do(r) //nolint:bodyclose // the caller closes it, or the next lines do
+		return err
+	})
+	if err != nil && response != nil {
+		_ = response.Body.Close()
+		response = nil
+	}
+	return response, err
+}
+
+func newLinks(tb testing.TB) export.Links {
+	tb.Helper()
+	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("a", 43) + `"}`))
+	must(tb, err)
+	return export.Links{Keys: ring, BaseURL: "https://api.example/v1"}
+}

@@ -1,0 +1,3 @@
+// Package interop has nothing of its own: oidc has an authorization server that others wrote judge the SMART client,
+// webhooks has the libraries of others verify our signatures, and npm installs both.
+package interop

@@ -1,0 +1,161 @@
+// Package webhooks_test lets other people's code judge the signatures of our webhooks: the official library for Node and
+// Node's own crypto, in verify.mjs. The deliveries are those of the production worker, editor and stores on the embedded
+// AWS. Without Node these tests are skipped. The official library for Go judges in shared/webhook's own tests.
+package webhooks_test
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/infra/test/interop/npm"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/webhook"
+)
+
+// The judge is these three files; it runs in the cache, never in the checkout.
+var (
+	//go:embed package.json
+	manifest []byte
+	//go:embed package-lock.json
+	lock []byte
+	//go:embed verify.mjs
+	script string
+)
+
+// received is what a receiver has in hand, with the key that it was given.
+type received struct {
+	Key     string            `json:"key"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
+}
+
+// claim is a delivery, and whether a receiver has to believe it.
+type claim struct {
+	received
+
+	name  string
+	holds bool
+}
+
+// with is the same delivery in the hands of who has another key.
+func (p post) with(name, key string, holds bool) claim {
+	return claim{name: name, received: received{Key: key, Headers: p.header, Body: p.body}, holds: holds}
+}
+
+// judge asks the judge about all claims at once.
+func judge(t *testing.T, claims []claim) {
+	t.Helper()
+	place, err := npm.Installed("webhooks", manifest, lock)
+	if npm.MaySkip(err) {
+		t.Skip(err)
+	}
+	must(t, err)
+	all := make([]received, 0, len(claims))
+	for _, c := range claims {
+		all = append(all, c.received)
+	}
+	asked, err := json.Marshal(all)
+	must(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	node := exec.CommandContext(ctx, "node", "--input-type=module", "--eval", script) // modules are sought in Dir
+	var complaints bytes.Buffer
+	node.Dir, node.Stdin, node.Stderr, node.WaitDelay = place, bytes.NewReader(asked), &complaints, time.Second
+	output, err := node.Output()
+	if err != nil {
+		t.Fatalf("the judge: %v\n%s", err, complaints.Bytes())
+	}
+	var verdicts []string
+	must(t, json.Unmarshal(output, &verdicts))
+	if len(verdicts) != len(claims) {
+		t.Fatalf("%d verdicts on %d claims", len(verdicts), len(claims))
+	}
+	for i, c := range claims {
+		if got := verdicts[i] == ""; got != c.holds {
+			t.Errorf("%s: verifies is %v (%s), want %v", c.name, got, verdicts[i], c.holds)
+		}
+	}
+}
+
+func TestNodeVerifiesEveryTypeOfEvent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sub, text := w.subscribe(t)
+	claims := make([]claim, 0, 2*len(webhook.Catalogue()))
+	for _, kind := range webhook.Catalogue() {
+		p := w.deliver(t, kind.Type)
+		if !strings.Contains(p.header["Webhook-Signature"], " v1a,") {
+			t.Errorf("%s has no v1a: %s", kind.Type, p.header["Webhook-Signature"])
+		}
+		name := string(kind.Type)
+		claims = append(claims, p.with(name+" by its secret", text.Reveal(), true), p.with(name+" by its public key", sub.PublicKey, true))
+	}
+	judge(t, claims)
+}
+
+func TestWhileASecretRotatesNodeVerifiesBoth(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sub, first := w.subscribe(t)
+	sub, second := w.rotate(t, sub, time.Now().Add(-12*time.Hour))
+	during := w.deliver(t, webhook.TestEvent)
+	claims := make([]claim, 0, 7)
+	claims = append(claims,
+		during.with("the new secret", second.Reveal(), true), during.with("the old one", first.Reveal(), true),
+		during.with("the public key", sub.PublicKey, true),
+	)
+
+	sub, third := w.rotate(t, sub, time.Now())
+	during = w.deliver(t, webhook.ExportFailed)
+	for name, text := range map[string]secret.Text{"the newest of three": third, "the second of three": second, "the oldest of three": first} {
+		claims = append(claims, during.with(name, text.Reveal(), true))
+	}
+	judge(t, append(claims, during.with("the public key after two rotations", sub.PublicKey, true)))
+}
+
+func TestAfterTheRotationNodeRefusesTheOldSecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sub, first := w.subscribe(t)
+	sub, second := w.rotate(t, sub, time.Now().Add(-24*time.Hour))
+	after := w.deliver(t, webhook.TestEvent)
+	judge(t, []claim{
+		after.with("the new secret", second.Reveal(), true), after.with("the old one", first.Reveal(), false),
+		after.with("the public key", sub.PublicKey, true),
+	})
+}
+
+// What verifies has to be able not to.
+func TestNodeRefusesWhatWasNotSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sub, text := w.subscribe(t)
+	p := w.deliver(t, webhook.SupportRequested)
+	other := "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 32)))
+	changed := p
+	changed.body = strings.Replace(p.body, "example", "Example", 1)
+	if changed.body == p.body {
+		t.Fatal("the body was not changed")
+	}
+	moved := p.saying("Webhook-Id", "0c000000-0000-4000-8000-000000000009")
+	later := p.saying("Webhook-Timestamp", "1")
+	claims := make([]claim, 0, 9)
+	claims = append(claims, p.with("another's secret", other, false))
+	for name, forged := range map[string]post{"another body": changed, "another id": moved, "another time": later} {
+		claims = append(claims, forged.with(name, text.Reveal(), false), forged.with(name+", v1a", sub.PublicKey, false))
+	}
+	// Neither kind of signature stands in for the other.
+	v1, v1a, _ := strings.Cut(p.header["Webhook-Signature"], " ")
+	claims = append(claims,
+		p.saying("Webhook-Signature", v1).with("v1 alone, by the public key", sub.PublicKey, false),
+		p.saying("Webhook-Signature", v1a).with("v1a alone, by the secret", text.Reveal(), false),
+	)
+	judge(t, claims)
+}

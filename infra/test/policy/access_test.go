@@ -1,0 +1,183 @@
+package policy_test
+
+import (
+	"testing"
+
+	"recordbridge/infra/test/policy"
+)
+
+func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Wildcards(resources(t, `
+  Files: {Type: AWS::S3::Bucket}
+  Good:
+    Type: AWS::Serverless::Function
+    Properties:
+      Policies:
+        - Statement:
+            - {Sid: Objects, Effect: Allow, Action: [s3:GetObject], Resource: [!Sub "${Files.Arn}/*"]}
+            - {Sid: Table, Effect: Allow, Action: "dynamodb:GetItem", Resource: !GetAtt Table.Arn}
+  Bad:
+    Type: AWS::Serverless::Function
+    Properties:
+      Role: !GetAtt Admin.Arn
+      Policies:
+        - AmazonS3FullAccess
+        - DynamoDBCrudPolicy: {TableName: !Ref Table}
+        - Statement:
+            - {Sid: Verbs, Effect: Allow, Action: ["dynamodb:*", "s3:Get*"], Resource: [!GetAtt Table.Arn]}
+            - {Sid: Things, Effect: Allow, Action: ["s3:GetObject"], Resource: ["*", !Sub "${Files.Arn}*", "arn:aws:s3:::files/*"]}
+            - {Sid: Indexes, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Sub "${Table.Arn}/index/*"]}
+            - {Sid: Joined, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Join ["", [!GetAtt Table.Arn, "/index/*"]]]}
+            - {Sid: Chosen, Effect: Allow, Action: ["kms:Sign"], Resource: [!If [Second, !GetAtt Key.Arn, "*"], !If [Second, !GetAtt Key.Arn, !Ref "AWS::NoValue"]]}
+            - {Sid: Guess, Effect: Allow, Action: ["dynamodb:Get?tem"], Resource: [!Sub "${Table.Arn}?"]}
+            - {Sid: Keys, Effect: Allow, Action: ["kms:Decrypt"], Resource: ["*"], Condition: {StringEquals: {"kms:EncryptionContext:purpose": tokens}}}
+            - {Sid: Rest, Effect: Allow, NotAction: ["iam:*"], NotResource: [!GetAtt Table.Arn]}
+      FunctionUrlConfig: {AuthType: NONE}
+  Role: {Type: AWS::IAM::Role}
+  Invoker: {Type: AWS::Lambda::Permission}
+  GoodKey:
+    Type: AWS::KMS::Key
+    Properties:
+      KeyPolicy:
+        Statement:
+          - Sid: Root
+            Effect: Allow
+            Principal: {AWS: !Sub "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
+            Action: kms:*
+            Resource: "*"
+          - Sid: Service
+            Effect: Allow
+            Principal: {Service: cloudwatch.amazonaws.com}
+            Action: [kms:Decrypt]
+            Resource: "*"
+            Condition: {StringEquals: {aws:SourceAccount: !Ref "AWS::AccountId"}}
+  BadKey:
+    Type: AWS::KMS::Key
+    Properties:
+      KeyPolicy:
+        Statement:
+          - {Sid: World, Effect: Allow, Principal: "*", Action: kms:*, Resource: "*"}
+          - {Sid: Service, Effect: Allow, Principal: {Service: cloudwatch.amazonaws.com}, Action: [kms:Decrypt], Resource: "*"}
+          - {Sid: Others, Effect: Allow, Principal: {AWS: ["*"]}, Action: [kms:Decrypt], Resource: "*"}
+  GoodBucketPolicy:
+    Type: AWS::S3::BucketPolicy
+    Properties:
+      PolicyDocument:
+        Statement: [{Sid: TlsOnly, Effect: Deny, Principal: "*", Action: s3:*, Resource: "*"}]
+  BadBucketPolicy:
+    Type: AWS::S3::BucketPolicy
+    Properties:
+      PolicyDocument:
+        Statement: [{Sid: World, Effect: Allow, Principal: "*", Action: s3:*, Resource: !Sub "${Files.Arn}/*"}]
+`)),
+		"Bad: Chosen allows the resource *",
+		"Bad: Guess allows the action dynamodb:Get?tem",
+		"Bad: Guess allows the resource ${Table.Arn}?",
+		"Bad: Indexes allows the resource ${Table.Arn}/index/*",
+		"Bad: Joined allows the resource map[Fn::Join:[ [map[Fn::GetAtt:Table.Arn] /index/*]]]",
+		"Bad: Keys allows the resource *",
+		"Bad: Rest allows all but what it names (NotAction)",
+		"Bad: Rest allows all but what it names (NotResource)",
+		"Bad: Things allows the resource ${Files.Arn}*",
+		"Bad: Things allows the resource *",
+		"Bad: Things allows the resource arn:aws:s3:::files/*",
+		"Bad: Verbs allows the action dynamodb:*",
+		"Bad: Verbs allows the action s3:Get*",
+		"Bad: has a policy that is not written out: AmazonS3FullAccess",
+		"Bad: has a policy that is not written out: map[DynamoDBCrudPolicy:map[TableName:map[Ref:Table]]]",
+		"Bad: has a role that is not made of its own statements",
+		"Bad: is reached without API Gateway (FunctionUrlConfig)",
+		"BadBucketPolicy: World allows the action s3:*",
+		"BadBucketPolicy: World lets everybody in",
+		"BadKey: Others lets everybody in",
+		"BadKey: Service lets cloudwatch.amazonaws.com in for any account (aws:SourceAccount)",
+		"BadKey: World allows the action kms:*",
+		"BadKey: World lets everybody in",
+		"Invoker: gives permissions outside a function's own statements",
+		"Role: gives permissions outside a function's own statements",
+	)
+}
+
+func TestPermissionsOnWhatIsNotInTheTemplateAreFound(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Strangers(resources(t, `
+  Work: {Type: AWS::DynamoDB::Table, Properties: {GlobalSecondaryIndexes: [{IndexName: byDue}]}}
+  Files: {Type: AWS::S3::Bucket}
+  Hashing: {Type: AWS::SecretsManager::Secret}
+  Base: {Type: AWS::SSM::Parameter, Properties: {Name: !Sub "/x/${AWS::StackName}/base"}}
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Policies:
+        - Statement:
+            - Sid: Good
+              Effect: Allow
+              Action: [a]
+              Resource:
+                - !GetAtt Work.Arn
+                - !Sub "${Work.Arn}/index/byDue"
+                - !Sub "${Files.Arn}/*"
+                - !Ref Hashing
+                - !Sub "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/x/${AWS::StackName}/base"
+            - Sid: Bad
+              Effect: Allow
+              Action: [a]
+              Resource:
+                - !GetAtt Gone.Arn
+                - !Sub "${Work.Arn}/index/byOrg"
+                - !Sub "${Hashing.Arn}/index/byDue"
+                - arn:aws:kms:us-east-1:111122223333:key/x
+                - !Sub "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/x/${AWS::StackName}/other"
+`)),
+		"F: Bad allows ${Gone.Arn}, which is nothing of the template",
+		"F: Bad allows ${Hashing.Arn}/index/byDue, which is nothing of the template",
+		"F: Bad allows ${Work.Arn}/index/byOrg, which is nothing of the template",
+		"F: Bad allows arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/x/${AWS::StackName}/other, which is nothing of the template",
+		"F: Bad allows arn:aws:kms:us-east-1:111122223333:key/x, which is nothing of the template",
+	)
+}
+
+func TestReadingAWholeTableIsFound(t *testing.T) {
+	t.Parallel()
+	s := resources(t, `
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Policies:
+        - Statement:
+            - {Sid: Work, Effect: Allow, Action: [dynamodb:Query, dynamodb:Scan, dynamodb:PartiQLSelect], Resource: [!GetAtt T.Arn]}
+`)
+	tree := files(t, map[string]string{
+		"shared/store/a.go": "package store\n\nvar _ = dynamodb.ScanInput{}\nvar _ = dynamodb.QueryInput{}\nvar _ = scanner.Scan()\n",
+		"shared/store/b.go": "package store\n\nvar _ = dynamodb.ExecuteStatementInput{}\n",
+		"a_test.go":         "package a\n\nvar _ = dynamodb.ScanInput{}\n",
+	})
+	finds(t, policy.NoScan(s, tree),
+		"F: Work allows dynamodb:PartiQLSelect",
+		"F: Work allows dynamodb:Scan",
+		"shared/store/a.go:3: reads a whole table (ScanInput)",
+		"shared/store/b.go:3: reads a whole table (ExecuteStatementInput)",
+	)
+}
+
+func TestAReservedResourceIsClosedToOtherFunctions(t *testing.T) {
+	t.Parallel()
+	s := resources(t, `
+  Tokens: {Type: AWS::DynamoDB::Table}
+  Owner:
+    Type: AWS::Serverless::Function
+    Properties: {Environment: {Variables: {T: !Ref Tokens}}}
+  Reader:
+    Type: AWS::Serverless::Function
+    Properties: {Policies: [{Statement: [{Effect: Allow, Action: [a], Resource: [!Sub "${Tokens.Arn}/index/x"]}]}]}
+  Asker:
+    Type: AWS::Serverless::Function
+    Properties: {Policies: [{Statement: [{Effect: Allow, Action: [a], Resource: !GetAtt [Tokens, Arn]}]}]}
+  Stranger:
+    Type: AWS::Serverless::Function
+    Properties: {Description: Tokens, Environment: {Variables: {T: !Ref Other}}}
+`)
+	finds(t, policy.Reserved(s, map[string][]string{"Tokens": {"Owner"}, "Gone": {"Owner"}}),
+		"Asker: may not touch Tokens", "Gone: is not in the template", "Reader: may not touch Tokens")
+}

@@ -1,0 +1,98 @@
+package policy_test
+
+import (
+	"testing"
+
+	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/policy"
+)
+
+func TestFoldersMatchTheTemplateBothWays(t *testing.T) {
+	t.Parallel()
+	tree := files(t, map[string]string{
+		"functions/whole/bootstrap/main.go": "package main", "functions/whole/wiring/wiring.go": "package wiring",
+		"functions/half/half.go": "package half",
+	})
+	got := policy.Folders(tree, []template.Function{
+		{LogicalID: "WholeFunction", Folder: "whole"}, {LogicalID: "GoneFunction", Folder: "gone"},
+	})
+	finds(t, got,
+		"GoneFunction: there is no folder functions/gone",
+		"functions/half: bootstrap/main.go is missing",
+		"functions/half: template.yaml has no such function",
+		"functions/half: wiring is missing",
+	)
+}
+
+func TestRoutesMatchTheOpenAPIBothWays(t *testing.T) {
+	t.Parallel()
+	functions := []template.Function{
+		{Folder: "getthing", Routes: []template.Route{{Method: "GET", Path: "/thing"}, {Method: "ANY", Path: "/thing"}}},
+		{Folder: "putthing", Routes: []template.Route{{Method: "PUT", Path: "/thing"}, {Method: "GET", Path: "/hidden"}}},
+		{Folder: "sandbox", Routes: []template.Route{{Method: "ANY", Path: "/sandbox/{proxy+}"}}},
+	}
+	got := policy.Routes(functions, []byte(`
+paths:
+  /thing:
+    parameters: []
+    get: {x-function: getthing}
+    put: {x-function: getthing}
+    delete: {x-function: getthing}
+  /sandbox/{proxy}:
+    get: {x-function: sandbox, x-test-mode-only: true}
+    post: {x-function: sandbox}
+  /never:
+    get: {x-function: sandbox, x-test-mode-only: true}
+`))
+	finds(t, got,
+		"docs/openapi.yaml: DELETE /thing is not in template.yaml",
+		"docs/openapi.yaml: GET /never is not in template.yaml",
+		"docs/openapi.yaml: POST /sandbox/{proxy} is not in template.yaml",
+		`docs/openapi.yaml: PUT /thing is served by putthing, but x-function says "getthing"`,
+		"template.yaml: GET /hidden is not in docs/openapi.yaml",
+	)
+}
+
+func TestADescriptionThatIsNotYAMLIsAFinding(t *testing.T) {
+	t.Parallel()
+	if got := policy.Routes(nil, []byte("paths: [")); len(got) != 1 {
+		t.Errorf("got %v, want one finding", got)
+	}
+}
+
+func TestAFunctionHasARowWithItsName(t *testing.T) {
+	t.Parallel()
+	folders := []string{"connect", "callback", "getorg", "sweeper", "hidden"}
+	finds(t, policy.FunctionTable(folders, []byte(`
+The functions hidden and connect are not in this sentence's table.
+
+| Endpoint | Code |
+|---|---|
+| GET /connect | [connect](../functions/connect/connect.go) |
+| where it returns | `+"`functions/callback/`"+` |
+| others | **getorg**, sweeper |
+| to connect hidden things | [gone](../functions/gone/gone.go) |
+`)),
+		"docs/architecture.md: no row of a table names hidden",
+		"docs/architecture.md: there is no folder functions/gone",
+	)
+}
+
+func TestAFunctionReadsExactlyWhatTheTemplateSets(t *testing.T) {
+	t.Parallel()
+	tree := files(t, map[string]string{
+		"functions/a/wiring/wiring.go": "package wiring\n\ntype Environment struct {\n" +
+			"\tTable string `env:\"TABLE,required\"`\n\tMissing string `env:\"MISSING\"`\n" +
+			"\tEmpty string `env:\"EMPTY,required\"`\n\tOptional string `env:\"OPTIONAL\"`\n\tOther string `json:\"other\"`\n}\n",
+		"functions/b/wiring/wiring.go": "package wiring\n\ntype Environment struct {\n\tStray string `env:\"STRAY\"`\n}\n",
+	})
+	got := policy.Environments(tree, []template.Function{{
+		LogicalID: "AFunction", Folder: "a",
+		Environment: map[string]string{"TABLE": "t", "EMPTY": "", "OPTIONAL": "", "STRAY": "s"},
+	}})
+	finds(t, got,
+		"AFunction: template.yaml sets STRAY, which the function does not read",
+		"AFunction: the function reads MISSING, which template.yaml does not set",
+		"AFunction: the function requires EMPTY, which is empty by default",
+	)
+}

@@ -1,0 +1,92 @@
+package policy_test
+
+import (
+	"testing"
+
+	"recordbridge/infra/test/policy"
+)
+
+const makefile = `.PHONY: run test
+RUNNER := ./build/runner
+# comment: not a target
+run: build ## Starts everything
+	@echo build: done
+test build-%: ; go test ./...
+build::
+`
+
+func TestMissingMakeTargetsAreFound(t *testing.T) {
+	t.Parallel()
+	tree := files(t, map[string]string{"Makefile": makefile})
+	finds(t, policy.MakeTargets(tree, []string{"run", "test", "build", "RUNNER", "comment", "demo"}),
+		"Makefile: there is no target RUNNER", "Makefile: there is no target comment", "Makefile: there is no target demo")
+}
+
+func TestTheReadmesFirstTwoCommandsAreMakeTargets(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		readme string
+		want   []string
+	}{
+		"good":   {"# X\n```sh\ngit clone x\ncd x\n# then\n$ make run\n```\nlater\n```\nmake test SEED=1\ngo env\n```\n", nil},
+		"other":  {"```\nmake run\ngo test ./...\n```\n", []string{`README.md: "go test ./..." is not a target of the Makefile`}},
+		"gone":   {"```\nmake start\nmake test\n```\n", []string{`README.md: "make start" is not a target of the Makefile`}},
+		"prose":  {"Type make run, then make test.\n", []string{"README.md: gives 0 commands in code blocks, fewer than two"}},
+		"single": {"```\nmake run\n```\n", []string{"README.md: gives 1 commands in code blocks, fewer than two"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			finds(t, policy.ReadmeCommands(files(t, map[string]string{"README.md": c.readme, "Makefile": makefile})), c.want...)
+		})
+	}
+}
+
+func TestLinksThatLeadNowhereAreFound(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Links(files(t, map[string]string{
+		"README.md": "# Top\n[a](docs/a.md) [b](docs/a.md#one-two--three \"t\") [c](#top) [d](docs) [e](https://x.example/y)\n" +
+			"[f](docs/gone.md) [g](docs/a.md#gone) [h](#gone) [i](../outside.md) [j](/docs/a.md) [k](mailto:a@b.example)\n" +
+			"![l](gone.png) [m](<docs/a.md>)\n`[n](code.md)`\n```\n[o](block.md)\n# no heading\n```\n[p][q]\n\n[q]: gone-too.md\n",
+		"docs/a.md": "## One, `two` & [three](b.json)!\n[back](../README.md) [data](b.json) [again](#same-1) [third](#same-2)\n## Same\n## Same\n", "docs/b.json": "{}",
+	})),
+		"README.md: the link #gone leads nowhere",
+		"README.md: the link ../outside.md leads nowhere",
+		"README.md: the link /docs/a.md leads nowhere",
+		"README.md: the link docs/a.md#gone leads nowhere",
+		"README.md: the link docs/gone.md leads nowhere",
+		"README.md: the link gone-too.md leads nowhere",
+		"README.md: the link gone.png leads nowhere",
+		"docs/a.md: the link #same-2 leads nowhere",
+	)
+}
+
+func TestCommandsThatCannotRunAreFound(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Commands(files(t, map[string]string{
+		"Makefile": makefile, "infra/ctl/main.go": "package main", "infra/test/e2e/e_test.go": "package e2e_test",
+		"README.md": "```sh\nmake run # make sure\ngo run ./infra/ctl -outputs x list\ngo test ./infra/... ./gone/...\n```\n" +
+			"Type `make test SEED=1` or `make demo`, and make a note. `RECORDBRIDGE=1 make gone` is none; `make build-x` is one. `make build-<name>`.\n",
+		"docs/a.md": "```\ncd x && make build stop\ngo run ./infra/cli list\n```\n",
+	})),
+		"README.md: go test ./infra/... ./gone/...: there is no ./gone",
+		"README.md: make build-x: the Makefile has no such target",
+		"README.md: make demo: the Makefile has no such target",
+		"README.md: make gone: the Makefile has no such target",
+		"docs/a.md: go run ./infra/cli list: there is no ./infra/cli",
+		"docs/a.md: make stop: the Makefile has no such target",
+	)
+}
+
+func TestDocumentsThatAreNamedButNotThereAreFound(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Mentions(files(t, map[string]string{
+		"docs/a.md": "docs/gone.md", "README.md": "",
+		"a/a.go":        "package a\n\n// See docs/a.md, README.md and docs/b.md.\nvar _ = \"CONTRIBUTING.md\"\n",
+		"a/a_test.go":   "package a\n\n// docs/c.md\n",
+		"template.yaml": "Description: docs/runbooks/x.md, other/docs/y.md",
+	})),
+		"a/a.go: there is no CONTRIBUTING.md",
+		"a/a.go: there is no docs/b.md",
+		"template.yaml: there is no docs/runbooks/x.md",
+	)
+}

@@ -1,0 +1,62 @@
+package policy_test
+
+import (
+	"testing"
+
+	"recordbridge/infra/test/policy"
+)
+
+func TestLoggersThatDoNotRedactAreFound(t *testing.T) {
+	t.Parallel()
+	const logger = "package x\n\nvar _ = slog.New(slog.NewJSONHandler(w, nil))\n"
+	finds(t, policy.Loggers(files(t, map[string]string{
+		"shared/logx/x.go": logger, "shared/testkit/x/x.go": logger, "infra/local/x.go": logger, "shared/x/x_test.go": logger,
+		"shared/x/x.go":    logger,
+		"functions/f/f.go": "package f\n\nfunc f() { slog.SetDefault(l); slog.Default().Info(\"x\"); slog.String(\"a\", b) }\n",
+	})),
+		"functions/f/f.go:3: slog.Default: only shared/logx makes loggers, so that all redact",
+		"functions/f/f.go:3: slog.SetDefault: only shared/logx makes loggers, so that all redact",
+		"shared/x/x.go:3: slog.New: only shared/logx makes loggers, so that all redact",
+		"shared/x/x.go:3: slog.NewJSONHandler: only shared/logx makes loggers, so that all redact",
+	)
+}
+
+func TestSecretsOpenedIntoTextsAreFound(t *testing.T) {
+	t.Parallel()
+	const told = ": a secret is opened into a log line, a text or an error"
+	finds(t, policy.Revealed(files(t, map[string]string{
+		"a/good.go": `package a
+
+func good() {
+	slog.Any("token", token)
+	header.Set("Authorization", "Bearer "+token.Reveal())
+	mark := ring.Sign([]byte(token.Reveal()))
+	logger.Info("x", slog.Int("version", mark.Version))
+	value := token.Reveal()
+	use(value)
+	value = "x"
+	fmt.Errorf("of %s", value)
+}
+
+func other() { fmt.Errorf("of %s", value) }
+`,
+		"a/bad.go": `package a
+
+func bad() {
+	slog.String("token", token.Reveal())
+	fmt.Sprintf("%s", strings.ToLower(token.Reveal()))
+	logger.InfoContext(ctx, "x", "token", token.Reveal())
+	value, err := token.Reveal(), f()
+	fmt.Errorf("of %s: %w", value, err)
+	raw := []byte(string(token.Reveal()))
+	fault.BadRequest("of " + hex(raw))
+	errors.New(token.Reveal()[:4])
+	f.Because(errorOf(value))
+	logx.Add(ctx, slog.Int("length", 1), slog.String("k", func() string { return value }()))
+}
+`,
+	})),
+		"a/bad.go:10"+told, "a/bad.go:11"+told, "a/bad.go:12"+told, "a/bad.go:13"+told,
+		"a/bad.go:4"+told, "a/bad.go:5"+told, "a/bad.go:6"+told, "a/bad.go:8"+told,
+	)
+}

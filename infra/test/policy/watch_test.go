@@ -1,0 +1,137 @@
+package policy_test
+
+import (
+	"testing"
+
+	"recordbridge/infra/test/policy"
+)
+
+// watched is a stack of one thing of each kind, with the alarms that it needs.
+const watched = `
+  Api: {Type: AWS::Serverless::Api, Properties: {StageName: v1}}
+  Get: {Type: AWS::Serverless::Function, Properties: {Timeout: 10}}
+  Sweep: {Type: AWS::Serverless::Function, Properties: {Timeout: 50, Events: {Minute: {Type: Schedule}}}}
+  Sometimes: {Type: AWS::Serverless::Function, Condition: WithIt, Properties: {Timeout: 20}}
+  Jobs: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn}}}
+  Dead: {Type: AWS::SQS::Queue}
+  Work: {Type: AWS::DynamoDB::Table}
+  Errors: {Type: AWS::CloudWatch::Alarm, Properties: {Metrics: [{Id: e, Expression: 'SELECT SUM(Errors) FROM SCHEMA("AWS/Lambda", FunctionName)'}]}}
+  Throttles: {Type: AWS::CloudWatch::Alarm, Properties: {Metrics: [{Id: e, Expression: 'SELECT SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName)'}]}}
+  Duration:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Threshold: 0.9
+      Metrics:
+        - {Id: longest, Expression: "MAX([FILL(get, 0) / 10000, FILL(sweep, 0) / 50000])"}
+        - {Id: get, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}}}
+        - {Id: sweep, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}}}
+  Longer:
+    Type: AWS::CloudWatch::Alarm
+    Condition: WithIt
+    Properties: {Namespace: AWS/Lambda, MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Sometimes}], Threshold: 19000}
+  Silent:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/Lambda
+      MetricName: Invocations
+      Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]
+      ComparisonOperator: LessThanThreshold
+      TreatMissingData: breaching
+  Age:
+    Type: AWS::CloudWatch::Alarm
+    Properties: {Namespace: AWS/SQS, MetricName: ApproximateAgeOfOldestMessage, Dimensions: [{Name: QueueName, Value: !GetAtt Jobs.QueueName}]}
+  Letters:
+    Type: AWS::CloudWatch::Alarm
+    Properties: {Namespace: AWS/SQS, MetricName: ApproximateNumberOfMessagesVisible, Dimensions: [{Name: QueueName, Value: !GetAtt Dead.QueueName}]}
+  Failing:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/ApiGateway
+      MetricName: 5XXError
+      Dimensions: [{Name: ApiName, Value: !Ref "AWS::StackName"}, {Name: Stage, Value: v1}]
+  Slow:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/ApiGateway
+      MetricName: Latency
+      Dimensions: [{Name: ApiName, Value: !Ref "AWS::StackName"}, {Name: Stage, Value: v1}]
+  Refused: {Type: AWS::CloudWatch::Alarm, Properties: {Metrics: [{Id: e, Expression: 'SELECT SUM(ThrottledRequests) FROM SCHEMA("AWS/DynamoDB", Operation, TableName)'}]}}
+  Broken: {Type: AWS::CloudWatch::Alarm, Properties: {Metrics: [{Id: e, Expression: 'SELECT SUM(SystemErrors) FROM SCHEMA("AWS/DynamoDB", Operation, TableName)'}]}}
+`
+
+func TestWhatNoAlarmWatchesIsFound(t *testing.T) {
+	t.Parallel()
+	refused := []string{
+		"Get: no alarm watches Throttles", "Sometimes: no alarm watches Throttles", "Sweep: no alarm watches Throttles",
+	}
+	judge(t, watched, policy.Watched, map[string]example{
+		"functions":          {"SUM(Throttles)", "SUM(Invocations)", refused},
+		"namespace":          {`SUM(Throttles) FROM SCHEMA("AWS/Lambda"`, `SUM(Throttles) FROM SCHEMA("AWS/Kinesis"`, refused},
+		"other dimension":    {`SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName)`, `SUM(Throttles) FROM SCHEMA("AWS/Lambda", Resource)`, refused},
+		"a query of one":     {`SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName)'`, `SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName) WHERE FunctionName = ''${Get}'''`, refused[1:]},
+		"a query but one":    {`SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName)'`, `SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName) WHERE FunctionName != ''${Get}'''`, refused[:1]},
+		"duration":           {"MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Get}]", "MetricName: Duration", []string{"Get: no alarm watches Duration"}},
+		"another timeout":    {"Timeout: 10}", "Timeout: 28}", []string{"Duration: looks out for runs of Get of 9000 ms; its timeout is at 28000 ms"}},
+		"another divisor":    {"FILL(sweep, 0) / 50000", "FILL(sweep, 0) / 900000", []string{"Duration: looks out for runs of Sweep of 810000 ms; its timeout is at 50000 ms"}},
+		"not in the math":    {", FILL(sweep, 0) / 50000", "", []string{"Duration: looks out for runs of Sweep of 0 ms; its timeout is at 50000 ms"}},
+		"never reached":      {"Threshold: 0.9", "Threshold: 1", []string{"Duration: looks out for runs of Get of 10000 ms; its timeout is at 10000 ms", "Duration: looks out for runs of Sweep of 50000 ms; its timeout is at 50000 ms"}},
+		"in seconds":         {"Threshold: 19000", "Threshold: 19", []string{"Longer: looks out for runs of Sometimes of 19 ms; its timeout is at 20000 ms"}},
+		"other condition":    {"    Condition: WithIt\n    Properties: {Namespace: AWS/Lambda", "    Condition: WithOther\n    Properties: {Namespace: AWS/Lambda", []string{"Sometimes: no alarm watches Duration"}},
+		"silence unheard":    {"TreatMissingData: breaching", "TreatMissingData: notBreaching", []string{"Sweep: no alarm goes off when its schedule stops"}},
+		"silence wanted":     {"LessThanThreshold", "GreaterThanThreshold", []string{"Sweep: no alarm goes off when its schedule stops"}},
+		"age":                {"!GetAtt Jobs.QueueName", "!GetAtt Dead.QueueName", []string{"Jobs: no alarm watches ApproximateAgeOfOldestMessage"}},
+		"dead letters":       {"ApproximateNumberOfMessagesVisible", "NumberOfMessagesSent", []string{"Dead: no alarm watches ApproximateNumberOfMessagesVisible"}},
+		"errors of no stage": {", {Name: Stage, Value: v1}", "", []string{"Api: no alarm watches 5XXError"}},
+		"errors of more":     {"{Name: Stage, Value: v1}", "{Name: Stage, Value: v1}, {Name: Method, Value: GET}", []string{"Api: no alarm watches 5XXError"}},
+		"an API with a name": {"{StageName: v1}", "{StageName: v1, Name: front}", []string{"Api: no alarm watches 5XXError", "Api: no alarm watches Latency"}},
+		"latency":            {"MetricName: Latency", "MetricName: Count", []string{"Api: no alarm watches Latency"}},
+		"tables' throttles":  {"SUM(ThrottledRequests)", "SUM(UserErrors)", []string{"Work: no alarm watches ThrottledRequests"}},
+		"tables' failures":   {"SUM(SystemErrors)", "SUM(UserErrors)", []string{"Work: no alarm watches SystemErrors"}},
+		"a new function":     {"  Jobs:", "  New: {Type: AWS::Serverless::Function, Properties: {Timeout: 10}}\n  Jobs:", []string{"New: no alarm watches Duration"}},
+		"a new queue":        {"  Jobs:", "  More: {Type: AWS::SQS::Queue}\n  Jobs:", []string{"More: no alarm watches ApproximateAgeOfOldestMessage"}},
+	})
+}
+
+func TestTopicsThatAlarmsDoNotReachAreFound(t *testing.T) {
+	t.Parallel()
+	const good = `
+  Key:
+    Type: AWS::KMS::Key
+    Properties:
+      KeyPolicy:
+        Statement:
+          - Effect: Allow
+            Principal: {Service: cloudwatch.amazonaws.com}
+            Action: [kms:Decrypt, kms:GenerateDataKey]
+            Condition: {StringEquals: {aws:SourceAccount: !Ref "AWS::AccountId"}}
+  Topic: {Type: AWS::SNS::Topic, Properties: {KmsMasterKeyId: !GetAtt Key.Arn}}
+  TopicPolicy:
+    Type: AWS::SNS::TopicPolicy
+    Properties:
+      Topics: [!Ref Topic]
+      PolicyDocument:
+        Statement:
+          - Effect: Allow
+            Principal: {Service: cloudwatch.amazonaws.com}
+            Action: sns:Publish
+            Resource: !Ref Topic
+            Condition: {StringEquals: {aws:SourceAccount: !Ref AWS::AccountId}}
+          - Effect: Deny
+            Principal: "*"
+            Action: sns:Publish
+            Resource: !Ref Topic
+            Condition: {Bool: {aws:SecureTransport: "false"}}
+`
+	const both = "Topic: its key does not let alarms use kms:"
+	plain := "Topic: has no policy that denies plain HTTP"
+	judge(t, good, policy.Topics, map[string]example{
+		"plain":           {"Properties: {KmsMasterKeyId: !GetAtt Key.Arn}", "Properties: {}", []string{"Topic: is not encrypted with a key of the template"}},
+		"AWS's own key":   {"!GetAtt Key.Arn", "alias/aws/sns", []string{"Topic: is not encrypted with a key of the template"}},
+		"one action":      {", kms:GenerateDataKey", "", []string{both + "GenerateDataKey"}},
+		"another service": {"cloudwatch.amazonaws.com", "events.amazonaws.com", []string{both + "Decrypt", both + "GenerateDataKey"}},
+		"any account":     {`            Condition: {StringEquals: {aws:SourceAccount: !Ref "AWS::AccountId"}}` + "\n", "", []string{both + "Decrypt", both + "GenerateDataKey"}},
+		"not published":   {"Action: sns:Publish", "Action: sns:Subscribe", []string{"Topic: its policy does not let alarms use sns:Publish"}},
+		"another topic":   {"Topics: [!Ref Topic]", "Topics: [!Ref Other]", []string{plain, "Topic: its policy does not let alarms use sns:Publish"}},
+		"plain HTTP":      {`aws:SecureTransport: "false"`, `aws:SecureTransport: "true"`, []string{plain}},
+	})
+}

@@ -1,0 +1,97 @@
+package operator_test
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/operator"
+)
+
+const (
+	base  = "https://fhir.hospital.example/r4"
+	login = "https://login.hospital.example"
+	us    = "https://ctl-api.execute-api.us-east-1.amazonaws.com/v1"
+)
+
+// hospitals is a network of documents by address.
+type hospitals map[string]string
+
+// Do implements smart.Doer.
+func (h hospitals) Do(r *http.Request) (*http.Response, error) {
+	status, body := http.StatusOK, h[r.URL.String()]
+	if body == "" {
+		status = http.StatusNotFound
+	}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r,
+	}, nil
+}
+
+// at makes a server with a discovery, which changes replace fields of, and a software name.
+func (h hospitals) at(t *testing.T, base, software string, changes map[string]any) {
+	t.Helper()
+	document := map[string]any{
+		"issuer": base, "authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token",
+		"code_challenge_methods_supported": []string{"S256"},
+	}
+	maps.Copy(document, changes)
+	discovery, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statement, err := json.Marshal(map[string]any{
+		"resourceType": "CapabilityStatement", "fhirVersion": "4.0.1", "software": map[string]string{"name": software},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h[base+"/.well-known/smart-configuration"], h[base+"/metadata"] = string(discovery), string(statement)
+}
+
+// elsewhere is a discovery whose authorization server is at the origin.
+func elsewhere(origin string) map[string]any {
+	return map[string]any{"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize", "token_endpoint": origin + "/token", "jwks_uri": origin + "/keys"}
+}
+
+// hospital is what an operator says of an endpoint of test mode with a public client.
+func hospital(at string) operator.NewEndpoint {
+	return operator.NewEndpoint{
+		Endpoint: catalog.Endpoint{FHIRBase: at, Mode: "test", Name: "Maple Hospital"}, Registration: catalog.Registration{ClientID: "ours"},
+	}
+}
+
+func auditRows(t *testing.T, cfg awssdk.Config, table string) []string {
+	t.Helper()
+	out, err := dynamodb.NewFromConfig(cfg).Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &table, KeyConditionExpression: new("pk = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "*#202603"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]string, 0, len(out.Items))
+	for _, item := range out.Items {
+		action, _ := item["action"].(*types.AttributeValueMemberS)
+		target, _ := item["target"].(*types.AttributeValueMemberS)
+		rows = append(rows, action.Value+" "+target.Value)
+	}
+	return rows
+}
+
+func says(t *testing.T, err error, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("got %v, want an error with %q", err, word)
+		}
+	}
+}
