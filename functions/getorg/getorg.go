@@ -1,4 +1,4 @@
-// Package getorg serves GET /bridge/org?public_id= (spec section 4.8): the organisation's own information, for the
+// Package getorg serves GET /bridge/org?public_id= (docs/openapi.yaml): the organisation's own information, for the
 // branding of its widget. Browsers call it with the public id alone; it changes nothing.
 package getorg
 
@@ -29,7 +29,7 @@ type request struct {
 	PublicID string `query:"public_id"`
 }
 
-// response is spec section 2.5.
+// response is the Organisation of docs/openapi.yaml.
 type response struct {
 	ID               string     `json:"id"`
 	Name             string     `json:"name"`

@@ -1,4 +1,4 @@
-// Package jwks serves GET /.well-known/jwks.json (decisions section 3): the public keys that health systems check our
+// Package jwks serves GET /.well-known/jwks.json (RFC 7517): the public keys that health systems check our
 // client's assertions with (SMART App Launch 2.2, "Asymmetric (public key)"). Anybody may read it; it knows no
 // organisation and no private key, and changes nothing.
 package jwks

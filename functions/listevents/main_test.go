@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"recordbridge/functions/listevents"
+	"recordbridge/shared/eventlog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
@@ -44,7 +45,7 @@ func order(a, b webhook.Event) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
-// EventsAfter implements listevents.Log.
+// EventsAfter implements eventlog.Log.
 func (l *log) EventsAfter(_ context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error) {
 	if l.fails {
 		return nil, false, keyedtest.ErrTrouble
@@ -81,7 +82,7 @@ func bodyOf(n int) string {
 // plain are cursors that a test can read and write.
 type plain struct{ fails bool }
 
-// Seal implements listevents.Cursors.
+// Seal implements eventlog.Cursors.
 func (p plain) Seal(tenant org.Tenant, use, position string) (string, error) {
 	if p.fails {
 		return "", keyedtest.ErrTrouble
@@ -89,7 +90,7 @@ func (p plain) Seal(tenant org.Tenant, use, position string) (string, error) {
 	return strings.Join([]string{tenant.Key(), use, position}, "|"), nil
 }
 
-// Open implements listevents.Cursors.
+// Open implements eventlog.Cursors.
 func (p plain) Open(tenant org.Tenant, use, text string) (string, error) {
 	position, ok := strings.CutPrefix(text, tenant.Key()+"|"+use+"|")
 	switch {
@@ -109,9 +110,10 @@ func plainCursor(created time.Time, n int) string {
 // start is the cursor before all events of tenant A.
 func start() string { return tenantA().Key() + "|events|" }
 
-func handler(l *log, cursors listevents.Cursors, now func() time.Time) http.Handler {
+func handler(l *log, cursors eventlog.Cursors, now func() time.Time) http.Handler {
 	return listevents.New(listevents.Deps{
-		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Log: l, Cursors: cursors, Now: now,
+		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}},
+		Events: eventlog.Reader{Log: l, Cursors: cursors, Now: now},
 	})
 }
 

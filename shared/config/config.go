@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,8 +22,9 @@ import (
 //	FileLife  time.Duration `env:"FILE_LIFE"`           // as time.ParseDuration reads it
 //	Allowed   []netip.Prefix `env:"ALLOWED_RANGES"`     // lists are separated by commas
 //
-// Types are string, int, bool, time.Duration, []string and []netip.Prefix. A variable that is empty counts as
-// missing; a missing one leaves the zero value. The error names every fault of the struct and the environment.
+// Types are string, int, bool, time.Duration, []string and []netip.Prefix. An embedded struct adds its own fields, so that
+// functions can share a part of their environment. A variable that is empty counts as missing; a missing one leaves the
+// zero value. The error names every fault of the struct and the environment.
 func Load[T any]() (T, error) {
 	return LoadFrom[T](os.LookupEnv) //nolint:forbidigo // this is the one reader
 }
@@ -41,7 +43,7 @@ func LoadFrom[T any](lookup func(string) (string, bool)) (T, error) {
 		text = strings.TrimSpace(text)
 		switch {
 		case text != "":
-			faults = append(faults, v.set(target.Field(v.index), text))
+			faults = append(faults, v.set(target.FieldByIndex(v.index), text))
 		case v.required:
 			faults = append(faults, fmt.Errorf("%s is required", v.name))
 		}
@@ -53,7 +55,7 @@ func LoadFrom[T any](lookup func(string) (string, bool)) (T, error) {
 }
 
 type variable struct {
-	index    int
+	index    []int
 	name     string
 	required bool
 }
@@ -66,8 +68,8 @@ func variablesOf(settings reflect.Type) ([]variable, error) {
 	var variables []variable
 	var faults []error
 	seen := map[string]bool{}
-	for i := range settings.NumField() {
-		v, err := variableOf(settings.Field(i), i)
+	for _, field := range fieldsOf(settings, nil) {
+		v, err := variableOf(field)
 		if err == nil && seen[v.name] {
 			err = fmt.Errorf("%s is read twice", v.name)
 		}
@@ -81,7 +83,23 @@ func variablesOf(settings reflect.Type) ([]variable, error) {
 	return variables, nil
 }
 
-func variableOf(field reflect.StructField, index int) (variable, error) {
+// fieldsOf lists the fields of a struct, each with its Index from the outermost one. Of an embedded struct it lists the
+// fields, also those that a field of the same name hides.
+func fieldsOf(settings reflect.Type, outer []int) []reflect.StructField {
+	var all []reflect.StructField
+	for i := range settings.NumField() {
+		field := settings.Field(i)
+		field.Index = append(slices.Clone(outer), i)
+		if field.Anonymous && field.IsExported() && field.Type.Kind() == reflect.Struct {
+			all = append(all, fieldsOf(field.Type, field.Index)...)
+			continue
+		}
+		all = append(all, field)
+	}
+	return all
+}
+
+func variableOf(field reflect.StructField) (variable, error) {
 	name, options, hasOptions := strings.Cut(field.Tag.Get("env"), ",")
 	switch {
 	case !field.IsExported() || name == "":
@@ -91,7 +109,7 @@ func variableOf(field reflect.StructField, index int) (variable, error) {
 	}
 	switch reflect.Zero(field.Type).Interface().(type) {
 	case string, int, bool, time.Duration, []string, []netip.Prefix:
-		return variable{index: index, name: name, required: hasOptions}, nil
+		return variable{index: field.Index, name: name, required: hasOptions}, nil
 	}
 	return variable{}, fmt.Errorf("field %s has the unknown type %v", field.Name, field.Type)
 }

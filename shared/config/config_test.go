@@ -53,6 +53,36 @@ func TestWhatIsNotRequiredMayBeMissingOrEmpty(t *testing.T) {
 	}
 }
 
+// Limits is a part of an environment that functions share.
+type Limits struct {
+	FlowTable string `env:"FLOW_TABLE,required"`
+	Quota     int    `env:"QUOTA"`
+}
+
+// Keyed is a part of which another is one.
+type Keyed struct {
+	Limits
+
+	Secret string `env:"SECRET,required"`
+}
+
+func TestAnEmbeddedPartIsFilledToo(t *testing.T) {
+	t.Parallel()
+	type environment struct {
+		Keyed
+
+		Table string `env:"TABLE,required"`
+	}
+	got, err := config.LoadFrom[environment](from(map[string]string{"TABLE": "t", "SECRET": "s", "FLOW_TABLE": "f", "QUOTA": "3"}))
+	if want := (environment{Keyed{Limits{"f", 3}, "s"}, "t"}); err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	_, err = config.LoadFrom[environment](from(nil))
+	if err == nil || !strings.Contains(err.Error(), "FLOW_TABLE is required") || !strings.Contains(err.Error(), "SECRET is required") {
+		t.Errorf("without any variable: %v", err)
+	}
+}
+
 func TestOneErrorNamesEverythingAndNoValue(t *testing.T) {
 	t.Parallel()
 	_, err := config.LoadFrom[settings](from(map[string]string{
@@ -111,6 +141,18 @@ func TestAStructThatIsNotFullyTaggedIsRefused(t *testing.T) {
 				One string `env:"TABLE"`
 				Two string `env:"TABLE"`
 			}](nothing)
+			return err
+		},
+		"read twice, here and in a part": func() error {
+			_, err := config.LoadFrom[struct {
+				Limits
+
+				FlowTable string `env:"FLOW_TABLE"`
+			}](nothing)
+			return err
+		},
+		"a part by its address": func() error {
+			_, err := config.LoadFrom[struct{ *Limits }](nothing)
 			return err
 		},
 		"not a struct": func() error { _, err := config.LoadFrom[string](nothing); return err },

@@ -1,6 +1,6 @@
 // Package cursor owns the sealed cursors of lists: a client gets its place in a list as a text that it can only send
-// back. It cannot read it, change it, or use it in another list, for another organisation or in the other mode
-// (decisions section 1). What a position means, and whether it is still good, is the list's own business.
+// back. It cannot read it, change it, or use it in another list, for another organisation or in the other mode.
+// What a position means, and whether it is still good, is the list's own business.
 package cursor
 
 import (

@@ -39,30 +39,30 @@ type PublicAuth struct {
 
 // caller proves the Basic credentials. Every failure is the same 401, whatever part was wrong, and counts against
 // the client address, so that guessing is limited too.
-func (a KeyAuth) caller(c *call) (org.Caller, error) {
-	caller, err := a.prove(c)
+func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
+	caller, err := a.prove(ctx, c)
 	if isStranger(err) {
 		err = fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
 			"The public id or the private key is missing or wrong.").Because(err)
 	}
-	return admit(c, a.Limiter, caller, err)
+	return admit(ctx, c, a.Limiter, caller, err)
 }
 
-func (a KeyAuth) prove(c *call) (org.Caller, error) {
+func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
 	headers := c.request.Header.Values("Authorization")
 	publicID, privateKey, ok := c.request.BasicAuth()
 	if len(headers) != 1 || !ok || publicID == "" || privateKey == "" {
 		return org.Caller{}, fault.Unauthenticated
 	}
-	return a.Keys.Authenticate(c.request.Context(), publicID, secret.New(privateKey))
+	return a.Keys.Authenticate(ctx, publicID, secret.New(privateKey))
 }
 
 // optional is caller for requests that may come without a key; these are limited by their address alone.
-func (a KeyAuth) optional(c *call) (*org.Caller, error) {
+func (a KeyAuth) optional(ctx context.Context, c *call) (*org.Caller, error) {
 	if len(c.request.Header.Values("Authorization")) == 0 {
-		return nil, a.Limiter.take(c, "")
+		return nil, a.Limiter.take(ctx, c, "")
 	}
-	caller, err := a.caller(c)
+	caller, err := a.caller(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +70,19 @@ func (a KeyAuth) optional(c *call) (*org.Caller, error) {
 }
 
 // caller finds the organisation of the query parameter public_id and narrows CORS to its origins.
-func (a PublicAuth) caller(c *call) (org.Caller, error) {
+func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	id, err := publicID(c.request)
 	if err != nil {
 		return org.Caller{}, err
 	}
-	caller, err := a.Public.ByPublicID(c.request.Context(), id)
+	caller, err := a.Public.ByPublicID(ctx, id)
 	if isStranger(err) {
 		err = fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "public_id is unknown.").Because(err)
 	}
 	if err == nil {
 		allowOrigins(c, caller.AllowedOrigins)
 	}
-	return admit(c, a.Limiter, caller, err)
+	return admit(ctx, c, a.Limiter, caller, err)
 }
 
 func publicID(r *http.Request) (string, error) {
@@ -99,13 +99,13 @@ func publicID(r *http.Request) (string, error) {
 
 // admit takes one request from the caller's bucket, or, when the caller is not known, from that of its address. A caller who
 // comes too often is returned with the error.
-func admit(c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
+func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
 	switch {
 	case err == nil:
-		logx.Add(c.request.Context(), slog.String("org_id", caller.Tenant.OrgID), slog.String("mode", string(caller.Tenant.Mode)))
-		return caller, limiter.take(c, caller.CredentialID)
+		logx.Add(ctx, slog.String("org_id", caller.Tenant.OrgID), slog.String("mode", string(caller.Tenant.Mode)))
+		return caller, limiter.take(ctx, c, caller.CredentialID)
 	case errors.Is(err, fault.Unauthenticated):
-		return org.Caller{}, errors.Join(limiter.take(c, ""), err)
+		return org.Caller{}, errors.Join(limiter.take(ctx, c, ""), err)
 	}
 	return org.Caller{}, err
 }

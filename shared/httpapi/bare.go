@@ -12,16 +12,16 @@ import (
 // for maxAge, a failure never. The limit is per client address.
 func Bare[In, Out any](limiter Limiter, maxAge time.Duration, f func(context.Context, In) (Out, error)) Endpoint {
 	bind := newBinder[In]()
-	serve := func(c *call) (reply, error) {
+	serve := func(ctx context.Context, c *call) (reply, error) {
 		allowAnyOrigin(c.header)
-		if err := limiter.take(c, ""); err != nil {
+		if err := limiter.take(ctx, c, ""); err != nil {
 			return reply{}, err
 		}
 		in, err := bind.from(c.request)
 		if err != nil {
 			return reply{}, err
 		}
-		out, err := f(c.request.Context(), in)
+		out, err := f(ctx, in)
 		if err != nil {
 			return reply{}, err
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxBody  = 64 << 10 // decisions section 2
+	maxBody  = 64 << 10 // bytes; the description says so too (docs/openapi.yaml)
 	maxDepth = 32       // far deeper than any body that the service documents
 )
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"slices"
 )
@@ -27,10 +28,10 @@ func allowOrigins(c *call, registered []string) {
 }
 
 // preflight answers what a browser asks before a request that is not simple (Fetch standard section 4.8).
-func preflight(c *call, finder PublicFinder, methods string) {
+func preflight(ctx context.Context, c *call, finder PublicFinder, methods string) {
 	allowAnyOrigin(c.header)
 	if id, err := publicID(c.request); err == nil {
-		if caller, err := finder.ByPublicID(c.request.Context(), id); err == nil {
+		if caller, err := finder.ByPublicID(ctx, id); err == nil {
 			allowOrigins(c, caller.AllowedOrigins)
 		}
 	}

@@ -30,10 +30,10 @@ func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, I
 }
 
 // serveJSON knows the caller first, then reads what it sent, then calls f.
-func serveJSON[Who, In, Out any](know func(*call) (Who, error), f func(context.Context, Who, In) (Out, error)) func(*call) (reply, error) {
+func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error), f func(context.Context, Who, In) (Out, error)) serving {
 	bind := newBinder[In]()
-	return func(c *call) (reply, error) {
-		caller, err := know(c)
+	return func(ctx context.Context, c *call) (reply, error) {
+		caller, err := know(ctx, c)
 		if err != nil {
 			return reply{}, err
 		}
@@ -41,7 +41,7 @@ func serveJSON[Who, In, Out any](know func(*call) (Who, error), f func(context.C
 		if err != nil {
 			return reply{}, err
 		}
-		out, err := f(c.request.Context(), caller, in)
+		out, err := f(ctx, caller, in)
 		return succeed(c, out, err)
 	}
 }

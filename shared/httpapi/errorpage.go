@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	_ "embed"
 	"html"
 	"net/http"
@@ -14,20 +15,20 @@ import (
 var errorPage string
 
 // failPage renders an error as a page for a person. Nothing of the request is on it.
-func failPage(c *call, err error) reply {
-	f := shown(c.request.Context(), err)
+func failPage(ctx context.Context, c *call, err error) reply {
+	f := shown(ctx, err)
 	fields := strings.NewReplacer(
 		"{{description}}", html.EscapeString(f.description),
 		"{{code}}", html.EscapeString(f.code),
-		"{{request_id}}", html.EscapeString(logx.RequestID(c.request.Context())),
+		"{{request_id}}", html.EscapeString(logx.RequestID(ctx)),
 	)
 	pageHeaders(c.header, "")
 	f.retry(c.header)
 	return reply{status: pageStatus(fault.Of(err)), body: []byte(fields.Replace(errorPage))}
 }
 
-// pageStatus is 400 for whatever is wrong with the address that a browser opened (decisions section 2), so that an
-// unknown public id never makes a browser ask for a password.
+// pageStatus is 400 for whatever is wrong with the address that a browser opened, so that an unknown public id
+// never makes a browser ask for a password (docs/deviations.md, "HTTP").
 func pageStatus(e *fault.Error) int {
 	if status := status(e); status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
 		return status

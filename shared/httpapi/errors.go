@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/logx"
 )
 
-// failure is what any client sees of an error: in a body, on a page or in a redirect (decisions section 2).
+// failure is what any client sees of an error: in a body, on a page or in a redirect.
 type failure struct {
 	status      int
 	code        string
@@ -70,8 +70,8 @@ func status(e *fault.Error) int {
 }
 
 // failKeyed renders an error of a keyed endpoint.
-func failKeyed(c *call, err error) reply {
-	answer := failJSON(c, err)
+func failKeyed(ctx context.Context, c *call, err error) reply {
+	answer := failJSON(ctx, c, err)
 	if answer.status == http.StatusUnauthorized {
 		c.header.Set("WWW-Authenticate", `Basic realm="recordbridge", charset="UTF-8"`) // RFC 7617 section 2.1
 	}
@@ -79,12 +79,12 @@ func failKeyed(c *call, err error) reply {
 }
 
 // failJSON renders the error envelope.
-func failJSON(c *call, err error) reply {
-	f := shown(c.request.Context(), err)
+func failJSON(ctx context.Context, c *call, err error) reply {
+	f := shown(ctx, err)
 	body, encodeErr := encode(errorEnvelope{
 		Error:            f.code,
 		ErrorDescription: f.description,
-		RequestID:        logx.RequestID(c.request.Context()),
+		RequestID:        logx.RequestID(ctx),
 	})
 	if encodeErr != nil { // a struct of strings always encodes
 		return reply{status: http.StatusInternalServerError}
@@ -100,7 +100,7 @@ func (f failure) retry(header http.Header) {
 	}
 }
 
-// maxSentence bounds error_description: "one or two sentences" (spec section 7.1).
+// maxSentence bounds error_description: one or two sentences (docs/openapi.yaml).
 const maxSentence = 200
 
 // sentence makes a text fit for error_description wherever it goes: printable ASCII on one line, at most 200 long.

@@ -1,9 +1,10 @@
 // Package httpapi is the HTTP edge: typed endpoints, binding, the success and error envelopes, Basic and public-id
-// authentication, rate limits, CORS, request ids and the log line of a request (decisions section 2). It knows
+// authentication, rate limits, CORS, request ids and the log line of a request (docs/deviations.md, "HTTP"). It knows
 // nothing of Lambda, AWS or any record: a function hands it typed functions and gets an http.Handler.
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -35,8 +36,8 @@ func New(options Options) *API { return &API{options: options} }
 
 // Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page, PublicPage and Bare make one.
 type Endpoint struct {
-	serve  func(*call) (reply, error)
-	fail   func(*call, error) reply
+	serve  serving
+	fail   func(context.Context, *call, error) reply
 	public PublicFinder // browser endpoints only: whose registered origins CORS goes by
 }
 
@@ -52,6 +53,9 @@ type Methods map[string]Endpoint
 func (a *API) Serve(route string, methods Methods) http.Handler {
 	return &resource{options: a.options, route: route, methods: methods}
 }
+
+// serving answers a call. ctx is the request's, with its request id and its log line.
+type serving func(ctx context.Context, c *call) (reply, error)
 
 // call is one request on its way through an endpoint.
 type call struct {
@@ -86,7 +90,7 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.header.Set("X-Content-Type-Options", "nosniff")
 	c.header.Set("X-Request-Id", logx.RequestID(ctx))
 
-	answer := s.answer(c) //nolint:contextcheck // the call carries the request, and that its context
+	answer := s.answer(ctx, c)
 	w.WriteHeader(answer.status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(answer.body) // the client has gone: nobody is left to tell
@@ -97,32 +101,32 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer finds the endpoint of the method and runs it; a panic in it ends as an Internal error.
-func (s *resource) answer(c *call) (answer reply) {
+func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	endpoint, known := s.methods[c.request.Method]
 	if !known && c.request.Method == http.MethodHead {
 		endpoint, known = s.methods[http.MethodGet]
 	}
 	if !known || endpoint.serve == nil {
-		return s.other(c)
+		return s.other(ctx, c)
 	}
 	defer func() {
 		if value := recover(); value != nil {
-			logPanic(c, value)
-			answer = endpoint.fail(c, fault.New(fault.Internal, fault.CodeServerError, "The handler panicked."))
+			logPanic(ctx, value)
+			answer = endpoint.fail(ctx, c, fault.New(fault.Internal, fault.CodeServerError, "The handler panicked."))
 		}
 	}()
 	if endpoint.public != nil {
 		allowAnyOrigin(c.header)
 	}
-	answer, err := endpoint.serve(c)
+	answer, err := endpoint.serve(ctx, c)
 	if err != nil {
-		return endpoint.fail(c, err)
+		return endpoint.fail(ctx, c, err)
 	}
 	return answer
 }
 
 // other answers OPTIONS, and refuses the methods that the route does not have.
-func (s *resource) other(c *call) reply {
+func (s *resource) other(ctx context.Context, c *call) reply {
 	allowed := slices.Collect(maps.Keys(s.methods))
 	if _, ok := s.methods[http.MethodGet]; ok {
 		allowed = append(allowed, http.MethodHead)
@@ -133,14 +137,14 @@ func (s *resource) other(c *call) reply {
 	finder := s.finder()
 	if c.request.Method == http.MethodOptions {
 		if finder != nil {
-			preflight(c, finder, allow)
+			preflight(ctx, c, finder, allow)
 		}
 		return reply{status: http.StatusNoContent}
 	}
 	if finder != nil {
 		allowAnyOrigin(c.header)
 	}
-	return failJSON(c, fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed,
+	return failJSON(ctx, c, fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed,
 		"This method is not allowed here. Allowed are: "+allow+"."))
 }
 
@@ -156,11 +160,11 @@ func (s *resource) finder() PublicFinder {
 
 // logPanic records where a panic came from. Its value is shown only when the runtime made it, since any other value
 // may repeat what a client sent.
-func logPanic(c *call, value any) {
+func logPanic(ctx context.Context, value any) {
 	text := "a value of the handler's own"
 	if failure, ok := value.(runtime.Error); ok {
 		text = failure.Error()
 	}
 	stack := debug.Stack()
-	logx.Add(c.request.Context(), slog.String("panic", text), slog.String("stack", string(stack[:min(len(stack), 4096)])))
+	logx.Add(ctx, slog.String("panic", text), slog.String("stack", string(stack[:min(len(stack), 4096)])))
 }

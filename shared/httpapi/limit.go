@@ -31,11 +31,10 @@ type Limiter struct {
 
 // take takes one request from the bucket of (route class, caller, address). who is a credential's id, or empty for
 // callers that are not known. A store that cannot be reached lets the request through and is counted.
-func (l Limiter) take(c *call, who string) error {
+func (l Limiter) take(ctx context.Context, c *call, who string) error {
 	if l.Buckets == nil || l.Limit.Unlimited() {
 		return nil
 	}
-	ctx := c.request.Context()
 	verdict, err := l.Buckets.Take(ctx, l.key(c, who), l.Limit, c.now)
 	if err != nil {
 		logx.Add(ctx, slog.Bool("limiter_failed", true))

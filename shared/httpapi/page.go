@@ -65,11 +65,11 @@ type Answer struct {
 // PublicPage makes an endpoint that a browser navigates to with ?public_id= and redirect_uri. Until both are proven an error
 // ends as an HTML page and never as a redirect; its status is 400 for whatever the visitor's address got wrong, and 429, 500 or 503
 // otherwise. From then on every error goes back by redirect, whoever finds it: the rate limit, the binding of In, or f
-// (spec section 7.4, RFC 9700 section 4.11).
+// (docs/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
-	serve := func(c *call) (reply, error) {
-		caller, err := auth.caller(c) // of one who comes too often, the caller as well
+	serve := func(ctx context.Context, c *call) (reply, error) {
+		caller, err := auth.caller(ctx, c) // of one who comes too often, the caller as well
 		redirect, unproven := redirectOf(c.request, caller)
 		if unproven != nil {
 			if err == nil {
@@ -80,10 +80,10 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 		var answer Answer
 		if err == nil {
 			visit := Visit{Caller: caller, Redirect: redirect, request: c.request}
-			answer, err = answerPage(c, bind, visit, f)
+			answer, err = answerPage(ctx, c, bind, visit, f)
 		}
 		if err != nil {
-			answer = RedirectError(c.request.Context(), redirect, echoOf(c.request), err)
+			answer = RedirectError(ctx, redirect, echoOf(c.request), err)
 		}
 		return answer.render(c)
 	}
@@ -95,11 +95,11 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 // is per client address.
 func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
-	serve := func(c *call) (reply, error) {
-		if err := limiter.take(c, ""); err != nil {
+	serve := func(ctx context.Context, c *call) (reply, error) {
+		if err := limiter.take(ctx, c, ""); err != nil {
 			return reply{}, err
 		}
-		answer, err := answerPage(c, bind, Visit{request: c.request}, f)
+		answer, err := answerPage(ctx, c, bind, Visit{request: c.request}, f)
 		if err != nil {
 			return reply{}, err
 		}
@@ -108,12 +108,12 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-func answerPage[In any](c *call, bind binder[In], visit Visit, f func(context.Context, Visit, In) (Answer, error)) (Answer, error) {
+func answerPage[In any](ctx context.Context, c *call, bind binder[In], visit Visit, f func(context.Context, Visit, In) (Answer, error)) (Answer, error) {
 	in, err := bind.from(c.request)
 	if err != nil {
 		return Answer{}, err
 	}
-	return f(c.request.Context(), visit, in)
+	return f(ctx, visit, in)
 }
 
 // redirectOf proves the request's redirect_uri. Nobody's caller has none that could be proven.
@@ -135,8 +135,8 @@ func Redirect(location string, cookies ...*http.Cookie) Answer {
 	return Answer{location: location, cookies: cookies}
 }
 
-// Echo is what a caller of connect or reconnect gave to have it returned, on success and on failure (spec sections 4.1 and
-// 4.12). What is empty was not given.
+// Echo is what a caller of connect or reconnect gave to have it returned, on success and on failure (docs/openapi.yaml,
+// ConnectResult and RedirectError). What is empty was not given.
 type Echo struct {
 	ExternalID    string
 	ExternalState string
@@ -159,7 +159,7 @@ func echoOf(r *http.Request) Echo {
 }
 
 // RedirectError sends an error to a proven redirect URI: error, error_description, request_id (this request's, which is
-// what makes it unique per error), and the caller's own fields (spec sections 4.1, 4.12 and 7.1). It also puts the error on
+// what makes it unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError). It also puts the error on
 // the request's log line.
 func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err error, cookies ...*http.Cookie) Answer {
 	if to.URI() == "" {

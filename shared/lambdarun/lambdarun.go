@@ -8,33 +8,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-
 	"recordbridge/shared/logx"
 )
-
-// Handler is what Start accepts: the result of HTTP, SQS or Schedule.
-type Handler interface {
-	HTTPHandler | SQSHandler | ScheduleHandler
-}
-
-// Start runs a Lambda function and does not return. build runs once per cold start; when it fails, the process logs
-// why and ends, and Lambda tries again with a new one. Only bootstrap/main.go calls it.
-func Start[H Handler](build func(context.Context, *slog.Logger) (H, error)) {
-	ctx := context.Background()
-	logger := logx.New(os.Stdout)
-	handler, err := build(ctx, logger)
-	if err != nil {
-		logger.LogAttrs(ctx, slog.LevelError, "start.failed", slog.String("cause", err.Error()))
-		os.Exit(1)
-	}
-	lambda.Start(handler)
-}
 
 // Options are what a worker needs around its function.
 type Options struct {

@@ -52,7 +52,7 @@ type Operator struct {
 	sealer  *kms.Sealer // of webhook secrets
 	clients *kms.Sealer // of client secrets
 	log     deliverylog.Log
-	queue   queue.Queue
+	queue   queue.Deliveries
 	baseURL string // of the running service
 }
 
@@ -81,7 +81,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 			Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: control, Answers: sealer, Now: o.Now,
 		},
 		clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
-		queue:   queue.Queue{Client: sqs.NewFromConfig(cfg), DeliveryURL: outputs["DeliveryQueueUrl"]},
+		queue:   queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"]),
 		baseURL: outputs["BaseUrl"],
 	}, nil
 }

@@ -1,9 +1,11 @@
 // Package queue sends nudges over SQS: messages that tell a worker to look at a row. They carry ids only (package due),
-// so losing, doubling or reading one does no harm; the sweeper makes up for the lost ones.
+// so losing, doubling or reading one does no harm; the sweeper makes up for the lost ones. Each destination has a type of its
+// own: a function cannot send to a queue that it was not wired to.
 package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,72 +23,110 @@ type Client interface {
 // longestDelay is SQS's limit for DelaySeconds.
 const longestDelay = 15 * time.Minute
 
-// Queue sends to the workers' queues. A function that never nudges one of them leaves its URL empty.
-type Queue struct {
-	Client      Client
-	ExportURL   string
-	DeliveryURL string
-	RefreshURL  string
-}
+// Exports sends to the export worker's queue.
+type Exports struct{ destination }
+
+// NewExports makes the Exports of the queue at url.
+func NewExports(client Client, url string) Exports { return Exports{destination{client, url}} }
 
 // NudgeTask tells the export worker to look at a task after a delay.
-func (q Queue) NudgeTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error {
-	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
+func (q Exports) NudgeTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error {
+	i := due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}
+	return q.send(ctx, i, group(tenant), delay)
 }
+
+// Deliveries sends to the webhook worker's queue.
+type Deliveries struct{ destination }
+
+// NewDeliveries makes the Deliveries of the queue at url.
+func NewDeliveries(client Client, url string) Deliveries { return Deliveries{destination{client, url}} }
 
 // NudgeEvent tells the webhook worker to fan an event out.
-func (q Queue) NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error {
-	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}, 0)
-}
-
-// NudgeConnection tells the refresh worker to look at a connection.
-func (q Queue) NudgeConnection(ctx context.Context, tenant org.Tenant, id string) error {
-	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0)
+func (q Deliveries) NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error {
+	i := due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}
+	return q.send(ctx, i, group(tenant), 0)
 }
 
 // NudgeDelivery tells the webhook worker to attempt a delivery after a delay. A slow receiver holds up neither other
 // tenants nor the other webhooks of its own.
-func (q Queue) NudgeDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error {
-	return q.send(ctx, due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}, group(tenant)+"-"+subscriptionID, delay)
+func (q Deliveries) NudgeDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error {
+	i := due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}
+	return q.send(ctx, i, group(tenant)+"-"+subscriptionID, delay)
 }
 
 // NudgeNotice tells the webhook worker to send an e-mail.
-func (q Queue) NudgeNotice(ctx context.Context, tenant org.Tenant, id string) error {
-	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Notice, ID: id}, 0)
+func (q Deliveries) NudgeNotice(ctx context.Context, tenant org.Tenant, id string) error {
+	i := due.Item{Tenant: tenant, Kind: due.Notice, ID: id}
+	return q.send(ctx, i, group(tenant), 0)
 }
 
-// Send nudges the worker in charge of the item. A delay is rounded up to whole seconds and cut at 15 minutes.
-func (q Queue) Send(ctx context.Context, i due.Item, delay time.Duration) error {
+// Refreshes sends to the refresh worker's queue.
+type Refreshes struct{ destination }
+
+// NewRefreshes makes the Refreshes of the queue at url.
+func NewRefreshes(client Client, url string) Refreshes { return Refreshes{destination{client, url}} }
+
+// NudgeConnection tells the refresh worker to look at a connection.
+func (q Refreshes) NudgeConnection(ctx context.Context, tenant org.Tenant, id string) error {
+	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0)
+}
+
+// Send nudges for a row that is due: a connection. Rows of other kinds are refused.
+func (q Refreshes) Send(ctx context.Context, i due.Item, delay time.Duration) error {
+	if i.Kind != due.Connection {
+		return errKind
+	}
 	return q.send(ctx, i, group(i.Tenant), delay)
 }
+
+// Work sends to the queues of the workers that look after the Work table.
+type Work struct {
+	Exports
+	Deliveries
+}
+
+// NewWork makes the Work of the queues at the two addresses.
+func NewWork(client Client, exportURL, deliveryURL string) Work {
+	return Work{NewExports(client, exportURL), NewDeliveries(client, deliveryURL)}
+}
+
+// Send nudges the worker in charge of a row that is due: a task, event, delivery or notice. Rows of other kinds are refused.
+func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
+	switch i.Kind {
+	case due.Task:
+		return q.Exports.send(ctx, i, group(i.Tenant), delay)
+	case due.Event, due.Delivery, due.Notice:
+		return q.Deliveries.send(ctx, i, group(i.Tenant), delay)
+	case due.Connection:
+	}
+	return errKind
+}
+
+// errKind refuses a row whose worker listens to another queue: sent there, it would be dropped as poison.
+var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 
 // group names what a standard queue is fair between: a backlog of one group does not hold up the others.
 func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
 
-func (q Queue) send(ctx context.Context, i due.Item, group string, delay time.Duration) error {
+// destination is one queue.
+type destination struct {
+	client Client
+	url    string
+}
+
+// send puts a row's name into the queue. A delay is rounded up to whole seconds and cut at 15 minutes.
+func (d destination) send(ctx context.Context, i due.Item, group string, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {
 		return err
 	}
-	url := q.urlOf(i.Kind)
 	seconds := (min(max(delay, 0), longestDelay) + time.Second - 1) / time.Second
-	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl: &url, MessageBody: &body, DelaySeconds: int32(seconds),
+	_, err = d.client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: &d.url, MessageBody: &body, DelaySeconds: int32(seconds),
 		MessageGroupId: &group,
 	})
 	if err != nil {
 		return fmt.Errorf("send message: %w", err)
 	}
 	return nil
-}
-
-func (q Queue) urlOf(kind due.Kind) string {
-	switch kind {
-	case due.Task:
-		return q.ExportURL
-	case due.Connection:
-		return q.RefreshURL
-	case due.Event, due.Delivery, due.Notice:
-	}
-	return q.DeliveryURL
 }

@@ -43,7 +43,15 @@ func (r *recorder) SendMessage(
 	return r.Client.SendMessage(ctx, in, o...)
 }
 
-func newQueue(t *testing.T) (queue.Queue, *recorder) {
+// queues are all three, as functions are wired to them, with their addresses.
+type queues struct {
+	queue.Work
+	queue.Refreshes
+
+	exports, deliveries, refreshes string
+}
+
+func newQueues(t *testing.T) (queues, *recorder) {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
 	if err != nil {
@@ -59,7 +67,7 @@ func newQueue(t *testing.T) (queue.Queue, *recorder) {
 		urls = append(urls, *created.QueueUrl)
 	}
 	r := &recorder{Client: client}
-	return queue.Queue{Client: r, ExportURL: urls[0], DeliveryURL: urls[1], RefreshURL: urls[2]}, r
+	return queues{queue.NewWork(r, urls[0], urls[1]), queue.NewRefreshes(r, urls[2]), urls[0], urls[1], urls[2]}, r
 }
 
 // receive takes everything that can be seen from a queue.
@@ -76,14 +84,17 @@ func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
 
 func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
 	t.Parallel()
-	q, r := newQueue(t)
+	q, r := newQueues(t)
 	for _, err := range []error{
 		q.NudgeTask(t.Context(), tenant, taskID, 0),
 		q.NudgeEvent(t.Context(), tenant, id),
 		q.NudgeDelivery(t.Context(), tenant, id, hookID, 0),
 		q.NudgeNotice(t.Context(), tenant, id),
-		q.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: time.Now()}, 0),
-		q.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0),
+		q.NudgeConnection(t.Context(), tenant, id),
+		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: time.Now()}, 0),
+		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Event, ID: id}, 0),
+		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Notice, ID: id}, 0),
+		q.Refreshes.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -91,9 +102,9 @@ func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
 	}
 	item := func(kind due.Kind, id string) due.Item { return due.Item{Tenant: tenant, Kind: kind, ID: id} }
 	for url, want := range map[string][]due.Item{
-		q.ExportURL:   {item(due.Task, taskID), item(due.Task, taskID)},
-		q.DeliveryURL: {item(due.Event, id), item(due.Delivery, id), item(due.Notice, id)},
-		q.RefreshURL:  {item(due.Connection, id)},
+		q.exports:    {item(due.Task, taskID), item(due.Task, taskID)},
+		q.deliveries: {item(due.Event, id), item(due.Event, id), item(due.Delivery, id), item(due.Notice, id), item(due.Notice, id)},
+		q.refreshes:  {item(due.Connection, id), item(due.Connection, id)},
 	} {
 		got := map[due.Item]int{}
 		for _, m := range receive(t, r.Client, url) {
@@ -120,9 +131,25 @@ func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
 	}
 }
 
+func TestARowIsNotSentToAWorkerThatDoesNotLookAfterIt(t *testing.T) {
+	t.Parallel()
+	q, r := newQueues(t)
+	if q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0) == nil {
+		t.Error("a connection was sent to the queues of the Work table")
+	}
+	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery, due.Notice} {
+		if q.Refreshes.Send(t.Context(), due.Item{Tenant: tenant, Kind: kind, ID: id}, 0) == nil {
+			t.Errorf("a row of kind %v was sent to the refresh queue", kind)
+		}
+	}
+	if len(r.sent) != 0 {
+		t.Errorf("sent %v", r.sent)
+	}
+}
+
 func TestADelayIsRoundedUpToSecondsAndCutAtFifteenMinutes(t *testing.T) {
 	t.Parallel()
-	q, r := newQueue(t)
+	q, r := newQueues(t)
 	tests := []struct {
 		delay time.Duration
 		want  int32
@@ -147,14 +174,14 @@ func TestADelayIsRoundedUpToSecondsAndCutAtFifteenMinutes(t *testing.T) {
 			t.Errorf("delay %v = %d seconds, want %d", test.delay, got, test.want)
 		}
 	}
-	if got := len(receive(t, r.Client, q.DeliveryURL)); got != 2 {
+	if got := len(receive(t, r.Client, q.deliveries)); got != 2 {
 		t.Errorf("%d messages can be seen at once, want the 2 without delay", got)
 	}
 }
 
 func TestAFailureToSendIsTheCallersToSee(t *testing.T) {
 	t.Parallel()
-	q, r := newQueue(t)
+	q, r := newQueues(t)
 	r.err = fmt.Errorf("no route: %w", errors.ErrUnsupported)
 	for name, err := range map[string]error{
 		"task": q.NudgeTask(t.Context(), tenant, taskID, 0), "event": q.NudgeEvent(t.Context(), tenant, id),

@@ -4,55 +4,42 @@ package wiring
 
 import (
 	"context"
-	"crypto/rand"
-	"net/netip"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"recordbridge/functions/callback"
-	"recordbridge/shared/catalog"
-	"recordbridge/shared/config"
 	"recordbridge/shared/config/awsparam"
-	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/queue"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/smart/clientauth"
 	"recordbridge/shared/store"
 	"recordbridge/shared/tokens"
+	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/portal"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
-	ControlTable         string         `env:"CONTROL_TABLE,required"`
-	ConnectionTable      string         `env:"CONNECTION_TABLE,required"`
-	TokensTable          string         `env:"TOKENS_TABLE,required"`
-	FlowTable            string         `env:"FLOW_TABLE,required"`
-	WorkTable            string         `env:"WORK_TABLE,required"`
-	KeyHashingSecret     string         `env:"KEY_HASHING_SECRET,required"`
-	TokensKey            string         `env:"TOKENS_KEY,required"`
-	SecretsKey           string         `env:"SECRETS_KEY,required"`
-	ClientKeys           []string       `env:"CLIENT_KEYS"` // ARNs, the signing ones first; none: no client signs
-	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
-	BaseURLParameter     string         `env:"BASE_URL_PARAMETER,required"`
-	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
-	RequestsPerMinute    int            `env:"REQUESTS_PER_MINUTE,required"`
+	edge.Env
+	portal.ClientEnv
+
+	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
+	TokensTable      string `env:"TOKENS_TABLE,required"`
+	WorkTable        string `env:"WORK_TABLE,required"`
+	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
+	TokensKey        string `env:"TOKENS_KEY,required"`
+	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
+	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// Build makes the function. It reads secrets and parameters, once.
-func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HTTPHandler, error) {
-	db, keys := dynamodb.NewFromConfig(p.AWS), awskms.NewFromConfig(p.AWS)
-	hashing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.KeyHashingSecret)
+// Build makes the function. It reads secrets and a parameter, once per cold start.
+func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.New(ctx, env.Env, p.Process, "callback", env.KeyHashingSecret)
 	if err != nil {
 		return nil, err
 	}
@@ -60,35 +47,23 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HT
 	if err != nil {
 		return nil, err
 	}
+	keys := awskms.NewFromConfig(p.AWS)
 	attempts := store.Flow{
-		DB: db, Table: env.FlowTable,
+		DB: e.DB, Table: env.FlowTable,
 		ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable,
 	}
-	portal := smart.Portal{
-		Doer: p.HTTP, Random: rand.Reader, Now: p.Now,
-		Clients: clientauth.NewBook(clientauth.Deps{
-			Store:  store.Control{DB: db, Table: env.ControlTable},
-			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
-			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
-			Now:    p.Now, NewID: ids.Random,
-		}),
-	}
-	return lambdarun.HTTP(p.Logger, callback.New(callback.Deps{ //nolint:contextcheck // a request brings its own context
-		API: httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
-		Limiter: httpapi.Limiter{
-			Buckets: attempts,
-			Limit:   ratelimit.Limit{Name: "callback", Quota: env.RequestsPerMinute, Window: time.Minute},
-			Hashing: hashing,
-		},
+	return lambdarun.HTTP(p.Logger, callback.New(callback.Deps{
+		API: e.API, Limiter: e.Limiter,
 		Flows: flow.Completer{
 			Store:       attempts,
-			Connections: store.Connections{DB: db, Table: env.ConnectionTable},
+			Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable},
 			Versions:    attempts,
-			Portal:      portal,
+			Portal:      portal.New(env.ClientEnv, p, e.DB, keys),
 			Sealer:      kms.New(keys, env.SecretsKey, flow.VerifierPurpose, p.Now),
 			Vault:       tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-			Hashing:     hashing, Nudger: queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL},
-			BaseURL: baseURL, Now: p.Now, NewID: ids.Random,
+			Hashing:     e.Limiter.Hashing,
+			Nudger:      queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+			BaseURL:     baseURL, Now: p.Now, NewID: ids.Random,
 		},
 	})), nil
 }

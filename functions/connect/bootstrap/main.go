@@ -2,29 +2,8 @@
 package main
 
 import (
-	"context"
-	"log/slog"
-	"time"
-
 	"recordbridge/functions/connect/wiring"
-	"recordbridge/shared/config"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/wiring/outbound"
 )
 
-func main() { lambdarun.Start(start) }
-
-func start(ctx context.Context, logger *slog.Logger) (lambdarun.HTTPHandler, error) {
-	env, err := config.Load[wiring.Environment]()
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := config.AWS()
-	if err != nil {
-		return nil, err
-	}
-	return wiring.Build(ctx, env, config.Process{
-		AWS: cfg, Logger: logger, Now: time.Now,
-		HTTP: safehttp.New(safehttp.Options{Allow: env.AllowedPrivateRanges}),
-	})
-}
+func main() { outbound.Run(wiring.Build) }

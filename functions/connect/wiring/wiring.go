@@ -4,75 +4,40 @@ package wiring
 
 import (
 	"context"
-	"crypto/rand"
-	"net/netip"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"recordbridge/functions/connect"
-	"recordbridge/shared/config"
-	"recordbridge/shared/config/awsparam"
-	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/org"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/store"
+	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/starter"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
-	ControlTable         string         `env:"CONTROL_TABLE,required"`
-	FlowTable            string         `env:"FLOW_TABLE,required"`
-	SecretsKey           string         `env:"SECRETS_KEY,required"`
-	BaseURLParameter     string         `env:"BASE_URL_PARAMETER,required"`
-	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
-	RequestsPerMinute    int            `env:"REQUESTS_PER_MINUTE,required"`
-	LimitSecret          string         `env:"LIMIT_SECRET,required"`
+	starter.Env
+
+	SecretsKey string `env:"SECRETS_KEY,required"`
 }
 
-// Build makes the function. It reads secrets and parameters, once.
-func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HTTPHandler, error) {
-	hashing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.LimitSecret)
+// Build makes the function. It reads secrets and a parameter, once per cold start.
+func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewPublic(ctx, env.PublicEnv, p.Process, "connect")
 	if err != nil {
 		return nil, err
 	}
-	db := dynamodb.NewFromConfig(p.AWS)
-	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
+	attempts := store.Flow{DB: e.DB, Table: env.FlowTable}
+	flows, err := starter.New(ctx, env.Env, p, e, starter.Own{
+		Attempts: attempts, Widgets: attempts, Connections: nil,
+		Verifiers: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
+	})
 	if err != nil {
 		return nil, err
 	}
-	platforms, err := platform.NewBook()
-	if err != nil {
-		return nil, err
-	}
-	control := store.Control{DB: db, Table: env.ControlTable}
-	attempts := store.Flow{DB: db, Table: env.FlowTable}
-	limiter := httpapi.Limiter{
-		Buckets: attempts,
-		Limit:   ratelimit.Limit{Name: "connect", Quota: env.RequestsPerMinute, Window: time.Minute},
-		Hashing: hashing,
-	}
-	return lambdarun.HTTP(p.Logger, connect.New(connect.Deps{ //nolint:contextcheck // a request brings its own context
-		API:     httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
-		Auth:    httpapi.PublicAuth{Public: org.NewDirectory(control, secret.Keyring{}, p.Now), Limiter: limiter},
-		Limiter: limiter,
-		Flows: flow.Starter{
-			Store: attempts, Widgets: attempts, Catalog: control,
-			Portal:    smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now, Cache: new(smart.Discoveries)},
-			Platforms: platforms,
-			Sealer:    kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
-			BaseURL:   baseURL, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
-		},
-	})), nil
+	deps := connect.Deps{API: e.API, Auth: e.Auth, Limiter: e.Limiter, Flows: flows}
+	return lambdarun.HTTP(p.Logger, connect.New(deps)), nil
 }

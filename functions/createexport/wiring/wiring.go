@@ -6,58 +6,40 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/createexport"
-	"recordbridge/shared/config"
-	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/export"
-	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/org"
 	"recordbridge/shared/queue"
-	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/store"
+	"recordbridge/shared/wiring/edge"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
-	ControlTable      string        `env:"CONTROL_TABLE,required"`
-	ConnectionTable   string        `env:"CONNECTION_TABLE,required"`
-	FlowTable         string        `env:"FLOW_TABLE,required"`
-	WorkTable         string        `env:"WORK_TABLE,required"`
-	KeyHashingSecret  string        `env:"KEY_HASHING_SECRET,required"`
-	ExportQueueURL    string        `env:"EXPORT_QUEUE_URL,required"`
-	DeliveryQueueURL  string        `env:"DELIVERY_QUEUE_URL,required"`
-	ExportReuse       time.Duration `env:"EXPORT_REUSE,required"`
-	RequestsPerMinute int           `env:"REQUESTS_PER_MINUTE,required"`
+	edge.KeyedEnv
+
+	ConnectionTable  string        `env:"CONNECTION_TABLE,required"`
+	WorkTable        string        `env:"WORK_TABLE,required"`
+	ExportQueueURL   string        `env:"EXPORT_QUEUE_URL,required"`
+	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
+	ExportReuse      time.Duration `env:"EXPORT_REUSE,required"`
 }
 
-// Build makes the function. It reads secrets and parameters, once.
-func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HTTPHandler, error) {
-	db := dynamodb.NewFromConfig(p.AWS)
-	hashing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.KeyHashingSecret)
+// Build makes the function. It reads secrets, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {
 		return nil, err
 	}
-	auth := httpapi.KeyAuth{
-		Keys: org.NewDirectory(store.Control{DB: db, Table: env.ControlTable}, hashing, p.Now),
-		Limiter: httpapi.Limiter{
-			Buckets: store.Flow{DB: db, Table: env.FlowTable},
-			Limit:   ratelimit.Limit{Name: "keyed", Quota: env.RequestsPerMinute, Window: time.Minute},
-			Hashing: hashing,
-		},
-	}
-	return lambdarun.HTTP(p.Logger, createexport.New(createexport.Deps{ //nolint:contextcheck // a request brings its own context
-		API:  httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
-		Auth: auth,
+	return lambdarun.HTTP(p.Logger, createexport.New(createexport.Deps{
+		API: e.API, Auth: e.Auth,
 		Exports: export.Registrar{
-			Tasks:       store.Work{DB: db, Table: env.WorkTable, ConnectionTable: env.ConnectionTable},
-			Connections: store.Connections{DB: db, Table: env.ConnectionTable},
-			Nudger:      queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
+			Tasks:       store.Work{DB: e.DB, Table: env.WorkTable, ConnectionTable: env.ConnectionTable},
+			Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable},
+			Nudger:      queue.NewWork(sqs.NewFromConfig(p.AWS), env.ExportQueueURL, env.DeliveryQueueURL),
 			Now:         p.Now, NewID: ids.Random, Reuse: env.ExportReuse,
 		},
 		Now: p.Now,

@@ -4,62 +4,41 @@ package wiring
 
 import (
 	"context"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"recordbridge/functions/downloadexport"
 	"recordbridge/shared/blob"
-	"recordbridge/shared/config"
-	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/export"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
 	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/org"
-	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/store"
+	"recordbridge/shared/wiring/edge"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
-	ControlTable      string `env:"CONTROL_TABLE,required"`
-	FlowTable         string `env:"FLOW_TABLE,required"`
-	WorkTable         string `env:"WORK_TABLE,required"`
-	KeyHashingSecret  string `env:"KEY_HASHING_SECRET,required"`
-	DownloadSecret    string `env:"DOWNLOAD_SECRET,required"`
-	ExportsBucket     string `env:"EXPORTS_BUCKET,required"`
-	RequestsPerMinute int    `env:"REQUESTS_PER_MINUTE,required"`
+	edge.KeyedEnv
+
+	WorkTable      string `env:"WORK_TABLE,required"`
+	DownloadSecret string `env:"DOWNLOAD_SECRET,required"`
+	ExportsBucket  string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build makes the function. It reads secrets and parameters, once.
-func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HTTPHandler, error) {
-	db := dynamodb.NewFromConfig(p.AWS)
-	hashing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.KeyHashingSecret)
+// Build makes the function. It reads secrets, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {
 		return nil, err
 	}
-	signing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.DownloadSecret)
+	signing, err := e.Keyring(ctx, env.DownloadSecret)
 	if err != nil {
 		return nil, err
-	}
-	auth := httpapi.KeyAuth{
-		Keys: org.NewDirectory(store.Control{DB: db, Table: env.ControlTable}, hashing, p.Now),
-		Limiter: httpapi.Limiter{
-			Buckets: store.Flow{DB: db, Table: env.FlowTable},
-			Limit:   ratelimit.Limit{Name: "keyed", Quota: env.RequestsPerMinute, Window: time.Minute},
-			Hashing: hashing,
-		},
 	}
 	presigner := s3.NewPresignClient(s3.NewFromConfig(p.AWS))
-	return lambdarun.HTTP(p.Logger, downloadexport.New(downloadexport.Deps{ //nolint:contextcheck // a request brings its own context
-		API:       httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
-		Auth:      auth,
-		Tasks:     store.Work{DB: db, Table: env.WorkTable},
+	return lambdarun.HTTP(p.Logger, downloadexport.New(downloadexport.Deps{
+		API: e.API, Auth: e.Auth, Now: p.Now,
+		Tasks:     store.Work{DB: e.DB, Table: env.WorkTable},
 		Links:     export.Links{Keys: signing},
 		Downloads: blob.Downloads{Presigner: presigner, Name: env.ExportsBucket},
-		Now:       p.Now,
 	})), nil
 }

@@ -2,15 +2,10 @@
 package main
 
 import (
-	"context"
-	"log/slog"
 	"runtime/debug"
-	"time"
 
 	"recordbridge/functions/exportworker/wiring"
-	"recordbridge/shared/config"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/wiring/outbound"
 )
 
 // memoryLimit is how much memory the Go runtime aims to stay below, in bytes: what an export keeps at most (docs/architecture.md,
@@ -19,20 +14,5 @@ const memoryLimit = 72 << 20
 
 func main() {
 	debug.SetMemoryLimit(memoryLimit)
-	lambdarun.Start(start)
-}
-
-func start(ctx context.Context, logger *slog.Logger) (lambdarun.SQSHandler, error) {
-	env, err := config.Load[wiring.Environment]()
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := config.AWS()
-	if err != nil {
-		return nil, err
-	}
-	return wiring.Build(ctx, env, config.Process{
-		AWS: cfg, Logger: logger, Now: time.Now,
-		HTTP: safehttp.New(safehttp.Options{Allow: env.AllowedPrivateRanges}),
-	})
+	outbound.Run(wiring.Build)
 }

@@ -4,65 +4,46 @@ package wiring
 
 import (
 	"context"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"recordbridge/functions/listevents"
-	"recordbridge/shared/config"
-	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/cursor"
+	"recordbridge/shared/eventlog"
 	"recordbridge/shared/export"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
 	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/org"
-	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/store"
+	"recordbridge/shared/wiring/edge"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
-	ControlTable      string `env:"CONTROL_TABLE,required"`
-	FlowTable         string `env:"FLOW_TABLE,required"`
-	WorkTable         string `env:"WORK_TABLE,required"`
-	KeyHashingSecret  string `env:"KEY_HASHING_SECRET,required"`
-	CursorSecret      string `env:"CURSOR_SECRET,required"`
-	DownloadSecret    string `env:"DOWNLOAD_SECRET,required"`
-	RequestsPerMinute int    `env:"REQUESTS_PER_MINUTE,required"`
+	edge.KeyedEnv
+
+	WorkTable      string `env:"WORK_TABLE,required"`
+	CursorSecret   string `env:"CURSOR_SECRET,required"`
+	DownloadSecret string `env:"DOWNLOAD_SECRET,required"`
 }
 
-// Build makes the function. It reads secrets, once.
-func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HTTPHandler, error) {
-	db := dynamodb.NewFromConfig(p.AWS)
-	secrets := secretsmanager.NewFromConfig(p.AWS)
-	hashing, err := awssecret.Keyring(ctx, secrets, env.KeyHashingSecret)
+// Build makes the function. It reads secrets, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {
 		return nil, err
 	}
-	sealing, err := awssecret.Keyring(ctx, secrets, env.CursorSecret)
+	sealing, err := e.Keyring(ctx, env.CursorSecret)
 	if err != nil {
 		return nil, err
 	}
-	signing, err := awssecret.Keyring(ctx, secrets, env.DownloadSecret)
+	signing, err := e.Keyring(ctx, env.DownloadSecret)
 	if err != nil {
 		return nil, err
 	}
-	auth := httpapi.KeyAuth{
-		Keys: org.NewDirectory(store.Control{DB: db, Table: env.ControlTable}, hashing, p.Now),
-		Limiter: httpapi.Limiter{
-			Buckets: store.Flow{DB: db, Table: env.FlowTable},
-			Limit:   ratelimit.Limit{Name: "keyed", Quota: env.RequestsPerMinute, Window: time.Minute},
-			Hashing: hashing,
+	return lambdarun.HTTP(p.Logger, listevents.New(listevents.Deps{
+		API: e.API, Auth: e.Auth,
+		Events: eventlog.Reader{
+			Log:     store.EventLog{DB: e.DB, Table: env.WorkTable},
+			Links:   export.Links{Keys: signing},
+			Cursors: cursor.Sealer{Keys: sealing},
+			Now:     p.Now,
 		},
-	}
-	return lambdarun.HTTP(p.Logger, listevents.New(listevents.Deps{ //nolint:contextcheck // a request brings its own context
-		API:     httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
-		Auth:    auth,
-		Log:     store.EventLog{DB: db, Table: env.WorkTable},
-		Links:   export.Links{Keys: signing},
-		Cursors: cursor.Sealer{Keys: sealing},
-		Now:     p.Now,
 	})), nil
 }

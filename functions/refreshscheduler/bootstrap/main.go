@@ -2,25 +2,8 @@
 package main
 
 import (
-	"context"
-	"log/slog"
-	"time"
-
 	"recordbridge/functions/refreshscheduler/wiring"
-	"recordbridge/shared/config"
 	"recordbridge/shared/lambdarun"
 )
 
-func main() { lambdarun.Start(start) }
-
-func start(ctx context.Context, logger *slog.Logger) (lambdarun.ScheduleHandler, error) {
-	env, err := config.Load[wiring.Environment]()
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := config.AWS()
-	if err != nil {
-		return nil, err
-	}
-	return wiring.Build(ctx, env, config.Process{AWS: cfg, Logger: logger, Now: time.Now})
-}
+func main() { lambdarun.Run(wiring.Build) }

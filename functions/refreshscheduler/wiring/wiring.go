@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/refreshscheduler"
-	"recordbridge/shared/config"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
@@ -21,11 +20,11 @@ type Environment struct {
 	RefreshQueueURL string `env:"REFRESH_QUEUE_URL,required"`
 }
 
-// Build makes the function. It reads secrets and parameters, once.
-func Build(_ context.Context, env Environment, p config.Process) (lambdarun.ScheduleHandler, error) {
+// Build makes the function.
+func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	schedule := refreshscheduler.New(refreshscheduler.Deps{
 		Rows:   store.Timers{DB: dynamodb.NewFromConfig(p.AWS), Table: env.ConnectionTable},
-		Queue:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), RefreshURL: env.RefreshQueueURL},
+		Queue:  queue.NewRefreshes(sqs.NewFromConfig(p.AWS), env.RefreshQueueURL),
 		Shards: store.DueShards, Now: p.Now,
 	})
 	return lambdarun.Schedule(lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "refreshscheduler"}, schedule), nil

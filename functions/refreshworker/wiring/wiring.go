@@ -4,7 +4,6 @@ package wiring
 
 import (
 	"context"
-	"net/netip"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,18 +11,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/refreshworker"
-	"recordbridge/shared/catalog"
-	"recordbridge/shared/config"
 	"recordbridge/shared/due"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/refresh"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/smart/clientauth"
 	"recordbridge/shared/store"
 	"recordbridge/shared/tokens"
+	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/portal"
 )
 
 const (
@@ -35,32 +32,20 @@ const (
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
-	ControlTable         string         `env:"CONTROL_TABLE,required"`
-	ConnectionTable      string         `env:"CONNECTION_TABLE,required"`
-	TokensTable          string         `env:"TOKENS_TABLE,required"`
-	FlowTable            string         `env:"FLOW_TABLE,required"`
-	WorkTable            string         `env:"WORK_TABLE,required"`
-	TokensKey            string         `env:"TOKENS_KEY,required"`
-	SecretsKey           string         `env:"SECRETS_KEY,required"`
-	ClientKeys           []string       `env:"CLIENT_KEYS"` // ARNs, the signing ones first; none: no client signs
-	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
-	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
+	portal.ClientEnv
+
+	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
+	TokensTable      string `env:"TOKENS_TABLE,required"`
+	FlowTable        string `env:"FLOW_TABLE,required"`
+	WorkTable        string `env:"WORK_TABLE,required"`
+	TokensKey        string `env:"TOKENS_KEY,required"`
+	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// Build makes the function. It reads secrets and parameters, once.
-func Build(_ context.Context, env Environment, p config.Process) (lambdarun.SQSHandler, error) {
+// Build makes the function.
+func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db, keys := dynamodb.NewFromConfig(p.AWS), awskms.NewFromConfig(p.AWS)
-	control := store.Control{DB: db, Table: env.ControlTable}
-	portal := smart.Portal{
-		Doer: p.HTTP, Now: p.Now, Endpoints: control,
-		Clients: clientauth.NewBook(clientauth.Deps{
-			Store:  control,
-			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
-			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
-			Now:    p.Now, NewID: ids.Random,
-		}),
-	}
-	traffic := store.Traffic{DB: db, Table: env.FlowTable}
+	portals, traffic := portal.New(env.ClientEnv, p, db, keys), store.Traffic{DB: db, Table: env.FlowTable}
 	worker := refresh.Worker{
 		Store: store.Refresh{
 			DB: db, ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable,
@@ -69,13 +54,13 @@ func Build(_ context.Context, env Environment, p config.Process) (lambdarun.SQSH
 			Store: store.Tokens{DB: db, Table: env.TokensTable},
 			Vault: tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 			Refresher: refresh.Gate{
-				Refresher: portal, Traffic: traffic, Now: p.Now, NewID: ids.Random, Scheduled: true, Patience: patience,
+				Refresher: portals, Traffic: traffic, Now: p.Now, NewID: ids.Random, Scheduled: true, Patience: patience,
 			},
 			Now: p.Now, NewID: ids.Random,
 		},
-		Traffic: traffic, Revoker: portal,
+		Traffic: traffic, Revoker: portals,
 		Opener: kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
-		Nudger: queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL},
+		Nudger: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 		Now:    p.Now,
 	}
 	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "refreshworker", Concurrency: concurrency}

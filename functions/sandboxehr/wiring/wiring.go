@@ -13,7 +13,6 @@ import (
 	"recordbridge/infra/sandbox"
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
-	"recordbridge/shared/config"
 	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/lambdarun"
@@ -27,8 +26,8 @@ type Environment struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// Build makes the function. It reads secrets and parameters, once.
-func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.HTTPHandler, error) {
+// Build makes the function. It reads a parameter, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 
 	"recordbridge/functions/sweeper"
 	"recordbridge/shared/blob"
-	"recordbridge/shared/config"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
@@ -25,11 +24,11 @@ type Environment struct {
 	ExportsBucket    string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build makes the function. It reads secrets and parameters, once.
-func Build(_ context.Context, env Environment, p config.Process) (lambdarun.ScheduleHandler, error) {
+// Build makes the function.
+func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	sweep := sweeper.New(sweeper.Deps{
 		Rows:   store.Work{DB: dynamodb.NewFromConfig(p.AWS), Table: env.WorkTable},
-		Queue:  queue.Queue{Client: sqs.NewFromConfig(p.AWS), ExportURL: env.ExportQueueURL, DeliveryURL: env.DeliveryQueueURL},
+		Queue:  queue.NewWork(sqs.NewFromConfig(p.AWS), env.ExportQueueURL, env.DeliveryQueueURL),
 		Files:  blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
 		Shards: store.DueShards, Now: p.Now,
 	})

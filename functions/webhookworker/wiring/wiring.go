@@ -5,7 +5,6 @@ package wiring
 import (
 	"context"
 	"math/rand/v2"
-	"net/netip"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/webhookworker"
-	"recordbridge/shared/config"
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/due"
 	"recordbridge/shared/export"
@@ -25,22 +23,24 @@ import (
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/wiring/outbound"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
-	ControlTable         string         `env:"CONTROL_TABLE,required"`
-	WorkTable            string         `env:"WORK_TABLE,required"`
-	SecretsKey           string         `env:"SECRETS_KEY,required"`
-	DownloadSecret       string         `env:"DOWNLOAD_SECRET,required"`
-	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
-	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
-	WorkerLease          time.Duration  `env:"WORKER_LEASE,required"`
-	MailFrom             string         `env:"MAIL_FROM"` // empty: no e-mails are sent
+	outbound.Env
+
+	ControlTable     string        `env:"CONTROL_TABLE,required"`
+	WorkTable        string        `env:"WORK_TABLE,required"`
+	SecretsKey       string        `env:"SECRETS_KEY,required"`
+	DownloadSecret   string        `env:"DOWNLOAD_SECRET,required"`
+	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
+	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
+	MailFrom         string        `env:"MAIL_FROM"` // empty: no e-mails are sent
 }
 
-// Build makes the function. It reads secrets and parameters, once.
-func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQSHandler, error) {
+// Build makes the function. It reads a secret, once per cold start.
+func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	signing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.DownloadSecret)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Build(ctx context.Context, env Environment, p config.Process) (lambdarun.SQ
 		Work:    store.Work{DB: db, Table: env.WorkTable},
 		Control: store.Control{DB: db, Table: env.ControlTable},
 	}
-	nudger := queue.Queue{Client: sqs.NewFromConfig(p.AWS), DeliveryURL: env.DeliveryQueueURL}
+	nudger := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
 	mailer := webhookworker.Mailer{Rows: rows, Now: p.Now, Lease: env.WorkerLease}
 	if env.MailFrom != "" {
 		mailer.Sender = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}

@@ -192,7 +192,7 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 	outputs := s.template.Outputs
 	work := store.Work{DB: s.rows, Table: outputs["WorkTable"]}
 	must(s.t, work.CreateEvent(s.t.Context(), event))
-	nudges := queue.Queue{Client: sqs.NewFromConfig(s.cloud.Config("test")), DeliveryURL: outputs["DeliveryQueueUrl"]}
+	nudges := queue.NewDeliveries(sqs.NewFromConfig(s.cloud.Config("test")), outputs["DeliveryQueueUrl"])
 	must(s.t, nudges.NudgeEvent(s.t.Context(), to, event.ID))
 	return event.ID
 }

@@ -24,14 +24,15 @@ import (
 
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/local/triggers"
-	"recordbridge/shared/config"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/org"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/wiring/outbound"
 )
 
 const (
@@ -50,7 +51,7 @@ type deliveries struct {
 	b        *testing.B
 	stack    *stack
 	rows     store.Webhooks
-	nudges   queue.Queue
+	nudges   queue.Deliveries
 	tenants  []org.Tenant
 	receiver *httptest.Server
 	calls    atomic.Int64 // of the worker to AWS
@@ -72,7 +73,7 @@ func newDeliveries(b *testing.B) *deliveries {
 		Work:    store.Work{DB: db, Table: outputs["WorkTable"]},
 		Control: store.Control{DB: db, Table: outputs["ControlTable"]},
 	}
-	d.nudges = queue.Queue{Client: sqs.NewFromConfig(cfg), DeliveryURL: outputs["DeliveryQueueUrl"]}
+	d.nudges = queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
 	editor := webhook.Editor{Vault: vault, Random: rand.Reader, Now: time.Now}
 	for range benchedTenants {
@@ -111,8 +112,10 @@ func (d *deliveries) start() {
 	f := d.worker()
 	cfg := d.stack.cloud.Config(f.LogicalID)
 	cfg.HTTPClient = counting{&d.calls, d.stack.cloud}
-	process := config.Process{
-		AWS: cfg, Logger: slog.New(slog.NewJSONHandler(&lockedWriter{mu: &d.stack.mu, to: io.Discard}, nil)), Now: time.Now,
+	process := outbound.Process{
+		Process: lambdarun.Process{
+			AWS: cfg, Logger: slog.New(slog.NewJSONHandler(&lockedWriter{mu: &d.stack.mu, to: io.Discard}, nil)), Now: time.Now,
+		},
 		HTTP: safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
 	}
 	var err error

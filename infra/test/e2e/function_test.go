@@ -42,6 +42,8 @@ import (
 	"recordbridge/infra/local/gateway"
 	"recordbridge/infra/local/template"
 	"recordbridge/shared/config"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/wiring/outbound"
 )
 
 // function is one Lambda function with at most one instance, which a crash ends.
@@ -143,8 +145,10 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	cfg := f.stack.cloud.Config(f.declared.LogicalID)
 	cfg.Retryer = f.stack.steadily
 	cfg.HTTPClient = life.Through(noting{f, life, f.stack.cloud})
-	process := config.Process{
-		AWS: cfg, Logger: slog.New(slog.NewJSONHandler(&lockedWriter{mu: &f.stack.mu, to: f.stack.logs}, nil)), Now: time.Now,
+	process := outbound.Process{
+		Process: lambdarun.Process{
+			AWS: cfg, Logger: slog.New(slog.NewJSONHandler(&lockedWriter{mu: &f.stack.mu, to: f.stack.logs}, nil)), Now: time.Now,
+		},
 		HTTP: life.Through(noting{f, life, f.stack}),
 	}
 	lookup := func(name string) (string, bool) {
@@ -212,15 +216,15 @@ func (w *lockedWriter) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-type builder func(ctx context.Context, lookup func(string) (string, bool), p config.Process) (invocation, error)
+type builder func(ctx context.Context, lookup func(string) (string, bool), p outbound.Process) (invocation, error)
 
 func builders() map[string]builder {
 	return map[string]builder{
-		"connect":           answering(connectwiring.Build),
-		"reconnect":         answering(reconnectwiring.Build),
-		"createattempt":     answering(createattemptwiring.Build),
+		"connect":           calling(connectwiring.Build),
+		"reconnect":         calling(reconnectwiring.Build),
+		"createattempt":     calling(createattemptwiring.Build),
 		"getattempt":        answering(getattemptwiring.Build),
-		"callback":          answering(callbackwiring.Build),
+		"callback":          calling(callbackwiring.Build),
 		"jwks":              answering(jwkswiring.Build),
 		"createexport":      answering(createexportwiring.Build),
 		"getexport":         answering(getexportwiring.Build),
@@ -231,17 +235,22 @@ func builders() map[string]builder {
 		"deleteconnection":  answering(deleteconnectionwiring.Build),
 		"getorg":            answering(getorgwiring.Build),
 		"sandboxehr":        answering(sandboxehrwiring.Build),
-		"exportworker":      answering(exportworkerwiring.Build),
-		"webhookworker":     answering(webhookworkerwiring.Build),
-		"refreshworker":     answering(refreshworkerwiring.Build),
+		"exportworker":      calling(exportworkerwiring.Build),
+		"webhookworker":     calling(webhookworkerwiring.Build),
+		"refreshworker":     calling(refreshworkerwiring.Build),
 		"refreshscheduler":  silent(refreshschedulerwiring.Build),
 		"sweeper":           silent(sweeperwiring.Build),
 	}
 }
 
 // answering adapts the wiring of a function that returns something.
-func answering[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E, config.Process) (H, error)) builder {
-	return func(ctx context.Context, lookup func(string) (string, bool), p config.Process) (invocation, error) {
+func answering[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E, lambdarun.Process) (H, error)) builder {
+	return calling(func(ctx context.Context, env E, p outbound.Process) (H, error) { return build(ctx, env, p.Process) })
+}
+
+// calling adapts the wiring of one that also calls servers outside AWS.
+func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E, outbound.Process) (H, error)) builder {
+	return func(ctx context.Context, lookup func(string) (string, bool), p outbound.Process) (invocation, error) {
 		env, err := config.LoadFrom[E](lookup)
 		if err != nil {
 			return nil, err
@@ -265,8 +274,8 @@ func answering[E, In, Out any, H ~func(context.Context, In) (Out, error)](build 
 }
 
 // silent adapts the wiring of a function that only fails or does not.
-func silent[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, config.Process) (H, error)) builder {
-	return answering(func(ctx context.Context, env E, p config.Process) (func(context.Context, In) (struct{}, error), error) {
+func silent[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, lambdarun.Process) (H, error)) builder {
+	return answering(func(ctx context.Context, env E, p lambdarun.Process) (func(context.Context, In) (struct{}, error), error) {
 		handler, err := build(ctx, env, p)
 		return func(ctx context.Context, in In) (struct{}, error) { return struct{}{}, handler(ctx, in) }, err
 	})

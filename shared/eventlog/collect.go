@@ -1,8 +1,9 @@
-package listevents
+package eventlog
 
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"recordbridge/shared/webhook"
@@ -23,50 +24,50 @@ const (
 	minBatch, maxBatch = 25, 100
 )
 
-// page is an answer in the making.
-type page struct {
+// collected is a page in the making.
+type collected struct {
 	events []json.RawMessage
 	bytes  int
 	last   webhook.Event // the last one looked at; all before it were served or not asked for
 	more   bool
 }
 
-// page reads the events behind start that are wanted, until there are limit of them, the answer is full, or enough was
-// looked at for one request. A start that is older than the events are kept is moved to the oldest that is left.
-func (d Deps) page(ctx context.Context, start webhook.Event, wanted func(webhook.Type) bool, limit int) (page, error) {
-	p := page{events: []json.RawMessage{}, last: start, more: true}
-	from, now := start, d.Now()
+// collect reads the events behind start that are wanted, until there are as many as asked for, the answer is full, or enough
+// was looked at for one request. A start that is older than the events are kept is moved to the oldest that is left.
+func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (collected, error) {
+	c := collected{events: []json.RawMessage{}, last: start, more: true}
+	from, now, types := start, r.Now(), q.types()
 	if oldest := now.Add(-kept); from.CreatedAt.Before(oldest) {
 		from = webhook.Event{Tenant: start.Tenant, CreatedAt: oldest}
 	}
-	for looked := 0; p.more && looked < maxLooked && len(p.events) < limit; {
-		found, more, err := d.Log.EventsAfter(ctx, from, now.Add(-settled), min(max(limit-len(p.events), minBatch), maxBatch))
+	for looked := 0; c.more && looked < maxLooked && len(c.events) < q.Limit; {
+		found, more, err := r.Log.EventsAfter(ctx, from, now.Add(-settled), min(max(q.Limit-len(c.events), minBatch), maxBatch))
 		if err != nil {
-			return page{}, err
+			return collected{}, err
 		}
 		for _, event := range found {
-			if wanted(event.Type) {
-				body, err := event.Wire(d.Links)
+			if slices.Contains(types, event.Type) {
+				body, err := event.Wire(r.Links)
 				if err != nil {
-					return page{}, err
+					return collected{}, err
 				}
-				if !p.add(body, limit) {
-					return p, nil
+				if !c.add(body, q.Limit) {
+					return c, nil
 				}
 			}
-			p.last, from = event, event
+			c.last, from = event, event
 		}
-		looked, p.more = looked+len(found), more
+		looked, c.more = looked+len(found), more
 	}
-	return p, nil
+	return c, nil
 }
 
 // add puts the body of an event into the answer, if it has room.
-func (p *page) add(body []byte, limit int) bool {
-	isFull := len(p.events) == limit || p.bytes+len(body) > maxBytes
-	if isFull && len(p.events) > 0 {
+func (c *collected) add(body []byte, limit int) bool {
+	isFull := len(c.events) == limit || c.bytes+len(body) > maxBytes
+	if isFull && len(c.events) > 0 {
 		return false
 	}
-	p.events, p.bytes = append(p.events, body), p.bytes+len(body)
+	c.events, c.bytes = append(c.events, body), c.bytes+len(body)
 	return true
 }

@@ -1,0 +1,60 @@
+// Package edge wires what the endpoints of the API have in common: their rate limit, and how they know their caller. Each
+// kind of endpoint has its part of the environment, which a function's Environment embeds, and a constructor that reads the
+// kind's secret. It links DynamoDB and Secrets Manager, which every endpoint uses, and no other client (ADR 7).
+package edge
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
+)
+
+// Env is what every endpoint reads of template.yaml.
+type Env struct {
+	FlowTable         string `env:"FLOW_TABLE,required"`
+	RequestsPerMinute int    `env:"REQUESTS_PER_MINUTE,required"`
+}
+
+// Edge is what an endpoint works with that knows no caller.
+type Edge struct {
+	API     *httpapi.API
+	Limiter httpapi.Limiter
+	DB      *dynamodb.Client
+
+	secrets *secretsmanager.Client
+}
+
+// New makes the edge of endpoints that share one limit, named as clients see it in RateLimit-Policy. hashing is the ARN of the
+// secret with the keys that callers' addresses are hashed under.
+func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing string) (Edge, error) {
+	e := Edge{
+		API:     httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
+		DB:      dynamodb.NewFromConfig(p.AWS),
+		secrets: secretsmanager.NewFromConfig(p.AWS),
+	}
+	keys, err := e.Keyring(ctx, hashing)
+	if err != nil {
+		return Edge{}, err
+	}
+	e.Limiter = httpapi.Limiter{
+		Buckets: store.Flow{DB: e.DB, Table: env.FlowTable},
+		Limit:   ratelimit.Limit{Name: limit, Quota: env.RequestsPerMinute, Window: time.Minute},
+		Hashing: keys,
+	}
+	return e, nil
+}
+
+// Keyring reads a secret of numbered keys, once.
+func (e Edge) Keyring(ctx context.Context, arn string) (secret.Keyring, error) {
+	return awssecret.Keyring(ctx, e.secrets, arn)
+}

@@ -1,0 +1,35 @@
+package edge
+
+import (
+	"context"
+
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+)
+
+// KeyedEnv is what every endpoint with Basic authentication reads of template.yaml.
+type KeyedEnv struct {
+	Env
+
+	ControlTable     string `env:"CONTROL_TABLE,required"`
+	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
+}
+
+// Keyed is what an endpoint works with whose callers are organisations' backends.
+type Keyed struct {
+	Edge
+
+	Auth httpapi.KeyAuth
+}
+
+// NewKeyed makes the edge of a keyed endpoint. All of them share one limit per caller.
+func NewKeyed(ctx context.Context, env KeyedEnv, p lambdarun.Process) (Keyed, error) {
+	e, err := New(ctx, env.Env, p, "keyed", env.KeyHashingSecret)
+	if err != nil {
+		return Keyed{}, err
+	}
+	callers := org.NewDirectory(store.Control{DB: e.DB, Table: env.ControlTable}, e.Limiter.Hashing, p.Now)
+	return Keyed{Edge: e, Auth: httpapi.KeyAuth{Keys: callers, Limiter: e.Limiter}}, nil
+}

@@ -1,0 +1,43 @@
+// Package portal wires the client that functions speak to health systems' token endpoints with, and how it proves who it is.
+// It links KMS: our client's secrets are sealed under one of its keys, and its assertions are signed there (ADR 7, ADR 11).
+package portal
+
+import (
+	"crypto/rand"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/store"
+	"recordbridge/shared/wiring/outbound"
+)
+
+// ClientEnv is what every function that speaks to token endpoints reads of template.yaml.
+type ClientEnv struct {
+	outbound.Env
+
+	ControlTable string   `env:"CONTROL_TABLE,required"`
+	SecretsKey   string   `env:"SECRETS_KEY,required"`
+	ClientKeys   []string `env:"CLIENT_KEYS"` // ARNs, the signing ones first; none: no client signs
+}
+
+// New makes the client.
+func New(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Client) smart.Portal {
+	control := store.Control{DB: db, Table: env.ControlTable}
+	return smart.Portal{
+		Doer: p.HTTP, Random: rand.Reader, Now: p.Now,
+		Cache: nil, // these functions discover nothing
+		Clients: clientauth.NewBook(clientauth.Deps{
+			Store:  control,
+			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
+			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
+			Now:    p.Now, NewID: ids.Random,
+		}),
+		Endpoints: control,
+	}
+}
