@@ -23,18 +23,6 @@ type Client interface {
 // longestDelay is SQS's limit for DelaySeconds.
 const longestDelay = 15 * time.Minute
 
-// Exports sends to the export worker's queue.
-type Exports struct{ destination }
-
-// NewExports makes the Exports of the queue at url.
-func NewExports(client Client, url string) Exports { return Exports{destination{client, url}} }
-
-// NudgeTask tells the export worker to look at a task after a delay.
-func (q Exports) NudgeTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error {
-	i := due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}
-	return q.send(ctx, i, group(tenant), delay)
-}
-
 // Deliveries sends to the webhook worker's queue.
 type Deliveries struct{ destination }
 
@@ -79,24 +67,30 @@ func (q Refreshes) Send(ctx context.Context, i due.Item, delay time.Duration) er
 	return q.send(ctx, i, group(i.Tenant), delay)
 }
 
-// Work sends to the queues of the workers that look after the Work table.
+// Work sends to the queues of the workers that look after the Work table: the webhook worker's and the export worker's.
 type Work struct {
-	Exports
 	Deliveries
+
+	exports destination
 }
 
 // NewWork makes the Work of the queues at the two addresses.
 func NewWork(client Client, exportURL, deliveryURL string) Work {
-	return Work{NewExports(client, exportURL), NewDeliveries(client, deliveryURL)}
+	return Work{NewDeliveries(client, deliveryURL), destination{client, exportURL}}
+}
+
+// NudgeTask tells the export worker to look at a task after a delay.
+func (q Work) NudgeTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error {
+	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
 }
 
 // Send nudges the worker in charge of a row that is due: a task, event, delivery or notice. Rows of other kinds are refused.
 func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	switch i.Kind {
 	case due.Task:
-		return q.Exports.send(ctx, i, group(i.Tenant), delay)
+		return q.exports.send(ctx, i, group(i.Tenant), delay)
 	case due.Event, due.Delivery, due.Notice:
-		return q.Deliveries.send(ctx, i, group(i.Tenant), delay)
+		return q.send(ctx, i, group(i.Tenant), delay)
 	case due.Connection:
 	}
 	return errKind

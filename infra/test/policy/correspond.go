@@ -2,12 +2,9 @@ package policy
 
 import (
 	"fmt"
-	"go/ast"
 	"net/http"
-	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -157,54 +154,4 @@ func functionsIn(cell string, folders []string) []string {
 		}
 	}
 	return words
-}
-
-// Environments finds variables that a function reads but the template does not set, and the reverse: the loader
-// reports the first only when the function starts, and the second never. A required variable must not be empty.
-func Environments(t *Tree, functions []template.Function) []Finding {
-	var found findings
-	for _, f := range functions {
-		read := variables(t, "functions/"+f.Folder+"/wiring/")
-		for name, required := range read {
-			value, set := f.Environment[name]
-			switch {
-			case !set:
-				found.addf(f.LogicalID, "the function reads %s, which template.yaml does not set", name)
-			case required && value == "":
-				found.addf(f.LogicalID, "the function requires %s, which is empty by default", name)
-			}
-		}
-		for name := range f.Environment {
-			if _, ok := read[name]; !ok {
-				found.addf(f.LogicalID, "template.yaml sets %s, which the function does not read", name)
-			}
-		}
-	}
-	return found.sorted()
-}
-
-// variables reads the env tags in a folder: the names, and whether each is required.
-func variables(t *Tree, folder string) map[string]bool {
-	all := map[string]bool{}
-	for _, f := range t.production() {
-		if !strings.HasPrefix(f.Path, folder) {
-			continue
-		}
-		ast.Inspect(f.Go, func(n ast.Node) bool {
-			field, ok := n.(*ast.Field)
-			if !ok || field.Tag == nil {
-				return true
-			}
-			tag, err := strconv.Unquote(field.Tag.Value)
-			if err != nil {
-				return true
-			}
-			if env, tagged := reflect.StructTag(tag).Lookup("env"); tagged {
-				name, options, _ := strings.Cut(env, ",")
-				all[name] = options == "required"
-			}
-			return true
-		})
-	}
-	return all
 }

@@ -84,15 +84,23 @@ func TestAFunctionReadsExactlyWhatTheTemplateSets(t *testing.T) {
 		"functions/a/wiring/wiring.go": "package wiring\n\ntype Environment struct {\n" +
 			"\tTable string `env:\"TABLE,required\"`\n\tMissing string `env:\"MISSING\"`\n" +
 			"\tEmpty string `env:\"EMPTY,required\"`\n\tOptional string `env:\"OPTIONAL\"`\n\tOther string `json:\"other\"`\n}\n",
-		"functions/b/wiring/wiring.go": "package wiring\n\ntype Environment struct {\n\tStray string `env:\"STRAY\"`\n}\n",
+		"functions/b/wiring/wiring.go": "package wiring\n\nimport parts \"recordbridge/shared/wiring/edge\"\n\n" +
+			"type Environment struct {\n\tparts.Keyed\n\tStray string `env:\"STRAY\"`\n}\n\ntype other struct {\n\tA string `env:\"A\"`\n}\n",
+		"shared/wiring/edge/edge.go":  "package edge\n\ntype Limits struct {\n\tQuota int `env:\"QUOTA,required\"`\n}\n",
+		"shared/wiring/edge/keyed.go": "package edge\n\ntype Keyed struct {\n\tLimits\n\tHashing string `env:\"HASHING\"`\n}\n",
 	})
-	got := policy.Environments(tree, []template.Function{{
-		LogicalID: "AFunction", Folder: "a",
-		Environment: map[string]string{"TABLE": "t", "EMPTY": "", "OPTIONAL": "", "STRAY": "s"},
-	}})
+	got := policy.Environments(tree, []template.Function{
+		{
+			LogicalID: "AFunction", Folder: "a",
+			Environment: map[string]string{"TABLE": "t", "EMPTY": "", "OPTIONAL": "", "STRAY": "s"},
+		},
+		{LogicalID: "BFunction", Folder: "b", Environment: map[string]string{"STRAY": "s", "QUOTA": ""}},
+	})
 	finds(t, got,
 		"AFunction: template.yaml sets STRAY, which the function does not read",
 		"AFunction: the function reads MISSING, which template.yaml does not set",
 		"AFunction: the function requires EMPTY, which is empty by default",
+		"BFunction: the function reads HASHING, which template.yaml does not set",
+		"BFunction: the function requires QUOTA, which is empty by default",
 	)
 }

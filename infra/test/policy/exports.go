@@ -108,8 +108,8 @@ func exported(f *ast.File, importPath string) []declaration {
 	return all
 }
 
-// selected lists what a file uses of other packages of the module.
-func selected(f *ast.File) []symbol {
+// imported gives the module's packages that a file imports, by the names it has for them.
+func imported(f *ast.File) map[string]string {
 	imports := map[string]string{}
 	for _, i := range f.Imports {
 		importPath, err := strconv.Unquote(i.Path.Value)
@@ -122,6 +122,12 @@ func selected(f *ast.File) []symbol {
 		}
 		imports[name] = importPath
 	}
+	return imports
+}
+
+// selected lists what a file uses of other packages of the module.
+func selected(f *ast.File) []symbol {
+	imports := imported(f)
 	var used []symbol
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {

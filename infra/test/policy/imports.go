@@ -1,18 +1,24 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+	"strings"
 
-// layers are the packages of shared/, lowest first (architecture section 5).
+	"recordbridge/infra/local/template"
+)
+
+// layers are the packages of shared/, lowest first (docs/architecture.md, "Layers").
 func layers() [][]string {
 	return [][]string{
 		{"fault", "ids", "secret", "logx", "fhir", "ratelimit"},
 		{
-			"org", "cursor", "due", "catalog", "flow", "connection", "tokens", "export", "webhook",
+			"org", "cursor", "due", "catalog", "flow", "connection", "tokens", "export", "webhook", "eventlog",
 			"refresh", "disconnect", "deliverylog", "tefca", "support", "dashboard",
 		},
 		{"smart", "safehttp"},
 		{"store", "queue", "blob", "kms", "mail"},
 		{"httpapi", "lambdarun", "config", "operator"},
+		{"wiring"},
 	}
 }
 
@@ -75,7 +81,7 @@ func Domain(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// Boundaries finds imports that go round the wiring: only functions/*/wiring, functions/*/bootstrap and infra choose
+// Boundaries finds imports that go round the wiring: only functions/*/wiring, what they share (shared/wiring) and infra choose
 // adapters and AWS clients, nothing shared knows a function, and no function knows another.
 func Boundaries(packages []Package) []Finding {
 	var found findings
@@ -97,7 +103,9 @@ func forbidden(importer, imported string) string {
 	owner, isShared := shared(importer)
 	from, part, isFunction := function(importer)
 	to, _, importsFunction := function(imported)
-	wires := isFunction && (part == "wiring" || part == "bootstrap")
+	wires := isFunction && part == "wiring" || owner == "wiring"
+	starts := isFunction && part == "bootstrap" && under(imported, module+"shared/wiring") ||
+		owner == "lambdarun" && imported == module+"shared/config"
 	switch {
 	case under(imported, module+"infra") && !playsPortal(importer, imported):
 		return "infra is for laptops and tests"
@@ -107,7 +115,7 @@ func forbidden(importer, imported string) string {
 		return "a function knows no other"
 	case under(imported, "github.com/aws") && !wires && !touchesAWS(owner):
 		return "only wiring and adapters touch AWS"
-	case choosable(imported) && !wires && owner != "operator" && !sameShared(importer, imported):
+	case choosable(imported) && !wires && !starts && owner != "operator" && !sameShared(importer, imported):
 		return "only wiring picks an adapter"
 	}
 	return ""
@@ -119,17 +127,17 @@ func playsPortal(importer, imported string) bool {
 	return name == "sandboxehr" && under(imported, module+"infra/sandbox")
 }
 
-// touchesAWS tells which packages of shared/ may import the SDK: the adapters, and the edges that face Lambda itself.
+// touchesAWS tells which packages of shared/ may import the SDK: the adapters, the edges that face Lambda itself, and wiring.
 func touchesAWS(name string) bool {
 	layer, ok := layerOf(name)
-	return ok && layer == adapterLayer || name == "lambdarun" || name == "config" || name == "operator"
+	return ok && layer == adapterLayer || slices.Contains([]string{"lambdarun", "config", "operator", "wiring"}, name)
 }
 
-// choosable tells whether a package is an adapter or reads the environment, which only wiring may pick.
+// choosable tells whether a package is an adapter, reads the environment or wires, which only wiring may pick.
 func choosable(importPath string) bool {
 	name, isShared := shared(importPath)
 	layer, ok := layerOf(name)
-	return isShared && (ok && layer == adapterLayer || name == "config")
+	return isShared && (ok && layer == adapterLayer || name == "config" || name == "wiring")
 }
 
 // sameShared tells whether both packages stand in the same folder of shared/.
@@ -140,7 +148,7 @@ func sameShared(a, b string) bool {
 }
 
 // Lambdas finds what must not be in a deployed binary: the emulator, test code, and the template packages, which keep
-// the linker from dropping unused methods and so double a binary (architecture section 9).
+// the linker from dropping unused methods and so double a binary (docs/architecture.md, "Builds").
 func Lambdas(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -158,4 +166,31 @@ func Lambdas(packages []Package) []Finding {
 		}
 	}
 	return found.sorted()
+}
+
+// Clients finds functions that link an SDK client whose service they may not call: what they do not use is dead weight in a
+// cold start, and comes in by a shared wiring that is for others.
+func Clients(packages []Package, functions []template.Function) []Finding {
+	var found findings
+	for _, f := range functions {
+		at := slices.IndexFunc(packages, func(p Package) bool { return p.ImportPath == module+"functions/"+f.Folder+"/bootstrap" })
+		if at < 0 {
+			continue // the folder is missing, which Folders finds
+		}
+		for _, service := range callable() {
+			links := slices.Contains(packages[at].Deps, "github.com/aws/aws-sdk-go-v2/service/"+service)
+			calls := slices.ContainsFunc(f.Statements, func(s template.Statement) bool {
+				return slices.ContainsFunc(s.Actions, func(a string) bool { return strings.HasPrefix(a, service+":") })
+			})
+			if links && !calls {
+				found.addf(f.LogicalID, "links the client of %s, which it may not call", service)
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// callable are the services that functions call. The SDK links others for itself (docs/adr/0009).
+func callable() []string {
+	return []string{"dynamodb", "kms", "s3", "secretsmanager", "ses", "sqs", "ssm"}
 }

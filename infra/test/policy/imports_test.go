@@ -3,6 +3,7 @@ package policy_test
 import (
 	"testing"
 
+	"recordbridge/infra/local/template"
 	"recordbridge/infra/test/policy"
 )
 
@@ -53,7 +54,12 @@ func TestOnlyWiringChoosesAdapters(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Boundaries([]policy.Package{
 		imports("recordbridge/functions/a/wiring", "recordbridge/functions/a", "recordbridge/shared/store", "github.com/aws/aws-sdk-go-v2/aws"),
-		imports("recordbridge/functions/a/bootstrap", "recordbridge/functions/a/wiring", "recordbridge/shared/config"),
+		imports("recordbridge/functions/a/wiring", "recordbridge/shared/wiring/edge", "recordbridge/shared/config/awsparam"),
+		imports("recordbridge/functions/a/bootstrap", "recordbridge/functions/a/wiring", "recordbridge/shared/wiring/outbound", "recordbridge/shared/lambdarun"),
+		imports("recordbridge/shared/wiring/edge", "recordbridge/shared/store", "recordbridge/shared/config/awssecret", "github.com/aws/aws-sdk-go-v2/aws"),
+		imports("recordbridge/shared/lambdarun", "recordbridge/shared/config", "recordbridge/shared/config/awssecret"),
+		imports("recordbridge/functions/b/bootstrap", "recordbridge/shared/config", "recordbridge/shared/store"),
+		imports("recordbridge/functions/b", "recordbridge/shared/wiring/edge"),
 		imports("recordbridge/infra/local", "recordbridge/functions/a", "recordbridge/shared/store"),
 		imports("recordbridge/shared/store/storetest", "recordbridge/shared/store"),
 		imports("recordbridge/shared/lambdarun", "github.com/aws/aws-lambda-go/lambda"),
@@ -67,11 +73,29 @@ func TestOnlyWiringChoosesAdapters(t *testing.T) {
 		"recordbridge/functions/a: imports github.com/aws/smithy-go: only wiring and adapters touch AWS",
 		"recordbridge/functions/a: imports recordbridge/functions/b: a function knows no other",
 		"recordbridge/functions/a: imports recordbridge/shared/store: only wiring picks an adapter",
+		"recordbridge/functions/b/bootstrap: imports recordbridge/shared/config: only wiring picks an adapter",
+		"recordbridge/functions/b/bootstrap: imports recordbridge/shared/store: only wiring picks an adapter",
+		"recordbridge/functions/b: imports recordbridge/shared/wiring/edge: only wiring picks an adapter",
 		"recordbridge/shared/blob: imports recordbridge/infra/local/aws: infra is for laptops and tests",
 		"recordbridge/shared/blob: imports recordbridge/shared/store: only wiring picks an adapter",
 		"recordbridge/shared/httpapi: imports recordbridge/functions/a: nothing shared knows a function",
 		"recordbridge/shared/httpapi: imports recordbridge/shared/queue: only wiring picks an adapter",
+		"recordbridge/shared/lambdarun: imports recordbridge/shared/config/awssecret: only wiring picks an adapter",
 		"recordbridge/shared/smart: imports github.com/aws/aws-sdk-go-v2/aws: only wiring and adapters touch AWS",
+	)
+}
+
+func TestALambdaLinksTheClientsOfServicesThatItMayCall(t *testing.T) {
+	t.Parallel()
+	const service = "github.com/aws/aws-sdk-go-v2/service/"
+	finds(t, policy.Clients([]policy.Package{
+		imports("recordbridge/functions/a/bootstrap", service+"dynamodb", service+"dynamodb/types", service+"sqs", service+"sts"),
+		imports("recordbridge/functions/a/wiring", service+"kms"),
+	}, []template.Function{
+		{LogicalID: "AFunction", Folder: "a", Statements: []template.Statement{{Actions: []string{"sqs:SendMessage"}}, {Actions: []string{"s3:GetObject"}}}},
+		{LogicalID: "GoneFunction", Folder: "gone"},
+	}),
+		"AFunction: links the client of dynamodb, which it may not call",
 	)
 }
 

@@ -44,7 +44,7 @@ func TestTheRepositoryKeepsTheHouseRules(t *testing.T) {
 	t.Parallel()
 	source, listed, s, functions := need(t, tree), need(t, packages), need(t, stack), need(t, resolved).Functions
 	for _, group := range []rules{
-		correspondence(source, s, functions), structure(source, listed), style(source), documents(source), access(s, source),
+		correspondence(source, s, functions), structure(source, listed, functions), style(source), documents(source), access(s, source),
 		operation(s, source),
 	} {
 		for name, rule := range group {
@@ -73,12 +73,13 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 }
 
 // structure: what may know what, and what leaves as a log line.
-func structure(source *policy.Tree, listed []policy.Package) rules {
+func structure(source *policy.Tree, listed []policy.Package, functions []template.Function) rules {
 	return rules{
 		"imports go down the layers":          func() []policy.Finding { return policy.Layers(listed) },
 		"the domain knows no AWS and no HTTP": func() []policy.Finding { return policy.Domain(listed) },
 		"only wiring chooses adapters":        func() []policy.Finding { return policy.Boundaries(listed) },
 		"lambdas link no test code":           func() []policy.Finding { return policy.Lambdas(listed) },
+		"lambdas link the clients they use":   func() []policy.Finding { return policy.Clients(listed, functions) },
 		"all loggers redact":                  func() []policy.Finding { return policy.Loggers(source) },
 		"no secret is opened into a text":     func() []policy.Finding { return policy.Revealed(source) },
 	}
