@@ -93,7 +93,7 @@ func (w *world) run(t *testing.T, timeout time.Duration) (map[string]any, error)
 	defer cancel()
 	var log bytes.Buffer
 	schedule := refreshscheduler.New(refreshscheduler.Deps{Rows: w, Queue: w, Shards: len(w.rows), Now: time.Now})
-	err := lambdarun.Schedule(lambdarun.Options{Logger: logx.New(&log), Now: time.Now, Name: "x"}, schedule)(ctx, lambdarun.Tick{})
+	err := lambdarun.Schedule(lambdarun.Process{Logger: logx.New(&log), Now: time.Now}, "x", schedule)(ctx, lambdarun.Tick{})
 	var line map[string]any
 	if broken := json.Unmarshal(log.Bytes(), &line); broken != nil {
 		t.Fatal(broken)

@@ -54,8 +54,9 @@ func receive(t *testing.T, c refreshworker.Connections, bodies ...string) []stri
 	for i, body := range bodies {
 		batch.Records = append(batch.Records, events.SQSMessage{MessageId: strconv.Itoa(i), Body: body})
 	}
-	options := lambdarun.Options{Logger: logx.New(io.Discard), Now: time.Now, Name: "refreshworker", Concurrency: 10}
-	answer, err := lambdarun.SQS(options, due.Decode, refreshworker.New(c))(t.Context(), batch)
+	process := lambdarun.Process{Logger: logx.New(io.Discard), Now: time.Now}
+	worker := lambdarun.Worker[due.Item]{Name: "refreshworker", Concurrency: 10, Decode: due.Decode, Handle: refreshworker.New(c)}
+	answer, err := lambdarun.SQS(process, worker)(t.Context(), batch)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,19 +10,9 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
-	"time"
 
 	"recordbridge/shared/logx"
 )
-
-// Options are what a worker needs around its function.
-type Options struct {
-	Logger *slog.Logger
-	Now    func() time.Time
-	Name   string // of the worker; its log lines are named by it: "<name>.message", "<name>.run"
-	// Concurrency is how many messages of one batch are processed at the same time; zero means one.
-	Concurrency int
-}
 
 // guarded calls f and turns a panic into an error. The panic's value is shown only when the runtime made it, since
 // any other may repeat what a client sent.

@@ -19,11 +19,11 @@ type Tick struct {
 // ScheduleHandler serves the events of a schedule.
 type ScheduleHandler func(context.Context, Tick) error
 
-// Schedule adapts a scheduled function. It passes the time that the run was scheduled for, or the present one when
-// the event has none. An error or a panic fails the invocation.
-func Schedule(o Options, handle func(context.Context, time.Time) error) ScheduleHandler {
+// Schedule adapts a scheduled function; its log lines are "<name>.run". It passes the time that the run was scheduled for, or
+// the present one when the event has none. An error or a panic fails the invocation.
+func Schedule(p Process, name string, handle func(context.Context, time.Time) error) ScheduleHandler {
 	return func(ctx context.Context, tick Tick) error {
-		started := o.Now()
+		started := p.Now()
 		if tick.Time.IsZero() {
 			tick.Time = started
 		}
@@ -32,8 +32,8 @@ func Schedule(o Options, handle func(context.Context, time.Time) error) Schedule
 		if err != nil {
 			logx.Fail(ctx, err)
 		}
-		logx.Add(ctx, slog.Time("scheduled_for", tick.Time), slog.Int64("ms", o.Now().Sub(started).Milliseconds()))
-		line.Emit(ctx, o.Logger, o.Name+".run")
+		logx.Add(ctx, slog.Time("scheduled_for", tick.Time), slog.Int64("ms", p.Now().Sub(started).Milliseconds()))
+		line.Emit(ctx, p.Logger, name+".run")
 		return err
 	}
 }

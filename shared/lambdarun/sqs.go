@@ -15,22 +15,30 @@ import (
 // SQSHandler serves batches of an event source mapping with ReportBatchItemFailures.
 type SQSHandler func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
 
-// SQS adapts a worker. Each message is decoded, handled and answered for on its own, at most o.Concurrency at the
+// Worker is what handles a queue's messages of type M.
+type Worker[M any] struct {
+	Name        string // its log lines are "<name>.message"
+	Concurrency int    // how many messages of one batch are processed at the same time
+	Decode      func(body string) (M, error)
+	Handle      func(ctx context.Context, message M) error
+}
+
+// SQS adapts a worker. Each message is decoded, handled and answered for on its own, at most w.Concurrency at the
 // same time, and leaves one log line:
 //   - decode fails: the message can never succeed. It is logged with outcome "poison" and acknowledged.
 //   - handle returns an error or panics: only this message comes back. A business failure is not such an error; the
 //     worker records it and returns nil.
 //   - the invocation's deadline has passed: messages not yet begun come back.
-func SQS[M any](o Options, decode func(body string) (M, error), handle func(context.Context, M) error) SQSHandler {
+func SQS[M any](p Process, w Worker[M]) SQSHandler {
 	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 		failed := make([]bool, len(batch.Records))
-		slots := make(chan struct{}, max(o.Concurrency, 1))
+		slots := make(chan struct{}, max(w.Concurrency, 1))
 		var running sync.WaitGroup
 		for i, record := range batch.Records {
 			slots <- struct{}{}
 			running.Go(func() {
 				defer func() { <-slots }()
-				failed[i] = !process(ctx, o, record, decode, handle)
+				failed[i] = !process(ctx, p, w, record)
 			})
 		}
 		running.Wait()
@@ -45,8 +53,8 @@ func SQS[M any](o Options, decode func(body string) (M, error), handle func(cont
 }
 
 // process handles one message and reports whether it is done with.
-func process[M any](ctx context.Context, o Options, record events.SQSMessage, decode func(string) (M, error), handle func(context.Context, M) error) bool {
-	started := o.Now()
+func process[M any](ctx context.Context, p Process, w Worker[M], record events.SQSMessage) bool {
+	started := p.Now()
 	ctx, line := logx.Begin(logx.WithRequestID(ctx, record.MessageId))
 	receives, _ := strconv.Atoi(record.Attributes["ApproximateReceiveCount"])
 	logx.Add(ctx, slog.String("queue", record.EventSourceARN[strings.LastIndex(record.EventSourceARN, ":")+1:]), slog.Int("receives", receives))
@@ -56,12 +64,12 @@ func process[M any](ctx context.Context, o Options, record events.SQSMessage, de
 		if err := ctx.Err(); err != nil {
 			return err //nolint:wrapcheck // the log line says which message was not begun
 		}
-		message, err := decode(record.Body)
+		message, err := w.Decode(record.Body)
 		if err != nil {
 			outcome = "poison"
 			return err
 		}
-		return handle(ctx, message)
+		return w.Handle(ctx, message)
 	})
 	if err != nil {
 		logx.Fail(ctx, err)
@@ -69,7 +77,7 @@ func process[M any](ctx context.Context, o Options, record events.SQSMessage, de
 			outcome = "retry"
 		}
 	}
-	logx.Add(ctx, slog.String("outcome", outcome), slog.Int64("ms", o.Now().Sub(started).Milliseconds()))
-	line.Emit(ctx, o.Logger, o.Name+".message")
+	logx.Add(ctx, slog.String("outcome", outcome), slog.Int64("ms", p.Now().Sub(started).Milliseconds()))
+	line.Emit(ctx, p.Logger, w.Name+".message")
 	return outcome != "retry"
 }

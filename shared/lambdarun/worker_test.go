@@ -23,8 +23,12 @@ import (
 
 func fixedClock() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
 
-func options(log *bytes.Buffer, concurrency int) lambdarun.Options {
-	return lambdarun.Options{Logger: logx.New(log), Now: fixedClock, Name: "webhook", Concurrency: concurrency}
+func process(log *bytes.Buffer) lambdarun.Process {
+	return lambdarun.Process{Logger: logx.New(log), Now: fixedClock}
+}
+
+func serve(log *bytes.Buffer, concurrency int, handle func(context.Context, string) error) lambdarun.SQSHandler {
+	return lambdarun.SQS(process(log), lambdarun.Worker[string]{Name: "webhook", Concurrency: concurrency, Decode: decode, Handle: handle})
 }
 
 func batch(bodies ...string) events.SQSEvent {
@@ -70,8 +74,8 @@ func TestEveryMessageHasItsOwnResult(t *testing.T) {
 		}
 		return nil
 	}
-	serve := lambdarun.SQS(options(&log, 1), decode, handle)
-	response, err := serve(t.Context(), batch("one", "fail", "poison", "panic", "two"))
+	worker := serve(&log, 1, handle)
+	response, err := worker(t.Context(), batch("one", "fail", "poison", "panic", "two"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +103,8 @@ func TestEveryMessageHasItsOwnResult(t *testing.T) {
 
 func TestASuccessfulBatchListsNoFailures(t *testing.T) {
 	t.Parallel()
-	serve := lambdarun.SQS(options(&bytes.Buffer{}, 2), decode, func(context.Context, string) error { return nil })
-	response, err := serve(t.Context(), batch("one", "two"))
+	worker := serve(&bytes.Buffer{}, 2, func(context.Context, string) error { return nil })
+	response, err := worker(t.Context(), batch("one", "two"))
 	if err != nil || response.BatchItemFailures == nil || len(response.BatchItemFailures) != 0 {
 		t.Errorf("got %+v, %v; want an empty list, since null is taken for a malformed answer", response, err)
 	}
@@ -115,8 +119,8 @@ func TestMessagesAreProcessedAtTheSameTimeWithinABound(t *testing.T) {
 			<-time.After(time.Second)
 			return nil
 		}
-		serve := lambdarun.SQS(options(&log, 3), decode, handle)
-		if _, err := serve(t.Context(), batch("1", "2", "3", "4", "5", "6", "7")); err != nil {
+		worker := serve(&log, 3, handle)
+		if _, err := worker(t.Context(), batch("1", "2", "3", "4", "5", "6", "7")); err != nil {
 			t.Fatal(err)
 		}
 		if got := time.Since(started); got != 3*time.Second {
@@ -132,8 +136,8 @@ func TestMessagesNotBegunByTheDeadlineComeBack(t *testing.T) {
 		cancel()
 		return nil
 	}
-	serve := lambdarun.SQS(options(&bytes.Buffer{}, 1), decode, handle)
-	response, err := serve(ctx, batch("one", "two", "three"))
+	worker := serve(&bytes.Buffer{}, 1, handle)
+	response, err := worker(ctx, batch("one", "two", "three"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +157,7 @@ func TestAScheduleGivesItsTime(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
 			var got time.Time
-			serve := lambdarun.Schedule(options(&log, 0), func(_ context.Context, at time.Time) error {
+			serve := lambdarun.Schedule(process(&log), "webhook", func(_ context.Context, at time.Time) error {
 				got = at
 				return nil
 			})
@@ -178,7 +182,7 @@ func TestAFailedScheduleFailsTheInvocation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			if err := lambdarun.Schedule(options(&log, 0), handle)(t.Context(), lambdarun.Tick{ID: "tick-1"}); err == nil {
+			if err := lambdarun.Schedule(process(&log), "webhook", handle)(t.Context(), lambdarun.Tick{ID: "tick-1"}); err == nil {
 				t.Error("no error")
 			}
 			if !strings.Contains(log.String(), `"level":"ERROR"`) || !strings.Contains(log.String(), `"request_id":"tick-1"`) {

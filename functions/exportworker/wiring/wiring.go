@@ -87,6 +87,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Now:     p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
 		PlainLines: !env.AddMetaSource,
 	}
-	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "exportworker"}
-	return lambdarun.SQS(options, due.Decode, exportworker.New(worker)), nil
+	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
+		Name: "exportworker", Concurrency: 1, Decode: due.Decode, Handle: exportworker.New(worker),
+	}), nil
 }

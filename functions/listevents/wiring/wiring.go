@@ -41,7 +41,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		API: e.API, Auth: e.Auth,
 		Events: eventlog.Reader{
 			Log:     store.EventLog{DB: e.DB, Table: env.WorkTable},
-			Links:   export.Links{Keys: signing},
+			Links:   export.Links{Keys: signing, BaseURL: ""},
 			Cursors: cursor.Sealer{Keys: sealing},
 			Now:     p.Now,
 		},

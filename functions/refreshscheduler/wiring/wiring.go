@@ -27,5 +27,5 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 		Queue:  queue.NewRefreshes(sqs.NewFromConfig(p.AWS), env.RefreshQueueURL),
 		Shards: store.DueShards, Now: p.Now,
 	})
-	return lambdarun.Schedule(lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "refreshscheduler"}, schedule), nil
+	return lambdarun.Schedule(p, "refreshscheduler", schedule), nil
 }

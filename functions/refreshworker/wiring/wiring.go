@@ -63,6 +63,7 @@ func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQ
 		Nudger: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 		Now:    p.Now,
 	}
-	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "refreshworker", Concurrency: concurrency}
-	return lambdarun.SQS(options, due.Decode, refreshworker.New(worker)), nil
+	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
+		Name: "refreshworker", Concurrency: concurrency, Decode: due.Decode, Handle: refreshworker.New(worker),
+	}), nil
 }

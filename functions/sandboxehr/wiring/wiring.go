@@ -5,6 +5,7 @@ package wiring
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -36,7 +37,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if env.SandboxDataDir != "" {
 		var loaded []persona.Persona
 		if loaded, err = persona.LoadDir(env.SandboxDataDir); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("load the sandbox's patients: %w", err)
 		}
 		personas = append(personas, loaded...)
 	}
@@ -49,7 +50,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Now:   p.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: p.Logger,
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("make the sandbox: %w", err)
 	}
 	return lambdarun.HTTP(p.Logger, portal), nil
 }

@@ -32,5 +32,5 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 		Files:  blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
 		Shards: store.DueShards, Now: p.Now,
 	})
-	return lambdarun.Schedule(lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "sweeper"}, sweep), nil
+	return lambdarun.Schedule(p, "sweeper", sweep), nil
 }

@@ -51,19 +51,20 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Control: store.Control{DB: db, Table: env.ControlTable},
 	}
 	nudger := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
-	mailer := webhookworker.Mailer{Rows: rows, Now: p.Now, Lease: env.WorkerLease}
+	mailer := webhookworker.Mailer{Rows: rows, Sender: nil, Now: p.Now, Lease: env.WorkerLease}
 	if env.MailFrom != "" {
 		mailer.Sender = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
 	}
 	worker := webhook.Worker{
 		Store: rows, Conditions: rows, Notices: webhookworker.Outbox{Outbox: webhook.Outbox{Rows: rows, Nudger: nudger}, Mailer: mailer},
 		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
-		Links:   export.Links{Keys: signing},
+		Links:   export.Links{Keys: signing, BaseURL: ""},
 		Poster:  webhookworker.Poster{Client: p.HTTP},
 		Nudger:  nudger,
 		Pacer:   &webhook.Pacer{},
 		Now:     p.Now, Luck: rand.Float64, Lease: env.WorkerLease,
 	}
-	options := lambdarun.Options{Logger: p.Logger, Now: p.Now, Name: "webhookworker", Concurrency: 10}
-	return lambdarun.SQS(options, due.Decode, webhookworker.New(worker, mailer)), nil
+	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
+		Name: "webhookworker", Concurrency: 10, Decode: due.Decode, Handle: webhookworker.New(worker, mailer),
+	}), nil
 }

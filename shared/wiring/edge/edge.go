@@ -37,21 +37,20 @@ type Edge struct {
 // New makes the edge of endpoints that share one limit, named as clients see it in RateLimit-Policy. hashing is the ARN of the
 // secret with the keys that callers' addresses are hashed under.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing string) (Edge, error) {
-	e := Edge{
-		API:     httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
-		DB:      dynamodb.NewFromConfig(p.AWS),
-		secrets: secretsmanager.NewFromConfig(p.AWS),
-	}
-	keys, err := e.Keyring(ctx, hashing)
+	db, secrets := dynamodb.NewFromConfig(p.AWS), secretsmanager.NewFromConfig(p.AWS)
+	keys, err := awssecret.Keyring(ctx, secrets, hashing)
 	if err != nil {
 		return Edge{}, err
 	}
-	e.Limiter = httpapi.Limiter{
-		Buckets: store.Flow{DB: e.DB, Table: env.FlowTable},
-		Limit:   ratelimit.Limit{Name: limit, Quota: env.RequestsPerMinute, Window: time.Minute},
-		Hashing: keys,
-	}
-	return e, nil
+	return Edge{
+		API: httpapi.New(httpapi.Options{Logger: p.Logger, Now: p.Now, IDs: ids.Random}),
+		Limiter: httpapi.Limiter{
+			Buckets: store.Flow{DB: db, Table: env.FlowTable},
+			Limit:   ratelimit.Limit{Name: limit, Quota: env.RequestsPerMinute, Window: time.Minute},
+			Hashing: keys,
+		},
+		DB: db, secrets: secrets,
+	}, nil
 }
 
 // Keyring reads a secret of numbered keys, once.

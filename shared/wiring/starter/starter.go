@@ -46,7 +46,7 @@ func New(ctx context.Context, env Env, p outbound.Process, e edge.Public, own Ow
 	}
 	return flow.Starter{
 		Store: own.Attempts, Widgets: own.Widgets, Catalog: e.Control, Connections: own.Connections,
-		Portal:    smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now, Cache: new(smart.Discoveries)},
+		Portal:    smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now, Cache: new(smart.Discoveries), Clients: nil, Endpoints: nil},
 		Platforms: platforms, Sealer: own.Verifiers,
 		BaseURL: baseURL, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
 	}, nil
