@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"recordbridge/shared/fault"
-	"recordbridge/shared/secret"
 )
 
 // Store reads what the directory needs. Every method answers fault.NotFound for a row that is not there.
@@ -26,12 +25,10 @@ const cacheFor = 30 * time.Second
 // cacheSize bounds the memory of a warm function; a full cache starts anew.
 const cacheSize = 1024
 
-// Directory finds callers by public id and, when it has the hashing keys, authenticates them by private key.
-// It is safe for concurrent use and keeps what it read for 30 seconds.
+// Directory finds callers by public id. It is safe for concurrent use and keeps what it read for 30 seconds.
 type Directory struct {
-	store   Store
-	hashing secret.Keyring
-	now     func() time.Time
+	store Store
+	now   func() time.Time
 
 	mu    sync.Mutex
 	known map[string]entry
@@ -43,9 +40,9 @@ type entry struct {
 	until        time.Time
 }
 
-// NewDirectory makes a Directory. A function that never sees private keys passes an empty Keyring.
-func NewDirectory(store Store, hashing secret.Keyring, now func() time.Time) *Directory {
-	return &Directory{store: store, hashing: hashing, now: now, known: map[string]entry{}}
+// NewDirectory makes a Directory.
+func NewDirectory(store Store, now func() time.Time) *Directory {
+	return &Directory{store: store, now: now, known: map[string]entry{}}
 }
 
 // ByPublicID finds who a public id belongs to (spec section 5.3). Unknown, revoked and inactive answer alike, with
@@ -62,40 +59,6 @@ func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, er
 func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisation, error) {
 	found, err := d.find(ctx, publicID)
 	return found.organisation, err
-}
-
-// Authenticate proves a caller by public id and private key (spec section 5.1). Whatever is wrong answers alike,
-// with fault.Unauthenticated, after the same work.
-func (d *Directory) Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (Caller, error) {
-	mode, ok := ParsePrivateKey(privateKey.Reveal())
-	if !ok {
-		return Caller{}, refused(nil)
-	}
-	found, err := d.find(ctx, publicID)
-	if err != nil && !errors.Is(err, fault.Unauthenticated) {
-		return Caller{}, err
-	}
-	credential := found.credential
-	if !d.matches(credential, privateKey) || mode != credential.Tenant.Mode {
-		return Caller{}, refused(err)
-	}
-	return credential.caller(), nil
-}
-
-func (d *Directory) matches(credential Credential, privateKey secret.Text) bool {
-	message := []byte(privateKey.Reveal())
-	matched := false
-	for _, key := range credential.Keys {
-		mark := secret.Mark{Version: key.HashVersion, Sum: key.Hash}
-		if d.hashing.Check(message, mark) && key.RevokedAt.IsZero() {
-			matched = true
-		}
-	}
-	if len(credential.Keys) == 0 {
-		// An unknown public id costs the same hash, so that time does not tell it apart.
-		d.hashing.Sign(message)
-	}
-	return matched
 }
 
 func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {

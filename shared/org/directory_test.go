@@ -65,7 +65,7 @@ func (r *records) Organisation(_ context.Context, of org.Tenant) (org.Organisati
 type world struct {
 	*records
 
-	directory *org.Directory
+	directory *org.Authenticator
 	ring      secret.Keyring
 	key       secret.Text
 	at        time.Time
@@ -87,7 +87,7 @@ func newWorld(t *testing.T) *world {
 		},
 		organisation: org.Organisation{ID: tenant.OrgID, Name: "Alder Maple Clinic", Status: org.Active},
 	}
-	w.directory = org.NewDirectory(w.records, w.ring, func() time.Time { return w.at })
+	w.directory = org.NewAuthenticator(w.records, w.ring, func() time.Time { return w.at })
 	return w
 }
 
@@ -263,7 +263,7 @@ func (m many) Credential(_ context.Context, of org.Tenant, id string) (org.Crede
 func TestADirectoryServesManyCallersAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	directory := org.NewDirectory(many{records: w.records}, secret.Keyring{}, func() time.Time { return start })
+	directory := org.NewDirectory(many{records: w.records}, func() time.Time { return start })
 	var callers sync.WaitGroup
 	for i := range 8 {
 		callers.Go(func() {

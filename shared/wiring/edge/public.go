@@ -6,7 +6,6 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
 )
 
@@ -24,7 +23,7 @@ type Public struct {
 
 	Auth          httpapi.PublicAuth
 	Control       store.Control
-	Organisations *org.Directory // finds; it has no keys to authenticate with
+	Organisations *org.Directory
 }
 
 // NewPublic makes the edge of an endpoint with a limit of its own.
@@ -34,7 +33,7 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 		return Public{}, err
 	}
 	control := store.Control{DB: e.DB, Table: env.ControlTable}
-	known := org.NewDirectory(control, secret.Keyring{}, p.Now)
+	known := org.NewDirectory(control, p.Now)
 	return Public{
 		Edge: e, Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter}, Control: control, Organisations: known,
 	}, nil
