@@ -2,6 +2,7 @@ package smart_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"io"
 	"maps"
@@ -29,25 +30,29 @@ func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
 		key     map[string]any
 		good    bool
 	}{
-		"RSA":                              {"RS256", "rsa", rsa(nil), true},
-		"RSA with its algorithm":           {"RS256", "rsa", rsa(map[string]any{"alg": "RS256", "use": "sig"}), true},
-		"RSA of another algorithm":         {"RS256", "rsa", rsa(map[string]any{"alg": "RS384"}), false},
-		"RSA for encrypting":               {"RS256", "rsa", rsa(map[string]any{"use": "enc"}), false},
-		"RSA that calls itself EC":         {"RS256", "rsa", rsa(map[string]any{"kty": "EC"}), false},
-		"an even exponent":                 {"RS256", "rsa", rsa(map[string]any{"e": encode([]byte{2})}), false},
-		"the exponent one":                 {"RS256", "rsa", rsa(map[string]any{"e": encode([]byte{1})}), false},
-		"a large exponent":                 {"RS256", "rsa", rsa(map[string]any{"e": encode(bytes.Repeat([]byte{0xff}, 9))}), false},
-		"no exponent":                      {"RS256", "rsa", rsa(map[string]any{"e": ""}), false},
-		"an even modulus":                  {"RS256", "rsa", rsa(map[string]any{"n": encode(append(bytes.Repeat([]byte{0xff}, 255), 0xfe))}), false},
-		"a huge modulus":                   {"RS256", "rsa", rsa(map[string]any{"n": encode(bytes.Repeat([]byte{0xff}, 1025))}), false},
-		"a modulus that is no number":      {"RS256", "rsa", rsa(map[string]any{"n": "%%%"}), false},
-		"EC":                               {"ES256", "p256", ec(nil), true},
-		"EC of another curve":              {"ES256", "p256", ec(map[string]any{"crv": "P-384"}), false},
-		"EC beside the curve":              {"ES256", "p256", ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 32))}), false},
-		"EC at infinity":                   {"ES256", "p256", ec(map[string]any{"x": "", "y": ""}), false},
-		"EC with too long a coordinate":    {"ES256", "p256", ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 33))}), false},
-		"EC without a coordinate":          {"ES256", "p256", ec(map[string]any{"y": nil}), false},
-		"EC of a coordinate in other form": {"ES256", "p256", ec(map[string]any{"y": 7}), false},
+		"RSA":                                {"RS256", "rsa", rsa(nil), true},
+		"RSA with its algorithm":             {"RS256", "rsa", rsa(map[string]any{"alg": "RS256", "use": "sig"}), true},
+		"RSA with padding":                   {"RS256", "rsa", rsa(map[string]any{"e": "AQAB===="}), true},
+		"RSA with an unreadable certificate": {"RS256", "rsa", rsa(map[string]any{"x5c": []string{"bm8="}}), true},
+		"RSA that shows its private part":    {"RS256", "rsa", rsa(map[string]any{"d": "AQAB"}), true},
+		"RSA of another algorithm":           {"RS256", "rsa", rsa(map[string]any{"alg": "RS384"}), false},
+		"RSA for encrypting":                 {"RS256", "rsa", rsa(map[string]any{"use": "enc"}), false},
+		"RSA that calls itself EC":           {"RS256", "rsa", rsa(map[string]any{"kty": "EC"}), false},
+		"an even exponent":                   {"RS256", "rsa", rsa(map[string]any{"e": encode([]byte{2})}), false},
+		"the exponent one":                   {"RS256", "rsa", rsa(map[string]any{"e": encode([]byte{1})}), false},
+		"a large exponent":                   {"RS256", "rsa", rsa(map[string]any{"e": encode(bytes.Repeat([]byte{0xff}, 9))}), false},
+		"no exponent":                        {"RS256", "rsa", rsa(map[string]any{"e": ""}), false},
+		"an even modulus":                    {"RS256", "rsa", rsa(map[string]any{"n": encode(append(bytes.Repeat([]byte{0xff}, 255), 0xfe))}), false},
+		"a huge modulus":                     {"RS256", "rsa", rsa(map[string]any{"n": encode(bytes.Repeat([]byte{0xff}, 1025))}), false},
+		"a modulus that is no number":        {"RS256", "rsa", rsa(map[string]any{"n": "%%%"}), false},
+		"EC":                                 {"ES256", "p256", ec(nil), true},
+		"EC with a zero before x":            {"ES256", "p256", ec(map[string]any{"x": zeroBefore(signers()["p256"].jwk["x"])}), true},
+		"EC of another curve":                {"ES256", "p256", ec(map[string]any{"crv": "P-384"}), false},
+		"EC beside the curve":                {"ES256", "p256", ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 32))}), false},
+		"EC at infinity":                     {"ES256", "p256", ec(map[string]any{"x": "", "y": ""}), false},
+		"EC with too long a coordinate":      {"ES256", "p256", ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 33))}), false},
+		"EC without a coordinate":            {"ES256", "p256", ec(map[string]any{"y": nil}), false},
+		"EC of a coordinate in other form":   {"ES256", "p256", ec(map[string]any{"y": 7}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,6 +65,16 @@ func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// zeroBefore is a number of a key, written a byte too long.
+func zeroBefore(number any) string {
+	text, _ := number.(string)
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return ""
+	}
+	return encode(append([]byte{0}, raw...))
 }
 
 func TestOnlyTheFirstKeysOfASetAreLookedAt(t *testing.T) {

@@ -107,7 +107,7 @@ func (s *Server) Keys(w http.ResponseWriter, r *http.Request) bool {
 
 		return true
 	}
-	s.writeJSON(w, http.StatusOK, jose.KeySet{Keys: []jose.Key{jose.PublicKey(key, signingKeyID)}})
+	s.writeJSON(w, http.StatusOK, jose.PublicKeys(key, signingKeyID))
 
 	return true
 }
