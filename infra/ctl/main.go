@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/safehttp"
@@ -202,13 +203,13 @@ func tell(out io.Writer, text string) error {
 
 // open opens the stack whose outputs are in a file.
 func open(ctx context.Context, outputs string) (*operator.Operator, error) {
-	cfg, stack, err := configuration(ctx, outputs)
+	cfg, named, err := configuration(ctx, outputs)
 	if err != nil {
 		return nil, err
 	}
-	return operator.Open(ctx, cfg, stack, operator.Options{
+	return wiring.Open(ctx, cfg, named, wiring.Options{
 		Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "operator",
-		HTTP: safehttp.New(safehttp.Options{Allow: operator.PrivateRanges(stack)}),
+		HTTP: safehttp.New(safehttp.Options{Allow: wiring.PrivateRanges(named)}),
 	})
 }
 

@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
 )
 
 // seeded returns what a person needs for trying things out: made now, or, where the data is older than this process,
@@ -64,8 +64,8 @@ func earlier(data, kept string) (runfile.Run, error) {
 }
 
 func (s *stack) plant(ctx context.Context) (runfile.Run, error) {
-	o, err := operator.Open(ctx, s.cloud.Config(operatorCaller), s.template.Outputs,
-		operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "runner"})
+	o, err := wiring.Open(ctx, s.cloud.Config(operatorCaller), s.template.Outputs,
+		wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "runner"})
 	if err != nil {
 		return runfile.Run{}, err
 	}

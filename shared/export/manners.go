@@ -16,7 +16,7 @@ type Endpoints interface {
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
-// Platforms knows how the FHIR servers of a platform want to be asked (platform.Book).
+// Platforms knows how the FHIR servers of a platform want to be asked (platform.Registry).
 type Platforms interface {
 	Asking(endpoint catalog.Endpoint) (plan.Manners, error)
 }

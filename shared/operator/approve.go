@@ -22,28 +22,28 @@ func (o *Operator) ApproveEndpoint(ctx context.Context, id string, approved Appr
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkForeign(e, seen.addresses); err != nil {
+	if err := o.checkForeign(e, seen.Addresses); err != nil {
 		return nil, err
 	}
-	moved := e.Pins.Departures(seen.addresses)
+	moved := e.Pins.Departures(seen.Addresses)
 	toName := moved
 	if e.Pins == (catalog.Pins{}) {
-		book, err := platform.NewBook()
+		platforms, err := platform.NewRegistry()
 		if err != nil {
 			return nil, err
 		}
-		toName = seen.addresses.Abroad(e.FHIRBase, book.Of(e).Origins(e.FHIRBase))
+		toName = seen.Addresses.Abroad(e.FHIRBase, platforms.Of(e).Origins(e.FHIRBase))
 	}
 	if unnamed := approved.unnamed(toName); len(unnamed) > 0 {
 		return nil, unapproved(unnamed)
 	}
-	now := catalog.PinsOf(seen.addresses)
+	now := catalog.PinsOf(seen.Addresses)
 	if now == e.Pins {
 		return nil, nil
 	}
 	changes := slices.Concat(moved, dropped(e.Pins, now, moved))
 	e.Pins = now
-	if err := o.control.SaveEndpoint(ctx, e); err != nil {
+	if err := o.deps.Store.SaveEndpoint(ctx, e); err != nil {
 		return nil, changed("endpoint", err)
 	}
 	for _, change := range changes {

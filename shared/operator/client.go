@@ -14,6 +14,21 @@ import (
 	"recordbridge/shared/secret"
 )
 
+// ClientAuths keeps how our clients prove who they are. An owner is a tenant, or with a zero tenant everybody.
+type ClientAuths interface {
+	// ClientAuth reads what a tenant's connections use: its own, else everybody's; fault.NotFound.
+	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
+	// ClientAuthOf reads that of exactly this owner; fault.NotFound.
+	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
+	// SaveClientAuth stores a new one with a.Rev 0, else over that revision; fault.Conflict.
+	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
+}
+
+// Sealer seals client secrets: a kms.Sealer of catalog.ClientSecretPurpose. What is everybody's is sealed for the zero tenant.
+type Sealer interface {
+	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
+}
+
 // CreateClient stores how a client of ours proves who it is, for one organisation or with a zero owner for everybody.
 // Plain is the secret of a method that has one, else empty; only its sealed form is kept. The id is chosen here and
 // returned. Errors are fault.Invalid and fault.NotFound.
@@ -28,7 +43,7 @@ func (o *Operator) CreateClient(ctx context.Context, owner org.Tenant, made cata
 	if err := o.checkOwner(ctx, owner); err != nil {
 		return "", err
 	}
-	made.ID, made.Rev = o.NewID(), 0
+	made.ID, made.Rev = o.deps.NewID(), 0
 	if err := o.saveClient(ctx, owner, made, plain); err != nil {
 		return "", err
 	}
@@ -108,7 +123,7 @@ func (o *Operator) RotateClient(ctx context.Context, owner org.Tenant, id string
 
 // ownClient reads a client of exactly this owner.
 func (o *Operator) ownClient(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
-	found, err := o.control.ClientAuthOf(ctx, owner, id)
+	found, err := o.deps.Store.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner)))
 	}
@@ -121,13 +136,13 @@ func (o *Operator) ownClient(ctx context.Context, owner org.Tenant, id string) (
 // saveClient seals the secret, if there is one, and writes the row over the revision that was read.
 func (o *Operator) saveClient(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
 	if !plain.Empty() {
-		sealed, err := o.clients.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
+		sealed, err := o.deps.Clients.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
 		if err != nil {
 			return fmt.Errorf("seal client secret: %w", err)
 		}
 		a.Secret = sealed
 	}
-	if err := o.control.SaveClientAuth(ctx, owner, a); err != nil {
+	if err := o.deps.Store.SaveClientAuth(ctx, owner, a); err != nil {
 		return changed("client authentication", err)
 	}
 	return nil
@@ -177,7 +192,7 @@ func (o *Operator) checkOwner(ctx context.Context, owner org.Tenant) error {
 	if owner == (org.Tenant{}) {
 		return nil
 	}
-	_, err := o.control.Organisation(ctx, owner)
+	_, err := o.deps.Store.Organisation(ctx, owner)
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing(fmt.Sprintf("There is no organisation %s.", owner.OrgID))
 	}

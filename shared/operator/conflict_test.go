@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/local/provision"
@@ -54,7 +55,7 @@ func newRivals(t *testing.T) *rivals {
 	if err = provision.Apply(t.Context(), cloud.Config("provision"), loaded); err != nil {
 		t.Fatal(err)
 	}
-	r.operator, err = operator.Open(t.Context(), cloud.Config("first"), loaded.Outputs, operator.Options{
+	r.operator, err = wiring.Open(t.Context(), cloud.Config("first"), loaded.Outputs, wiring.Options{
 		Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, NewID: ids.Random, Random: rand.Reader, Actor: "first", HTTP: r.hospitals,
 	})
 	if err != nil {

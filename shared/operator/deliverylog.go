@@ -12,7 +12,7 @@ import (
 
 // Deliveries searches a tenant's delivery log, newest first. Errors are fault.Invalid.
 func (o *Operator) Deliveries(ctx context.Context, tenant org.Tenant, q deliverylog.Query) (deliverylog.Page, error) {
-	page, err := o.log.Search(ctx, tenant, q)
+	page, err := o.deps.Log.Search(ctx, tenant, q)
 	if err != nil {
 		return deliverylog.Page{}, fmt.Errorf("search deliveries: %w", err)
 	}
@@ -21,7 +21,7 @@ func (o *Operator) Deliveries(ctx context.Context, tenant org.Tenant, q delivery
 
 // Delivery shows one delivery with its attempts. Errors are fault.NotFound.
 func (o *Operator) Delivery(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error) {
-	detail, err := o.log.Show(ctx, tenant, id)
+	detail, err := o.deps.Log.Show(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return deliverylog.Detail{}, fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant)))
 	}

@@ -14,6 +14,16 @@ import (
 	"recordbridge/shared/smart/platform"
 )
 
+// Endpoints keeps the institutions that patients connect to.
+type Endpoints interface {
+	// Endpoint reads an endpoint; fault.NotFound.
+	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
+	// Endpoints lists the ids of all, but for those older than the list.
+	Endpoints(ctx context.Context) ([]string, error)
+	// SaveEndpoint stores a new one with e.Rev 0, else over that revision; fault.Conflict.
+	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
+}
+
 // NewEndpoint is what an operator says of an institution that patients are to connect to.
 type NewEndpoint struct {
 	Endpoint     catalog.Endpoint // ID, Status and Pins are chosen here, and PlatformType when it is empty
@@ -78,7 +88,7 @@ func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (Made
 	if e.Pins == (catalog.Pins{}) {
 		made.Note = strings.TrimSpace("Its server was not asked, so nothing is pinned. " + note)
 	}
-	if profile, err = profile.Listed(seen.methods, seen.algorithms).With(e.Overrides); err != nil {
+	if profile, err = profile.Listed(seen.Methods, seen.Algorithms).With(e.Overrides); err != nil {
 		return MadeEndpoint{}, fault.BadRequest(err.Error())
 	}
 	if r, err = withAccess(profile, r, wanted.Access); err != nil {
@@ -102,14 +112,14 @@ func (o *Operator) newEndpointID(ctx context.Context, e catalog.Endpoint, again 
 	if err != nil {
 		return "", err
 	}
-	_, err = o.control.Endpoint(ctx, id)
+	_, err = o.deps.Store.Endpoint(ctx, id)
 	switch {
 	case errors.Is(err, fault.NotFound):
 		return id, nil
 	case err != nil:
 		return "", fmt.Errorf("read endpoint: %w", err)
 	case again:
-		return o.NewID(), nil
+		return o.deps.NewID(), nil
 	}
 	return "", fault.New(fault.Conflict, fault.CodeInvalidRequest,
 		fmt.Sprintf("There is an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode, id))
@@ -117,14 +127,14 @@ func (o *Operator) newEndpointID(ctx context.Context, e catalog.Endpoint, again 
 
 // pinsOf pins what a server says, when all of it is at the FHIR base's origin, the vendor's own, or named by the operator.
 // Without a survey there is nothing to pin.
-func (o *Operator) pinsOf(e catalog.Endpoint, profile platform.Profile, seen survey, approved Approval) (catalog.Pins, error) {
-	if err := o.checkForeign(e, seen.addresses); err != nil {
+func (o *Operator) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey, approved Approval) (catalog.Pins, error) {
+	if err := o.checkForeign(e, seen.Addresses); err != nil {
 		return catalog.Pins{}, err
 	}
-	if unnamed := approved.unnamed(seen.addresses.Abroad(e.FHIRBase, profile.Origins(e.FHIRBase))); len(unnamed) > 0 {
+	if unnamed := approved.unnamed(seen.Addresses.Abroad(e.FHIRBase, profile.Origins(e.FHIRBase))); len(unnamed) > 0 {
 		return catalog.Pins{}, unapproved(unnamed)
 	}
-	return catalog.PinsOf(seen.addresses), nil
+	return catalog.PinsOf(seen.Addresses), nil
 }
 
 // withAccess writes the platform's scopes into a registration, where the operator has said how they are spelt.
@@ -146,7 +156,7 @@ func (o *Operator) usable(ctx context.Context, e catalog.Endpoint, r catalog.Reg
 		if r.AuthID != "" || r.Scope != "" {
 			return r, fault.BadRequest("-client-auth, -scope and -access belong to a client id: -client-id.")
 		}
-		shared, err := o.control.RegistrationAt(ctx, org.Tenant{}, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
+		shared, err := o.deps.Store.RegistrationAt(ctx, org.Tenant{}, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
 		if errors.Is(err, fault.NotFound) {
 			return r, fault.BadRequest(fmt.Sprintf("Our client is not registered at platform %q in %s mode yet: give the endpoint a client id, "+
 				"or make the platform's registration with registration set first.", e.PlatformType, e.Mode))
@@ -178,19 +188,19 @@ func (o *Operator) addEndpoint(ctx context.Context, e catalog.Endpoint, r catalo
 	e.Status = catalog.EndpointActive
 	if r.ClientID != "" {
 		r.Place = catalog.Place{EndpointID: e.ID}
-		before, err := o.control.RegistrationAt(ctx, org.Tenant{}, r.Place) // of a creation that broke off here
+		before, err := o.deps.Store.RegistrationAt(ctx, org.Tenant{}, r.Place) // of a creation that broke off here
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return e, fmt.Errorf("read registration: %w", err)
 		}
 		r.Rev = before.Rev
-		if err := o.control.SaveRegistration(ctx, org.Tenant{}, r); err != nil {
+		if err := o.deps.Store.SaveRegistration(ctx, org.Tenant{}, r); err != nil {
 			return e, changed("registration", err)
 		}
 		if err := o.record(ctx, org.Tenant{}, "registration.set", e.ID); err != nil {
 			return e, err
 		}
 	}
-	if err := o.control.SaveEndpoint(ctx, e); err != nil {
+	if err := o.deps.Store.SaveEndpoint(ctx, e); err != nil {
 		return e, changed("endpoint", err)
 	}
 	return e, o.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
@@ -198,7 +208,7 @@ func (o *Operator) addEndpoint(ctx context.Context, e catalog.Endpoint, r catalo
 
 // Endpoint reads an endpoint; fault.NotFound.
 func (o *Operator) Endpoint(ctx context.Context, id string) (catalog.Endpoint, error) {
-	e, err := o.control.Endpoint(ctx, id)
+	e, err := o.deps.Store.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.Endpoint{}, fault.Missing(fmt.Sprintf("There is no endpoint %q.", id))
 	}
@@ -210,7 +220,7 @@ func (o *Operator) Endpoint(ctx context.Context, id string) (catalog.Endpoint, e
 
 // Endpoints lists all endpoints, but for those older than the list.
 func (o *Operator) Endpoints(ctx context.Context) ([]catalog.Endpoint, error) {
-	found, err := o.control.Endpoints(ctx)
+	found, err := o.deps.Store.Endpoints(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints: %w", err)
 	}
@@ -236,7 +246,7 @@ func (o *Operator) OverrideEndpoint(ctx context.Context, id, overrides string) e
 	if _, err := o.profileOf(ctx, e); err != nil {
 		return err
 	}
-	if err := o.control.SaveEndpoint(ctx, e); err != nil {
+	if err := o.deps.Store.SaveEndpoint(ctx, e); err != nil {
 		return changed("endpoint", err)
 	}
 	return o.record(ctx, org.Tenant{}, "endpoint.overridden", id)
@@ -245,14 +255,14 @@ func (o *Operator) OverrideEndpoint(ctx context.Context, id, overrides string) e
 // profileOf is how an endpoint is spoken to: its platform's profile, with what its discovery lists where the profile leaves
 // that open, and its own overrides above both. A server that does not answer now lists nothing.
 func (o *Operator) profileOf(ctx context.Context, e catalog.Endpoint) (platform.Profile, error) {
-	book, err := platform.NewBook()
+	platforms, err := platform.NewRegistry()
 	if err != nil {
 		return platform.Profile{}, err
 	}
-	profile := book.Of(e)
+	profile := platforms.Of(e)
 	if profile.Client.AsListed {
 		seen, _ := o.look(ctx, e.FHIRBase)
-		profile = profile.Listed(seen.methods, seen.algorithms)
+		profile = profile.Listed(seen.Methods, seen.Algorithms)
 	}
 	merged, err := profile.With(e.Overrides)
 	if err != nil {

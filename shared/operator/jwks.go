@@ -5,19 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
-)
-
-const (
-	// keysPatience bounds the request for the service's public keys.
-	keysPatience = 20 * time.Second
-	// maxKeys bounds their document in bytes. Four RSA keys are below 2 KiB.
-	maxKeys = 64 << 10
 )
 
 // KeySet is a JWKS (RFC 7517, section 5) of public keys.
@@ -28,11 +18,11 @@ type KeySet struct {
 // PublicKeys asks the running service for the public keys of its client, all or only the RSA ones, as they are pasted
 // into a registration. It returns nothing but a set of at least one key in which no private part is found.
 func (o *Operator) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
-	address, err := keysAddress(o.baseURL, onlyRSA)
+	address, err := keysAddress(o.deps.BaseURL, onlyRSA)
 	if err != nil {
 		return KeySet{}, err
 	}
-	body, err := fetch(ctx, address)
+	body, err := o.deps.Get(ctx, address)
 	if err != nil {
 		return KeySet{}, fmt.Errorf("the service's public keys at %s: %w", address, err)
 	}
@@ -62,31 +52,6 @@ func keysAddress(baseURL string, onlyRSA bool) (string, error) {
 
 func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
-}
-
-// fetch follows no redirect: what is registered at health systems comes from the address that they would ask themselves.
-func fetch(ctx context.Context, address string) ([]byte, error) {
-	client := http.Client{Timeout: keysPatience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d", response.StatusCode)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxKeys+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > maxKeys {
-		return nil, fmt.Errorf("more than %d bytes", maxKeys)
-	}
-	return body, nil
 }
 
 // checkPublic wants a public RSA or EC key with a kid, by which health systems choose, and none of the members that hold

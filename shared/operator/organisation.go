@@ -20,6 +20,25 @@ const (
 	maxEmails       = 10
 )
 
+// Organisations keeps organisations and their credentials.
+type Organisations interface {
+	// CreateOrganisation stores an organisation in both modes; fault.Conflict when it is there already.
+	CreateOrganisation(ctx context.Context, o org.Organisation) error
+	// Organisation reads an organisation; fault.NotFound.
+	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
+	// SetEmails changes where an organisation's notices go; fault.Conflict when there is no such organisation.
+	SetEmails(ctx context.Context, o org.Organisation) error
+	// Tenants lists every organisation's tenants.
+	Tenants(ctx context.Context) ([]org.Tenant, error)
+	// CreateCredential stores a credential and makes its public id findable.
+	CreateCredential(ctx context.Context, c org.Credential) error
+	// SaveCredential stores a changed credential; fault.Conflict when it was changed since it was read.
+	SaveCredential(ctx context.Context, c org.Credential) error
+	// TenantOf and Credential read; fault.NotFound.
+	TenantOf(ctx context.Context, credentialID string) (org.Tenant, error)
+	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
+}
+
 // CreateOrganisation makes an active organisation in both modes; its id is chosen here. Errors are fault.Invalid.
 func (o *Operator) CreateOrganisation(ctx context.Context, made org.Organisation) (org.Organisation, error) {
 	if strings.TrimSpace(made.Name) == "" {
@@ -36,8 +55,8 @@ func (o *Operator) CreateOrganisation(ctx context.Context, made org.Organisation
 	if err := checkEmails(made.Emails); err != nil {
 		return org.Organisation{}, err
 	}
-	made.ID, made.Status, made.CreatedAt = o.NewID(), org.Active, o.Now()
-	if err := o.control.CreateOrganisation(ctx, made); err != nil {
+	made.ID, made.Status, made.CreatedAt = o.deps.NewID(), org.Active, o.deps.Now()
+	if err := o.deps.Store.CreateOrganisation(ctx, made); err != nil {
 		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
 	}
 	return made, o.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
@@ -45,7 +64,7 @@ func (o *Operator) CreateOrganisation(ctx context.Context, made org.Organisation
 
 // Emails returns where an organisation's notices go. Errors are fault.NotFound.
 func (o *Operator) Emails(ctx context.Context, tenant org.Tenant) ([]string, error) {
-	found, err := o.control.Organisation(ctx, tenant)
+	found, err := o.deps.Store.Organisation(ctx, tenant)
 	if errors.Is(err, fault.NotFound) {
 		return nil, fault.Missing("There is no such organisation.")
 	}
@@ -60,7 +79,7 @@ func (o *Operator) SetEmails(ctx context.Context, tenant org.Tenant, emails []st
 	if err := checkEmails(emails); err != nil {
 		return err
 	}
-	err := o.control.SetEmails(ctx, org.Organisation{ID: tenant.OrgID, Emails: emails})
+	err := o.deps.Store.SetEmails(ctx, org.Organisation{ID: tenant.OrgID, Emails: emails})
 	if errors.Is(err, fault.Conflict) {
 		return fault.Missing("There is no such organisation.")
 	}
@@ -91,13 +110,13 @@ type Listed struct {
 
 // Organisations lists all organisations in both modes.
 func (o *Operator) Organisations(ctx context.Context) ([]Listed, error) {
-	tenants, err := o.control.Tenants(ctx)
+	tenants, err := o.deps.Store.Tenants(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list organisations: %w", err)
 	}
 	listed := make([]Listed, 0, len(tenants))
 	for _, tenant := range tenants {
-		found, err := o.control.Organisation(ctx, tenant)
+		found, err := o.deps.Store.Organisation(ctx, tenant)
 		if err != nil {
 			return nil, fmt.Errorf("read organisation %s: %w", tenant.OrgID, err)
 		}
@@ -117,7 +136,7 @@ func (o *Operator) CreateCredential(ctx context.Context, tenant org.Tenant, redi
 			return org.Credential{}, secret.Text{}, fmt.Errorf("redirect URI %q: %w", uri, err)
 		}
 	}
-	owner, err := o.control.Organisation(ctx, tenant)
+	owner, err := o.deps.Store.Organisation(ctx, tenant)
 	if err != nil {
 		return org.Credential{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
 	}
@@ -126,9 +145,9 @@ func (o *Operator) CreateCredential(ctx context.Context, tenant org.Tenant, redi
 		return org.Credential{}, secret.Text{}, err
 	}
 	credential := org.Credential{
-		ID: o.NewID(), Tenant: tenant, Keys: []org.Key{key}, RedirectURIs: redirects, AllowedOrigins: origins, CreatedAt: o.Now(),
+		ID: o.deps.NewID(), Tenant: tenant, Keys: []org.Key{key}, RedirectURIs: redirects, AllowedOrigins: origins, CreatedAt: o.deps.Now(),
 	}
-	if err = o.control.CreateCredential(ctx, credential); err != nil {
+	if err = o.deps.Store.CreateCredential(ctx, credential); err != nil {
 		return org.Credential{}, secret.Text{}, fmt.Errorf("create credential: %w", err)
 	}
 	err = errors.Join(o.tell(ctx, owner, webhook.CredentialCreated(credential)), o.record(ctx, tenant, "credential.created", credential.ID))
@@ -151,7 +170,7 @@ func (o *Operator) AddKey(ctx context.Context, publicID string) (secret.Text, er
 	if live >= maxLiveKeys {
 		return secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The credential has two live keys. Revoke one first.")
 	}
-	owner, err := o.control.Organisation(ctx, credential.Tenant)
+	owner, err := o.deps.Store.Organisation(ctx, credential.Tenant)
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("read organisation: %w", err)
 	}
@@ -160,7 +179,7 @@ func (o *Operator) AddKey(ctx context.Context, publicID string) (secret.Text, er
 		return secret.Text{}, err
 	}
 	credential.Keys = append(credential.Keys, key)
-	if err = o.control.SaveCredential(ctx, credential); err != nil {
+	if err = o.deps.Store.SaveCredential(ctx, credential); err != nil {
 		return secret.Text{}, fmt.Errorf("save credential: %w", err)
 	}
 	err = errors.Join(o.tell(ctx, owner, webhook.KeyCreated(credential, key)), o.record(ctx, credential.Tenant, "key.created", key.ID))
@@ -176,14 +195,14 @@ func (o *Operator) RevokeKeys(ctx context.Context, publicID string, all bool) er
 	revoked := 0
 	for i := range credential.Keys {
 		if credential.Keys[i].RevokedAt.IsZero() && (all || revoked == 0) {
-			credential.Keys[i].RevokedAt = o.Now()
+			credential.Keys[i].RevokedAt = o.deps.Now()
 			revoked++
 		}
 	}
 	if revoked == 0 {
 		return fault.Missing("The credential has no live key.")
 	}
-	if err := o.control.SaveCredential(ctx, credential); err != nil {
+	if err := o.deps.Store.SaveCredential(ctx, credential); err != nil {
 		return fmt.Errorf("save credential: %w", err)
 	}
 	return o.record(ctx, credential.Tenant, "key.revoked", credential.ID)
@@ -194,11 +213,11 @@ func (o *Operator) credential(ctx context.Context, publicID string) (org.Credent
 	if !ok {
 		return org.Credential{}, fault.BadRequest("This is no public id.")
 	}
-	tenant, err := o.control.TenantOf(ctx, id)
+	tenant, err := o.deps.Store.TenantOf(ctx, id)
 	if err != nil {
 		return org.Credential{}, fmt.Errorf("find public id: %w", err)
 	}
-	credential, err := o.control.Credential(ctx, tenant, id)
+	credential, err := o.deps.Store.Credential(ctx, tenant, id)
 	if err != nil {
 		return org.Credential{}, fmt.Errorf("read credential: %w", err)
 	}
@@ -206,10 +225,10 @@ func (o *Operator) credential(ctx context.Context, publicID string) (org.Credent
 }
 
 func (o *Operator) newKey(mode org.Mode) (org.Key, secret.Text, error) {
-	private, err := org.NewPrivateKey(mode, o.Random)
+	private, err := org.NewPrivateKey(mode, o.deps.Random)
 	if err != nil {
 		return org.Key{}, secret.Text{}, fmt.Errorf("make private key: %w", err)
 	}
-	mark := o.hashing.Sign([]byte(private.Reveal()))
-	return org.Key{ID: o.NewID(), HashVersion: mark.Version, Hash: mark.Sum, CreatedAt: o.Now()}, private, nil
+	mark := o.deps.Hashing.Sign([]byte(private.Reveal()))
+	return org.Key{ID: o.deps.NewID(), HashVersion: mark.Version, Hash: mark.Sum, CreatedAt: o.deps.Now()}, private, nil
 }

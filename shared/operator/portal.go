@@ -12,58 +12,44 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/org"
-	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/platform"
 )
 
-// survey is a health system's server as it shows itself now. Nothing of it is to be believed.
-type survey struct {
-	addresses  catalog.Addresses
-	methods    []string // of client authentication that discovery lists
-	algorithms []string
-	software   string // empty where there is no CapabilityStatement
+// Survey is a health system's server as it shows itself now. Nothing of it is to be believed.
+type Survey struct {
+	Addresses  catalog.Addresses
+	Methods    []string // of client authentication that discovery lists
+	Algorithms []string
+	Software   string // empty where there is no CapabilityStatement
 }
 
-// look reads a server's discovery, and of its CapabilityStatement what the software is. A server without a statement that
-// can be read has a survey all the same: it is asked for again whenever somebody exports.
-func (o *Operator) look(ctx context.Context, base string) (survey, error) {
-	if o.HTTP == nil {
-		return survey{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "Nothing is at hand to ask the health system with.")
+// Servers asks health systems' servers what they say of themselves (survey.Servers).
+type Servers interface {
+	// Survey reads the discovery of the server with this FHIR base, without which it fails, and what its software is. Errors
+	// are fault.Upstream and fault.Unavailable.
+	Survey(ctx context.Context, base string) (Survey, error)
+}
+
+func (o *Operator) look(ctx context.Context, base string) (Survey, error) {
+	if o.deps.Servers == nil {
+		return Survey{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "Nothing is at hand to ask the health system with.")
 	}
-	found, err := smart.NewClient(o.HTTP).Discover(ctx, base)
+	seen, err := o.deps.Servers.Survey(ctx, base)
 	if err != nil {
-		return survey{}, fmt.Errorf("discovery of %s: %w", base, err)
-	}
-	seen := survey{
-		addresses: catalog.Addresses{
-			Issuer: found.Issuer, Authorization: found.AuthorizationEndpoint, Token: found.TokenEndpoint, Keys: found.KeySet,
-			Userinfo: found.Userinfo, Revocation: found.Revocation, Introspection: found.Introspection,
-		},
-		methods: found.Methods, algorithms: found.Algorithms,
-	}
-	parsed, err := fhir.ParseBase(base)
-	if err != nil {
-		return survey{}, fmt.Errorf("FHIR base: %w", err)
-	}
-	metadata, err := smart.NewReader(smart.ReaderConfig{Doer: o.HTTP, Base: parsed}).Metadata(ctx)
-	if err != nil {
-		return seen, nil //nolint:nilerr // see above
-	}
-	if capability, err := fhir.ParseCapability(metadata.Body); err == nil {
-		seen.software = capability.Software
+		return Survey{}, fmt.Errorf("discovery of %s: %w", base, err)
 	}
 	return seen, nil
 }
 
 // platformOf is the platform that an operator names for an endpoint, or the one that its server shows, with why, and a
 // note where the two are not the same.
-func platformOf(base, named string, seen survey) (profile platform.Profile, because, note string, err error) {
-	book, err := platform.NewBook()
+func platformOf(base, named string, seen Survey) (profile platform.Profile, because, note string, err error) {
+	platforms, err := platform.NewRegistry()
 	if err != nil {
 		return platform.Profile{}, "", "", err
 	}
-	a := seen.addresses
-	shown, because := book.Detect(platform.Seen{FHIRBase: base, Addresses: []string{a.Authorization, a.Token, a.Issuer}, Software: seen.software})
+	a := seen.Addresses
+	shown, because := platforms.Detect(platform.Seen{FHIRBase: base, Addresses: []string{a.Authorization, a.Token, a.Issuer}, Software: seen.Software})
 	if named == "" {
 		return shown, because, "", nil
 	}
@@ -97,7 +83,7 @@ func (o *Operator) checkBase(base, mode string) error {
 	if _, err := fhir.ParseBase(base); err != nil {
 		return fault.BadRequest("The FHIR base has a path that servers read in more than one way.")
 	}
-	if len(catalog.Ours(o.baseURL, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
+	if len(catalog.Ours(o.deps.BaseURL, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
 		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, in test mode.")
 	}
 	return nil
@@ -105,7 +91,7 @@ func (o *Operator) checkBase(base, mode string) error {
 
 // checkForeign refuses a discovery that leads back to us.
 func (o *Operator) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
-	for _, d := range catalog.Ours(o.baseURL, e, named) {
+	for _, d := range catalog.Ours(o.deps.BaseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
 			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to.", d.To, d.Role))
 	}

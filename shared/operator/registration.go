@@ -18,6 +18,16 @@ import (
 // publicMethod is how profiles call a client that has nothing to prove who it is.
 const publicMethod = "public"
 
+// Registrations keeps where our clients are registered. An owner is a tenant, or with a zero tenant everybody.
+type Registrations interface {
+	// Registration is what a tenant's connections to an endpoint are made with; fault.NotFound.
+	Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error)
+	// RegistrationAt reads the one at exactly this place and of exactly this owner; fault.NotFound.
+	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
+	// SaveRegistration stores the first one at its place with r.Rev 0, else over that revision; fault.Conflict.
+	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
+}
+
 // Registered is a registration together with what it leads to.
 type Registered struct {
 	Registration catalog.Registration
@@ -52,7 +62,7 @@ func (o *Operator) SetRegistration(ctx context.Context, owner org.Tenant, place 
 	if err != nil {
 		return Registered{}, err
 	}
-	r, err := o.control.RegistrationAt(ctx, owner, storedPlace(at))
+	r, err := o.deps.Store.RegistrationAt(ctx, owner, storedPlace(at))
 	if errors.Is(err, fault.NotFound) {
 		r, change.OwnCallback = catalog.Registration{Place: storedPlace(at)}, true
 	} else if err != nil {
@@ -72,7 +82,7 @@ func (o *Operator) SetRegistration(ctx context.Context, owner org.Tenant, place 
 	if set.Auth, err = o.checkMethod(ctx, owner, profile, at, r.AuthID); err != nil {
 		return Registered{}, err
 	}
-	if err := o.control.SaveRegistration(ctx, owner, r); err != nil {
+	if err := o.deps.Store.SaveRegistration(ctx, owner, r); err != nil {
 		return Registered{}, changed("registration", err)
 	}
 	return set, o.record(ctx, owner, "registration.set", cmp.Or(at.ID, at.PlatformType))
@@ -96,7 +106,7 @@ func (o *Operator) Callback(ctx context.Context, owner org.Tenant, place catalog
 		return "", false, errOnePlace()
 	}
 	stored := storedPlace(catalog.Endpoint{ID: place.EndpointID, Mode: place.Mode, PlatformType: strings.ToLower(place.PlatformType)})
-	found, err := o.control.RegistrationAt(ctx, owner, stored)
+	found, err := o.deps.Store.RegistrationAt(ctx, owner, stored)
 	switch {
 	case errors.Is(err, fault.NotFound):
 		return o.callbackAddress(catalog.CallbackOf(ownerKey(owner), stored)), false, nil
@@ -108,7 +118,7 @@ func (o *Operator) Callback(ctx context.Context, owner org.Tenant, place catalog
 
 // callbackAddress is where patients return to a registration, the plain address for those without one of their own.
 func (o *Operator) callbackAddress(callback string) string {
-	address := strings.TrimRight(o.baseURL, "/") + flow.CallbackPath
+	address := strings.TrimRight(o.deps.BaseURL, "/") + flow.CallbackPath
 	if callback == "" {
 		return address
 	}
@@ -123,7 +133,7 @@ func (o *Operator) Registration(ctx context.Context, tenant org.Tenant, place ca
 		return Registered{}, err
 	}
 	used := Registered{Owner: tenant}
-	used.Registration, err = o.control.Registration(ctx, tenant, at)
+	used.Registration, err = o.deps.Store.Registration(ctx, tenant, at)
 	if errors.Is(err, fault.NotFound) {
 		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. Make it known with registration set.")
 	}
@@ -132,7 +142,7 @@ func (o *Operator) Registration(ctx context.Context, tenant org.Tenant, place ca
 	}
 	used.CallbackAddress = o.callbackAddress(used.Registration.Callback)
 	// An organisation's own comes before everybody's: when it has one at this place, that is the one.
-	_, err = o.control.RegistrationAt(ctx, tenant, used.Registration.Place)
+	_, err = o.deps.Store.RegistrationAt(ctx, tenant, used.Registration.Place)
 	if errors.Is(err, fault.NotFound) {
 		used.Owner = org.Tenant{}
 	} else if err != nil {
@@ -226,7 +236,7 @@ func shownOnlyWhereItMay(auth catalog.ClientAuth, at catalog.Endpoint) error {
 
 // client reads a client's authentication as a connection of the tenant would: its own, else everybody's.
 func (o *Operator) client(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
-	found, err := o.control.ClientAuth(ctx, tenant, id)
+	found, err := o.deps.Store.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf(
 			"There is no client authentication %q that %s can use. client create makes one.", id, ownerName(tenant)))

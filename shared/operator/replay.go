@@ -15,7 +15,7 @@ import (
 // ReplayDelivery delivers again, whatever has become of the delivery. Errors are fault.NotFound, and fault.Conflict while
 // it is under way or its webhook is disabled.
 func (o *Operator) ReplayDelivery(ctx context.Context, tenant org.Tenant, id string) error {
-	d, err := o.work.Delivery(ctx, tenant, id)
+	d, err := o.deps.Work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant)))
 	}
@@ -72,16 +72,16 @@ func (o *Operator) replay(
 }
 
 func (o *Operator) replayer() webhook.Replayer {
-	return webhook.Replayer{Store: o.work, Nudger: o.queue, Now: o.Now}
+	return webhook.Replayer{Store: o.deps.Work, Nudger: o.deps.Queue, Now: o.deps.Now}
 }
 
 // Simulate sends an event with made-up data to the webhook with this id or, with an empty one, to all of a tenant's that
 // are for its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict when no such webhook works
 // or is for the type.
 func (o *Operator) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
-	now := o.Now()
+	now := o.deps.Now()
 	// Each simulation is a fact of its own.
-	event, err := webhook.NewEvent(tenant, t, o.NewID(), 0, now, webhook.Example(t))
+	event, err := webhook.NewEvent(tenant, t, o.deps.NewID(), 0, now, webhook.Example(t))
 	if err != nil {
 		return "", fmt.Errorf("make event: %w", err)
 	}
@@ -103,10 +103,10 @@ func (o *Operator) Simulate(ctx context.Context, tenant org.Tenant, id string, t
 		return "", fault.New(fault.Conflict, fault.CodeInvalidRequest, "The webhook is not for this event type.")
 	}
 	d := sub.Directed(event, now)
-	if err := o.work.CreateDirectedEvent(ctx, event, d); err != nil {
+	if err := o.deps.Work.CreateDirectedEvent(ctx, event, d); err != nil {
 		return "", fmt.Errorf("store event: %w", err)
 	}
-	if err := o.queue.NudgeDelivery(ctx, tenant, d.ID, sub.ID, 0); err != nil {
+	if err := o.deps.Queue.NudgeDelivery(ctx, tenant, d.ID, sub.ID, 0); err != nil {
 		return "", fmt.Errorf("nudge delivery: %w", err)
 	}
 	return event.ID, o.record(ctx, tenant, "webhook.simulated", event.ID)
@@ -114,10 +114,10 @@ func (o *Operator) Simulate(ctx context.Context, tenant org.Tenant, id string, t
 
 // emit stores an event that no other change belongs to, and has it delivered.
 func (o *Operator) emit(ctx context.Context, event webhook.Event) error {
-	if err := o.work.CreateEvent(ctx, event); err != nil {
+	if err := o.deps.Work.CreateEvent(ctx, event); err != nil {
 		return fmt.Errorf("store event: %w", err)
 	}
-	if err := o.queue.NudgeEvent(ctx, event.Tenant, event.ID); err != nil {
+	if err := o.deps.Queue.NudgeEvent(ctx, event.Tenant, event.ID); err != nil {
 		return fmt.Errorf("nudge event: %w", err)
 	}
 	return nil

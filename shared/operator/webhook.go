@@ -19,6 +19,35 @@ import (
 // maxSubscriptions bounds what one event fans out to, so that it stays one transaction.
 const maxSubscriptions = 25
 
+// Subscriptions keeps webhooks.
+type Subscriptions interface {
+	// Subscriptions lists a tenant's with their health, consistently.
+	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
+	// CreateSubscription stores a new one.
+	CreateSubscription(ctx context.Context, sub webhook.Subscription) error
+	// SaveSubscription, DisableSubscription and EnableSubscription change one; fault.Conflict when it was changed meanwhile.
+	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
+	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
+	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
+}
+
+// Work keeps events with their deliveries, and notices.
+type Work interface {
+	webhook.Replays
+	webhook.Notices
+	// CreateEvent stores an event that is to be fanned out.
+	CreateEvent(ctx context.Context, event webhook.Event) error
+	// CreateDirectedEvent stores an event together with its only delivery.
+	CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error
+}
+
+// Queue has a worker look at what was stored. What it loses, the sweeper makes up for.
+type Queue interface {
+	webhook.Nudger
+	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+	NudgeNotice(ctx context.Context, tenant org.Tenant, id string) error
+}
+
 // CreateWebhook is AddWebhook for a URL and event types alone.
 func (o *Operator) CreateWebhook(ctx context.Context, tenant org.Tenant, address string, optional []webhook.Type) (webhook.Subscription, secret.Text, error) {
 	return o.AddWebhook(ctx, webhook.Draft{Tenant: tenant, URL: address, Optional: optional})
@@ -27,23 +56,23 @@ func (o *Operator) CreateWebhook(ctx context.Context, tenant org.Tenant, address
 // AddWebhook makes a webhook, whose id is chosen here, and has its organisation told by e-mail. The signing secret is
 // returned here and can never be shown again. Errors are fault.Invalid, fault.Conflict (too many) and fault.NotFound.
 func (o *Operator) AddWebhook(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
-	d.ID = o.NewID()
+	d.ID = o.deps.NewID()
 	sub, signing, err := o.editor().Create(ctx, d)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
 	}
-	owner, err := o.control.Organisation(ctx, d.Tenant)
+	owner, err := o.deps.Store.Organisation(ctx, d.Tenant)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
 	}
-	known, err := o.control.Subscriptions(ctx, d.Tenant)
+	known, err := o.deps.Store.Subscriptions(ctx, d.Tenant)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("list webhooks: %w", err)
 	}
 	if len(known) >= maxSubscriptions {
 		return webhook.Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "There are 25 webhooks already.")
 	}
-	if err = o.control.CreateSubscription(ctx, sub); err != nil {
+	if err = o.deps.Store.CreateSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
 	}
 	err = errors.Join(o.tell(ctx, owner, webhook.Created(sub)), o.record(ctx, d.Tenant, "webhook.created", sub.ID))
@@ -55,7 +84,7 @@ func (o *Operator) Webhooks(ctx context.Context, tenant org.Tenant) ([]webhook.S
 	if err := o.checkOwner(ctx, tenant); err != nil {
 		return nil, err
 	}
-	all, err := o.control.Subscriptions(ctx, tenant)
+	all, err := o.deps.Store.Subscriptions(ctx, tenant)
 	if err != nil {
 		return nil, fmt.Errorf("list webhooks: %w", err)
 	}
@@ -69,7 +98,7 @@ func (o *Operator) RotateWebhook(ctx context.Context, tenant org.Tenant, id stri
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
 	}
-	owner, err := o.control.Organisation(ctx, tenant)
+	owner, err := o.deps.Store.Organisation(ctx, tenant)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
 	}
@@ -77,10 +106,10 @@ func (o *Operator) RotateWebhook(ctx context.Context, tenant org.Tenant, id stri
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
 	}
-	if err = o.control.SaveSubscription(ctx, rotated); err != nil {
+	if err = o.deps.Store.SaveSubscription(ctx, rotated); err != nil {
 		return webhook.Subscription{}, secret.Text{}, changed("webhook", err)
 	}
-	return rotated, signing, errors.Join(o.tell(ctx, owner, webhook.Rotated(sub, o.Now())), o.record(ctx, tenant, "webhook.rotated", id))
+	return rotated, signing, errors.Join(o.tell(ctx, owner, webhook.Rotated(sub, o.deps.Now())), o.record(ctx, tenant, "webhook.rotated", id))
 }
 
 // SetWebhookTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
@@ -91,7 +120,7 @@ func (o *Operator) SetWebhookTypes(ctx context.Context, tenant org.Tenant, id st
 		return webhook.Subscription{}, err
 	}
 	sub = sub.WithTypes(optional)
-	if err := o.control.SaveSubscription(ctx, sub); err != nil {
+	if err := o.deps.Store.SaveSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
 	return sub, o.record(ctx, tenant, "webhook.types_changed", id)
@@ -110,12 +139,12 @@ func (o *Operator) DisableWebhook(ctx context.Context, tenant org.Tenant, id str
 	if err != nil {
 		return err
 	}
-	owner, err := o.control.Organisation(ctx, tenant)
+	owner, err := o.deps.Store.Organisation(ctx, tenant)
 	if err != nil {
 		return fmt.Errorf("read organisation: %w", err)
 	}
-	now := o.Now()
-	if err := o.control.DisableSubscription(ctx, tenant, id, webhook.ReasonByHand, now); err != nil {
+	now := o.deps.Now()
+	if err := o.deps.Store.DisableSubscription(ctx, tenant, id, webhook.ReasonByHand, now); err != nil {
 		return changed("webhook", err)
 	}
 	return errors.Join(o.tell(ctx, owner, webhook.Stopped(sub, now)), o.record(ctx, tenant, "webhook.disabled", id))
@@ -136,7 +165,7 @@ func (o *Operator) EnableWebhook(ctx context.Context, tenant org.Tenant, id stri
 	if missedSince, err = o.missedSince(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, err
 	}
-	if err := o.control.EnableSubscription(ctx, sub); err != nil {
+	if err := o.deps.Store.EnableSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, changed("webhook", err)
 	}
 	return sub, missedSince, o.record(ctx, tenant, "webhook.enabled", id)
@@ -149,7 +178,7 @@ func (o *Operator) missedSince(ctx context.Context, sub webhook.Subscription) (t
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
 		q := deliverylog.Query{SubscriptionID: sub.ID, Status: status, Limit: 100}
 		for {
-			page, err := o.log.Search(ctx, sub.Tenant, q)
+			page, err := o.deps.Log.Search(ctx, sub.Tenant, q)
 			if err != nil {
 				return time.Time{}, fmt.Errorf("search deliveries: %w", err)
 			}
@@ -170,10 +199,10 @@ func (o *Operator) missedSince(ctx context.Context, sub webhook.Subscription) (t
 // SendTest sends a webhook.test event to every webhook of a tenant and returns its id.
 func (o *Operator) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
 	random := make([]byte, 16)
-	if _, err := io.ReadFull(o.Random, random); err != nil {
+	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
 		return "", fmt.Errorf("random bytes: %w", err)
 	}
-	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.NewID(), 0, o.Now(),
+	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.deps.NewID(), 0, o.deps.Now(),
 		webhook.Test{Hello: "world", Random: hex.EncodeToString(random)})
 	if err != nil {
 		return "", fmt.Errorf("make test event: %w", err)
@@ -182,7 +211,7 @@ func (o *Operator) SendTest(ctx context.Context, tenant org.Tenant) (string, err
 }
 
 func (o *Operator) editor() webhook.Editor {
-	return webhook.Editor{Vault: o.sealer, Random: o.Random, Now: o.Now}
+	return webhook.Editor{Vault: o.deps.Vault, Random: o.deps.Random, Now: o.deps.Now}
 }
 
 // tell has an organisation told by e-mail, if it has an address.
@@ -190,7 +219,7 @@ func (o *Operator) tell(ctx context.Context, owner org.Organisation, n webhook.N
 	if len(owner.Emails) == 0 {
 		return nil
 	}
-	if err := (webhook.Outbox{Rows: o.work, Nudger: o.queue}).Notify(ctx, n); err != nil {
+	if err := (webhook.Outbox{Rows: o.deps.Work, Nudger: o.deps.Queue}).Notify(ctx, n); err != nil {
 		return fmt.Errorf("notify: %w", err)
 	}
 	return nil

@@ -158,7 +158,7 @@ func (d *desk) connect(t *testing.T) visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := platform.NewBook()
+	book, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use cata
 // signIn goes the whole way at the sandbox, as the platform's profile has it.
 func (s sandboxServer) signIn(t *testing.T, portal smart.Portal, platformType, authID string) tokens.Set {
 	t.Helper()
-	book, err := platform.NewBook()
+	book, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}

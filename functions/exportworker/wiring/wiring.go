@@ -60,7 +60,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	book, err := platform.NewBook()
+	book, err := platform.NewRegistry()
 	if err != nil {
 		return nil, err
 	}

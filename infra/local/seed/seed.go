@@ -1,5 +1,5 @@
 // Package seed gives a fresh local stack something to work with: two organisations with credentials and webhooks to
-// the local inbox, and the sandbox as a connectable institution. It goes through infra/ctl's operator like any other
+// the local inbox, and the sandbox as a connectable institution. It goes through shared/operator like any other
 // operator would; nothing here writes to a table itself.
 package seed
 

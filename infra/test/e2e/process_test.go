@@ -22,10 +22,10 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 )
 
@@ -330,10 +330,10 @@ func TestAWebhookWorkerKilledAfterItsPostPostsTheSameAgain(t *testing.T) {
 func (r *runner) subscribe(url string) {
 	r.t.Helper()
 	here := r.seeded.AWS
-	o, err := operator.Open(r.t.Context(), awssdk.Config{
+	o, err := wiring.Open(r.t.Context(), awssdk.Config{
 		Region: here.Region, BaseEndpoint: &here.EndpointURL,
 		Credentials: credentials.NewStaticCredentialsProvider(here.AccessKeyID, here.SecretAccessKey, ""),
-	}, here.Outputs, operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test"})
+	}, here.Outputs, wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test"})
 	must(r.t, err)
 	var shown struct {
 		Data struct {

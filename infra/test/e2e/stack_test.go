@@ -17,6 +17,7 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/local/gateway"
@@ -98,8 +99,8 @@ func newStack(tb testing.TB, o options) *stack {
 	s.gateway = gateway.New(gateway.Options{
 		API: loaded.API, Functions: loaded.Functions, Invoker: s, Now: time.Now, RequestID: ids.Random, Log: slog.New(slog.DiscardHandler),
 	})
-	s.operator, err = operator.Open(tb.Context(), cloud.Config("operator"), loaded.Outputs,
-		operator.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s})
+	s.operator, err = wiring.Open(tb.Context(), cloud.Config("operator"), loaded.Outputs,
+		wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s})
 	must(tb, err)
 	s.seeded, err = seed.Apply(tb.Context(), s.operator, seed.Options{
 		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,

@@ -195,9 +195,9 @@ func (s scenario) endpoint() catalog.Endpoint {
 	return catalog.Endpoint{PlatformType: cmp.Or(s.platform, platform.Generic), FHIRBase: s.fhirBase()}
 }
 
-func profiles(t *testing.T) platform.Book {
+func profiles(t *testing.T) platform.Registry {
 	t.Helper()
-	book, err := platform.NewBook()
+	book, err := platform.NewRegistry()
 	must(t, err)
 	return book
 }

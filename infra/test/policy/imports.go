@@ -13,11 +13,11 @@ func layers() [][]string {
 		{"fault", "ids", "secret", "logx", "fhir", "ratelimit"},
 		{
 			"org", "cursor", "due", "catalog", "flow", "connection", "tokens", "export", "webhook", "eventlog",
-			"refresh", "disconnect", "deliverylog", "tefca", "support", "dashboard",
+			"refresh", "disconnect", "deliverylog", "operator", "smart/platform", "tefca", "support", "dashboard",
 		},
 		{"smart", "safehttp"},
 		{"store", "queue", "blob", "kms", "mail"},
-		{"httpapi", "lambdarun", "config", "operator"},
+		{"httpapi", "lambdarun", "config"},
 		{"wiring"},
 	}
 }
@@ -115,7 +115,7 @@ func forbidden(importer, imported string) string {
 		return "a function knows no other"
 	case under(imported, "github.com/aws") && !wires && !touchesAWS(owner):
 		return "only wiring and adapters touch AWS"
-	case choosable(imported) && !wires && !starts && owner != "operator" && !sameShared(importer, imported):
+	case choosable(imported) && !wires && !starts && !sameShared(importer, imported):
 		return "only wiring picks an adapter"
 	}
 	return ""
@@ -130,7 +130,7 @@ func playsPortal(importer, imported string) bool {
 // touchesAWS tells which packages of shared/ may import the SDK: the adapters, the edges that face Lambda itself, and wiring.
 func touchesAWS(name string) bool {
 	layer, ok := layerOf(name)
-	return ok && layer == adapterLayer || slices.Contains([]string{"lambdarun", "config", "operator", "wiring"}, name)
+	return ok && layer == adapterLayer || slices.Contains([]string{"lambdarun", "config", "wiring"}, name)
 }
 
 // choosable tells whether a package is an adapter, reads the environment or wires, which only wiring may pick.

@@ -23,11 +23,15 @@ func TestAPackageImportsNoneAboveIt(t *testing.T) {
 		imports("recordbridge/shared/export", "recordbridge/shared/smart", "recordbridge/shared/newcomer"),
 		imports("recordbridge/shared/newcomer"),
 		imports("recordbridge/shared/testkit", "recordbridge/shared/httpapi"),
+		imports("recordbridge/shared/operator", "recordbridge/shared/smart/platform", "recordbridge/shared/smart/survey", "recordbridge/shared/store"),
+		imports("recordbridge/shared/smart/survey", "recordbridge/shared/operator"),
 	}),
 		"recordbridge/shared/export: imports recordbridge/shared/newcomer, which is above it",
 		"recordbridge/shared/export: imports recordbridge/shared/smart, which is above it",
 		"recordbridge/shared/ids: imports recordbridge/shared/org, which is above it",
 		"recordbridge/shared/newcomer: is in no layer of docs/architecture.md",
+		"recordbridge/shared/operator: imports recordbridge/shared/smart/survey, which is above it",
+		"recordbridge/shared/operator: imports recordbridge/shared/store, which is above it",
 	)
 }
 

@@ -50,9 +50,12 @@ func under(importPath, folder string) bool {
 	return importPath == folder || strings.HasPrefix(importPath, folder+"/")
 }
 
-// shared gives the first folder below shared/, the unit that has a layer.
+// shared gives the first folder below shared/, the unit that has a layer, or the one inside it that stands lower.
 func shared(importPath string) (string, bool) {
 	rest, ok := strings.CutPrefix(importPath, module+"shared/")
+	if under(rest, "smart/platform") { // profiles are data
+		return "smart/platform", ok
+	}
 	name, _, _ := strings.Cut(rest, "/")
 	return name, ok
 }

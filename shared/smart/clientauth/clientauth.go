@@ -34,7 +34,7 @@ type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Deps are what a Book works with.
+// Deps are what a Registry works with.
 type Deps struct {
 	Store  Store
 	Opener Opener
@@ -43,9 +43,9 @@ type Deps struct {
 	NewID  ids.Source // of the jti of assertions
 }
 
-// Book authenticates our clients. It implements smart.Clients, is safe for concurrent use, and keeps what it read for a
+// Registry authenticates our clients. It implements smart.Clients, is safe for concurrent use, and keeps what it read for a
 // minute, secrets as they are sealed.
-type Book struct {
+type Registry struct {
 	deps Deps
 
 	mu    sync.Mutex
@@ -71,8 +71,8 @@ type entry struct {
 	until time.Time
 }
 
-// NewBook makes a Book.
-func NewBook(d Deps) *Book { return &Book{deps: d, known: map[place]entry{}} }
+// NewRegistry makes a Registry.
+func NewRegistry(d Deps) *Registry { return &Registry{deps: d, known: map[place]entry{}} }
 
 var (
 	errUnknown = errors.New("the registration names a client authentication that does not exist")
@@ -86,12 +86,12 @@ var (
 // an origin that the operator has allowed, whatever a discovery, an attempt or a token set says (RFC 9700 section 4.4).
 // Assertions are for the token endpoint (RFC 7523 section 3). Errors show no secret and no assertion, form and header are
 // unchanged then, and none is a fault of the request that is served.
-func (b *Book) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
 	if use.AuthID == "" {
 		form.Set("client_id", use.ClientID) // RFC 6749 section 3.2.1
 		return nil
 	}
-	found, err := b.find(ctx, tenant, use.AuthID)
+	found, err := r.find(ctx, tenant, use.AuthID)
 	if err == nil {
 		err = mayBeShown(found.auth, use.Address)
 	}
@@ -100,9 +100,9 @@ func (b *Book) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.
 	}
 	switch found.auth.Method {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
-		err = b.bySecret(ctx, found, use, form, header)
+		err = r.bySecret(ctx, found, use, form, header)
 	case catalog.AuthPrivateKey:
-		err = b.byAssertion(ctx, found.auth, use, form)
+		err = r.byAssertion(ctx, found.auth, use, form)
 	default:
 		err = errMethod
 	}
@@ -122,8 +122,8 @@ func mayBeShown(auth catalog.ClientAuth, address string) error {
 	return fmt.Errorf("%q %w", origin, errOrigin)
 }
 
-func (b *Book) bySecret(ctx context.Context, found entry, use catalog.ClientUse, form url.Values, header http.Header) error {
-	secret, err := b.deps.Opener.Open(ctx, found.owner, found.auth.SecretBinding(), found.auth.Secret)
+func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.ClientUse, form url.Values, header http.Header) error {
+	secret, err := r.deps.Opener.Open(ctx, found.owner, found.auth.SecretBinding(), found.auth.Secret)
 	if err != nil {
 		return fmt.Errorf("client secret: %w", err)
 	}
@@ -147,10 +147,10 @@ func (b *Book) bySecret(ctx context.Context, found entry, use catalog.ClientUse,
 	return nil
 }
 
-func (b *Book) byAssertion(ctx context.Context, auth catalog.ClientAuth, use catalog.ClientUse, form url.Values) error {
-	now := b.deps.Now()
-	assertion, err := b.deps.Keys.sign(ctx, auth.Algorithm, auth.KeyID, claims{
-		Issuer: use.ClientID, Subject: use.ClientID, Audience: use.TokenEndpoint, ID: b.deps.NewID(),
+func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use catalog.ClientUse, form url.Values) error {
+	now := r.deps.Now()
+	assertion, err := r.deps.Keys.sign(ctx, auth.Algorithm, auth.KeyID, claims{
+		Issuer: use.ClientID, Subject: use.ClientID, Audience: use.TokenEndpoint, ID: r.deps.NewID(),
 		IssuedAt: now.Unix(), Expires: now.Add(assertionLife).Unix(),
 	})
 	if err != nil {
@@ -165,20 +165,20 @@ func (b *Book) byAssertion(ctx context.Context, auth catalog.ClientAuth, use cat
 }
 
 // find reads a client's authentication, unless it did within the last minute: the tenant's own wins over everybody's.
-func (b *Book) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
+func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
 	at := place{tenant: tenant, id: id}
-	b.mu.Lock()
-	found, ok := b.known[at]
-	b.mu.Unlock()
-	if ok && b.deps.Now().Before(found.until) {
+	r.mu.Lock()
+	found, ok := r.known[at]
+	r.mu.Unlock()
+	if ok && r.deps.Now().Before(found.until) {
 		return found, nil
 	}
-	found = entry{owner: tenant, until: b.deps.Now().Add(cacheFor)}
+	found = entry{owner: tenant, until: r.deps.Now().Add(cacheFor)}
 	var err error
-	found.auth, err = b.deps.Store.ClientAuthOf(ctx, tenant, id)
+	found.auth, err = r.deps.Store.ClientAuthOf(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		found.owner = org.Tenant{}
-		found.auth, err = b.deps.Store.ClientAuthOf(ctx, found.owner, id)
+		found.auth, err = r.deps.Store.ClientAuthOf(ctx, found.owner, id)
 	}
 	if errors.Is(err, fault.NotFound) {
 		return entry{}, errUnknown // not the store's error: nothing that the caller asked for is missing
@@ -186,11 +186,11 @@ func (b *Book) find(ctx context.Context, tenant org.Tenant, id string) (entry, e
 	if err != nil {
 		return entry{}, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.known) >= cacheSize {
-		clear(b.known)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.known) >= cacheSize {
+		clear(r.known)
 	}
-	b.known[at] = found
+	r.known[at] = found
 	return found, nil
 }

@@ -194,7 +194,7 @@ func TestNothingThatIsPrintedShowsASecret(t *testing.T) {
 	_, header := d.authenticate(t, tenant, "basic")
 	assertion := d.assert(t, "RS384", "")
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
-		printed := fmt.Sprintf(verb+verb, d.Book, d.rows.clients)
+		printed := fmt.Sprintf(verb+verb, d.Registry, d.rows.clients)
 		for _, hidden := range []string{hush, url.QueryEscape(hush), strings.TrimPrefix(header.Get("Authorization"), "Basic "), assertion.signed} {
 			if strings.Contains(printed, hidden) {
 				t.Errorf("%s shows %q", verb, hidden)

@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/smart/clientauth"
 )
 
-var _ smart.Clients = (*clientauth.Book)(nil)
+var _ smart.Clients = (*clientauth.Registry)(nil)
 
 const (
 	endpoint = "https://ehr.example/oauth2/token?tenant=a&b"
@@ -146,9 +146,9 @@ func (envelope) Open(_ context.Context, owner org.Tenant, boundTo string, sealed
 	return []byte(secret), nil
 }
 
-// desk is a Book with what it works with.
+// desk is a Registry with what it works with.
 type desk struct {
-	*clientauth.Book
+	*clientauth.Registry
 
 	rows  *rows
 	vault *memory
@@ -159,7 +159,7 @@ type desk struct {
 func newDesk(t *testing.T, names ...string) *desk {
 	t.Helper()
 	d := &desk{rows: &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}}, vault: newVault(t), at: start}
-	d.Book = clientauth.NewBook(clientauth.Deps{
+	d.Registry = clientauth.NewRegistry(clientauth.Deps{
 		Store: d.rows, Opener: envelope{}, Keys: clientauth.NewKeyring(d.vault, names),
 		Now:   func() time.Time { return d.at },
 		NewID: func() string { d.ids++; return fmt.Sprintf("id-%d", d.ids) },

@@ -33,11 +33,11 @@ import (
 
 // hospital is the sandbox's authorization server, and our side of it with keys and secrets in the embedded KMS.
 type hospital struct {
-	base  string
-	rows  *rows
-	keys  *clientauth.Keyring
-	book  *clientauth.Book
-	seals *kms.Sealer
+	base     string
+	rows     *rows
+	keys     *clientauth.Keyring
+	registry *clientauth.Registry
+	seals    *kms.Sealer
 }
 
 func newKey(t *testing.T, vault *awskms.Client, in *awskms.CreateKeyInput) string {
@@ -65,7 +65,7 @@ func newHospital(t *testing.T) *hospital {
 		keys:  clientauth.NewKeyring(kms.SigningKeys{Client: vault}, []string{signing(types.KeySpecRsa2048), signing(types.KeySpecEccNistP384)}),
 		seals: kms.New(vault, newKey(t, vault, &awskms.CreateKeyInput{}), catalog.ClientSecretPurpose, now),
 	}
-	h.book = clientauth.NewBook(clientauth.Deps{Store: h.rows, Opener: h.seals, Keys: h.keys, Now: now, NewID: ids.Random})
+	h.registry = clientauth.NewRegistry(clientauth.Deps{Store: h.rows, Opener: h.seals, Keys: h.keys, Now: now, NewID: ids.Random})
 
 	set, err := h.keys.JWKS(t.Context(), "")
 	if err != nil {
@@ -104,7 +104,7 @@ func newHospital(t *testing.T) *hospital {
 func (h *hospital) request(t *testing.T, authID, clientID, tokenEndpoint, audience string) string {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"none"}}, http.Header{}
-	if err := h.book.Authenticate(t.Context(), tenant, catalog.ClientUse{AuthID: authID, ClientID: clientID, TokenEndpoint: audience, Address: tokenEndpoint}, form, header); err != nil {
+	if err := h.registry.Authenticate(t.Context(), tenant, catalog.ClientUse{AuthID: authID, ClientID: clientID, TokenEndpoint: audience, Address: tokenEndpoint}, form, header); err != nil {
 		t.Fatal(err)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, tokenEndpoint, strings.NewReader(form.Encode()))

@@ -10,8 +10,8 @@ import (
 
 // Asking implements export.Platforms: the section fhir of the profile, with the endpoint's own overrides. A value of
 // Query may hold fields of the token answer as {name}: tokens.Set.Extra has them, and who asks fills them in.
-func (b Book) Asking(endpoint catalog.Endpoint) (plan.Manners, error) {
-	profile, err := b.Of(endpoint).With(endpoint.Overrides)
+func (r Registry) Asking(endpoint catalog.Endpoint) (plan.Manners, error) {
+	profile, err := r.Of(endpoint).With(endpoint.Overrides)
 	if err != nil {
 		return plan.Manners{}, err
 	}

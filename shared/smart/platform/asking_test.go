@@ -14,7 +14,7 @@ import (
 
 func TestPlaceholdersStayInTheMannersAndNameWhatIsKept(t *testing.T) {
 	t.Parallel()
-	book, err := platform.NewBook()
+	platforms, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func TestPlaceholdersStayInTheMannersAndNameWhatIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			endpoint := catalog.Endpoint{PlatformType: test.platform, FHIRBase: "https://ehr.example/r4", Overrides: test.overrides}
-			asking, err := book.Asking(endpoint)
+			asking, err := platforms.Asking(endpoint)
 			if err != nil {
 				t.Fatal(err)
 			}
-			signingIn, err := book.Manners(endpoint, flow.Authority{Access: "rs"})
+			signingIn, err := platforms.Manners(endpoint, flow.Authority{Access: "rs"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,11 +61,11 @@ func TestPlaceholdersStayInTheMannersAndNameWhatIsKept(t *testing.T) {
 
 func TestAskingHasTheWholeOfAProfile(t *testing.T) {
 	t.Parallel()
-	book, err := platform.NewBook()
+	platforms, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := book.Asking(catalog.Endpoint{PlatformType: "epic", Overrides: "fhir: {headers: {X-Own: yes}, no_count: [Goal]}"})
+	got, err := platforms.Asking(catalog.Endpoint{PlatformType: "epic", Overrides: "fhir: {headers: {X-Own: yes}, no_count: [Goal]}"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestAskingHasTheWholeOfAProfile(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("manners (-want +got):\n%s", diff)
 	}
-	if _, err := book.Asking(catalog.Endpoint{PlatformType: "epic", Overrides: "["}); err == nil {
+	if _, err := platforms.Asking(catalog.Endpoint{PlatformType: "epic", Overrides: "["}); err == nil {
 		t.Error("broken overrides pass")
 	}
 }

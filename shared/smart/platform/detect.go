@@ -18,20 +18,20 @@ type Seen struct {
 
 // Detect tells the platform of a server, and in a few words what has decided it: the software's name, which the vendor
 // chose, before hosts, which many institutions share or have of their own. What belongs to no platform is Generic.
-func (b Book) Detect(seen Seen) (found Profile, because string) {
-	for _, p := range b.sorted() {
+func (r Registry) Detect(seen Seen) (found Profile, because string) {
+	for _, p := range r.sorted() {
 		if slices.ContainsFunc(p.Software, func(name string) bool { return strings.EqualFold(name, seen.Software) }) {
 			return p, fmt.Sprintf("the server says that its software is %q", seen.Software)
 		}
 	}
 	for _, address := range slices.Concat([]string{seen.FHIRBase}, seen.Addresses) {
-		for _, p := range b.sorted() {
+		for _, p := range r.sorted() {
 			if host := hostOf(address); p.at(host) {
 				return p, fmt.Sprintf("%s is a host of %s", host, p.Name)
 			}
 		}
 	}
-	return b.profiles[Generic], "neither its hosts nor its software are those of a known platform"
+	return r.profiles[Generic], "neither its hosts nor its software are those of a known platform"
 }
 
 // Origins are those that the vendor has for all its customers, where the FHIR base itself is at one of them. Whoever has
@@ -58,9 +58,9 @@ func (p Profile) at(host string) bool {
 }
 
 // sorted are the profiles in the order of their ids, so that the same server is always found to be the same.
-func (b Book) sorted() []Profile {
-	all := make([]Profile, 0, len(b.profiles))
-	for _, p := range b.profiles {
+func (r Registry) sorted() []Profile {
+	all := make([]Profile, 0, len(r.profiles))
+	for _, p := range r.profiles {
 		all = append(all, p)
 	}
 	slices.SortFunc(all, func(x, y Profile) int { return strings.Compare(x.ID, y.ID) })

@@ -12,7 +12,7 @@ import (
 
 func TestAServersPlatformIsToldBySoftwareThenByItsHosts(t *testing.T) {
 	t.Parallel()
-	book, err := platform.NewBook()
+	platforms, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestAServersPlatformIsToldBySoftwareThenByItsHosts(t *testing.T) {
 		"a name that only begins so":  {platform.Seen{FHIRBase: "https://fhir.epic.com.hospital.example/r4"}, platform.Generic, "neither"},
 		"nothing known":               {platform.Seen{FHIRBase: "https://fhir.hospital.example/r4", Software: "HAPI FHIR Server"}, platform.Generic, "neither"},
 	} {
-		found, because := book.Detect(test.seen)
+		found, because := platforms.Detect(test.seen)
 		if found.ID != test.want || !strings.Contains(because, test.because) {
 			t.Errorf("%s: %s, because %s; want %s", name, found.ID, because, test.want)
 		}

@@ -3,5 +3,5 @@ package platform
 // Parse gives tests the parser of one file.
 func Parse(text string) (Profile, error) { return parse(text) }
 
-// BookOf gives tests a book of one profile.
-func BookOf(p Profile) Book { return Book{profiles: map[string]Profile{p.ID: p}} }
+// RegistryOf gives tests a registry of one profile.
+func RegistryOf(p Profile) Registry { return Registry{profiles: map[string]Profile{p.ID: p}} }

@@ -43,13 +43,13 @@ func TestAnEndpointsOverridesStandAboveItsPlatform(t *testing.T) {
 
 func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
 	t.Parallel()
-	book, err := platform.NewBook()
+	platforms, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := catalog.Endpoint{PlatformType: "cerner", FHIRBase: "https://ehr.example/r4/"}
 	e.Overrides = "authorize: {aud: trimmed, nonce: true, types: [Patient], scopes: [openid]}\ntokens: {consent: 720h, introspection: bearer}\nclient: {basic: raw}"
-	got, err := book.Manners(e, flow.Authority{Access: "rs"})
+	got, err := platforms.Manners(e, flow.Authority{Access: "rs"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +61,12 @@ func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
 		t.Errorf("manners (-want +got):\n%s", diff)
 	}
 	e.Overrides = "authorize: {aud: sometimes}"
-	if _, err = book.Manners(e, flow.Authority{}); err == nil {
+	if _, err = platforms.Manners(e, flow.Authority{}); err == nil {
 		t.Error("broken overrides pass")
 	}
 	e.PlatformType = "nobody's"
 	e.Overrides = "authorize: {aud: none}"
-	if got, err = book.Manners(e, flow.Authority{}); err != nil || got.Aud != "" {
+	if got, err = platforms.Manners(e, flow.Authority{}); err != nil || got.Aud != "" {
 		t.Errorf("at an unknown platform: aud %q, %v", got.Aud, err)
 	}
 }

@@ -32,7 +32,7 @@ func New(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Cl
 	return smart.Portal{
 		Doer: p.HTTP, Random: rand.Reader, Now: p.Now,
 		Cache: nil, // these functions discover nothing
-		Clients: clientauth.NewBook(clientauth.Deps{
+		Clients: clientauth.NewRegistry(clientauth.Deps{
 			Store:  control,
 			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),

@@ -40,7 +40,7 @@ func New(ctx context.Context, env Env, p outbound.Process, e edge.Public, own Ow
 	if err != nil {
 		return flow.Starter{}, err
 	}
-	platforms, err := platform.NewBook()
+	platforms, err := platform.NewRegistry()
 	if err != nil {
 		return flow.Starter{}, err
 	}

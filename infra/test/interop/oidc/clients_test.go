@@ -96,7 +96,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 func portalOf(j judge, c confidential, keys *clientauth.Keyring) smart.Portal {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	p := portal()
-	p.Clients = clientauth.NewBook(clientauth.Deps{
+	p.Clients = clientauth.NewRegistry(clientauth.Deps{
 		Store: drawer{c.authID: c.auth}, Opener: glass{}, Keys: keys, Now: time.Now, NewID: ids.Random,
 	})
 	return p

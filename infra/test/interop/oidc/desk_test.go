@@ -81,7 +81,7 @@ func (d *desk) leave(t *testing.T) flow.Started {
 	t.Helper()
 	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
 	must(t, err)
-	book, err := platform.NewBook()
+	book, err := platform.NewRegistry()
 	must(t, err)
 	started, err := flow.Starter{
 		Store: d, Catalog: d, Portal: portal(), Platforms: book, Sealer: glass{}, BaseURL: ours, Now: time.Now,

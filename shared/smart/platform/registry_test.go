@@ -14,7 +14,7 @@ import (
 
 func TestABookKnowsThePlatformsManners(t *testing.T) {
 	t.Parallel()
-	book, err := platform.NewBook()
+	platforms, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,22 +41,22 @@ func TestABookKnowsThePlatformsManners(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, manners(t, book, test.platform, base, test.authority)); diff != "" {
+			if diff := cmp.Diff(test.want, manners(t, platforms, test.platform, base, test.authority)); diff != "" {
 				t.Errorf("manners (-want +got):\n%s", diff)
 			}
 		})
 	}
-	if got := manners(t, book, "eclinicalworks", base, v1).Aud; got != strings.TrimRight(base, "/") {
+	if got := manners(t, platforms, "eclinicalworks", base, v1).Aud; got != strings.TrimRight(base, "/") {
 		t.Errorf("aud %q, want it without the slash", got)
 	}
-	if !manners(t, book, "athena", base, v1).Nonce {
+	if !manners(t, platforms, "athena", base, v1).Nonce {
 		t.Error("athenahealth wants a nonce")
 	}
 }
 
 func TestABookKnowsWhatIsAskedAboutTokens(t *testing.T) {
 	t.Parallel()
-	book, err := platform.NewBook()
+	platforms, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestABookKnowsWhatIsAskedAboutTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, manners(t, book, test.platform, base, test.authority).Upstream); diff != "" {
+			if diff := cmp.Diff(test.want, manners(t, platforms, test.platform, base, test.authority).Upstream); diff != "" {
 				t.Errorf("upstream (-want +got):\n%s", diff)
 			}
 		})
@@ -91,8 +91,8 @@ func TestAPlatformThatRefusesChallengesGetsNoneUnlessTheServerChecksThem(t *test
 	t.Parallel()
 	for method, refuses := range map[string]bool{"S256": false, "none": true} {
 		for _, declared := range []bool{false, true} {
-			book := platform.BookOf(platform.Profile{ID: "one", Authorize: platform.Authorize{PKCE: method}})
-			got := manners(t, book, "one", "https://ehr.example/r4", flow.Authority{S256: declared}).NoChallenge
+			platforms := platform.RegistryOf(platform.Profile{ID: "one", Authorize: platform.Authorize{PKCE: method}})
+			got := manners(t, platforms, "one", "https://ehr.example/r4", flow.Authority{S256: declared}).NoChallenge
 			if want := refuses && !declared; got != want {
 				t.Errorf("pkce %s, declared %t: no challenge %t, want %t", method, declared, got, want)
 			}
@@ -100,9 +100,9 @@ func TestAPlatformThatRefusesChallengesGetsNoneUnlessTheServerChecksThem(t *test
 	}
 }
 
-func manners(t *testing.T, book platform.Book, platformType, base string, authority flow.Authority) flow.Manners {
+func manners(t *testing.T, platforms platform.Registry, platformType, base string, authority flow.Authority) flow.Manners {
 	t.Helper()
-	got, err := book.Manners(catalog.Endpoint{PlatformType: platformType, FHIRBase: base}, authority)
+	got, err := platforms.Manners(catalog.Endpoint{PlatformType: platformType, FHIRBase: base}, authority)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,43 +14,43 @@ import (
 // own word.
 const Generic = "smart"
 
-// Book holds the profiles by platform type, in either case of letters. It implements flow.Platforms.
-type Book struct {
+// Registry holds the profiles by platform type, in either case of letters. It implements flow.Platforms.
+type Registry struct {
 	profiles map[string]Profile
 }
 
-// NewBook reads every profile. Errors are those of All, and a Generic one that is missing.
-func NewBook() (Book, error) {
+// NewRegistry reads every profile. Errors are those of All, and a Generic one that is missing.
+func NewRegistry() (Registry, error) {
 	all, err := All()
 	if err != nil {
-		return Book{}, err
+		return Registry{}, err
 	}
 	profiles := make(map[string]Profile, len(all))
 	for _, p := range all {
 		profiles[p.ID] = p
 	}
 	if _, found := profiles[Generic]; !found {
-		return Book{}, errors.New("there is no platform profile " + Generic)
+		return Registry{}, errors.New("there is no platform profile " + Generic)
 	}
-	return Book{profiles: profiles}, nil
+	return Registry{profiles: profiles}, nil
 }
 
 // Of is the profile of an endpoint's platform, or the Generic one where that is not known, without the endpoint's own
 // overrides.
-func (b Book) Of(endpoint catalog.Endpoint) Profile {
-	if profile, known := b.profiles[strings.ToLower(endpoint.PlatformType)]; known {
+func (r Registry) Of(endpoint catalog.Endpoint) Profile {
+	if profile, known := r.profiles[strings.ToLower(endpoint.PlatformType)]; known {
 		return profile
 	}
-	return b.profiles[Generic]
+	return r.profiles[Generic]
 }
 
 // Manners implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server of
 // that platform may list its types one by one. So it has on where introspection is, and on PKCE: what a server says that
 // it checks is sent, also where the profile knows the platform to refuse it. The endpoint's own overrides stand above the
 // profile.
-func (b Book) Manners(endpoint catalog.Endpoint, authority flow.Authority) (flow.Manners, error) {
+func (r Registry) Manners(endpoint catalog.Endpoint, authority flow.Authority) (flow.Manners, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
-	profile, err := b.Of(endpoint).With(endpoint.Overrides)
+	profile, err := r.Of(endpoint).With(endpoint.Overrides)
 	if err != nil {
 		return flow.Manners{}, err
 	}

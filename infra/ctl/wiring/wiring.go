@@ -1,0 +1,118 @@
+// Package wiring opens the operator's rules (shared/operator) on a stack that runs somewhere: a laptop, LocalStack or AWS.
+// It chooses their adapters, as the wiring of a function does, by the outputs of template.yaml. The command line, the runner
+// that seeds a fresh stack, and tests use it; no Lambda links it.
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/smart/survey"
+	"recordbridge/shared/store"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// getTimeout bounds a request to the service.
+	getTimeout = 20 * time.Second
+	// maxDocument bounds its answer in bytes. A set of four RSA keys is below 2 KiB.
+	maxDocument = 64 << 10
+)
+
+// Options are what an operator takes from its surroundings.
+type Options struct {
+	Now    func() time.Time
+	NewID  ids.Source
+	Random io.Reader
+	Actor  string // who the audit rows name
+	// HTTP reaches health systems, with the guard that the functions have; nil for an operator who asks none.
+	HTTP smart.Doer
+}
+
+// Open makes the operator of the stack with these outputs (see Outputs in template.yaml).
+func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*operator.Operator, error) {
+	for _, name := range []string{"ControlTable", "WorkTable", "AuditTable", "KeyHashingSecret", "SecretsKey", "DeliveryQueueUrl"} {
+		if outputs[name] == "" {
+			return nil, fmt.Errorf("the stack has no output %s", name)
+		}
+	}
+	hashing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(cfg), outputs["KeyHashingSecret"])
+	if err != nil {
+		return nil, fmt.Errorf("open stack: %w", err)
+	}
+	db, keys := dynamodb.NewFromConfig(cfg), awskms.NewFromConfig(cfg)
+	control := store.Control{DB: db, Table: outputs["ControlTable"]}
+	vault := kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now)
+	deps := operator.Deps{
+		Store: control,
+		Work:  store.Work{DB: db, Table: outputs["WorkTable"]},
+		Audit: store.Audit{DB: db, Table: outputs["AuditTable"]},
+		Queue: queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"]),
+		Log: deliverylog.Log{
+			Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: control, Answers: vault, Now: o.Now,
+		},
+		Hashing: hashing, Vault: vault, Clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
+		Get: get, BaseURL: outputs["BaseUrl"], Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
+	}
+	if o.HTTP != nil {
+		deps.Servers = survey.Servers{HTTP: o.HTTP}
+	}
+	return operator.New(deps), nil
+}
+
+// PrivateRanges are the addresses outside the public internet that health systems of the stack with these outputs may
+// have: those of this machine for a stack that runs on it (AllowedPrivateRanges of make run), else none.
+func PrivateRanges(outputs map[string]string) []netip.Prefix {
+	base, err := url.Parse(outputs["BaseUrl"])
+	if err != nil || base.Scheme != "http" {
+		return nil
+	}
+	if at, err := netip.ParseAddr(base.Hostname()); base.Hostname() != "localhost" && (err != nil || !at.IsLoopback()) {
+		return nil
+	}
+	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+}
+
+// get follows no redirect: what is registered at health systems comes from the address that they would ask themselves.
+func get(ctx context.Context, address string) ([]byte, error) {
+	client := http.Client{Timeout: getTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d", response.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxDocument {
+		return nil, fmt.Errorf("more than %d bytes", maxDocument)
+	}
+	return body, nil
+}

@@ -1,0 +1,46 @@
+// Package survey asks a health system's server what it says of itself, for the operator who is to pin it (shared/operator).
+// It believes nothing, keeps nothing, and is linked where operators work, in no function that serves patients.
+package survey
+
+import (
+	"context"
+	"fmt"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/smart"
+)
+
+// Servers implements operator.Servers.
+type Servers struct {
+	HTTP smart.Doer // with the guard that the functions have
+}
+
+// Survey implements operator.Servers. A server without a CapabilityStatement that can be read has a survey all the same:
+// it is asked for again whenever somebody exports.
+func (s Servers) Survey(ctx context.Context, base string) (operator.Survey, error) {
+	found, err := smart.NewClient(s.HTTP).Discover(ctx, base)
+	if err != nil {
+		return operator.Survey{}, err
+	}
+	seen := operator.Survey{
+		Addresses: catalog.Addresses{
+			Issuer: found.Issuer, Authorization: found.AuthorizationEndpoint, Token: found.TokenEndpoint, Keys: found.KeySet,
+			Userinfo: found.Userinfo, Revocation: found.Revocation, Introspection: found.Introspection,
+		},
+		Methods: found.Methods, Algorithms: found.Algorithms,
+	}
+	parsed, err := fhir.ParseBase(base)
+	if err != nil {
+		return operator.Survey{}, fmt.Errorf("FHIR base: %w", err)
+	}
+	metadata, err := smart.NewReader(smart.ReaderConfig{Doer: s.HTTP, Base: parsed}).Metadata(ctx)
+	if err != nil {
+		return seen, nil //nolint:nilerr // see above
+	}
+	if capability, err := fhir.ParseCapability(metadata.Body); err == nil {
+		seen.Software = capability.Software
+	}
+	return seen, nil
+}
