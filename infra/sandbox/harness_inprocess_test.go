@@ -62,7 +62,7 @@ func (h inProcess) get(path, access string) answer {
 	return h.do(http.MethodGet, path, access, "")
 }
 
-// tryConnect performs the dance at the portal with the switches; it returns no access token when that fails.
+// tryConnect connects at the portal with the switches; it returns no access token when that fails.
 func (h inProcess) tryConnect(spec string) string {
 	h.t.Helper()
 	there := &portal{t: h.t, base: inProcessBase + "/with/" + spec, fhir: inProcessBase + "/with/" + spec + "/fhir"}

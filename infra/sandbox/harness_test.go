@@ -243,7 +243,7 @@ func (p *portal) tokens(a answer) tokens {
 	return got
 }
 
-// connect performs the whole dance for a persona.
+// connect performs the authorization code flow for a persona.
 func (p *portal) connect(personaID string, pairs ...string) tokens {
 	p.t.Helper()
 

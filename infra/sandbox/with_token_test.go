@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tokenAnswer performs the dance at the portal with the switches and returns the token answer.
+// tokenAnswer connects at the portal with the switches and returns the token answer.
 func (p *portal) tokenAnswer(t *testing.T, spec string, pairs ...string) (*portal, map[string]any) {
 	t.Helper()
 	there := p.with(t, spec)

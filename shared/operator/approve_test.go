@@ -11,9 +11,9 @@ import (
 
 func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
-	r.hospitals.at(t, base, "", map[string]any{"revocation_endpoint": base + "/revoke"})
-	made, err := r.operator.CreateEndpoint(t.Context(), hospital(base))
+	r := newFixture(t)
+	r.servers.at(t, base, "", map[string]any{"revocation_endpoint": base + "/revoke"})
+	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 	}
 	moved := elsewhere(login)
 	delete(moved, "jwks_uri")
-	r.hospitals.at(t, base, "", moved)
+	r.servers.at(t, base, "", moved)
 	issuer, another := login+"/i", "https://login.hospital.example/j"
 	for _, wanting := range []operator.Approval{
 		{},
@@ -66,13 +66,13 @@ func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 
 func TestAServerThatStopsNamingItsIssuerIsNotApprovedBySilence(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
-	r.hospitals.at(t, base, "", nil)
-	made, err := r.operator.CreateEndpoint(t.Context(), hospital(base))
+	r := newFixture(t)
+	r.servers.at(t, base, "", nil)
+	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.hospitals.at(t, base, "", map[string]any{"issuer": ""})
+	r.servers.at(t, base, "", map[string]any{"issuer": ""})
 	_, err = r.operator.ApproveEndpoint(t.Context(), made.Endpoint.ID, operator.Approval{Origins: []string{base}})
 	says(t, err, `-issuer ""`)
 	if _, err = r.operator.ApproveEndpoint(t.Context(), made.Endpoint.ID, operator.Approval{Issuer: new("")}); err != nil {
@@ -82,13 +82,13 @@ func TestAServerThatStopsNamingItsIssuerIsNotApprovedBySilence(t *testing.T) {
 
 func TestAMoveToOurselvesIsNeverApproved(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
-	r.hospitals.at(t, base, "", nil)
-	made, err := r.operator.CreateEndpoint(t.Context(), hospital(base))
+	r := newFixture(t)
+	r.servers.at(t, base, "", nil)
+	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.hospitals.at(t, base, "", map[string]any{"authorization_endpoint": us + "/bridge/connect?attempt=1"})
+	r.servers.at(t, base, "", map[string]any{"authorization_endpoint": us + "/bridge/connect?attempt=1"})
 	_, err = r.operator.ApproveEndpoint(t.Context(), made.Endpoint.ID, operator.Approval{Origins: []string{us}})
 	says(t, err, "an address of this service itself")
 }

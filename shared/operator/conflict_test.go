@@ -24,18 +24,18 @@ import (
 	"recordbridge/shared/store"
 )
 
-// rivals are an operator and a second one, who does something just before the first one's next write.
-type rivals struct {
+// fixture is an operator and a second one, who does something just before the first one's next write.
+type fixture struct {
 	operator  *operator.Operator
 	control   store.Control // the second one's
 	meanwhile func()
-	hospitals hospitals
+	servers   fakeServers
 	audited   func() []string // actions and targets of everybody's audit rows, in order
 }
 
-func newRivals(t *testing.T) *rivals {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	r := &rivals{hospitals: hospitals{}}
+	r := &fixture{servers: fakeServers{}}
 	cloud, err := aws.New(aws.Options{Middleware: []wire.Middleware{func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
 			if first := r.meanwhile; first != nil && c.Operation == "PutItem" && c.Caller == "first" {
@@ -56,7 +56,7 @@ func newRivals(t *testing.T) *rivals {
 		t.Fatal(err)
 	}
 	r.operator, err = wiring.Open(t.Context(), cloud.Config("first"), loaded.Outputs, wiring.Options{
-		Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, NewID: ids.Random, Random: rand.Reader, Actor: "first", HTTP: r.hospitals,
+		Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, NewID: ids.Random, Random: rand.Reader, Actor: "first", HTTP: r.servers,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func wantConflict(t *testing.T, err error) {
 
 func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	id, err := r.operator.CreateClient(t.Context(), org.Tenant{}, catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{"https://auth.example"}}, secret.New("first"))
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 
 func TestOfTwoRegistrationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	place := catalog.Place{Mode: "test", PlatformType: "epic"}
 	r.meanwhile = func() {
 		if err := r.control.SaveRegistration(t.Context(), org.Tenant{}, catalog.Registration{Place: place, ClientID: "theirs"}); err != nil {
@@ -112,7 +112,7 @@ func TestOfTwoRegistrationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 
 func TestARegistrationOfAClientThatIsGoneSaysSo(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	place := catalog.Place{Mode: "test", PlatformType: "epic"}
 	if err := r.control.SaveRegistration(t.Context(), org.Tenant{}, catalog.Registration{Place: place, ClientID: "ours", AuthID: "gone"}); err != nil {
 		t.Fatal(err)

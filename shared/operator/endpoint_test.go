@@ -16,9 +16,9 @@ import (
 
 func TestAnEndpointIsPinnedToWhatItsDiscoverySays(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
-	r.hospitals.at(t, base, "", nil)
-	made, err := r.operator.CreateEndpoint(t.Context(), hospital(base))
+	r := newFixture(t)
+	r.servers.at(t, base, "", nil)
+	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +50,9 @@ func same(got, want []string) bool {
 
 func TestWhatDiscoveryNamesElsewhereIsRefusedUntilTheOperatorNamesIt(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
-	r.hospitals.at(t, base, "", elsewhere(login))
-	wanted := hospital(base)
+	r := newFixture(t)
+	r.servers.at(t, base, "", elsewhere(login))
+	wanted := institution(base)
 	_, err := r.operator.CreateEndpoint(t.Context(), wanted)
 	says(t, err, "issuer ", "authorization ", "token ", "keys ", "-> "+login, "-origin "+login)
 	wanted.Approved.Origins = []string{"https://other.hospital.example"}
@@ -71,15 +71,15 @@ func TestWhatDiscoveryNamesElsewhereIsRefusedUntilTheOperatorNamesIt(t *testing.
 
 func TestAVendorsOwnHostsNeedNoNaming(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	const tenant, authorization = "https://fhir-myrecord.cerner.com/r4/tenant", "https://authorization.cerner.com"
-	r.hospitals.at(t, tenant, "", elsewhere(authorization))
-	made, err := r.operator.CreateEndpoint(t.Context(), hospital(tenant))
+	r.servers.at(t, tenant, "", elsewhere(authorization))
+	made, err := r.operator.CreateEndpoint(t.Context(), institution(tenant))
 	if err != nil || made.Endpoint.PlatformType != "cerner" || made.Endpoint.Pins.Token != authorization {
 		t.Errorf("made %+v (%v)", made, err)
 	}
-	r.hospitals.at(t, base, "", elsewhere(authorization))
-	wanted := hospital(base)
+	r.servers.at(t, base, "", elsewhere(authorization))
+	wanted := institution(base)
 	wanted.Endpoint.PlatformType = "cerner"
 	_, err = r.operator.CreateEndpoint(t.Context(), wanted)
 	says(t, err, "-origin "+authorization)
@@ -87,22 +87,22 @@ func TestAVendorsOwnHostsNeedNoNaming(t *testing.T) {
 
 func TestADiscoveryThatLeadsBackToUsIsRefusedHoweverItIsNamed(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	const other = "https://CTL-api.execute-api.us-east-1.amazonaws.com.:443/v1/bridge/connect"
 	for _, address := range []string{us + "/bridge/connect", us + "/sandbox/oauth/authorize", other} {
-		r.hospitals.at(t, base, "", map[string]any{"authorization_endpoint": address})
-		wanted := hospital(base)
+		r.servers.at(t, base, "", map[string]any{"authorization_endpoint": address})
+		wanted := institution(base)
 		wanted.Approved.Origins = []string{us, other}
 		_, err := r.operator.CreateEndpoint(t.Context(), wanted)
 		says(t, err, "an address of this service itself")
 	}
 	sandbox := us + "/sandbox/with/no-total/fhir"
-	r.hospitals.at(t, sandbox, "", map[string]any{"authorization_endpoint": us + "/sandbox/with/no-total/oauth/authorize"})
-	if _, err := r.operator.CreateEndpoint(t.Context(), hospital(sandbox)); err != nil {
+	r.servers.at(t, sandbox, "", map[string]any{"authorization_endpoint": us + "/sandbox/with/no-total/oauth/authorize"})
+	if _, err := r.operator.CreateEndpoint(t.Context(), institution(sandbox)); err != nil {
 		t.Errorf("the sandbox: %v", err)
 	}
-	r.hospitals.at(t, sandbox, "", map[string]any{"authorization_endpoint": us + "/bridge/connect"})
-	again := hospital(sandbox)
+	r.servers.at(t, sandbox, "", map[string]any{"authorization_endpoint": us + "/bridge/connect"})
+	again := institution(sandbox)
 	again.Again = true
 	_, err := r.operator.CreateEndpoint(t.Context(), again)
 	says(t, err, "an address of this service itself")
@@ -110,7 +110,7 @@ func TestADiscoveryThatLeadsBackToUsIsRefusedHoweverItIsNamed(t *testing.T) {
 
 func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	for at, want := range map[string]string{
 		"":                                    "-fhir-base",
 		"fhir.hospital.example/r4":            "no absolute URL",
@@ -123,7 +123,7 @@ func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
 		us + "/bridge":                        "an address of this service itself",
 		us + "/sandbox/fhir":                  "in test mode",
 	} {
-		wanted := hospital(at)
+		wanted := institution(at)
 		wanted.Endpoint.Mode, wanted.Unpinned = "live", true
 		_, err := r.operator.CreateEndpoint(t.Context(), wanted)
 		says(t, err, want)
@@ -135,15 +135,15 @@ func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
 
 func TestASecondEndpointWithTheSameFHIRBaseIsMadeOnlyWhenThatIsMeant(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
-	r.hospitals.at(t, base, "", nil)
-	first, err := r.operator.CreateEndpoint(t.Context(), hospital(base))
+	r := newFixture(t)
+	r.servers.at(t, base, "", nil)
+	first, err := r.operator.CreateEndpoint(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.operator.CreateEndpoint(t.Context(), hospital(base))
+	_, err = r.operator.CreateEndpoint(t.Context(), institution(base))
 	says(t, err, first.Endpoint.ID, "-again")
-	wanted := hospital(base)
+	wanted := institution(base)
 	wanted.Again = true
 	second, err := r.operator.CreateEndpoint(t.Context(), wanted)
 	if err != nil || second.Endpoint.ID == first.Endpoint.ID {
@@ -153,8 +153,8 @@ func TestASecondEndpointWithTheSameFHIRBaseIsMadeOnlyWhenThatIsMeant(t *testing.
 
 func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
-	wanted := hospital(base)
+	r := newFixture(t)
+	wanted := institution(base)
 	_, err := r.operator.CreateEndpoint(t.Context(), wanted)
 	says(t, err, "-unpinned")
 	wanted.Unpinned = true
@@ -163,7 +163,7 @@ func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
 		t.Fatalf("made %+v (%v)", made, err)
 	}
 	id := made.Endpoint.ID
-	r.hospitals.at(t, base, "", elsewhere(login))
+	r.servers.at(t, base, "", elsewhere(login))
 	_, err = r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{})
 	says(t, err, "nothing was stored", "-origin "+login)
 	if _, err = r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{Origins: []string{login}}); err != nil {
@@ -176,13 +176,13 @@ func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
 
 func TestAPlatformIsToldByTheServerUnlessTheOperatorNamesOne(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
-	r.hospitals.at(t, base, "Epic", nil)
-	made, err := r.operator.CreateEndpoint(t.Context(), hospital(base))
+	r := newFixture(t)
+	r.servers.at(t, base, "Epic", nil)
+	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
 	if err != nil || made.Endpoint.PlatformType != "epic" || !strings.Contains(made.Because, `"Epic"`) || made.Note != "" {
 		t.Errorf("made %+v (%v)", made, err)
 	}
-	wanted := hospital(base)
+	wanted := institution(base)
 	wanted.Endpoint.PlatformType, wanted.Again = "NextGen", true
 	made, err = r.operator.CreateEndpoint(t.Context(), wanted)
 	if err != nil || made.Endpoint.PlatformType != "nextgen" || !strings.Contains(made.Note, "by itself it would be epic") {

@@ -22,12 +22,12 @@ const (
 	us    = "https://ctl-api.execute-api.us-east-1.amazonaws.com/v1"
 )
 
-// hospitals is a network of documents by address.
-type hospitals map[string]string
+// fakeServers is a network of documents by address.
+type fakeServers map[string]string
 
 // Do implements smart.Doer.
-func (h hospitals) Do(r *http.Request) (*http.Response, error) {
-	status, body := http.StatusOK, h[r.URL.String()]
+func (f fakeServers) Do(r *http.Request) (*http.Response, error) {
+	status, body := http.StatusOK, f[r.URL.String()]
 	if body == "" {
 		status = http.StatusNotFound
 	}
@@ -37,7 +37,7 @@ func (h hospitals) Do(r *http.Request) (*http.Response, error) {
 }
 
 // at makes a server with a discovery, which changes replace fields of, and a software name.
-func (h hospitals) at(t *testing.T, base, software string, changes map[string]any) {
+func (f fakeServers) at(t *testing.T, base, software string, changes map[string]any) {
 	t.Helper()
 	document := map[string]any{
 		"issuer": base, "authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token",
@@ -54,7 +54,7 @@ func (h hospitals) at(t *testing.T, base, software string, changes map[string]an
 	if err != nil {
 		t.Fatal(err)
 	}
-	h[base+"/.well-known/smart-configuration"], h[base+"/metadata"] = string(discovery), string(statement)
+	f[base+"/.well-known/smart-configuration"], f[base+"/metadata"] = string(discovery), string(statement)
 }
 
 // elsewhere is a discovery whose authorization server is at the origin.
@@ -62,8 +62,8 @@ func elsewhere(origin string) map[string]any {
 	return map[string]any{"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize", "token_endpoint": origin + "/token", "jwks_uri": origin + "/keys"}
 }
 
-// hospital is what an operator says of an endpoint of test mode with a public client.
-func hospital(at string) operator.NewEndpoint {
+// institution is what an operator says of an endpoint of test mode with a public client.
+func institution(at string) operator.NewEndpoint {
 	return operator.NewEndpoint{
 		Endpoint: catalog.Endpoint{FHIRBase: at, Mode: "test", Name: "Maple Hospital"}, Registration: catalog.Registration{ClientID: "ours"},
 	}

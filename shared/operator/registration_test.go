@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/secret"
 )
 
-func (r *rivals) client(t *testing.T, method catalog.AuthMethod, origins ...string) string {
+func (r *fixture) client(t *testing.T, method catalog.AuthMethod, origins ...string) string {
 	t.Helper()
 	made, plain := catalog.ClientAuth{Method: method, Origins: origins}, secret.New("a secret")
 	if method == catalog.AuthPrivateKey {
@@ -23,7 +23,7 @@ func (r *rivals) client(t *testing.T, method catalog.AuthMethod, origins ...stri
 	return id
 }
 
-func (r *rivals) register(t *testing.T, place catalog.Place, authID string) error {
+func (r *fixture) register(t *testing.T, place catalog.Place, authID string) error {
 	t.Helper()
 	_, err := r.operator.SetRegistration(t.Context(), org.Tenant{}, place, operator.Change{ClientID: new("ours"), AuthID: &authID})
 	return err
@@ -31,11 +31,11 @@ func (r *rivals) register(t *testing.T, place catalog.Place, authID string) erro
 
 func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	const origin = "https://fhir.hospital.example"
 	post, key := r.client(t, catalog.AuthSecretPost, origin), r.client(t, catalog.AuthPrivateKey)
-	r.hospitals.at(t, base, "", map[string]any{"token_endpoint_auth_methods_supported": []string{"client_secret_post"}})
-	wanted := hospital(base)
+	r.servers.at(t, base, "", map[string]any{"token_endpoint_auth_methods_supported": []string{"client_secret_post"}})
+	wanted := institution(base)
 	wanted.Registration.AuthID = key
 	_, err := r.operator.CreateEndpoint(t.Context(), wanted)
 	says(t, err, "does not take private_key_jwt clients. It takes client_secret_post, public.")
@@ -60,7 +60,7 @@ func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testi
 
 func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	everywhere := catalog.Place{PlatformType: "medicare", Mode: "test"}
 	old := catalog.ClientAuth{ID: "old", Method: catalog.AuthSecretBasic, Secret: []byte("sealed")}
 	if err := r.control.SaveClientAuth(t.Context(), org.Tenant{}, old); err != nil {
@@ -73,8 +73,8 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	if err := r.register(t, everywhere, old.ID); err != nil {
 		t.Errorf("after its origins were named: %v", err)
 	}
-	r.hospitals.at(t, base, "", nil)
-	wanted := hospital(base)
+	r.servers.at(t, base, "", nil)
+	wanted := institution(base)
 	wanted.Endpoint.PlatformType, wanted.Registration = "medicare", catalog.Registration{}
 	_, err := r.operator.CreateEndpoint(t.Context(), wanted) // under the platform's registration
 	says(t, err, "client origins -id old -origin https://other.example -origin https://fhir.hospital.example.")
@@ -100,7 +100,7 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 
 func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	place := catalog.Place{PlatformType: "epic", Mode: "test"}
 	if err := r.control.SaveRegistration(t.Context(), org.Tenant{}, catalog.Registration{Place: place, ClientID: "old", Scope: "openid"}); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.
 
 func TestANewRegistrationHasTheCallbackAddressThatWasToldBefore(t *testing.T) {
 	t.Parallel()
-	r := newRivals(t)
+	r := newFixture(t)
 	owned, err := r.operator.CreateOrganisation(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 )
 
 // assert authenticates with an assertion and returns it.
-func (d *desk) assert(t *testing.T, algorithm, keyID string) token {
+func (d *fixture) assert(t *testing.T, algorithm, keyID string) token {
 	t.Helper()
 	id := "key " + algorithm + keyID
 	d.rows.add(tenant, catalog.ClientAuth{ID: id, Method: catalog.AuthPrivateKey, Algorithm: algorithm, KeyID: keyID})
@@ -32,7 +32,7 @@ func (d *desk) assert(t *testing.T, algorithm, keyID string) token {
 }
 
 // keyID is the published id of a key of the vault.
-func (d *desk) keyID(t *testing.T, name string) string {
+func (d *fixture) keyID(t *testing.T, name string) string {
 	t.Helper()
 	id, ok := published(t, clientauth.NewKeyring(d.vault, []string{name}), "")[0]["kid"].(string)
 	if !ok {
@@ -43,7 +43,7 @@ func (d *desk) keyID(t *testing.T, name string) string {
 
 func TestAnAssertionSaysWhatSMARTAsksForAndVerifies(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, "ec1", "rsa1")
+	d := newFixture(t, "ec1", "rsa1")
 	for i, c := range []struct{ algorithm, key string }{{"RS384", "rsa1"}, {"ES384", "ec1"}} {
 		got := d.assert(t, c.algorithm, "")
 		if !got.verifies(d.vault.keys[c.key].Public()) {
@@ -62,7 +62,7 @@ func TestAnAssertionSaysWhatSMARTAsksForAndVerifies(t *testing.T) {
 
 func TestARequestWithAnAssertionNamesTheClientToo(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, "rsa1")
+	d := newFixture(t, "rsa1")
 	d.rows.add(org.Tenant{}, catalog.ClientAuth{ID: "shared", Method: catalog.AuthPrivateKey, Algorithm: "RS384"})
 	form, header := url.Values{"grant_type": {"refresh_token"}}, http.Header{"Accept": {"application/json"}}
 	if err := d.Authenticate(t.Context(), tenant, use("shared"), form, header); err != nil {
@@ -88,7 +88,7 @@ func TestTheFirstKeyOfAnAlgorithmSigns(t *testing.T) {
 		{"rsa2 ec2 rsa1 ec1", "rsa2", "ec2"},
 		{"rsa2 ec2", "rsa2", "ec2"},
 	} {
-		d := newDesk(t, strings.Fields(c.slots)...)
+		d := newFixture(t, strings.Fields(c.slots)...)
 		if got := d.assert(t, "RS384", ""); got.header["kid"] != d.keyID(t, c.rsa) || !got.verifies(d.vault.keys[c.rsa].Public()) {
 			t.Errorf("%s: RS384 is not signed by %s", c.slots, c.rsa)
 		}
@@ -101,7 +101,7 @@ func TestTheFirstKeyOfAnAlgorithmSigns(t *testing.T) {
 func TestARegistrationThatNamesItsKeyKeepsIt(t *testing.T) {
 	t.Parallel()
 	for _, slots := range []string{"rsa1 ec1", "rsa1 rsa2", "rsa2 rsa1"} {
-		d := newDesk(t, strings.Fields(slots)...)
+		d := newFixture(t, strings.Fields(slots)...)
 		if got := d.assert(t, "RS384", d.keyID(t, "rsa1")); !got.verifies(d.vault.keys["rsa1"].Public()) {
 			t.Errorf("%s: not signed by the key that is named", slots)
 		}
@@ -110,7 +110,7 @@ func TestARegistrationThatNamesItsKeyKeepsIt(t *testing.T) {
 
 func TestAKeyThatIsNotThereIsNamedInTheError(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, "rsa1")
+	d := newFixture(t, "rsa1")
 	for name, c := range map[string]struct{ algorithm, keyID, says string }{
 		"no key of the algorithm":    {"ES384", "", `"ES384"`},
 		"a key that is not there":    {"RS384", "gone", `"gone"`},
@@ -143,8 +143,8 @@ func TestEllipticSignaturesAreTwoNumbersOfFullLength(t *testing.T) {
 	}
 	one, large := big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 384)
 	most := new(big.Int).Sub(large, one)
-	sign := func(signature []byte) *desk {
-		d := newDesk(t, "ec")
+	sign := func(signature []byte) *fixture {
+		d := newFixture(t, "ec")
 		d.vault.keys = map[string]crypto.Signer{"ec": odd{d.vault.keys["ec1"], signature}}
 		return d
 	}

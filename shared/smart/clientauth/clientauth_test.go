@@ -24,7 +24,7 @@ func use(authID string) catalog.ClientUse {
 }
 
 // authenticate returns what is added to a request.
-func (d *desk) authenticate(t *testing.T, who org.Tenant, authID string) (url.Values, http.Header) {
+func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url.Values, http.Header) {
 	t.Helper()
 	form, header := url.Values{}, http.Header{}
 	if err := d.Authenticate(t.Context(), who, use(authID), form, header); err != nil {
@@ -34,7 +34,7 @@ func (d *desk) authenticate(t *testing.T, who org.Tenant, authID string) (url.Va
 }
 
 // refuses wants an error that says something, shows no secret, is no fault of a request, and leaves the request as it was.
-func (d *desk) refuses(t *testing.T, authID, says string) {
+func (d *fixture) refuses(t *testing.T, authID, says string) {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "client_id": {"before"}}, http.Header{}
 	err := d.Authenticate(t.Context(), tenant, use(authID), form, header)
@@ -51,7 +51,7 @@ func (d *desk) refuses(t *testing.T, authID, says string) {
 
 func TestAPublicClientIsOnlyNamed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	form, header := d.authenticate(t, tenant, "")
 	if diff := cmp.Diff(url.Values{"client_id": {client}}, form); diff != "" || len(header) != 0 || d.rows.reads != 0 {
 		t.Errorf("header %v, %d reads, form (-want +got):\n%s", header, d.rows.reads, diff)
@@ -60,7 +60,7 @@ func TestAPublicClientIsOnlyNamed(t *testing.T) {
 
 func TestASecretInTheFormIsSentAsItIs(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.withSecret(tenant, "post", catalog.AuthSecretPost, hush)
 	form, header := d.authenticate(t, tenant, "post")
 	if diff := cmp.Diff(url.Values{"client_id": {client}, "client_secret": {hush}}, form); diff != "" || len(header) != 0 {
@@ -79,7 +79,7 @@ func TestBasicCredentialsAreFormEncodedFirst(t *testing.T) {
 		"form syntax":    {"a=b&c", "d/e?f#g", "a%3Db%26c:d%2Fe%3Ff%23g"},
 		"line end":       {"a", "b\r\nX-Other: 1", "a:b%0D%0AX-Other%3A+1"},
 	} {
-		d := newDesk(t)
+		d := newFixture(t)
 		d.withSecret(tenant, "basic", catalog.AuthSecretBasic, c.secret)
 		form, header := url.Values{"client_id": {c.id}, "grant_type": {"refresh_token"}}, http.Header{}
 		if err := d.Authenticate(t.Context(), tenant, catalog.ClientUse{AuthID: "basic", ClientID: c.id, TokenEndpoint: endpoint, Address: endpoint}, form, header); err != nil {
@@ -100,7 +100,7 @@ func TestBasicCredentialsAreFormEncodedFirst(t *testing.T) {
 
 func TestATenantsOwnClientWinsOverEverybodys(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.withSecret(org.Tenant{}, "both", catalog.AuthSecretPost, "everybody's")
 	d.withSecret(tenant, "both", catalog.AuthSecretPost, "own")
 	for who, want := range map[org.Tenant]string{tenant: "own", other: "everybody's", {Mode: org.Test, OrgID: tenant.OrgID}: "everybody's"} {
@@ -116,7 +116,7 @@ func TestATenantsOwnClientWinsOverEverybodys(t *testing.T) {
 
 func TestWhatCannotBeUsedIsAnErrorThatShowsNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	moved := catalog.ClientAuth{ID: "moved", Method: catalog.AuthSecretBasic, Origins: origins()}
 	moved.Secret = sealFor(other, moved, "hush")
 	d.rows.add(tenant, moved)
@@ -138,7 +138,7 @@ func TestWhatCannotBeUsedIsAnErrorThatShowsNothing(t *testing.T) {
 	if form, _ := d.authenticate(t, tenant, "unread"); form.Get("client_secret") != hush {
 		t.Error("a failure of the store was kept")
 	}
-	failing := newDesk(t, "rsa1")
+	failing := newFixture(t, "rsa1")
 	failing.vault.fail("rsa1", true)
 	failing.rows.add(tenant, catalog.ClientAuth{ID: "key", Method: catalog.AuthPrivateKey, Algorithm: "RS384"})
 	failing.refuses(t, "key", errVault.Error())
@@ -148,7 +148,7 @@ func TestWhatCannotBeUsedIsAnErrorThatShowsNothing(t *testing.T) {
 
 func TestAClientIsKeptForAMinute(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.withSecret(tenant, "a", catalog.AuthSecretPost, "old")
 	got := func() string {
 		form, _ := d.authenticate(t, tenant, "a")
@@ -168,7 +168,7 @@ func TestAClientIsKeptForAMinute(t *testing.T) {
 
 func TestOnlySoManyClientsAreKept(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	ask := func(i int) { d.authenticate(t, tenant, strconv.Itoa(i)) }
 	for i := range 257 {
 		d.withSecret(tenant, strconv.Itoa(i), catalog.AuthSecretPost, hush)
@@ -189,7 +189,7 @@ func TestOnlySoManyClientsAreKept(t *testing.T) {
 
 func TestNothingThatIsPrintedShowsASecret(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, "rsa1")
+	d := newFixture(t, "rsa1")
 	d.withSecret(tenant, "basic", catalog.AuthSecretBasic, hush)
 	_, header := d.authenticate(t, tenant, "basic")
 	assertion := d.assert(t, "RS384", "")
@@ -224,7 +224,7 @@ func TestASecretIsShownWhereTheOperatorLetIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t, "ec1")
+			d := newFixture(t, "ec1")
 			for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost, catalog.AuthPrivateKey} {
 				a := catalog.ClientAuth{ID: string(method), Method: method, Origins: c.origins}
 				if method == catalog.AuthPrivateKey {
@@ -251,7 +251,7 @@ func TestASecretIsShownWhereTheOperatorLetIt(t *testing.T) {
 // TestBasicIsRawWhereTheServerDoesNotDecodeIt: some take what RFC 6749 section 2.3.1 encodes for the secret itself.
 func TestBasicIsRawWhereTheServerDoesNotDecodeIt(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.withSecret(tenant, "basic", catalog.AuthSecretBasic, "a+/=&:%20b")
 	asked, header := use("basic"), http.Header{}
 	asked.RawBasic = true

@@ -146,8 +146,8 @@ func (envelope) Open(_ context.Context, owner org.Tenant, boundTo string, sealed
 	return []byte(secret), nil
 }
 
-// desk is a Registry with what it works with.
-type desk struct {
+// fixture is a Registry with what it works with.
+type fixture struct {
 	*clientauth.Registry
 
 	rows  *rows
@@ -156,9 +156,9 @@ type desk struct {
 	ids   int
 }
 
-func newDesk(t *testing.T, names ...string) *desk {
+func newFixture(t *testing.T, names ...string) *fixture {
 	t.Helper()
-	d := &desk{rows: &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}}, vault: newVault(t), at: start}
+	d := &fixture{rows: &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}}, vault: newVault(t), at: start}
 	d.Registry = clientauth.NewRegistry(clientauth.Deps{
 		Store: d.rows, Opener: envelope{}, Keys: clientauth.NewKeyring(d.vault, names),
 		Now:   func() time.Time { return d.at },
@@ -171,7 +171,7 @@ func newDesk(t *testing.T, names ...string) *desk {
 func origins() []string { return []string{catalog.Origin(endpoint)} }
 
 // withSecret registers a client that has a secret.
-func (d *desk) withSecret(owner org.Tenant, id string, method catalog.AuthMethod, secret string) {
+func (d *fixture) withSecret(owner org.Tenant, id string, method catalog.AuthMethod, secret string) {
 	a := catalog.ClientAuth{ID: id, Method: method, Origins: origins()}
 	a.Secret = sealFor(owner, a, secret)
 	d.rows.add(owner, a)

@@ -31,8 +31,8 @@ import (
 	"recordbridge/shared/smart/clientauth"
 )
 
-// hospital is the sandbox's authorization server, and our side of it with keys and secrets in the embedded KMS.
-type hospital struct {
+// portal is the sandbox's authorization server, and our side of it with keys and secrets in the embedded KMS.
+type portal struct {
 	base     string
 	rows     *rows
 	keys     *clientauth.Keyring
@@ -49,7 +49,7 @@ func newKey(t *testing.T, vault *awskms.Client, in *awskms.CreateKeyInput) strin
 	return *created.KeyMetadata.Arn
 }
 
-func newHospital(t *testing.T) *hospital {
+func newPortal(t *testing.T) *portal {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
 	if err != nil {
@@ -60,7 +60,7 @@ func newHospital(t *testing.T) *hospital {
 		return newKey(t, vault, &awskms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
 	}
 	now := func() time.Time { return start }
-	h := &hospital{
+	h := &portal{
 		rows:  &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}},
 		keys:  clientauth.NewKeyring(kms.SigningKeys{Client: vault}, []string{signing(types.KeySpecRsa2048), signing(types.KeySpecEccNistP384)}),
 		seals: kms.New(vault, newKey(t, vault, &awskms.CreateKeyInput{}), catalog.ClientSecretPurpose, now),
@@ -101,7 +101,7 @@ func newHospital(t *testing.T) *hospital {
 
 // request authenticates a refresh and returns what the token endpoint says of it: "invalid_grant" once it knows the
 // client, since the refresh token is none.
-func (h *hospital) request(t *testing.T, authID, clientID, tokenEndpoint, audience string) string {
+func (h *portal) request(t *testing.T, authID, clientID, tokenEndpoint, audience string) string {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"none"}}, http.Header{}
 	if err := h.registry.Authenticate(t.Context(), tenant, catalog.ClientUse{AuthID: authID, ClientID: clientID, TokenEndpoint: audience, Address: tokenEndpoint}, form, header); err != nil {
@@ -132,7 +132,7 @@ func (h *hospital) request(t *testing.T, authID, clientID, tokenEndpoint, audien
 }
 
 // withSecret seals a client secret for its owner.
-func (h *hospital) withSecret(t *testing.T, owner org.Tenant, a catalog.ClientAuth) {
+func (h *portal) withSecret(t *testing.T, owner org.Tenant, a catalog.ClientAuth) {
 	t.Helper()
 	var err error
 	a.Origins = []string{catalog.Origin(h.base)}
@@ -144,7 +144,7 @@ func (h *hospital) withSecret(t *testing.T, owner org.Tenant, a catalog.ClientAu
 
 func TestTheSandboxKnowsOurClientByEveryMethod(t *testing.T) {
 	t.Parallel()
-	h := newHospital(t)
+	h := newPortal(t)
 	h.withSecret(t, tenant, catalog.ClientAuth{ID: "basic", Method: catalog.AuthSecretBasic})
 	h.withSecret(t, org.Tenant{}, catalog.ClientAuth{ID: "post", Method: catalog.AuthSecretPost})
 	h.rows.add(tenant, catalog.ClientAuth{ID: "RSA", Method: catalog.AuthPrivateKey, Algorithm: "RS384"})
@@ -168,7 +168,7 @@ func TestTheSandboxKnowsOurClientByEveryMethod(t *testing.T) {
 
 func TestTheSandboxTakesOnlyTheMethodItDemands(t *testing.T) {
 	t.Parallel()
-	h := newHospital(t)
+	h := newPortal(t)
 	h.withSecret(t, tenant, catalog.ClientAuth{ID: "client_secret_basic", Method: catalog.AuthSecretBasic})
 	h.withSecret(t, tenant, catalog.ClientAuth{ID: "client_secret_post", Method: catalog.AuthSecretPost})
 	h.rows.add(tenant, catalog.ClientAuth{ID: "private_key_jwt", Method: catalog.AuthPrivateKey, Algorithm: "ES384"})
@@ -189,7 +189,7 @@ func TestTheSandboxTakesOnlyTheMethodItDemands(t *testing.T) {
 
 func TestASiteThatTakesRSAKeysInlineKnowsUs(t *testing.T) {
 	t.Parallel()
-	h := newHospital(t)
+	h := newPortal(t)
 	h.rows.add(tenant, catalog.ClientAuth{ID: "RSA", Method: catalog.AuthPrivateKey, Algorithm: "RS384"})
 	h.rows.add(tenant, catalog.ClientAuth{ID: "EC", Method: catalog.AuthPrivateKey, Algorithm: "ES384"})
 	set, err := h.keys.JWKS(t.Context(), "RSA")
