@@ -6,37 +6,8 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
-
-	"recordbridge/infra/sandbox/switches"
 )
-
-// Faults makes every portal of the sandbox misbehave, without switches in its path. The zero value is a portal without
-// faults.
-type Faults struct {
-	// RefuseRefresh answers every refresh with invalid_grant, as after a consent that was withdrawn at the portal.
-	RefuseRefresh bool
-	// FailEvery answers each n-th search with 503 and Retry-After; 0 is never, 1 always.
-	FailEvery int64
-}
-
-// set is the faults as switches.
-func (f Faults) set() (switches.Set, error) {
-	var on []string
-	if f.RefuseRefresh {
-		on = append(on, switches.RefreshFails+":invalid_grant")
-	}
-	if f.FailEvery > 0 {
-		on = append(on, switches.Search503+":"+strconv.FormatInt(f.FailEvery, 10))
-	}
-	if len(on) == 0 {
-		return switches.Set{}, nil
-	}
-
-	return switches.Parse(strings.Join(on, ","))
-}
 
 // refusal is an answer in the place of the operation's own.
 type refusal struct {

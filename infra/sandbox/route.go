@@ -34,9 +34,8 @@ const (
 
 // handler finds the portal that a path belongs to: the one at the mount point, or one with switches in its path.
 type handler struct {
-	mount  string // path of the BaseURL
-	always switches.Set
-	site   site
+	mount string // path of the BaseURL
+	site  site
 }
 
 // ServeHTTP hands the request to its portal.

@@ -27,7 +27,7 @@ var (
 	errPersona  = errors.New("personas need ids of their own")
 )
 
-// Deps is what the sandbox is made of. Every field but Faults is required.
+// Deps is what the sandbox is made of. Every field is required.
 type Deps struct {
 	// BaseURL is the public URL of the mount point, such as http://127.0.0.1:4566/v1/sandbox. The FHIR base is
 	// BaseURL + "/fhir", and every absolute link starts with it.
@@ -39,7 +39,6 @@ type Deps struct {
 	// Random yields codes and tokens; it must be safe for concurrent use, as crypto/rand.Reader is.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
-	Faults                  Faults
 	Logger                  *slog.Logger
 }
 
@@ -58,13 +57,9 @@ func New(d Deps) (http.Handler, error) {
 		BaseURL: d.BaseURL + "/fhir", Security: fhirserver.SecurityURLs(portal.Endpoints()), Personas: d.Personas,
 		Authorize: authorizer(portal), Logger: d.Logger,
 	})
-	always, err := d.Faults.set()
-	if err != nil {
-		return nil, err
-	}
 
-	return &handler{mount: base.Path, always: always, site: site{
-		base: d.BaseURL, portal: portal.At(d.BaseURL, "", always, false), records: records, with: always,
+	return &handler{mount: base.Path, site: site{
+		base: d.BaseURL, portal: portal, records: records,
 		notes: notes{store: d.Store, now: d.Now, random: d.Random}, log: d.Logger,
 	}}, nil
 }

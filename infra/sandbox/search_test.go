@@ -235,7 +235,7 @@ func TestBadSearchesAreRefused(t *testing.T) {
 
 func TestEachNthSearchFailsWhenToldSo(t *testing.T) {
 	t.Parallel()
-	p := newPortal(t, func(d *sandbox.Deps) { d.Faults = sandbox.Faults{FailEvery: 3} })
+	p := newPortal(t).with(t, "search-503:3")
 	token := p.connect("alder-maple").Access
 	for i := 1; i <= 6; i++ {
 		a := p.read(token, "Condition")

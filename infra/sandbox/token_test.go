@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"recordbridge/infra/sandbox"
 )
 
 func TestTheTokenEndpointRefusesBadExchanges(t *testing.T) {
@@ -195,7 +193,7 @@ func TestAConfidentialClientAuthenticatesByBasicOrForm(t *testing.T) {
 
 func TestRefuseRefreshIsASwitch(t *testing.T) {
 	t.Parallel()
-	p := newPortal(t, func(d *sandbox.Deps) { d.Faults = sandbox.Faults{RefuseRefresh: true} })
+	p := newPortal(t).with(t, "refresh-fails:invalid_grant")
 	got := p.connect("alder-maple")
 	wantError(t, p.refresh(got.Refresh), 400, "invalid_grant")
 	if a := p.read(got.Access, "Condition"); a.status != http.StatusOK {

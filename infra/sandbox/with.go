@@ -60,7 +60,7 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site
 	there.notes.site = spec
-	there.with = set.Over(h.always)
+	there.with = set
 	there.base = h.site.base + "/with/" + spec
 	if uses := there.with.Number(switches.TokenMoves); uses > 0 {
 		used, err := there.notes.counted(ctx, tokenUses)

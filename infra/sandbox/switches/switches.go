@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -103,17 +102,6 @@ func Parse(spec string) (Set, error) {
 	}
 
 	return set, nil
-}
-
-// Over returns the set with the switches of another beneath it: where both have one, this set's value holds.
-func (s Set) Over(beneath Set) Set {
-	values := maps.Clone(beneath.values)
-	if values == nil {
-		return s
-	}
-	maps.Copy(values, s.values)
-
-	return Set{values: values}
 }
 
 // Empty says whether no switch is on.
