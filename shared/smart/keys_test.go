@@ -2,6 +2,9 @@ package smart_test
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -11,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/smart"
@@ -75,6 +80,77 @@ func zeroBefore(number any) string {
 		return ""
 	}
 	return encode(append([]byte{0}, raw...))
+}
+
+// signedBy makes an id_token by go-jose and has it checked with the keys.
+func signedBy(t *testing.T, algorithm jose.SignatureAlgorithm, key any, keys map[string]any, change func(token string) string) error {
+	t.Helper()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := signer.Sign([]byte(marshal(t, claims(nil))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := signed.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = identification{
+		members: map[string]any{"id_token": change(token)}, keys: marshal(t, map[string]any{"keys": []any{keys}}),
+	}.exchange(t)
+	return err
+}
+
+func TestAGoodSignatureIsTakenInOneFormAndOfAcceptedAlgorithmsOnly(t *testing.T) {
+	t.Parallel()
+	by := signers()["rsa"]
+	same := func(token string) string { return token }
+	if err := signedBy(t, jose.RS256, by.key, by.jwk, same); err != nil {
+		t.Error(err)
+	}
+	for _, algorithm := range []jose.SignatureAlgorithm{jose.PS256, jose.PS384, jose.RS512} {
+		if signedBy(t, algorithm, by.key, by.jwk, same) == nil {
+			t.Errorf("%s was accepted", algorithm)
+		}
+	}
+	// go-jose knows what b64 means, and takes it where it changes nothing.
+	critical := sign(t, "rsa", map[string]any{"alg": "RS256", "crit": []string{"b64"}, "b64": true}, claims(nil))
+	if signedBy(t, jose.RS256, by.key, by.jwk, func(string) string { return critical }) == nil {
+		t.Error("a critical header was accepted")
+	}
+	// 256 bytes leave four bits of the last character unused, which some decoders take for nothing.
+	if signedBy(t, jose.RS256, by.key, by.jwk, func(token string) string {
+		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+		last := len(token) - 1
+		return token[:last] + alphabet[strings.IndexByte(alphabet, token[last])+1:][:1]
+	}) == nil {
+		t.Error("a signature in another form was accepted")
+	}
+}
+
+func TestACoordinateMayLackTheZerosBeforeIt(t *testing.T) {
+	t.Parallel()
+	for range 10_000 { // one in 256 begins with a zero
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		point, err := key.PublicKey.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if point[1] != 0 {
+			continue
+		}
+		jwk := map[string]any{"kty": "EC", "crv": "P-256", "x": encode(point[2:33]), "y": encode(point[33:])}
+		if err := signedBy(t, jose.ES256, key, jwk, func(token string) string { return token }); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	t.Error("no such key was found")
 }
 
 func TestOnlyTheFirstKeysOfASetAreLookedAt(t *testing.T) {
