@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,19 +12,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// tryConnect is connect where any step may fail; it returns no access token then.
+func (p *portal) tryConnect(personaID string) string {
+	p.t.Helper()
+	location, err := url.Parse(p.authorize("persona", personaID, "decision", "approve").header.Get("Location"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var got tokens
+	if json.Unmarshal(p.post("/oauth/token", exchangeForm(location.Query().Get("code"))).body, &got) != nil {
+		return ""
+	}
+
+	return got.Access
+}
+
 // fates is how many searches of a run went, each as "status valid seconds", under a seed.
 func fates(t *testing.T, seed string) (seen []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHandler(t)
+		there := newInProcess(t).with(t, "chaos:"+seed)
 		access := ""
 		for access == "" { // connecting meets chaos too
-			access = h.tryConnect("chaos:" + seed)
+			access = there.tryConnect("juniper-vale")
 		}
 		for i := range 40 {
 			for range 5 {
 				started := time.Now()
-				a := h.get(fmt.Sprintf("/with/chaos:%s/fhir/Observation?_count=%d", seed, i+1), access)
+				a := there.read(access, fmt.Sprintf("Observation?_count=%d", i+1))
 				valid := json.Valid(a.body)
 				seen = append(seen, fmt.Sprint(a.status, valid, time.Since(started)))
 				if a.status == http.StatusOK && valid {

@@ -47,21 +47,7 @@ func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
 	base := "http://" + server.Listener.Addr().String() + "/v1/sandbox"
 	clock := &atomic.Int64{}
 	clock.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
-	deps := sandbox.Deps{
-		BaseURL:  base,
-		Personas: persona.Builtin(),
-		Clients: []oauth.Client{
-			{ID: clientID, RedirectURIs: []string{redirectURI, redirectURI + "?tenant=1"}},
-			{ID: "second-app", RedirectURIs: []string{redirectURI}},
-			{ID: secretClient, Secret: clientSecret, RedirectURIs: []string{redirectURI}},
-		},
-		Store:          memstore.New(),
-		Now:            func() time.Time { return time.Unix(clock.Load(), 0) },
-		Random:         rand.Reader,
-		AccessTokenTTL: accessTTL,
-		CodeTTL:        codeTTL,
-		Logger:         slog.New(slog.DiscardHandler),
-	}
+	deps := usual(base, func() time.Time { return time.Unix(clock.Load(), 0) })
 	for _, c := range change {
 		c(&deps)
 	}
@@ -73,11 +59,25 @@ func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
 	server.Start()
 	t.Cleanup(server.Close)
 
-	return &portal{
-		t: t, base: base, fhir: base + "/fhir", clock: clock,
-		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	return &portal{t: t, base: base, fhir: base + "/fhir", clock: clock, client: &http.Client{CheckRedirect: stay}}
+}
+
+// usual is what a sandbox is made of unless a test wants something else.
+func usual(base string, now func() time.Time) sandbox.Deps {
+	return sandbox.Deps{
+		BaseURL: base, Personas: persona.Builtin(),
+		Clients: []oauth.Client{
+			{ID: clientID, RedirectURIs: []string{redirectURI, redirectURI + "?tenant=1"}},
+			{ID: "second-app", RedirectURIs: []string{redirectURI}},
+			{ID: secretClient, Secret: clientSecret, RedirectURIs: []string{redirectURI}},
+		},
+		Store: memstore.New(), Now: now, Random: rand.Reader, AccessTokenTTL: accessTTL, CodeTTL: codeTTL,
+		Logger: slog.New(slog.DiscardHandler),
 	}
 }
+
+// stay follows no redirect.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // in is the same portal for a subtest.
 func (p *portal) in(t *testing.T) *portal {

@@ -269,10 +269,10 @@ func TestABinaryCanBeAnsweredRaw(t *testing.T) {
 func TestAnswersCanBeSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		handler := newHandler(t)
-		access := handler.connect("slow:7s")
+		there := newInProcess(t).with(t, "slow:7s")
+		access := there.connect("juniper-vale").Access
 		started := time.Now()
-		if got := handler.get("/with/slow:7s/fhir/Goal", access).status; got != http.StatusOK {
+		if got := there.read(access, "Goal").status; got != http.StatusOK {
 			t.Errorf("status = %d, want 200", got)
 		}
 		if got, want := time.Since(started), 7*time.Second; got != want {

@@ -101,16 +101,14 @@ func (s *sink) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// fetch gets a path in process without keeping the answer.
-func (h inProcess) fetch(path, access string) *sink {
-	h.t.Helper()
-	request, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, inProcessBase+path, nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+// count reads something below the FHIR base of a portal in process without keeping the answer.
+func (p *portal) count(access, path string) *sink {
+	p.t.Helper()
+	request := p.request(http.MethodGet, p.fhir+"/"+path, nil)
 	request.Header.Set("Authorization", "Bearer "+access)
 	got := &sink{header: http.Header{}}
-	h.handler.ServeHTTP(got, request)
+	handler, _ := p.client.Transport.(inProcess)
+	handler.ServeHTTP(got, request)
 
 	return got
 }
@@ -118,9 +116,8 @@ func (h inProcess) fetch(path, access string) *sink {
 func TestLargeAnswersAreGeneratedWhileTheyAreSent(t *testing.T) {
 	t.Parallel()
 	const mebibyte, most = 1 << 20, 1 << 20
-	h := newHandler(t)
-	h.person = "alder-maple"
-	binary := recordOf(t, h.person)["Binary"][0]
+	p := newInProcess(t)
+	binary := recordOf(t, "alder-maple")["Binary"][0]
 	for spec, c := range map[string]struct {
 		path     string
 		at, size int64 // the fewest and the most bytes
@@ -129,13 +126,13 @@ func TestLargeAnswersAreGeneratedWhileTheyAreSent(t *testing.T) {
 		"page-large:64":       {"Observation?_count=26", 64 * mebibyte, 66 * mebibyte},
 		"gzip-bomb":           {"Observation", 900_000, 2 * mebibyte},
 	} {
-		access := h.connect(spec)
-		got := h.fetch("/with/"+spec+"/fhir/"+c.path, access)
+		there := p.with(t, spec)
+		got := there.count(there.connect("alder-maple").Access, c.path)
 		if got.status != http.StatusOK || got.bytes < c.at || got.bytes > c.size || got.largest > most {
 			t.Errorf("%s: %d, %d bytes, at most %d at once; want 200, %d to %d, at most %d at once",
 				spec, got.status, got.bytes, got.largest, c.at, c.size, most)
 		}
-		if refused := h.fetch("/with/"+spec+"/fhir/"+c.path, "made-up"); refused.status != http.StatusUnauthorized || refused.bytes > 1000 {
+		if refused := there.count("made-up", c.path); refused.status != http.StatusUnauthorized || refused.bytes > 1000 {
 			t.Errorf("%s: %d and %d bytes without a token", spec, refused.status, refused.bytes)
 		}
 	}
@@ -299,10 +296,10 @@ func TestTheServerCanSpeakAnOlderVersion(t *testing.T) {
 func TestTheCapabilityStatementDoesNotTellOfFaults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHandler(t)
-		plain := string(h.get("/fhir/metadata", "").body)
+		p := newInProcess(t)
+		plain := string(p.get(p.fhir + "/metadata").body)
 		const spec = "attachment-urls,page-large:1,next-loop,duplicate-entries,invalid-entry,gzip-bomb,deep-json,invalid-utf8,other-patient"
-		if got := string(h.get("/with/"+spec+"/fhir/metadata", "").body); strings.ReplaceAll(got, "/with/"+spec, "") != plain {
+		if got := string(p.get(p.with(t, spec).fhir + "/metadata").body); strings.ReplaceAll(got, "/with/"+spec, "") != plain {
 			t.Error("the statement differs")
 		}
 	})
