@@ -2,5 +2,5 @@
 // AWS, serves the API, runs the functions' real binaries, polls the queues, fires the schedules and shows a console, all
 // on one loopback port. It holds no rule of the product: whatever it needs to know stands in the template.
 //
-//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-data-repair] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...] [-lambda URL] [-bin DIR] [-no-build] [-seed=false]
+//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...] [-lambda URL] [-bin DIR] [-no-build] [-seed=false]
 package main

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/build"
 	"recordbridge/infra/local/runfile"
 )
@@ -35,11 +34,6 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
-	if o.repair {
-		if err = repair(o.data, stdout); err != nil {
-			return err
-		}
-	}
 	if o.build {
 		if err = build.Functions(ctx, build.Options{Root: ".", Out: o.binaries, Log: log}); err != nil {
 			return err
@@ -65,24 +59,5 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	}
 	<-ctx.Done()
 	log.InfoContext(ctx, "stopping")
-	return nil
-}
-
-// repair makes a damaged data folder usable and tells what that cost.
-func repair(folder string, out io.Writer) error {
-	done, err := aws.Repair(folder)
-	if err != nil {
-		return err
-	}
-	if done.DamagedFile != "" {
-		_, _ = fmt.Fprintf(out, "%s was damaged: %d changes before the damage are kept, %d after it are not; the old file is %s\n",
-			folder, done.Kept, done.Lost, done.DamagedFile) // a closed terminal stops no repair
-	}
-	for _, object := range done.Objects {
-		_, _ = fmt.Fprintf(out, "%s had lost its content and was deleted\n", object)
-	}
-	if done.DamagedFile == "" && len(done.Objects) == 0 {
-		_, _ = fmt.Fprintf(out, "%s is not damaged\n", folder)
-	}
 	return nil
 }

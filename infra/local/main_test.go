@@ -150,15 +150,19 @@ func start(t *testing.T, dir string, arguments ...string) started {
 // send sends text to a queue of the embedded AWS.
 func (s started) send(t *testing.T, queue, text string) {
 	t.Helper()
+	if err := s.trySend(t.Context(), queue, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s started) trySend(ctx context.Context, queue, text string) error {
 	client := sqs.New(sqs.Options{
 		Region: "us-east-1", BaseEndpoint: &s.url, Credentials: credentials.NewStaticCredentialsProvider("test", s.aws.SecretAccessKey, ""),
 	})
-	_, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{
+	_, err := client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl: awssdk.String(s.url + "/000000000000/" + queue), MessageBody: &text,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return err
 }
 
 func (s started) do(t *testing.T, method, path, host string) (status int, body string) {

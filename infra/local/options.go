@@ -19,7 +19,6 @@ import (
 type options struct {
 	address    string
 	data       string
-	repair     bool // the data first
 	faults     *faults.Plan
 	lambda     string
 	binaries   string
@@ -51,7 +50,6 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen at; port 0 takes a free one")
 	flags.StringVar(&o.data, "data", "", "keep the data in this folder (default: in memory)")
-	flags.BoolVar(&o.repair, "data-repair", false, "make a damaged -data folder usable first, keeping as much as can be read")
 	chaos := flags.String("faults", "", "be crueller than AWS, by a number that chooses the faults: 42, or 42:harsh")
 	flags.StringVar(&o.lambda, "lambda", "", "run the functions through this Lambda endpoint, such as sam local start-lambda's")
 	flags.StringVar(&o.binaries, "bin", "build", "folder of <function>/bootstrap")
@@ -64,9 +62,6 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	}
 	if flags.NArg() > 0 {
 		return options{}, fmt.Errorf("command line: %q is no flag", flags.Arg(0))
-	}
-	if o.repair && o.data == "" {
-		return options{}, errors.New("command line: -data-repair needs -data, the folder to repair")
 	}
 	if *chaos != "" {
 		var err error

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -56,7 +57,6 @@ type Cloud struct {
 	skew       func(caller string) time.Duration
 	signatures *sigv4.Verifier
 	journal    *journal.Log // nil in memory
-	compaction compaction
 	services   map[string]wire.Service
 	handlers   map[string]wire.Handler // the services behind the middleware
 
@@ -73,7 +73,7 @@ func New(o Options) (*Cloud, error) {
 	if err != nil || c.journal == nil {
 		return c, err
 	}
-	if err := c.restore(o.Dir); err != nil {
+	if err := c.journal.Restore(c.replay, c.dump); err != nil {
 		return nil, c.abandon(err)
 	}
 	return c, nil
@@ -93,7 +93,7 @@ func build(o Options) (*Cloud, error) {
 		if c.journal, err = journal.Open(o.Dir); err != nil {
 			return nil, err
 		}
-		log, objects = c.journal, filepath.Join(o.Dir, objectsFolder)
+		log, objects = c.journal, filepath.Join(o.Dir, "s3")
 	}
 	buckets, err := s3.New(s3.Options{Dir: objects, Journal: log})
 	if err != nil {
@@ -105,9 +105,6 @@ func build(o Options) (*Cloud, error) {
 		for _, around := range slices.Backward(o.Middleware) {
 			handler = around(handler)
 		}
-		if c.journal != nil {
-			handler = c.thenCompact(handler)
-		}
 		c.services[service.Name()], c.handlers[service.Name()] = service, handler
 	}
 	return c, nil
@@ -118,7 +115,7 @@ func (c *Cloud) Close() error {
 	if c.journal == nil {
 		return nil
 	}
-	return c.closeJournal()
+	return c.journal.Close()
 }
 
 // DynamoDB returns the tables, for the console and for whoever decides when expired rows go.
@@ -149,6 +146,16 @@ func (c *Cloud) replay(name string, record json.RawMessage) error {
 		return fmt.Errorf("no service %q", name)
 	}
 	return service.Replay(record)
+}
+
+// dump emits all that the services hold, for a start. The order of their names makes two dumps of one state equal.
+func (c *Cloud) dump(emit func(service string, record any) error) error {
+	for _, name := range slices.Sorted(maps.Keys(c.services)) {
+		if err := c.services[name].Dump(func(record any) error { return emit(name, record) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // abandon closes what New opened and returns err.

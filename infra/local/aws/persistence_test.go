@@ -9,7 +9,6 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
@@ -27,9 +26,13 @@ func TestEveryServiceSurvivesARestart(t *testing.T) {
 			if err := p.fill(t.Context(), first.Config("test")); err != nil {
 				t.Fatal(err)
 			}
-			second := newCloud(t, aws.Options{Dir: afterKill(t, dir)})
-			if err := p.check(t.Context(), second.Config("test")); err != nil {
-				t.Error(err)
+			for _, start := range []string{"reads changes", "reads a snapshot"} {
+				copied := afterKill(t, dir)
+				cloud := newCloud(t, aws.Options{Dir: copied})
+				dir = afterKill(t, copied) // before the check changes anything
+				if err := p.check(t.Context(), cloud.Config("test")); err != nil {
+					t.Errorf("a start that %s: %v", start, err)
+				}
 			}
 			empty := newCloud(t, aws.Options{})
 			if err := p.check(t.Context(), empty.Config("test")); err == nil {
@@ -123,77 +126,72 @@ func TestQueuesComeBackWithTimersCountsAndDeadLetters(t *testing.T) {
 	})
 }
 
-func TestWhatIsHeldSurvivesACompaction(t *testing.T) {
-	t.Parallel()
-	first := newCloud(t, aws.Options{Dir: t.TempDir()})
-	s, err := newSession(t.Context(), first.Config("test"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.goesOn(t, first) // the check itself must not depend on a restart
-
-	dir := t.TempDir()
-	second := newCloud(t, aws.Options{Dir: dir})
-	if s, err = newSession(t.Context(), second.Config("test")); err != nil {
-		t.Fatal(err)
-	}
-	before, want := journalSize(t, dir), state(t, second)
-	if err := second.Compact(); err != nil {
-		t.Fatal(err)
-	}
-	if got := state(t, second); got != want {
-		t.Errorf("compaction changed the running state (-before +after):\n%s", cmp.Diff(want, got))
-	}
-	t.Logf("%d bytes became %d", before, journalSize(t, dir))
-	third := newCloud(t, aws.Options{Dir: afterKill(t, dir)})
-	if got := state(t, third); got != want {
-		t.Errorf("after compaction and restart (-before +after):\n%s", cmp.Diff(want, got))
-	}
-	s.goesOn(t, third)
-}
-
-func TestAWornJournalIsCompactedBetweenCallsAndAtTheStart(t *testing.T) {
+// A second start reads what the first has made of the same state, which must not lose anything.
+func TestTheSnapshotOfASnapshotIsTheSame(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cloud := newCloud(t, aws.Options{Dir: dir})
-	if err := fillTable(t.Context(), cloud.Config("test")); err != nil {
+	for _, p := range probes() {
+		if err := p.fill(t.Context(), cloud.Config("test")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sendMail(t.Context(), cloud.Config("test")); err != nil {
 		t.Fatal(err)
 	}
-	client := dynamodb.NewFromConfig(cloud.Config("test"))
-	most := int64(0)
-	overwrite := func() {
-		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String(itemsTable), Item: row("large", strings.Repeat("x", 390<<10))})
+	snapshots := make([]string, 2)
+	for i := range snapshots {
+		dir = afterKill(t, dir)
+		newCloud(t, aws.Options{Dir: dir})
+		content, err := os.ReadFile(filepath.Join(dir, "journal.ndjson"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		most = max(most, journalSize(t, dir))
+		snapshots[i] = string(content)
 	}
-	for range 24 {
-		overwrite()
+	if diff := cmp.Diff(snapshots[0], snapshots[1]); diff != "" || strings.Count(snapshots[0], "\n") < len(probes())+2 {
+		t.Errorf("got %d records (-first +second):\n%s", strings.Count(snapshots[0], "\n")-1, diff)
 	}
-	if most > 5<<20 {
-		t.Errorf("the journal grew to %d bytes, want less than 5 MiB", most)
+}
+
+func TestAFolderThatCannotBeReadIsRefused(t *testing.T) {
+	t.Parallel()
+	header := `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
+	tests := map[string]struct{ line, want string }{
+		"a foreign service":                    {`{"service":"lambda","record":{}}`, `no service "lambda"`},
+		"a record that its service cannot use": {`{"service":"sqs","record":{"kind":"purge","queue":"nowhere"}}`, `no queue "nowhere"`},
 	}
-	for journalSize(t, dir) < 3<<20 {
-		overwrite()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "journal.ndjson")
+			if err := os.WriteFile(path, []byte(header+test.line+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := aws.New(aws.Options{Dir: dir})
+			for _, want := range []string{path + ", line 2", test.want} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want an error with %q", err, want)
+				}
+			}
+		})
 	}
-	if err := cloud.Close(); err != nil {
+}
+
+func TestAnObjectWithoutItsFileIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cloud := newCloud(t, aws.Options{Dir: dir})
+	if err := fillBucket(t.Context(), cloud.Config("test")); err != nil {
 		t.Fatal(err)
 	}
-	worn, err := os.ReadFile(filepath.Join(dir, "journal.ndjson"))
-	if err != nil {
+	copied := afterKill(t, dir)
+	if err := os.RemoveAll(filepath.Join(copied, "s3")); err != nil {
 		t.Fatal(err)
 	}
-	again := newCloud(t, aws.Options{Dir: dir})
-	if got := journalSize(t, dir); got != int64(len(worn)) {
-		t.Errorf("a journal of %d bytes was compacted to %d although it was not due", len(worn), got)
-	}
-	client = dynamodb.NewFromConfig(again.Config("test"))
-	for journalSize(t, dir) > 1<<20 {
-		overwrite()
-	}
-	if err := checkTable(t.Context(), again.Config("test")); err != nil {
-		t.Error(err)
+	if _, err := aws.New(aws.Options{Dir: copied}); err == nil || !strings.Contains(err.Error(), filepath.Join(copied, "s3")) {
+		t.Errorf("got %v, want an error that names the file", err)
 	}
 }
 
@@ -203,9 +201,6 @@ func TestADirectoryInUseIsRefused(t *testing.T) {
 	first := newCloud(t, aws.Options{Dir: dir})
 	if _, err := aws.New(aws.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("got %v, want an error that names the directory", err)
-	}
-	if _, err := aws.Repair(dir); err == nil {
-		t.Error("a directory in use was repaired")
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
@@ -237,23 +232,4 @@ func afterKill(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return copied
-}
-
-// state is everything that the cloud holds.
-func state(t *testing.T, cloud *aws.Cloud) string {
-	t.Helper()
-	all, err := cloud.State()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func journalSize(t *testing.T, dir string) int64 {
-	t.Helper()
-	info, err := os.Stat(filepath.Join(dir, "journal.ndjson"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info.Size()
 }

@@ -8,7 +8,7 @@ import (
 
 // Dump implements wire.Service: the tables, then their rows, then the tokens of transactions that may still be
 // repeated.
-func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(s.tables)) {
@@ -26,7 +26,7 @@ func (s *Server) Dump(emit func(record any) error, finish func() error) error {
 			return err
 		}
 	}
-	return finish()
+	return nil
 }
 
 func (t *table) dump(emit func(record any) error) error {

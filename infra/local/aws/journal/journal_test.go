@@ -2,6 +2,8 @@ package journal_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,79 +16,260 @@ import (
 	"recordbridge/infra/local/aws/journal"
 )
 
-type note struct {
-	Text string `json:"text"`
+const header = `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
+
+// notes is a service whose state is every text that it was given.
+type notes struct{ texts []string }
+
+func (n *notes) apply(service string, record json.RawMessage) error {
+	var text string
+	if err := json.Unmarshal(record, &text); err != nil || service != "notes" {
+		return fmt.Errorf("%s takes no %s", service, record)
+	}
+	n.texts = append(n.texts, text)
+	return nil
 }
 
-func TestRecordsComeBackInTheOrderOfTheirWriting(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	first := open(t, dir)
-	if got := replay(t, first); len(got) != 0 {
-		t.Fatalf("a new journal replayed %q", got)
+func (n *notes) dump(emit func(service string, record any) error) error {
+	for _, text := range n.texts {
+		if err := emit("notes", text); err != nil {
+			return err
+		}
 	}
-	appendAll(t, first, "sqs", "one")
-	appendAll(t, first, "kms", `<"two"}`)
-	appendAll(t, first, "sqs", "three\n")
-	closeLog(t, first)
-
-	want := []string{`sqs {"text":"one"}`, `kms {"text":"\u003c\"two\"}"}`, `sqs {"text":"three\n"}`}
-	if diff := cmp.Diff(want, replay(t, open(t, dir))); diff != "" {
-		t.Errorf("replay (-want +got):\n%s", diff)
-	}
+	return nil
 }
 
-func TestEveryLineIsJSON(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	log := open(t, dir)
-	replay(t, log)
-	appendAll(t, log, "sqs", "one", "two")
-	want := []string{
-		`{"journal":"recordbridge embedded AWS","format":2}`,
-		`{"seq":1,"service":"sqs","record":{"text":"one"},"crc32":"`,
-		`{"seq":2,"service":"sqs","record":{"text":"two"},"crc32":"`,
+func opened(t *testing.T, dir string) *journal.Log {
+	t.Helper()
+	log, err := journal.Open(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, line := range strings.Split(strings.TrimSuffix(read(t, dir), "\n"), "\n") {
-		if !strings.HasPrefix(line, want[i]) || !json.Valid([]byte(line)) {
-			t.Errorf("line %d is %s, want JSON that starts with %s", i+1, line, want[i])
+	t.Cleanup(func() { _ = log.Close() })
+	return log
+}
+
+// restored opens a journal and returns what is in it.
+func restored(t *testing.T, dir string) (*journal.Log, []string) {
+	t.Helper()
+	log, state := opened(t, dir), notes{}
+	if err := log.Restore(state.apply, state.dump); err != nil {
+		t.Fatal(err)
+	}
+	return log, state.texts
+}
+
+func store(t *testing.T, log *journal.Log, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if err := log.Append("notes", text); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
 
-func TestAppendBeforeReplayIsRefused(t *testing.T) {
+func end(t *testing.T, log *journal.Log) {
+	t.Helper()
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "journal.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// written is a folder with a journal in it.
+func written(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "journal.ndjson"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestRecordsComeBackInTheOrderOfTheirWriting(t *testing.T) {
 	t.Parallel()
-	if err := open(t, t.TempDir()).Append("sqs", note{Text: "early"}); err == nil {
-		t.Error("Append before Replay succeeded; it could have continued a torn line")
+	dir := filepath.Join(t.TempDir(), "not", "made")
+	log, _ := restored(t, dir)
+	store(t, log, "one", `<"two"}`+"\n")
+	end(t, log)
+	log, _ = restored(t, dir)
+	store(t, log, "three")
+	end(t, log)
+	_, got := restored(t, dir)
+	if diff := cmp.Diff([]string{"one", `<"two"}` + "\n", "three"}, got); diff != "" {
+		t.Errorf("after two restarts (-want +got):\n%s", diff)
+	}
+}
+
+func TestAStartReplacesTheFileByASnapshot(t *testing.T) {
+	t.Parallel()
+	dir := written(t, header+strings.Repeat(`{"service":"notes","record":"worn"}`+"\n", 1000))
+	state := notes{}
+	log := opened(t, dir)
+	last := func(emit func(service string, record any) error) error {
+		return emit("notes", state.texts[len(state.texts)-1])
+	}
+	if err := log.Restore(state.apply, last); err != nil {
+		t.Fatal(err)
+	}
+	store(t, log, "new")
+	want := header + `{"service":"notes","record":"worn"}` + "\n" + `{"service":"notes","record":"new"}` + "\n"
+	if diff := cmp.Diff(want, content(t, dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestASnapshotThatFailsLeavesTheFile(t *testing.T) {
+	t.Parallel()
+	before := header + `{"service":"notes","record":"one"}` + "\n" + `{"service":"notes","rec`
+	dir := written(t, before)
+	log := opened(t, dir)
+	errGone := errors.New("gone")
+	err := log.Restore((&notes{}).apply, func(emit func(service string, record any) error) error {
+		return errors.Join(emit("notes", "half"), errGone)
+	})
+	if !errors.Is(err, errGone) || content(t, dir) != before {
+		t.Errorf("got %v and %q, want the error and the file as it was", err, content(t, dir))
+	}
+	if err := log.Append("notes", "two"); err == nil {
+		t.Error("an append succeeded without a snapshot")
+	}
+	end(t, log)
+	if _, got := restored(t, dir); len(got) != 1 {
+		t.Errorf("got %q at the next start, want one", got)
+	}
+}
+
+func TestAKillAtAnyByteKeepsEveryWholeRecord(t *testing.T) {
+	t.Parallel()
+	whole := header + `{"service":"notes","record":"one"}` + "\n" + `{"service":"notes","record":"two"}` + "\n"
+	for size := len(header); size <= len(whole); size++ {
+		dir := written(t, whole[:size])
+		log, got := restored(t, dir)
+		if want := strings.Count(whole[:size], "\n") - 1; len(got) != want {
+			t.Errorf("cut at byte %d: got %q, want %d records", size, got, want)
+		}
+		store(t, log, "three")
+		end(t, log)
+		if _, again := restored(t, dir); len(again) != len(got)+1 {
+			t.Errorf("cut at byte %d: got %q after another record, want it and %q", size, again, got)
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsAnErrorThatNamesFileAndLine(t *testing.T) {
+	t.Parallel()
+	one, two := `{"service":"notes","record":"one"}`+"\n", `{"service":"notes","record":"two"}`+"\n"
+	tests := map[string]struct {
+		text string
+		line int
+	}{
+		"an empty file":             {"", 1},
+		"half a header":             {header[:20], 1},
+		"no header":                 {one + two, 1},
+		"another format":            {strings.Replace(header, "2", "9", 1) + one, 1},
+		"something else":            {"<html>", 1},
+		"half a line in the middle": {header + one[:20] + "\n" + two, 2},
+		"a changed byte":            {header + one + strings.Replace(two, `"record"`, `"record`, 1), 3},
+		"an empty line":             {header + one + "\n" + two, 3},
+		"another service":           {header + one + `{"service":"lambda","record":"x"}` + "\n", 3},
+		"a record that is refused":  {header + one + two + `{"service":"notes","record":5}` + "\n" + two, 4},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, state := written(t, test.text), notes{}
+			err := opened(t, dir).Restore(state.apply, state.dump)
+			want := filepath.Join(dir, "journal.ndjson") + ", line " + strconv.Itoa(test.line) + ":"
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want an error with %q", err, want)
+			}
+			if got := content(t, dir); got != test.text {
+				t.Errorf("the file became %q", got)
+			}
+		})
+	}
+}
+
+func TestAFormerFormatIsRead(t *testing.T) {
+	t.Parallel()
+	_, got := restored(t, written(t, header+`{"seq":1,"service":"notes","record":"one","crc32":"0a1b2c3d"}`+"\n"))
+	if diff := cmp.Diff([]string{"one"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAnAppendBeforeRestoreAndOneAfterCloseAreRefused(t *testing.T) {
+	t.Parallel()
+	log := opened(t, t.TempDir())
+	if err := log.Append("notes", "early"); err == nil {
+		t.Error("an append before Restore succeeded")
+	}
+	end(t, log)
+	log, _ = restored(t, t.TempDir())
+	end(t, log)
+	if err := log.Append("notes", "late"); err == nil {
+		t.Error("an append after Close succeeded")
+	}
+}
+
+func TestAFailedWriteIsTheLast(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no file to which nothing can be written")
+	}
+	t.Cleanup(func() { _ = full.Close() })
+	dir := t.TempDir()
+	log, _ := restored(t, dir)
+	store(t, log, "one")
+	file := log.WriteTo(full)
+	if err := log.Append("notes", "lost"); err == nil {
+		t.Error("a write that failed was acknowledged")
+	}
+	log.WriteTo(file)
+	if err := log.Append("notes", "behind half a line"); err == nil {
+		t.Error("a line was written behind what may be half a line")
+	}
+	end(t, log)
+	if _, got := restored(t, dir); len(got) != 1 {
+		t.Errorf("got %q after a restart, want one", got)
 	}
 }
 
 func TestConcurrentAppendsKeepWholeLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	log := open(t, dir)
-	replay(t, log)
+	log, _ := restored(t, dir)
 	var writers sync.WaitGroup
 	for writer := range 8 {
 		writers.Go(func() {
 			for i := range 50 {
-				if err := log.Append("sqs", note{Text: strconv.Itoa(writer*50 + i)}); err != nil {
+				if err := log.Append("notes", strconv.Itoa(writer*50+i)); err != nil {
 					t.Errorf("append: %v", err)
 				}
 			}
 		})
 	}
 	writers.Wait()
-	closeLog(t, log)
-	if got := len(replay(t, open(t, dir))); got != 400 {
-		t.Errorf("got %d records back, want 400", got)
+	end(t, log)
+	if _, got := restored(t, dir); len(got) != 400 {
+		t.Errorf("got %d records back, want 400", len(got))
 	}
 }
 
 func TestTheJournalIsPrivateToItsOwner(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	open(t, dir)
+	restored(t, dir)
 	info, err := os.Stat(filepath.Join(dir, "journal.ndjson"))
 	if err != nil {
 		t.Fatal(err)
@@ -96,146 +279,19 @@ func TestTheJournalIsPrivateToItsOwner(t *testing.T) {
 	}
 }
 
-func TestADirectoryHasOneOwnerAtATime(t *testing.T) {
+func TestAFolderHasOneOwnerAtATime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := open(t, dir)
+	first := opened(t, dir)
 	_, err := journal.Open(dir)
 	if err == nil {
 		t.Fatal("a second Open succeeded")
 	}
-	for _, want := range []string{dir, strconv.Itoa(os.Getpid()), "stop it, or start with another -data directory"} {
+	for _, want := range []string{dir, strconv.Itoa(os.Getpid()), "stop it, or start with another -data folder"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q does not contain %q", err, want)
 		}
 	}
-	if _, err = journal.Repair(dir, nothing); err == nil {
-		t.Error("a repair of a directory in use succeeded")
-	}
-	closeLog(t, first)
-	open(t, dir)
-}
-
-func TestAWriteThatFailsHalfwayLeavesNoTrace(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	disk := &journal.FaultyDisk{}
-	log := openOn(t, disk, dir)
-	replay(t, log)
-	appendAll(t, log, "sqs", "one")
-	for written := range 40 {
-		disk.Budget = &written
-		if err := log.Append("sqs", note{Text: "lost"}); err == nil {
-			t.Fatalf("a write of which %d bytes fitted was acknowledged", written)
-		}
-	}
-	disk.Budget = nil
-	appendAll(t, log, "sqs", "two")
-	closeLog(t, log)
-	if diff := cmp.Diff([]string{`sqs {"text":"one"}`, `sqs {"text":"two"}`}, replay(t, open(t, dir))); diff != "" {
-		t.Errorf("after a full disk (-want +got):\n%s", diff)
-	}
-}
-
-func TestAFailedWriteThatCannotBeUndoneIsTheLast(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	disk := &journal.FaultyDisk{}
-	log := openOn(t, disk, dir)
-	replay(t, log)
-	appendAll(t, log, "sqs", "one")
-	disk.Budget, disk.KeepsTorn = new(int(5)), true
-	if err := log.Append("sqs", note{Text: "lost"}); err == nil {
-		t.Fatal("a write that failed was acknowledged")
-	}
-	disk.Budget = nil
-	if err := log.Append("sqs", note{Text: "after it"}); err == nil {
-		t.Fatal("a line was written behind half a line")
-	}
-	closeLog(t, log)
-	if diff := cmp.Diff([]string{`sqs {"text":"one"}`}, replay(t, open(t, dir))); diff != "" {
-		t.Errorf("after a restart (-want +got):\n%s", diff)
-	}
-}
-
-func open(tb testing.TB, dir string) *journal.Log {
-	tb.Helper()
-	log, err := journal.Open(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { _ = log.Close() })
-	return log
-}
-
-func openOn(tb testing.TB, disk *journal.FaultyDisk, dir string) *journal.Log {
-	tb.Helper()
-	log, err := journal.OpenOn(disk, dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { _ = log.Close() })
-	return log
-}
-
-func closeLog(tb testing.TB, log *journal.Log) {
-	tb.Helper()
-	if err := log.Close(); err != nil {
-		tb.Fatal(err)
-	}
-}
-
-func appendAll(tb testing.TB, log *journal.Log, service string, texts ...string) {
-	tb.Helper()
-	for _, text := range texts {
-		if err := log.Append(service, note{Text: text}); err != nil {
-			tb.Fatal(err)
-		}
-	}
-}
-
-// nothing is a service that takes every record.
-func nothing(string, json.RawMessage) error { return nil }
-
-func replay(tb testing.TB, log *journal.Log) []string {
-	tb.Helper()
-	var got []string
-	err := log.Replay(func(service string, record json.RawMessage) error {
-		got = append(got, service+" "+string(record))
-		return nil
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return got
-}
-
-func read(tb testing.TB, dir string) string {
-	tb.Helper()
-	content, err := os.ReadFile(filepath.Join(dir, "journal.ndjson"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return string(content)
-}
-
-func write(tb testing.TB, dir, content string) {
-	tb.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "journal.ndjson"), []byte(content), 0o600); err != nil {
-		tb.Fatal(err)
-	}
-}
-
-// names lists a directory.
-func names(tb testing.TB, dir string) []string {
-	tb.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	all := make([]string, 0, len(entries))
-	for _, entry := range entries {
-		all = append(all, entry.Name())
-	}
-	return all
+	end(t, first)
+	opened(t, dir)
 }

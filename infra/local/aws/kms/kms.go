@@ -71,7 +71,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 }
 
 // Dump implements wire.Service: the keys, then their aliases.
-func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, id := range slices.Sorted(maps.Keys(s.keys)) {
@@ -84,7 +84,7 @@ func (s *Server) Dump(emit func(record any) error, finish func() error) error {
 			return err
 		}
 	}
-	return finish()
+	return nil
 }
 
 // commit stores r and then lets it take effect. The caller holds the mutex.

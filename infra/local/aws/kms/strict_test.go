@@ -231,7 +231,7 @@ func TestADumpHoldsKeysTheirStateAndAliases(t *testing.T) {
 			raw, err := json.Marshal(record)
 			records = append(records, string(raw))
 			return err
-		}, func() error { return nil })
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 )
@@ -23,6 +24,8 @@ type blobStore interface {
 	// open reads a body; one that is being read survives its own removal.
 	open(id string) (io.ReadSeekCloser, error)
 	remove(id string)
+	// find returns the place of a body, and an error when it is not there.
+	find(id string) (place string, err error)
 	list() []string
 }
 
@@ -68,6 +71,11 @@ func (d *dirBlobs) open(id string) (io.ReadSeekCloser, error) {
 }
 
 func (d *dirBlobs) remove(id string) { _ = d.root.Remove(id + blobSuffix) }
+
+func (d *dirBlobs) find(id string) (string, error) {
+	_, err := d.root.Stat(id + blobSuffix)
+	return filepath.Join(d.root.Name(), id+blobSuffix), err
+}
 
 func (d *dirBlobs) list() []string {
 	dir, err := d.root.Open(".")
@@ -118,6 +126,13 @@ func (m *memoryBlobs) open(id string) (io.ReadSeekCloser, error) {
 }
 
 func (m *memoryBlobs) remove(id string) { m.bodies.Delete(id) }
+
+func (m *memoryBlobs) find(id string) (string, error) {
+	if _, ok := m.bodies.Load(id); !ok {
+		return "memory", os.ErrNotExist
+	}
+	return "memory", nil
+}
 
 // list is empty: memory has no strays from an earlier life.
 func (m *memoryBlobs) list() []string { return nil }

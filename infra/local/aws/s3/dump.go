@@ -1,22 +1,27 @@
 package s3
 
 import (
-	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 )
 
-// Dump implements wire.Service: the buckets, their objects, and the uploads in progress. The bodies stay where they
-// are.
-func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+// Dump implements wire.Service: the buckets, their objects, and the uploads in progress. The bodies stay where they are; one that
+// is not there is an error that names its file.
+func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	for id, owner := range s.state.blobs() {
+		if place, err := s.blobs.find(id); err != nil {
+			return fmt.Errorf("s3: the content of %s is not at %s (%w): put it back, or start with another -data folder", owner, place, err)
+		}
+	}
 	for _, c := range s.state.changes() {
 		if err := emit(c); err != nil {
 			return err
 		}
 	}
-	return finish()
+	return nil
 }
 
 // changes are those that lead from nothing to the state.
@@ -40,56 +45,4 @@ func (s state) changes() []change {
 		}
 	}
 	return all
-}
-
-// Missing is an object, or an upload in progress, whose body is not in the data folder.
-type Missing struct {
-	Bucket, Key string
-	UploadID    string // "" for an object
-	Body        string // name of the file that is not there
-}
-
-// Missing looks for the bodies of all objects and uploads, and names each of these at most once. It is for the time
-// after Replay.
-func (s *Server) Missing() []Missing {
-	dir, onDisk := s.blobs.(*dirBlobs)
-	if !onDisk {
-		return nil
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	there := map[string]bool{}
-	for _, id := range dir.list() {
-		there[id] = true
-	}
-	var missing []Missing
-	for name, b := range s.state.buckets {
-		for key, o := range b.objects {
-			if !there[o.Blob] {
-				missing = append(missing, Missing{Bucket: name, Key: key, Body: o.Blob + blobSuffix})
-			}
-		}
-	}
-	for id, u := range s.state.uploads {
-		for _, number := range slices.Sorted(maps.Keys(u.parts)) {
-			if part := u.parts[number]; !there[part.Blob] {
-				missing = append(missing, Missing{Bucket: u.Bucket, Key: u.Key, UploadID: id, Body: part.Blob + blobSuffix})
-				break
-			}
-		}
-	}
-	slices.SortFunc(missing, func(a, b Missing) int {
-		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Key, b.Key), cmp.Compare(a.UploadID, b.UploadID))
-	})
-	return missing
-}
-
-// Forget deletes an object, or aborts an upload, without its body.
-func (s *Server) Forget(m Missing) error {
-	return s.update(func(state) (change, error) {
-		if m.UploadID != "" {
-			return change{Kind: uploadAborted, UploadID: m.UploadID}, nil
-		}
-		return change{Kind: objectsDeleted, Bucket: m.Bucket, Keys: []string{m.Key}}, nil
-	})
 }

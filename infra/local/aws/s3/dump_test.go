@@ -1,7 +1,6 @@
 package s3_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +17,7 @@ import (
 func recordsOf(t *testing.T, server *s3.Server) *memoryJournal {
 	t.Helper()
 	dump := &memoryJournal{}
-	err := server.Dump(func(record any) error { return dump.Append("s3", record) }, func() error { return nil })
+	err := server.Dump(func(record any) error { return dump.Append("s3", record) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,56 +75,24 @@ func texts(dump *memoryJournal) []string {
 	return all
 }
 
-func TestMissingBodiesAreFoundAndForgotten(t *testing.T) {
+func TestADumpRefusesToForgetAnObjectWhoseContentIsGone(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	server := newServer(t, s3.Options{Dir: dir})
-	client := connect(server)
-	createBucket(t, client)
-	put(t, client, "kept", "kept")
-	kept := files(t, dir)
-	put(t, client, "lost", "lost")
-	u := begin(t, client)
-	u.part(t, 1, []byte("one"))
-	u.part(t, 2, []byte("two"))
-	if got := server.Missing(); len(got) != 0 {
-		t.Fatalf("got %+v although nothing is missing", got)
-	}
-	for _, name := range files(t, dir) {
-		if name == kept[0] {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+	for name, store := range map[string]func(t *testing.T, client *awss3.Client){
+		"lost": func(t *testing.T, client *awss3.Client) { put(t, client, "lost", "lost") },
+		"k":    func(t *testing.T, client *awss3.Client) { begin(t, client).part(t, 1, []byte("one")) },
+	} {
+		dir := t.TempDir()
+		server := newServer(t, s3.Options{Dir: dir})
+		client := connect(server)
+		createBucket(t, client)
+		store(t, client)
+		gone := filepath.Join(dir, files(t, dir)[0])
+		if err := os.Remove(gone); err != nil {
 			t.Fatal(err)
 		}
-	}
-	got := server.Missing()
-	if len(got) != 2 || got[0].Key != "k" || got[0].UploadID != aws.ToString(u.id) || got[1].Key != "lost" || !strings.HasSuffix(got[1].Body, ".object") {
-		t.Fatalf("got %+v, want the upload of k, once, and the object lost", got)
-	}
-	for _, missing := range got {
-		if err := server.Forget(missing); err != nil {
-			t.Fatal(err)
+		err := server.Dump(func(any) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), bucketName+"/"+name) || !strings.Contains(err.Error(), gone) {
+			t.Errorf("%s: got %v, want an error that names object and file", name, err)
 		}
-	}
-	if got := server.Missing(); len(got) != 0 {
-		t.Errorf("got %+v after they were forgotten", got)
-	}
-	if got := string(read(t, client, "kept")); got != "kept" {
-		t.Errorf("got %q, want the object that has its body", got)
-	}
-}
-
-func TestMemoryMissesNothing(t *testing.T) {
-	t.Parallel()
-	server := newServer(t, s3.Options{})
-	if err := server.Replay(json.RawMessage(`{"kind":"bucket_created","bucket":"exports"}`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Replay(json.RawMessage(`{"kind":"object_put","bucket":"exports","keys":["k"],"object":{"blob":"B"}}`)); err != nil {
-		t.Fatal(err)
-	}
-	if got := server.Missing(); got != nil {
-		t.Errorf("got %+v from a server without a folder", got)
 	}
 }

@@ -148,9 +148,9 @@ func (s *Server) commit(decide func(state) (change, error)) (garbage []string, e
 func (s *Server) removeStrays() {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	owned := s.state.blobs()
+	owners := s.state.blobs()
 	for _, id := range s.blobs.list() {
-		if !owned[id] {
+		if _, owned := owners[id]; !owned {
 			s.blobs.remove(id)
 		}
 	}

@@ -180,18 +180,18 @@ func (s state) upload(r *request) (*upload, error) {
 	return u, nil
 }
 
-// blobs is the set of the bodies that an object or an upload owns.
-func (s state) blobs() map[string]bool {
-	owned := map[string]bool{}
-	for _, b := range s.buckets {
-		for _, o := range b.objects {
-			owned[o.Blob] = true
+// blobs tells of each body, by its id, which object it belongs to, or is to belong to.
+func (s state) blobs() map[string]string {
+	owners := map[string]string{}
+	for name, b := range s.buckets {
+		for key, o := range b.objects {
+			owners[o.Blob] = name + "/" + key
 		}
 	}
 	for _, u := range s.uploads {
 		for _, part := range u.parts {
-			owned[part.Blob] = true
+			owners[part.Blob] = u.Bucket + "/" + u.Key
 		}
 	}
-	return owned
+	return owners
 }

@@ -35,7 +35,7 @@ type Server struct {
 	secrets map[string]*secret // by name
 }
 
-// secret is one secret as it stands in memory and, after a compaction, in the journal.
+// secret is one secret as it stands in memory and, after a start, in the journal.
 type secret struct {
 	Name        string              `json:"name"`
 	ARN         string              `json:"arn"`
@@ -66,7 +66,7 @@ func New(journal wire.Journal) *Server {
 	return s
 }
 
-// record is one change as it stands in the journal: a new version, of a new secret when ARN is set. A compaction writes
+// record is one change as it stands in the journal: a new version, of a new secret when ARN is set. A start writes
 // whole secrets instead.
 type record struct {
 	Whole       *secret   `json:"whole,omitempty"`
@@ -90,7 +90,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 }
 
 // Dump implements wire.Service.
-func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(s.secrets)) {
@@ -98,7 +98,7 @@ func (s *Server) Dump(emit func(record any) error, finish func() error) error {
 			return err
 		}
 	}
-	return finish()
+	return nil
 }
 
 // commit stores r and then lets it take effect. The caller holds the mutex.

@@ -92,7 +92,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 }
 
 // Dump implements wire.Service.
-func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, m := range s.sent {
@@ -100,7 +100,7 @@ func (s *Server) Dump(emit func(record any) error, finish func() error) error {
 			return err
 		}
 	}
-	return finish()
+	return nil
 }
 
 // Serve implements wire.Service.

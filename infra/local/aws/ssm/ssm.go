@@ -65,7 +65,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 }
 
 // Dump implements wire.Service.
-func (s *Server) Dump(emit func(record any) error, finish func() error) error {
+func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(s.parameters)) {
@@ -73,7 +73,7 @@ func (s *Server) Dump(emit func(record any) error, finish func() error) error {
 			return err
 		}
 	}
-	return finish()
+	return nil
 }
 
 // arn puts a slash between prefix and name when the name brings none.

@@ -31,10 +31,9 @@ type Service interface {
 	Serve(w http.ResponseWriter, r *http.Request, c Call)
 	// Replay applies one record that the service appended to its Journal in an earlier life.
 	Replay(record json.RawMessage) error
-	// Dump gives emit the whole state as records that lead Replay from nothing to it, and then calls finish. From the
-	// first record until finish has returned the service changes nothing and appends nothing to its Journal. It
-	// returns the first error of emit or finish.
-	Dump(emit func(record any) error, finish func() error) error
+	// Dump gives emit the whole state as records that lead Replay from nothing to it, and returns emit's first error. It is
+	// called at a start, before the first call is served.
+	Dump(emit func(record any) error) error
 }
 
 // Journal stores one record per committed change. Append returns only when the record would survive kill -9.

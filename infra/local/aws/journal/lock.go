@@ -1,0 +1,44 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// lock takes dir for this process. The kernel gives it back when the process ends, however that happens.
+func lock(dir string) (*os.File, error) {
+	held, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the folder is the -data flag of whoever starts us
+	if err != nil {
+		return nil, fmt.Errorf("journal: lock: %w", err)
+	}
+	err = syscall.Flock(int(held.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, errors.Join(fmt.Errorf("journal: another process%s uses the data folder %s: stop it, or start with another -data folder",
+			owner(held), dir), held.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("journal: lock %s: %w", held.Name(), err), held.Close())
+	}
+	// The number is there for the message above only, so that it does no harm when it cannot be written.
+	_ = held.Truncate(0)
+	_, _ = fmt.Fprintf(held, "%d", os.Getpid())
+	return held, nil
+}
+
+// unlock gives a folder back. Closing alone does not, as long as a process that is being started has a copy.
+func unlock(held *os.File) error {
+	return errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close())
+}
+
+// owner names the process that holds the lock, if it has written its number down.
+func owner(held *os.File) string {
+	number, err := io.ReadAll(io.LimitReader(held, 20))
+	if err != nil || len(number) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", number)
+}
