@@ -157,7 +157,8 @@ func (s started) send(t *testing.T, queue, text string) {
 
 func (s started) trySend(ctx context.Context, queue, text string) error {
 	client := sqs.New(sqs.Options{
-		Region: "us-east-1", BaseEndpoint: &s.url, Credentials: credentials.NewStaticCredentialsProvider("test", s.aws.SecretAccessKey, ""),
+		Region: "us-east-1", BaseEndpoint: &s.url, RetryMaxAttempts: 1,
+		Credentials: credentials.NewStaticCredentialsProvider("test", s.aws.SecretAccessKey, ""),
 	})
 	_, err := client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl: awssdk.String(s.url + "/000000000000/" + queue), MessageBody: &text,

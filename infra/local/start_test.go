@@ -34,20 +34,22 @@ func TestDataOutlivesAKilledRunner(t *testing.T) {
 
 	second := start(t, dir, "-data", "data")
 	_, body := second.do(t, "GET", "/_local/api/queues", "")
-	var queues []struct {
-		Name    string
-		Visible int64
+	var console struct {
+		Queues []struct {
+			Name    string
+			Visible int64
+		}
 	}
-	if err := json.Unmarshal([]byte(body), &queues); err != nil {
+	if err := json.Unmarshal([]byte(body), &console); err != nil {
 		t.Fatal(err)
 	}
 	least := confirmed.Load()
-	for _, q := range queues {
+	for _, q := range console.Queues {
 		if q.Name == "local-DeadLetterQueue" && (q.Visible < least || q.Visible > least+senders) {
 			t.Errorf("%d messages are there, want the %d that were confirmed, or up to %d more", q.Visible, least, senders)
 		}
 	}
-	if least < 50 || len(queues) == 0 {
+	if least < 50 || len(console.Queues) == 0 {
 		t.Errorf("%d messages were confirmed in %s", least, body)
 	}
 }
