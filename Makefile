@@ -3,9 +3,9 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# These must be the same everywhere, or the AWS SDK is compiled twice (docs/architecture.md, builds).
-TAGS    := lambda.norpc,grpcnotrace
-BUILD   := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -tags $(TAGS)
+# These must be the same everywhere, or the AWS SDK is compiled twice (docs/architecture.md, "Builds").
+FLAGS   := -trimpath -gcflags all=-dwarf=false -ldflags '-s -w' -tags lambda.norpc,grpcnotrace
+BUILD   := CGO_ENABLED=0 go build $(FLAGS)
 # The race detector needs a C compiler. CI always has one.
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
 LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
@@ -23,11 +23,12 @@ run: runner ## build and start everything on this machine, and print how to use 
 	@build/local $(ARGS)
 
 demo: runner ## perform the main job headlessly, against make run or a stack of its own
+	@$(BUILD) -o build/demo ./infra/demo
 	@build/demo $(ARGS)
 
 runner:
-	@mkdir -p build
-	@$(BUILD) -o build/ ./infra/local ./infra/demo
+	@infra/local/build/compile $(FLAGS)
+	@$(BUILD) -o build/local ./infra/local
 
 test: ## all tests that need no container, cloud or browser; what has not changed is not run again
 	go test ./...

@@ -35,7 +35,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	if o.build {
-		if err = build.Functions(ctx, build.Options{Root: ".", Out: o.binaries, Log: log}); err != nil {
+		if err = build.Functions(ctx, build.Options{Root: ".", Out: o.binaries, Progress: stdout}); err != nil {
 			return err
 		}
 	}

@@ -7,29 +7,31 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
 
-// flags are those of architecture section 9. They must equal the Makefile's: other flags compile the SDK a second time.
+// flags must equal the Makefile's: other ones compile the SDK a second time (docs/architecture.md, "Builds").
 func flags() []string {
-	return []string{"-trimpath", "-ldflags", "-s -w", "-tags", tags}
+	return []string{"-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", tags}
 }
 
 const tags = "lambda.norpc,grpcnotrace"
 
 // Options of Functions.
 type Options struct {
-	Root string // folder of go.mod, which holds functions/<folder>/bootstrap
-	Out  string // gets <folder>/bootstrap
-	Log  *slog.Logger
+	Root     string    // folder of go.mod, which holds functions/<folder>/bootstrap
+	Out      string    // gets <folder>/bootstrap
+	Progress io.Writer // is told what is done, in lines for a person
 }
 
 // Functions builds every function whose binary is missing or not made from the present sources.
@@ -37,52 +39,87 @@ type Options struct {
 // Go offers no cheap way to ask that for many binaries of the same name: one `go build` per function took 1.0 s for 13
 // functions of which none had changed, one `go list` with hashes of the sources takes 0.06 s.
 func Functions(ctx context.Context, o Options) error {
-	began := time.Now()
 	wanted, err := fingerprints(ctx, o.Root)
 	if err != nil {
 		return err
 	}
 	var stale []string
-	for folder, fingerprint := range wanted {
-		if stamped(o.Out, folder) != fingerprint {
+	for _, folder := range slices.Sorted(maps.Keys(wanted)) {
+		if stamped(o.Out, folder) != wanted[folder] {
 			stale = append(stale, folder)
 		}
 	}
 	if len(stale) == 0 {
-		o.Log.InfoContext(ctx, "functions are up to date", slog.Int("functions", len(wanted)), slog.Duration("took", time.Since(began)))
 		return nil
 	}
-	o.Log.InfoContext(ctx, "building functions", slog.Int("functions", len(stale)))
-	one := func(folder string) error {
-		if err := compile(ctx, o, folder); err != nil {
-			return err
-		}
-		return stamp(o.Out, folder, wanted[folder])
-	}
-	// The first one alone: it compiles what all share, which side by side each of them would do.
-	if err := one(stale[0]); err != nil {
+	if err := compile(ctx, o.Root, stale); err != nil {
 		return err
 	}
-	var rest errgroup.Group
-	rest.SetLimit(runtime.NumCPU())
-	for _, folder := range stale[1:] {
-		rest.Go(func() error { return one(folder) })
+	var links errgroup.Group
+	links.SetLimit(runtime.NumCPU())
+	said := progress{total: len(stale), out: o.Progress}
+	for _, folder := range stale {
+		links.Go(func() error {
+			if err := link(ctx, o, folder); err != nil {
+				return err
+			}
+			said.built(folder)
+			return stamp(o.Out, folder, wanted[folder])
+		})
 	}
-	if err := rest.Wait(); err != nil {
-		return err
+	return links.Wait()
+}
+
+// progress counts what is done, for a person.
+type progress struct {
+	total int
+	out   io.Writer
+
+	mu   sync.Mutex
+	done int
+}
+
+func (p *progress) built(folder string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	_, _ = fmt.Fprintf(p.out, "  built %d of %d functions: %s\n", p.done, p.total, folder) // a closed terminal stops no build
+}
+
+// compile compiles what the functions share before they are linked side by side, when each would do it for itself.
+func compile(ctx context.Context, root string, folders []string) error {
+	arguments := append([]string{"list", "-tags", tags, "-f", `{{join .Imports "\n"}}`}, mains(folders)...)
+	imports, err := goTool(ctx, root, arguments...)
+	if err != nil {
+		return fmt.Errorf("build: %w", err)
 	}
-	o.Log.InfoContext(ctx, "functions are built", slog.Int("functions", len(stale)), slog.Duration("took", time.Since(began)))
+	packages := strings.Fields(string(imports))
+	if len(packages) == 0 {
+		return nil
+	}
+	arguments = append(append([]string{"build"}, flags()...), packages...)
+	if _, err := goTool(ctx, root, arguments...); err != nil {
+		return fmt.Errorf("build: %w", err)
+	}
 	return nil
 }
 
-func compile(ctx context.Context, o Options, folder string) error {
+func mains(folders []string) []string {
+	list := make([]string, len(folders))
+	for i, folder := range folders {
+		list[i] = "./functions/" + folder + "/bootstrap"
+	}
+	return list
+}
+
+func link(ctx context.Context, o Options, folder string) error {
 	out, err := filepath.Abs(binary(o.Out, folder))
 	if err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
 	}
-	arguments := append([]string{"build"}, flags()...)
-	_, err = goTool(ctx, o.Root, append(arguments, "-o", out, "./functions/"+folder+"/bootstrap")...)
-	if err != nil {
+	// What the repository looks like is asked by git, which is not needed here.
+	arguments := append(append([]string{"build", "-buildvcs=false"}, flags()...), "-o", out)
+	if _, err = goTool(ctx, o.Root, append(arguments, mains([]string{folder})...)...); err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
 	}
 	return nil

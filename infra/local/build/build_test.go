@@ -1,8 +1,7 @@
 package build_test
 
 import (
-	"bytes"
-	"log/slog"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,7 +49,7 @@ func made(t *testing.T, root string) []string {
 		return info.ModTime()
 	}
 	before := map[string]time.Time{"greet": stat("greet"), "part": stat("part")}
-	if err := build.Functions(t.Context(), build.Options{Root: root, Out: out, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}); err != nil {
+	if err := build.Functions(t.Context(), build.Options{Root: root, Out: out, Progress: t.Output()}); err != nil {
 		t.Fatal(err)
 	}
 	var changed []string
@@ -105,7 +104,7 @@ func TestACompileErrorIsShownAsTheCompilerPutsIt(t *testing.T) {
 	root := project(t)
 	write(t, root, "functions/part/bootstrap/main.go", "package main\n\nfunc main() { nonsense() }\n")
 	err := build.Functions(t.Context(), build.Options{
-		Root: root, Out: filepath.Join(root, "build"), Log: slog.New(slog.NewTextHandler(&bytes.Buffer{}, nil)),
+		Root: root, Out: filepath.Join(root, "build"), Progress: io.Discard,
 	})
 	if err == nil || !strings.Contains(err.Error(), "undefined: nonsense") {
 		t.Errorf("got %v, want the compiler's message", err)
