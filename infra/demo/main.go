@@ -20,8 +20,8 @@ func main() {
 	}
 }
 
-// patience is how long the whole demo may take.
-const patience = 2 * time.Minute
+// maxTime is how long the whole demo may take.
+const maxTime = 2 * time.Minute
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("command line: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	began := time.Now()
 	stack, stop, err := find(ctx, *runFile, *runner, out)

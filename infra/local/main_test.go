@@ -205,9 +205,9 @@ func TestEverythingIsServedOnOnePort(t *testing.T) {
 	if status != http.StatusOK || body != want {
 		t.Errorf("the API answered %d %q, want %q", status, body, want)
 	}
-	s.send(t, "local-WorkQueue", "a nudge")
+	s.send(t, "local-WorkQueue", "a message")
 	var batch events.SQSEvent
-	if err := json.Unmarshal([]byte(<-reports), &batch); err != nil || len(batch.Records) != 1 || batch.Records[0].Body != "a nudge" {
+	if err := json.Unmarshal([]byte(<-reports), &batch); err != nil || len(batch.Records) != 1 || batch.Records[0].Body != "a message" {
 		t.Errorf("the worker got %+v (%v), want the message", batch, err)
 	}
 	if status, body := s.do(t, "POST", "/_local/api/functions/WorkerFunction/fire", ""); status != http.StatusOK {
@@ -255,11 +255,11 @@ type queueState struct {
 }
 
 type webhookState struct {
-	ID      int    `json:"id"`
-	Path    string `json:"path"`
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason"`
-	Body    string `json:"body"`
+	ID        int    `json:"id"`
+	Path      string `json:"path"`
+	Signature string `json:"signature"`
+	Reason    string `json:"reason"`
+	Body      string `json:"body"`
 }
 
 type invocationState struct {
@@ -331,7 +331,7 @@ func TestTheConsoleTellsHowTheStackStands(t *testing.T) {
 	var inbox struct{ Webhooks []webhookState }
 	s.console(t, "inbox", &inbox)
 	if diff := cmp.Diff([]webhookState{
-		{ID: 1, Path: "/_local/inbox/alder", Verdict: "unknown", Reason: "no secret is known for this inbox"},
+		{ID: 1, Path: "/_local/inbox/alder", Signature: "unknown", Reason: "no secret is known for this inbox"},
 	}, inbox.Webhooks); diff != "" {
 		t.Errorf("webhooks (-want +got):\n%s", diff)
 	}
@@ -352,7 +352,7 @@ func TestTheConsoleShowsWhichAWSCallsAnInvocationMade(t *testing.T) {
 	t.Cleanup(report.Close)
 	s := start(t, project(t), "-param", "ReportUrl="+report.URL)
 	s.do(t, "GET", "/v1/echo?secret=SENTINEL", "")
-	s.send(t, "local-WorkQueue", "a nudge")
+	s.send(t, "local-WorkQueue", "a message")
 	<-reports
 	s.do(t, "POST", "/_local/api/functions/WorkerFunction/fire", "") // when it answers, the process has been there twice
 	<-reports

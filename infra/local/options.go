@@ -50,7 +50,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen at; port 0 takes a free one")
 	flags.StringVar(&o.data, "data", "", "keep the data in this folder (default: in memory)")
-	chaos := flags.String("faults", "", "be crueller than AWS, by a number that chooses the faults: 42, or 42:harsh")
+	chaos := flags.String("faults", "", "fail as AWS does on a bad day, by a number that chooses the faults: 42, or 42:harsh")
 	flags.StringVar(&o.lambda, "lambda", "", "run the functions through this Lambda endpoint, such as sam local start-lambda's")
 	flags.StringVar(&o.binaries, "bin", "build", "folder of <function>/bootstrap")
 	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")

@@ -65,7 +65,7 @@ func (v view) Webhooks() []console.Webhook {
 	list := make([]console.Webhook, len(all))
 	for i, d := range all {
 		list[i] = console.Webhook{
-			ID: d.Number, ReceivedAt: d.ReceivedAt, Path: d.Path, Verdict: string(d.Verdict), Reason: d.Reason,
+			ID: d.Number, ReceivedAt: d.ReceivedAt, Path: d.Path, Signature: string(d.Signature), Reason: d.Reason,
 			Headers: d.Headers, Body: d.Body,
 		}
 	}

@@ -45,8 +45,8 @@ func (s *stack) Mails() []console.Mail {
 
 func (s *stack) Webhooks() []console.Webhook {
 	return []console.Webhook{
-		{ID: 2, ReceivedAt: now(), Path: "/_local/inbox/alder", Verdict: "wrong", Reason: "too old", Headers: map[string]string{"webhook-id": "1"}, Body: evil},
-		{ID: 1, ReceivedAt: now(), Path: "/_local/inbox/alder", Verdict: "verified", Headers: map[string]string{}, Body: "{}"},
+		{ID: 2, ReceivedAt: now(), Path: "/_local/inbox/alder", Signature: "wrong", Reason: "too old", Headers: map[string]string{"webhook-id": "1"}, Body: evil},
+		{ID: 1, ReceivedAt: now(), Path: "/_local/inbox/alder", Signature: "verified", Headers: map[string]string{}, Body: "{}"},
 	}
 }
 

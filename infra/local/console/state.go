@@ -59,8 +59,8 @@ type Webhook struct {
 	ID         int               `json:"id"` // counts from the start of the runner
 	ReceivedAt time.Time         `json:"received_at"`
 	Path       string            `json:"path"`
-	Verdict    string            `json:"verdict"`          // on its signature
-	Reason     string            `json:"reason,omitempty"` // of a verdict that is not "verified"
+	Signature  string            `json:"signature"`        // "verified", "wrong" or "unknown"
+	Reason     string            `json:"reason,omitempty"` // why it is not "verified"
 	Headers    map[string]string `json:"headers"`
 	Body       string            `json:"body"`
 }
@@ -110,7 +110,7 @@ func (c *console) totals() totals {
 	}
 	for _, hook := range c.Stack.Webhooks() {
 		t.Webhooks++
-		if hook.Verdict == "wrong" {
+		if hook.Signature == "wrong" {
 			t.Unverified++
 		}
 	}

@@ -1,6 +1,3 @@
-// Package inbox receives webhooks on behalf of the seeded organisations, so that a person, a script or a test can see
-// what the service delivered. It owns what was received, newest 1000 only, in memory. It does not send anything, and
-// it accepts whatever comes: whether a delivery is genuine is a verdict beside it, not a condition.
 package inbox
 
 import (
@@ -20,7 +17,7 @@ const (
 	maxBody = 1 << 20 // bytes of one body; our own webhooks are far below
 )
 
-// Delivery is one request that was received. Its JSON is the contract of run.json's inbox_url (architecture section 2).
+// Delivery is one request that was received. Its JSON is the contract of run.json's inbox_url (README.md, "What make run shows").
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`
@@ -29,9 +26,9 @@ type Delivery struct {
 	Body       string            `json:"body"`
 
 	// What follows is not part of the contract.
-	Number  int     `json:"-"` // counts what was received, from 1
-	Verdict Verdict `json:"-"` // on the signature at the time of arrival
-	Reason  string  `json:"-"` // why the verdict is not Verified
+	Number    int       `json:"-"` // counts what was received, from 1
+	Signature Signature `json:"-"` // as it was at the time of arrival
+	Reason    string    `json:"-"` // why it is not Verified
 }
 
 // Inbox serves deliveries under one path. Every path below it is an inbox of its own; the path itself shows them all.
@@ -49,21 +46,21 @@ func New(root string) *Inbox {
 	return &Inbox{root: path.Clean(root), secrets: make(map[string]string)}
 }
 
-// Expect tells that what arrives at root/name is signed with secret ("whsec_…"), so that verdicts can be given.
+// Expect tells that what arrives at root/name is signed with secret ("whsec_…"), so that it can be verified.
 func (b *Inbox) Expect(name, secret string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.secrets[name] = secret
 }
 
-// List returns what was received, oldest first, with a verdict on each.
+// List returns what was received, oldest first, with what each signature is worth.
 func (b *Inbox) List() []Delivery {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list := slices.Clone(b.received)
 	for i := range list {
 		name, _, _ := strings.Cut(strings.TrimPrefix(list[i].Path, b.root+"/"), "/")
-		list[i].Verdict, list[i].Reason = judge(b.secrets[name], list[i])
+		list[i].Signature, list[i].Reason = verify(b.secrets[name], list[i])
 	}
 	return list
 }

@@ -95,7 +95,7 @@ func TestWhatCannotBeKeptIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheVerdictOnASignature(t *testing.T) {
+func TestSignaturesAreVerified(t *testing.T) {
 	t.Parallel()
 	const body = `{"type":"webhook.test"}`
 	secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
@@ -125,7 +125,7 @@ func TestTheVerdictOnASignature(t *testing.T) {
 		name   string
 		path   string
 		header http.Header
-		want   inbox.Verdict
+		want   inbox.Signature
 		reason string
 	}{
 		{"signed with its secret", "/alder", signed(t, secret, body, now), inbox.Verified, ""},
@@ -148,8 +148,8 @@ func TestTheVerdictOnASignature(t *testing.T) {
 			b.Expect("alder", secret)
 			b.Expect("broken", "whsec_!")
 			send(t, b, "POST", root+test.path, body, test.header)
-			if got := b.List()[0]; got.Verdict != test.want || got.Reason != test.reason || got.Number != 1 {
-				t.Errorf("got %q (%s), want %q (%s)", got.Verdict, got.Reason, test.want, test.reason)
+			if got := b.List()[0]; got.Signature != test.want || got.Reason != test.reason || got.Number != 1 {
+				t.Errorf("got %q (%s), want %q (%s)", got.Signature, got.Reason, test.want, test.reason)
 			}
 		})
 	}

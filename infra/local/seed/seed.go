@@ -1,6 +1,3 @@
-// Package seed gives a fresh local stack something to work with: two organisations with credentials and webhooks to
-// the local inbox, and the sandbox as a connectable institution. It goes through shared/operator like any other
-// operator would; nothing here writes to a table itself.
 package seed
 
 import (
@@ -30,7 +27,7 @@ type Options struct {
 // scope is what the sandbox is asked for.
 const scope = "launch/patient patient/*.rs offline_access"
 
-// Apply seeds an empty stack and returns what .local/run.json shows of it (architecture section 2).
+// Apply seeds an empty stack and returns what .local/run.json shows of it (README.md, "What make run shows").
 func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, error) {
 	run := runfile.Run{BaseURL: to.BaseURL, ConsoleURL: to.ConsoleURL, InboxURL: to.InboxURL, Sandbox: runfile.Sandbox{
 		FHIRBaseURL: to.BaseURL + "/sandbox/fhir", EndpointID: ids.Derive("sandbox", "endpoint"),

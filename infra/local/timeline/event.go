@@ -62,8 +62,8 @@ func messages(n int) string {
 	return strconv.Itoa(n) + " messages"
 }
 
-// judge reads the answer of a function: the status of an HTTP answer, or what became of a batch of messages.
-func judge(answer []byte) (outcome string, failed bool) {
+// outcomeOf reads the answer of a function: the status of an HTTP answer, or what became of a batch of messages.
+func outcomeOf(answer []byte) (outcome string, failed bool) {
 	if status, ok := statusOf(answer); ok {
 		return strconv.Itoa(status), status >= 500
 	}

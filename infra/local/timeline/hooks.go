@@ -89,7 +89,7 @@ func (r *Recorder) Wrote(trace, line string) {
 // Over notes how the invocation ended: with the function's answer, or with err, a *lambda.FunctionError when it was the
 // function that failed. peakMemory, in bytes, is 0 when it is not known.
 func (r *Recorder) Over(trace string, answer []byte, err error, peakMemory int64) {
-	outcome, failed := judge(answer)
+	outcome, failed := outcomeOf(answer)
 	message := ""
 	if err != nil {
 		outcome, failed, message = "not invoked", true, err.Error()

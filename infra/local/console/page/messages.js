@@ -2,7 +2,7 @@
 import { get } from "./api.js";
 import { badge, code, el, facts, moment, more, nothing, one, pre, pretty, row, sync, table } from "./dom.js";
 
-const verdicts = { verified: "good", wrong: "bad", unknown: "quiet" };
+const signatures = { verified: "good", wrong: "bad", unknown: "quiet" };
 
 function typeOf(body) {
   try {
@@ -19,7 +19,7 @@ export function inbox() {
   const root = el("div", {}, el("h2", {}, "Webhooks received"), list.whole, foot);
   const webhookRow = (w) => row(list, [
     moment(w.received_at), code(w.path.replace(/^\/_local\/inbox\//, "")),
-    [badge(w.verdict, verdicts[w.verdict] ?? "quiet"), w.reason && el("small", {}, ` ${w.reason}`)], typeOf(w.body),
+    [badge(w.signature, signatures[w.signature] ?? "quiet"), w.reason && el("small", {}, ` ${w.reason}`)], typeOf(w.body),
     more(`webhook ${w.id}`, code(w.body.slice(0, 80)), () => [
       el("h4", {}, "Body"), pre(pretty(w.body), "Body", `body ${w.id}`),
       el("h4", {}, "Headers"), facts(Object.entries(w.headers).sort().map(([name, value]) => [name, code(value)])),

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Verdict says what the inbox thinks of a delivery's signature.
-type Verdict string
+// Signature is what the inbox found out about a delivery's signature.
+type Signature string
 
-// The verdicts.
+// The results.
 const (
-	Verified Verdict = "verified" // signed with the secret of its inbox, and fresh
-	Wrong    Verdict = "wrong"    // not signed so, or too old
-	Unknown  Verdict = "unknown"  // the secret of its inbox is not known
+	Verified Signature = "verified" // signed with the secret of its inbox, and fresh
+	Wrong    Signature = "wrong"    // not signed so, or too old
+	Unknown  Signature = "unknown"  // the secret of its inbox is not known
 )
 
 // tolerance between the time of signing and the time of arrival, as Standard Webhooks' own libraries have it.
 const tolerance = 5 * time.Minute
 
-// judge checks a delivery as Standard Webhooks 1.0 says: HMAC-SHA256 over "id.timestamp.body" with the secret's bytes;
+// verify checks a delivery as Standard Webhooks 1.0 says: HMAC-SHA256 over "id.timestamp.body" with the secret's bytes;
 // reason says, in words for a person, what is the matter with one that is not Verified.
 // It is written apart from the service's signing on purpose: a shared mistake would verify itself.
-func judge(secret string, d Delivery) (verdict Verdict, reason string) {
+func verify(secret string, d Delivery) (result Signature, reason string) {
 	if secret == "" {
 		return Unknown, "no secret is known for this inbox"
 	}
