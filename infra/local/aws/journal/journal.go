@@ -62,6 +62,38 @@ func (l *Log) Restore(
 	return nil
 }
 
+// Append implements wire.Journal. The record is in the operating system's hands when it returns nil, so it survives the end of
+// the process by any signal. After a failure nothing is appended any more: the file may end in half a line.
+func (l *Log) Append(service string, record any) error {
+	line, err := encode(service, record)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed == nil {
+		_, l.failed = l.file.Write(line)
+	}
+	if l.failed != nil {
+		return fmt.Errorf("journal: nothing can be stored until the next start: %w", l.failed)
+	}
+	return nil
+}
+
+// Close closes the file and lets others into the folder. An Append that follows fails.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var err error
+	if l.file != nil {
+		err = l.file.Close()
+	}
+	if err = errors.Join(err, unlock(l.lock)); err != nil {
+		return fmt.Errorf("journal: close: %w", err)
+	}
+	return nil
+}
+
 func (l *Log) replay(content io.Reader, apply func(service string, record json.RawMessage) error) error {
 	lines := bufio.NewReader(content)
 	for number := 1; ; number++ {
@@ -108,12 +140,12 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 	}
 	to := bufio.NewWriter(file)
 	_, _ = to.WriteString(header) // a bufio.Writer keeps its first error for Flush
-	err = dump(func(service string, record any) error {
-		line, err := encode(service, record)
+	emit := func(service string, record any) error {
+		line, failed := encode(service, record)
 		_, _ = to.Write(line)
-		return err
-	})
-	if err = errors.Join(err, to.Flush(), file.Sync()); err == nil {
+		return failed
+	}
+	if err = errors.Join(dump(emit), to.Flush(), file.Sync()); err == nil {
 		err = os.Rename(draft, l.path)
 	}
 	if err != nil {
@@ -122,24 +154,6 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.file = file
-	return nil
-}
-
-// Append implements wire.Journal. The record is in the operating system's hands when it returns nil, so it survives the end of
-// the process by any signal. After a failure nothing is appended any more: the file may end in half a line.
-func (l *Log) Append(service string, record any) error {
-	line, err := encode(service, record)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.failed == nil {
-		_, l.failed = l.file.Write(line)
-	}
-	if l.failed != nil {
-		return fmt.Errorf("journal: nothing can be stored until the next start: %w", l.failed)
-	}
 	return nil
 }
 
@@ -153,18 +167,4 @@ func encode(service string, record any) ([]byte, error) {
 		return nil, fmt.Errorf("journal: encode a record of %s: %w", service, err)
 	}
 	return append(line, '\n'), nil
-}
-
-// Close closes the file and lets others into the folder. An Append that follows fails.
-func (l *Log) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var err error
-	if l.file != nil {
-		err = l.file.Close()
-	}
-	if err = errors.Join(err, unlock(l.lock)); err != nil {
-		return fmt.Errorf("journal: close: %w", err)
-	}
-	return nil
 }
