@@ -11,61 +11,43 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// listed is what `go list` tells of a package that matters to a binary.
+// listed is what `go list -export` tells of a package.
 type listed struct {
 	ImportPath string
-	Dir        string
-	Standard   bool
-	Module     *struct {
-		Path, Version string
-		Replace       *struct{ Path string }
-	}
-	GoFiles    []string
-	SFiles     []string
-	EmbedFiles []string
+	BuildID    string // of the compiled package: Go's own hash of what it was made from, the toolchain included, and of what it became
 	Deps       []string
 }
 
-// fingerprints returns, by folder of the function, a hash of all that its binary is made from.
+// fingerprints compiles the functions and returns, by folder of the function, a hash of all that its binary is linked from.
 func fingerprints(ctx context.Context, root string) (map[string]string, error) {
-	mains, err := filepath.Glob(filepath.Join(root, "functions", "*", "bootstrap", "*.go"))
+	mains, err := filepath.Glob(filepath.Join(root, "functions", "*", "bootstrap"))
 	if err != nil {
 		return nil, fmt.Errorf("find functions: %w", err)
 	}
 	result := make(map[string]string, len(mains))
-	arguments := []string{"list", "-deps", "-tags", tags, "-json=ImportPath,Dir,Standard,Module,GoFiles,SFiles,EmbedFiles,Deps"}
-	for _, file := range mains {
-		folder := filepath.Base(filepath.Dir(filepath.Dir(file)))
-		if _, seen := result[folder]; !seen && !strings.HasSuffix(file, "_test.go") {
-			result[folder] = ""
-			arguments = append(arguments, "./functions/"+folder+"/bootstrap")
-		}
-	}
-	if len(result) == 0 {
+	if len(mains) == 0 {
 		return result, nil
+	}
+	arguments := slices.Concat([]string{"list", "-export", "-deps", "-json=ImportPath,BuildID,Deps"}, flags())
+	for _, at := range mains {
+		arguments = append(arguments, mainPackage(filepath.Base(filepath.Dir(at))))
 	}
 	packages, err := list(ctx, root, arguments)
 	if err != nil {
 		return nil, err
 	}
-	toolchain, err := goTool(ctx, root, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOFLAGS", "GOEXPERIMENT")
-	if err != nil {
-		return nil, err
-	}
-	hashes := make(map[string]string, len(packages))
-	for path, p := range packages {
-		if hashes[path], err = p.hash(); err != nil {
-			return nil, err
-		}
-	}
-	for folder := range result {
-		result[folder] = combine(toolchain, hashes, packages, folder)
+	for _, at := range mains {
+		folder := filepath.Base(filepath.Dir(at))
+		result[folder] = combine(packages, folder)
 	}
 	return result, nil
 }
+
+func mainPackage(folder string) string { return "./functions/" + folder + "/bootstrap" }
 
 func list(ctx context.Context, root string, arguments []string) (map[string]*listed, error) {
 	output, err := goTool(ctx, root, arguments...)
@@ -84,37 +66,16 @@ func list(ctx context.Context, root string, arguments []string) (map[string]*lis
 	}
 }
 
-// hash identifies a package: by its version when that fixes its content, else by its files.
-func (p *listed) hash() (string, error) {
-	if p.Standard { // fixed by the toolchain
-		return "", nil
-	}
-	if p.Module != nil && p.Module.Version != "" && p.Module.Replace == nil {
-		return p.Module.Path + "@" + p.Module.Version, nil
-	}
+// combine hashes the flags, and the package of the function with all that it depends on.
+func combine(packages map[string]*listed, folder string) string {
 	sum := sha256.New()
-	for _, files := range [][]string{p.GoFiles, p.SFiles, p.EmbedFiles} {
-		for _, name := range files {
-			content, err := os.ReadFile(filepath.Join(p.Dir, name)) //nolint:gosec // go list names our own sources
-			if err != nil {
-				return "", fmt.Errorf("read source: %w", err)
-			}
-			_, _ = fmt.Fprintf(sum, "%s %d\n%s", name, len(content), content) // a hash takes everything
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// combine hashes the toolchain, the flags, and the package of the function with all that it depends on.
-func combine(toolchain []byte, hashes map[string]string, packages map[string]*listed, folder string) string {
-	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "%s%q\n", toolchain, flags()) // a hash takes everything
+	_, _ = fmt.Fprintf(sum, "%q\n", flags()) // a hash takes everything
 	for path, p := range packages {
 		if !strings.HasSuffix(path, "/functions/"+folder+"/bootstrap") {
 			continue
 		}
 		for _, dependency := range append(p.Deps, path) {
-			_, _ = fmt.Fprintf(sum, "%s %s\n", dependency, hashes[dependency])
+			_, _ = fmt.Fprintf(sum, "%s %s\n", dependency, packages[dependency].BuildID)
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))

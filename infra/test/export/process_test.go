@@ -45,7 +45,7 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace", "-o", file, "./functions/exportworker/bootstrap")
+	build := exec.Command("go", "build", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace", "-o", file, "./functions/exportworker/bootstrap")
 	build.Dir, build.Stderr, build.Env = "../../..", os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
 	return file, build.Run()
 })
