@@ -3,6 +3,7 @@ package s3_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -20,16 +21,24 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// restart gives a new server on the folder that has replayed the journal of the old one.
+// restart gives a new server on the folder after two starts: one that has read the journal of the old one, and one that has read
+// what the first dumps.
 func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	t.Helper()
-	server := newServer(t, s3.Options{Dir: dir, Journal: journal})
+	first, second := newServer(t, s3.Options{Dir: dir, Journal: journal}), newServer(t, s3.Options{Dir: dir, Journal: journal})
 	for _, record := range journal.records {
-		if err := server.Replay(record); err != nil {
+		if err := first.Replay(record); err != nil {
 			t.Fatalf("replay %s: %v", record, err)
 		}
 	}
-	return connect(server)
+	err := first.Dump(func(record any) error {
+		raw, err := json.Marshal(record)
+		return errors.Join(err, second.Replay(raw))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connect(second)
 }
 
 // files lists what lies in a data folder.
