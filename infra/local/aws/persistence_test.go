@@ -5,15 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/local/aws"
-	local "recordbridge/infra/local/aws/sqs"
 )
 
 func TestEveryServiceSurvivesARestart(t *testing.T) {
@@ -53,75 +48,6 @@ func TestEveryServiceSurvivesARestart(t *testing.T) {
 		}
 		if got := len(second.SES().Sent()); got != 1 {
 			t.Errorf("%d mails came back, want 1", got)
-		}
-	})
-}
-
-func TestQueuesComeBackWithTimersCountsAndDeadLetters(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		dir := t.TempDir()
-		first := newCloud(t, aws.Options{Dir: dir})
-		client := sqs.NewFromConfig(first.Config("test"))
-		queue := func(name string, attributes map[string]string) *string {
-			out, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return out.QueueUrl
-		}
-		dead := queue("dead", nil)
-		live := queue("live", map[string]string{
-			"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":2}`,
-		})
-		send := func(url *string, body string, delay int32) {
-			if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url, MessageBody: &body, DelaySeconds: delay}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		receive := func(url *string) *sqs.ReceiveMessageOutput {
-			out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: url, VisibilityTimeout: 60})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return out
-		}
-		send(live, "poison", 0)
-		receive(live)
-		<-time.After(time.Minute)
-		receive(live)
-		<-time.After(time.Minute)
-		receive(live) // moves it
-		send(live, "done", 0)
-		done := receive(live)
-		if _, err := client.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: live, ReceiptHandle: done.Messages[0].ReceiptHandle}); err != nil {
-			t.Fatal(err)
-		}
-		send(live, "held", 0)
-		held := receive(live)
-		send(live, "later", 90)
-
-		second := newCloud(t, aws.Options{Dir: afterKill(t, dir)})
-		want := []local.QueueState{{Name: "dead", Visible: 1, DeadLetter: true}, {Name: "live", InFlight: 1, Delayed: 1}}
-		if diff := cmp.Diff(want, second.SQS().Snapshot()); diff != "" {
-			t.Errorf("after the restart (-want +got):\n%s", diff)
-		}
-		client = sqs.NewFromConfig(second.Config("test"))
-		if _, err := client.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: live, ReceiptHandle: held.Messages[0].ReceiptHandle}); err != nil {
-			t.Fatal(err)
-		}
-		start := time.Now()
-		for len(receive(live).Messages) == 0 && time.Since(start) < time.Hour {
-			<-time.After(time.Second)
-		}
-		if got := time.Since(start); got != 90*time.Second {
-			t.Errorf("the delayed message came after %v, want 1m30s", got)
-		}
-		if _, err := client.StartMessageMoveTask(t.Context(), &sqs.StartMessageMoveTaskInput{SourceArn: awssdk.String("arn:aws:sqs:us-east-1:000000000000:dead")}); err != nil {
-			t.Fatal(err)
-		}
-		if got := receive(dead); len(got.Messages) != 0 {
-			t.Error("the dead letter did not go back: its origin was lost in the restart")
 		}
 	})
 }

@@ -16,23 +16,28 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// twin is a server and one that was given what the first dumps. Both get the same calls.
+// twin is a server and one that was started twice on what the first appended. Both get the same calls.
 type twin struct{ before, after *sqs.Server }
 
-// dumped is a new server that was given what another one dumps, as bytes.
-func dumped(t *rapid.T, from *sqs.Server) *sqs.Server {
-	again := sqs.New("http://127.0.0.1:4566", wire.Discard{})
-	err := from.Dump(func(record any) error {
+// restarted is a new server after two starts: one that reads what was appended, and one that reads what the first dumps.
+func restarted(t *rapid.T, journal *kept) *sqs.Server {
+	first, second := sqs.New("http://127.0.0.1:4566", wire.Discard{}), sqs.New("http://127.0.0.1:4566", wire.Discard{})
+	for _, record := range journal.records {
+		if err := first.Replay(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := first.Dump(func(record any) error {
 		raw, err := json.Marshal(record)
 		if err != nil {
 			return err
 		}
-		return again.Replay(raw)
+		return second.Replay(raw)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return again
+	return second
 }
 
 // ask serves one call, whatever its answer.
@@ -94,7 +99,7 @@ func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 func (w twin) same(t *rapid.T, operation, body string) {
 	before, after := ask(t, w.before, operation, body), ask(t, w.after, operation, body)
 	if diff := cmp.Diff(before, after); diff != "" {
-		t.Fatalf("%s %s answers something else after dump and replay (-before +after):\n%s", operation, body, diff)
+		t.Fatalf("%s %s answers something else after two starts (-before +after):\n%s", operation, body, diff)
 	}
 }
 
@@ -116,18 +121,19 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 			w.same(t, "ReceiveMessage", `{`+queue+`,"MaxNumberOfMessages":2,"VisibilityTimeout":300,"MessageAttributeNames":["All"],"MessageSystemAttributeNames":["All"]}`)
 		}
 		if diff := cmp.Diff(w.before.Snapshot(), w.after.Snapshot()); diff != "" {
-			t.Fatalf("queues after dump and replay (-before +after):\n%s", diff)
+			t.Fatalf("queues after two starts (-before +after):\n%s", diff)
 		}
 		<-time.After(7 * time.Second)
 	}
 }
 
-func TestADumpHoldsAllThatConsumersCanSee(t *testing.T) {
+func TestAllThatConsumersCanSeeSurvivesTwoStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		// A bubble has no deadline, so the *testing.T is not shown as one.
 		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
-			server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
+			journal := &kept{}
+			server := sqs.New("http://127.0.0.1:4566", journal)
 			ask(t, server, "CreateQueue", `{"QueueName":"dead"}`)
 			ask(t, server, "CreateQueue", `{"QueueName":"live","Attributes":{"RedrivePolicy":"{\"deadLetterTargetArn\":\"arn:aws:sqs:us-east-1:000000000000:dead\",\"maxReceiveCount\":2}"}}`)
 			if rapid.Bool().Draw(t, "disturbed") {
@@ -142,7 +148,7 @@ func TestADumpHoldsAllThatConsumersCanSee(t *testing.T) {
 				act(t, server, &handles)
 			}
 			server.Disturb(nil)
-			twin{server, dumped(t, server)}.goOn(t, handles)
+			twin{server, restarted(t, journal)}.goOn(t, handles)
 		})
 	})
 }
