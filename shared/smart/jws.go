@@ -1,15 +1,18 @@
 package smart
 
 import (
+	"bytes"
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rsa"
+	_ "crypto/sha256" // crypto.SHA256
+	_ "crypto/sha512" // crypto.SHA384
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"math/big"
 	"strings"
-
-	"github.com/go-jose/go-jose/v4"
 
 	"recordbridge/shared/secret"
 )
@@ -29,20 +32,40 @@ var (
 	errSignature = errors.New("signed token: no key of the set verifies it")
 )
 
-// acceptedAlgorithms are those of RFC 7518 section 3.1 that an id_token may be signed with. "none" and those with a shared
-// secret are not among them, so that no public key is ever used as a secret (RFC 8725 sections 2.1 and 3.1).
-func acceptedAlgorithms() []jose.SignatureAlgorithm {
-	return []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.ES256, jose.ES384}
-}
-
 // jws is a signed token in compact form (RFC 7515 section 7.1) whose signature has not been verified yet.
 type jws struct {
-	signed *jose.JSONWebSignature
-	claims answer
+	algorithm algorithm
+	keyID     string
+	signed    []byte // header and payload as they were signed
+	signature []byte
+	claims    answer
 }
 
-// parseJWS takes a token apart. It is refused before any key is fetched when no key could make it good. What go-jose is
-// lax about is checked first: an encoding in more than one form, and a critical header that it would follow.
+// algorithm is one that is accepted. What it works with is fixed here and never taken from a key or a token, so that
+// no public key is ever used as a secret (RFC 8725 sections 2.1 and 3.1).
+type algorithm struct {
+	name  string
+	hash  crypto.Hash
+	curve elliptic.Curve // nil for RSA
+}
+
+// algorithmOf returns the accepted algorithm of that name (RFC 7518 section 3.1). "none" and those with a shared
+// secret are not among them.
+func algorithmOf(name string) (algorithm, bool) {
+	switch name {
+	case "RS256":
+		return algorithm{name: name, hash: crypto.SHA256}, true
+	case "RS384":
+		return algorithm{name: name, hash: crypto.SHA384}, true
+	case "ES256":
+		return algorithm{name: name, hash: crypto.SHA256, curve: elliptic.P256()}, true
+	case "ES384":
+		return algorithm{name: name, hash: crypto.SHA384, curve: elliptic.P384()}, true
+	}
+	return algorithm{}, false
+}
+
+// parseJWS takes a token apart. It is refused before any key is fetched when no key could make it good.
 func parseJWS(token string) (jws, error) {
 	parts := strings.Split(token, ".")
 	if len(token) > maxSigned || !isToken(token) || len(parts) != 3 {
@@ -50,15 +73,18 @@ func parseJWS(token string) (jws, error) {
 	}
 	header, headerOK := segment(parts[0])
 	claims, claimsOK := segment(parts[1])
-	_, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
+	signature, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
 	if !headerOK || !claimsOK || err != nil {
 		return jws{}, errMalformed
 	}
-	signed, err := jose.ParseSignedCompact(token, acceptedAlgorithms())
-	if err != nil || header["crit"] != nil { // what is critical is not understood here (RFC 7515 section 4.1.11)
+	accepted, ok := algorithmOf(header.text("alg"))
+	if !ok || header["crit"] != nil { // what is critical is not understood here (RFC 7515 section 4.1.11)
 		return jws{}, errAlgorithm
 	}
-	return jws{signed: signed, claims: claims}, nil
+	return jws{
+		algorithm: accepted, keyID: header.text("kid"), signed: []byte(parts[0] + "." + parts[1]),
+		signature: signature, claims: claims,
+	}, nil
 }
 
 // isEncrypted reports whether a token is a JWE (RFC 7516 section 7.1), which some servers send whoever holds no key for it.
@@ -80,33 +106,28 @@ func segment(part string) (answer, bool) {
 
 // verify checks the signature with the keys of a set. A token that names its key is verified with that one alone.
 func (j jws) verify(keys []jwk) error {
-	header := j.signed.Signatures[0].Protected
+	digest := j.algorithm.hash.New()
+	digest.Write(j.signed)
+	sum := digest.Sum(nil)
 	for _, key := range keys[:min(len(keys), maxKeys)] {
-		if header.KeyID != "" && key.KeyID != header.KeyID ||
-			key.Use != "" && key.Use != "sig" || key.Algorithm != "" && key.Algorithm != header.Algorithm {
-			continue
-		}
-		if public, ok := key.public(); !ok {
-			continue
-		} else if _, err := j.signed.Verify(public); err == nil {
+		if (j.keyID == "" || key.KeyID == j.keyID) && key.verifies(j.algorithm, sum, j.signature) {
 			return nil
 		}
 	}
 	return errSignature
 }
 
-// jwk is what is looked at of a public key of a set (RFC 7517 section 4, RFC 7518 section 6). Certificates are not: one
-// that Go cannot read says nothing against the key beside it.
+// jwk is a public key of a set (RFC 7517 section 4, RFC 7518 section 6).
 type jwk struct {
 	Type      string `json:"kty"`
-	KeyID     string `json:"kid,omitempty"`
-	Use       string `json:"use,omitempty"`
-	Algorithm string `json:"alg,omitempty"`
-	Modulus   string `json:"n,omitempty"`
-	Exponent  string `json:"e,omitempty"`
-	Curve     string `json:"crv,omitempty"`
-	X         string `json:"x,omitempty"`
-	Y         string `json:"y,omitempty"`
+	KeyID     string `json:"kid"`
+	Use       string `json:"use"`
+	Algorithm string `json:"alg"`
+	Modulus   string `json:"n"`
+	Exponent  string `json:"e"`
+	Curve     string `json:"crv"`
+	X         string `json:"x"`
+	Y         string `json:"y"`
 }
 
 // parseKeys reads a key set. A key that cannot be read is skipped: sets hold keys for other purposes, too.
@@ -127,32 +148,51 @@ func parseKeys(document []byte) ([]jwk, error) {
 	return keys, nil
 }
 
-// public is the key for go-jose, which works with it only as its type and curve allow. Some servers pad numbers, or drop
-// the zeros before a coordinate, which RFC 7518 section 6.2.1.2 wants at its full length; that is put right here.
-func (k jwk) public() (any, bool) {
-	size := map[string]int{"P-256": 32, "P-384": 48}[k.Curve]
-	k.Modulus, k.Exponent, k.X, k.Y = number(k.Modulus, 0), number(k.Exponent, 0), number(k.X, size), number(k.Y, size)
-	raw, err := json.Marshal(k)
-	var read jose.JSONWebKey
-	if err != nil || read.UnmarshalJSON(raw) != nil {
-		return nil, false
+// verifies reports whether the key is one for the algorithm and the signature is its own.
+func (k jwk) verifies(with algorithm, digest, signature []byte) bool {
+	if k.Use != "" && k.Use != "sig" || k.Algorithm != "" && k.Algorithm != with.name {
+		return false
 	}
-	switch public := read.Key.(type) {
-	case *rsa.PublicKey:
-		bits := public.N.BitLen()
-		return public, bits >= minModulus && bits <= maxModulus
-	case *ecdsa.PublicKey:
-		return public, true
+	if with.curve == nil {
+		key, ok := k.rsa()
+		return ok && rsa.VerifyPKCS1v15(key, with.hash, digest, signature) == nil
 	}
-	return nil, false
+	key, ok := k.ecdsa(with.curve)
+	size := coordinate(with.curve)
+	if !ok || len(signature) != 2*size {
+		return false
+	}
+	r, s := new(big.Int).SetBytes(signature[:size]), new(big.Int).SetBytes(signature[size:])
+	return ecdsa.Verify(key, digest, r, s)
 }
 
-// number writes a number of a key in the one way, with at least size bytes; empty when it is malformed or zero.
-func number(text string, size int) string {
-	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
-	n := new(big.Int).SetBytes(raw)
-	if err != nil || n.Sign() == 0 {
-		return ""
+func (k jwk) rsa() (*rsa.PublicKey, bool) {
+	modulus, exponent := number(k.Modulus), number(k.Exponent)
+	bits := modulus.BitLen()
+	if k.Type != "RSA" || bits < minModulus || bits > maxModulus || exponent.BitLen() > 31 || exponent.Bit(0) == 0 || exponent.BitLen() < 2 {
+		return nil, false
 	}
-	return base64.RawURLEncoding.EncodeToString(n.FillBytes(make([]byte, max(size, (n.BitLen()+7)/8))))
+	return &rsa.PublicKey{N: modulus, E: int(exponent.Int64())}, true
+}
+
+func (k jwk) ecdsa(curve elliptic.Curve) (*ecdsa.PublicKey, bool) {
+	size, x, y := coordinate(curve), number(k.X), number(k.Y)
+	if k.Type != "EC" || k.Curve != curve.Params().Name || x.BitLen() > 8*size || y.BitLen() > 8*size {
+		return nil, false
+	}
+	point := bytes.Join([][]byte{{4}, x.FillBytes(make([]byte, size)), y.FillBytes(make([]byte, size))}, nil)
+	key, err := ecdsa.ParseUncompressedPublicKey(curve, point)
+	return key, err == nil
+}
+
+// coordinate is the length of a coordinate of the curve in bytes.
+func coordinate(curve elliptic.Curve) int { return (curve.Params().BitSize + 7) / 8 }
+
+// number decodes a number of a key; one that is malformed is zero, which is no part of a key.
+func number(text string) *big.Int {
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
+	if err != nil {
+		return new(big.Int)
+	}
+	return new(big.Int).SetBytes(raw)
 }

@@ -115,7 +115,7 @@ func TestAGoodSignatureIsTakenInOneFormAndOfAcceptedAlgorithmsOnly(t *testing.T)
 			t.Errorf("%s was accepted", algorithm)
 		}
 	}
-	// go-jose knows what b64 means, and takes it where it changes nothing.
+	// Some libraries know what b64 means, and take it where it changes nothing.
 	critical := sign(t, "rsa", map[string]any{"alg": "RS256", "crit": []string{"b64"}, "b64": true}, claims(nil))
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(string) string { return critical }) == nil {
 		t.Error("a critical header was accepted")

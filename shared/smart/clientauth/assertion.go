@@ -38,8 +38,8 @@ type header struct {
 	Type      string `json:"typ"`
 }
 
-// sign makes a JWT in compact form (RFC 7515 section 7.1). It is written out here, since the signer of go-jose, with which
-// package smart verifies, adds 0.26 MB to the largest function, which has not that much left of its 12.
+// sign makes a JWT in compact form (RFC 7515 section 7.1). It is written out here, as verifying is in package smart: go-jose,
+// which the sandbox and tests use, takes the largest function over the 12 MB that one may have.
 func (k *Keyring) sign(ctx context.Context, algorithm, keyID string, said claims) (string, error) {
 	with, err := k.find(ctx, algorithm, keyID)
 	if err != nil {
