@@ -1,4 +1,4 @@
-// Package connect serves GET /bridge/connect (decisions sections 3 and 8): a browser comes with the organisation's
+// Package connect serves GET /bridge/connect: a browser comes with the organisation's
 // public id and an institution's endpoint, or with the start value of an attempt that a widget made, and leaves for the
 // patient portal. Errors go back by redirect once the redirect URI is proven; before that, and with a start value, they
 // are a page. Every call with a public id begins a new attempt; a start value works once.
@@ -75,7 +75,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 }
 
 // leave lets a browser go that was opened by our own page. A link that somebody else made, or a browser that does not say
-// where it comes from, could bind a person's sign-in to another's attempt (decisions section 8).
+// where it comes from, could bind a person's sign-in to another's attempt (docs/threat-model.md).
 func (d Deps) leave(ctx context.Context, visit httpapi.Visit, in prepared) (httpapi.Answer, error) {
 	if in.Site != "same-origin" {
 		return httpapi.Answer{}, fault.BadRequest("This address works only from the page that made it, in a browser of 2023 or later. " +

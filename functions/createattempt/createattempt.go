@@ -1,4 +1,4 @@
-// Package createattempt serves POST /bridge/attempts?public_id= (decisions section 8): a widget makes a connect attempt
+// Package createattempt serves POST /bridge/attempts?public_id=: a widget makes a connect attempt
 // before it opens any window, so that whatever is wrong with its configuration shows at once. It hands out the address
 // that a window of our own page leaves with, once, and the token that the widget asks after the attempt with. Every call
 // makes a new attempt.
@@ -27,7 +27,7 @@ type Deps struct {
 	BaseURL string // of the service, with the version
 }
 
-// Creator makes attempts (flow.Starter).
+// Creator makes attempts (flow.Creator).
 type Creator interface {
 	Create(ctx context.Context, r flow.Request) (flow.Prepared, error)
 }

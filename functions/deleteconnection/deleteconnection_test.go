@@ -31,7 +31,7 @@ func (disconnector) Disconnect(_ context.Context, tenant org.Tenant, id string) 
 	case id == known:
 		return connection.Connection{
 			ID: id, Tenant: tenant, Status: connection.Revoked, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
-			PlatformType: "sandbox", Scope: "patient/*.read", Care: connection.Care{Ended: "disconnected"},
+			PlatformType: "sandbox", Scope: "patient/*.read", Refresh: connection.RefreshState{Ended: "disconnected"},
 		}, nil
 	case id == broken:
 		return connection.Connection{Status: connection.Authorized}, keyedtest.ErrTrouble

@@ -1,4 +1,4 @@
-// Package getattempt serves GET /bridge/attempts/{attemptId}?public_id= (decisions section 8): a widget asks how its
+// Package getattempt serves GET /bridge/attempts/{attemptId}?public_id=: a widget asks how its
 // connect attempt stands, with the token that it got when it made it. It changes nothing. Without the right token, and
 // for attempts of others, the answer is that of an attempt that does not exist.
 package getattempt
@@ -38,11 +38,11 @@ type request struct {
 type response struct {
 	AttemptID string            `json:"attempt_id"`
 	Status    flow.Status       `json:"status"`
-	Result    map[string]string `json:"result,omitempty"` // spec section 4.12
+	Result    map[string]string `json:"result,omitempty"` // as a redirect has it (flow.Completed)
 	Error     *failure          `json:"error,omitempty"`
 }
 
-// failure has the error fields of spec section 4.12, and what to do about it.
+// failure has the error fields of a redirect, and what to do about it.
 type failure struct {
 	Error            string `json:"error"`
 	ErrorDescription string `json:"error_description"`

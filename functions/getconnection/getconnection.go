@@ -1,4 +1,4 @@
-// Package getconnection serves GET /bridge/org_connection/{orgConnectionId} (spec section 4.5): how a connection
+// Package getconnection serves GET /bridge/org_connection/{orgConnectionId} (docs/openapi.yaml): how a connection
 // stands. Called by the organisation's backend with its key; it changes nothing.
 package getconnection
 

@@ -1,4 +1,4 @@
-// Package reconnect serves GET /bridge/reconnect (spec section 4.1, decisions section 3): a browser comes with the
+// Package reconnect serves GET /bridge/reconnect: a browser comes with the
 // organisation's public id and one of its connections, and leaves for the portal that the connection was made at. Errors
 // go back by redirect once the redirect URI is proven, before that they are a page. Every call begins a new attempt;
 // the connection changes only when the same patient comes back.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ func tenant() org.Tenant {
 
 // world is the database, the queue and the files. What is named in failing fails.
 type world struct {
+	mu      sync.Mutex
 	rows    map[int][]due.Item // by shard
 	tasks   map[string]export.Task
 	failing map[string]error // by method, or by method and id
@@ -37,6 +40,8 @@ type world struct {
 }
 
 func (w *world) Due(_ context.Context, shard int, before time.Time) ([]due.Item, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.asked = append(w.asked, fmt.Sprintf("%d before %v", shard, before.Sub(now())))
 	if err := w.fail("Due", strconv.Itoa(shard)); err != nil {
 		return nil, err
@@ -45,6 +50,8 @@ func (w *world) Due(_ context.Context, shard int, before time.Time) ([]due.Item,
 }
 
 func (w *world) Postpone(_ context.Context, i due.Item, until time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := w.fail("Postpone", i.ID); err != nil {
 		return err
 	}
@@ -53,10 +60,14 @@ func (w *world) Postpone(_ context.Context, i due.Item, until time.Time) error {
 }
 
 func (w *world) Task(_ context.Context, _ org.Tenant, id string) (export.Task, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.tasks[id], w.fail("Task", id)
 }
 
 func (w *world) ForgetFile(_ context.Context, task export.Task) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := w.fail("ForgetFile", task.ID); err != nil {
 		return err
 	}
@@ -65,6 +76,8 @@ func (w *world) ForgetFile(_ context.Context, task export.Task) error {
 }
 
 func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := w.fail("Send", i.ID); err != nil {
 		return err
 	}
@@ -73,6 +86,8 @@ func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 }
 
 func (w *world) Delete(_ context.Context, key string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := w.fail("Delete", key); err != nil {
 		return err
 	}
@@ -89,7 +104,7 @@ func (w *world) fail(method, id string) error {
 
 func (w *world) sweep(t *testing.T) error {
 	t.Helper()
-	return sweeper.New(sweeper.Deps{Rows: w, Queue: w, Files: w, Shards: shards, Now: now})(t.Context(), time.Time{})
+	return sweeper.New(due.NewSweep(w, w, shards, now), w, w, now)(t.Context(), time.Time{})
 }
 
 func item(kind due.Kind, id string, at time.Duration) due.Item {
@@ -109,6 +124,7 @@ func TestEveryShardIsAskedForWhatIsDueSoon(t *testing.T) {
 	if err := w.sweep(t); err != nil {
 		t.Fatal(err)
 	}
+	slices.Sort(w.asked)
 	if diff := cmp.Diff([]string{"0 before 1m30s", "1 before 1m30s", "2 before 1m30s"}, w.asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}

@@ -102,7 +102,7 @@ func (p *office) due() []time.Time {
 	p.t.Helper()
 	var all []time.Time
 	for shard := range store.DueShards {
-		items, err := p.rows.Due(p.t.Context(), shard, time.Now().Add(1000*time.Hour))
+		items, err := store.Timers{DB: p.rows.Work.DB, Table: p.rows.Work.Table}.Due(p.t.Context(), shard, time.Now().Add(1000*time.Hour))
 		must(p.t, err)
 		for _, i := range items {
 			if i.Kind != due.Notice || i.ID != noticeID || i.Tenant != tenant {

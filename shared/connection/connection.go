@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/secret"
 )
 
-// Status is the state of a connection (spec section 3.1, decisions section 5).
+// Status is the state of a connection (docs/architecture.md, "The life of a connection").
 type Status string
 
 // The statuses.
@@ -20,7 +20,7 @@ const (
 	Rejected   Status = "rejected" // the patient declined at the portal; no tokens were ever held
 )
 
-// Connection links one patient at one endpoint with one organisation (spec section 2.1).
+// Connection links one patient at one endpoint with one organisation.
 type Connection struct {
 	ID               string // org_connection_id, UUID
 	Tenant           org.Tenant
@@ -34,12 +34,12 @@ type Connection struct {
 	Patient          secret.Mark // keyed hash of issuer and patient id, for "same patient" on reconnect
 	Generation       int64       // counts authorisations: one more with every reconnect
 	CreatedAt        time.Time
-	Care             Care
+	Refresh          RefreshState
 	Rev              int64 // one more with every change; who changes it names the one that was read
 }
 
-// Care is how the tokens of a connection are looked after between exports (package refresh).
-type Care struct {
+// RefreshState is how the tokens of a connection are looked after between exports (package refresh).
+type RefreshState struct {
 	// RefreshAt is when the tokens are next due; zero when they never are.
 	RefreshAt time.Time
 	// Unrenewable says that the portal gave no refresh token: RefreshAt is the end of the access token, and of the
@@ -62,7 +62,7 @@ type Care struct {
 }
 
 // Exportable returns nil when a new export may open on the connection, else fault.Conflict with
-// svc_connection_not_exportable (decisions section 2).
+// svc_connection_not_exportable (docs/openapi.yaml).
 func (c Connection) Exportable() error {
 	if c.Status == Authorized {
 		return nil
@@ -75,7 +75,7 @@ func (c Connection) Exportable() error {
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.")
 }
 
-// What Care.Ended says, beside the causes of a refusal.
+// What Refresh.Ended says, beside the causes of a refusal.
 const (
 	Disconnected = "disconnected"   // its organisation gave it up
 	AccessEnded  = "access_expired" // its access token has ended, and there never was a refresh token
@@ -84,27 +84,26 @@ const (
 // EndingAt returns the connection, which is authorized without a refresh token, as one that ends with its access token, and
 // is due then. Consent is not said to last longer than that, since nothing can be read after it (docs/deviations.md).
 func (c Connection) EndingAt(accessEnds time.Time) Connection {
-	c.Care.RefreshAt, c.Care.Unrenewable = accessEnds, true
+	c.Refresh.RefreshAt, c.Refresh.Unrenewable = accessEnds, true
 	if c.ConsentExpiresAt.IsZero() || c.ConsentExpiresAt.After(accessEnds) {
-		c.ConsentExpiresAt, c.Care.Warned = accessEnds, false
+		c.ConsentExpiresAt, c.Refresh.Warned = accessEnds, false
 	}
-	c.Care.ConsentFixed = true // no refresh can move it
+	c.Refresh.ConsentFixed = true // no refresh can move it
 	return c
 }
 
-// warnBefore is how long before the end of consent the organisation is told (issue of the connection's events, decisions
-// section 6).
+// warnBefore is how long before the end of consent the organisation is told (docs/deviations.md).
 const warnBefore = 7 * 24 * time.Hour
 
 // DueAt is when somebody has to act on the connection next; zero for never.
 func (c Connection) DueAt() time.Time {
 	switch {
-	case !c.Care.UpstreamUntil.IsZero():
-		return c.Care.RefreshAt // of a disconnected connection: the next try upstream
+	case !c.Refresh.UpstreamUntil.IsZero():
+		return c.Refresh.RefreshAt // of a disconnected connection: the next try upstream
 	case c.Status != Authorized:
 		return time.Time{}
 	}
-	at := c.Care.RefreshAt
+	at := c.Refresh.RefreshAt
 	if warn := c.WarnAt(); !warn.IsZero() && (at.IsZero() || warn.Before(at)) {
 		at = warn
 	}
@@ -114,7 +113,7 @@ func (c Connection) DueAt() time.Time {
 // WarnAt is when the organisation is told that consent is about to end; zero when it never is, was told already, or is
 // not known well enough: the end of a refresh token that each refresh moves is not the end of consent.
 func (c Connection) WarnAt() time.Time {
-	if c.Care.Warned || !c.Care.ConsentFixed || c.ConsentExpiresAt.IsZero() || c.Status != Authorized {
+	if c.Refresh.Warned || !c.Refresh.ConsentFixed || c.ConsentExpiresAt.IsZero() || c.Status != Authorized {
 		return time.Time{}
 	}
 	return c.ConsentExpiresAt.Add(-warnBefore)

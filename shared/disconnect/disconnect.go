@@ -1,4 +1,4 @@
-// Package disconnect owns how an organisation gives a connection up (decisions section 3): what ends with it, in which
+// Package disconnect owns how an organisation gives a connection up: what ends with it, in which
 // order, and what is kept for how long so that the health system can be asked to revoke the tokens. That asking is
 // package refresh's, and deleting the objects of files whose time is over the sweeper's. It knows no HTTP and no AWS.
 package disconnect
@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// keepUpstream is how long a token is kept for the revocation at the health system (decisions section 3).
+	// keepUpstream is how long a token is kept for the revocation at the health system (docs/architecture.md, "The life of a connection").
 	keepUpstream = 24 * time.Hour
 	// tries bounds the race with exports, refreshes and reconnects of the connection.
 	tries = 6
@@ -72,8 +72,8 @@ type Disconnector struct {
 // status changes last, so that a connection which was given up has no files left, whatever crashed; doing it again
 // finishes the rest. One that ended earlier stays as it is, and only its exports end.
 //
-// It sends no patient.authorization_revoked: that event tells an organisation what it could not know (spec section
-// 6.2), and here it asked itself. Errors: fault.NotFound, fault.Conflict when others kept changing the connection.
+// It sends no patient.authorization_revoked: that event tells an organisation what it could not know,
+// and here it asked itself. Errors: fault.NotFound, fault.Conflict when others kept changing the connection.
 func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	var (
 		ended connection.Connection
@@ -133,7 +133,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 // revoke makes the connection a revoked one, and seals what is left to do upstream.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) error {
 	c := &end.Connection
-	c.Status, c.Care = connection.Revoked, connection.Care{Ended: connection.Disconnected}
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected}
 	row, err := d.Store.Tokens(ctx, c.Tenant, c.ID)
 	if errors.Is(err, fault.NotFound) {
 		return nil
@@ -153,6 +153,6 @@ func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) er
 	if err != nil {
 		return fmt.Errorf("seal what is to be revoked: %w", err)
 	}
-	c.Care.RefreshAt, c.Care.UpstreamUntil = now, now.Add(keepUpstream)
+	c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = now, now.Add(keepUpstream)
 	return nil
 }

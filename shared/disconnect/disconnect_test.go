@@ -55,7 +55,7 @@ func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string 
 	t.Helper()
 	var found []string
 	for shard := range store.DueShards {
-		items, err := w.store.Due(t.Context(), shard, asked.Add(within))
+		items, err := store.Timers{DB: w.store.Work.DB, Table: w.store.Work.Table}.Due(t.Context(), shard, asked.Add(within))
 		must(t, err)
 		for _, i := range items {
 			if i.Kind == kind {
@@ -70,7 +70,7 @@ func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string 
 func disconnected() connection.Connection {
 	c := authorized()
 	c.Status = connection.Revoked
-	c.Care = connection.Care{Ended: "disconnected", RefreshAt: asked, UpstreamUntil: asked.Add(24 * time.Hour)}
+	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: asked, UpstreamUntil: asked.Add(24 * time.Hour)}
 	return c
 }
 
@@ -90,7 +90,7 @@ func TestADisconnectedConnectionHoldsNothingButWhatIsToBeRevokedUpstream(t *test
 	if got := w.version(t); got != 2 {
 		t.Errorf("version = %d, want 2: one more than that of the set that ended", got)
 	}
-	plain, err := glass{}.Open(t.Context(), tenant, refresh.UpstreamBinding(tenant, connID), w.upstream(t))
+	plain, err := plainSealer{}.Open(t.Context(), tenant, refresh.UpstreamBinding(tenant, connID), w.upstream(t))
 	must(t, err)
 	if got := string(plain); !strings.Contains(got, refreshToken(1)) || !strings.Contains(got, "https://ehr.example/revoke") || strings.Contains(got, "access 1") {
 		t.Errorf("kept for upstream: %s, want the refresh token and where it is revoked, and no access token", got)
@@ -120,7 +120,7 @@ func TestWhereNothingCanBeRevokedUpstreamNothingIsKept(t *testing.T) {
 			given(t, w)
 			w.disconnect(t)
 			want := disconnected()
-			want.Care = connection.Care{Ended: "disconnected"}
+			want.Refresh = connection.RefreshState{Ended: "disconnected"}
 			w.wantConnection(t, want)
 			if got := w.upstream(t); got != nil {
 				t.Errorf("%q is kept", got)
@@ -312,7 +312,7 @@ func TestAConnectionThatHasEndedStaysAsItIsButItsExportsEnd(t *testing.T) {
 	w.wantNoExports(t)
 
 	declined := authorized()
-	declined.Status, declined.Care = connection.Rejected, connection.Care{}
+	declined.Status, declined.Refresh = connection.Rejected, connection.RefreshState{}
 	r := newWorld(t)
 	r.keep(t, declined)
 	if got := r.disconnect(t); got.Status != connection.Rejected {
@@ -326,7 +326,7 @@ func (w *world) refused(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
 	must(t, err)
-	c.Status, c.Care = connection.Revoked, connection.Care{Ended: "invalid_grant"}
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: "invalid_grant"}
 	event := webhook.Event{
 		ID:     webhook.EventID(tenant, webhook.AuthorizationEnded, connID, c.Generation),
 		Tenant: tenant, Type: webhook.AuthorizationEnded, Body: []byte("{}"), CreatedAt: start,

@@ -62,7 +62,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	cfg := cloud.Config("test")
 	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
-	w := &world{db: dynamodb.NewFromConfig(cfg), names: map[string]string{}, vault: tokens.Vault{Sealer: glass{}}}
+	w := &world{db: dynamodb.NewFromConfig(cfg), names: map[string]string{}, vault: tokens.Vault{Sealer: plainSealer{}}}
 	for _, table := range declared.Tables {
 		w.names[table.LogicalID] = table.Name
 	}
@@ -71,7 +71,7 @@ func newWorld(t *testing.T) *world {
 		Work:        store.Work{DB: w.db, Table: w.names["WorkTable"], ConnectionTable: w.names["ConnectionTable"]},
 		Sets:        store.Tokens{DB: w.db, Table: w.names["TokensTable"]},
 	}}
-	w.d = disconnect.Disconnector{Store: w.store, Vault: w.vault, Sealer: glass{}, Nudger: w, Now: func() time.Time { return asked }}
+	w.d = disconnect.Disconnector{Store: w.store, Vault: w.vault, Sealer: plainSealer{}, Nudger: w, Now: func() time.Time { return asked }}
 	return w
 }
 
@@ -123,7 +123,7 @@ func authorized() connection.Connection {
 		ID: connID, Tenant: tenant, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
 		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: start.Add(1000 * time.Hour), Generation: 1, CreatedAt: start,
 		Patient: secret.Mark{Version: 1, Sum: []byte("keyed hash")},
-		Care:    connection.Care{RefreshAt: start.Add(100 * time.Hour), Setbacks: 2, Warned: true},
+		Refresh: connection.RefreshState{RefreshAt: start.Add(100 * time.Hour), Setbacks: 2, Warned: true},
 	}
 }
 
@@ -186,7 +186,7 @@ func (w *world) reconnect(t *testing.T) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
 	must(t, err)
-	c.Status, c.Care = connection.Authorized, connection.Care{}
+	c.Status, c.Refresh = connection.Authorized, connection.RefreshState{}
 	c.Generation++
 	must(t, w.refresh().SaveConnection(t.Context(), c))
 	w.hold(t, w.version(t)+1)
@@ -238,14 +238,14 @@ func (w *world) upstream(t *testing.T) []byte {
 	return sealed
 }
 
-// glass seals nothing, but binds.
-type glass struct{}
+// plainSealer seals nothing, but binds.
+type plainSealer struct{}
 
-func (glass) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {
+func (plainSealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	return append([]byte(of.Key()+" "+boundTo+"\n"), plain...), nil
 }
 
-func (glass) Open(_ context.Context, of org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
+func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
 	plain, ok := bytes.CutPrefix(sealed, []byte(of.Key()+" "+boundTo+"\n"))
 	if !ok {
 		return nil, errors.New("sealed for another place")

@@ -199,8 +199,8 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	if last == 0 {
 		ended, kept = "invalid_grant", ""
 	}
-	if c.Status != connection.Revoked || c.Care.Ended != ended {
-		t.Errorf("%s because of %s, want revoked because of %s", c.Status, c.Care.Ended, ended)
+	if c.Status != connection.Revoked || c.Refresh.Ended != ended {
+		t.Errorf("%s because of %s, want revoked because of %s", c.Status, c.Refresh.Ended, ended)
 	}
 	if got := string(w.upstream(t)); !strings.Contains(got, kept) || (got == "") != (kept == "") {
 		t.Errorf("kept for upstream: %q, want %q", got, kept)
@@ -279,11 +279,9 @@ func TestARefreshUnderWayBringsNothingBack(t *testing.T) {
 	w := newWorld(t)
 	w.connect(t)
 	w.export(t, 1, "")
-	keeper := tokens.Keeper{
-		Store: w.store.Sets, Vault: w.vault, Refresher: refresher(func() { w.disconnect(t) }),
-		Now: func() time.Time { return asked }, NewID: func() string { return "worker" },
-	}
-	if _, _, err := keeper.Refresh(t.Context(), tenant, connID); !errors.Is(err, fault.NotFound) {
+	manager := tokens.NewManager(w.store.Sets, w.vault, refresher(func() { w.disconnect(t) }), unlimited{},
+		func() time.Time { return asked }, func() string { return "worker" })
+	if _, err := manager.Refresh(t.Context(), tenant, connID); !errors.Is(err, fault.NotFound) {
 		t.Errorf("refresh = %v, want fault.NotFound", err)
 	}
 	w.wantEnded(t, 1)
@@ -296,3 +294,10 @@ func (meanwhile refresher) Refresh(context.Context, org.Tenant, tokens.Set) (tok
 	meanwhile()
 	return setOf(2), nil
 }
+
+// unlimited is a token endpoint with slots for everybody.
+type unlimited struct{}
+
+func (unlimited) Acquire(context.Context, string) (tokens.Slot, error) { return unlimited{}, nil }
+func (unlimited) Until() time.Time                                     { return asked.Add(time.Minute) }
+func (unlimited) Release(context.Context, error)                       {}

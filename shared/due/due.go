@@ -1,6 +1,6 @@
-// Package due owns the reference to a row that somebody has to act on: what a queue message carries and what the
-// sweeper finds. A row is its own timer and outbox (architecture section 6); a message is only a nudge to look at it,
-// so it may be lost, late, doubled or forged without harm. It holds ids, never content.
+// Package due owns the reference to a row that somebody has to act on, what a queue message carries, and the sweep that
+// finds such rows. A row is its own timer and outbox (docs/architecture.md, "Data"); a message is only a nudge to look at
+// it, so it may be lost, late, doubled or forged without harm. It holds ids, never content.
 package due
 
 import (
@@ -31,7 +31,7 @@ type Item struct {
 	Tenant org.Tenant
 	Kind   Kind
 	ID     string
-	At     time.Time // when the sweeper has to act; zero in a message
+	At     time.Time // when somebody has to act; zero in a message
 }
 
 type message struct {

@@ -246,21 +246,21 @@ func (d *desk) RefreshDue(_ context.Context, _ org.Tenant, id string, _ time.Tim
 
 func (d *desk) Of(context.Context, org.Tenant, string) (plan.Manners, error) { return d.manners, nil }
 
-func (d *desk) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Set, int64, error) {
+func (d *desk) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
 	if d.hang {
 		<-ctx.Done()
-		return tokens.Set{}, 0, ctx.Err()
+		return tokens.Usable{}, ctx.Err()
 	}
-	return d.set, 1, d.current
+	return tokens.Usable{Set: d.set, Version: 1}, d.current
 }
 
-func (d *desk) Renew(_ context.Context, _ org.Tenant, _ string, used int64) (tokens.Set, int64, error) {
+func (d *desk) Renew(_ context.Context, _ org.Tenant, _ string, used int64) (tokens.Usable, error) {
 	d.renewed++
 	if d.renew != nil {
-		return tokens.Set{}, 0, d.renew
+		return tokens.Usable{}, d.renew
 	}
 	d.set.AccessToken = secret.New("renewed")
-	return d.set, used + 1, nil
+	return tokens.Usable{Set: d.set, Version: used + 1}, nil
 }
 
 // nudges remembers what was nudged.
@@ -308,7 +308,7 @@ func newBench(t *testing.T) *bench {
 		nudges: &nudges{},
 	}
 	b.worker = export.Worker{
-		Store: b.store, Tokens: b.desk, Care: b.desk, Manners: b.desk, Portals: smart.Portal{Doer: b.hospital, Now: time.Now}, Files: b.files,
+		Store: b.store, Tokens: b.desk, Care: b.desk, Manners: b.desk, Portals: smart.NewPortal(b.hospital, nil, nil, time.Now), Files: b.files,
 		Nudger: b.nudges, Links: newLinks(t, "1"), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
 	}
 	return b

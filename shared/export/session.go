@@ -47,16 +47,17 @@ var errAnotherServer = errors.New("the endpoint has another FHIR base than the o
 
 // openSession gets usable tokens and opens the FHIR server they belong to.
 func (w Worker) openSession(ctx context.Context, task Task, pauseBy time.Time) (*session, error) {
-	set, version, err := w.Tokens.Current(ctx, task.Tenant, task.ConnectionID)
+	usable, err := w.Tokens.Current(ctx, task.Tenant, task.ConnectionID)
 	if err != nil {
 		return nil, tokenFailure(err, w.Now())
 	}
-	if set.Overdue != nil {
-		logx.Add(ctx, slog.Any("refresh_overdue", set.Overdue))
+	if usable.Overdue != nil {
+		logx.Add(ctx, slog.Any("refresh_overdue", usable.Overdue))
 	}
+	set := usable.Set
 	s := &session{
 		tokens: w.Tokens, tenant: task.Tenant, connectionID: task.ConnectionID,
-		current: set, version: version, pauseBy: pauseBy, now: w.Now,
+		current: set, version: usable.Version, pauseBy: pauseBy, now: w.Now,
 		renewing: make(chan struct{}, 1), places: make(chan struct{}, inFlight),
 	}
 	manners, err := w.Manners.Of(ctx, task.Tenant, task.ConnectionID)
@@ -183,13 +184,13 @@ func (s *session) renew(ctx context.Context, used int64, refusal error) error {
 		return &setback{reason: TokenRefreshFailure, cause: unread}
 	}
 	// A refresh that is cut off may have used up a rotating token; it has limits of its own.
-	set, version, err := s.tokens.Renew(context.WithoutCancel(ctx), s.tenant, s.connectionID, version)
+	renewed, err := s.tokens.Renew(context.WithoutCancel(ctx), s.tenant, s.connectionID, version)
 	if err != nil {
 		return tokenFailure(err, s.now())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.current, s.version = set, version
+	s.current, s.version = renewed.Set, renewed.Version
 	return nil
 }
 

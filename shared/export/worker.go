@@ -47,10 +47,10 @@ type WorkStore interface {
 	FinishTask(ctx context.Context, task Task, event webhook.Event) error
 }
 
-// Tokens hands out usable access tokens (tokens.Keeper).
+// Tokens hands out usable access tokens (tokens.Manager).
 type Tokens interface {
-	Current(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Set, int64, error)
-	Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (tokens.Set, int64, error)
+	Current(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
+	Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (tokens.Usable, error)
 }
 
 // Care looks after tokens between exports (package refresh).

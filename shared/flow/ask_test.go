@@ -57,7 +57,7 @@ func TestANonceIsSentAndItsHashIsPinnedWhereOpenIDIsAskedFor(t *testing.T) {
 			if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
 				t.Fatal(err)
 			}
-			if got := w.grants[0].NonceHash; got != attempt.NonceHash {
+			if got := w.grants[0].Attempt.NonceHash; got != attempt.NonceHash {
 				t.Errorf("the exchange got %q, want the pinned hash", got)
 			}
 		})
@@ -68,7 +68,7 @@ func TestTheRegistrationsScopeWinsOverThePlatforms(t *testing.T) {
 	t.Parallel()
 	for registered, want := range map[string]string{"patient/Patient.read": "patient/Patient.read", "": "openid patient/*.rs"} {
 		w := newWorld()
-		w.scope, w.manners.Scope = registered, "openid patient/*.rs"
+		w.scope, w.profile.Scope = registered, "openid patient/*.rs"
 		b := w.start(t, request(t))
 		if got := w.attempts[w.states[hash(b.state)].AttemptID].Scope; got != want || w.asked.Scope != want {
 			t.Errorf("registered %q: asked for %q, pinned %q; want %q", registered, w.asked.Scope, got, want)
@@ -85,20 +85,20 @@ func TestTheKeysAndUserinfoOfAnIDTokenArePinned(t *testing.T) {
 	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
 		t.Fatal(err)
 	}
-	got := w.grants[0]
+	got := w.grants[0].Attempt
 	if got.Issuer != issuer || got.KeySet != "https://ehr.example/keys" || got.Userinfo != "https://ehr.example/userinfo" {
 		t.Errorf("the exchange got %s, %s, %s", got.Issuer, got.KeySet, got.Userinfo)
 	}
 }
 
-func TestThePlatformsMannersAreKept(t *testing.T) {
+func TestThePlatformsProfileAreKept(t *testing.T) {
 	t.Parallel()
-	for _, manners := range []flow.Manners{{}, {Aud: fhirBase + "/"}, {Nonce: true}} {
+	for _, profile := range []flow.Profile{{}, {Aud: fhirBase + "/"}, {Nonce: true}} {
 		w := newWorld()
-		w.manners = manners
+		w.profile = profile
 		w.start(t, request(t))
-		if w.asked.Aud != manners.Aud || (w.asked.Nonce != "") != manners.Nonce {
-			t.Errorf("%+v: aud %q, nonce %q", manners, w.asked.Aud, w.asked.Nonce)
+		if w.asked.Aud != profile.Aud || (w.asked.Nonce != "") != profile.Nonce {
+			t.Errorf("%+v: aud %q, nonce %q", profile, w.asked.Aud, w.asked.Nonce)
 		}
 	}
 }
@@ -117,13 +117,13 @@ func TestWhatAServerSaysOfItselfWinsOverItsPlatform(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld()
-			w.authority.Revocation, w.authority.Introspection, w.manners.Upstream = c.revocation, c.introspection, known
+			w.authority.Revocation, w.authority.Introspection, w.profile.Upstream = c.revocation, c.introspection, known
 			if _, err := w.completer(t).Complete(t.Context(), w.start(t, request(t)).back()); err != nil {
 				t.Fatal(err)
 			}
 			want := known
 			want.Revocation, want.Introspection = c.wantRevocation, c.wantIntrospection
-			if got := w.grants[0].Upstream; got != want {
+			if got := w.grants[0].Attempt.Upstream; got != want {
 				t.Errorf("the exchange got %+v, want %+v", got, want)
 			}
 		})

@@ -31,26 +31,26 @@ const (
 	misfitDescription  = "The patient portal does not accept how this application asks for the sign-in. That is for the application's support to mend."
 )
 
-// remedy is how a failed attempt is told: to the browser and the events as code and text, and to who looks after the
+// failureKind is how a failed attempt is told: to the browser and the events as code and text, and to who looks after the
 // integration as what to do.
-type remedy struct {
+type failureKind struct {
 	kind   fault.Kind
-	code   fault.Code // spec sections 7.2 and 7.3
+	code   fault.Code // docs/openapi.yaml
 	text   string
 	action string
 }
 
-// remedies is the one table of what an attempt can fail of: of what the portal answered, and of everything else. Causes
+// failureKinds is the one table of what an attempt can fail of: of what the portal answered, and of everything else. Causes
 // are stable words; where the health system named one of RFC 6749, its own code is the cause.
-func remedies() map[string]remedy {
+func failureKinds() map[string]failureKind {
 	all := answered()
 	maps.Copy(all, unanswered())
 	return all
 }
 
 // answered is the part of the table for what a portal says in so many words.
-func answered() map[string]remedy {
-	return map[string]remedy{
+func answered() map[string]failureKind {
+	return map[string]failureKind{
 		causeDeclined: {
 			fault.Upstream, "access_denied", "The patient declined to share records at the patient portal.",
 			"Explain what is shared and why, then let the patient try again and allow access on the portal's consent page.",
@@ -107,9 +107,9 @@ func answered() map[string]remedy {
 }
 
 // unanswered is the part of the table for answers that could not be used, and for failures on our side.
-func unanswered() map[string]remedy {
+func unanswered() map[string]failureKind {
 	const invalid = fault.CodeInvalidRequest
-	return map[string]remedy{
+	return map[string]failureKind{
 		causePortalMoved: {
 			fault.Upstream, fault.CodeUnavailable,
 			"The sign-in of this institution has changed and is being checked. Nothing was shared. Please try again later, or share your records in another way.",
@@ -171,7 +171,7 @@ type failure struct {
 
 // failed makes the error of a cause that is in the table.
 func failed(cause string, because error) error {
-	r := remedies()[cause]
+	r := failureKinds()[cause]
 	return &failure{cause: cause, shown: fault.New(r.kind, r.code, r.text).Because(because)}
 }
 

@@ -9,7 +9,7 @@ func TestWhereThePlatformRefusesAChallengeNeitherThatNorAVerifierIsSent(t *testi
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
-		w.manners.NoChallenge = true
+		w.profile.NoChallenge = true
 		if _, err := w.starter().Start(t.Context(), request(t)); err != nil {
 			t.Fatal(err)
 		}

@@ -18,16 +18,14 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// exchangeTime is what a portal gets to answer a code exchange, so that the function can still answer the browser
-// (architecture section 1).
+// exchangeTime is what a portal gets to answer a code exchange, so that the function can still answer the browser.
 const exchangeTime = 20 * time.Second
 
-// Completer ends attempts when the patient comes back.
+// Completer ends attempts when the patient comes back. Every field is needed.
 type Completer struct {
-	Store       Store
-	Connections Connections   // of reconnects
-	Versions    TokenVersions // of reconnects
-	Portal      Portal
+	Store       EndStore
+	Connections Connections // of reconnects
+	Portal      Exchanger
 	Sealer      tokens.Sealer // under the key for verifiers
 	Vault       tokens.Vault
 	Hashing     secret.Keyring // for comparing patients
@@ -49,7 +47,7 @@ type Return struct {
 	RequestID    string                   // of this request, which an error of it is found by
 }
 
-// Completed is where the browser goes next and with what: the result fields of spec 4.12, or an error of the attempt.
+// Completed is where the browser goes next and with what: the result fields of docs/openapi.yaml, or an error of the attempt.
 type Completed struct {
 	Redirect      org.VerifiedRedirect
 	InWidget      bool // a widget waits for the result: the browser gets a page, and no redirect
@@ -70,9 +68,9 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		Redirect: org.RestoreRedirect(attempt.RedirectURI), InWidget: attempt.TokenHash != "",
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
 	}
-	conn, err := c.settle(ctx, attempt, r)
+	conn, err := c.finish(ctx, attempt, r)
 	if err != nil {
-		c.remember(ctx, attempt, r, err)
+		c.recordFailure(ctx, attempt, r, err)
 		return done, err
 	}
 	done.Result = shortened(done.Redirect, result(attempt, succeeded(conn)))
@@ -100,8 +98,8 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	return attempt, nil
 }
 
-// settle decides what an attempt ends with, and stores it when that is a connection.
-func (c Completer) settle(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
+// finish decides what an attempt ends with, and stores it when that is a connection.
+func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
 	if callbackURI(c.BaseURL, r.Registration) != attempt.Callback {
 		logx.Add(ctx, slog.String("event", "wrong_callback"))
 		return connection.Connection{}, failed(causeCallback, nil)
@@ -136,14 +134,7 @@ func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Te
 	}
 	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
-	set, err := c.Portal.Exchange(ctx, Grant{
-		Tenant: attempt.Tenant, ClientAuthID: attempt.ClientAuthID, Upstream: attempt.Upstream,
-		TokenEndpoint: attempt.TokenEndpoint, Issuer: attempt.Issuer, KeySet: attempt.KeySet, Userinfo: attempt.Userinfo,
-		NonceHash: attempt.NonceHash, ClientID: attempt.ClientID, RedirectURI: attempt.Callback,
-		FHIRBase: attempt.FHIRBase, Scope: attempt.Scope, RepeatScope: attempt.RepeatScope, RawBasic: attempt.RawBasic, Extra: attempt.Extra,
-		EndpointID: attempt.EndpointID,
-		Code:       code, Verifier: secret.New(string(verifier)),
-	})
+	set, err := c.Portal.Exchange(ctx, Grant{Attempt: attempt, Code: code, Verifier: secret.New(string(verifier))})
 	refusal, isRefusal := errors.AsType[*PortalError](err)
 	switch {
 	case err == nil:

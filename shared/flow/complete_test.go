@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -94,7 +95,7 @@ func TestCompleteStoresAWholeConnection(t *testing.T) {
 			ID: c.Connection.ID, Tenant: tenant, Status: connection.Authorized, BrandID: brandID, PortalID: portalID,
 			EndpointID: endpointID, PlatformType: "sandbox", Scope: "patient/*.read", Generation: 1, CreatedAt: time.Now(),
 			Patient: newKeyring(t).Sign([]byte("patient|" + fhirBase + "|p1")),
-			Care:    connection.Care{RefreshAt: refresh.Next(c.Connection.ID, w.set, time.Now())},
+			Refresh: connection.RefreshState{RefreshAt: refresh.Next(c.Connection.ID, w.set, time.Now())},
 		}
 		if diff := cmp.Diff(want, c.Connection); diff != "" {
 			t.Errorf("connection (-want +got):\n%s", diff)
@@ -135,18 +136,19 @@ func wantConnectionEvent(t *testing.T, w *world, data map[string]any) {
 func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	w.manners.Extra, w.manners.RawBasic = []string{"practice"}, true
+	w.profile.Extra, w.profile.RawBasic = []string{"practice"}, true
 	b := w.start(t, request(t))
-	w.manners.Extra, w.manners.RawBasic = []string{"something", "else"}, false
+	pinned := w.attempts[w.states[hash(b.state)].AttemptID]
+	w.profile.Extra, w.profile.RawBasic = []string{"something", "else"}, false
 	w.authority = flow.Authority{Issuer: "https://evil.example", TokenEndpoint: "https://evil.example/token"}
 	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
 		t.Fatal(err)
 	}
-	want := []flow.Grant{{
-		Tenant:        tenant,
-		TokenEndpoint: "https://ehr.example/token", Issuer: issuer, ClientID: "client", RedirectURI: callbackURI, FHIRBase: fhirBase,
-		Scope: "launch/patient patient/*.rs", EndpointID: endpointID, RawBasic: true, Extra: []string{"practice"}, Code: secret.New("code"), Verifier: secret.New(verifier),
-	}}
+	if pinned.TokenEndpoint != "https://ehr.example/token" || pinned.Issuer != issuer || !pinned.RawBasic || !slices.Equal(pinned.Extra, []string{"practice"}) ||
+		pinned.Callback != callbackURI || pinned.FHIRBase != fhirBase || pinned.ClientID != "client" || pinned.EndpointID != endpointID {
+		t.Errorf("pinned %+v", pinned)
+	}
+	want := []flow.Grant{{Attempt: pinned, Code: secret.New("code"), Verifier: secret.New(verifier)}}
 	sameText := cmp.Comparer(func(a, b secret.Text) bool { return a.Equal(b) })
 	if diff := cmp.Diff(want, w.grants, sameText); diff != "" {
 		t.Errorf("grants (-want +got):\n%s", diff)

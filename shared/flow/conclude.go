@@ -30,10 +30,10 @@ func newConnection(attempt Attempt, id string, now time.Time) connection.Connect
 }
 
 // authorize makes what the patient has just granted the connection's. The scope is what was granted, whatever is
-// missing from it (decisions section 5).
+// missing from it.
 func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set tokens.Set, now time.Time) {
 	conn.Status, conn.Scope, conn.ConsentExpiresAt = connection.Authorized, set.Scope, set.ConsentExpiresAt
-	conn.Care = connection.Care{RefreshAt: refresh.Next(conn.ID, set, now), ConsentFixed: set.ConsentStated}
+	conn.Refresh = connection.RefreshState{RefreshAt: refresh.Next(conn.ID, set, now), ConsentFixed: set.ConsentStated}
 	if set.RefreshToken.Empty() {
 		*conn = conn.EndingAt(set.ExpiresAt)
 	}
@@ -66,7 +66,7 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 		if err != nil {
 			return err
 		}
-		conn.Care.Warned, events = true, append(events, warning)
+		conn.Refresh.Warned, events = true, append(events, warning)
 	}
 	end := Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: events}
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
@@ -83,9 +83,9 @@ func note(ctx context.Context, attempt Attempt, outcome slog.Attr) {
 		slog.String("endpoint_id", attempt.EndpointID), outcome)
 }
 
-// remember stores that an attempt has ended in an error, and tells of it: a refusal leaves a rejected connection unless
+// recordFailure stores that an attempt has ended in an error, and tells of it: a refusal leaves a rejected connection unless
 // there is one already, anything else the opt-in event. The browser is told the error whether that works or not.
-func (c Completer) remember(ctx context.Context, attempt Attempt, r Return, err error) {
+func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) {
 	shown, now := fault.Of(err), c.Now()
 	end := Conclusion{Attempt: attempt, Error: string(shown.Code.InBrowser()), Description: shown.Public, Cause: causeOf(err), RequestID: r.RequestID}
 	if shown.Kind == fault.Internal {
@@ -126,7 +126,7 @@ func (c Completer) nudge(ctx context.Context, events []webhook.Event) {
 
 // connectionEvent tells of an authorisation, or of its refusal. Its number is the connection's generation, so that a
 // reconnect is a fact of its own. requestID is the one that the redirect of the same outcome carries: of an authorisation the
-// caller's, of a refusal that of the error (spec section 7.1: "unique per error").
+// caller's, of a refusal that of the error, which is unique (docs/openapi.yaml).
 func connectionEvent(attempt Attempt, conn connection.Connection, requestID string, now time.Time) (webhook.Event, error) {
 	return webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now, webhook.ConnectionSuccess{
 		OrgConnectionID: conn.ID, EndpointID: conn.EndpointID, PortalID: conn.PortalID, BrandID: conn.BrandID,
@@ -137,12 +137,12 @@ func connectionEvent(attempt Attempt, conn connection.Connection, requestID stri
 }
 
 // failureEvent tells of an attempt that ended in an error. Its request id is that of the error, which the browser is
-// shown too (spec section 7.1).
+// shown too.
 func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
 	attempt := end.Attempt
 	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{
 		EndpointID: attempt.EndpointID, PortalID: attempt.PortalID, BrandID: attempt.BrandID, PlatformType: attempt.PlatformType,
 		OrgConnectionID: attempt.Reconnect, RequestID: end.RequestID, ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
-		Error: end.Error, ErrorDescription: end.Description, Cause: end.Cause, SuggestedAction: remedies()[end.Cause].action,
+		Error: end.Error, ErrorDescription: end.Description, Cause: end.Cause, SuggestedAction: failureKinds()[end.Cause].action,
 	})
 }

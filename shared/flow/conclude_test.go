@@ -47,8 +47,8 @@ func TestAnAuthorisationWithoutARefreshTokenSaysWhenItEnds(t *testing.T) {
 				}
 				c := w.theConclusion(t)
 				ends := time.Now().Add(test.want)
-				want := connection.Care{RefreshAt: w.set.ExpiresAt, Unrenewable: true, ConsentFixed: true, Warned: test.isWarned}
-				if diff := cmp.Diff(want, c.Connection.Care); diff != "" || !c.Connection.ConsentExpiresAt.Equal(ends) {
+				want := connection.RefreshState{RefreshAt: w.set.ExpiresAt, Unrenewable: true, ConsentFixed: true, Warned: test.isWarned}
+				if diff := cmp.Diff(want, c.Connection.Refresh); diff != "" || !c.Connection.ConsentExpiresAt.Equal(ends) {
 					t.Errorf("consent until %v, care (-want +got):\n%s", c.Connection.ConsentExpiresAt, diff)
 				}
 				told := ends.UTC().Format(time.RFC3339)

@@ -25,7 +25,7 @@ const (
 // VerifierPurpose stands in the encryption context of sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
 
-// lifetime of an attempt (decisions section 9).
+// lifetime of an attempt (docs/deviations.md).
 const lifetime = 30 * time.Minute
 
 // Attempt is one sign-in of a patient. Everything the return needs is pinned here, so that nothing a browser brings
@@ -37,7 +37,7 @@ type Attempt struct {
 	RedirectURI   string // proven to be registered when the attempt began; empty for a widget's
 	TokenHash     string // SHA-256 of what the widget asks after its attempt with, hex; empty in redirect mode
 	Reconnect     string // the connection that is authorised again; empty for a new one
-	WasEnded      string // why that one had ended when the attempt began (connection.Care); empty when it had not
+	WasEnded      string // why that one had ended when the attempt began (connection.RefreshState); empty when it had not
 	EndpointID    string
 	BrandID       string
 	PortalID      string
@@ -61,9 +61,9 @@ type Attempt struct {
 	Upstream              Upstream
 	Aud                   string   // sent as aud; empty: not sent
 	Scope                 string   // asked
-	RepeatScope           bool     // every refresh has to name the scope again
-	RawBasic              bool     // client id and secret stand in HTTP Basic as they are
-	Extra                 []string // goes into the grant
+	RepeatScope           bool     // every refresh has to name the scope again; goes into the token set
+	RawBasic              bool     // goes into the token set: client id and secret stand in HTTP Basic as they are
+	Extra                 []string // fields of the token answer that go into the token set (tokens.Set)
 	Nonce                 bool     // one is sent
 	NoChallenge           bool     // no PKCE challenge is sent
 
@@ -77,8 +77,8 @@ type Attempt struct {
 // Status is how far an attempt is.
 type Status string
 
-// The statuses. An attempt that is created or open when its time has passed is expired; that is decided on reading
-// (decisions section 9) and never stored.
+// The statuses. An attempt that is created or open when its time has passed is expired; that is decided on reading and
+// never stored.
 const (
 	Created Status = "created" // by a widget, whose browser has not left yet
 	Open    Status = "open"    // the browser is at the portal
@@ -138,28 +138,36 @@ type Attempts interface {
 	Attempt(ctx context.Context, tenant org.Tenant, id string) (Attempt, error)
 }
 
-// Store keeps attempts and states.
-type Store interface {
+// StartStore keeps attempts that begin.
+type StartStore interface {
 	Attempts
 	// BeginAttempt creates the attempt, open, and its state in one transaction.
 	BeginAttempt(ctx context.Context, attempt Attempt, state State) error
-	// TakeState removes a state and returns it, if it is there, not expired at now and bound to bindingHash; else
-	// fault.NotFound and nothing is removed.
-	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
-	// ConcludeAttempt stores a conclusion in one transaction; fault.Conflict when the attempt is not open, or a row that
-	// it replaces has changed since it was read.
-	ConcludeAttempt(ctx context.Context, c Conclusion) error
-}
-
-// Widgets keeps what attempts of widgets need more than others.
-type Widgets interface {
-	// CreateAttempt stores the attempt, created, and its ticket in one transaction.
-	CreateAttempt(ctx context.Context, attempt Attempt, ticket Ticket) error
 	// Ticket reads a ticket that is not expired at now, consistently; fault.NotFound.
 	Ticket(ctx context.Context, hash string, now time.Time) (Ticket, error)
 	// OpenAttempt uses a ticket up, makes its attempt open with the attempt's Verifier and NonceHash, and creates the
 	// state, in one transaction; fault.Conflict when the ticket is gone or the attempt is not as it was created.
 	OpenAttempt(ctx context.Context, ticket Ticket, attempt Attempt, state State) error
+}
+
+// CreateStore keeps attempts whose browser leaves later.
+type CreateStore interface {
+	// CreateAttempt stores a widget's attempt, created, and its ticket in one transaction.
+	CreateAttempt(ctx context.Context, attempt Attempt, ticket Ticket) error
+}
+
+// EndStore keeps attempts that end.
+type EndStore interface {
+	Attempts
+	// TakeState removes a state and returns it, if it is there, not expired at now and bound to bindingHash; else
+	// fault.NotFound and nothing is removed.
+	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
+	// TokenVersion reads the version of a connection's token set, also of one that was ended, consistently; 0 when it
+	// never had any. The set is not opened.
+	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
+	// ConcludeAttempt stores a conclusion in one transaction; fault.Conflict when the attempt is not open, or a row that
+	// it replaces has changed since it was read.
+	ConcludeAttempt(ctx context.Context, c Conclusion) error
 }
 
 // Connections reads connections.
@@ -168,11 +176,12 @@ type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// TokenVersions reads how many token sets a connection has had; none of them is opened here.
-type TokenVersions interface {
-	// TokenVersion reads the version of the connection's token set, also of one that was ended, consistently; 0 when it
-	// never had any.
-	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
+// NoConnections is where no reconnect begins: every connection is unknown there.
+type NoConnections struct{}
+
+// Connection implements Connections.
+func (NoConnections) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {
+	return connection.Connection{}, connection.Missing()
 }
 
 // Catalog finds institutions.
@@ -183,24 +192,34 @@ type Catalog interface {
 	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }
 
-// Authority is what discovery says about a portal's authorization server.
+// Authority is what discovery says about a portal's authorization server, checked: addresses are absolute, and what is
+// not stated is empty.
 type Authority struct {
 	Issuer                string
-	IssRequired           bool
+	IssRequired           bool // the answer to our redirect URI must carry iss, equal to Issuer (RFC 9207 section 2.4)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
-	KeySet                string // jwks_uri, or empty
-	Userinfo              string // userinfo_endpoint, or empty
-	Revocation            string // revocation_endpoint, or empty
-	Introspection         string // introspection_endpoint, or empty
-	Scope                 string // what to ask for of the patient's data
-	Access                string // how scopes say "read and search" there: "read" or "rs"
-	S256                  bool   // it says that it checks PKCE's S256 challenges
-	Substitute            bool   // said by a CapabilityStatement, since the configuration is not to be had for now
+	KeySet                string // jwks_uri: the keys that sign id_tokens
+	// Userinfo tells about the patient whose access token it is shown, Revocation takes tokens back (RFC 7009),
+	// Introspection tells when they end (RFC 7662). Each is kept only at the token endpoint's own origin, which knows the
+	// tokens already.
+	Userinfo      string
+	Revocation    string
+	Introspection string
+	Scope         string // what to ask for of the patient's data where nothing else says so, space-separated
+	Access        string // how scopes say "read and search" there: "read" (version 1) or "rs" (version 2)
+	S256          bool   // it says that it checks PKCE's S256 challenges; where it does not, they are sent all the same
+	// Methods are those ways of client authentication that the server lists and that we know, and Algorithms those of
+	// private_key_jwt. Servers are wrong about them often enough: they are for who registers a client to compare with.
+	Methods    []string
+	Algorithms []string
+	// Substitute says that the configuration was not to be had for a reason that may pass, and the CapabilityStatement,
+	// which names less, stands in for it.
+	Substitute bool
 }
 
-// Manners are what a platform wants the authorization request to look like (fhir.md section 1.6).
-type Manners struct {
+// Profile is what a platform wants the authorization request to look like.
+type Profile struct {
 	Aud   string // empty: not sent
 	Scope string // what to ask for where the registration does not say
 	Nonce bool   // wanted even where openid is not asked for
@@ -225,10 +244,10 @@ type Upstream struct {
 	Consent time.Duration
 }
 
-// Platforms knows the platforms' manners, and what an endpoint has of its own. One that is not known gets what SMART App
+// Platforms knows the platforms' profiles, and what an endpoint has of its own. One that is not known gets what SMART App
 // Launch 2.2 has for everyone. An error is a defect of the endpoint's overrides.
 type Platforms interface {
-	Manners(endpoint catalog.Endpoint, authority Authority) (Manners, error)
+	Profile(endpoint catalog.Endpoint, authority Authority) (Profile, error)
 }
 
 // Authorization is what the patient is sent to the portal with (SMART App Launch 2.2, "Request authorization code").
@@ -243,50 +262,39 @@ type Authorization struct {
 	Nonce       string // empty: not sent
 }
 
-// Grant exchanges a code. All but the code was pinned when the attempt began.
-type Grant struct {
-	Tenant        org.Tenant
-	ClientAuthID  string
-	Upstream      Upstream
-	TokenEndpoint string
-	Issuer        string
-	KeySet        string
-	Userinfo      string
-	NonceHash     string
-	ClientID      string
-	RedirectURI   string
-	FHIRBase      string
-	Scope         string   // asked
-	RepeatScope   bool     // goes into the token set
-	RawBasic      bool     // goes into the token set
-	EndpointID    string   // goes into the token set
-	Extra         []string // fields of the token answer that go into the token set (tokens.Set)
-	Code          secret.Text
-	Verifier      secret.Text // empty where no challenge was sent
-}
-
-// PortalError is a health system's refusal, as one of the codes that are passed through (spec section 7.2).
+// PortalError is a health system's refusal, as one of the codes that are passed through (docs/openapi.yaml).
 type PortalError struct {
 	Code string
 	// AmbiguousBasic says of an invalid_client that client id and secret are others for a server that reads HTTP Basic in
-	// the other way (Manners.RawBasic).
+	// the other way (Profile.RawBasic).
 	AmbiguousBasic bool
 }
 
 // Error implements error.
 func (e *PortalError) Error() string { return "the health system answered " + e.Code }
 
-// Portal speaks SMART to a patient portal.
-type Portal interface {
+// Authorizer makes authorization requests (smart.Authorizer).
+type Authorizer interface {
 	Discover(ctx context.Context, fhirBase string) (Authority, error)
 	// AuthorizeURL adds the request to the authorization endpoint.
 	AuthorizeURL(request Authorization) (string, error)
 	// NewVerifier makes a PKCE verifier and its S256 challenge.
 	NewVerifier() (verifier secret.Text, challenge string, err error)
+}
+
+// Exchanger exchanges codes (smart.Portal).
+type Exchanger interface {
 	// Exchange gets tokens for a code, and the patient they are for. A refusal is a *PortalError; fault.Unavailable says
 	// that our client could not prove who it is and nothing was sent; anything else is a failure of the exchange, such as
-	// an id_token that is forged or does not repeat the nonce.
+	// an id_token that is forged or does not repeat the nonce. A code works once, so nothing is tried again.
 	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
+}
+
+// Grant is a code, and the attempt that it was given for: everything else about it was pinned when that began.
+type Grant struct {
+	Attempt  Attempt
+	Code     secret.Text
+	Verifier secret.Text // the attempt's, opened; empty where no challenge was sent
 }
 
 // Nudger tells the webhook worker about an event.

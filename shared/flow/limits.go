@@ -16,8 +16,8 @@ const (
 	maxRequestID     = 128
 )
 
-// maxReturn is how long the address of a result may be, in bytes, before the scope, which spec section 4.12 does not ask for,
-// is left out of it: many servers take 8 KiB and some no more than half of that.
+// maxReturn is how long the address of a result may be, in bytes, before the scope, which the result does not need
+// to have, is left out of it: many servers take 8 KiB and some no more than half of that.
 const maxReturn = 4096
 
 // checkLengths refuses values that are too long to be returned; fault.Invalid.

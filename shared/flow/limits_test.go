@@ -25,7 +25,7 @@ func TestWhatIsToBeReturnedHasABoundedLength(t *testing.T) {
 		}
 		c.set(&r, strings.Repeat("x", c.limit-1)+"ö")
 		_, startErr := w.starter().Start(t.Context(), r)
-		_, createErr := w.starter().Create(t.Context(), r)
+		_, createErr := w.creator().Create(t.Context(), r)
 		for _, err := range []error{startErr, createErr} {
 			wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
 			if !strings.HasPrefix(fault.Of(err).Public, name+" must not be longer") {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +54,7 @@ type world struct {
 	mu        sync.Mutex
 	broken    string
 	scope     string // of the registration
-	manners   flow.Manners
+	profile   flow.Profile
 	base      string // the endpoint's FHIR base
 	pins      catalog.Pins
 	callback  string // of the registration
@@ -76,7 +77,7 @@ type world struct {
 
 func newWorld() *world {
 	return &world{
-		scope: "launch/patient patient/*.rs", manners: flow.Manners{Aud: fhirBase}, base: fhirBase,
+		scope: "launch/patient patient/*.rs", profile: flow.Profile{Aud: fhirBase}, base: fhirBase,
 		attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}, tickets: map[string]flow.Ticket{},
 		conns: map[string]connection.Connection{}, rows: map[string]tokens.Row{},
 		authority: flow.Authority{
@@ -154,11 +155,11 @@ func (w *world) Discover(_ context.Context, base string) (flow.Authority, error)
 	return w.authority, w.discover
 }
 
-func (w *world) Manners(e catalog.Endpoint, authority flow.Authority) (flow.Manners, error) {
-	if e.PlatformType != "sandbox" || e.FHIRBase != w.base || authority != w.authority {
-		return flow.Manners{}, w.fails("Manners")
+func (w *world) Profile(e catalog.Endpoint, authority flow.Authority) (flow.Profile, error) {
+	if e.PlatformType != "sandbox" || e.FHIRBase != w.base || !reflect.DeepEqual(authority, w.authority) {
+		return flow.Profile{}, w.fails("Profile")
 	}
-	return w.manners, w.fails("Manners")
+	return w.profile, w.fails("Profile")
 }
 
 func (w *world) AuthorizeURL(r flow.Authorization) (string, error) {
@@ -208,16 +209,22 @@ func (w *world) fails(method string) error {
 	return nil
 }
 
-func (w *world) starter() flow.Starter {
-	return flow.Starter{
-		Store: w, Widgets: w, Catalog: w, Connections: w, Portal: w, Platforms: w, Sealer: w, BaseURL: baseURL, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+func (w *world) preparation() flow.Preparation {
+	return flow.Preparation{
+		Catalog: w, Connections: w, Portal: w, Platforms: w, BaseURL: baseURL, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
 	}
 }
+
+func (w *world) starter() flow.Starter {
+	return flow.Starter{Preparation: w.preparation(), Store: w, Sealer: w}
+}
+
+func (w *world) creator() flow.Creator { return flow.Creator{Preparation: w.preparation(), Store: w} }
 
 func (w *world) completer(t *testing.T) flow.Completer {
 	t.Helper()
 	return flow.Completer{
-		Store: w, Connections: w, Versions: w, Portal: w, Sealer: w, Vault: tokens.Vault{Sealer: w}, Hashing: newKeyring(t), Nudger: w,
+		Store: w, Connections: w, Portal: w, Sealer: w, Vault: tokens.Vault{Sealer: w}, Hashing: newKeyring(t), Nudger: w,
 		BaseURL: baseURL, Now: time.Now, NewID: ids.Random,
 	}
 }

@@ -19,7 +19,7 @@ func (a Authority) Addresses() catalog.Addresses {
 // checkOrigins refuses a discovery that names other places than the endpoint's pins, or without any others than those that
 // nobody needs to approve; and one that names us. Whoever could have a code, a verifier, a secret or a token sent elsewhere
 // could use them there (RFC 9700 section 4.4). A substitute that leaves the issuer out is trouble of the portal, and no move.
-func (s Starter) checkOrigins(ctx context.Context, tenant org.Tenant, e catalog.Endpoint, authority Authority, known []string) error {
+func (s Preparation) checkOrigins(ctx context.Context, tenant org.Tenant, e catalog.Endpoint, authority Authority, known []string) error {
 	named := authority.Addresses()
 	var left []catalog.Departure
 	if e.Pins == (catalog.Pins{}) {

@@ -43,7 +43,7 @@ func wantMoved(t *testing.T, w *world, told string) {
 	line := logged(t, func(ctx context.Context) {
 		_, err := w.starter().Start(ctx, request(t))
 		wantFault(t, err, fault.Upstream, fault.CodeUnavailable)
-		_, err = w.starter().Create(ctx, request(t))
+		_, err = w.creator().Create(ctx, request(t))
 		wantFault(t, err, fault.Upstream, fault.CodeUnavailable)
 	})
 	if len(w.attempts)+len(w.states)+len(w.tickets) != 0 || w.asked.State != "" {
@@ -103,7 +103,7 @@ func TestADiscoveryWherePinsOrProfileHaveItIsUsed(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(w *world){
 		"pinned elsewhere":                  func(w *world) { w.pins = catalog.PinsOf(w.authority.Addresses()) },
-		"never pinned, known to be right":   func(w *world) { w.manners.Known = []string{"https://login.example"} },
+		"never pinned, known to be right":   func(w *world) { w.profile.Known = []string{"https://login.example"} },
 		"never pinned, all at the own base": func(w *world) { w.authority = everywhere("https://ehr.example") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestAReturnBelongsToTheAddressThatThePortalWasGiven(t *testing.T) {
 			var err error
 			line := logged(t, func(ctx context.Context) { _, err = w.completer(t).Complete(ctx, r) })
 			if c.good {
-				if err != nil || len(w.grants) != 1 || w.grants[0].RedirectURI != want {
+				if err != nil || len(w.grants) != 1 || w.grants[0].Attempt.Callback != want {
 					t.Errorf("got %v after %+v", err, w.grants)
 				}
 				return
@@ -235,7 +235,7 @@ func TestAnAttemptOlderThanCallbackAddressesReturnsToThePlainOne(t *testing.T) {
 		attempt.Callback = ""
 		w.attempts[id] = attempt
 	}
-	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil || w.grants[0].RedirectURI != callbackURI {
+	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil || w.grants[0].Attempt.Callback != callbackURI {
 		t.Errorf("got %v after %+v", err, w.grants)
 	}
 }

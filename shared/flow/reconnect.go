@@ -13,8 +13,7 @@ import (
 // reconnectTries bounds how often a reconnect that lost against another writer is decided anew.
 const reconnectTries = 4
 
-// reconnect stores a new authorisation under the connection that the attempt was begun for (spec section 3.1, decisions
-// section 3). What others change meanwhile is read again; after some tries the tokens are given up.
+// reconnect stores a new authorisation under the connection that the attempt was begun for. What others change meanwhile is read again; after some tries the tokens are given up.
 func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	for try := 1; ; try++ {
 		conn, err := c.renew(ctx, attempt, set)
@@ -39,10 +38,10 @@ func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (
 	if conn.EndpointID != attempt.EndpointID || !c.samePatient(conn, attempt, set) {
 		return connection.Connection{}, failed(causeWrongPatient, nil)
 	}
-	if conn.Care.Ended == connection.Disconnected && attempt.WasEnded != connection.Disconnected {
+	if conn.Refresh.Ended == connection.Disconnected && attempt.WasEnded != connection.Disconnected {
 		return connection.Connection{}, failed(causeGivenUp, nil) // what the organisation has ended since, stays ended
 	}
-	version, err := c.Versions.TokenVersion(ctx, attempt.Tenant, conn.ID)
+	version, err := c.Store.TokenVersion(ctx, attempt.Tenant, conn.ID)
 	if err != nil {
 		return connection.Connection{}, fmt.Errorf("read token version: %w", err)
 	}

@@ -27,7 +27,7 @@ func (w *world) connected(t *testing.T) connection.Connection {
 		ID: connID, Tenant: tenant, Status: connection.Revoked, BrandID: brandID, PortalID: portalID, EndpointID: endpointID,
 		PlatformType: "sandbox", Scope: "patient/*.read offline_access", ConsentExpiresAt: time.Now().Add(-time.Hour),
 		Patient: newKeyring(t).Sign([]byte("patient|" + fhirBase + "|p1")), Generation: 3, CreatedAt: time.Now().Add(-time.Hour), Rev: 9,
-		Care: connection.Care{Setbacks: 2, Ended: "invalid_grant", Warned: true, UpstreamUntil: time.Now().Add(time.Hour)},
+		Refresh: connection.RefreshState{Setbacks: 2, Ended: "invalid_grant", Warned: true, UpstreamUntil: time.Now().Add(time.Hour)},
 	}
 	w.conns[connID] = conn
 	w.rows[connID] = tokens.Row{Tenant: tenant, ConnectionID: connID, Version: 5, LeaseOwner: "somebody"}
@@ -55,7 +55,7 @@ func TestAReconnectRenewsTheConnectionUnderItsID(t *testing.T) {
 		}
 		want.Status, want.Generation = connection.Authorized, 4
 		want.Scope, want.ConsentExpiresAt = "patient/*.read", w.set.ConsentExpiresAt
-		want.Care = connection.Care{RefreshAt: refresh.Next(connID, w.set, time.Now())}
+		want.Refresh = connection.RefreshState{RefreshAt: refresh.Next(connID, w.set, time.Now())}
 		c := w.theConclusion(t)
 		if diff := cmp.Diff(want, c.Connection); diff != "" {
 			t.Errorf("connection (-want +got):\n%s", diff)
@@ -305,10 +305,10 @@ func TestAConnectionThatWasGivenUpMeanwhileStaysSo(t *testing.T) {
 			t.Parallel()
 			w := newWorld()
 			conn := w.connected(t)
-			conn.Care.Ended = c.began
+			conn.Refresh.Ended = c.began
 			w.conns[connID] = conn
 			b := w.start(t, reconnectRequest(t))
-			conn.Care.Ended, conn.Rev = c.now, conn.Rev+1
+			conn.Refresh.Ended, conn.Rev = c.now, conn.Rev+1
 			w.conns[connID] = conn
 			_, err := w.completer(t).Complete(t.Context(), b.back())
 			if c.good {

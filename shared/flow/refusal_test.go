@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/secret"
 )
 
-// codes are what a portal may answer with, and what the application is told (spec sections 7.2 and 7.3).
+// codes are what a portal may answer with, and what the application is told (docs/openapi.yaml).
 func codes() map[string]fault.Code {
 	return map[string]fault.Code{
 		"invalid_client": "invalid_client", "invalid_grant": "invalid_grant", "unauthorized_client": "unauthorized_client",

@@ -14,7 +14,7 @@ func succeeded(conn connection.Connection) Ending {
 	}
 }
 
-// result are the fields of spec section 4.12, and those of the connection that only some EHRs provide (section 2.1).
+// result are the fields of a result (docs/openapi.yaml), and those of the connection that only some EHRs provide.
 func result(a Attempt, e Ending) url.Values {
 	fields := url.Values{
 		"org_connection_id": {e.ConnectionID},

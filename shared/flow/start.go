@@ -20,19 +20,24 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// Starter begins attempts.
-type Starter struct {
-	Store       Store
-	Widgets     Widgets // of Create and Leave
+// Preparation finds out what an attempt is pinned to. Every field is needed.
+type Preparation struct {
 	Catalog     Catalog
-	Connections Connections // of reconnects
-	Portal      Portal
+	Connections Connections // of reconnects; NoConnections where none begins
+	Portal      Authorizer
 	Platforms   Platforms
-	Sealer      tokens.Sealer // under the key for verifiers
-	BaseURL     string        // of our own API; our redirect URIs at the portals are below it
+	BaseURL     string // of our own API; our redirect URIs at the portals are below it
 	Now         func() time.Time
 	NewID       ids.Source
 	Random      io.Reader
+}
+
+// Starter begins attempts and sends their browsers to the portal. Every field is needed.
+type Starter struct {
+	Preparation
+
+	Store  StartStore
+	Sealer tokens.Sealer // under the key for verifiers
 }
 
 // Request asks for an attempt. Its redirect is proven already.
@@ -63,7 +68,7 @@ func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
 	if err != nil {
 		return Started{}, err
 	}
-	state, started, err := s.leave(ctx, &attempt)
+	state, started, err := s.bind(ctx, &attempt)
 	if err != nil {
 		return Started{}, err
 	}
@@ -74,7 +79,7 @@ func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
 }
 
 // pin checks what is asked for, finds out how the portal is spoken to, and makes the attempt that keeps all of it.
-func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
+func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err := checkLengths(r); err != nil {
 		return Attempt{}, err
 	}
@@ -94,14 +99,14 @@ func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err != nil {
 		return Attempt{}, fmt.Errorf("discover portal: %w", err)
 	}
-	manners, err := s.Platforms.Manners(endpoint, authority)
+	profile, err := s.Platforms.Profile(endpoint, authority)
 	if err != nil {
 		return Attempt{}, fmt.Errorf("platform of the endpoint: %w", err)
 	}
-	if err := s.checkOrigins(ctx, r.Caller.Tenant, endpoint, authority, manners.Known); err != nil {
+	if err := s.checkOrigins(ctx, r.Caller.Tenant, endpoint, authority, profile.Known); err != nil {
 		return Attempt{}, err
 	}
-	scope, now := cmp.Or(registration.Scope, manners.Scope), s.Now()
+	scope, now := cmp.Or(registration.Scope, profile.Scope), s.Now()
 	return Attempt{
 		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RedirectURI: r.Redirect.URI(), Reconnect: to.connection, WasEnded: to.ended,
 		EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
@@ -109,23 +114,23 @@ func (s Starter) pin(ctx context.Context, r Request) (Attempt, error) {
 		CreatedAt: now, ExpiresAt: now.Add(lifetime),
 		FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
 		AuthorizationEndpoint: authority.AuthorizationEndpoint, TokenEndpoint: authority.TokenEndpoint,
-		KeySet: authority.KeySet, Userinfo: authority.Userinfo, Upstream: upstream(authority, manners),
+		KeySet: authority.KeySet, Userinfo: authority.Userinfo, Upstream: upstream(authority, profile),
 		ClientID: registration.ClientID, ClientAuthID: registration.AuthID, Callback: callbackURI(s.BaseURL, registration.Callback),
-		Aud: manners.Aud, Scope: scope, RepeatScope: manners.RepeatScope, RawBasic: manners.RawBasic, Extra: manners.Extra, NoChallenge: manners.NoChallenge,
-		Nonce: manners.Nonce || slices.Contains(strings.Fields(scope), "openid"),
+		Aud: profile.Aud, Scope: scope, RepeatScope: profile.RepeatScope, RawBasic: profile.RawBasic, Extra: profile.Extra, NoChallenge: profile.NoChallenge,
+		Nonce: profile.Nonce || slices.Contains(strings.Fields(scope), "openid"),
 	}, nil
 }
 
 // upstream takes what the server says of itself before what is known of its platform.
-func upstream(authority Authority, manners Manners) Upstream {
-	u := manners.Upstream
+func upstream(authority Authority, profile Profile) Upstream {
+	u := profile.Upstream
 	u.Revocation = cmp.Or(authority.Revocation, u.Revocation)
 	u.Introspection = cmp.Or(authority.Introspection, u.Introspection)
 	return u
 }
 
-// leave makes what binds an attempt to the browser that is about to leave for the portal. Nothing is stored yet.
-func (s Starter) leave(ctx context.Context, attempt *Attempt) (State, Started, error) {
+// bind makes what binds an attempt to the browser that is about to leave for the portal. Nothing is stored yet.
+func (s Starter) bind(ctx context.Context, attempt *Attempt) (State, Started, error) {
 	verifier, challenge, err := s.Portal.NewVerifier()
 	if err != nil {
 		return State{}, Started{}, fmt.Errorf("make verifier: %w", err)
@@ -178,7 +183,7 @@ func callbackURI(baseURL, registration string) string {
 }
 
 // random returns 256 random bits in base64url.
-func (s Starter) random() (string, error) {
+func (s Preparation) random() (string, error) {
 	value := make([]byte, 32)
 	if _, err := io.ReadFull(s.Random, value); err != nil {
 		return "", fmt.Errorf("random state: %w", err)

@@ -164,7 +164,7 @@ func TestIDsAreTakenInEitherCaseAndBrandAndPortalMayBeLeftOut(t *testing.T) {
 
 func TestAStartThatFailsStoresNothing(t *testing.T) {
 	t.Parallel()
-	for _, broken := range []string{"Endpoint", "Registration", "Manners", "NewVerifier", "Seal", "AuthorizeURL", "BeginAttempt"} {
+	for _, broken := range []string{"Endpoint", "Registration", "Profile", "NewVerifier", "Seal", "AuthorizeURL", "BeginAttempt"} {
 		t.Run(broken, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld()

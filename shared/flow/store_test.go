@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// ConcludeAttempt keeps the promises of flow.Store: all or nothing, and only over what was read.
+// ConcludeAttempt keeps the promises of flow.EndStore: all or nothing, and only over what was read.
 func (w *world) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -22,7 +22,7 @@ type target struct {
 
 // target finds where the patient signs in. On a reconnect that is the connection's own endpoint, with the brand and
 // portal that the connection was made under.
-func (s Starter) target(ctx context.Context, r Request) (target, error) {
+func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	if r.Reconnect == "" {
 		endpoint, err := s.offered(ctx, r.Caller.Tenant, r.EndpointID)
 		if err != nil {
@@ -42,12 +42,12 @@ func (s Starter) target(ctx context.Context, r Request) (target, error) {
 		return target{}, err
 	}
 	endpoint.BrandID, endpoint.PortalID = conn.BrandID, conn.PortalID
-	return target{endpoint: endpoint, connection: conn.ID, ended: conn.Care.Ended}, matches(r, endpoint)
+	return target{endpoint: endpoint, connection: conn.ID, ended: conn.Refresh.Ended}, matches(r, endpoint)
 }
 
 // connection reads a connection that may be reconnected. One that is malformed, unknown, another's or a TEFCA one
-// answers alike (decisions sections 1 and 3).
-func (s Starter) connection(ctx context.Context, tenant org.Tenant, asked string) (connection.Connection, error) {
+// answers alike.
+func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked string) (connection.Connection, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
 		return connection.Connection{}, failed(causeUnknown, nil)
@@ -69,7 +69,7 @@ func (s Starter) connection(ctx context.Context, tenant org.Tenant, asked string
 const tefca = "tefca"
 
 // offered finds an endpoint that patients of the tenant may be sent to.
-func (s Starter) offered(ctx context.Context, tenant org.Tenant, asked string) (catalog.Endpoint, error) {
+func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked string) (catalog.Endpoint, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
 		return catalog.Endpoint{}, fault.BadRequest("endpoint_id is required and must be a UUID.")

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/secret"
 )
 
-// Prepared is an attempt that a widget made and whose browser has not left yet (decisions section 8).
+// Prepared is an attempt that a widget made and whose browser has not left yet.
 type Prepared struct {
 	AttemptID string
 	Token     secret.Text // what the widget asks after the attempt with
@@ -23,9 +23,16 @@ type Prepared struct {
 	ExpiresAt time.Time
 }
 
+// Creator makes attempts whose browsers leave later. Every field is needed.
+type Creator struct {
+	Preparation
+
+	Store CreateStore
+}
+
 // Create makes an attempt whose browser leaves later. Everything that can be wrong with its configuration is found out
-// here, before any window opens. Errors are those of Start.
-func (s Starter) Create(ctx context.Context, r Request) (Prepared, error) {
+// here, before any window opens. Errors are those of Starter.Start.
+func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	attempt, err := s.pin(ctx, r)
 	if err != nil {
 		return Prepared{}, err
@@ -40,7 +47,7 @@ func (s Starter) Create(ctx context.Context, r Request) (Prepared, error) {
 	}
 	attempt.Status, attempt.TokenHash = Created, hash(token)
 	ticket := Ticket{Hash: hash(start), Tenant: attempt.Tenant, AttemptID: attempt.ID, ExpiresAt: attempt.ExpiresAt}
-	if err := s.Widgets.CreateAttempt(ctx, attempt, ticket); err != nil {
+	if err := s.Store.CreateAttempt(ctx, attempt, ticket); err != nil {
 		return Prepared{}, fmt.Errorf("store attempt: %w", err)
 	}
 	return Prepared{AttemptID: attempt.ID, Token: secret.New(token), Start: secret.New(start), ExpiresAt: attempt.ExpiresAt}, nil
@@ -50,7 +57,7 @@ func (s Starter) Create(ctx context.Context, r Request) (Prepared, error) {
 // fails. The error is fault.Invalid for one that is unknown, used or expired. Who calls it has made sure that the
 // browser comes from our own page, since whoever leaves is the one that the callback will believe.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (Started, error) {
-	ticket, err := s.Widgets.Ticket(ctx, hash(start.Reveal()), s.Now())
+	ticket, err := s.Store.Ticket(ctx, hash(start.Reveal()), s.Now())
 	if err != nil {
 		return Started{}, spent(err)
 	}
@@ -59,11 +66,11 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (Started, error) 
 		return Started{}, fmt.Errorf("read attempt: %w", err)
 	}
 	attempt.Callback = cmp.Or(attempt.Callback, callbackURI(s.BaseURL, "")) // of attempts older than such addresses
-	state, started, err := s.leave(ctx, &attempt)
+	state, started, err := s.bind(ctx, &attempt)
 	if err != nil {
 		return Started{}, err
 	}
-	if err := s.Widgets.OpenAttempt(ctx, ticket, attempt, state); err != nil {
+	if err := s.Store.OpenAttempt(ctx, ticket, attempt, state); err != nil {
 		return Started{}, spent(err)
 	}
 	return started, nil
@@ -77,7 +84,7 @@ func spent(err error) error {
 	return fmt.Errorf("use start value: %w", err)
 }
 
-// Watcher tells widgets how their attempts stand.
+// Watcher tells widgets how their attempts stand. Every field is needed.
 type Watcher struct {
 	Attempts Attempts
 	Now      func() time.Time
@@ -87,11 +94,11 @@ type Watcher struct {
 type Progress struct {
 	AttemptID string
 	Status    Status
-	Result    url.Values // of a done one: the fields of spec section 4.12
+	Result    url.Values // of a done one: the fields of docs/openapi.yaml
 	Failure   *Failure   // of a failed one
 }
 
-// Failure is what a widget shows, or tells the page that it is on, of an attempt that failed (spec sections 4.12 and 7.1).
+// Failure is what a widget shows, or tells the page that it is on, of an attempt that failed (docs/openapi.yaml).
 type Failure struct {
 	Error           string
 	Description     string
@@ -129,7 +136,7 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 	case Failed:
 		p.Failure = &Failure{
 			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID,
-			ExternalState: a.ExternalState, Cause: a.Ending.Cause, SuggestedAction: remedies()[a.Ending.Cause].action,
+			ExternalState: a.ExternalState, Cause: a.Ending.Cause, SuggestedAction: failureKinds()[a.Ending.Cause].action,
 		}
 	}
 	return p, nil

@@ -26,7 +26,7 @@ func widgetRequest(t *testing.T) flow.Request {
 // create makes a widget's attempt.
 func (w *world) create(t *testing.T, r flow.Request) flow.Prepared {
 	t.Helper()
-	prepared, err := w.starter().Create(t.Context(), r)
+	prepared, err := w.creator().Create(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,14 +159,14 @@ func TestAConfigurationErrorShowsBeforeAnyWindowOpens(t *testing.T) {
 	} {
 		w, r := newWorld(), widgetRequest(t)
 		change(&r)
-		_, err := w.starter().Create(t.Context(), r)
+		_, err := w.creator().Create(t.Context(), r)
 		if wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest); len(w.attempts)+len(w.tickets) != 0 {
 			t.Errorf("%s: something was stored", name)
 		}
 	}
 	w := newWorld()
 	w.discover = fault.New(fault.Unavailable, fault.CodeUnavailable, "It did not answer.")
-	_, err := w.starter().Create(t.Context(), widgetRequest(t))
+	_, err := w.creator().Create(t.Context(), widgetRequest(t))
 	wantFault(t, err, fault.Unavailable, fault.CodeUnavailable)
 }
 
@@ -175,7 +175,7 @@ func TestWhatIsPinnedAtCreationIsWhatTheBrowserLeavesWith(t *testing.T) {
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
 	w.authority = flow.Authority{AuthorizationEndpoint: "https://evil.example/authorize", TokenEndpoint: "https://evil.example/token"}
-	w.manners, w.scope = flow.Manners{Aud: "https://evil.example"}, "everything"
+	w.profile, w.scope = flow.Profile{Aud: "https://evil.example"}, "everything"
 	b := w.leave(t, p.Start)
 	want := flow.Authorization{
 		Endpoint: "https://ehr.example/authorize", ClientID: "client", RedirectURI: callbackURI,
@@ -203,7 +203,7 @@ func TestAStartValueWorksOnce(t *testing.T) {
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
 	starter := w.starter()
-	w.manners.Aud = "" // no reads of w.asked below: many leave at once
+	w.profile.Aud = "" // no reads of w.asked below: many leave at once
 	var browsers sync.WaitGroup
 	results := make([]error, 10)
 	starter.Portal = silentPortal{w}
@@ -256,7 +256,7 @@ func TestAStartValueOutlivesAFailureOfOurOwn(t *testing.T) {
 	w.broken = ""
 	w.leave(t, p.Start)
 	w.broken = "CreateAttempt"
-	_, err := w.starter().Create(t.Context(), widgetRequest(t))
+	_, err := w.creator().Create(t.Context(), widgetRequest(t))
 	wantFault(t, err, fault.Internal, fault.CodeServerError)
 }
 

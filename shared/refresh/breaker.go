@@ -21,14 +21,14 @@ const (
 )
 
 // breaker reads the breaker for scheduled work; *BusyError while it is open or cannot be read.
-func (g Gate) breaker(ctx context.Context, endpoint string) (Breaker, error) {
-	ctx, cancel := context.WithTimeout(ctx, trafficWithin)
+func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) {
+	ctx, cancel := context.WithTimeout(ctx, stateWithin)
 	defer cancel()
-	b, err := g.Traffic.Breaker(ctx, endpoint)
+	b, err := l.state.Breaker(ctx, endpoint)
 	if err != nil {
-		return Breaker{}, g.busy()
+		return Breaker{}, l.busy()
 	}
-	if b.tripped() && g.Now().Before(b.OpenUntil) {
+	if b.tripped() && l.now().Before(b.OpenUntil) {
 		return Breaker{}, &BusyError{RetryAt: b.OpenUntil}
 	}
 	return b, nil
@@ -36,38 +36,38 @@ func (g Gate) breaker(ctx context.Context, endpoint string) (Breaker, error) {
 
 // admit lets a call through to the endpoint. Exports always pass: a patient waits. Of scheduled work one call passes when
 // the breaker's time is over, and tells by its outcome how to go on.
-func (g Gate) admit(ctx context.Context, endpoint string) (isProbe bool, err error) {
-	if !g.Scheduled {
+func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err error) {
+	if !l.scheduled {
 		return false, nil
 	}
-	b, err := g.breaker(ctx, endpoint)
+	b, err := l.breaker(ctx, endpoint)
 	if err != nil || !b.tripped() {
 		return false, err
 	}
-	claimed := Breaker{Failures: b.Failures, OpenUntil: g.Now().Add(probeFor)}
-	ctx, cancel := context.WithTimeout(ctx, trafficWithin)
+	claimed := Breaker{Failures: b.Failures, OpenUntil: l.now().Add(probeFor)}
+	ctx, cancel := context.WithTimeout(ctx, stateWithin)
 	defer cancel()
-	if g.Traffic.SaveBreaker(ctx, endpoint, b, claimed) != nil {
+	if l.state.SaveBreaker(ctx, endpoint, b, claimed) != nil {
 		return false, &BusyError{RetryAt: claimed.OpenUntil}
 	}
 	return true, nil
 }
 
-// settle brings the outcome of a call into the breaker.
-func (g Gate) settle(ctx context.Context, endpoint string, isProbe bool, outcome error) {
+// recordBreaker brings the outcome of a call into the breaker.
+func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	for range breakerTries {
-		seen, err := g.Traffic.Breaker(ctx, endpoint)
+		seen, err := l.state.Breaker(ctx, endpoint)
 		if err != nil {
 			return
 		}
 		next := Breaker{}
 		if outcome != nil && !errors.Is(outcome, tokens.ErrRefused) {
-			next = seen.failed(g.Now(), isProbe, askedWait(outcome))
+			next = seen.failed(l.now(), isProbe, askedWait(outcome))
 		}
 		if next.Failures == seen.Failures && next.OpenUntil.Equal(seen.OpenUntil) {
 			return
 		}
-		if err := g.Traffic.SaveBreaker(ctx, endpoint, seen, next); !errors.Is(err, fault.Conflict) {
+		if err := l.state.SaveBreaker(ctx, endpoint, seen, next); !errors.Is(err, fault.Conflict) {
 			return
 		}
 	}
@@ -93,7 +93,7 @@ func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breake
 // blames reports whether a failure that is no refusal is the endpoint's. Faults of other kinds than those of the other
 // side are our own: of our store, or of our keys.
 func blames(err error) bool {
-	if _, isBusy := errors.AsType[*BusyError](err); isBusy || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) {
 		return false
 	}
 	f, ok := errors.AsType[*fault.Error](err)

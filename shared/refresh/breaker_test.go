@@ -15,7 +15,7 @@ import (
 )
 
 // fail makes calls that fail, one after the other.
-func (d *desk) fail(t *testing.T, times int, err error) {
+func (d *endpoint) fail(t *testing.T, times int, err error) {
 	t.Helper()
 	before := d.ehr.err
 	d.ehr.err = err
@@ -38,7 +38,7 @@ func TestFiveFailuresInARowStopScheduledWorkForAMinute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk()
+				d := newEndpoint()
 				d.fail(t, 4, err)
 				must(t, d.scheduled(t.Context())) // which ends the row
 				d.fail(t, 5, err)
@@ -64,7 +64,7 @@ func TestFiveFailuresInARowStopScheduledWorkForAMinute(t *testing.T) {
 func TestFaultsOfOursDoNotCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		for _, err := range []error{
 			fault.New(fault.Unavailable, fault.CodeUnavailable, "Later."), fault.Missing("No."), context.Canceled,
 			fmt.Errorf("sign: %w", fault.New(fault.Internal, fault.CodeServerError, "No.")),
@@ -80,7 +80,7 @@ func TestFaultsOfOursDoNotCount(t *testing.T) {
 func TestTheBreakerOpensForTwiceAsLongEachTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		d.fail(t, 5, errTheir)
 		d.ehr.err = errTheir
 		for _, want := range []int{1, 2, 4, 8, 16, 30, 30, 30} {
@@ -100,7 +100,7 @@ func TestTheBreakerStaysOpenAsLongAsTheEndpointAsks(t *testing.T) {
 	for _, test := range []struct{ asked, want time.Duration }{{time.Second, time.Minute}, {time.Hour, time.Hour}, {1000 * time.Hour, day}} {
 		asked, want := test.asked, test.want
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk()
+			d := newEndpoint()
 			limited := fault.New(fault.Limited, fault.CodeRateLimited, "Slow.")
 			d.fail(t, 5, limited.After(asked))
 			if got := time.Until(d.breaker().OpenUntil); got != want {
@@ -128,7 +128,7 @@ func TestOneProbeAtATimeTellsHowToGoOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk()
+				d := newEndpoint()
 				d.fail(t, 5, errTheir)
 				<-time.After(time.Minute)
 				calls := d.ehr.calls
@@ -152,10 +152,10 @@ func TestOneProbeAtATimeTellsHowToGoOn(t *testing.T) {
 func TestAProbeThatNeverReturnsIsFollowedByAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		d.fail(t, 5, errTheir)
 		<-time.After(time.Minute)
-		d.traffic.fails["ReleaseSlot"] = errOurs // as if the worker had crashed
+		d.state.fails["ReleaseSlot"] = errOurs // as if the worker had crashed
 		d.ehr.err = context.Canceled
 		_ = d.scheduled(t.Context())
 		d.ehr.err = nil
@@ -168,9 +168,9 @@ func TestAProbeThatNeverReturnsIsFollowedByAnother(t *testing.T) {
 func TestAnOutcomeIsNotedAlsoWhereOthersNoteTheirs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		for range 3 {
-			d.traffic.collisions = 3
+			d.state.collisions = 3
 			d.fail(t, 1, errTheir)
 		}
 		if got := d.breaker().Failures; got != 3 {
@@ -182,7 +182,7 @@ func TestAnOutcomeIsNotedAlsoWhereOthersNoteTheirs(t *testing.T) {
 func TestExportsPassAnOpenBreakerAndCountToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		d.fail(t, 5, errTheir)
 		open := d.breaker()
 		d.fail(t, 3, errTheir)
@@ -191,5 +191,21 @@ func TestExportsPassAnOpenBreakerAndCountToo(t *testing.T) {
 		}
 		must(t, d.export(t.Context()))
 		must(t, d.scheduled(t.Context()))
+	})
+}
+
+// Who loses the race for the one call that may try again gives its slot back.
+func TestWhoMayNotProbeKeepsNoSlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newEndpoint()
+		d.fail(t, 5, errTheir)
+		<-time.After(2 * time.Minute) // the breaker's time is over
+		d.state.collisions = 1
+		calls := d.ehr.calls
+		wantBusy(t, d.scheduled(t.Context()), time.Now().Add(time.Minute))
+		if taken := d.state.taken(refresh.EndpointName(endpointURL)); taken != 0 || d.ehr.calls != calls {
+			t.Errorf("%d slots are taken after %d more calls", taken, d.ehr.calls-calls)
+		}
 	})
 }

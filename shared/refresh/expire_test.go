@@ -40,14 +40,14 @@ func TestAConnectionWithoutARefreshTokenIsDueWhenItsAccessTokenEnds(t *testing.T
 			t.Parallel()
 			b := unrenewable(test.left)
 			b.change(func(c *connection.Connection) {
-				c.Care.Warned = test.warned
+				c.Refresh.Warned = test.warned
 				if test.consent > 0 {
 					c.ConsentExpiresAt = start.Add(test.consent)
 				}
 			})
 			got := b.look(t)
-			if !got.Care.RefreshAt.Equal(start.Add(test.left)) || !got.ConsentExpiresAt.Equal(start.Add(test.want)) || got.Status != connection.Authorized {
-				t.Errorf("%s, due at %v, consent ends at %v", got.Status, got.Care.RefreshAt, got.ConsentExpiresAt)
+			if !got.Refresh.RefreshAt.Equal(start.Add(test.left)) || !got.ConsentExpiresAt.Equal(start.Add(test.want)) || got.Status != connection.Authorized {
+				t.Errorf("%s, due at %v, consent ends at %v", got.Status, got.Refresh.RefreshAt, got.ConsentExpiresAt)
 			}
 			for range 2 {
 				b.look(t)
@@ -63,7 +63,7 @@ func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
 	t.Parallel()
 	for _, ago := range []time.Duration{0, time.Second, 400 * day} {
 		b := unrenewable(-ago)
-		b.traffic.fails["Counts"] = errOurs // no endpoint has refused anything: the surge guard is not asked
+		b.state.fails["Counts"] = errOurs // no endpoint has refused anything: the surge guard is not asked
 		b.look(t)
 		b.look(t)
 		b.wantRevoked(t, connection.AccessEnded)
@@ -77,11 +77,11 @@ func TestAnEndThatWasCutOffIsToldOnce(t *testing.T) {
 		"after it":                   func(b *bench) { b.store.lost["RevokeConnection"] = errOurs },
 		"by others, who were faster": func(b *bench) { b.store.fails["RevokeConnection"] = fault.Stale() },
 		"by a change of another kind": func(b *bench) {
-			b.store.meanwhile = func() { b.change(func(c *connection.Connection) { c.Care.Warned = true }) }
+			b.store.meanwhile = func() { b.change(func(c *connection.Connection) { c.Refresh.Warned = true }) }
 		},
 		"by another transaction": func(b *bench) { b.store.collisions = 2 },
 		"by an export that is told so": func(b *bench) {
-			b.store.meanwhile = func() { b.change(func(c *connection.Connection) { c.Care.RefreshAt = start }) }
+			b.store.meanwhile = func() { b.change(func(c *connection.Connection) { c.Refresh.RefreshAt = start }) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,10 @@ func TestAnEndOfTokensThatHaveChangedEndsNothing(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]func(*bench){
 		"reconnected": func(b *bench) {
-			b.change(func(c *connection.Connection) { c.Generation++; c.Care = connection.Care{RefreshAt: start.Add(day)} })
+			b.change(func(c *connection.Connection) {
+				c.Generation++
+				c.Refresh = connection.RefreshState{RefreshAt: start.Add(day)}
+			})
 			b.store.rows[connID] = tokens.Row{Version: 8}
 		},
 		"disconnected": func(b *bench) { b.change(disconnect); delete(b.store.rows, connID) },

@@ -53,7 +53,7 @@ func TestAFailureIsOnTheLogWithWhatAnOperatorLooksFor(t *testing.T) {
 			t.Parallel()
 			b := newBench()
 			b.err = test.err
-			b.change(func(c *connection.Connection) { c.Care.Setbacks = test.setbacks })
+			b.change(func(c *connection.Connection) { c.Refresh.Setbacks = test.setbacks })
 			ctx, line := logx.Begin(t.Context())
 			must(t, b.worker().Look(ctx, tenant, connID))
 			var log bytes.Buffer

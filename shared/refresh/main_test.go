@@ -221,14 +221,14 @@ func (m *memory) told(of webhook.Type) []string {
 	return ids
 }
 
-// glass seals nothing, but binds.
-type glass struct{ err error }
+// plainSealer seals nothing, but binds.
+type plainSealer struct{ err error }
 
-func (g glass) Seal(_ context.Context, _ org.Tenant, boundTo string, plain []byte) ([]byte, error) {
+func (g plainSealer) Seal(_ context.Context, _ org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	return append([]byte(boundTo+"\n"), plain...), g.err
 }
 
-func (g glass) Open(_ context.Context, _ org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
+func (g plainSealer) Open(_ context.Context, _ org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
 	plain, ok := bytes.CutPrefix(sealed, []byte(boundTo+"\n"))
 	if !ok {
 		return nil, errors.New("sealed for another place")
@@ -236,12 +236,12 @@ func (g glass) Open(_ context.Context, _ org.Tenant, boundTo string, sealed []by
 	return plain, g.err
 }
 
-// traffic keeps slots, breakers and counts as the store does.
-type traffic struct {
+// endpointState keeps slots, breakers and counts as the store does.
+type endpointState struct {
 	mu         sync.Mutex
 	slots      map[string]map[int]holder
 	breakers   map[string]refresh.Breaker
-	minutes    map[string]map[int64]tally
+	minutes    map[string]map[int64]counts
 	fails      map[string]error // by call
 	lost       map[string]error // by call; of the next one, which takes effect
 	collisions int              // so many of the next writes of a breaker meet another one
@@ -253,16 +253,16 @@ type holder struct {
 	until time.Time
 }
 
-type tally struct{ answered, refused int }
+type counts struct{ answered, refused int }
 
-func newTraffic() *traffic {
-	return &traffic{
-		slots: map[string]map[int]holder{}, breakers: map[string]refresh.Breaker{}, minutes: map[string]map[int64]tally{},
+func newEndpointState() *endpointState {
+	return &endpointState{
+		slots: map[string]map[int]holder{}, breakers: map[string]refresh.Breaker{}, minutes: map[string]map[int64]counts{},
 		fails: map[string]error{}, lost: map[string]error{},
 	}
 }
 
-func (f *traffic) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
+func (f *endpointState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
 	if err := f.enter(ctx, "TakeSlot"); err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (f *traffic) TakeSlot(ctx context.Context, endpoint string, slot int, owner
 	return err
 }
 
-func (f *traffic) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
+func (f *endpointState) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
 	if err := f.enter(ctx, "ReleaseSlot"); err != nil {
 		return err
 	}
@@ -292,7 +292,7 @@ func (f *traffic) ReleaseSlot(ctx context.Context, endpoint string, slot int, ow
 	return nil
 }
 
-func (f *traffic) Breaker(ctx context.Context, endpoint string) (refresh.Breaker, error) {
+func (f *endpointState) Breaker(ctx context.Context, endpoint string) (refresh.Breaker, error) {
 	if err := f.enter(ctx, "Breaker"); err != nil {
 		return refresh.Breaker{}, err
 	}
@@ -301,7 +301,7 @@ func (f *traffic) Breaker(ctx context.Context, endpoint string) (refresh.Breaker
 	return f.breakers[endpoint], nil
 }
 
-func (f *traffic) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
+func (f *endpointState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
 	if err := f.enter(ctx, "SaveBreaker"); err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ func (f *traffic) SaveBreaker(ctx context.Context, endpoint string, seen, next r
 	return nil
 }
 
-func (f *traffic) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
+func (f *endpointState) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
 	if err := f.enter(ctx, "Count"); err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func (f *traffic) Count(ctx context.Context, endpoint string, at time.Time, refu
 	return nil
 }
 
-func (f *traffic) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
+func (f *endpointState) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
 	if err := f.enter(ctx, "Counts"); err != nil {
 		return 0, 0, err
 	}
@@ -341,7 +341,7 @@ func (f *traffic) Counts(ctx context.Context, endpoint string, since time.Time) 
 	return answered, refused, nil
 }
 
-func (f *traffic) enter(ctx context.Context, call string) error {
+func (f *endpointState) enter(ctx context.Context, call string) error {
 	if f.hangs {
 		<-ctx.Done()
 	}
@@ -353,19 +353,19 @@ func (f *traffic) enter(ctx context.Context, call string) error {
 	return f.fails[call]
 }
 
-func (f *traffic) add(endpoint string, at time.Time, answered, refused int) {
+func (f *endpointState) add(endpoint string, at time.Time, answered, refused int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.minutes[endpoint] == nil {
-		f.minutes[endpoint] = map[int64]tally{}
+		f.minutes[endpoint] = map[int64]counts{}
 	}
 	minute := at.Unix() / 60
 	has := f.minutes[endpoint][minute]
-	f.minutes[endpoint][minute] = tally{has.answered + answered, has.refused + refused}
+	f.minutes[endpoint][minute] = counts{has.answered + answered, has.refused + refused}
 }
 
 // taken counts the slots of an endpoint that are taken.
-func (f *traffic) taken(endpoint string) int {
+func (f *endpointState) taken(endpoint string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.slots[endpoint])

@@ -13,8 +13,8 @@ import (
 )
 
 // TestNoInterleavingLosesOrRevokesAConnectionWrongly: whatever order messages, exports and reconnects come in, wherever
-// workers crash, whatever fails and however late, the promises of issue 5 hold for one connection. Each step either
-// starts a worker, lets one that waits at a call go on in some way, changes something outside, or lets time pass. What
+// workers crash, whatever fails and however late, what docs/architecture.md ("The life of a connection") promises holds
+// for one connection. Each step either starts a worker, lets one that waits at a call go on in some way, changes something outside, or lets time pass. What
 // holds is checked where it would first break: in the health system on every use, in the store on every write.
 func TestNoInterleavingLosesOrRevokesAConnectionWrongly(t *testing.T) {
 	t.Parallel()
@@ -25,12 +25,12 @@ func TestNoInterleavingLosesOrRevokesAConnectionWrongly(t *testing.T) {
 			rapid.Check(t, func(r *rapid.T) {
 				moves, broken := script.Draw(r, "moves"), ""
 				synctest.Test(t, func(t *testing.T) {
-					w := newTheatre(t.Context())
+					w := newSimulation(t.Context())
 					defer w.close()
 					for _, m := range moves {
 						w.step(m[0], m[1], m[2])
 					}
-					w.settle()
+					w.finish()
 					broken = w.broken
 				})
 				if broken != "" {
@@ -48,7 +48,7 @@ const parts = 20
 func pick[T any](n int, from []T) T { return from[n%len(from)] }
 
 // step is one move of the scheduler, chosen by three numbers.
-func (w *theatre) step(kind, which, how int) {
+func (w *simulation) step(kind, which, how int) {
 	waiting := w.waiting()
 	kinds := []string{"time", "worker", "outside"}
 	if len(waiting) > 0 {
@@ -74,14 +74,14 @@ func (w *theatre) step(kind, which, how int) {
 }
 
 // outside is something that others do.
-func (w *theatre) outside(what string, how int) {
+func (w *simulation) outside(what string, how int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch what {
 	case "due":
 		w.hurry()
 	case "withdrawn":
-		w.hospital.withdraw()
+		w.portal.withdraw()
 	case "reconnected":
 		w.reconnect(0)
 	case "without a refresh token":
@@ -89,10 +89,10 @@ func (w *theatre) outside(what string, how int) {
 	case "without one, as once":
 		w.reconnectAsOnce(pick(how, lives()))
 	case "surge": // other connections of the endpoint are refused
-		w.traffic.add(w.endpoint, time.Now(), 50, 50)
+		w.state.add(w.endpoint, time.Now(), 50, 50)
 	case "warned":
 		c := w.store.connections[connID]
-		c.Care.Warned, c.Rev = true, c.Rev+1
+		c.Refresh.Warned, c.Rev = true, c.Rev+1
 		w.store.connections[connID] = c
 	}
 }
@@ -103,7 +103,7 @@ func lives() []time.Duration {
 }
 
 // check is what holds after every step.
-func (w *theatre) check() {
+func (w *simulation) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.store.connections[connID]
@@ -115,7 +115,7 @@ func (w *theatre) check() {
 		w.failf("%d events of %d revocations, %d in all", ended, len(w.revoked), len(w.store.events))
 	}
 	bare := 0
-	for _, g := range w.hospital.grants {
+	for _, g := range w.portal.grants {
 		if g.isBare() {
 			bare++
 		}
@@ -129,16 +129,16 @@ func (w *theatre) check() {
 	for _, a := range w.actors {
 		if !a.late && !a.leased.IsZero() && time.Since(a.leased) > time.Minute {
 			a.late = true
-			a.trouble()
+			a.trouble("")
 		}
 		a.checked = a.done
 	}
 	w.actors = slices.DeleteFunc(w.actors, func(a *actor) bool { return a.checked || a.dead })
 }
 
-// settle lets everything under way come to its end without further faults, then has the connection looked at as often as
+// finish lets everything under way come to its end without further faults, then has the connection looked at as often as
 // it takes: it works if the health system still takes what is stored, and else is revoked.
-func (w *theatre) settle() {
+func (w *simulation) finish() {
 	w.drain()
 	for range 4 { // the breaker may be open, a lease may have to end, a second refusal may have to come
 		<-time.After(71 * time.Minute)
@@ -149,21 +149,21 @@ func (w *theatre) settle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.store.connections[connID]
-	alive, given := w.hospital.takes(w.stored()), w.hospital.grants[w.stored().generation]
+	alive, given := w.portal.takes(w.stored()), w.portal.grants[w.stored().generation]
 	switch {
 	case alive != (c.Status == connection.Authorized):
-		w.failf("the health system takes what is stored: %v, yet the connection is %s, %+v", alive, c.Status, c.Care)
+		w.failf("the health system takes what is stored: %v, yet the connection is %s, %+v", alive, c.Status, c.Refresh)
 	case alive && given.isBare():
-		if !c.Care.RefreshAt.Equal(given.until) || c.ConsentExpiresAt.After(given.until) || !c.Care.Unrenewable {
-			w.failf("it ends at %v, yet consent does at %v, and its care is %+v", given.until, c.ConsentExpiresAt, c.Care)
+		if !c.Refresh.RefreshAt.Equal(given.until) || c.ConsentExpiresAt.After(given.until) || !c.Refresh.Unrenewable {
+			w.failf("it ends at %v, yet consent does at %v, and its state is %+v", given.until, c.ConsentExpiresAt, c.Refresh)
 		}
-	case alive && (c.Care.Setbacks != 0 || !c.Care.RefusedAt.IsZero() || time.Until(c.Care.RefreshAt) < day):
-		w.failf("the connection works, yet its care is %+v", c.Care)
+	case alive && (c.Refresh.Setbacks != 0 || !c.Refresh.RefusedAt.IsZero() || time.Until(c.Refresh.RefreshAt) < day):
+		w.failf("the connection works, yet its state is %+v", c.Refresh)
 	}
 }
 
 // drain lets all go on until they have ended.
-func (w *theatre) drain() {
+func (w *simulation) drain() {
 	for synctest.Wait(); len(w.actors) > 0; synctest.Wait() {
 		if waiting := w.waiting(); len(waiting) > 0 {
 			waiting[0].proceed(well)

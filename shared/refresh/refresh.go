@@ -32,9 +32,9 @@ type Store interface {
 // UpstreamPurpose stands in the encryption context of what Upstream returns.
 const UpstreamPurpose = "upstream-revocation"
 
-// Tokens refreshes token sets (tokens.Keeper).
+// Tokens refreshes token sets (tokens.Manager, whose Limiter is one for scheduled work).
 type Tokens interface {
-	Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Set, int64, error)
+	Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
 }
 
 // Revoker takes a refresh token back at its authorization server (RFC 7009). An error is transient; a server that
@@ -43,8 +43,8 @@ type Revoker interface {
 	Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error
 }
 
-// Traffic is what all functions know together about refreshes at a token endpoint. Endpoints are named by a hash.
-type Traffic interface {
+// EndpointState is what all functions know together about refreshes at a token endpoint. Endpoints are named by a hash.
+type EndpointState interface {
 	// TakeSlot gives owner the numbered slot of the endpoint until a time, if nobody has it at now; else fault.Conflict.
 	TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error
 	// ReleaseSlot gives it back, if owner still has it.

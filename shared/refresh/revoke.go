@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// The surge guard (issue 5, item 7): when this many refreshes at a token endpoint were answered within the window
+	// The surge guard: when this many refreshes at a token endpoint were answered within the window
 	// and more than one in surgeShare of them was refused, it is likelier that the endpoint is at fault than that all
 	// those patients have withdrawn their consent. A refusal is then not believed before it comes again an hour later.
 	surgeWindow = 15 * time.Minute
@@ -24,38 +24,38 @@ const (
 	secondAfter = time.Hour
 )
 
-// heed acts on a refusal: revokes the connection, or waits for a second refusal.
-func (w Worker) heed(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
-	return w.insist(ctx, seen, func(c connection.Connection) (bool, error) {
-		now, first := w.Now(), firstRefusal(c, refusal)
+// handleRefusal acts on a refusal: revokes the connection, or waits for a second refusal.
+func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
+	return w.retryOnConflict(ctx, seen, func(c connection.Connection) (bool, error) {
+		now, first := w.now(), firstRefusal(c, refusal)
 		switch {
 		case first.IsZero() && w.surges(ctx, refusal.TokenEndpoint):
-			return true, w.hold(ctx, c, refusal, now)
+			return true, w.awaitSecond(ctx, c, refusal, now)
 		case !first.IsZero() && now.Sub(first) < secondAfter:
-			return true, w.hold(ctx, c, refusal, first)
+			return true, w.awaitSecond(ctx, c, refusal, first)
 		}
 		return false, w.revoke(ctx, c, string(refusal.Cause), refusal.Version)
 	})
 }
 
-// insist has end act on the connection as it was seen, and after a fault.Conflict as others have left it, provided that it
+// retryOnConflict has end act on the connection as it was seen, and after a fault.Conflict as others have left it, provided that it
 // is still the same authorisation with the same tokens. What end calls final is not tried again.
-func (w Worker) insist(ctx context.Context, seen connection.Connection, end func(connection.Connection) (final bool, err error)) error {
+func (w Worker) retryOnConflict(ctx context.Context, seen connection.Connection, end func(connection.Connection) (final bool, err error)) error {
 	for c, try := seen, 1; ; try++ {
 		final, err := end(c)
 		if final || !errors.Is(err, fault.Conflict) || try == saveTries {
 			return err
 		}
-		again, err := w.Store.Connection(ctx, seen.Tenant, seen.ID)
+		again, err := w.store.Connection(ctx, seen.Tenant, seen.ID)
 		switch {
 		case errors.Is(err, fault.NotFound):
 			return nil
 		case err != nil:
 			return fmt.Errorf("read connection: %w", err)
-		case movedOn(seen, again), again.Rev == c.Rev && !again.Care.RefreshAt.Equal(seen.Care.RefreshAt):
+		case movedOn(seen, again), again.Rev == c.Rev && !again.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt):
 			return nil
 		case again.Rev == c.Rev: // so it was the tokens that have changed
-			return w.postpone(ctx, again, "others_at_work", w.Now().Add(lookAgain))
+			return w.postpone(ctx, again, "others_at_work", w.now().Add(lookAgain))
 		}
 		c = again
 	}
@@ -63,27 +63,27 @@ func (w Worker) insist(ctx context.Context, seen connection.Connection, end func
 
 // firstRefusal is when the same token set was refused before; zero when it was not.
 func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Time {
-	if c.Care.RefusedVersion != refusal.Version {
+	if c.Refresh.RefusedVersion != refusal.Version {
 		return time.Time{}
 	}
-	return c.Care.RefusedAt
+	return c.Refresh.RefusedAt
 }
 
-// hold keeps the connection authorized until the refusal since then may be repeated.
-func (w Worker) hold(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError, since time.Time) error {
+// awaitSecond keeps the connection authorized until the refusal since then may be repeated.
+func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError, since time.Time) error {
 	logx.Add(ctx, slog.String("refresh", "refusal_held"))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
 		if firstRefusal(*c, refusal).IsZero() {
-			c.Care.RefusedAt, c.Care.RefusedVersion = since, refusal.Version
+			c.Refresh.RefusedAt, c.Refresh.RefusedVersion = since, refusal.Version
 		}
-		c.Care.RefreshAt = c.Care.RefusedAt.Add(secondAfter + spread(c.ID, crowdSpread))
+		c.Refresh.RefreshAt = c.Refresh.RefusedAt.Add(secondAfter + spread(c.ID, crowdSpread))
 	})
 }
 
 // surges reports whether refusals of the token endpoint are not to be believed at the first time. One that cannot be
 // judged is not, either.
 func (w Worker) surges(ctx context.Context, endpoint string) bool {
-	answered, refused, err := w.Traffic.Counts(ctx, endpointName(endpoint), w.Now().Add(-surgeWindow))
+	answered, refused, err := w.state.Counts(ctx, endpointName(endpoint), w.now().Add(-surgeWindow))
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
@@ -91,18 +91,18 @@ func (w Worker) surges(ctx context.Context, endpoint string) bool {
 // fault.Conflict when the connection or its tokens have changed since; then the cause may be that of something that is
 // gone.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
-	c.Status, c.Care = connection.Revoked, connection.Care{Ended: cause}
-	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, w.Now(), webhook.AuthorizationRevoked{
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause}
+	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, w.now(), webhook.AuthorizationRevoked{
 		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
 		PlatformType: c.PlatformType, ConnectionStatus: string(c.Status),
 	})
 	if err != nil {
 		return err
 	}
-	if err := w.Store.RevokeConnection(ctx, c, version, event); err != nil {
+	if err := w.store.RevokeConnection(ctx, c, version, event); err != nil {
 		return fmt.Errorf("revoke connection: %w", err)
 	}
 	logx.Add(ctx, slog.String("refresh", "revoked"), slog.String("ended", cause))
-	_ = w.Nudger.NudgeEvent(ctx, event.Tenant, event.ID)
+	_ = w.nudger.NudgeEvent(ctx, event.Tenant, event.ID)
 	return nil
 }

@@ -53,12 +53,12 @@ func TestARefusalRevokesUnlessTooManyAreRefused(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			b := refused(tokens.CauseInvalidGrant)
-			b.traffic.add(name, start.Add(-test.age), test.answered, test.refused)
-			b.traffic.fails["Counts"] = test.countErr
+			b.state.add(name, start.Add(-test.age), test.answered, test.refused)
+			b.state.fails["Counts"] = test.countErr
 			first := start
 			if test.refusedAgo > 0 {
 				b.change(func(c *connection.Connection) {
-					c.Care.RefusedAt, c.Care.RefusedVersion = start.Add(-test.refusedAgo), test.refusedVersion
+					c.Refresh.RefusedAt, c.Refresh.RefusedVersion = start.Add(-test.refusedAgo), test.refusedVersion
 				})
 				if test.refusedVersion == 7 {
 					first = start.Add(-test.refusedAgo)
@@ -72,11 +72,11 @@ func TestARefusalRevokesUnlessTooManyAreRefused(t *testing.T) {
 			if got.Status != connection.Authorized || len(b.store.events) != 0 || b.store.rows[connID].Version != 7 {
 				t.Errorf("%s, %d events, tokens %+v", got.Status, len(b.store.events), b.store.rows[connID])
 			}
-			if wait := got.Care.RefreshAt.Sub(start); wait < test.from || wait > test.to {
+			if wait := got.Refresh.RefreshAt.Sub(start); wait < test.from || wait > test.to {
 				t.Errorf("due again after %v, want %v to %v", wait, test.from, test.to)
 			}
-			if !got.Care.RefusedAt.Equal(first) || got.Care.RefusedVersion != 7 {
-				t.Errorf("refused at %v, version %d; want %v, version 7", got.Care.RefusedAt, got.Care.RefusedVersion, first)
+			if !got.Refresh.RefusedAt.Equal(first) || got.Refresh.RefusedVersion != 7 {
+				t.Errorf("refused at %v, version %d; want %v, version 7", got.Refresh.RefusedAt, got.Refresh.RefusedVersion, first)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func (b *bench) wantRevoked(t *testing.T, cause string) {
 	if got.Status != connection.Revoked || !got.DueAt().IsZero() {
 		t.Errorf("%s, due at %v", got.Status, got.DueAt())
 	}
-	if diff := cmp.Diff(connection.Care{Ended: cause}, got.Care); diff != "" {
+	if diff := cmp.Diff(connection.RefreshState{Ended: cause}, got.Refresh); diff != "" {
 		t.Errorf("care (-want +got):\n%s", diff)
 	}
 	want := []string{webhook.EventID(tenant, webhook.AuthorizationEnded, connID, got.Generation)}
@@ -132,15 +132,15 @@ func TestARefusalOfTokensThatHaveChangedRevokesNothing(t *testing.T) {
 		again     time.Duration // when it is due again; 0: as the other has set it
 	}{
 		"reconnected": {func(b *bench) {
-			b.change(func(c *connection.Connection) { c.Generation++; c.Care.RefreshAt = start.Add(day) })
+			b.change(func(c *connection.Connection) { c.Generation++; c.Refresh.RefreshAt = start.Add(day) })
 			b.store.rows[connID] = tokens.Row{Version: 8}
 		}, 0},
 		"reconnected, only the connection is seen": {func(b *bench) {
-			b.change(func(c *connection.Connection) { c.Generation++; c.Care.RefreshAt = start.Add(day) })
+			b.change(func(c *connection.Connection) { c.Generation++; c.Refresh.RefreshAt = start.Add(day) })
 		}, 0},
 		"renewed by an export": {func(b *bench) { b.store.rows[connID] = tokens.Row{Version: 8} }, 2 * time.Minute},
 		"renewed by another worker": {func(b *bench) {
-			b.change(func(c *connection.Connection) { c.Care.RefreshAt = start.Add(day) })
+			b.change(func(c *connection.Connection) { c.Refresh.RefreshAt = start.Add(day) })
 			b.store.rows[connID] = tokens.Row{Version: 8}
 		}, 0},
 		"disconnected": {func(b *bench) { b.change(disconnect); delete(b.store.rows, connID) }, 0},
@@ -153,7 +153,7 @@ func TestARefusalOfTokensThatHaveChangedRevokesNothing(t *testing.T) {
 			b.store.meanwhile = func() { test.meanwhile(b); want = b.now() }
 			got := b.look(t)
 			if test.again > 0 {
-				want.Rev, want.Care.RefreshAt = want.Rev+1, start.Add(test.again)
+				want.Rev, want.Refresh.RefreshAt = want.Rev+1, start.Add(test.again)
 			}
 			if diff := cmp.Diff(want, got); diff != "" || len(b.store.events) != 0 {
 				t.Errorf("%d events, connection (-want +got):\n%s", len(b.store.events), diff)
@@ -165,18 +165,18 @@ func TestARefusalOfTokensThatHaveChangedRevokesNothing(t *testing.T) {
 func TestARefusalHoldsAlsoWhereOthersHaveChangedSomethingElse(t *testing.T) {
 	t.Parallel()
 	b := refused(tokens.CauseInvalidGrant)
-	b.store.meanwhile = func() { b.change(func(c *connection.Connection) { c.Care.Warned = true }) }
+	b.store.meanwhile = func() { b.change(func(c *connection.Connection) { c.Refresh.Warned = true }) }
 	b.look(t)
 	b.wantRevoked(t, "invalid_grant")
 
 	b = refused(tokens.CauseInvalidGrant) // another worker did not believe the same refusal
 	b.store.meanwhile = func() {
 		b.change(func(c *connection.Connection) {
-			c.Care.RefusedAt, c.Care.RefusedVersion, c.Care.RefreshAt = start, 7, start.Add(time.Hour)
+			c.Refresh.RefusedAt, c.Refresh.RefusedVersion, c.Refresh.RefreshAt = start, 7, start.Add(time.Hour)
 		})
 	}
-	if got := b.look(t); got.Status != connection.Authorized || got.Care.RefreshAt.Before(start.Add(time.Hour)) {
-		t.Errorf("%s, due at %v", got.Status, got.Care.RefreshAt)
+	if got := b.look(t); got.Status != connection.Authorized || got.Refresh.RefreshAt.Before(start.Add(time.Hour)) {
+		t.Errorf("%s, due at %v", got.Status, got.Refresh.RefreshAt)
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// keepAlive is the period in which every refresh token is used, because idle ones lapse (fhir.md section 1.5).
+	// keepAlive is the period in which every refresh token is used, because idle ones lapse.
 	keepAlive = 7 * 24 * time.Hour
 	// afterConsent spreads the refreshes that find out whether a consent whose date has passed has really ended.
 	afterConsent = time.Hour
-	// hopeless is how little life of a refresh token is not worth a refresh of its own: one whose end no refresh moves would
+	// tooShort is how little life of a refresh token is not worth a refresh of its own: one whose end no refresh moves would
 	// be refreshed ever more often as it comes.
-	hopeless = 10 * time.Minute
+	tooShort = 10 * time.Minute
 	// firstRetry is the wait after the first of several failures in a row; each one doubles it, up to longestRetry.
 	firstRetry   = 5 * time.Minute
 	longestRetry = 12 * time.Hour
@@ -36,7 +36,7 @@ func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	if next.Before(soonest) {
 		next = next.Add(keepAlive)
 	}
-	if left := set.RefreshExpiresAt.Sub(now); left > hopeless {
+	if left := set.RefreshExpiresAt.Sub(now); left > tooShort {
 		next = earlier(next, now.Add(left*8/10-spread(connectionID, left/10)))
 	}
 	if set.ConsentExpiresAt.After(now) {

@@ -11,7 +11,7 @@ import (
 const (
 	// exportSlot is left to exports; scheduled work has scheduledSlots.
 	exportSlot = 3
-	// noSlot is the place of an export that Traffic could not give one.
+	// noSlot is the place of an export where nothing could be found out.
 	noSlot = -1
 	// firstPause between two looks for a free slot grows up to longestPause.
 	firstPause   = 50 * time.Millisecond
@@ -20,53 +20,74 @@ const (
 
 func scheduledSlots() []int { return []int{0, 1, 2} }
 
-// slot is a place at a token endpoint.
+// slot is a place at a token endpoint. It implements tokens.Slot.
 type slot struct {
+	limiter  Limiter
 	endpoint string
 	number   int
 	owner    string
 	until    time.Time
+	isProbe  bool // its outcome decides about an open breaker
 }
 
-// take waits for a free slot, as long as patience lasts; then *BusyError.
-func (g Gate) take(ctx context.Context, endpoint string) (slot, error) {
-	patience, cancel := context.WithTimeout(ctx, g.Patience)
+// Until implements tokens.Slot.
+func (s slot) Until() time.Time { return s.until.Add(-slotMargin) }
+
+// Release implements tokens.Slot.
+func (s slot) Release(ctx context.Context, outcome error) {
+	s.limiter.record(ctx, s.endpoint, s.isProbe, outcome)
+	s.giveBack(ctx)
+}
+
+// giveBack gives a slot back also when the caller has given up. One that stays taken is free when its lease ends.
+func (s slot) giveBack(ctx context.Context) {
+	if s.number == noSlot {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateWithin)
 	defer cancel()
-	owner := g.NewID()
+	_ = s.limiter.state.ReleaseSlot(ctx, s.endpoint, s.number, s.owner)
+}
+
+// take waits for a free slot, for maxWait; then *BusyError.
+func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
+	waiting, cancel := context.WithTimeout(ctx, l.maxWait)
+	defer cancel()
+	owner := l.newID()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		place, err := g.takeNow(ctx, endpoint, owner)
+		place, err := l.takeNow(ctx, endpoint, owner)
 		if !errors.Is(err, fault.Conflict) {
 			return place, err
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
-		case <-patience.Done():
+		case <-waiting.Done():
 			timer.Stop()
-			return slot{}, g.busy()
+			return slot{}, l.busy()
 		}
 	}
 }
 
 // takeNow takes a slot that is free; fault.Conflict when none is. Where that cannot be found out, exports go ahead.
-func (g Gate) takeNow(ctx context.Context, endpoint, owner string) (slot, error) {
+func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, error) {
 	numbers := scheduledSlots()
-	if !g.Scheduled {
+	if !l.scheduled {
 		numbers = append([]int{exportSlot}, numbers...)
 	}
 	for _, number := range numbers {
-		now := g.Now()
-		place := slot{endpoint: endpoint, number: number, owner: owner, until: now.Add(slotFor)}
-		err := g.tryTake(ctx, place, now)
+		now := l.now()
+		place := slot{limiter: l, endpoint: endpoint, number: number, owner: owner, until: now.Add(slotFor)}
+		err := l.tryTake(ctx, place, now)
 		if err == nil {
 			return place, nil
 		}
 		if errors.Is(err, fault.Conflict) {
 			continue
 		}
-		g.release(ctx, place) // it may have been taken
-		if g.Scheduled {
-			return slot{}, g.busy()
+		place.giveBack(ctx) // it may have been taken
+		if l.scheduled {
+			return slot{}, l.busy()
 		}
 		place.number = noSlot
 		return place, nil
@@ -74,18 +95,8 @@ func (g Gate) takeNow(ctx context.Context, endpoint, owner string) (slot, error)
 	return slot{}, fault.Stale()
 }
 
-func (g Gate) tryTake(ctx context.Context, place slot, now time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, trafficWithin)
+func (l Limiter) tryTake(ctx context.Context, place slot, now time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, stateWithin)
 	defer cancel()
-	return g.Traffic.TakeSlot(ctx, place.endpoint, place.number, place.owner, now, place.until)
-}
-
-// release gives a slot back also when the caller has given up. One that stays taken is free when its lease ends.
-func (g Gate) release(ctx context.Context, place slot) {
-	if place.number == noSlot {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trafficWithin)
-	defer cancel()
-	_ = g.Traffic.ReleaseSlot(ctx, place.endpoint, place.number, place.owner)
+	return l.state.TakeSlot(ctx, place.endpoint, place.number, place.owner, now, place.until)
 }

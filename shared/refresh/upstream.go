@@ -36,7 +36,7 @@ func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 }
 
 // EncodeUpstream writes the document that is sealed for Store.Upstream: the refresh token of set, or its access token
-// when there is none, with what it takes to revoke it (RFC 7009). Who stores it sets Care.UpstreamUntil, and RefreshAt to
+// when there is none, with what it takes to revoke it (RFC 7009). Who stores it sets Refresh.UpstreamUntil, and RefreshAt to
 // the first try.
 func EncodeUpstream(set tokens.Set) []byte {
 	left := remains{
@@ -63,30 +63,30 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 }
 
 // takeBack has the health system revoke what a disconnected connection held, and forgets it: after that, or when its
-// time is over (decisions section 3).
+// time is over.
 func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error {
-	sealed, err := w.Store.Upstream(ctx, seen.Tenant, seen.ID)
+	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
 	if errors.Is(err, fault.NotFound) {
 		return w.takenBack(ctx, seen, "nothing")
 	}
-	now, outcome := w.Now(), "given_up"
-	if now.Before(seen.Care.UpstreamUntil) {
+	now, outcome := w.now(), "given_up"
+	if now.Before(seen.Refresh.UpstreamUntil) {
 		if err == nil {
 			err, outcome = w.revokeUpstream(ctx, seen, sealed), "revoked"
 		}
 		if err != nil {
 			logx.Add(ctx, slog.String("upstream", "failed"), slog.Any("cause", err))
 			return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
-				c.Care.Setbacks++
-				wait := max(upstreamWait(c.Care.Setbacks), askedWait(err))
-				c.Care.RefreshAt = earlier(now.Add(wait), c.Care.UpstreamUntil)
+				c.Refresh.Setbacks++
+				wait := max(upstreamWait(c.Refresh.Setbacks), askedWait(err))
+				c.Refresh.RefreshAt = earlier(now.Add(wait), c.Refresh.UpstreamUntil)
 			})
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("read upstream tokens: %w", err)
 	}
-	if err := w.Store.ForgetUpstream(ctx, seen.Tenant, seen.ID, sealed); err != nil {
+	if err := w.store.ForgetUpstream(ctx, seen.Tenant, seen.ID, sealed); err != nil {
 		return fmt.Errorf("forget upstream tokens: %w", err)
 	}
 	return w.takenBack(ctx, seen, outcome)
@@ -96,12 +96,12 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 func (w Worker) takenBack(ctx context.Context, seen connection.Connection, outcome string) error {
 	logx.Add(ctx, slog.String("upstream", outcome))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
-		c.Care.Setbacks, c.Care.RefreshAt, c.Care.UpstreamUntil = 0, time.Time{}, time.Time{}
+		c.Refresh.Setbacks, c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = 0, time.Time{}, time.Time{}
 	})
 }
 
 func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection, sealed []byte) error {
-	plain, err := w.Opener.Open(ctx, c.Tenant, UpstreamBinding(c.Tenant, c.ID), sealed)
+	plain, err := w.opener.Open(ctx, c.Tenant, UpstreamBinding(c.Tenant, c.ID), sealed)
 	if err != nil {
 		return fmt.Errorf("open upstream tokens: %w", err)
 	}
@@ -109,7 +109,7 @@ func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection, sea
 	if err != nil {
 		return err
 	}
-	if err := w.Revoker.Revoke(ctx, c.Tenant, set); err != nil {
+	if err := w.revoker.Revoke(ctx, c.Tenant, set); err != nil {
 		return fmt.Errorf("revoke upstream: %w", err)
 	}
 	return nil

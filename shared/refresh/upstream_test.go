@@ -17,14 +17,14 @@ import (
 // disconnect is what DELETE on a connection leaves.
 func disconnect(c *connection.Connection) {
 	c.Status = connection.Revoked
-	c.Care = connection.Care{Ended: "disconnected", RefreshAt: start, UpstreamUntil: start.Add(day)}
+	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: start, UpstreamUntil: start.Add(day)}
 }
 
 // leave seals what is left of a set for the upstream revocation.
 func (b *bench) leave(t *testing.T, set tokens.Set) {
 	t.Helper()
 	b.change(disconnect)
-	sealed, err := glass{}.Seal(t.Context(), tenant, refresh.UpstreamBinding(tenant, connID), refresh.EncodeUpstream(set))
+	sealed, err := plainSealer{}.Seal(t.Context(), tenant, refresh.UpstreamBinding(tenant, connID), refresh.EncodeUpstream(set))
 	must(t, err)
 	b.store.upstream[connID] = sealed
 }
@@ -48,7 +48,7 @@ func TestADisconnectedConnectionsTokensAreRevokedUpstreamAndForgotten(t *testing
 			b := newBench()
 			b.leave(t, test.had)
 			want := b.now()
-			want.Rev, want.Care = want.Rev+1, connection.Care{Ended: "disconnected"}
+			want.Rev, want.Refresh = want.Rev+1, connection.RefreshState{Ended: "disconnected"}
 			if diff := cmp.Diff(want, b.look(t)); diff != "" {
 				t.Errorf("connection (-want +got):\n%s", diff)
 			}
@@ -71,7 +71,7 @@ func TestAFailedRevocationIsTriedAgainUntilItsTimeIsOver(t *testing.T) {
 	b.revoke = errTheir
 	b.look(t)
 	var waits []time.Duration
-	for !b.now().Care.UpstreamUntil.IsZero() {
+	for !b.now().Refresh.UpstreamUntil.IsZero() {
 		waits = append(waits, b.now().DueAt().Sub(b.at))
 		if len(b.store.upstream) != 1 {
 			t.Fatalf("forgotten at %v", b.at)
@@ -123,12 +123,12 @@ func TestWhateverFailsOnTheWayUpstreamIsTriedAgain(t *testing.T) {
 			if errors.Is(err, errOurs) != test.isError {
 				t.Errorf("Look = %v", err)
 			}
-			if got := b.now().Care.UpstreamUntil; !got.Equal(start.Add(day)) {
+			if got := b.now().Refresh.UpstreamUntil; !got.Equal(start.Add(day)) {
 				t.Errorf("upstream until %v", got)
 			}
 			b.store.fails, b.opener.err, b.at = map[string]error{}, nil, start.Add(day)
-			if got := b.look(t); !got.Care.UpstreamUntil.IsZero() || len(b.store.upstream) != 0 {
-				t.Errorf("a day later: until %v, %d rows", got.Care.UpstreamUntil, len(b.store.upstream))
+			if got := b.look(t); !got.Refresh.UpstreamUntil.IsZero() || len(b.store.upstream) != 0 {
+				t.Errorf("a day later: until %v, %d rows", got.Refresh.UpstreamUntil, len(b.store.upstream))
 			}
 		})
 	}
@@ -139,8 +139,8 @@ func TestWhereTheRowIsGoneNothingIsLeftToRevoke(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.change(disconnect)
-	if got := b.look(t); !got.DueAt().IsZero() || !got.Care.UpstreamUntil.IsZero() || len(b.revoked) != 0 {
-		t.Errorf("due at %v, until %v, %d revocations", got.DueAt(), got.Care.UpstreamUntil, len(b.revoked))
+	if got := b.look(t); !got.DueAt().IsZero() || !got.Refresh.UpstreamUntil.IsZero() || len(b.revoked) != 0 {
+		t.Errorf("due at %v, until %v, %d revocations", got.DueAt(), got.Refresh.UpstreamUntil, len(b.revoked))
 	}
 }
 
@@ -150,10 +150,10 @@ func TestAReconnectMeanwhileIsNotTakenBack(t *testing.T) {
 	b.leave(t, setOf("refresh 1"))
 	b.store.meanwhile = func() {
 		b.change(func(c *connection.Connection) {
-			c.Status, c.Generation, c.Care = connection.Authorized, c.Generation+1, connection.Care{RefreshAt: start.Add(7 * day)}
+			c.Status, c.Generation, c.Refresh = connection.Authorized, c.Generation+1, connection.RefreshState{RefreshAt: start.Add(7 * day)}
 		})
 	}
-	if got := b.look(t); got.Status != connection.Authorized || !got.Care.RefreshAt.Equal(start.Add(7*day)) {
+	if got := b.look(t); got.Status != connection.Authorized || !got.Refresh.RefreshAt.Equal(start.Add(7*day)) {
 		t.Errorf("connection %+v", got)
 	}
 }

@@ -21,25 +21,25 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 			return err
 		}
 		next := c
-		next.Care.Warned = true
-		err = w.Store.SaveConnection(ctx, next, events...)
+		next.Refresh.Warned = true
+		err = w.store.SaveConnection(ctx, next, events...)
 		if err == nil {
 			for _, event := range events {
-				_ = w.Nudger.NudgeEvent(ctx, event.Tenant, event.ID)
+				_ = w.nudger.NudgeEvent(ctx, event.Tenant, event.ID)
 			}
 			return nil
 		}
 		if !errors.Is(err, fault.Conflict) || try == saveTries {
 			return fmt.Errorf("save connection: %w", err)
 		}
-		again, err := w.Store.Connection(ctx, c.Tenant, c.ID)
+		again, err := w.store.Connection(ctx, c.Tenant, c.ID)
 		if errors.Is(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("read connection: %w", err)
 		}
-		if !reached(again.WarnAt(), w.Now()) {
+		if !reached(again.WarnAt(), w.now()) {
 			return nil
 		}
 		// Where the connection is unchanged to the last, it is the event that is there: the end of consent has moved
@@ -51,7 +51,7 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 
 // warnings are the events of a warning: one, or none where there is nothing more to tell.
 func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, error) {
-	now := w.Now()
+	now := w.now()
 	if told || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 func Warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	ends := c.ConsentExpiresAt.UTC()
 	cause, action := "consent_expires", "Ask the patient to reconnect before this date."
-	if c.Care.Unrenewable {
+	if c.Refresh.Unrenewable {
 		cause, action = "no_refresh_token", "The health system gave access until then and no way to renew it. Export the record "+
 			"before; for a later export ask the patient to reconnect."
 	}

@@ -15,7 +15,7 @@ import (
 func ending(in time.Duration) *bench {
 	b := newBench()
 	b.change(func(c *connection.Connection) {
-		c.ConsentExpiresAt, c.Care.RefreshAt, c.Care.ConsentFixed = start.Add(in), start.Add(30*day), true
+		c.ConsentExpiresAt, c.Refresh.RefreshAt, c.Refresh.ConsentFixed = start.Add(in), start.Add(30*day), true
 	})
 	return b
 }
@@ -38,7 +38,7 @@ func TestTheEndOfConsentIsToldSevenDaysBefore(t *testing.T) {
 			t.Parallel()
 			b := ending(test.in)
 			want := b.now()
-			want.Rev, want.Care.Warned = want.Rev+1, test.warned
+			want.Rev, want.Refresh.Warned = want.Rev+1, test.warned
 			if diff := cmp.Diff(want, b.look(t)); diff != "" {
 				t.Errorf("connection (-want +got):\n%s", diff)
 			}
@@ -82,7 +82,7 @@ func TestARefreshThatIsDueComesBeforeTheWarning(t *testing.T) {
 	t.Parallel()
 	for moved, want := range map[bool]int{true: 0, false: 1} {
 		b := ending(3 * day)
-		b.change(func(c *connection.Connection) { c.Care.RefreshAt = start })
+		b.change(func(c *connection.Connection) { c.Refresh.RefreshAt = start })
 		if moved {
 			b.set.ConsentExpiresAt = start.Add(90 * day)
 		}
@@ -99,7 +99,7 @@ func TestEveryConsentAndEveryAuthorisationIsAFactOfItsOwn(t *testing.T) {
 	b := ending(3 * day)
 	b.look(t)
 	again := func(how func(*connection.Connection)) {
-		b.change(func(c *connection.Connection) { c.Care.Warned = false; how(c) })
+		b.change(func(c *connection.Connection) { c.Refresh.Warned = false; how(c) })
 		b.look(t)
 	}
 	again(func(c *connection.Connection) { c.ConsentExpiresAt = start.Add(5 * day) })
@@ -109,8 +109,8 @@ func TestEveryConsentAndEveryAuthorisationIsAFactOfItsOwn(t *testing.T) {
 	}
 	// The end of consent moves to a day that was told before: that is no new fact, and no reason to look for ever.
 	again(func(c *connection.Connection) { c.Generation--; c.ConsentExpiresAt = start.Add(3 * day) })
-	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 || !b.now().Care.Warned {
-		t.Errorf("told %d times, want 3; warned: %v", got, b.now().Care.Warned)
+	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 || !b.now().Refresh.Warned {
+		t.Errorf("told %d times, want 3; warned: %v", got, b.now().Refresh.Warned)
 	}
 }
 
@@ -120,13 +120,13 @@ func TestAWarningMeetsOthers(t *testing.T) {
 		how    func(*bench)
 		events int
 	}{
-		"another worker has warned": {func(b *bench) { b.change(func(c *connection.Connection) { c.Care.Warned = true }) }, 0},
+		"another worker has warned": {func(b *bench) { b.change(func(c *connection.Connection) { c.Refresh.Warned = true }) }, 0},
 		"reconnected, without an end of consent": {func(b *bench) {
 			b.change(func(c *connection.Connection) { c.Generation++; c.ConsentExpiresAt = time.Time{} })
 		}, 0},
 		"revoked":             {func(b *bench) { b.change(func(c *connection.Connection) { c.Status = connection.Revoked }) }, 0},
 		"gone":                {func(b *bench) { delete(b.store.connections, connID) }, 0},
-		"due at another time": {func(b *bench) { b.change(func(c *connection.Connection) { c.Care.RefreshAt = start.Add(day) }) }, 1},
+		"due at another time": {func(b *bench) { b.change(func(c *connection.Connection) { c.Refresh.RefreshAt = start.Add(day) }) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +161,7 @@ func TestAnEndThatMovesWithEachRefreshIsNeverWarnedOf(t *testing.T) {
 	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {
 		b := newBench()
 		b.change(func(c *connection.Connection) {
-			c.ConsentExpiresAt, c.Care.RefreshAt = start.Add(life), start.Add(life/2)
+			c.ConsentExpiresAt, c.Refresh.RefreshAt = start.Add(life), start.Add(life/2)
 		})
 		for range 30 {
 			b.at = b.now().DueAt()
@@ -177,7 +177,7 @@ func TestAnEndThatMovesWithEachRefreshIsNeverWarnedOf(t *testing.T) {
 func TestAnEndThatARefreshLeftWhereItWasIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	b := ending(3 * day)
-	b.change(func(c *connection.Connection) { c.Care.ConsentFixed, c.Care.RefreshAt = false, start })
+	b.change(func(c *connection.Connection) { c.Refresh.ConsentFixed, c.Refresh.RefreshAt = false, start })
 	b.set.ConsentExpiresAt = start.Add(3*day + time.Second)
 	b.look(t)
 	b.look(t)

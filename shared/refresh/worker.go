@@ -39,20 +39,27 @@ type Nudger interface {
 // Worker acts on connections that are due. Its method is safe to repeat: a duplicate, late or forged call finds nothing
 // due and changes nothing.
 type Worker struct {
-	Store   Store
-	Tokens  Tokens // whose Refresher is a Gate
-	Traffic Traffic
-	Revoker Revoker
-	Opener  Opener // under UpstreamPurpose
-	Nudger  Nudger
-	Now     func() time.Time
+	store   Store
+	tokens  Tokens
+	state   EndpointState
+	revoker Revoker
+	opener  Opener
+	nudger  Nudger
+	now     func() time.Time
+}
+
+// NewWorker makes a Worker; all of it is needed. opener opens what is sealed under UpstreamPurpose.
+func NewWorker(
+	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, nudger Nudger, now func() time.Time,
+) Worker {
+	return Worker{store: store, tokens: refresher, state: state, revoker: revoker, opener: opener, nudger: nudger, now: now}
 }
 
 // Look does the one thing that a connection is due for, if any: a try to take its tokens back upstream, a refresh, or
 // the warning that consent is about to end. The connection is saved in any case, so that the due index, which the
 // scheduler has moved ahead, says again when it is next due. The error is our own fault, and the call can be repeated.
 func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string) error {
-	c, err := w.Store.Connection(ctx, tenant, connectionID)
+	c, err := w.store.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -61,16 +68,16 @@ func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string
 	}
 	logx.Add(ctx, slog.String("connection_id", c.ID), slog.String("org_id", tenant.OrgID), slog.String("mode", string(tenant.Mode)),
 		slog.String("endpoint_id", c.EndpointID))
-	now := w.Now()
+	now := w.now()
 	switch authorized := c.Status == connection.Authorized; {
-	case authorized && reached(c.Care.RefreshAt, now):
+	case authorized && reached(c.Refresh.RefreshAt, now):
 		return w.refresh(ctx, c)
-	case !authorized && !c.Care.UpstreamUntil.IsZero() && reached(c.Care.RefreshAt, now):
+	case !authorized && !c.Refresh.UpstreamUntil.IsZero() && reached(c.Refresh.RefreshAt, now):
 		return w.takeBack(ctx, c)
 	case reached(c.WarnAt(), now):
 		return w.warn(ctx, c)
 	}
-	if err := w.Store.SaveConnection(ctx, c); err != nil && !errors.Is(err, fault.Conflict) {
+	if err := w.store.SaveConnection(ctx, c); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("put connection back: %w", err)
 	}
 	return nil
@@ -80,19 +87,19 @@ func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 // refresh uses the refresh token and keeps what came of it.
 func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
-	set, _, err := w.Tokens.Refresh(ctx, seen.Tenant, seen.ID)
+	renewed, err := w.tokens.Refresh(ctx, seen.Tenant, seen.ID)
 	// What has happened is kept also when the function's time is over; not to know it costs another refresh.
 	ctx = context.WithoutCancel(ctx)
-	now := w.Now()
+	now := w.now()
 	refusal, isRefused := errors.AsType[*tokens.RefusalError](err)
 	busy, isBusy := errors.AsType[*BusyError](err)
 	last, isLast := errors.AsType[*tokens.UnrenewableError](err)
 	switch {
 	case err == nil:
 		logx.Add(ctx, slog.String("refresh", "renewed"))
-		return w.amend(ctx, seen, news, func(c *connection.Connection) { renew(c, set, now) })
+		return w.amend(ctx, seen, news, func(c *connection.Connection) { renew(c, renewed.Set, now) })
 	case isRefused:
-		return w.heed(ctx, seen, refusal)
+		return w.handleRefusal(ctx, seen, refusal)
 	case isBusy:
 		return w.postpone(ctx, seen, "busy", busy.RetryAt.Add(spread(seen.ID, crowdSpread)))
 	case isLast:
@@ -102,7 +109,7 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	case errors.Is(err, fault.Conflict):
 		return w.postpone(ctx, seen, "others_at_work", now.Add(lookAgain))
 	}
-	return w.setBack(ctx, seen, err)
+	return w.recordFailure(ctx, seen, err)
 }
 
 // renew notes that the tokens were refreshed at now. A set that does not say something leaves it as it was.
@@ -113,23 +120,23 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	if ends := set.ConsentExpiresAt; !ends.IsZero() {
 		moved := ends.Sub(c.ConsentExpiresAt).Abs()
 		if moved > newConsent {
-			c.Care.Warned = false
+			c.Refresh.Warned = false
 		}
-		c.Care.ConsentFixed = set.ConsentStated || moved <= sameEnd
+		c.Refresh.ConsentFixed = set.ConsentStated || moved <= sameEnd
 		c.ConsentExpiresAt = ends
 	}
-	c.Care.RefreshAt = Next(c.ID, set, now)
-	c.Care.Setbacks, c.Care.RefusedAt, c.Care.RefusedVersion = 0, time.Time{}, 0
+	c.Refresh.RefreshAt = Next(c.ID, set, now)
+	c.Refresh.Setbacks, c.Refresh.RefusedAt, c.Refresh.RefusedVersion = 0, time.Time{}, 0
 }
 
 // outlast waits for the end of an access token that nothing follows, and then ends the connection. That is no judgement of
 // the token endpoint, so the surge guard has no part in it: our own clock says it.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
-	if w.Now().Before(last.ExpiresAt) {
+	if w.now().Before(last.ExpiresAt) {
 		logx.Add(ctx, slog.String("refresh", "nothing_to_renew"))
 		return w.amend(ctx, seen, noNews, func(c *connection.Connection) { *c = c.EndingAt(last.ExpiresAt) })
 	}
-	return w.insist(ctx, seen, func(c connection.Connection) (bool, error) {
+	return w.retryOnConflict(ctx, seen, func(c connection.Connection) (bool, error) {
 		return false, w.revoke(ctx, c, connection.AccessEnded, last.Version)
 	})
 }
@@ -137,19 +144,19 @@ func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *t
 // postpone makes the connection due at another time, or never, for a reason that is no failure.
 func (w Worker) postpone(ctx context.Context, seen connection.Connection, why string, until time.Time) error {
 	logx.Add(ctx, slog.String("refresh", why))
-	return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Care.RefreshAt = until })
+	return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Refresh.RefreshAt = until })
 }
 
-// setBack keeps a failure that says nothing about the consent, however often it comes (decisions section 5).
-func (w Worker) setBack(ctx context.Context, seen connection.Connection, cause error) error {
-	now := w.Now()
-	logx.Add(ctx, slog.String("refresh", "failed"), slog.Any("cause", cause), slog.Int("setbacks", seen.Care.Setbacks+1))
+// recordFailure keeps a failure that says nothing about the consent, however often it comes.
+func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, cause error) error {
+	now := w.now()
+	logx.Add(ctx, slog.String("refresh", "failed"), slog.Any("cause", cause), slog.Int("setbacks", seen.Refresh.Setbacks+1))
 	if answer, ok := errors.AsType[answered](cause); ok {
 		logx.Add(ctx, slog.Any("answer", answer))
 	}
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
-		c.Care.Setbacks++
-		c.Care.RefreshAt = now.Add(backOff(c.ID, c.Care.Setbacks, askedWait(cause)))
+		c.Refresh.Setbacks++
+		c.Refresh.RefreshAt = now.Add(backOff(c.ID, c.Refresh.Setbacks, askedWait(cause)))
 	})
 }
 
@@ -172,20 +179,20 @@ func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews b
 	for c, try := seen, 1; ; try++ {
 		next := c
 		change(&next)
-		err := w.Store.SaveConnection(ctx, next)
+		err := w.store.SaveConnection(ctx, next)
 		if err == nil {
 			return nil
 		}
 		if !errors.Is(err, fault.Conflict) || try == saveTries {
 			return fmt.Errorf("save connection: %w", err)
 		}
-		if c, err = w.Store.Connection(ctx, seen.Tenant, seen.ID); errors.Is(err, fault.NotFound) {
+		if c, err = w.store.Connection(ctx, seen.Tenant, seen.ID); errors.Is(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("read connection: %w", err)
 		}
-		if movedOn(seen, c) || !hasNews && !c.Care.RefreshAt.Equal(seen.Care.RefreshAt) {
+		if movedOn(seen, c) || !hasNews && !c.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt) {
 			return nil
 		}
 	}

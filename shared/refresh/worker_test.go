@@ -19,11 +19,11 @@ import (
 
 // bench is a worker with one connection, and tokens and a health system that answer what a test says.
 type bench struct {
-	store   *memory
-	traffic *traffic
-	nudged  []string
-	at      time.Time
-	opener  glass
+	store  *memory
+	state  *endpointState
+	nudged []string
+	at     time.Time
+	opener plainSealer
 
 	set     tokens.Set // what a refresh answers
 	err     error
@@ -34,19 +34,19 @@ type bench struct {
 
 // newBench has a connection whose tokens are due.
 func newBench() *bench {
-	b := &bench{store: newMemory(), traffic: newTraffic(), at: start, set: setOf("refresh 2")}
+	b := &bench{store: newMemory(), state: newEndpointState(), at: start, set: setOf("refresh 2")}
 	b.store.connections[connID] = connection.Connection{
 		ID: connID, Tenant: tenant, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
 		PlatformType: "sandbox", Scope: "patient/*.read", Generation: 2, CreatedAt: start.Add(-30 * day), Rev: 4,
-		Care: connection.Care{RefreshAt: start.Add(-time.Minute)},
+		Refresh: connection.RefreshState{RefreshAt: start.Add(-time.Minute)},
 	}
 	b.store.rows[connID] = tokens.Row{Tenant: tenant, ConnectionID: connID, Version: 7}
 	return b
 }
 
-func (b *bench) Refresh(context.Context, org.Tenant, string) (tokens.Set, int64, error) {
+func (b *bench) Refresh(context.Context, org.Tenant, string) (tokens.Usable, error) {
 	b.asked++
-	return b.set, 8, b.err
+	return tokens.Usable{Set: b.set, Version: 8}, b.err
 }
 
 func (b *bench) Revoke(_ context.Context, _ org.Tenant, set tokens.Set) error {
@@ -60,9 +60,7 @@ func (b *bench) NudgeEvent(_ context.Context, _ org.Tenant, id string) error {
 }
 
 func (b *bench) worker() refresh.Worker {
-	return refresh.Worker{
-		Store: b.store, Tokens: b, Traffic: b.traffic, Revoker: b, Opener: b.opener, Nudger: b, Now: func() time.Time { return b.at },
-	}
+	return refresh.NewWorker(b.store, b, b.state, b, b.opener, b, func() time.Time { return b.at })
 }
 
 // look lets the worker look once and returns the connection as it then is.
@@ -97,38 +95,40 @@ func TestARefreshKeepsWhatItsAnswerSays(t *testing.T) {
 			want: func(c *connection.Connection) { c.ConsentExpiresAt = ends },
 		},
 		"no word of the consent that is known": {
-			was:  func(c *connection.Connection) { c.ConsentExpiresAt, c.Care.Warned = ends, true },
-			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Care.Warned = ends, true },
+			was:  func(c *connection.Connection) { c.ConsentExpiresAt, c.Refresh.Warned = ends, true },
+			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Refresh.Warned = ends, true },
 		},
 		"a consent moved by moments, told already": {
-			was:  func(c *connection.Connection) { c.ConsentExpiresAt, c.Care.Warned = ends.Add(-day), true },
+			was:  func(c *connection.Connection) { c.ConsentExpiresAt, c.Refresh.Warned = ends.Add(-day), true },
 			set:  func(s *tokens.Set) { s.ConsentExpiresAt = ends },
-			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Care.Warned = ends, true },
+			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Refresh.Warned = ends, true },
 		},
 		"another consent, to be told again": {
-			was:  func(c *connection.Connection) { c.ConsentExpiresAt, c.Care.Warned = ends.Add(-day-time.Second), true },
+			was: func(c *connection.Connection) {
+				c.ConsentExpiresAt, c.Refresh.Warned = ends.Add(-day-time.Second), true
+			},
 			set:  func(s *tokens.Set) { s.ConsentExpiresAt = ends },
 			want: func(c *connection.Connection) { c.ConsentExpiresAt = ends },
 		},
 		"an end that was said of the consent itself": {
 			set:  func(s *tokens.Set) { s.ConsentExpiresAt, s.ConsentStated = ends, true },
-			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Care.ConsentFixed = ends, true },
+			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Refresh.ConsentFixed = ends, true },
 		},
 		"an end that stays where it was": {
 			was:  func(c *connection.Connection) { c.ConsentExpiresAt = ends.Add(-5 * time.Minute) },
 			set:  func(s *tokens.Set) { s.ConsentExpiresAt = ends },
-			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Care.ConsentFixed = ends, true },
+			want: func(c *connection.Connection) { c.ConsentExpiresAt, c.Refresh.ConsentFixed = ends, true },
 		},
 		"an end that moves after all": {
 			was: func(c *connection.Connection) {
-				c.ConsentExpiresAt, c.Care.ConsentFixed = ends.Add(-6*time.Minute), true
+				c.ConsentExpiresAt, c.Refresh.ConsentFixed = ends.Add(-6*time.Minute), true
 			},
 			set:  func(s *tokens.Set) { s.ConsentExpiresAt = ends },
 			want: func(c *connection.Connection) { c.ConsentExpiresAt = ends },
 		},
 		"setbacks and a refusal that was held": {
 			was: func(c *connection.Connection) {
-				c.Care.Setbacks, c.Care.RefusedAt, c.Care.RefusedVersion = 11, start.Add(-time.Hour), 7
+				c.Refresh.Setbacks, c.Refresh.RefusedAt, c.Refresh.RefusedVersion = 11, start.Add(-time.Hour), 7
 			},
 		},
 	} {
@@ -139,7 +139,7 @@ func TestARefreshKeepsWhatItsAnswerSays(t *testing.T) {
 			if test.set != nil {
 				test.set(&b.set)
 			}
-			want.Care.RefreshAt = refresh.Next(connID, b.set, start)
+			want.Refresh.RefreshAt = refresh.Next(connID, b.set, start)
 			if test.want != nil {
 				test.want(&want)
 			}
@@ -186,15 +186,15 @@ func TestAFailureOnlyPostpones(t *testing.T) {
 			t.Parallel()
 			b := newBench()
 			b.err = test.err
-			b.change(func(c *connection.Connection) { c.Care.Setbacks = test.setbacks })
+			b.change(func(c *connection.Connection) { c.Refresh.Setbacks = test.setbacks })
 			want, got := b.now(), b.look(t)
-			wait := got.Care.RefreshAt.Sub(start)
+			wait := got.Refresh.RefreshAt.Sub(start)
 			if wait < test.from || wait > test.to {
 				t.Errorf("due again after %v, want %v to %v", wait, test.from, test.to)
 			}
-			want.Rev, want.Care.RefreshAt = want.Rev+1, got.Care.RefreshAt
+			want.Rev, want.Refresh.RefreshAt = want.Rev+1, got.Refresh.RefreshAt
 			if test.counted {
-				want.Care.Setbacks++
+				want.Refresh.Setbacks++
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("connection (-want +got):\n%s", diff)
@@ -224,7 +224,7 @@ func TestConnectionsThatFailTogetherComeAgainApart(t *testing.T) {
 			c.ID = id
 			b.store.connections[id] = c
 			must(t, b.worker().Look(t.Context(), tenant, id))
-			times[b.store.connections[id].Care.RefreshAt.Truncate(time.Second)] = true
+			times[b.store.connections[id].Refresh.RefreshAt.Truncate(time.Second)] = true
 		}
 		if len(times) < 50 {
 			t.Errorf("100 connections that meet %T come again at %d different seconds", err, len(times))
@@ -235,11 +235,11 @@ func TestConnectionsThatFailTogetherComeAgainApart(t *testing.T) {
 func TestWhereNothingIsDueTheConnectionIsPutBackAsItIs(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]func(*connection.Connection){
-		"due later":                         func(c *connection.Connection) { c.Care.RefreshAt = start.Add(time.Second) },
-		"never due":                         func(c *connection.Connection) { c.Care.RefreshAt = time.Time{} },
+		"due later":                         func(c *connection.Connection) { c.Refresh.RefreshAt = start.Add(time.Second) },
+		"never due":                         func(c *connection.Connection) { c.Refresh.RefreshAt = time.Time{} },
 		"revoked":                           func(c *connection.Connection) { c.Status = connection.Revoked },
 		"rejected":                          func(c *connection.Connection) { c.Status = connection.Rejected },
-		"disconnected, upstream later":      func(c *connection.Connection) { disconnect(c); c.Care.RefreshAt = start.Add(1) },
+		"disconnected, upstream later":      func(c *connection.Connection) { disconnect(c); c.Refresh.RefreshAt = start.Add(1) },
 		"revoked, with a consent that ends": func(c *connection.Connection) { c.Status, c.ConsentExpiresAt = connection.Revoked, start.Add(day) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,15 +264,15 @@ func TestWhereNothingIsDueTheConnectionIsPutBackAsItIs(t *testing.T) {
 func TestAChangeMeanwhileIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	elsewhere := start.Add(99 * time.Hour)
-	reschedule := func(c *connection.Connection) { c.Care.RefreshAt = elsewhere }
+	reschedule := func(c *connection.Connection) { c.Refresh.RefreshAt = elsewhere }
 	for name, test := range map[string]struct {
 		meanwhile func(*connection.Connection)
 		err       error
 		want      func(*connection.Connection)
 	}{
 		"warned, and renewed": {
-			meanwhile: func(c *connection.Connection) { c.Care.Warned = true },
-			want:      func(c *connection.Connection) { c.Care.RefreshAt = refresh.Next(connID, setOf("refresh 2"), start) },
+			meanwhile: func(c *connection.Connection) { c.Refresh.Warned = true },
+			want:      func(c *connection.Connection) { c.Refresh.RefreshAt = refresh.Next(connID, setOf("refresh 2"), start) },
 		},
 		"reconnected, while the old tokens were renewed": {
 			meanwhile: func(c *connection.Connection) { c.Generation++; reschedule(c) },
@@ -326,18 +326,17 @@ func TestWhatCameOfARefreshIsKeptAlsoAfterTheDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	ctx, cancel := context.WithCancel(t.Context())
-	worker := b.worker()
-	worker.Tokens = refreshFunc(func() (tokens.Set, int64, error) { cancel(); return b.set, 8, nil })
-	worker.Store = untilCancelled{b.store}
+	refresher := refreshFunc(func() (tokens.Usable, error) { cancel(); return tokens.Usable{Set: b.set, Version: 8}, nil })
+	worker := refresh.NewWorker(untilCancelled{b.store}, refresher, b.state, b, b.opener, b, func() time.Time { return b.at })
 	must(t, worker.Look(ctx, tenant, connID))
-	if got := b.now().Care.RefreshAt; !got.After(start) {
+	if got := b.now().Refresh.RefreshAt; !got.After(start) {
 		t.Errorf("still due at %v", got)
 	}
 }
 
-type refreshFunc func() (tokens.Set, int64, error)
+type refreshFunc func() (tokens.Usable, error)
 
-func (f refreshFunc) Refresh(context.Context, org.Tenant, string) (tokens.Set, int64, error) {
+func (f refreshFunc) Refresh(context.Context, org.Tenant, string) (tokens.Usable, error) {
 	return f()
 }
 

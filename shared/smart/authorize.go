@@ -1,33 +1,48 @@
 package smart
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
 	"net/url"
+	"time"
 
+	"recordbridge/shared/flow"
 	"recordbridge/shared/secret"
 )
 
-// AuthRequest is a request for an authorization code (SMART App Launch 2.2, "Obtain authorization code").
-type AuthRequest struct {
-	ClientID    string
-	RedirectURI string
-	State       string
-	Scope       string // space-separated
-	Aud         string // the FHIR base; empty for servers that reject the parameter
-	// Challenge is the S256 challenge of the verifier; empty for platforms that refuse one. Then nothing binds the code to
-	// us but our client's authentication, of which a public client has none, and nothing binds it to this sign-in but the
-	// state, which only the browser with the cookie can bring back, and the nonce (RFC 9700 section 2.1.1).
-	Challenge string
-	Nonce     string // what the id_token must repeat; empty when none is asked for (OpenID Connect Core 1.0)
+// Authorizer sends patients to health systems: it finds their authorization servers and makes authorization requests. It
+// implements flow.Authorizer, remembers discoveries, and is safe for concurrent use.
+type Authorizer struct {
+	doer   Doer
+	random io.Reader
+	now    func() time.Time
+	known  *discoveries
 }
 
-// AuthorizeURL returns the address of the sign-in page for the request. Parameters that the authorization endpoint's
-// own query holds stay, unless the request sets them.
-func AuthorizeURL(server Server, request AuthRequest) (string, error) {
-	target, err := url.Parse(server.AuthorizationEndpoint)
+// NewAuthorizer makes an Authorizer; all of it is needed. random is where verifiers come from.
+func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer {
+	return Authorizer{doer: doer, random: random, now: now, known: &discoveries{known: map[string]discovery{}}}
+}
+
+// Discover implements flow.Authorizer: Discover, for the minutes that a discovery is believed.
+func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
+	if found, ok := a.known.find(fhirBase, a.now()); ok {
+		return found, nil
+	}
+	found, err := Discover(ctx, a.doer, fhirBase)
+	if err == nil && !found.Substitute {
+		a.known.keep(fhirBase, found, a.now())
+	}
+	return found, err
+}
+
+// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). Parameters that the
+// authorization endpoint's own query holds stay, unless the request sets them.
+func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
+	target, err := url.Parse(request.Endpoint)
 	if err != nil {
 		return "", fmt.Errorf("authorization endpoint: %w", err)
 	}
@@ -54,17 +69,13 @@ func AuthorizeURL(server Server, request AuthRequest) (string, error) {
 	return target.String(), nil
 }
 
-// NewVerifier makes a PKCE code verifier of 256 bits from random (RFC 7636 section 4.1).
-func NewVerifier(random io.Reader) (secret.Text, error) {
+// NewVerifier implements flow.Authorizer: a verifier of 256 bits and its S256 challenge (RFC 7636 sections 4.1 and 4.2).
+func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err error) {
 	var bits [32]byte
-	if _, err := io.ReadFull(random, bits[:]); err != nil {
-		return secret.Text{}, fmt.Errorf("random bytes for a code verifier: %w", err)
+	if _, err := io.ReadFull(a.random, bits[:]); err != nil {
+		return secret.Text{}, "", fmt.Errorf("random bytes for a code verifier: %w", err)
 	}
-	return secret.New(base64.RawURLEncoding.EncodeToString(bits[:])), nil
-}
-
-// Challenge returns the S256 challenge of a verifier (RFC 7636 section 4.2).
-func Challenge(verifier secret.Text) string {
-	sum := sha256.Sum256([]byte(verifier.Reveal()))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	text := base64.RawURLEncoding.EncodeToString(bits[:])
+	sum := sha256.Sum256([]byte(text))
+	return secret.New(text), base64.RawURLEncoding.EncodeToString(sum[:]), nil
 }

@@ -2,6 +2,7 @@ package smart_test
 
 import (
 	"bytes"
+	"io"
 	"net/url"
 	"strings"
 	"testing"
@@ -9,15 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/secret"
+	"recordbridge/shared/flow"
 	"recordbridge/shared/smart"
 )
 
 func TestAuthorizeURLCarriesTheRequestAndTheEndpointsOwnQuery(t *testing.T) {
 	t.Parallel()
-	address, err := smart.AuthorizeURL(
-		smart.Server{AuthorizationEndpoint: "https://login.example/authorize?tenant=7&state=theirs&nonce=theirs"},
-		smart.AuthRequest{
+	address, err := smart.Authorizer{}.AuthorizeURL(
+		flow.Authorization{
+			Endpoint: "https://login.example/authorize?tenant=7&state=theirs&nonce=theirs",
 			ClientID: "client", RedirectURI: "https://us.example/callback?x=1&y=2", State: "ours",
 			Scope: "openid patient/*.rs", Aud: "https://ehr.example/r4", Challenge: "challenge",
 			Nonce: "nonce",
@@ -44,7 +45,7 @@ func TestAuthorizeURLCarriesTheRequestAndTheEndpointsOwnQuery(t *testing.T) {
 
 func TestAuthorizeURLLeavesAnEmptyAudOut(t *testing.T) {
 	t.Parallel()
-	address, err := smart.AuthorizeURL(smart.Server{AuthorizationEndpoint: "https://login.example/"}, smart.AuthRequest{})
+	address, err := smart.Authorizer{}.AuthorizeURL(flow.Authorization{Endpoint: "https://login.example/"})
 	if err != nil || strings.Contains(address, "aud=") {
 		t.Errorf("got %s, %v", address, err)
 	}
@@ -52,8 +53,8 @@ func TestAuthorizeURLLeavesAnEmptyAudOut(t *testing.T) {
 
 func TestAuthorizeURLSendsNoChallengeWhereThereIsNone(t *testing.T) {
 	t.Parallel()
-	address, err := smart.AuthorizeURL(
-		smart.Server{AuthorizationEndpoint: "https://login.example/?code_challenge=theirs&code_challenge_method=plain"}, smart.AuthRequest{})
+	address, err := smart.Authorizer{}.AuthorizeURL(
+		flow.Authorization{Endpoint: "https://login.example/?code_challenge=theirs&code_challenge_method=plain"})
 	if err != nil || strings.Contains(address, "code_challenge") {
 		t.Errorf("got %s, %v", address, err)
 	}
@@ -61,29 +62,30 @@ func TestAuthorizeURLSendsNoChallengeWhereThereIsNone(t *testing.T) {
 
 func TestAuthorizeURLRefusesABrokenEndpoint(t *testing.T) {
 	t.Parallel()
-	if address, err := smart.AuthorizeURL(smart.Server{AuthorizationEndpoint: "https://\x7f"}, smart.AuthRequest{}); err == nil {
+	if address, err := (smart.Authorizer{}).AuthorizeURL(flow.Authorization{Endpoint: "https://\x7f"}); err == nil {
 		t.Errorf("got %s, want an error", address)
 	}
 }
 
-func TestChallengeIsTheOneOfRFC7636(t *testing.T) {
+// The random octets, verifier and challenge are those of RFC 7636 appendix B.
+func TestAVerifierSpellsOutItsRandomBitsAndItsChallengeIsTheOneOfRFC7636(t *testing.T) {
 	t.Parallel()
-	got := smart.Challenge(secret.New("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
-	if want := "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	octets := []byte{
+		116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186,
+		22, 212, 37, 77, 105, 214, 191, 240, 91, 88, 5, 88, 83, 132, 141, 121,
 	}
-}
-
-func TestNewVerifierSpellsOutItsRandomBits(t *testing.T) {
-	t.Parallel()
-	got, err := smart.NewVerifier(bytes.NewReader(bytes.Repeat([]byte{0xfb}, 32)))
-	if want := "-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_s"; err != nil || got.Reveal() != want {
-		t.Errorf("got %s, %v; want %s", got.Reveal(), err, want)
+	verifier, challenge, err := smart.NewAuthorizer(nil, bytes.NewReader(octets), nil).NewVerifier()
+	if err != nil || verifier.Reveal() != "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" {
+		t.Errorf("got %s, %v", verifier.Reveal(), err)
 	}
-	if _, err := smart.NewVerifier(bytes.NewReader(make([]byte, 31))); err == nil {
-		t.Error("31 random bytes were enough")
+	if want := "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"; challenge != want {
+		t.Errorf("got %s, want %s", challenge, want)
 	}
-	if _, err := smart.NewVerifier(iotest.ErrReader(iotest.ErrTimeout)); err == nil {
-		t.Error("a broken source of randomness was enough")
+	for name, random := range map[string]io.Reader{
+		"31 random bytes": bytes.NewReader(make([]byte, 31)), "a broken source": iotest.ErrReader(iotest.ErrTimeout),
+	} {
+		if _, _, err := smart.NewAuthorizer(nil, random, nil).NewVerifier(); err == nil {
+			t.Errorf("%s: was enough", name)
+		}
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/flow"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/tokens"
 )
 
 func TestAGrantedScopeHasABoundAndKeepsWholeScopesThoseOfAllTypesFirst(t *testing.T) {
@@ -17,7 +19,7 @@ func TestAGrantedScopeHasABoundAndKeepsWholeScopesThoseOfAllTypesFirst(t *testin
 	}
 	granted = append(granted, "patient/Observation.rs", "patient/Patient.rs", "patient/*.read")
 	body := fmt.Sprintf(`{"access_token":"a","token_type":"Bearer","scope":%q}`, strings.Join(granted, " "))
-	answer, err := smart.NewClient(answering{body: body}).Exchange(t.Context(), smart.CodeGrant{TokenEndpoint: "https://ehr.example/token", ClientID: "client"})
+	answer, err := portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: "https://ehr.example/token", ClientID: "client"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +38,9 @@ func TestAGrantedScopeHasABoundAndKeepsWholeScopesThoseOfAllTypesFirst(t *testin
 
 func TestATokenThatNoHeaderCouldCarryIsNone(t *testing.T) {
 	t.Parallel()
-	exchange := func(access, refresh int) (smart.TokenResponse, error) {
+	exchange := func(access, refresh int) (tokens.Set, error) {
 		body := fmt.Sprintf(`{"access_token":%q,"refresh_token":%q}`, strings.Repeat("<", access), strings.Repeat("<", refresh))
-		return smart.NewClient(answering{body: body}).Exchange(t.Context(), smart.CodeGrant{TokenEndpoint: "https://ehr.example/token", ClientID: "client"})
+		return portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: "https://ehr.example/token", ClientID: "client"}})
 	}
 	if got, err := exchange(16<<10, 16<<10); err != nil || got.AccessToken.Empty() || got.RefreshToken.Empty() {
 		t.Errorf("16 KiB each: %v", err)
@@ -59,7 +61,7 @@ func TestEndpointsAndIssuerHaveABound(t *testing.T) {
 		"authorization": `"authorization_endpoint":"` + long + `","token_endpoint":"https://ehr.example/t"`,
 		"token":         `"authorization_endpoint":"https://ehr.example/a","token_endpoint":"` + long + `"`,
 	} {
-		if _, err := smart.NewClient(answering{body: "{" + members + "}"}).Discover(t.Context(), "https://ehr.example/fhir"); err == nil {
+		if _, err := smart.Discover(t.Context(), answering{body: "{" + members + "}"}, "https://ehr.example/fhir"); err == nil {
 			t.Errorf("%s: a longer one is taken", name)
 		}
 	}

@@ -3,56 +3,49 @@ package smart
 import (
 	"sync"
 	"time"
+
+	"recordbridge/shared/flow"
 )
 
 const (
 	// discoveryLife is how long a warm function believes a discovery. It bounds how long patients are sent to an
 	// address that a health system has moved.
 	discoveryLife = 10 * time.Minute
-	// maxDiscoveries bounds the memory of a warm function.
-	maxDiscoveries = 256
+	// maxdiscoveries bounds the memory of a warm function.
+	maxdiscoveries = 256
 )
 
-// Discoveries remembers what Discover found, for the minutes that a warm function serves many patients of one health
-// system. Failures are not remembered. The zero value is empty and ready; it is safe for concurrent use.
-type Discoveries struct {
+// discoveries remembers what Discover found, for the minutes that a warm function serves many patients of one health
+// system. Failures are not remembered.
+type discoveries struct {
 	mu    sync.Mutex
 	known map[string]discovery // by FHIR base
 }
 
 type discovery struct {
-	server Server
-	at     time.Time
+	found flow.Authority
+	at    time.Time
 }
 
-// find returns a discovery that is young enough at now. None is ever found in nil.
-func (d *Discoveries) find(base string, now time.Time) (Server, bool) {
-	if d == nil {
-		return Server{}, false
-	}
+// find returns a discovery that is young enough at now.
+func (d *discoveries) find(base string, now time.Time) (flow.Authority, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	found, ok := d.known[base]
-	return found.server, ok && now.Sub(found.at) < discoveryLife
+	return found.found, ok && now.Sub(found.at) < discoveryLife
 }
 
 // keep remembers a discovery made at now. In a full memory the oldest one makes room.
-func (d *Discoveries) keep(base string, server Server, now time.Time) {
-	if d == nil {
-		return
-	}
+func (d *discoveries) keep(base string, found flow.Authority, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.known == nil {
-		d.known = map[string]discovery{}
-	}
-	if _, known := d.known[base]; !known && len(d.known) >= maxDiscoveries {
+	if _, known := d.known[base]; !known && len(d.known) >= maxdiscoveries {
 		delete(d.known, d.oldest())
 	}
-	d.known[base] = discovery{server: server, at: now}
+	d.known[base] = discovery{found: found, at: now}
 }
 
-func (d *Discoveries) oldest() string {
+func (d *discoveries) oldest() string {
 	var oldest string
 	for base, found := range d.known {
 		if oldest == "" || found.at.Before(d.known[oldest].at) {

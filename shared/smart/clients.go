@@ -2,7 +2,6 @@ package smart
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/tokens"
 )
 
 // Clients proves to an authorization server who our client is.
@@ -18,17 +18,6 @@ type Clients interface {
 	// Authenticate adds the proof of a client to a request, to its form or to its header. It alone decides whether
 	// client_id stands in the form, and whether the address may be shown the proof. No secret may be in its error.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
-}
-
-var errNoClients = errors.New("nothing is at hand to authenticate with")
-
-// caller is the client of ours that speaks, for which organisation it does, and at which authorization server.
-type caller struct {
-	tenant        org.Tenant
-	authID        string // empty for a public client
-	clientID      string
-	tokenEndpoint string
-	rawBasic      bool
 }
 
 // unprovenError says that our client could not prove who it is, so that nothing was sent. What caused it stays out of
@@ -48,31 +37,32 @@ func unproven(cause error) error {
 		"The health system could not be asked. Please try again later.").Because(&unprovenError{cause})
 }
 
+// useOf is the client that a token set belongs to, on its way to an address of its server.
+func useOf(set tokens.Set, address string) catalog.ClientUse {
+	return catalog.ClientUse{
+		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: address, RawBasic: set.RawBasic,
+	}
+}
+
 // authenticate adds the proof of who speaks. A public client has only its id (RFC 6749 section 3.2.1).
-func (c *Client) authenticate(ctx context.Context, by caller, endpoint string, form url.Values, header http.Header) error {
-	if by.authID == "" {
-		form.Set("client_id", by.clientID)
+func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+	if use.AuthID == "" {
+		form.Set("client_id", use.ClientID)
 		return nil
 	}
-	if c.clients == nil {
-		return unproven(errNoClients)
-	}
-	use := catalog.ClientUse{
-		AuthID: by.authID, ClientID: by.clientID, TokenEndpoint: by.tokenEndpoint, Address: endpoint, RawBasic: by.rawBasic,
-	}
-	if err := c.clients.Authenticate(ctx, by.tenant, use, form, header); err != nil {
+	if err := p.clients.Authenticate(ctx, tenant, use, form, header); err != nil {
 		return unproven(err)
 	}
 	return nil
 }
 
 // post sends a form to an endpoint of an authorization server, with the proof of who our client is.
-func (c *Client) post(ctx context.Context, by caller, endpoint string, form url.Values) (*http.Response, error) {
+func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values) (*http.Response, error) {
 	header := http.Header{}
-	if err := c.authenticate(ctx, by, endpoint, form, header); err != nil {
+	if err := p.authenticate(ctx, tenant, use, form, header); err != nil {
 		return nil, err
 	}
-	return c.send(ctx, endpoint, form, header)
+	return p.send(ctx, use.Address, form, header)
 }
 
 // isAmbiguous reports whether credentials in a header are others for a server that decodes them than for one that does not:
@@ -86,7 +76,7 @@ func isAmbiguous(header http.Header) bool {
 }
 
 // send sends a form. A redirect is an answer like any other: following it would carry tokens and proof away.
-func (c *Client) send(ctx context.Context, endpoint string, form url.Values, header http.Header) (*http.Response, error) {
+func (p Portal) send(ctx context.Context, endpoint string, form url.Values, header http.Header) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
@@ -94,7 +84,7 @@ func (c *Client) send(ctx context.Context, endpoint string, form url.Values, hea
 	request.Header = header
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := c.doer.Do(request)
+	response, err := p.doer.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("send: %w", err)
 	}

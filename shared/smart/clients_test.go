@@ -67,11 +67,14 @@ func TestEveryRequestOfAConfidentialClientIsProven(t *testing.T) {
 		"/introspect": reply(http.StatusOK, `{"active":false}`), "/revoke": reply(http.StatusOK, ""),
 	})
 	clients := &proving{}
-	portal := smart.Portal{Doer: doer(), Now: time.Now, Clients: clients}
+	portal := portal(doer(), time.Now, clients)
 	set, err := portal.Exchange(t.Context(), flow.Grant{
-		Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", RawBasic: true, TokenEndpoint: e.URL + "/token",
-		Code: secret.New("code"), Verifier: secret.New("verifier"), RedirectURI: "https://us.example/callback",
-		Upstream: flow.Upstream{Introspection: e.URL + "/introspect", Revocation: e.URL + "/revoke"},
+		Attempt: flow.Attempt{
+			Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", RawBasic: true, TokenEndpoint: e.URL + "/token",
+			Callback: "https://us.example/callback",
+			Upstream: flow.Upstream{Introspection: e.URL + "/introspect", Revocation: e.URL + "/revoke"},
+		},
+		Code: secret.New("code"), Verifier: secret.New("verifier"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +125,7 @@ func TestAPublicClientIsNotProven(t *testing.T) {
 	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a"}`)})
 	clients, set := &proving{}, e.confidential()
 	set.ClientAuthID, set.IntrospectionEndpoint = "", ""
-	if _, err := (smart.Portal{Doer: doer(), Now: time.Now, Clients: clients}).Refresh(t.Context(), tenant(), set); err != nil {
+	if _, err := portal(doer(), time.Now, clients).Refresh(t.Context(), tenant(), set); err != nil {
 		t.Fatal(err)
 	}
 	want := query("grant_type", "refresh_token", "refresh_token", "refresh-maple", "client_id", "client")
@@ -134,14 +137,14 @@ func TestAPublicClientIsNotProven(t *testing.T) {
 func TestAProofThatCannotBeMadeIsOurFaultAndSpendsNothing(t *testing.T) {
 	t.Parallel()
 	for name, clients := range map[string]smart.Clients{
-		"nothing to prove with": nil,
+		"nothing to prove with": public{},
 		"a secret is missing":   &proving{fails: fault.Missing("no such client authentication")},
 		"the key does not sign": &proving{fails: fault.New(fault.Conflict, fault.CodeUnavailable, "busy")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"access_token":"a"}`)})
-			portal := smart.Portal{Doer: doer(), Now: time.Now, Clients: clients}
+			portal := portal(doer(), time.Now, clients)
 			_, err := portal.Refresh(t.Context(), tenant(), e.confidential())
 			unspent, ok := errors.AsType[interface {
 				error
@@ -157,7 +160,12 @@ func TestAProofThatCannotBeMadeIsOurFaultAndSpendsNothing(t *testing.T) {
 			if err = portal.Revoke(t.Context(), tenant(), e.confidential()); !errors.Is(err, fault.Unavailable) || errors.Is(err, fault.NotFound) {
 				t.Errorf("a revocation: %v", err)
 			}
-			_, err = portal.Exchange(t.Context(), flow.Grant{TokenEndpoint: e.URL, ClientAuthID: "auth-7", Code: secret.New("code")})
+			_, err = portal.Exchange(t.Context(), flow.Grant{
+				Attempt: flow.Attempt{
+					TokenEndpoint: e.URL, ClientAuthID: "auth-7",
+				},
+				Code: secret.New("code"),
+			})
 			if err == nil || len(e.requests()) != 0 {
 				t.Errorf("%v after %d requests, want none", err, len(e.requests()))
 			}
@@ -183,7 +191,7 @@ func TestAMovedTokenEndpointBringsItsNeighbours(t *testing.T) {
 	})
 	set := e.confidential()
 	set.ClientAuthID = ""
-	got, err := smart.Portal{Doer: doer(), Now: time.Now}.Refresh(t.Context(), tenant(), set)
+	got, err := portal(doer(), time.Now, public{}).Refresh(t.Context(), tenant(), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,8 +257,11 @@ func TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise(t *testing.T) {
 			e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusUnauthorized, `{"error":"`+c.code+`"}`)})
 			var line strings.Builder
 			ctx, event := logx.Begin(t.Context())
-			_, err := smart.Portal{Doer: doer(), Now: time.Now, Clients: basic{c.secret, c.form}}.Exchange(ctx, flow.Grant{
-				Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", TokenEndpoint: e.URL + "/token", Code: secret.New("code"),
+			_, err := portal(doer(), time.Now, basic{c.secret, c.form}).Exchange(ctx, flow.Grant{
+				Attempt: flow.Attempt{
+					Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", TokenEndpoint: e.URL + "/token",
+				},
+				Code: secret.New("code"),
 			})
 			event.Emit(ctx, logx.New(&line), "test")
 			refusal, ok := errors.AsType[*flow.PortalError](err)

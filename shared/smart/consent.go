@@ -27,7 +27,7 @@ const (
 // consentTerms and refreshTerms are the members of a token answer that say in how many seconds the consent and the
 // refresh token end, the first that tells. authorization_expires_in (consent) and refresh_token_timeout (a refresh token
 // that nobody uses) are of draft-ietf-oauth-refresh-token-expiration-02 of May 2026. The others are vendors' own, older,
-// and silent on consent, which lasts at least as long as the token that stands for it (fhir.md section 1.5).
+// and silent on consent, which lasts at least as long as the token that stands for it.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -36,28 +36,27 @@ func refreshTerms() []string {
 	return []string{"refresh_token_timeout", "refresh_token_expires_in", "refresh_expires_in"}
 }
 
-// withEnds adds to a set what is known of the end of consent and of the refresh token, first that tells (fhir.md section
-// 1.5): the token answer, introspection of the refresh token, the date in a refresh token that is a JWT. The exp of a
+// withEnds adds to a set what is known of the end of consent and of the refresh token, first that tells: the token answer, introspection of the refresh token, the date in a refresh token that is a JWT. The exp of a
 // refresh token is the end of both: it must be used before, and nobody speaks of consent beyond it. What none of them
 // tells stays as it is in the set; a newer word replaces an older one.
-func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer TokenResponse, within time.Duration) tokens.Set {
-	now := p.Now()
-	if answer.RefreshIn > 0 {
-		set.RefreshExpiresAt = now.Add(answer.RefreshIn)
+func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer, within time.Duration) tokens.Set {
+	now := p.now()
+	if answer.refreshIn > 0 {
+		set.RefreshExpiresAt = now.Add(answer.refreshIn)
 	}
-	if answer.ConsentIn > 0 {
-		set.ConsentExpiresAt, set.ConsentStated = now.Add(answer.ConsentIn), answer.IsConsent
+	if answer.consentIn > 0 {
+		set.ConsentExpiresAt, set.ConsentStated = now.Add(answer.consentIn), answer.isConsent
 		return set
 	}
 	end := p.introspect(ctx, tenant, set, within)
-	if end.IsZero() && !answer.RefreshToken.Empty() {
-		end = p.endOf(answer.RefreshToken)
+	if end.IsZero() && !answer.refresh.Empty() {
+		end = p.endOf(answer.refresh)
 	}
 	if end.IsZero() {
 		return set
 	}
 	set.ConsentExpiresAt, set.ConsentStated = end, false
-	if answer.RefreshIn == 0 {
+	if answer.refreshIn == 0 {
 		set.RefreshExpiresAt = end
 	}
 	return set
@@ -90,9 +89,9 @@ func (p Portal) askAbout(ctx context.Context, tenant org.Tenant, set tokens.Set)
 	form := url.Values{"token": {set.RefreshToken.Reveal()}, "token_type_hint": {"refresh_token"}}
 	if set.IntrospectBearer {
 		bearer := http.Header{"Authorization": {"Bearer " + set.AccessToken.Reveal()}}
-		return p.client().send(ctx, set.IntrospectionEndpoint, form, bearer)
+		return p.send(ctx, set.IntrospectionEndpoint, form, bearer)
 	}
-	return p.client().post(ctx, holder(tenant, set), set.IntrospectionEndpoint, form)
+	return p.post(ctx, tenant, useOf(set, set.IntrospectionEndpoint), form)
 }
 
 // endOf reads the date in a refresh token that is a JWT. Nothing vouches for it but the answer it came in, as for a
@@ -109,7 +108,7 @@ func (p Portal) ahead(raw json.RawMessage) time.Time {
 		return time.Time{}
 	}
 	date := time.Unix(int64(seconds), 0)
-	if left := date.Sub(p.Now()); left <= 0 || left > maxTerm {
+	if left := date.Sub(p.now()); left <= 0 || left > maxTerm {
 		return time.Time{}
 	}
 	return date

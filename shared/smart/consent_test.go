@@ -12,7 +12,6 @@ import (
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 	"recordbridge/shared/tokens"
 )
 
@@ -107,9 +106,12 @@ func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := test.start(t)
-			set, err := smart.Portal{Doer: doer(), Now: noon, Clients: &proving{}}.Exchange(t.Context(), flow.Grant{
-				TokenEndpoint: e.URL + "/token", ClientID: "client", ClientAuthID: "auth-7", Code: secret.New("code"),
-				Upstream: flow.Upstream{Introspection: e.URL + "/introspect", Consent: test.consent},
+			set, err := portal(doer(), noon, &proving{}).Exchange(t.Context(), flow.Grant{
+				Attempt: flow.Attempt{
+					TokenEndpoint: e.URL + "/token", ClientID: "client", ClientAuthID: "auth-7",
+					Upstream: flow.Upstream{Introspection: e.URL + "/introspect", Consent: test.consent},
+				},
+				Code: secret.New("code"),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -141,7 +143,7 @@ func TestNumbersThatMeanNothingAreNoDates(t *testing.T) {
 	}
 	for value, want := range map[any]time.Duration{3600: time.Hour, "3600": time.Hour, 59.9: 59 * time.Second, 50 * 366 * 86400: 50 * 366 * day} {
 		e := terms{members: map[string]any{"authorization_expires_in": value}}.start(t)
-		set, err := smart.Portal{Doer: doer(), Now: noon}.Exchange(t.Context(), flow.Grant{TokenEndpoint: e.URL + "/token"})
+		set, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: e.URL + "/token"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,8 +177,11 @@ func TestAnIntrospectionThatIsOfNoUseSaysNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := terms{introspected: answer}.start(t)
-			set, err := smart.Portal{Doer: doer(), Now: noon, Clients: &proving{}}.Exchange(t.Context(), flow.Grant{
-				TokenEndpoint: e.URL + "/token", ClientAuthID: "auth-7", Upstream: flow.Upstream{Introspection: e.URL + "/introspect"},
+			set, err := portal(doer(), noon, &proving{}).Exchange(t.Context(), flow.Grant{
+				Attempt: flow.Attempt{
+					TokenEndpoint: e.URL + "/token", ClientAuthID: "auth-7",
+					Upstream: flow.Upstream{Introspection: e.URL + "/introspect"},
+				},
 			})
 			if err != nil || set.AccessToken.Reveal() != "a" || e.paths() != "/token /introspect" {
 				t.Errorf("%v after %s", err, e.paths())
@@ -206,7 +211,7 @@ func TestADateInARefreshTokenIsReadWithCare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := terms{refresh: test.token}.start(t)
-			set, err := smart.Portal{Doer: doer(), Now: noon}.Exchange(t.Context(), flow.Grant{TokenEndpoint: e.URL + "/token"})
+			set, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: e.URL + "/token"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,7 +244,7 @@ func TestARefreshMovesOnlyTheDatesThatItTells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := test.start(t)
-			set, err := smart.Portal{Doer: doer(), Now: noon, Clients: &proving{}}.Refresh(t.Context(), tenant(), tokens.Set{
+			set, err := portal(doer(), noon, &proving{}).Refresh(t.Context(), tenant(), tokens.Set{
 				TokenEndpoint: e.URL + "/token", IntrospectionEndpoint: e.URL + "/introspect", RefreshToken: secret.New("old"), ClientAuthID: "auth-7",
 				ConsentExpiresAt: noon().Add(before.consent), RefreshExpiresAt: noon().Add(before.refresh),
 			})
@@ -256,7 +261,7 @@ func TestIntrospectionShowsTheFreshAccessTokenWhereThePlatformWantsIt(t *testing
 	e := terms{introspected: introspection(t, map[string]any{"active": true, "exp": at(day)})}.start(t)
 	clients, set := &proving{}, e.confidential()
 	set.IntrospectBearer = true
-	got, err := smart.Portal{Doer: doer(), Now: noon, Clients: clients}.Refresh(t.Context(), tenant(), set)
+	got, err := portal(doer(), noon, clients).Refresh(t.Context(), tenant(), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +279,11 @@ func TestAPublicClientIntrospectsOnlyWithAnAccessTokenThatThePlatformWants(t *te
 	for bearer, want := range map[bool]string{false: "/token", true: "/token /introspect"} {
 		e := terms{introspected: introspection(t, map[string]any{"active": true, "exp": at(day)})}.start(t)
 		upstream := flow.Upstream{Introspection: e.URL + "/introspect", IntrospectBearer: bearer}
-		set, err := smart.Portal{Doer: doer(), Now: noon}.Exchange(t.Context(), flow.Grant{TokenEndpoint: e.URL + "/token", ClientID: "client", Upstream: upstream})
+		set, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{
+			Attempt: flow.Attempt{
+				TokenEndpoint: e.URL + "/token", ClientID: "client", Upstream: upstream,
+			},
+		})
 		if err != nil || e.paths() != want || set.ConsentExpiresAt.IsZero() == bearer {
 			t.Errorf("with the access token: %v; consent until %v after %s (%v), want %s", bearer, set.ConsentExpiresAt, e.paths(), err, want)
 		}
@@ -287,7 +296,7 @@ func TestIntrospectionIsNotLedAway(t *testing.T) {
 	e := terms{introspected: reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)}.start(t)
 	set := e.confidential()
 	set.ClientAuthID, set.IntrospectBearer = "", true
-	got, err := smart.Portal{Doer: doer(), Now: noon}.Refresh(t.Context(), tenant(), set)
+	got, err := portal(doer(), noon, public{}).Refresh(t.Context(), tenant(), set)
 	if err != nil || !got.ConsentExpiresAt.IsZero() || len(evil.requests()) != 0 {
 		t.Errorf("%v, %v, %d requests at the other server", got.ConsentExpiresAt, err, len(evil.requests()))
 	}
@@ -312,7 +321,7 @@ func TestIntrospectionKeepsARotatedTokenFromItsStoreForTwoSecondsAtMost(t *testi
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			started := time.Now()
-			set, err := smart.Portal{Doer: stuck{answer}, Now: time.Now, Clients: &proving{}}.Refresh(t.Context(), tenant(), tokens.Set{
+			set, err := portal(stuck{answer}, time.Now, &proving{}).Refresh(t.Context(), tenant(), tokens.Set{
 				TokenEndpoint: "https://ehr.example/token", IntrospectionEndpoint: "https://ehr.example/introspect", RefreshToken: secret.New("old"), ClientAuthID: "auth-7",
 			})
 			if got := time.Since(started); err != nil || set.AccessToken.Reveal() != "a" || got != want {

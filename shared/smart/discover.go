@@ -9,43 +9,12 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/flow"
 	"recordbridge/shared/secret"
 )
 
 // maxConfiguration is the largest smart-configuration in bytes.
 const maxConfiguration = 1 << 20
-
-// Server is what discovery says about a health system's authorization server. Its addresses are absolute, https
-// (http only where the FHIR base is http, too) and free of user information and fragments.
-type Server struct {
-	Issuer                string // empty when not stated
-	AuthorizationEndpoint string
-	TokenEndpoint         string
-	// IssParameter says that the answer to the redirect URI must carry iss, equal to Issuer (RFC 9207 section 2.4).
-	IssParameter bool
-	// KeySet is where the keys are that sign id_tokens (jwks_uri); empty when not stated or not usable.
-	KeySet string
-	// Userinfo tells about the patient whose access token it is shown. It is kept only at the token endpoint's own
-	// origin, which knows the token already.
-	Userinfo string
-	// Revocation takes tokens back (RFC 7009) and Introspection tells when they end (RFC 7662); each is empty when not
-	// stated, and kept only at the token endpoint's own origin, as Userinfo.
-	Revocation    string
-	Introspection string
-	// S256 says that the server lists PKCE's S256 challenges. Where it does not, they are sent all the same.
-	S256 bool
-	// Methods are those ways of client authentication that the server lists and that we know, and Algorithms those of
-	// private_key_jwt. Servers are wrong about them often enough: they are for who registers a client to compare with.
-	Methods    []string
-	Algorithms []string
-	// Scope is what to ask for of the patient's data where nothing else says so, space-separated; Access is how it is
-	// written: "read" (version 1) or "rs" (version 2).
-	Scope  string
-	Access string
-	// Substitute says that the configuration was not to be had for a reason that may pass, and the CapabilityStatement,
-	// which names less, stands in for it.
-	Substitute bool
-}
 
 // configuration is the part of .well-known/smart-configuration that is read (SMART App Launch 2.2, conformance).
 type configuration struct {
@@ -93,40 +62,41 @@ var (
 	errNoEndpoint = errors.New("smart discovery: no usable authorization or token endpoint")
 )
 
-// Discover reads the SMART configuration of the server at fhirBase. A server without one is asked for its
+// Discover reads the SMART configuration of the server at fhirBase. Its addresses are absolute, https (http only where the
+// FHIR base is http, too) and free of user information and fragments. A server without one is asked for its
 // CapabilityStatement, whose extension names the endpoints (SMART App Launch 1.0). Such a server predates PKCE, and so
 // does, or says nothing of it, one whose configuration lists no code challenge methods. Nothing can be required of them;
 // they get the challenge all the same, and ignore it if they do not know it (RFC 6749 section 3.1, RFC 7636 section 5).
 // So whoever takes S256 off a list on its way to us weakens nothing. A list without S256 is refused: plain protects no
 // code whose request was seen. Errors: fault.Invalid for a malformed base, fault.Unavailable when the server did not
 // answer, fault.Upstream when what it answered is of no use.
-func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) {
+func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
-		return Server{}, fault.BadRequest("The FHIR base URL is not valid.").Because(err)
+		return flow.Authority{}, fault.BadRequest("The FHIR base URL is not valid.").Because(err)
 	}
-	from := fetcher{doer: c.doer, base: base}
+	from := fetcher{doer: doer, base: base}
 	address := base.Join(".well-known", "smart-configuration")
 	document, err := from.get(ctx, address, "application/json", maxConfiguration, secret.Text{})
 	if isUnanswered(err) {
-		return Server{}, unusable(err)
+		return flow.Authority{}, unusable(err)
 	}
 	if found, ok := readConfiguration(document); err == nil && ok {
 		if len(found.challengeMethods) > 0 && !slices.Contains(found.challengeMethods, "S256") {
-			return Server{}, unusable(errNoS256)
+			return flow.Authority{}, unusable(errNoS256)
 		}
-		return server(base, found)
+		return authority(base, found)
 	}
 	isSubstitute := passes(err)
-	document, err = from.get(ctx, base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
+	document, err = Metadata(ctx, doer, fhirBase)
 	if err != nil {
-		return Server{}, unusable(err)
+		return flow.Authority{}, unusable(err)
 	}
 	capability, err := fhir.ParseCapability(document)
 	if err != nil {
-		return Server{}, unusable(err)
+		return flow.Authority{}, unusable(err)
 	}
-	found, err := server(base, configuration{
+	found, err := authority(base, configuration{
 		authorizationEndpoint: capability.OAuth.Authorize,
 		tokenEndpoint:         capability.OAuth.Token,
 		revocation:            capability.OAuth.Revoke,
@@ -136,22 +106,32 @@ func (c *Client) Discover(ctx context.Context, fhirBase string) (Server, error) 
 	return found, err
 }
 
-// server checks the addresses of a configuration. Without the optional ones a connection still works.
-func server(base fhir.Base, found configuration) (Server, error) {
+// Metadata reads the CapabilityStatement of the server at fhirBase, of at most fhir.MaxPage bytes, without a token, since
+// servers publish it to everyone. The error is *fhir.RequestError, or that of a malformed base.
+func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
+	base, err := fhir.ParseBase(fhirBase)
+	if err != nil {
+		return nil, err
+	}
+	return fetcher{doer: doer, base: base}.get(ctx, base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
+}
+
+// authority checks the addresses of a configuration. Without the optional ones a connection still works.
+func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	authorize, authorizeOK := endpoint(base, found.authorizationEndpoint)
 	token, tokenOK := endpoint(base, found.tokenEndpoint)
 	if !authorizeOK || !tokenOK || len(found.issuer) > maxAddress {
-		return Server{}, unusable(errNoEndpoint)
+		return flow.Authority{}, unusable(errNoEndpoint)
 	}
-	checked := Server{
+	checked := flow.Authority{
 		Issuer:                found.issuer,
 		AuthorizationEndpoint: authorize,
 		TokenEndpoint:         token,
 		// Without an issuer there is nothing to compare iss with.
-		IssParameter: found.issParameter && found.issuer != "",
-		S256:         slices.Contains(found.challengeMethods, "S256"),
-		Methods:      among(found.methods, "private_key_jwt", "client_secret_basic", "client_secret_post", "none"),
-		Algorithms:   among(found.algorithms, "RS384", "ES384"),
+		IssRequired: found.issParameter && found.issuer != "",
+		S256:        slices.Contains(found.challengeMethods, "S256"),
+		Methods:     among(found.methods, "private_key_jwt", "client_secret_basic", "client_secret_post", "none"),
+		Algorithms:  among(found.algorithms, "RS384", "ES384"),
 	}
 	checked.Scope, checked.Access = clinicalScope(found.capabilities, found.scopes)
 	if keys, ok := endpoint(base, found.keySet); ok {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
 	"recordbridge/shared/smart"
 )
 
@@ -49,42 +50,42 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		changes map[string]any
-		want    smart.Server
+		want    flow.Authority
 	}{
-		"absolute": {nil, smart.Server{
+		"absolute": {nil, flow.Authority{
 			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 		}},
 		"relative to the base": {
 			map[string]any{"authorization_endpoint": "oauth/authorize", "token_endpoint": "/token", "issuer": nil},
-			smart.Server{AuthorizationEndpoint: "SELF/r4/oauth/authorize", TokenEndpoint: "SELF/token"},
+			flow.Authority{AuthorizationEndpoint: "SELF/r4/oauth/authorize", TokenEndpoint: "SELF/token"},
 		},
-		"with iss": {map[string]any{"authorization_response_iss_parameter_supported": true}, smart.Server{
+		"with iss": {map[string]any{"authorization_response_iss_parameter_supported": true}, flow.Authority{
 			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
-			IssParameter: true,
+			IssRequired: true,
 		}},
 		"with keys and userinfo": {
 			map[string]any{"jwks_uri": "keys", "userinfo_endpoint": "SELF/userinfo", "token_endpoint": "SELF/token"},
-			smart.Server{
+			flow.Authority{
 				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "SELF/token",
 				KeySet: "SELF/r4/keys", Userinfo: "SELF/userinfo",
 			},
 		},
 		"with userinfo elsewhere and keys nowhere": {
 			map[string]any{"jwks_uri": "file:///keys", "userinfo_endpoint": "SELF/userinfo"},
-			smart.Server{
+			flow.Authority{
 				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 			},
 		},
 		"with revocation and introspection": {
 			map[string]any{"revocation_endpoint": "/revoke", "introspection_endpoint": "SELF/introspect", "token_endpoint": "SELF/token"},
-			smart.Server{
+			flow.Authority{
 				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "SELF/token",
 				Revocation: "SELF/revoke", Introspection: "SELF/introspect",
 			},
 		},
 		"with revocation and introspection elsewhere": {
 			map[string]any{"revocation_endpoint": "SELF/revoke", "introspection_endpoint": "https://login.example:8443/introspect"},
-			smart.Server{
+			flow.Authority{
 				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 			},
 		},
@@ -93,25 +94,25 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 				"token_endpoint_auth_methods_supported":            []string{"tls_client_auth", "client_secret_basic", "private_key_jwt", "none"},
 				"token_endpoint_auth_signing_alg_values_supported": []string{"HS256", "ES384", "RS384"},
 			},
-			smart.Server{
+			flow.Authority{
 				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 				Methods: []string{"private_key_jwt", "client_secret_basic", "none"}, Algorithms: []string{"RS384", "ES384"},
 			},
 		},
-		"with version 2 scopes": {map[string]any{"capabilities": []string{"permission-v2"}}, smart.Server{
+		"with version 2 scopes": {map[string]any{"capabilities": []string{"permission-v2"}}, flow.Authority{
 			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 			Scope: "patient/*.rs", Access: "rs",
 		}},
 		"lists as text and of other types": {map[string]any{
 			"capabilities": 7, "scopes_supported": "patient/Patient.read patient/Goal.read",
 			"code_challenge_methods_supported": "S256", "authorization_response_iss_parameter_supported": "yes", "Token_Endpoint": "x",
-		}, smart.Server{
+		}, flow.Authority{
 			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 			Scope: "patient/Goal.read patient/Patient.read", Access: "read",
 		}},
 		"with iss, but no issuer to compare it with": {
 			map[string]any{"authorization_response_iss_parameter_supported": true, "issuer": nil},
-			smart.Server{AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token"},
+			flow.Authority{AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +120,7 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 			e := newEHR(t, map[string]http.HandlerFunc{
 				"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, test.changes)),
 			})
-			got, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4/")
+			got, err := smart.Discover(t.Context(), doer(), e.URL+"/r4/")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,8 +157,8 @@ func TestDiscoverFallsBackToTheCapabilityStatement(t *testing.T) {
 				"/r4/.well-known/smart-configuration": first,
 				"/r4/metadata":                        reply(http.StatusOK, statement("SELF/authorize", "oauth/token")),
 			})
-			got, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4")
-			want := smart.Server{
+			got, err := smart.Discover(t.Context(), doer(), e.URL+"/r4")
+			want := flow.Authority{
 				AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token", Revocation: e.URL + "/revoke",
 				Scope: defaultV1, Access: "read", Substitute: name == "500", // alone of these it may pass
 			}
@@ -189,7 +190,7 @@ func TestAServerThatListsNoChallengesIsUsable(t *testing.T) {
 			canned := answering{body: configuration(t, map[string]any{
 				"authorization_endpoint": "authorize", "code_challenge_methods_supported": test.methods,
 			})}
-			server, err := smart.NewClient(canned).Discover(t.Context(), "https://ehr.example/r4")
+			server, err := smart.Discover(t.Context(), canned, "https://ehr.example/r4")
 			if err != nil || server.S256 != test.declared {
 				t.Errorf("S256 is declared: %t, %v; want %t", server.S256, err, test.declared)
 			}
@@ -230,7 +231,7 @@ func TestDiscoverRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEHR(t, test.answers)
-			got, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4")
+			got, err := smart.Discover(t.Context(), doer(), e.URL+"/r4")
 			if !errors.Is(err, test.kind) {
 				t.Errorf("got %+v, %v; want %s", got, err, test.kind)
 			}
@@ -242,7 +243,7 @@ func TestDiscoverRefusesPlainEndpointsBehindASecureBase(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"http://login.example/token": false, "https://login.example/token": true, "token": true} {
 		canned := answering{body: configuration(t, map[string]any{"token_endpoint": text, "authorization_endpoint": "authorize"})}
-		if _, err := smart.NewClient(canned).Discover(t.Context(), "https://ehr.example/r4"); (err == nil) != want {
+		if _, err := smart.Discover(t.Context(), canned, "https://ehr.example/r4"); (err == nil) != want {
 			t.Errorf("token endpoint %q: %v", text, err)
 		}
 	}
@@ -260,14 +261,14 @@ func TestDiscoverRefusesHostsThatNoPublicServerHas(t *testing.T) {
 			canned := answering{body: configuration(t, map[string]any{
 				"authorization_endpoint": "authorize", member: "https://" + host + "/x",
 			})}
-			if _, err := smart.NewClient(canned).Discover(t.Context(), "https://ehr.example/r4"); (err == nil) != want {
+			if _, err := smart.Discover(t.Context(), canned, "https://ehr.example/r4"); (err == nil) != want {
 				t.Errorf("%s at %s: %v", member, host, err)
 			}
 		}
 	}
 	// Where the operator allows the base's own private address, its endpoints may be there, too.
 	canned := answering{body: configuration(t, map[string]any{"authorization_endpoint": "authorize", "token_endpoint": "/token"})}
-	if _, err := smart.NewClient(canned).Discover(t.Context(), "https://127.0.0.1:8443/r4"); err != nil {
+	if _, err := smart.Discover(t.Context(), canned, "https://127.0.0.1:8443/r4"); err != nil {
 		t.Error(err)
 	}
 }
@@ -276,10 +277,10 @@ func TestDiscoverSaysWhenNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	e.Close()
-	if _, err := smart.NewClient(doer()).Discover(t.Context(), e.URL); !errors.Is(err, fault.Unavailable) {
+	if _, err := smart.Discover(t.Context(), doer(), e.URL); !errors.Is(err, fault.Unavailable) {
 		t.Errorf("a closed port: %v", err)
 	}
-	if _, err := smart.NewClient(doer()).Discover(t.Context(), "ehr.example"); !errors.Is(err, fault.Invalid) {
+	if _, err := smart.Discover(t.Context(), doer(), "ehr.example"); !errors.Is(err, fault.Invalid) {
 		t.Errorf("no address: %v", err)
 	}
 }

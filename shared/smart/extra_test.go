@@ -12,7 +12,6 @@ import (
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 	"recordbridge/shared/tokens"
 )
 
@@ -26,9 +25,7 @@ const (
 // exchangeFor exchanges a code for an answer with members besides the tokens, and wants fields of it.
 func exchangeFor(t *testing.T, members string, wanted ...string) tokens.Set {
 	t.Helper()
-	set, err := smart.Portal{Doer: answering{body: "{" + tokensOfAnswer + members + "}"}, Now: noon}.Exchange(t.Context(), flow.Grant{
-		Tenant: tenant(), TokenEndpoint: "https://ehr.example/token", ClientID: "client", Code: secret.New("code"), Extra: wanted,
-	})
+	set, err := portal(answering{body: "{" + tokensOfAnswer + members + "}"}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{Tenant: tenant(), TokenEndpoint: "https://ehr.example/token", ClientID: "client", Extra: wanted}, Code: secret.New("code")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +89,14 @@ func TestAHostileTokenAnswerFillsNoField(t *testing.T) {
 	}
 }
 
-// The client itself is asked, since a portal would refuse this id_token before it keeps anything.
+// On a refresh, since an exchange would refuse this id_token before it keeps anything.
 func TestAnIDTokenUnderAnotherNameFillsNoField(t *testing.T) {
 	t.Parallel()
 	body := "{" + tokensOfAnswer + `,"id_token":"` + anIDToken + `","practice":"` + anIDToken + `"}`
-	answer, err := smart.NewClient(answering{body: body}).Exchange(t.Context(), smart.CodeGrant{
-		TokenEndpoint: "https://ehr.example/token", ClientID: "client", Code: secret.New("code"), Extra: []string{"practice"},
+	set, err := portal(answering{body: body}, noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{
+		TokenEndpoint: "https://ehr.example/token", ClientID: "client", RefreshToken: secret.New("r"), Extra: map[string]string{"practice": ""},
 	})
-	if value, ok := answer.Extra["practice"]; err != nil || !ok || value != "" {
+	if value, ok := set.Extra["practice"]; err != nil || !ok || value != "" {
 		t.Errorf("kept %q: %v", value, err)
 	}
 }
@@ -145,7 +142,7 @@ func TestARefreshKeepsTheFieldsThatItDoesNotBring(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			had := maps.Clone(test.had)
-			set, err := smart.Portal{Doer: answering{body: `{"access_token":"a"` + test.members + `}`}, Now: noon}.Refresh(t.Context(), tenant(), tokens.Set{
+			set, err := portal(answering{body: `{"access_token":"a"` + test.members + `}`}, noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{
 				TokenEndpoint: "https://ehr.example/token", FHIRBase: "https://ehr.example/r4", ClientID: "client",
 				RefreshToken: secret.New("r"), AskedScope: "asked", Extra: had,
 			})
@@ -164,8 +161,8 @@ func TestARefreshKeepsTheFieldsThatItDoesNotBring(t *testing.T) {
 
 func TestARefusalKeepsNothingOfItsFields(t *testing.T) {
 	t.Parallel()
-	_, err := smart.NewClient(answering{status: http.StatusBadRequest, body: `{"error":"invalid_grant","practice":"alder"}`}).
-		Exchange(t.Context(), smart.CodeGrant{TokenEndpoint: "https://ehr.example/token", ClientID: "client", Extra: []string{"practice"}})
+	_, err := portal(answering{status: http.StatusBadRequest, body: `{"error":"invalid_grant","practice":"alder"}`}, noon, public{}).
+		Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: "https://ehr.example/token", ClientID: "client", Extra: []string{"practice"}}})
 	if err == nil || strings.Contains(err.Error(), "alder") {
 		t.Errorf("got %v, want an error without the answer's fields", err)
 	}

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// acceptFHIR names the media type of FHIR R4 and the one of DSTU2 (fhir.md section 1.6).
+	// acceptFHIR names the media type of FHIR R4 and the one of DSTU2.
 	acceptFHIR = "application/fhir+json, application/json+fhir;q=0.9, application/json;q=0.8"
-	// maxRedirects is how many redirects under the base one request may take (serverless.md section 3).
+	// maxRedirects is how many redirects under the base one request may take.
 	maxRedirects = 3
 	// maxRetryAfter bounds what a server may ask us to wait.
 	maxRetryAfter = 24 * time.Hour
@@ -35,7 +35,7 @@ const (
 type fetcher struct {
 	doer    Doer
 	base    fhir.Base
-	manners plan.Manners
+	profile plan.Manners
 }
 
 // get reads the JSON document at address: document, for who does not ask for more.
@@ -72,7 +72,7 @@ func (f fetcher) open(ctx context.Context, address, accept string, token secret.
 		case response.StatusCode/100 == 2:
 			return response, nil
 		case response.StatusCode/100 != 3 || location == "":
-			return nil, refused(response, f.manners.Denials)
+			return nil, refused(response, f.profile.Denials)
 		}
 		discard(response)
 		if redirects == maxRedirects {
@@ -91,7 +91,7 @@ func (f fetcher) send(ctx context.Context, address, accept string, token secret.
 	if err != nil {
 		return nil, err //nolint:wrapcheck // unanswered keeps nothing of it but the class
 	}
-	for name, value := range f.manners.Headers {
+	for name, value := range f.profile.Headers {
 		request.Header.Set(name, value)
 	}
 	// These are not the profile's: the host is the base's, and net/http unpacks only what it has asked for itself.
@@ -108,12 +108,12 @@ func (f fetcher) send(ctx context.Context, address, accept string, token secret.
 // polite adds the parameters that the server wants on every request and that an address lacks. What is there already
 // stays as it is, byte by byte: next links are opaque.
 func (f fetcher) polite(address string) string {
-	if len(f.manners.Query) == 0 {
+	if len(f.profile.Query) == 0 {
 		return address
 	}
 	_, query, _ := strings.Cut(address, "?")
 	present, _ := url.ParseQuery(query) // whatever of it can be read
-	for _, name := range slices.Sorted(maps.Keys(f.manners.Query)) {
+	for _, name := range slices.Sorted(maps.Keys(f.profile.Query)) {
 		if present.Has(name) {
 			continue
 		}
@@ -124,7 +124,7 @@ func (f fetcher) polite(address string) string {
 		case strings.HasSuffix(address, "?"):
 			joint = ""
 		}
-		address += joint + url.QueryEscape(name) + "=" + url.QueryEscape(f.manners.Query[name])
+		address += joint + url.QueryEscape(name) + "=" + url.QueryEscape(f.profile.Query[name])
 	}
 	return address
 }

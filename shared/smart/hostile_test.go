@@ -10,10 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 )
 
 const honestBase = "https://fhir.alder.example/r4"
@@ -40,16 +39,9 @@ func (w *wiretap) Do(r *http.Request) (*http.Response, error) {
 }
 
 // reader reads the honest server through the wiretap.
-func (w *wiretap) reader(t *testing.T) *smart.Reader {
+func (w *wiretap) reader(t *testing.T) export.Source {
 	t.Helper()
-	base, err := fhir.ParseBase(honestBase)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return smart.NewReader(smart.ReaderConfig{
-		Doer: w, Base: base, Manners: plan.Manners{Query: map[string]string{"own": "1"}},
-		Token: func(context.Context) (secret.Text, error) { return secret.New(accessToken), nil },
-	})
+	return readerOf(t, w, honestBase, plan.Manners{Query: map[string]string{"own": "1"}}, bearer)
 }
 
 // check reports requests that went anywhere but under the base.
@@ -108,7 +100,7 @@ func attacks() map[string]bool {
 }
 
 // calls are what a Reader can be asked with the token; each begins at an honest address.
-func calls(ctx context.Context, r *smart.Reader) map[string]func() error {
+func calls(ctx context.Context, r export.Source) map[string]func() error {
 	return map[string]func() error{
 		"read": func() error {
 			_, err := r.Read(ctx, "Binary", "1", fhir.MaxPage)
@@ -203,19 +195,12 @@ func TestARedirectThatTurnsHostileLaterIsNotFollowed(t *testing.T) {
 }
 
 // A profile is our own, but none of it may replace who we are or where a request goes.
-func TestMannersChangeNeitherTheTokenNorTheHost(t *testing.T) {
+func TestAProfileChangesNeitherTheTokenNorTheHost(t *testing.T) {
 	t.Parallel()
 	w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}
-	base, err := fhir.ParseBase(honestBase)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := smart.NewReader(smart.ReaderConfig{
-		Doer: w, Base: base, Token: func(context.Context) (secret.Text, error) { return secret.New(accessToken), nil },
-		Manners: plan.Manners{Headers: map[string]string{
-			"authorization": "Basic birch", "HOST": "evil.example", "accept-encoding": "br", "Accept": "text/html", "x-own": "yes",
-		}},
-	})
+	r := readerOf(t, w, honestBase, plan.Manners{Headers: map[string]string{
+		"authorization": "Basic birch", "HOST": "evil.example", "accept-encoding": "br", "Accept": "text/html", "x-own": "yes",
+	}}, bearer)
 	for name, call := range calls(t.Context(), r) {
 		w.sent = nil
 		if err := call(); err != nil {
@@ -244,7 +229,7 @@ func TestMannersChangeNeitherTheTokenNorTheHost(t *testing.T) {
 	}
 }
 
-func TestMannersAddTheirParametersToEveryRequest(t *testing.T) {
+func TestAProfileAddsItsParametersToEveryRequest(t *testing.T) {
 	t.Parallel()
 	var redirected bool
 	w := &wiretap{answer: func(r *http.Request) (int, string) {
@@ -254,14 +239,7 @@ func TestMannersAddTheirParametersToEveryRequest(t *testing.T) {
 		redirected = true
 		return http.StatusFound, "elsewhere"
 	}}
-	base, err := fhir.ParseBase(honestBase)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := smart.NewReader(smart.ReaderConfig{
-		Doer: w, Base: base, Token: func(context.Context) (secret.Text, error) { return secret.New(accessToken), nil },
-		Manners: plan.Manners{Query: map[string]string{"practice": "Organization/a&b", "_format": "json"}},
-	})
+	r := readerOf(t, w, honestBase, plan.Manners{Query: map[string]string{"practice": "Organization/a&b", "_format": "json"}}, bearer)
 	const both = "_format=json&practice=Organization%2Fa%26b"
 	_, failures := r.Metadata(t.Context())
 	for _, ask := range []func() error{

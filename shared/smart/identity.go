@@ -31,24 +31,24 @@ type identity struct {
 	subject string
 }
 
-// patient finds the patient whose records were shared, in the order of fhir.md section 1.3: the token answer, the
+// patient finds the patient whose records were shared, in this order: the token answer, the
 // id_token, the access token, userinfo, and a search for the only Patient that the token opens. It is empty when none of
 // them tells. The error means that the id_token is forged or belongs to another sign-in: then nothing of the answer may
 // be used.
-func (p Portal) patient(ctx context.Context, g flow.Grant, answer TokenResponse) (string, error) {
-	known, err := p.identify(ctx, g, answer.IDToken)
+func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer) (string, error) {
+	known, err := p.identify(ctx, a, answer.idToken)
 	if err != nil {
 		return "", err
 	}
-	for _, patient := range []string{answer.Patient, known.patient, patientOfAccessToken(answer.AccessToken)} {
+	for _, patient := range []string{answer.patient, known.patient, patientOfAccessToken(answer.access)} {
 		if patient != "" {
 			return patient, nil
 		}
 	}
-	if patient := p.userinfo(ctx, g.Userinfo, answer.AccessToken, known.subject); patient != "" {
+	if patient := p.userinfo(ctx, a.Userinfo, answer.access, known.subject); patient != "" {
 		return patient, nil
 	}
-	return p.onlyPatient(ctx, g.FHIRBase, answer.AccessToken), nil
+	return p.onlyPatient(ctx, a.FHIRBase, answer.access), nil
 }
 
 // onlyPatient asks the FHIR server for the patients that the access token opens (OnPatient names its patient in no other
@@ -61,7 +61,7 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 	}
 	ctx, cancel := context.WithTimeout(ctx, extraTime)
 	defer cancel()
-	page, err := fetcher{doer: p.Doer, base: base}.get(ctx, base.Join("Patient"), acceptFHIR, fhir.MaxPage, token)
+	page, err := fetcher{doer: p.doer, base: base}.get(ctx, base.Join("Patient"), acceptFHIR, fhir.MaxPage, token)
 	if err != nil {
 		return ""
 	}
@@ -84,7 +84,7 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 // identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). One that is missing, that cannot be checked
 // because no keys are at hand or it is encrypted, or that was made for somebody else or has expired says nothing, and the
 // connection goes on without it.
-func (p Portal) identify(ctx context.Context, g flow.Grant, token secret.Text) (identity, error) {
+func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text) (identity, error) {
 	if token.Empty() || isEncrypted(token) {
 		return identity{}, nil
 	}
@@ -92,7 +92,7 @@ func (p Portal) identify(ctx context.Context, g flow.Grant, token secret.Text) (
 	if err != nil {
 		return identity{}, err
 	}
-	document, ok := p.fetch(ctx, g.KeySet, secret.Text{})
+	document, ok := p.fetch(ctx, a.KeySet, secret.Text{})
 	if !ok {
 		return identity{}, nil
 	}
@@ -104,10 +104,10 @@ func (p Portal) identify(ctx context.Context, g flow.Grant, token secret.Text) (
 		return identity{}, err
 	}
 	nonce := signed.claims.text("nonce")
-	if g.NonceHash != "" && signed.claims["nonce"] != nil && flow.HashNonce(nonce) != g.NonceHash {
+	if a.NonceHash != "" && signed.claims["nonce"] != nil && flow.HashNonce(nonce) != a.NonceHash {
 		return identity{}, errNonce
 	}
-	if g.NonceHash != "" && nonce == "" || !addressed(signed.claims, g) || p.Now().Add(-skew).After(expiry(signed.claims)) {
+	if a.NonceHash != "" && nonce == "" || !addressed(signed.claims, a) || p.now().Add(-skew).After(expiry(signed.claims)) {
 		return identity{}, nil
 	}
 	return identity{patient: patientOf(signed.claims), subject: signed.claims.text("sub")}, nil
@@ -115,18 +115,18 @@ func (p Portal) identify(ctx context.Context, g flow.Grant, token secret.Text) (
 
 // addressed reports whether an id_token came from the pinned issuer and is for our client. Where discovery names no issuer,
 // there is none that it could come from.
-func addressed(claims answer, g flow.Grant) bool {
-	if g.Issuer == "" || claims.text("iss") != g.Issuer {
+func addressed(claims answer, a flow.Attempt) bool {
+	if a.Issuer == "" || claims.text("iss") != a.Issuer {
 		return false
 	}
-	if party := claims.text("azp"); party != "" && party != g.ClientID {
+	if party := claims.text("azp"); party != "" && party != a.ClientID {
 		return false
 	}
 	var several []string
 	if json.Unmarshal(claims["aud"], &several) != nil {
 		several = []string{claims.text("aud")}
 	}
-	return slices.Contains(several, g.ClientID)
+	return slices.Contains(several, a.ClientID)
 }
 
 // expiry reads exp; without one a token has expired long ago.
@@ -148,7 +148,7 @@ func patientOfAccessToken(token secret.Text) string {
 	if patient := patientOf(claims); patient != "" {
 		return patient
 	}
-	return patientID(claims.text("local_patient_id")) // Veradigm (fhir.md section 1.3)
+	return patientID(claims.text("local_patient_id")) // Veradigm
 }
 
 // unverified reads the claims of a token of ours that may be a JWT.
@@ -209,7 +209,7 @@ func (p Portal) fetch(ctx context.Context, address string, token secret.Text) (b
 	}
 	ctx, cancel := context.WithTimeout(ctx, extraTime)
 	defer cancel()
-	response, err := fetcher{doer: p.Doer}.send(ctx, address, "application/json", token) //nolint:bodyclose // document closes it
+	response, err := fetcher{doer: p.doer}.send(ctx, address, "application/json", token) //nolint:bodyclose // document closes it
 	if err != nil {
 		return nil, false
 	}

@@ -21,7 +21,6 @@ import (
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 	"recordbridge/shared/tokens"
 )
 
@@ -143,19 +142,22 @@ func (i identification) exchange(t *testing.T) (tokens.Set, *ehr, error) {
 	}
 	e := newEHR(t, answers)
 	grant := flow.Grant{
-		TokenEndpoint: e.URL + "/token", Issuer: "https://ehr.example", KeySet: e.URL + "/keys", ClientID: "client",
-		NonceHash: flow.HashNonce(nonce), FHIRBase: e.URL + "/r4", Code: secret.New("code"), Verifier: secret.New("verifier"),
+		Attempt: flow.Attempt{
+			TokenEndpoint: e.URL + "/token", Issuer: "https://ehr.example", KeySet: e.URL + "/keys", ClientID: "client",
+			NonceHash: flow.HashNonce(nonce), FHIRBase: e.URL + "/r4",
+		},
+		Code: secret.New("code"), Verifier: secret.New("verifier"),
 	}
 	if i.userinfo != "" {
-		grant.Userinfo = e.URL + "/userinfo"
+		grant.Attempt.Userinfo = e.URL + "/userinfo"
 	}
 	if i.nameless {
-		grant.Issuer = ""
+		grant.Attempt.Issuer = ""
 	}
 	if i.keyless {
-		grant.KeySet = ""
+		grant.Attempt.KeySet = ""
 	}
-	set, err := smart.Portal{Doer: doer(), Now: time.Now}.Exchange(t.Context(), grant)
+	set, err := portal(doer(), time.Now, public{}).Exchange(t.Context(), grant)
 	return set, e, err
 }
 
@@ -336,7 +338,11 @@ func TestUserinfoIsNotLedAway(t *testing.T) {
 		"/token":    reply(http.StatusOK, `{"access_token":"a"}`),
 		"/userinfo": reply(http.StatusFound, "", "Location", evil.URL),
 	})
-	set, err := smart.Portal{Doer: doer(), Now: time.Now}.Exchange(t.Context(), flow.Grant{TokenEndpoint: e.URL + "/token", Userinfo: e.URL + "/userinfo"})
+	set, err := portal(doer(), time.Now, public{}).Exchange(t.Context(), flow.Grant{
+		Attempt: flow.Attempt{
+			TokenEndpoint: e.URL + "/token", Userinfo: e.URL + "/userinfo",
+		},
+	})
 	if err != nil || !set.PatientID.Empty() || len(evil.requests()) != 0 {
 		t.Errorf("patient %q, %v, %d requests at the other server", set.PatientID.Reveal(), err, len(evil.requests()))
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"recordbridge/shared/flow"
-	"recordbridge/shared/smart"
 )
 
 func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
@@ -189,9 +188,12 @@ func TestWhateverElseHangsCostsFiveSecondsEachAndNoConnection(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()
-		set, err := smart.Portal{Doer: hanging{granted}, Now: time.Now, Clients: &proving{}}.Exchange(t.Context(), flow.Grant{
-			ClientAuthID: "auth-7", TokenEndpoint: "https://ehr.example/token", KeySet: "https://ehr.example/keys", Userinfo: "https://ehr.example/userinfo",
-			FHIRBase: "https://ehr.example/r4", Upstream: flow.Upstream{Introspection: "https://ehr.example/introspect"},
+		set, err := portal(hanging{granted}, time.Now, &proving{}).Exchange(t.Context(), flow.Grant{
+			Attempt: flow.Attempt{
+				ClientAuthID: "auth-7", TokenEndpoint: "https://ehr.example/token", KeySet: "https://ehr.example/keys",
+				Userinfo: "https://ehr.example/userinfo", FHIRBase: "https://ehr.example/r4",
+				Upstream: flow.Upstream{Introspection: "https://ehr.example/introspect"},
+			},
 		})
 		if got := time.Since(started); err != nil || set.AccessToken.Reveal() != "a" || got != 20*time.Second {
 			t.Errorf("%v after %v, want tokens after 20 s", err, got)

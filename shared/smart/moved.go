@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/tokens"
 )
@@ -22,7 +23,7 @@ type Endpoints interface {
 // belongs there. ok is false when that is not known, nothing has changed, or nobody has approved the new place: a refresh
 // token and our client's proof go where the endpoint's pins are and nowhere else.
 func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (set tokens.Set, ok bool) {
-	server, err := p.client().Discover(ctx, old.FHIRBase)
+	server, err := Discover(ctx, p.doer, old.FHIRBase)
 	if err != nil || server.TokenEndpoint == old.TokenEndpoint {
 		return tokens.Set{}, false
 	}
@@ -42,11 +43,11 @@ func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (s
 
 // departed lists what of a new discovery is not where the tokens of a set may go: at the pins of its endpoint; where there
 // are none, at the origin of the token endpoint that has them already.
-func (p Portal) departed(ctx context.Context, old tokens.Set, server Server) ([]catalog.Departure, error) {
+func (p Portal) departed(ctx context.Context, old tokens.Set, server flow.Authority) ([]catalog.Departure, error) {
 	var e catalog.Endpoint
-	if p.Endpoints != nil && old.EndpointID != "" {
+	if old.EndpointID != "" {
 		var err error
-		if e, err = p.Endpoints.Endpoint(ctx, old.EndpointID); err != nil && !errors.Is(err, fault.NotFound) {
+		if e, err = p.endpoints.Endpoint(ctx, old.EndpointID); err != nil && !errors.Is(err, fault.NotFound) {
 			return nil, fmt.Errorf("read endpoint: %w", err)
 		}
 	}
@@ -54,7 +55,7 @@ func (p Portal) departed(ctx context.Context, old tokens.Set, server Server) ([]
 	case e.ID != "" && e.FHIRBase != old.FHIRBase:
 		return []catalog.Departure{{Role: "FHIR base", From: catalog.Origin(e.FHIRBase), To: catalog.Origin(old.FHIRBase)}}, nil
 	case e.Pins != (catalog.Pins{}):
-		return e.Pins.Departures(server.authority().Addresses()), nil
+		return e.Pins.Departures(server.Addresses()), nil
 	}
 	shown := catalog.Addresses{Token: server.TokenEndpoint, Revocation: server.Revocation, Introspection: server.Introspection}
 	return shown.Abroad(old.TokenEndpoint, nil), nil

@@ -37,7 +37,7 @@ func (e *OAuthError) Error() string {
 }
 
 // Definite reports whether the grant itself is refused: consent withdrawn or expired, code or refresh token used. The
-// status does not count, since servers send invalid_grant with 400, 401 and 403 (fhir.md section 1.5). Nothing else
+// status does not count, since servers send invalid_grant with 400, 401 and 403. Nothing else
 // may ever revoke a connection.
 func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
 
@@ -59,8 +59,7 @@ func (e *OAuthError) LogValue() slog.Value {
 	)
 }
 
-// stale reports whether the answer may mean that the token endpoint has moved since its address was stored (fhir.md
-// section 1.1): nothing is there any more, or something is that does not know us. In neither case was the grant used.
+// stale reports whether the answer may mean that the token endpoint has moved since its address was stored: nothing is there any more, or something is that does not know us. In neither case was the grant used.
 func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }

@@ -8,16 +8,13 @@ import (
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 	"recordbridge/shared/tokens"
 )
 
 // signIn exchanges a code at the health system's /token.
 func (e *ehr) signIn(t *testing.T) (tokens.Set, error) {
 	t.Helper()
-	return smart.Portal{Doer: doer(), Now: time.Now}.Exchange(t.Context(), flow.Grant{
-		TokenEndpoint: e.URL + "/token", FHIRBase: e.URL + "/r4", ClientID: "client", Code: secret.New("code"),
-	})
+	return portal(doer(), time.Now, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: e.URL + "/token", FHIRBase: e.URL + "/r4", ClientID: "client"}, Code: secret.New("code")})
 }
 
 func TestTheOnlyPatientThatATokenOpensIsThePatient(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -20,83 +20,50 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// Portal is the SMART client as the domains see it: it implements flow.Portal, tokens.Refresher, refresh.Revoker and
-// export.Portals.
+// Portal speaks to health systems for our clients: it gets, refreshes and revokes tokens, and reads FHIR with them. It
+// implements flow.Exchanger, tokens.Refresher, refresh.Revoker and export.Portals, and is safe for concurrent use.
 type Portal struct {
-	Doer    Doer
-	Random  io.Reader
-	Now     func() time.Time
-	Cache   *Discoveries // of Discover; nil to ask every time
-	Clients Clients      // nil where only public clients speak
-	// Endpoints knows where Refresh may follow a token endpoint that has moved; nil: no further than its own origin.
-	Endpoints Endpoints
+	doer      Doer
+	clients   Clients
+	endpoints Endpoints
+	now       func() time.Time
 }
 
-// Discover implements flow.Portal.
-func (p Portal) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
-	server, known := p.Cache.find(fhirBase, p.Now())
-	if !known {
-		var err error
-		if server, err = p.client().Discover(ctx, fhirBase); err != nil {
-			return flow.Authority{}, err
-		}
-		if !server.Substitute {
-			p.Cache.keep(fhirBase, server, p.Now())
-		}
+// NewPortal makes a Portal; all of it is needed. endpoints says where Refresh may follow a token endpoint that has moved.
+func NewPortal(doer Doer, clients Clients, endpoints Endpoints, now func() time.Time) Portal {
+	return Portal{doer: doer, clients: clients, endpoints: endpoints, now: now}
+}
+
+// Exchange implements flow.Exchanger. The code goes to the token endpoint that was pinned when the attempt began, and to
+// no other (RFC 9700 section 4.4). When consent ends is asked of whoever may know, and last of the platform's profile.
+func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
+	a := grant.Attempt
+	form := url.Values{"grant_type": {"authorization_code"}, "code": {grant.Code.Reveal()}, "redirect_uri": {a.Callback}}
+	if !grant.Verifier.Empty() { // a verifier without a challenge has to be refused (RFC 9700 section 2.1.1)
+		form.Set("code_verifier", grant.Verifier.Reveal())
 	}
-	return server.authority(), nil
-}
-
-func (s Server) authority() flow.Authority {
-	return flow.Authority{
-		Issuer: s.Issuer, IssRequired: s.IssParameter, AuthorizationEndpoint: s.AuthorizationEndpoint, TokenEndpoint: s.TokenEndpoint,
-		KeySet: s.KeySet, Userinfo: s.Userinfo, Revocation: s.Revocation, Introspection: s.Introspection,
-		Scope: s.Scope, Access: s.Access, S256: s.S256, Substitute: s.Substitute,
+	set := tokens.Set{
+		RepeatScope: a.RepeatScope, FHIRBase: a.FHIRBase, TokenEndpoint: a.TokenEndpoint, ClientID: a.ClientID,
+		ClientAuthID: a.ClientAuthID, RawBasic: a.RawBasic, EndpointID: a.EndpointID,
+		RevocationEndpoint: a.Upstream.Revocation, IntrospectionEndpoint: a.Upstream.Introspection,
+		IntrospectBearer: a.Upstream.IntrospectBearer,
 	}
-}
-
-// AuthorizeURL implements flow.Portal.
-func (Portal) AuthorizeURL(r flow.Authorization) (string, error) {
-	return AuthorizeURL(Server{AuthorizationEndpoint: r.Endpoint}, AuthRequest{
-		ClientID: r.ClientID, RedirectURI: r.RedirectURI, State: r.State, Scope: r.Scope, Aud: r.Aud, Challenge: r.Challenge,
-		Nonce: r.Nonce,
-	})
-}
-
-// NewVerifier implements flow.Portal.
-func (p Portal) NewVerifier() (verifier secret.Text, challenge string, err error) {
-	verifier, err = NewVerifier(p.Random)
-	if err != nil {
-		return secret.Text{}, "", err
-	}
-	return verifier, Challenge(verifier), nil
-}
-
-// Exchange implements flow.Portal. When consent ends is asked of whoever may know, and last of the platform's profile.
-func (p Portal) Exchange(ctx context.Context, g flow.Grant) (tokens.Set, error) {
-	answer, err := p.client().Exchange(ctx, CodeGrant{
-		Tenant: g.Tenant, TokenEndpoint: g.TokenEndpoint, ClientID: g.ClientID, ClientAuthID: g.ClientAuthID,
-		RedirectURI: g.RedirectURI, Code: g.Code, Verifier: g.Verifier, Scope: g.Scope, Extra: g.Extra, RawBasic: g.RawBasic,
-	})
+	answer, err := p.token(ctx, a.Tenant, useOf(set, a.TokenEndpoint), wanted{a.Scope, a.Extra}, form)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.Code != "" {
 		return tokens.Set{}, &flow.PortalError{Code: refusal.Code, AmbiguousBasic: refusal.AmbiguousBasic}
 	}
 	if err != nil {
 		return tokens.Set{}, err
 	}
-	patient, err := p.patient(ctx, g, answer)
+	patient, err := p.patient(ctx, a, answer)
 	if err != nil {
 		return tokens.Set{}, err
 	}
-	set := p.withEnds(ctx, g.Tenant, tokens.Set{
-		AccessToken: answer.AccessToken, RefreshToken: answer.RefreshToken, PatientID: secret.New(patient),
-		Scope: answer.Scope, RepeatScope: g.RepeatScope, FHIRBase: g.FHIRBase, TokenEndpoint: g.TokenEndpoint,
-		ClientID: g.ClientID, ClientAuthID: g.ClientAuthID, ExpiresAt: p.Now().Add(answer.ExpiresIn),
-		RevocationEndpoint: g.Upstream.Revocation, IntrospectionEndpoint: g.Upstream.Introspection,
-		IntrospectBearer: g.Upstream.IntrospectBearer, Extra: answer.Extra, EndpointID: g.EndpointID, RawBasic: g.RawBasic,
-	}, answer, extraTime)
-	if set.ConsentExpiresAt.IsZero() && g.Upstream.Consent > 0 {
-		set.ConsentExpiresAt, set.ConsentStated = p.Now().Add(g.Upstream.Consent), true
+	set.AccessToken, set.RefreshToken, set.PatientID = answer.access, answer.refresh, secret.New(patient)
+	set.Scope, set.ExpiresAt, set.Extra = answer.scope, p.now().Add(answer.expiresIn), answer.extra
+	set = p.withEnds(ctx, a.Tenant, set, answer, extraTime)
+	if set.ConsentExpiresAt.IsZero() && a.Upstream.Consent > 0 {
+		set.ConsentExpiresAt, set.ConsentStated = p.now().Add(a.Upstream.Consent), true
 	}
 	return set, nil
 }
@@ -125,12 +92,31 @@ func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 		return tokens.Set{}, err
 	}
 	fresh, within := old, extraTime
-	fresh.AccessToken, fresh.Scope, fresh.ExpiresAt = answer.AccessToken, answer.Scope, p.Now().Add(answer.ExpiresIn)
-	fresh.Extra = newer(old.Extra, answer.Extra)
-	if !answer.RefreshToken.Empty() {
-		fresh.RefreshToken, within = answer.RefreshToken, unstoredTime
+	fresh.AccessToken, fresh.Scope, fresh.ExpiresAt = answer.access, answer.scope, p.now().Add(answer.expiresIn)
+	fresh.Extra = newer(old.Extra, answer.extra)
+	if !answer.refresh.Empty() {
+		fresh.RefreshToken, within = answer.refresh, unstoredTime
 	}
 	return p.withEnds(ctx, tenant, fresh, answer, within), nil
+}
+
+// Open implements export.Portals. The error is that of a malformed base.
+func (p Portal) Open(base string, profile plan.Manners, token func(context.Context) (secret.Text, error)) (export.Source, error) {
+	parsed, err := fhir.ParseBase(base)
+	if err != nil {
+		return nil, err
+	}
+	return &reader{fetcher: fetcher{doer: p.doer, base: parsed, profile: profile}, token: token}, nil
+}
+
+// refresh makes one refresh request. Leaving the scope out asks for the same again, but some servers refuse that.
+func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokenAnswer, error) {
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old.RefreshToken.Reveal()}}
+	if old.RepeatScope && old.Scope != "" {
+		form.Set("scope", old.Scope)
+	}
+	want := wanted{old.Scope, slices.Sorted(maps.Keys(old.Extra))}
+	return p.token(ctx, tenant, useOf(old, old.TokenEndpoint), want, form)
 }
 
 // passing makes the error of an answer that speaks of the server's own trouble. What it tells of the grant, *OAuthError
@@ -141,28 +127,4 @@ func passing(refusal *OAuthError, cause error) error {
 		kind, code = fault.Limited, fault.CodeRateLimited
 	}
 	return fault.New(kind, code, "The health system is busy. Please try again later.").After(refusal.RetryAfter).Because(cause)
-}
-
-// Open implements export.Portals. The error is that of a malformed base.
-func (p Portal) Open(base string, manners plan.Manners, token func(context.Context) (secret.Text, error)) (export.Source, error) {
-	parsed, err := fhir.ParseBase(base)
-	if err != nil {
-		return nil, err
-	}
-	return NewReader(ReaderConfig{Doer: p.Doer, Base: parsed, Manners: manners, Token: token}), nil
-}
-
-func (p Portal) client() *Client { return &Client{doer: p.Doer, clients: p.Clients} }
-
-// holder is the client that a token set belongs to, at its server.
-func holder(tenant org.Tenant, set tokens.Set) caller {
-	return caller{tenant, set.ClientAuthID, set.ClientID, set.TokenEndpoint, set.RawBasic}
-}
-
-func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (TokenResponse, error) {
-	return p.client().Refresh(ctx, RefreshGrant{
-		Tenant: tenant, TokenEndpoint: old.TokenEndpoint, ClientID: old.ClientID, ClientAuthID: old.ClientAuthID,
-		RefreshToken: old.RefreshToken, Scope: old.Scope, RepeatScope: old.RepeatScope, Extra: slices.Sorted(maps.Keys(old.Extra)),
-		RawBasic: old.RawBasic,
-	})
 }

@@ -2,6 +2,7 @@ package smart_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -36,9 +37,7 @@ func TestADiscoveryIsRememberedForMinutes(t *testing.T) {
 	var calls atomic.Int64
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	canned := answering{body: configuration(t, map[string]any{"authorization_endpoint": "authorize"})}
-	portal := smart.Portal{
-		Doer: counting{canned, &calls}, Now: func() time.Time { return now }, Cache: new(smart.Discoveries),
-	}
+	authorizer := smart.NewAuthorizer(counting{canned, &calls}, rand.Reader, func() time.Time { return now })
 	for _, step := range []struct {
 		base string
 		wait time.Duration
@@ -52,7 +51,7 @@ func TestADiscoveryIsRememberedForMinutes(t *testing.T) {
 		{"https://a.example", 0, 3},
 	} {
 		now = now.Add(step.wait)
-		authority, err := portal.Discover(t.Context(), step.base)
+		authority, err := authorizer.Discover(t.Context(), step.base)
 		if err != nil || authority.AuthorizationEndpoint != step.base+"/authorize" || calls.Load() != step.want {
 			t.Errorf("after %v: %s after %d requests, want %d: %v", step.wait, authority.AuthorizationEndpoint, calls.Load(), step.want, err)
 		}
@@ -64,12 +63,10 @@ func TestTheMemoryForDiscoveriesIsBounded(t *testing.T) {
 	var calls atomic.Int64
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	canned := answering{body: configuration(t, map[string]any{"authorization_endpoint": "authorize"})}
-	portal := smart.Portal{
-		Doer: counting{canned, &calls}, Now: func() time.Time { now = now.Add(time.Millisecond); return now }, Cache: new(smart.Discoveries),
-	}
+	authorizer := smart.NewAuthorizer(counting{canned, &calls}, rand.Reader, func() time.Time { now = now.Add(time.Millisecond); return now })
 	asked := func(i int) bool {
 		before := calls.Load()
-		if _, err := portal.Discover(t.Context(), fmt.Sprintf("https://h%d.example", i)); err != nil {
+		if _, err := authorizer.Discover(t.Context(), fmt.Sprintf("https://h%d.example", i)); err != nil {
 			t.Fatal(err)
 		}
 		return calls.Load() > before
@@ -85,11 +82,9 @@ func TestTheMemoryForDiscoveriesIsBounded(t *testing.T) {
 func TestAFailedDiscoveryIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
-	portal := smart.Portal{
-		Doer: counting{answering{status: http.StatusBadGateway}, &calls}, Now: time.Now, Cache: new(smart.Discoveries),
-	}
+	authorizer := smart.NewAuthorizer(counting{answering{status: http.StatusBadGateway}, &calls}, rand.Reader, time.Now)
 	for want := int64(2); want <= 4; want += 2 {
-		if _, err := portal.Discover(t.Context(), "https://a.example"); !errors.Is(err, fault.Unavailable) || calls.Load() != want {
+		if _, err := authorizer.Discover(t.Context(), "https://a.example"); !errors.Is(err, fault.Unavailable) || calls.Load() != want {
 			t.Errorf("%v after %d requests, want %d", err, calls.Load(), want)
 		}
 	}
@@ -107,7 +102,7 @@ func moved(t *testing.T, status int, old, current string) *ehr {
 
 func (e *ehr) refresh(t *testing.T, from string) (tokens.Set, error) {
 	t.Helper()
-	return smart.Portal{Doer: doer(), Now: time.Now}.Refresh(t.Context(), org.Tenant{}, tokens.Set{
+	return portal(doer(), time.Now, public{}).Refresh(t.Context(), org.Tenant{}, tokens.Set{
 		TokenEndpoint: e.URL + from, FHIRBase: e.URL + "/r4", ClientID: "client", RefreshToken: secret.New("r"),
 	})
 }
@@ -219,7 +214,7 @@ func TestATokenEndpointIsFollowedWhereItsPinsAre(t *testing.T) {
 				"/old":                                gone,
 				"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, map[string]any{"token_endpoint": away.URL + "/new"})),
 			})
-			server, err := smart.NewClient(doer()).Discover(t.Context(), e.URL+"/r4")
+			server, err := smart.Discover(t.Context(), doer(), e.URL+"/r4")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +227,7 @@ func TestATokenEndpointIsFollowedWhereItsPinsAre(t *testing.T) {
 			c.prepare(world{&set, &endpoint, e.URL, away.URL})
 			var line strings.Builder
 			ctx, event := logx.Begin(t.Context())
-			fresh, err := smart.Portal{Doer: doer(), Now: time.Now, Endpoints: endpoint}.Refresh(ctx, org.Tenant{}, set)
+			fresh, err := smart.NewPortal(doer(), public{}, endpoint, time.Now).Refresh(ctx, org.Tenant{}, set)
 			event.Emit(ctx, logx.New(&line), "test")
 			if c.follows {
 				if err != nil || fresh.TokenEndpoint != away.URL+"/new" || fresh.EndpointID != set.EndpointID {

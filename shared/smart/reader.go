@@ -6,45 +6,28 @@ import (
 	"net/url"
 	"strings"
 
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/secret"
 )
 
-// Reader reads one FHIR server with a bearer token, which it sends to addresses under the base and to nothing else
-// (SMART App Launch 2.2, "Access FHIR API"; fhir.md section 2.4). It asks once per call; who may try again knows how
-// much time is left. It implements export.Source, and is safe for concurrent use if ReaderConfig.Token is.
-type Reader struct {
+// reader reads one FHIR server with a bearer token, which it sends to addresses under the base and to nothing else
+// (SMART App Launch 2.2, "Access FHIR API"). It asks once per call; who may try again knows how
+// much time is left. It implements export.Source, and is safe for concurrent use if token, which is asked before every request, is.
+type reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)
 }
 
-// ReaderConfig is what a Reader needs.
-type ReaderConfig struct {
-	Doer    Doer
-	Base    fhir.Base
-	Manners plan.Manners                                   // Query, Headers and Denials are heeded, the rest is for plans; without placeholders
-	Token   func(ctx context.Context) (secret.Text, error) // asked before every request
-}
-
-// NewReader makes a Reader of the server at config.Base.
-func NewReader(config ReaderConfig) *Reader {
-	return &Reader{
-		fetcher: fetcher{doer: config.Doer, base: config.Base, manners: config.Manners},
-		token:   config.Token,
-	}
-}
-
 // Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes, without a token, since servers publish
 // it to everyone. Errors are those of Read.
-func (r *Reader) Metadata(ctx context.Context) (fhir.Answer, error) {
+func (r *reader) Metadata(ctx context.Context) (fhir.Answer, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
 // Read reads one resource as raw JSON. It may have limit bytes after decompression, and never more than fhir.MaxPage.
 // The error is *fhir.RequestError, or what the token function returned. A malformed type or id is fhir.Rejected without
 // a request.
-func (r *Reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error) {
+func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error) {
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
 		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Rejected}
 	}
@@ -53,7 +36,7 @@ func (r *Reader) Read(ctx context.Context, resourceType, id string, limit int64)
 
 // Search reads the first page of a search as raw JSON. path is below the base: a type, or what belongs to one resource,
 // as "Patient/p1/$everything". Limit and errors are those of Read.
-func (r *Reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error) {
+func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error) {
 	segments := strings.Split(path, "/")
 	if !searchable(segments) {
 		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Rejected}
@@ -67,7 +50,7 @@ func (r *Reader) Search(ctx context.Context, path string, params url.Values, lim
 
 // Page reads the page that the next link of a Bundle names. A link that leads away from the base is fhir.ForeignLink,
 // and nothing is sent. Limit and other errors are those of Read.
-func (r *Reader) Page(ctx context.Context, next string, limit int64) (fhir.Answer, error) {
+func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Answer, error) {
 	address, ok := r.fetcher.base.Resolve(next)
 	if !ok {
 		return fhir.Answer{}, &fhir.RequestError{Class: fhir.ForeignLink}
@@ -79,7 +62,7 @@ func (r *Reader) Page(ctx context.Context, next string, limit int64) (fhir.Answe
 // type. It may have limit bytes after decompression: its Body fails with fhir.TooLarge beyond them, and with
 // fhir.Network where the content breaks off. A URL that leads away from the base is fhir.ForeignLink, and nothing is
 // sent. Other errors are those of Read. The caller closes the Body; ctx must last until then.
-func (r *Reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
+func (r *reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	address, ok := r.fetcher.base.Resolve(address)
 	if !ok {
 		return fhir.File{}, &fhir.RequestError{Class: fhir.ForeignLink}
@@ -95,7 +78,7 @@ func (r *Reader) Attachment(ctx context.Context, address string, limit int64) (f
 	return file(response, limit), nil
 }
 
-func (r *Reader) get(ctx context.Context, address string, limit int64) (fhir.Answer, error) {
+func (r *reader) get(ctx context.Context, address string, limit int64) (fhir.Answer, error) {
 	token, err := r.bearer(ctx)
 	if err != nil {
 		return fhir.Answer{}, err
@@ -103,7 +86,7 @@ func (r *Reader) get(ctx context.Context, address string, limit int64) (fhir.Ans
 	return r.fetcher.document(ctx, address, acceptFHIR, max(0, min(limit, fhir.MaxPage)), token)
 }
 
-func (r *Reader) bearer(ctx context.Context) (secret.Text, error) {
+func (r *reader) bearer(ctx context.Context) (secret.Text, error) {
 	token, err := r.token(ctx)
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("access token: %w", err)

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 )
 
 func TestReaderAsksForFHIRWithTheToken(t *testing.T) {
@@ -247,14 +247,8 @@ func TestReaderGivesUpWithItsContextWhileABodyDrips(t *testing.T) {
 func TestReaderSendsNothingWithoutAToken(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
-	parsed, err := fhir.ParseBase(e.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
 	revoked := errors.New("revoked")
-	r := smart.NewReader(smart.ReaderConfig{
-		Doer: doer(), Base: parsed, Token: func(context.Context) (secret.Text, error) { return secret.Text{}, revoked },
-	})
+	r := readerOf(t, doer(), e.URL, plan.Manners{}, func(context.Context) (secret.Text, error) { return secret.Text{}, revoked })
 	if _, err := r.Read(t.Context(), "Patient", "1", fhir.MaxPage); !errors.Is(err, revoked) {
 		t.Errorf("got %v, want the error of the token", err)
 	}
@@ -272,14 +266,8 @@ func (c chatty) Do(r *http.Request) (*http.Response, error) {
 
 func TestReaderKeepsNoForeignErrorText(t *testing.T) {
 	t.Parallel()
-	parsed, err := fhir.ParseBase("http://127.0.0.1/maple")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, cause := range []error{nil, context.Canceled, context.DeadlineExceeded, &safehttp.Error{Class: safehttp.DNS}} {
-		r := smart.NewReader(smart.ReaderConfig{
-			Doer: chatty{cause}, Base: parsed, Token: func(context.Context) (secret.Text, error) { return secret.New("x"), nil },
-		})
+		r := readerOf(t, chatty{cause}, "http://127.0.0.1/maple", plan.Manners{}, bearer)
 		_, err := r.Read(t.Context(), "Patient", "1", fhir.MaxPage)
 		wantFailure(t, err, fhir.Network)
 		if cause != nil && !errors.Is(err, cause) {

@@ -1,30 +1,21 @@
 package smart_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 )
 
 // politeReader is a reader that knows how the server at base wants to be asked.
-func politeReader(t *testing.T, base string, manners plan.Manners) *smart.Reader {
+func politeReader(t *testing.T, base string, profile plan.Manners) export.Source {
 	t.Helper()
-	parsed, err := fhir.ParseBase(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return smart.NewReader(smart.ReaderConfig{
-		Doer: doer(), Base: parsed, Manners: manners,
-		Token: func(context.Context) (secret.Text, error) { return secret.New(accessToken), nil },
-	})
+	return readerOf(t, doer(), base, profile, bearer)
 }
 
 func outcome(code, text string) string {

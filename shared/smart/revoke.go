@@ -26,7 +26,7 @@ func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) e
 		return nil
 	}
 	form := url.Values{"token": {token.Reveal()}, "token_type_hint": {hint}}
-	response, err := p.client().post(ctx, holder(tenant, set), set.RevocationEndpoint, form) //nolint:bodyclose // revoked closes it
+	response, err := p.post(ctx, tenant, useOf(set, set.RevocationEndpoint), form) //nolint:bodyclose // revoked closes it
 	if err != nil {
 		return unavailable(fmt.Errorf("revocation request: %w", err), 0)
 	}

@@ -13,7 +13,6 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 )
 
 func TestAServerThatHasBeenAskedToRevokeIsNotAskedAgain(t *testing.T) {
@@ -46,7 +45,7 @@ func TestAServerThatHasBeenAskedToRevokeIsNotAskedAgain(t *testing.T) {
 			e := newEHR(t, map[string]http.HandlerFunc{"/revoke": test.answer})
 			set := e.confidential()
 			set.ClientAuthID = ""
-			var revoker refresh.Revoker = smart.Portal{Doer: doer(), Now: time.Now}
+			var revoker refresh.Revoker = portal(doer(), time.Now, public{})
 			err := revoker.Revoke(t.Context(), tenant(), set)
 			if (err == nil) != test.asked || err != nil && (!errors.Is(err, fault.Unavailable) || fault.Of(err).RetryAfter != test.wait) {
 				t.Errorf("got %v, want it settled: %t", err, test.asked)
@@ -65,7 +64,7 @@ func TestAServerThatHasBeenAskedToRevokeIsNotAskedAgain(t *testing.T) {
 func TestTheAccessTokenIsRevokedWhereItIsTheOnlyOne(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/revoke": reply(http.StatusOK, "")})
-	portal, set := smart.Portal{Doer: doer(), Now: time.Now}, e.confidential()
+	portal, set := portal(doer(), time.Now, public{}), e.confidential()
 	set.ClientAuthID, set.RefreshToken = "", secret.Text{}
 	if err := portal.Revoke(t.Context(), org.Tenant{}, set); err != nil {
 		t.Fatal(err)
@@ -91,7 +90,7 @@ func TestARevocationIsNotCarriedAwayByARedirect(t *testing.T) {
 	e := newEHR(t, map[string]http.HandlerFunc{"/revoke": reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)})
 	set := e.confidential()
 	set.ClientAuthID = ""
-	if err := (smart.Portal{Doer: doer(), Now: time.Now}).Revoke(t.Context(), tenant(), set); !errors.Is(err, fault.Unavailable) {
+	if err := portal(doer(), time.Now, public{}).Revoke(t.Context(), tenant(), set); !errors.Is(err, fault.Unavailable) {
 		t.Errorf("got %v", err)
 	}
 	if got := len(evil.requests()); got != 0 {
@@ -105,7 +104,7 @@ func TestARevocationThatNobodyAnswersIsToBeTriedAgain(t *testing.T) {
 	e.Close()
 	set := e.confidential()
 	set.ClientAuthID = ""
-	err := smart.Portal{Doer: doer(), Now: time.Now}.Revoke(t.Context(), tenant(), set)
+	err := portal(doer(), time.Now, public{}).Revoke(t.Context(), tenant(), set)
 	if !errors.Is(err, fault.Unavailable) || strings.Contains(err.Error(), "maple") {
 		t.Errorf("got %v", err)
 	}

@@ -70,7 +70,7 @@ func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use cata
 }
 
 // signIn goes the whole way at the sandbox, as the platform's profile has it.
-func (s sandboxServer) signIn(t *testing.T, portal smart.Portal, platformType, authID string) tokens.Set {
+func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID string) tokens.Set {
 	t.Helper()
 	book, err := platform.NewRegistry()
 	if err != nil {
@@ -84,18 +84,18 @@ func (s sandboxServer) signIn(t *testing.T, portal smart.Portal, platformType, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	manners, err := book.Manners(catalog.Endpoint{PlatformType: platformType, FHIRBase: s.fhirBase}, authority)
+	profile, err := book.Profile(catalog.Endpoint{PlatformType: platformType, FHIRBase: s.fhirBase}, authority)
 	if err != nil {
 		t.Fatal(err)
 	}
-	common, err := book.Manners(catalog.Endpoint{PlatformType: "sandbox", FHIRBase: s.fhirBase}, authority)
+	common, err := book.Profile(catalog.Endpoint{PlatformType: "sandbox", FHIRBase: s.fhirBase}, authority)
 	if err != nil {
 		t.Fatal(err)
 	}
-	manners.Scope = common.Scope // others choose at registration, or ask for no refresh token
+	profile.Scope = common.Scope // others choose at registration, or ask for no refresh token
 	address, err := portal.AuthorizeURL(flow.Authorization{
 		Endpoint: authority.AuthorizationEndpoint, ClientID: sandbox.DefaultClientID, RedirectURI: sandboxCallback,
-		Scope: manners.Scope, State: "a-state-of-this-sign-in", Aud: manners.Aud, Challenge: challenge,
+		Scope: profile.Scope, State: "a-state-of-this-sign-in", Aud: profile.Aud, Challenge: challenge,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func (s sandboxServer) signIn(t *testing.T, portal smart.Portal, platformType, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := portal.Doer.Do(request)
+	response, err := doer().Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,9 +114,12 @@ func (s sandboxServer) signIn(t *testing.T, portal smart.Portal, platformType, a
 		t.Fatalf("status %d, back to %v, %v", response.StatusCode, back, err)
 	}
 	set, err := portal.Exchange(t.Context(), flow.Grant{
-		Tenant: tenant(), ClientAuthID: authID, Upstream: manners.Upstream, TokenEndpoint: authority.TokenEndpoint,
-		Issuer: authority.Issuer, KeySet: authority.KeySet, Userinfo: authority.Userinfo, ClientID: sandbox.DefaultClientID,
-		RedirectURI: sandboxCallback, FHIRBase: s.fhirBase, Scope: manners.Scope, Code: secret.New(back.Query().Get("code")), Verifier: verifier,
+		Attempt: flow.Attempt{
+			Tenant: tenant(), ClientAuthID: authID, Upstream: profile.Upstream, TokenEndpoint: authority.TokenEndpoint,
+			Issuer: authority.Issuer, KeySet: authority.KeySet, Userinfo: authority.Userinfo, ClientID: sandbox.DefaultClientID,
+			Callback: sandboxCallback, FHIRBase: s.fhirBase, Scope: profile.Scope,
+		},
+		Code: secret.New(back.Query().Get("code")), Verifier: verifier,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -124,8 +127,16 @@ func (s sandboxServer) signIn(t *testing.T, portal smart.Portal, platformType, a
 	return set
 }
 
-func sandboxPortal() smart.Portal {
-	return smart.Portal{Doer: doer(), Random: rand.Reader, Now: time.Now}
+// client is both halves of our side.
+type client struct {
+	smart.Authorizer
+	smart.Portal
+}
+
+func sandboxPortal() client { return sandboxClient(public{}) }
+
+func sandboxClient(clients smart.Clients) client {
+	return client{smart.NewAuthorizer(doer(), rand.Reader, time.Now), portal(doer(), time.Now, clients)}
 }
 
 // wantLeft checks that a date lies so far ahead, within a minute; zero for no date.
@@ -162,8 +173,7 @@ func TestTheSandboxTellsWhenConsentEnds(t *testing.T) {
 	} {
 		t.Run(switches, func(t *testing.T) {
 			t.Parallel()
-			portal := sandboxPortal()
-			portal.Clients = sandboxClients("client_secret_basic") // a public client cannot ask
+			portal := sandboxClient(sandboxClients("client_secret_basic")) // a public client cannot ask
 			s := newSandbox(t, switches+",client-auth:client_secret_basic,client-secret:"+sandboxSecret)
 			set := s.signIn(t, portal, test.platform, "auth-7")
 			wantLeft(t, "consent", set.ConsentExpiresAt, test.consent)
@@ -210,8 +220,7 @@ func TestTheSandboxKnowsAConfidentialClient(t *testing.T) {
 	for _, method := range []string{"client_secret_basic", "client_secret_post"} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
-			portal := sandboxPortal()
-			portal.Clients = sandboxClients(method)
+			portal := sandboxClient(sandboxClients(method))
 			s := newSandbox(t, "refresh:48h,client-auth:"+method+",client-secret:"+sandboxSecret)
 			set := s.signIn(t, portal, "sandbox", "auth-7")
 			wantLeft(t, "consent", set.ConsentExpiresAt, 48*time.Hour) // introspection knows the client

@@ -13,7 +13,7 @@ const (
 
 // clinicalScope is what to ask a server for of a patient's data, and the version that it is written in. The
 // capabilities choose the version; where the server lists its scopes, what is not listed would be refused, so a
-// wildcard that is missing gives way to the types that are there (fhir.md section 1.4).
+// wildcard that is missing gives way to the types that are there.
 func clinicalScope(capabilities, supported []string) (scope, version string) {
 	versions := []string{readV1, readV2}
 	if slices.Contains(capabilities, "permission-v2") {

@@ -44,7 +44,7 @@ func TestTheDefaultScopeIsWhatTheServerTakes(t *testing.T) {
 				"capabilities": test.capabilities, "scopes_supported": test.supported,
 				"authorization_endpoint": "authorize", "token_endpoint": "token",
 			})}
-			server, err := smart.NewClient(canned).Discover(t.Context(), "https://ehr.example/r4")
+			server, err := smart.Discover(t.Context(), canned, "https://ehr.example/r4")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
@@ -79,16 +82,22 @@ func reply(status int, body string, header ...string) http.HandlerFunc {
 
 const accessToken = "access-token-of-alder-maple"
 
-func reader(t *testing.T, base string) *smart.Reader {
+// bearer is the token that readers have.
+func bearer(context.Context) (secret.Text, error) { return secret.New(accessToken), nil }
+
+func reader(t *testing.T, base string) export.Source {
 	t.Helper()
-	parsed, err := fhir.ParseBase(base)
+	return readerOf(t, doer(), base, plan.Manners{}, bearer)
+}
+
+// readerOf is a reader of the server at base, as a Portal opens it.
+func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Manners, token func(context.Context) (secret.Text, error)) export.Source {
+	t.Helper()
+	source, err := portal(doer, time.Now, public{}).Open(base, profile, token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return smart.NewReader(smart.ReaderConfig{
-		Doer: doer(), Base: parsed,
-		Token: func(context.Context) (secret.Text, error) { return secret.New(accessToken), nil },
-	})
+	return source
 }
 
 // wantFailure checks the class of a failed request and that its text gives nothing away.

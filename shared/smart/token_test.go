@@ -12,9 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/flow"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/tokens"
 )
 
 // answering is a Doer that always gives the same answer.
@@ -28,29 +30,31 @@ func (a answering) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// granted is a TokenResponse with its secrets in the open, for comparing.
+// granted is what a token answer says of a token set, its secrets in the open, for comparing.
 type granted struct {
 	Access, Refresh string
 	ExpiresIn       time.Duration
 	Scope, Patient  string
 }
 
-func open(answer smart.TokenResponse) granted {
-	return granted{answer.AccessToken.Reveal(), answer.RefreshToken.Reveal(), answer.ExpiresIn, answer.Scope, answer.Patient}
+func opened(set tokens.Set) granted {
+	return granted{set.AccessToken.Reveal(), set.RefreshToken.Reveal(), set.ExpiresAt.Sub(noon()), set.Scope, set.PatientID.Reveal()}
 }
 
 func TestExchangeSendsTheCodeAsAPublicClient(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a","token_type":"Bearer",
-		"expires_in":3600,"scope":"patient/*.read","patient":"p-1","refresh_token":"r","id_token":"i"}`)})
-	answer, err := smart.NewClient(doer()).Exchange(t.Context(), smart.CodeGrant{
-		TokenEndpoint: e.URL + "/token?tenant=7", ClientID: "client", RedirectURI: "https://us.example/callback",
-		Code: secret.New("c&d"), Verifier: secret.New("v"), Scope: "asked",
+		"expires_in":3600,"scope":"patient/*.read","patient":"p-1","refresh_token":"r"}`)})
+	set, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{
+		Attempt: flow.Attempt{
+			TokenEndpoint: e.URL + "/token?tenant=7", ClientID: "client", Callback: "https://us.example/callback", Scope: "asked",
+		},
+		Code: secret.New("c&d"), Verifier: secret.New("v"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(granted{"a", "r", time.Hour, "patient/*.read", "p-1"}, open(answer)); diff != "" {
+	if diff := cmp.Diff(granted{"a", "r", time.Hour, "patient/*.read", "p-1"}, opened(set)); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 	sent := e.requests()[0]
@@ -66,13 +70,13 @@ func TestExchangeSendsTheCodeAsAPublicClient(t *testing.T) {
 func TestRefreshSendsTheRefreshToken(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a"}`)})
-	answer, err := smart.NewClient(doer()).Refresh(t.Context(), smart.RefreshGrant{
+	set, err := portal(doer(), noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{
 		TokenEndpoint: e.URL + "/token", ClientID: "client", RefreshToken: secret.New("r+1"), Scope: "granted before",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(granted{"a", "", 5 * time.Minute, "granted before", ""}, open(answer)); diff != "" {
+	if diff := cmp.Diff(granted{"a", "r+1", 5 * time.Minute, "granted before", ""}, opened(set)); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 	want := query("grant_type", "refresh_token", "refresh_token", "r+1", "client_id", "client")
@@ -111,12 +115,12 @@ func TestTokenAnswersAreReadLeniently(t *testing.T) {
 		`{"access_token":"a","patient":{"reference":"Patient"}}`: plain,
 		`{"access_token":"a","ACCESS_TOKEN":"b"}`:                plain,
 	} {
-		answer, err := smart.NewClient(answering{body: body}).Exchange(t.Context(), smart.CodeGrant{TokenEndpoint: "https://login.example", Scope: "asked"})
+		set, err := portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: "https://login.example", Scope: "asked"}})
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 			continue
 		}
-		if diff := cmp.Diff(want, open(answer)); diff != "" {
+		if diff := cmp.Diff(want, opened(set)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", body, diff)
 		}
 	}
@@ -156,7 +160,7 @@ func TestRefusedTokensAreClassifiedByTheBody(t *testing.T) {
 		{200, `{"access_token":"a","token_type":"mac"}`, "", false, "transient"},
 		{200, `<html></html>`, "", false, "transient"},
 	} {
-		_, err := smart.NewClient(answering{test.status, test.body}).Refresh(t.Context(), smart.RefreshGrant{TokenEndpoint: "https://login.example"})
+		_, err := portal(answering{test.status, test.body}, noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{TokenEndpoint: "https://login.example"})
 		refusal, ok := errors.AsType[*smart.OAuthError](err)
 		if !ok || refusal.Code != test.code || refusal.Status != test.status || refusal.Definite() != test.definite {
 			t.Errorf("%d %s: got %#v", test.status, test.body, err)
@@ -177,7 +181,7 @@ func TestAGrantIsNotCarriedAwayByARedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"access_token":"a"}`)})
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)})
-	_, err := smart.NewClient(doer()).Refresh(t.Context(), smart.RefreshGrant{TokenEndpoint: e.URL, RefreshToken: secret.New("r")})
+	_, err := portal(doer(), noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{TokenEndpoint: e.URL, RefreshToken: secret.New("r")})
 	refusal, ok := errors.AsType[*smart.OAuthError](err)
 	if !ok || refusal.Status != http.StatusTemporaryRedirect || refusal.Definite() {
 		t.Errorf("got %v", err)
@@ -193,7 +197,7 @@ func TestNoAnswerIsTheErrorOfTheClient(t *testing.T) {
 	closed.Close()
 	large := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, strings.Repeat(" ", 1<<20))})
 	for address, class := range map[string]safehttp.Class{closed.URL: safehttp.Connect, large.URL: safehttp.TooLarge} {
-		_, err := smart.NewClient(doer()).Exchange(t.Context(), smart.CodeGrant{TokenEndpoint: address, Code: secret.New("c")})
+		_, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: address}, Code: secret.New("c")})
 		failure, ok := errors.AsType[*safehttp.Error](err)
 		if !ok || failure.Class != class {
 			t.Errorf("got %v, want %s", err, class)

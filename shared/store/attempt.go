@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// CreateAttempt implements flow.Widgets.
+// CreateAttempt implements flow.CreateStore.
 func (s Flow) CreateAttempt(ctx context.Context, a flow.Attempt, ticket flow.Ticket) error {
 	row := newItem(ticketKey(ticket.Hash))
 	row.setText("mode", string(ticket.Tenant.Mode))
@@ -26,7 +26,7 @@ func (s Flow) CreateAttempt(ctx context.Context, a flow.Attempt, ticket flow.Tic
 	return transact(ctx, s.DB, putNew(s.Table, attemptItem(a)), putNew(s.Table, row))
 }
 
-// Ticket implements flow.Widgets.
+// Ticket implements flow.StartStore.
 func (s Flow) Ticket(ctx context.Context, hash string, now time.Time) (flow.Ticket, error) {
 	row, err := get(ctx, s.DB, s.Table, ticketKey(hash))
 	if err != nil {
@@ -42,7 +42,7 @@ func (s Flow) Ticket(ctx context.Context, hash string, now time.Time) (flow.Tick
 	return ticket, nil
 }
 
-// OpenAttempt implements flow.Widgets.
+// OpenAttempt implements flow.StartStore.
 func (s Flow) OpenAttempt(ctx context.Context, ticket flow.Ticket, a flow.Attempt, state flow.State) error {
 	use := types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &s.Table, Key: ticketKey(ticket.Hash).attributes(), ConditionExpression: aws.String("attribute_exists(pk)"),
@@ -59,7 +59,7 @@ func (s Flow) OpenAttempt(ctx context.Context, ticket flow.Ticket, a flow.Attemp
 	return transact(ctx, s.DB, use, open.write(), putNew(s.Table, stateItem(state)))
 }
 
-// Attempt implements flow.Store.
+// Attempt implements flow.Attempts.
 func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.Attempt, error) {
 	row, err := get(ctx, s.DB, s.Table, attemptKey(tenant, id))
 	if err != nil {

@@ -30,7 +30,7 @@ func (s Connections) Connection(ctx context.Context, tenant org.Tenant, id strin
 		PlatformType: row.text("platform_type"), Scope: row.text("scope"), ConsentExpiresAt: row.time("consent_expires_at"),
 		Patient:    secret.Mark{Version: int(row.int("patient_version")), Sum: row.bytes("patient_hash")},
 		Generation: row.int("generation"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
-		Care: connection.Care{
+		Refresh: connection.RefreshState{
 			RefreshAt: row.time("refresh_at"), Unrenewable: row.flag("unrenewable"), Setbacks: int(row.int("setbacks")),
 			RefusedAt: row.time("refused_at"), RefusedVersion: row.int("refused_version"), ConsentFixed: row.flag("consent_fixed"), Warned: row.flag("warned"),
 			Ended: row.text("ended"), UpstreamUntil: row.time("upstream_until"),
@@ -74,15 +74,15 @@ func connectionItem(c connection.Connection) item {
 	row.setBytes("patient_hash", c.Patient.Sum)
 	row.setInt("generation", c.Generation)
 	row.setTime("created_at", c.CreatedAt)
-	row.setTime("refresh_at", c.Care.RefreshAt)
-	row.setFlag("unrenewable", c.Care.Unrenewable)
-	row.setInt("setbacks", int64(c.Care.Setbacks))
-	row.setTime("refused_at", c.Care.RefusedAt)
-	row.setInt("refused_version", c.Care.RefusedVersion)
-	row.setFlag("consent_fixed", c.Care.ConsentFixed)
-	row.setFlag("warned", c.Care.Warned)
-	row.setText("ended", c.Care.Ended)
-	row.setTime("upstream_until", c.Care.UpstreamUntil)
+	row.setTime("refresh_at", c.Refresh.RefreshAt)
+	row.setFlag("unrenewable", c.Refresh.Unrenewable)
+	row.setInt("setbacks", int64(c.Refresh.Setbacks))
+	row.setTime("refused_at", c.Refresh.RefusedAt)
+	row.setInt("refused_version", c.Refresh.RefusedVersion)
+	row.setFlag("consent_fixed", c.Refresh.ConsentFixed)
+	row.setFlag("warned", c.Refresh.Warned)
+	row.setText("ended", c.Refresh.Ended)
+	row.setTime("upstream_until", c.Refresh.UpstreamUntil)
 	row.setInt("rev", c.Rev+1)
 	if at := c.DueAt(); !at.IsZero() {
 		row.setDue(c.ID, at)

@@ -24,7 +24,7 @@ func (s stores) disconnections() store.Disconnections {
 func endingOf(of org.Tenant) disconnect.Ending {
 	c := connectionOf(of)
 	c.Status, c.Rev = connection.Revoked, 1
-	c.Care = connection.Care{Ended: "disconnected", RefreshAt: now, UpstreamUntil: now.Add(24 * time.Hour)}
+	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: now, UpstreamUntil: now.Add(24 * time.Hour)}
 	task := pendingTask(of)
 	task.Status, task.FailureReason, task.FinishedAt, task.SentAt = export.Failed, export.TokenRefreshFailure, now, now
 	return disconnect.Ending{

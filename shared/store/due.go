@@ -54,16 +54,6 @@ func (s Timers) Postpone(ctx context.Context, i due.Item, until time.Time) error
 	return err
 }
 
-// Due lists what is due of the Work table.
-func (s Work) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
-	return Timers{DB: s.DB, Table: s.Table}.Due(ctx, shard, before)
-}
-
-// Postpone claims a due row of the Work table.
-func (s Work) Postpone(ctx context.Context, i due.Item, until time.Time) error {
-	return Timers{DB: s.DB, Table: s.Table}.Postpone(ctx, i, until)
-}
-
 // ForgetFile ends the care for what a finished or failed task had left in the bucket, which was deleted.
 func (s Work) ForgetFile(ctx context.Context, task export.Task) error {
 	_, err := update(ctx, s.DB, change{

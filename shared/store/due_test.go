@@ -22,7 +22,7 @@ func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
 	t.Helper()
 	var all []due.Item
 	for shard := range store.DueShards {
-		items, err := s.work.Due(t.Context(), shard, before)
+		items, err := s.timers.Due(t.Context(), shard, before)
 		must(t, err)
 		all = append(all, items...)
 	}
@@ -75,7 +75,7 @@ func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
 	check("extending", at(task, now.Add(2*time.Minute)))
 	must(t, s.work.YieldTask(t.Context(), claimed, now.Add(time.Hour)))
 	check("yielding", at(task, now.Add(time.Hour)))
-	must(t, s.work.Postpone(t.Context(), at(task, now.Add(time.Hour)), now.Add(2*time.Hour)))
+	must(t, s.timers.Postpone(t.Context(), at(task, now.Add(time.Hour)), now.Add(2*time.Hour)))
 	check("postponing", at(task, now.Add(2*time.Hour)))
 	claimed, err = s.work.ClaimTask(t.Context(), tenant, taskID, now, minute)
 	must(t, err)
@@ -137,7 +137,7 @@ func TestDueListsWhatIsDueByThenOldestFirst(t *testing.T) {
 	shards, seen := 0, map[string]bool{}
 	before := now.Add(30*time.Second + 31*time.Second) // the 32nd of them
 	for shard := range store.DueShards {
-		items, err := s.work.Due(t.Context(), shard, before)
+		items, err := s.timers.Due(t.Context(), shard, before)
 		must(t, err)
 		if !slices.IsSortedFunc(items, func(a, b due.Item) int { return a.At.Compare(b.At) }) {
 			t.Errorf("shard %d is not in order: %v", shard, items)
@@ -166,16 +166,16 @@ func TestOfTwoSweepersOnePostpones(t *testing.T) {
 	s.open(t, tenant)
 	item := due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: now.Add(30 * time.Second)}
 	if won := race(t, 10, func(ctx context.Context, _ int) error {
-		return s.work.Postpone(ctx, item, now.Add(time.Hour))
+		return s.timers.Postpone(ctx, item, now.Add(time.Hour))
 	}); won != 1 {
 		t.Errorf("%d of 10 sweepers won, want 1", won)
 	}
 	for _, seen := range []time.Time{item.At, now.Add(time.Hour - time.Second), now.Add(2 * time.Hour)} {
 		item.At = seen
-		wantConflict(t, "postponing what was moved since", s.work.Postpone(t.Context(), item, now.Add(3*time.Hour)))
+		wantConflict(t, "postponing what was moved since", s.timers.Postpone(t.Context(), item, now.Add(3*time.Hour)))
 	}
 	item.ID = taskNumber(9)
-	wantConflict(t, "postponing a row that is gone", s.work.Postpone(t.Context(), item, now))
+	wantConflict(t, "postponing a row that is gone", s.timers.Postpone(t.Context(), item, now))
 }
 
 // Of the Connection table, too, one scheduler at a time has a row, and saving the connection says when it is due next.
@@ -208,16 +208,16 @@ func TestAConnectionIsDueWhenItsTokensAre(t *testing.T) {
 	check("postponing", at(now.Add(10*time.Minute)))
 
 	c := s.connection(t)
-	c.Care = connection.Care{RefreshAt: now.Add(100 * time.Hour), Warned: true}
+	c.Refresh = connection.RefreshState{RefreshAt: now.Add(100 * time.Hour), Warned: true}
 	save(c)
 	check("a refresh", at(now.Add(100*time.Hour)))
 	wantConflict(t, "postponing what was refreshed since", timers.Postpone(t.Context(), at(now.Add(10*time.Minute)), far))
 	c = s.connection(t)
-	c.Status, c.Care = connection.Revoked, connection.Care{RefreshAt: now.Add(time.Hour), UpstreamUntil: now.Add(24 * time.Hour)}
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{RefreshAt: now.Add(time.Hour), UpstreamUntil: now.Add(24 * time.Hour)}
 	save(c)
 	check("disconnecting", at(now.Add(time.Hour)))
 	c = s.connection(t)
-	c.Care = connection.Care{Ended: "disconnected"}
+	c.Refresh = connection.RefreshState{Ended: "disconnected"}
 	save(c)
 	check("revoking upstream")
 	if items := s.allDue(t, now); len(items) != 0 {

@@ -30,7 +30,7 @@ type Flow struct {
 // afterlife is how long an expired row stays readable before DynamoDB may delete it.
 const afterlife = time.Hour
 
-// BeginAttempt implements flow.Store.
+// BeginAttempt implements flow.StartStore.
 func (s Flow) BeginAttempt(ctx context.Context, a flow.Attempt, state flow.State) error {
 	a.Status = flow.Open
 	return transact(ctx, s.DB, putNew(s.Table, attemptItem(a)), putNew(s.Table, stateItem(state)))
@@ -47,7 +47,7 @@ func stateItem(state flow.State) item {
 	return row
 }
 
-// TakeState implements flow.Store: one conditional delete that returns the row, so a state works once.
+// TakeState implements flow.EndStore: one conditional delete that returns the row, so a state works once.
 func (s Flow) TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (flow.State, error) {
 	row, err := remove(ctx, s.DB, change{
 		table: s.Table, key: stateKey(hash), when: "binding = :binding AND expires_at > :now",
@@ -65,7 +65,7 @@ func (s Flow) TakeState(ctx context.Context, hash, bindingHash string, now time.
 	}, nil
 }
 
-// TokenVersion implements flow.TokenVersions.
+// TokenVersion implements flow.EndStore.
 func (s Flow) TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error) {
 	row, err := get(ctx, s.DB, s.TokensTable, tokensKey(tenant, connectionID))
 	if errors.Is(err, fault.NotFound) {
@@ -74,7 +74,7 @@ func (s Flow) TokenVersion(ctx context.Context, tenant org.Tenant, connectionID 
 	return row.int("version"), err
 }
 
-// ConcludeAttempt implements flow.Store. The verifier leaves the row with its use.
+// ConcludeAttempt implements flow.EndStore. The verifier leaves the row with its use.
 func (s Flow) ConcludeAttempt(ctx context.Context, c flow.Conclusion) error {
 	writes := []types.TransactWriteItem{s.ending(c).write()}
 	if c.Connection.ID != "" {

@@ -121,7 +121,7 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		}},
 		{"Postpone", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			at := now.Add(time.Minute) // when the claimed task and the delivery in flight are due
-			return s.work.Postpone(ctx, due.Item{Tenant: of, Kind: due.Task, ID: taskID, At: at}, at.Add(time.Hour))
+			return s.timers.Postpone(ctx, due.Item{Tenant: of, Kind: due.Task, ID: taskID, At: at}, at.Add(time.Hour))
 		}},
 		{"Event", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
 			_, err := s.work.Event(ctx, of, eventID)

@@ -55,9 +55,10 @@ type stores struct {
 	tokens  store.Tokens
 	flow    store.Flow
 	work    store.Work
+	timers  store.Timers // of Work
 	sandbox store.Sandbox
 	refresh store.Refresh
-	traffic store.Traffic
+	traffic store.EndpointState
 }
 
 func newStores(t *testing.T) stores {
@@ -98,11 +99,12 @@ func over(db store.DB, names map[string]string) stores {
 			TokensTable: names["TokensTable"], WorkTable: names["WorkTable"],
 		},
 		work:    store.Work{DB: db, Table: names["WorkTable"], ConnectionTable: names["ConnectionTable"]},
+		timers:  store.Timers{DB: db, Table: names["WorkTable"]},
 		sandbox: store.Sandbox{DB: db, Table: names["SandboxTable"]},
 		refresh: store.Refresh{
 			DB: db, ConnectionTable: names["ConnectionTable"], TokensTable: names["TokensTable"], WorkTable: names["WorkTable"],
 		},
-		traffic: store.Traffic{DB: db, Table: names["FlowTable"]},
+		traffic: store.EndpointState{DB: db, Table: names["FlowTable"]},
 	}
 }
 
@@ -139,7 +141,7 @@ func connectionOf(of org.Tenant) connection.Connection {
 	c := connection.Connection{
 		ID: connID, Tenant: of, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
 		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour), Generation: 1, CreatedAt: now,
-		Care: connection.Care{
+		Refresh: connection.RefreshState{
 			RefreshAt: now.Add(time.Minute), Unrenewable: true, Setbacks: 2, RefusedAt: now.Add(-time.Minute), RefusedVersion: 7, ConsentFixed: true, Warned: true,
 			Ended: "invalid_grant", UpstreamUntil: now.Add(time.Hour),
 		},

@@ -22,7 +22,7 @@ func (s stores) reconnecting(t *testing.T, id string, rev, version int64) flow.C
 	attempt.ID, attempt.Reconnect, state.AttemptID, state.Hash = id, connID, id, "state of "+id
 	must(t, s.flow.BeginAttempt(t.Context(), attempt, state))
 	conn, row := connectionOf(tenant), tokensOf(tenant)
-	conn.Rev, conn.Generation, conn.Care = rev, 2, connection.Care{RefreshAt: now.Add(time.Hour)}
+	conn.Rev, conn.Generation, conn.Refresh = rev, 2, connection.RefreshState{RefreshAt: now.Add(time.Hour)}
 	row.Sealed, row.Version = []byte("sealed anew"), version
 	return flow.Conclusion{
 		Attempt: attempt, Connection: conn, Tokens: row, Events: []webhook.Event{eventOf(tenant, "e0000000-0000-4000-8000-0000000000"+id[34:])},

@@ -19,8 +19,8 @@ import (
 )
 
 var (
-	_ refresh.Store   = store.Refresh{}
-	_ refresh.Traffic = store.Traffic{}
+	_ refresh.Store         = store.Refresh{}
+	_ refresh.EndpointState = store.EndpointState{}
 )
 
 // connected stores an authorized connection with tokens and returns it as it is read.
@@ -39,7 +39,7 @@ func (s stores) connection(t *testing.T) connection.Connection {
 
 // revoked is the connection after a refusal.
 func revoked(c connection.Connection) connection.Connection {
-	c.Status, c.Care = connection.Revoked, connection.Care{Ended: "invalid_grant"}
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: "invalid_grant"}
 	return c
 }
 
@@ -86,7 +86,7 @@ func TestASavedConnectionIsReadBackOneRevisionOn(t *testing.T) {
 			s := newStores(t)
 			want := s.connected(t)
 			want.ConsentExpiresAt, want.Scope, want.Generation = now.Add(48*time.Hour), "patient/Patient.read", 2
-			want.Care = connection.Care{RefreshAt: now.Add(time.Hour), Setbacks: 1}
+			want.Refresh = connection.RefreshState{RefreshAt: now.Add(time.Hour), Setbacks: 1}
 			must(t, s.refresh.SaveConnection(t.Context(), want, events...))
 			want.Rev++
 			if diff := cmp.Diff(want, s.connection(t)); diff != "" {
@@ -109,7 +109,7 @@ func TestOfChangesOfOneRevisionOneWins(t *testing.T) {
 	c := s.connected(t)
 	if won := race(t, 16, func(ctx context.Context, i int) error {
 		mine := c
-		mine.Care.Setbacks = 100 + i
+		mine.Refresh.Setbacks = 100 + i
 		event := eventOf(tenant, fmt.Sprintf("e0000000-0000-4000-8000-0000000001%02d", i))
 		switch i % 3 {
 		case 0:

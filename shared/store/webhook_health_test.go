@@ -217,7 +217,7 @@ func TestANoticeIsClaimedByOneAndDueUntilItIsSettled(t *testing.T) {
 		t.Helper()
 		var got []time.Time
 		for shard := range store.DueShards {
-			items, err := s.work.Due(t.Context(), shard, now.Add(1000*time.Hour))
+			items, err := s.timers.Due(t.Context(), shard, now.Add(1000*time.Hour))
 			must(t, err)
 			for _, i := range items {
 				if i.Kind != due.Notice || i.ID != noticeID || i.Tenant != tenant {
@@ -301,7 +301,7 @@ func TestADirectedEventIsNobodysToFanOut(t *testing.T) {
 	}
 	var all []due.Item
 	for shard := range store.DueShards {
-		items, err := s.work.Due(t.Context(), shard, now.Add(time.Hour))
+		items, err := s.timers.Due(t.Context(), shard, now.Add(time.Hour))
 		must(t, err)
 		all = append(all, items...)
 	}

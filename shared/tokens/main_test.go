@@ -1,6 +1,7 @@
 package tokens_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -68,7 +69,47 @@ type world struct {
 	flow  store.Flow
 	vault tokens.Vault
 	ehr   *ehr
+	slots slots
 	at    time.Time
+
+	// What a manager is given; a test may put something in between.
+	store     tokens.Store
+	refresher tokens.Refresher
+}
+
+// slots counts the slots of the token endpoint that are taken, and how each call ended.
+type slots struct {
+	now    func() time.Time
+	until  time.Duration // how long a slot lasts; 45 seconds when zero
+	refuse error
+
+	mu       sync.Mutex
+	taken    int
+	outcomes []error
+}
+
+func (s *slots) Acquire(context.Context, string) (tokens.Slot, error) {
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken++
+	return slot{s, s.now().Add(cmp.Or(s.until, 45*time.Second))}, nil
+}
+
+type slot struct {
+	of    *slots
+	until time.Time
+}
+
+func (s slot) Until() time.Time { return s.until }
+
+func (s slot) Release(_ context.Context, outcome error) {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	s.of.taken--
+	s.of.outcomes = append(s.of.outcomes, outcome)
 }
 
 func newWorld(t *testing.T, expiresIn time.Duration) *world {
@@ -103,6 +144,7 @@ func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *wo
 	w.flow = store.Flow{DB: db, Table: names["FlowTable"], TokensTable: names["TokensTable"]}
 	w.vault = tokens.Vault{Sealer: kms.New(keys, *key.KeyMetadata.KeyId, tokens.Purpose, w.now)}
 	w.ehr = &ehr{valid: "refresh 1", now: w.now, life: time.Hour}
+	w.store, w.refresher, w.slots.now = w.rows, w.ehr, w.now
 	w.put(t, setOf(start.Add(expiresIn)))
 	if plan != nil {
 		plan.Pause(false)
@@ -122,11 +164,9 @@ func (w *world) put(t *testing.T, set tokens.Set) {
 	must(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 }
 
-// keeper is one worker; owner is who it leases as.
-func (w *world) keeper(owner string) tokens.Keeper {
-	return tokens.Keeper{
-		Store: w.rows, Vault: w.vault, Refresher: w.ehr, Now: w.now, NewID: func() string { return owner },
-	}
+// manager is one worker; owner is who it leases as.
+func (w *world) manager(owner string) tokens.Manager {
+	return tokens.NewManager(w.store, w.vault, w.refresher, &w.slots, w.now, func() string { return owner })
 }
 
 func setOf(expires time.Time) tokens.Set {

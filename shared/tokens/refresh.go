@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
 )
 
 const (
@@ -25,97 +26,77 @@ const (
 
 var (
 	errNoAccessToken = errors.New("the EHR's answer brought no access token")
-	errUnsettled     = errors.New("the write met another one")
+	errCollision     = errors.New("the write met another one")
 	errTooLate       = errors.New("leasing took so long that there is no time left to refresh")
 )
 
 // refresh replaces the set of row. The row remembers from before the call until its end is known that the refresh
 // token is in use, so that a crash in between can be told from a withdrawn consent.
-func (k Keeper) refresh(ctx context.Context, row Row, set Set) (Set, int64, error) {
+func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) {
 	if set.RefreshToken.Empty() {
-		return Set{}, 0, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
+		return Usable{}, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
 	}
 	// A trial that the key to seal with is at hand: once the EHR has spent the old refresh token, a KMS that is busy
 	// would cost the connection. The sealer keeps the key for the real thing.
-	if _, err := k.Vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, set); err != nil {
-		return Set{}, 0, err
+	if _, err := m.vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, set); err != nil {
+		return Usable{}, err
 	}
-	leased, err := k.lease(ctx, row)
+	leased, err := m.lease(ctx, row)
 	if errors.Is(err, fault.Conflict) {
-		return k.newerThan(ctx, row, err)
+		return m.newerThan(ctx, row, err)
 	}
 	if err != nil {
-		return Set{}, 0, err
+		return Usable{}, err
 	}
 	// From here on a caller that gives up stops nothing: the EHR may have spent the old refresh token already, and
 	// the new one exists nowhere but in its answer.
 	ctx = context.WithoutCancel(ctx)
-	fresh, err := k.call(ctx, leased, set)
-	if errors.Is(err, ErrRefused) {
-		return k.refused(ctx, row, leased, set.TokenEndpoint)
-	}
-	if err != nil {
-		if isUnspent(err) || errors.Is(err, errTooLate) {
-			leased.RefreshStartedAt = row.RefreshStartedAt
-		}
-		k.release(ctx, leased)
-		return Set{}, 0, fmt.Errorf("refresh tokens: %w", err)
-	}
-	if fresh.Stored != nil {
-		defer fresh.Stored(ctx)
-		fresh.Stored = nil
-	}
-	next, err := k.seal(ctx, leased, fresh)
-	if err == nil {
-		err = k.rotate(ctx, next)
-	}
+	fresh, version, err := m.exchange(ctx, leased, set)
 	switch {
 	case err == nil:
-		return fresh, next.Version, nil
-	case errors.Is(err, fault.Conflict):
-		return k.newerThan(ctx, leased, err) // which may be next itself
+		return Usable{Set: fresh, Version: version}, nil
+	case errors.Is(err, ErrRefused):
+		return m.refused(ctx, row, leased, set.TokenEndpoint)
+	case errors.Is(err, fault.Conflict): // of the store
+		return m.newerThan(ctx, leased, err) // which may be what was to be stored
+	case isUnspent(err) || errors.Is(err, errTooLate):
+		leased.RefreshStartedAt = row.RefreshStartedAt
 	}
-	k.release(ctx, leased)
-	return Set{}, 0, err
+	m.release(ctx, leased)
+	return Usable{}, err
 }
 
-// lease takes the row and marks it: from now on its refresh token may have been used.
-func (k Keeper) lease(ctx context.Context, row Row) (Row, error) {
-	now, leased := k.Now(), row
-	leased.LeaseOwner, leased.LeaseUntil = k.NewID(), now.Add(leaseFor)
-	err := k.Store.LeaseTokens(ctx, leased, now)
+// exchange asks the EHR from a slot at its token endpoint and stores what it answers. The slot is given back after that:
+// until a rotated refresh token is stored a crash can lose it, so nothing that can wait comes before.
+func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, version int64, err error) {
+	asking, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(m.now())-storeWithin)
+	defer cancel()
+	if asking.Err() != nil {
+		return Set{}, 0, fmt.Errorf("refresh tokens: %w", errTooLate)
+	}
+	slot, err := m.limiter.Acquire(asking, old.TokenEndpoint)
 	if err != nil {
-		if !errors.Is(err, fault.Conflict) {
-			k.release(ctx, leased) // the write may have taken effect
-		}
-		return Row{}, fmt.Errorf("lease tokens: %w", err)
+		return Set{}, 0, fmt.Errorf("refresh tokens: %w", opaque(err))
 	}
-	leased.RefreshStartedAt = cmp.Or(row.RefreshStartedAt, now)
-	return leased, nil
+	fresh, asked := m.ask(asking, slot, leased.Tenant, old)
+	if asked != nil {
+		slot.Release(ctx, asked)
+		return Set{}, 0, fmt.Errorf("refresh tokens: %w", opaque(asked))
+	}
+	version, err = m.keep(ctx, leased, fresh)
+	slot.Release(ctx, nil)
+	return fresh, version, err
 }
 
-// release gives a lease back early. That it may fail is no matter: the lease ends by itself, too.
-func (k Keeper) release(ctx context.Context, leased Row) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseAfter)
+// ask asks the EHR, within the time of the slot. What the answer leaves out stays as it was (RFC 6749 section 6).
+func (m Manager) ask(ctx context.Context, slot Slot, tenant org.Tenant, old Set) (Set, error) {
+	ctx, cancel := context.WithTimeout(ctx, slot.Until().Sub(m.now()))
 	defer cancel()
-	_ = k.Store.ReleaseTokens(ctx, leased)
-}
-
-// call asks the EHR, within the lease. What the answer leaves out stays as it was (RFC 6749 section 6).
-func (k Keeper) call(ctx context.Context, leased Row, old Set) (Set, error) {
-	ctx, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(k.Now())-storeWithin)
-	defer cancel()
-	if ctx.Err() != nil {
-		return Set{}, errTooLate
-	}
-	fresh, err := k.Refresher.Refresh(ctx, leased.Tenant, old)
+	fresh, err := m.refresher.Refresh(ctx, tenant, old)
 	if err != nil {
 		return Set{}, err
 	}
 	if fresh.AccessToken.Empty() {
-		if fresh.Stored != nil {
-			fresh.Stored(ctx)
-		}
 		return Set{}, errNoAccessToken
 	}
 	if fresh.RefreshToken.Empty() {
@@ -132,47 +113,74 @@ func (k Keeper) call(ctx context.Context, leased Row, old Set) (Set, error) {
 	return fresh, nil
 }
 
-// refused settles a refusal. It says nothing once another worker has stored a newer set, or has the lease: that one may
+// lease takes the row and marks it: from now on its refresh token may have been used.
+func (m Manager) lease(ctx context.Context, row Row) (Row, error) {
+	now, leased := m.now(), row
+	leased.LeaseOwner, leased.LeaseUntil = m.newID(), now.Add(leaseFor)
+	err := m.store.LeaseTokens(ctx, leased, now)
+	if err != nil {
+		if !errors.Is(err, fault.Conflict) {
+			m.release(ctx, leased) // the write may have taken effect
+		}
+		return Row{}, fmt.Errorf("lease tokens: %w", err)
+	}
+	leased.RefreshStartedAt = cmp.Or(row.RefreshStartedAt, now)
+	return leased, nil
+}
+
+// release gives a lease back early. That it may fail is no matter: the lease ends by itself, too.
+func (m Manager) release(ctx context.Context, leased Row) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseAfter)
+	defer cancel()
+	_ = m.store.ReleaseTokens(ctx, leased)
+}
+
+// refused returns the refusal, which says nothing once another worker has stored a newer set, or has the lease: that one may
 // have spent the refresh token and be about to store its successor. What was unknown about the token's use before,
 // stays so: a later refusal has the same cause.
-func (k Keeper) refused(ctx context.Context, before, leased Row, endpoint string) (Set, int64, error) {
-	set, version, err := k.newerThan(ctx, leased, refusalOf(before, endpoint))
+func (m Manager) refused(ctx context.Context, before, leased Row, endpoint string) (Usable, error) {
+	newer, err := m.newerThan(ctx, leased, refusalOf(before, endpoint))
 	leased.RefreshStartedAt = before.RefreshStartedAt
-	k.release(ctx, leased)
-	return set, version, err
+	m.release(ctx, leased)
+	return newer, err
 }
 
 // newerThan returns what somebody else has stored since old was read; else the failure stands.
-func (k Keeper) newerThan(ctx context.Context, old Row, failure error) (Set, int64, error) {
-	row, set, err := k.read(ctx, old.Tenant, old.ConnectionID)
+func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable, error) {
+	row, set, err := m.read(ctx, old.Tenant, old.ConnectionID)
 	if err != nil {
-		return Set{}, 0, err
+		return Usable{}, err
 	}
 	if row.Version != old.Version {
-		return set, row.Version, nil
+		return Usable{Set: set, Version: row.Version}, nil
 	}
 	if errors.Is(failure, ErrRefused) && row.LeaseOwner != old.LeaseOwner {
 		failure = fault.Stale()
 	}
-	return Set{}, 0, failure
+	return Usable{}, failure
 }
 
-// seal seals a refreshed set, as hard as rotate stores it.
-func (k Keeper) seal(ctx context.Context, old Row, fresh Set) (next Row, err error) {
-	err = hard(ctx, func(ctx context.Context) (bool, error) {
-		next, err = k.Vault.Seal(ctx, old.Tenant, old.ConnectionID, old.Version+1, fresh)
+// keep seals and stores a refreshed set as the version after the leased one, and returns that version. Errors are those of
+// rotate, or that it could not be sealed.
+func (m Manager) keep(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
+	var next Row
+	err = persist(ctx, func(ctx context.Context) (bool, error) {
+		next, err = m.vault.Seal(ctx, leased.Tenant, leased.ConnectionID, leased.Version+1, fresh)
 		return false, err
 	})
-	return next, err
+	if err != nil {
+		return 0, err
+	}
+	return next.Version, m.rotate(ctx, next)
 }
 
 // rotate stores next, whoever has the lease by now: the version alone says that nothing newer is there. fault.Conflict
 // when this or another successor is, fault.NotFound when the tokens are gone.
-func (k Keeper) rotate(ctx context.Context, next Row) error {
-	err := hard(ctx, func(ctx context.Context) (final bool, err error) {
-		err = k.Store.RotateTokens(ctx, next)
+func (m Manager) rotate(ctx context.Context, next Row) error {
+	err := persist(ctx, func(ctx context.Context) (final bool, err error) {
+		err = m.store.RotateTokens(ctx, next)
 		if errors.Is(err, fault.Conflict) {
-			err = k.settle(ctx, next, err)
+			err = m.conflict(ctx, next, err)
 		}
 		return errors.Is(err, fault.Conflict) || errors.Is(err, fault.NotFound), err
 	})
@@ -182,21 +190,21 @@ func (k Keeper) rotate(ctx context.Context, next Row) error {
 	return nil
 }
 
-// settle finds out what a conflict means. One that only met other writers may still succeed. Otherwise the version is
+// conflict finds out what a conflict means. One that only met other writers may still succeed. Otherwise the version is
 // stored: by another worker, or by this one, whose write conflicts with its own repetition after a lost answer.
-func (k Keeper) settle(ctx context.Context, next Row, conflict error) error {
-	row, err := k.Store.Tokens(ctx, next.Tenant, next.ConnectionID)
+func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
+	row, err := m.store.Tokens(ctx, next.Tenant, next.ConnectionID)
 	if err != nil {
 		return fmt.Errorf("read tokens: %w", err)
 	}
 	if row.Version == next.Version-1 {
-		return errUnsettled
+		return errCollision
 	}
-	return conflict
+	return cause
 }
 
-// hard tries until it works, the failure is final, or the tries are used up.
-func hard(ctx context.Context, try func(context.Context) (final bool, err error)) error {
+// persist tries until it works, the failure is final, or the tries are used up.
+func persist(ctx context.Context, try func(context.Context) (final bool, err error)) error {
 	for n := 1; ; n++ {
 		final, err := within(ctx, try)
 		if err == nil || final || n == rotateTries {

@@ -20,9 +20,9 @@ func TestARotatedTokenIsStoredBeforeItIsHandedOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 0)
-		keeper := w.keeper("a")
-		keeper.Store = &flaky{Store: w.rows, rotate: slices.Repeat([]failure{{err: errLost}}, 6)}
-		set, version, err := keeper.Current(t.Context(), tenant, connID)
+		w.store = &flaky{Store: w.rows, rotate: slices.Repeat([]failure{{err: errLost}}, 6)}
+		usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+		set, version := usable.Set, usable.Version
 		if !errors.Is(err, errLost) || errors.Is(err, tokens.ErrRefused) {
 			t.Errorf("error = %v, want the store's", err)
 		}
@@ -48,10 +48,10 @@ func TestAFailedWriteOfRotatedTokensIsTriedAgain(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, 0)
-				keeper := w.keeper("a")
 				store.Store = w.rows
-				keeper.Store = store
-				set, version, err := keeper.Current(t.Context(), tenant, connID)
+				w.store = store
+				usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+				set, version := usable.Set, usable.Version
 				must(t, err)
 				stored, row := w.stored(t)
 				if diff := cmp.Diff(stored, set); diff != "" || version != 2 || row.Version != 2 {
@@ -67,7 +67,6 @@ func TestAFailedWriteOfRotatedTokensIsTriedAgain(t *testing.T) {
 func TestAWriteThatLostToAnotherWorkerIsNotTakenForOurs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	keeper := w.keeper("a")
 	// While the EHR answers, the lease ends and another worker stores a token set of its own.
 	w.ehr.answer = func() error {
 		w.at = w.at.Add(2 * time.Minute)
@@ -75,7 +74,8 @@ func TestAWriteThatLostToAnotherWorkerIsNotTakenForOurs(t *testing.T) {
 		w.ehr.answer = nil
 		return nil
 	}
-	set, version, err := keeper.Current(t.Context(), tenant, connID)
+	usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+	set, version := usable.Set, usable.Version
 	must(t, err)
 	if set.AccessToken.Reveal() != "access 1" || version != 2 {
 		t.Errorf("got %q of version %d, want what the other worker stored", set.AccessToken.Reveal(), version)
@@ -92,7 +92,8 @@ func TestAnAnswerThatOutlivesItsLeaseIsStored(t *testing.T) {
 		w.lease(t, "b")
 		return nil
 	}
-	_, version, err := w.keeper("a").Current(t.Context(), tenant, connID)
+	usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+	version := usable.Version
 	if set, row := w.stored(t); err != nil || version != 2 || row.Version != 2 || set.RefreshToken.Reveal() != "refresh 2" {
 		t.Errorf("version %d (%v), stored %d with %q; want the new refresh token", version, err, row.Version, set.RefreshToken.Reveal())
 	}
@@ -121,9 +122,9 @@ func TestAnAnswerReplacesWhatItBringsAndKeepsTheRest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 0)
-			keeper := w.keeper("a")
-			keeper.Refresher = answering(test.answer)
-			got, _, err := keeper.Current(t.Context(), tenant, connID)
+			w.refresher = answering(test.answer)
+			usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+			got := usable.Set
 			must(t, err)
 			stored, _ := w.stored(t)
 			if diff := cmp.Diff(test.want, got) + cmp.Diff(test.want, stored); diff != "" {
@@ -143,9 +144,8 @@ func (a answering) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set,
 func TestAnAnswerWithoutAnAccessTokenIsStoredNowhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	keeper := w.keeper("a")
-	keeper.Refresher = answering{RefreshToken: secret.New("refresh 2")}
-	if _, _, err := keeper.Current(t.Context(), tenant, connID); err == nil || errors.Is(err, tokens.ErrRefused) {
+	w.refresher = answering{RefreshToken: secret.New("refresh 2")}
+	if _, err := w.manager("a").Current(t.Context(), tenant, connID); err == nil || errors.Is(err, tokens.ErrRefused) {
 		t.Errorf("error = %v, want a transient one", err)
 	}
 	if set, row := w.stored(t); row.Version != 1 || set.RefreshToken.Reveal() != "refresh 1" {
@@ -159,8 +159,9 @@ func TestATokenOfSecondsIsHandedOutOnce(t *testing.T) {
 	w := newWorld(t, 0)
 	w.ehr.life = 30 * time.Second
 	for version := int64(2); version < 5; version++ {
-		set, got, err := w.keeper("a").Current(t.Context(), tenant, connID)
-		if err != nil || got != version || !set.ExpiresAt.Equal(start.Add(30*time.Second)) || set.Overdue != nil {
+		usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+		set, got := usable.Set, usable.Version
+		if err != nil || got != version || !set.ExpiresAt.Equal(start.Add(30*time.Second)) || usable.Overdue != nil {
 			t.Errorf("version %d until %v (%v), want %d", got, set.ExpiresAt, err, version)
 		}
 	}
@@ -173,7 +174,7 @@ func TestACallerThatGivesUpLosesNoTokens(t *testing.T) {
 	w.at = w.at.Add(time.Hour) // no data key is in memory any more
 	ctx, cancel := context.WithCancel(t.Context())
 	w.ehr.answer = func() error { cancel(); return nil }
-	if _, _, err := w.keeper("a").Current(ctx, tenant, connID); err != nil {
+	if _, err := w.manager("a").Current(ctx, tenant, connID); err != nil {
 		t.Errorf("error = %v", err)
 	}
 	if set, row := w.stored(t); row.Version != 2 || set.RefreshToken.Reveal() != "refresh 2" {
@@ -185,10 +186,9 @@ func TestARefreshEndsWithinItsLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 0)
-		keeper := w.keeper("a")
-		keeper.Refresher = hanging{}
+		w.refresher = hanging{}
 		started := time.Now()
-		_, _, err := keeper.Current(t.Context(), tenant, connID)
+		_, err := w.manager("a").Current(t.Context(), tenant, connID)
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(started) >= time.Minute {
 			t.Errorf("error = %v after %v, want a deadline within the lease of a minute", err, time.Since(started))
 		}

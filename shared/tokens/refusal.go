@@ -4,15 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"recordbridge/shared/fault"
 )
 
 // ErrRefused says that the EHR definitely refused the refresh token: consent was revoked or has expired. Any other
-// failure of a refresh is transient and never means that (decisions section 5). A Keeper's refusals are of type
-// *RefusalError, which says more.
+// failure of a refresh is transient and never means that: only this ends a connection (docs/architecture.md, "Data"). A
+// Manager's refusals are of type *RefusalError, which says more.
 var ErrRefused = errors.New("the refresh token was refused")
 
 // ErrNothingToRenew says that the EHR gave no refresh token. It is no refusal: no answer of the EHR says that the consent
-// has ended. A Keeper's are of type *UnrenewableError, which says more.
+// has ended. A Manager's are of type *UnrenewableError, which says more.
 var ErrNothingToRenew = errors.New("there is no refresh token")
 
 // UnrenewableError says that one version of a token set has no refresh token, so that nothing follows its access token. It
@@ -33,7 +35,7 @@ func (u *UnrenewableError) Unwrap() error { return ErrNothingToRenew }
 // Cause says why a refresh token was refused.
 type Cause string
 
-// The causes (issue 5, "Must hold").
+// The causes.
 const (
 	// CauseInvalidGrant: the stored refresh token had not been used since it was stored.
 	CauseInvalidGrant Cause = "invalid_grant"
@@ -75,3 +77,23 @@ func isUnspent(err error) bool {
 	}](err)
 	return ok && failure.Unspent()
 }
+
+// opaque keeps a failure on the way to the EHR from passing for an answer that a Manager gives about the tokens: that a key
+// of our client is missing must not look as if the tokens were.
+func opaque(err error) error {
+	for _, mistakable := range []error{fault.NotFound, fault.Conflict, ErrNothingToRenew} {
+		if errors.Is(err, mistakable) && !errors.Is(err, ErrRefused) {
+			return &opaqueError{cause: err}
+		}
+	}
+	return err
+}
+
+// opaqueError shows nothing of its cause but the text and whether the refresh token was used.
+type opaqueError struct{ cause error }
+
+// Error implements error.
+func (o *opaqueError) Error() string { return o.cause.Error() }
+
+// Unspent reports what the cause does.
+func (o *opaqueError) Unspent() bool { return isUnspent(o.cause) }

@@ -26,7 +26,7 @@ func TestARefusalOfAnUnusedTokenIsInvalidGrant(t *testing.T) {
 	w := newWorld(t, 0)
 	w.ehr.valid = "revoked by the patient"
 	for range 2 { // the second time is when somebody makes sure
-		_, _, err := w.keeper("a").Current(t.Context(), tenant, connID)
+		_, err := w.manager("a").Current(t.Context(), tenant, connID)
 		wantRefusal(t, err, tokens.CauseInvalidGrant)
 		w.wantFree(t)
 		w.wantMarked(t, false)
@@ -47,11 +47,11 @@ func TestATokenIsTriedOnceMoreAfterACrash(t *testing.T) {
 			w := newWorld(t, 0)
 			w.lease(t, "crashed")
 			w.ehr.valid = test.valid
-			if _, _, err := w.keeper("a").Current(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) || len(w.ehr.spent) > 0 {
+			if _, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) || len(w.ehr.spent) > 0 {
 				t.Errorf("under the lease: %v after %d uses, want fault.Conflict and none", err, len(w.ehr.spent))
 			}
 			w.at = w.at.Add(time.Minute + time.Microsecond)
-			_, _, err := w.keeper("a").Current(t.Context(), tenant, connID)
+			_, err := w.manager("a").Current(t.Context(), tenant, connID)
 			w.wantFree(t)
 			if len(w.ehr.spent) != 1 {
 				t.Errorf("used %d times, want once more", len(w.ehr.spent))
@@ -62,7 +62,7 @@ func TestATokenIsTriedOnceMoreAfterACrash(t *testing.T) {
 				return
 			}
 			wantRefusal(t, err, test.want)
-			_, _, err = w.keeper("b").Current(t.Context(), tenant, connID)
+			_, err = w.manager("b").Current(t.Context(), tenant, connID)
 			wantRefusal(t, err, test.want)
 		})
 	}
@@ -82,12 +82,12 @@ func TestTheCauseOfARefusalDependsOnHowTheLastRefreshEnded(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 0)
 			w.ehr.answer = func() error { return test.failure }
-			if _, _, err := w.keeper("a").Current(t.Context(), tenant, connID); !errors.Is(err, test.failure) || errors.Is(err, tokens.ErrRefused) {
+			if _, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, test.failure) || errors.Is(err, tokens.ErrRefused) {
 				t.Errorf("error = %v, want %v", err, test.failure)
 			}
 			w.wantFree(t)
 			w.ehr.answer, w.ehr.valid = nil, "another"
-			_, _, err := w.keeper("b").Current(t.Context(), tenant, connID)
+			_, err := w.manager("b").Current(t.Context(), tenant, connID)
 			wantRefusal(t, err, test.want)
 		})
 	}
@@ -97,9 +97,8 @@ func TestTheCauseOfARefusalDependsOnHowTheLastRefreshEnded(t *testing.T) {
 func TestALeaseThatComesTooLateUsesNoToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	keeper := w.keeper("a")
-	keeper.Store = &flaky{Store: w.rows, leased: func() { w.at = w.at.Add(45 * time.Second) }}
-	_, _, err := keeper.Current(t.Context(), tenant, connID)
+	w.store = &flaky{Store: w.rows, leased: func() { w.at = w.at.Add(45 * time.Second) }}
+	_, err := w.manager("a").Current(t.Context(), tenant, connID)
 	if err == nil || errors.Is(err, tokens.ErrRefused) || len(w.ehr.spent) > 0 {
 		t.Errorf("error = %v after %d uses, want a transient one and none", err, len(w.ehr.spent))
 	}
@@ -121,7 +120,8 @@ func TestARefusalStandsOnlyWhileNobodyElseActs(t *testing.T) {
 		w.replace(t, setOf(w.at.Add(time.Hour)))
 		return tokens.ErrRefused
 	}
-	_, version, err := w.keeper("a").Current(t.Context(), tenant, connID)
+	usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+	version := usable.Version
 	if err != nil || version != 2 {
 		t.Errorf("version %d (%v), want the newer one that was stored meanwhile", version, err)
 	}
@@ -133,7 +133,7 @@ func TestARefusalStandsOnlyWhileNobodyElseActs(t *testing.T) {
 		w.lease(t, "b")
 		return tokens.ErrRefused
 	}
-	_, _, err = w.keeper("a").Current(t.Context(), tenant, connID)
+	_, err = w.manager("a").Current(t.Context(), tenant, connID)
 	if errors.Is(err, tokens.ErrRefused) || !errors.Is(err, fault.Conflict) {
 		t.Errorf("error = %v, want fault.Conflict: the connection may be alive", err)
 	}
@@ -149,15 +149,15 @@ func TestATransientFailureIsNeverARefusal(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, 0)
 		w.ehr.answer = func() error { return down }
-		_, _, err := w.keeper("a").Current(t.Context(), tenant, connID)
+		_, err := w.manager("a").Current(t.Context(), tenant, connID)
 		if !errors.Is(err, down) || errors.Is(err, tokens.ErrRefused) {
 			t.Errorf("error = %v, want the EHR's", err)
 		}
 		// The lease is given back at once.
 		w.wantFree(t)
 		w.ehr.answer = nil
-		if _, version, err := w.keeper("b").Current(t.Context(), tenant, connID); err != nil || version != 2 {
-			t.Errorf("the next: version %d (%v)", version, err)
+		if got, err := w.manager("b").Current(t.Context(), tenant, connID); err != nil || got.Version != 2 {
+			t.Errorf("the next: version %d (%v)", got.Version, err)
 		}
 	})
 	for name, broken := range map[string]*flaky{
@@ -168,9 +168,8 @@ func TestATransientFailureIsNeverARefusal(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 0)
 			broken.Store = w.rows
-			keeper := w.keeper("a")
-			keeper.Store = broken
-			_, _, err := keeper.Current(t.Context(), tenant, connID)
+			w.store = broken
+			_, err := w.manager("a").Current(t.Context(), tenant, connID)
 			if err == nil || errors.Is(err, tokens.ErrRefused) || len(w.ehr.spent) > 0 {
 				t.Errorf("error = %v, refresh tokens used: %q; want a transient error and none", err, w.ehr.spent)
 			}
@@ -186,24 +185,24 @@ func TestNoErrorHoldsATokenOrItsPatient(t *testing.T) {
 	secretive := setOf(start)
 	secretive.AccessToken, secretive.RefreshToken = secret.New("access "+sentinel), secret.New("refresh "+sentinel)
 	secretive.PatientID = secret.New("patient " + sentinel)
-	for name, given := range map[string]func(w *world, k *tokens.Keeper){
-		"a refusal that quotes the token": func(w *world, _ *tokens.Keeper) {
+	for name, given := range map[string]func(w *world){
+		"a refusal that quotes the token": func(w *world) {
 			w.ehr.answer = func() error { return fmt.Errorf("%w: refresh %s", tokens.ErrRefused, sentinel) }
 		},
-		"a transient failure": func(w *world, _ *tokens.Keeper) { w.ehr.answer = func() error { return errLost } },
-		"a lost lease":        func(w *world, k *tokens.Keeper) { k.Store = &flaky{Store: w.rows, lease: fault.Stale()} },
-		"a failed lease":      func(w *world, k *tokens.Keeper) { k.Store = &flaky{Store: w.rows, lease: errLost} },
-		"a failed reading": func(w *world, k *tokens.Keeper) {
-			k.Store = &flaky{Store: w.rows, reads: []error{nil, errLost}, lease: fault.Stale()}
+		"a transient failure": func(w *world) { w.ehr.answer = func() error { return errLost } },
+		"a lost lease":        func(w *world) { w.store = &flaky{Store: w.rows, lease: fault.Stale()} },
+		"a failed lease":      func(w *world) { w.store = &flaky{Store: w.rows, lease: errLost} },
+		"a failed reading": func(w *world) {
+			w.store = &flaky{Store: w.rows, reads: []error{nil, errLost}, lease: fault.Stale()}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 0)
 			w.replace(t, secretive)
-			keeper := w.keeper("a")
-			given(w, &keeper)
-			set, _, err := keeper.Current(t.Context(), tenant, connID)
+			given(w)
+			usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+			set := usable.Set
 			if text := fmt.Sprintf("%v %+v %#v", err, err, set); err == nil || strings.Contains(text, sentinel) {
 				t.Errorf("error = %v, want one without the token", err)
 			}

@@ -1,8 +1,7 @@
 // Package tokens owns a connection's token set: how it is sealed and bound to its row, who may refresh it and when, and
 // what a refusal means. It never logs; it knows no EHR, no AWS and no HTTP, and it revokes nothing. A refresh is a lease,
 // a mark that outlives a crash, and a compare-and-swap: a rotating refresh token is used by one worker at a time, once
-// more after a use whose end is unknown, and its successor is stored before anything uses it (RFC 9700 section 4.14,
-// fhir notes section 1.5).
+// more after a use whose end is unknown, and its successor is stored before anything uses it (RFC 9700 section 4.14).
 package tokens
 
 import (
@@ -37,7 +36,7 @@ type Set struct {
 	RevocationEndpoint    string
 	IntrospectionEndpoint string
 	IntrospectBearer      bool
-	// ConsentExpiresAt is when the patient's consent ends, as far as anybody says (fhir.md section 1.5), and
+	// ConsentExpiresAt is when the patient's consent ends, as far as anybody says, and
 	// RefreshExpiresAt when an unused refresh token does; zero when unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
@@ -48,11 +47,6 @@ type Set struct {
 	// sent yet. There are at most MaxExtra, of names that MayBeExtra. They are no secrets, but may tell which practice a
 	// patient goes to: they are sealed and never logged.
 	Extra map[string]string
-	// Overdue is why the refresh that this set is due for has not happened; nil otherwise. It is never stored.
-	Overdue error
-	// Stored is called once a refreshed set is stored, or could not be: what a Refresher has left to do then. Until a set
-	// is stored a crash can lose it, so nothing that can wait comes before. It is never stored nor handed out; may be nil.
-	Stored func(ctx context.Context)
 }
 
 // Row is a token set as it is stored: sealed, with what the lease needs in the clear.
@@ -85,9 +79,25 @@ type Store interface {
 }
 
 // Refresher asks the EHR for a new token set (RFC 6749 section 6). A refresh token, patient id, scope or extra fields
-// that the answer leaves empty stay as they were, and so does what the patient was asked for. A definite refusal is ErrRefused; everything else is transient. A transient error with
-// a method Unspent() bool that returns true says that the EHR answered and did not use the refresh token. No error may
-// hold token material.
+// that the answer leaves empty stay as they were, and so does what the patient was asked for. A definite refusal is
+// ErrRefused; everything else is transient. A transient error with a method Unspent() bool that returns true says that the
+// refresh token was not used. No error may hold token material.
 type Refresher interface {
 	Refresh(ctx context.Context, tenant org.Tenant, old Set) (Set, error)
+}
+
+// Limiter lets so many refreshes at a token endpoint happen at once.
+type Limiter interface {
+	// Acquire waits for a slot at the endpoint, whose URL is given, and may refuse one: such an error has a method
+	// Unspent() bool that returns true.
+	Acquire(ctx context.Context, tokenEndpoint string) (Slot, error)
+}
+
+// Slot is the right to ask a token endpoint once.
+type Slot interface {
+	// Until is when the call has to have ended.
+	Until() time.Time
+	// Release gives the slot back, and tells how the call ended: with the Refresher's error, or with an answer. It may take
+	// its time, so after an answer it comes when the new set is stored or could not be.
+	Release(ctx context.Context, outcome error)
 }

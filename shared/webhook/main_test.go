@@ -187,7 +187,7 @@ func (w *world) due(t *testing.T) []due.Item {
 	t.Helper()
 	all := make([]due.Item, 0, 8)
 	for shard := range store.DueShards {
-		items, err := w.store.Due(t.Context(), shard, time.Now().Add(1000*time.Hour))
+		items, err := store.Timers{DB: w.store.Work.DB, Table: w.store.Work.Table}.Due(t.Context(), shard, time.Now().Add(1000*time.Hour))
 		must(t, err)
 		all = append(all, slices.DeleteFunc(items, func(i due.Item) bool { return i.Kind == due.Notice })...)
 	}

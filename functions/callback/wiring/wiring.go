@@ -57,7 +57,6 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Flows: flow.Completer{
 			Store:       attempts,
 			Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable},
-			Versions:    attempts,
 			Portal:      portal.New(env.ClientEnv, p, e.DB, keys),
 			Sealer:      kms.New(keys, env.SecretsKey, flow.VerifierPurpose, p.Now),
 			Vault:       tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},

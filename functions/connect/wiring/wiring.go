@@ -30,13 +30,13 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	attempts := store.Flow{DB: e.DB, Table: env.FlowTable}
-	flows, err := starter.New(ctx, env.Env, p, e, starter.Own{
-		Attempts: attempts, Widgets: attempts, Connections: nil,
-		Verifiers: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
-	})
+	preparation, err := starter.New(ctx, env.Env, p, e, flow.NoConnections{})
 	if err != nil {
 		return nil, err
+	}
+	flows := flow.Starter{
+		Preparation: preparation, Store: store.Flow{DB: e.DB, Table: env.FlowTable},
+		Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
 	}
 	deps := connect.Deps{API: e.API, Auth: e.Auth, Limiter: e.Limiter, Flows: flows}
 	return lambdarun.HTTP(p.Logger, connect.New(deps)), nil

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"recordbridge/functions/createattempt"
+	"recordbridge/shared/flow"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/store"
 	"recordbridge/shared/wiring/edge"
@@ -26,14 +27,11 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	attempts := store.Flow{DB: e.DB, Table: env.FlowTable}
-	flows, err := starter.New(ctx, env.Env, p, e, starter.Own{
-		Attempts: nil, Widgets: attempts, Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable},
-		Verifiers: nil, // the verifier is made when the browser leaves, by connect
-	})
+	preparation, err := starter.New(ctx, env.Env, p, e, store.Connections{DB: e.DB, Table: env.ConnectionTable})
 	if err != nil {
 		return nil, err
 	}
-	deps := createattempt.Deps{API: e.API, Auth: e.Auth, BaseURL: flows.BaseURL, Flows: flows}
+	flows := flow.Creator{Preparation: preparation, Store: store.Flow{DB: e.DB, Table: env.FlowTable}}
+	deps := createattempt.Deps{API: e.API, Auth: e.Auth, BaseURL: preparation.BaseURL, Flows: flows}
 	return lambdarun.HTTP(p.Logger, createattempt.New(deps)), nil
 }

@@ -29,8 +29,8 @@ import (
 	"recordbridge/shared/wiring/portal"
 )
 
-// patience is how long a refresh waits for a place at its token endpoint before the task comes again later.
-const patience = 15 * time.Second
+// maxWait is how long a refresh waits for a place at its token endpoint before the task comes again later.
+const maxWait = 15 * time.Second
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
@@ -69,15 +69,11 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	portals, queues := portal.New(env.ClientEnv, p, db, keys), sqs.NewFromConfig(p.AWS)
 	worker := export.Worker{
 		Store: store.Work{DB: db, Table: env.WorkTable},
-		Tokens: tokens.Keeper{
-			Store: store.Tokens{DB: db, Table: env.TokensTable},
-			Vault: tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-			Refresher: refresh.Gate{
-				Refresher: portals, Traffic: store.Traffic{DB: db, Table: env.FlowTable}, Now: p.Now, NewID: ids.Random,
-				Scheduled: false, Patience: patience,
-			},
-			Now: p.Now, NewID: ids.Random,
-		},
+		Tokens: tokens.NewManager(
+			store.Tokens{DB: db, Table: env.TokensTable},
+			tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+			portals, refresh.NewExportLimiter(store.EndpointState{DB: db, Table: env.FlowTable}, maxWait, p.Now, ids.Random), p.Now, ids.Random,
+		),
 		Care:    refresh.Prompt{Rows: connections, Nudger: queue.NewRefreshes(queues, env.RefreshQueueURL)},
 		Portals: portals,
 		Manners: export.Habits{Connections: connections, Endpoints: control, Platforms: book},

@@ -31,13 +31,13 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	attempts := store.Flow{DB: e.DB, Table: env.FlowTable}
-	flows, err := starter.New(ctx, env.Env, p, e, starter.Own{
-		Attempts: attempts, Widgets: nil, Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable},
-		Verifiers: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
-	})
+	preparation, err := starter.New(ctx, env.Env, p, e, store.Connections{DB: e.DB, Table: env.ConnectionTable})
 	if err != nil {
 		return nil, err
+	}
+	flows := flow.Starter{
+		Preparation: preparation, Store: store.Flow{DB: e.DB, Table: env.FlowTable},
+		Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
 	}
 	return lambdarun.HTTP(p.Logger, reconnect.New(reconnect.Deps{API: e.API, Auth: e.Auth, Flows: flows})), nil
 }

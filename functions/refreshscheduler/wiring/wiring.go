@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/refreshscheduler"
+	"recordbridge/shared/due"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
@@ -22,10 +23,10 @@ type Environment struct {
 
 // Build makes the function.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
-	schedule := refreshscheduler.New(refreshscheduler.Deps{
-		Rows:   store.Timers{DB: dynamodb.NewFromConfig(p.AWS), Table: env.ConnectionTable},
-		Queue:  queue.NewRefreshes(sqs.NewFromConfig(p.AWS), env.RefreshQueueURL),
-		Shards: store.DueShards, Now: p.Now,
-	})
+	connections := due.NewSweep(
+		store.Timers{DB: dynamodb.NewFromConfig(p.AWS), Table: env.ConnectionTable},
+		queue.NewRefreshes(sqs.NewFromConfig(p.AWS), env.RefreshQueueURL), store.DueShards, p.Now,
+	)
+	schedule := refreshscheduler.New(connections, p.Now)
 	return lambdarun.Schedule(p, "refreshscheduler", schedule), nil
 }

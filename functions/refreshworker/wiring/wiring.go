@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// patience is how long a refresh waits for a slot at its token endpoint before it comes again later.
-	patience = 10 * time.Second
+	// maxWait is how long a refresh waits for a slot at its token endpoint before it comes again later.
+	maxWait = 10 * time.Second
 	// concurrency covers a batch, so that a slow token endpoint does not hold up the others.
 	concurrency = 10
 )
@@ -45,24 +45,17 @@ type Environment struct {
 // Build makes the function.
 func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db, keys := dynamodb.NewFromConfig(p.AWS), awskms.NewFromConfig(p.AWS)
-	portals, traffic := portal.New(env.ClientEnv, p, db, keys), store.Traffic{DB: db, Table: env.FlowTable}
-	worker := refresh.Worker{
-		Store: store.Refresh{
-			DB: db, ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable,
-		},
-		Tokens: tokens.Keeper{
-			Store: store.Tokens{DB: db, Table: env.TokensTable},
-			Vault: tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-			Refresher: refresh.Gate{
-				Refresher: portals, Traffic: traffic, Now: p.Now, NewID: ids.Random, Scheduled: true, Patience: patience,
-			},
-			Now: p.Now, NewID: ids.Random,
-		},
-		Traffic: traffic, Revoker: portals,
-		Opener: kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
-		Nudger: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
-		Now:    p.Now,
-	}
+	portals, state := portal.New(env.ClientEnv, p, db, keys), store.EndpointState{DB: db, Table: env.FlowTable}
+	manager := tokens.NewManager(
+		store.Tokens{DB: db, Table: env.TokensTable},
+		tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+		portals, refresh.NewScheduledLimiter(state, maxWait, p.Now, ids.Random), p.Now, ids.Random,
+	)
+	worker := refresh.NewWorker(
+		store.Refresh{DB: db, ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable},
+		manager, state, portals, kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
+		queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL), p.Now,
+	)
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
 		Name: "refreshworker", Concurrency: concurrency, Decode: due.Decode, Handle: refreshworker.New(worker),
 	}), nil

@@ -11,6 +11,7 @@ import (
 
 	"recordbridge/functions/sweeper"
 	"recordbridge/shared/blob"
+	"recordbridge/shared/due"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
@@ -26,11 +27,12 @@ type Environment struct {
 
 // Build makes the function.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
-	sweep := sweeper.New(sweeper.Deps{
-		Rows:   store.Work{DB: dynamodb.NewFromConfig(p.AWS), Table: env.WorkTable},
-		Queue:  queue.NewWork(sqs.NewFromConfig(p.AWS), env.ExportQueueURL, env.DeliveryQueueURL),
-		Files:  blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
-		Shards: store.DueShards, Now: p.Now,
-	})
+	db := dynamodb.NewFromConfig(p.AWS)
+	queues := queue.NewWork(sqs.NewFromConfig(p.AWS), env.ExportQueueURL, env.DeliveryQueueURL)
+	sweep := sweeper.New(
+		due.NewSweep(store.Timers{DB: db, Table: env.WorkTable}, queues, store.DueShards, p.Now),
+		store.Work{DB: db, Table: env.WorkTable},
+		blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket}, p.Now,
+	)
 	return lambdarun.Schedule(p, "sweeper", sweep), nil
 }

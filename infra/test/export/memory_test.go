@@ -147,7 +147,7 @@ func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) ex
 	world := mortal{life: &life{end: func() {}}, work: state, files: &files{objects: map[string][]byte{}}, nudge: &nudges}
 	err := export.Worker{
 		Store: world, Tokens: d, Care: d, Manners: d, Files: kept, Nudger: world,
-		Portals: smart.Portal{Doer: doer, Now: time.Now}, Links: newLinks(tb), Now: time.Now,
+		Portals: portalOf(doer), Links: newLinks(tb), Now: time.Now,
 		Lease: lease, Retention: 8 * 24 * time.Hour,
 	}.Work(tb.Context(), tenant, taskID, time.Time{})
 	if err != nil || state.task.Status != export.Success {

@@ -3,12 +3,16 @@ package exporttest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
@@ -97,19 +101,19 @@ func (d *desk) Of(context.Context, org.Tenant, string) (plan.Manners, error) { r
 func (d *desk) RefreshDue(context.Context, org.Tenant, string, time.Time) error { return nil }
 
 // Current implements export.Tokens.
-func (d *desk) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Set, int64, error) {
+func (d *desk) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
 	defer d.take()()
 	if time.Now().Before(d.set.ExpiresAt) {
-		return d.set, d.version, nil
+		return tokens.Usable{Set: d.set, Version: d.version}, nil
 	}
 	return d.refresh(ctx)
 }
 
 // Renew implements export.Tokens.
-func (d *desk) Renew(ctx context.Context, _ org.Tenant, _ string, used int64) (tokens.Set, int64, error) {
+func (d *desk) Renew(ctx context.Context, _ org.Tenant, _ string, used int64) (tokens.Usable, error) {
 	defer d.take()()
 	if d.version != used {
-		return d.set, d.version, nil
+		return tokens.Usable{Set: d.set, Version: d.version}, nil
 	}
 	return d.refresh(ctx)
 }
@@ -120,16 +124,16 @@ func (d *desk) take() (done func()) {
 	return func() { <-d.turn }
 }
 
-func (d *desk) refresh(ctx context.Context) (tokens.Set, int64, error) {
+func (d *desk) refresh(ctx context.Context) (tokens.Usable, error) {
 	if d.set.RefreshToken.Empty() {
-		return tokens.Set{}, 0, tokens.ErrNothingToRenew
+		return tokens.Usable{}, tokens.ErrNothingToRenew
 	}
 	fresh, err := d.portal.Refresh(ctx, tenant, d.set)
 	if err != nil {
-		return tokens.Set{}, 0, err
+		return tokens.Usable{}, err
 	}
 	d.set, d.version = fresh, d.version+1
-	return d.set, d.version, nil
+	return tokens.Usable{Set: d.set, Version: d.version}, nil
 }
 
 // life is one run of a worker. It may end at a call: nothing that the worker does afterwards has an effect.
@@ -318,3 +322,19 @@ func (u *upload) Close(context.Context) error {
 
 // Abort implements export.Writer.
 func (u *upload) Abort(context.Context) {}
+
+// portalOf is a portal for public clients, which follows no token endpoint that has moved.
+func portalOf(doer smart.Doer) smart.Portal {
+	return smart.NewPortal(doer, nothing{}, nothing{}, time.Now)
+}
+
+// nothing has no clients and no endpoints.
+type nothing struct{}
+
+func (nothing) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {
+	return errors.New("nothing is at hand to authenticate with")
+}
+
+func (nothing) Endpoint(context.Context, string) (catalog.Endpoint, error) {
+	return catalog.Endpoint{}, fault.Missing("There is no such endpoint.")
+}

@@ -173,7 +173,7 @@ func (s scenario) newWorld(t *testing.T) *world {
 		must(t, err)
 	}
 	calm := &wire{handler: handler, asked: map[string]int{}}
-	portal := smart.Portal{Doer: calm, Random: rand.Reader, Now: time.Now}
+	portal := portalOf(calm)
 	w := &world{
 		scenario: s,
 		wire:     &wire{handler: handler, asked: map[string]int{}, mishap: s.mishap},
@@ -183,7 +183,7 @@ func (s scenario) newWorld(t *testing.T) *world {
 			ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
 		}},
 	}
-	w.desk.set = s.connect(t, portal)
+	w.desk.set = s.connect(t, calm, portal)
 	asking, err := profiles(t).Asking(s.endpoint())
 	must(t, err)
 	w.desk.manners = asking.Filled(w.desk.set.Extra)
@@ -203,12 +203,13 @@ func profiles(t *testing.T) platform.Registry {
 }
 
 // connect signs the person in and gets tokens, as the function callback does.
-func (s scenario) connect(t *testing.T, portal smart.Portal) tokens.Set {
+func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) tokens.Set {
 	t.Helper()
-	verifier, challenge, err := portal.NewVerifier()
+	authorizer := smart.NewAuthorizer(doer, rand.Reader, time.Now)
+	verifier, challenge, err := authorizer.NewVerifier()
 	must(t, err)
 	there := strings.TrimSuffix(s.fhirBase(), "/fhir")
-	address, err := portal.AuthorizeURL(flow.Authorization{
+	address, err := authorizer.AuthorizeURL(flow.Authorization{
 		Endpoint: there + "/oauth/authorize", ClientID: sandbox.DefaultClientID, RedirectURI: callback,
 		Scope: wideScope, State: "a-state-of-this-sign-in", Aud: s.fhirBase(), Challenge: challenge,
 	})
@@ -216,19 +217,21 @@ func (s scenario) connect(t *testing.T, portal smart.Portal) tokens.Set {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
 		address+"&persona="+s.person.ID+"&decision=approve", http.NoBody)
 	must(t, err)
-	response, err := portal.Doer.Do(request)
+	response, err := doer.Do(request)
 	must(t, err)
 	defer func() { _ = response.Body.Close() }()
 	back, err := response.Location()
 	if err != nil || back.Query().Get("code") == "" {
 		t.Fatalf("no code: status %d, back to %v, %v", response.StatusCode, back, err)
 	}
-	manners, err := profiles(t).Manners(s.endpoint(), flow.Authority{Access: "read"})
+	manners, err := profiles(t).Profile(s.endpoint(), flow.Authority{Access: "read"})
 	must(t, err)
 	set, err := portal.Exchange(t.Context(), flow.Grant{
-		Tenant: tenant, TokenEndpoint: there + "/oauth/token", Issuer: there, ClientID: sandbox.DefaultClientID,
-		RedirectURI: callback, FHIRBase: s.fhirBase(), Scope: wideScope, Code: secret.New(back.Query().Get("code")),
-		Verifier: verifier, Extra: manners.Extra, RepeatScope: manners.RepeatScope,
+		Attempt: flow.Attempt{
+			Tenant: tenant, TokenEndpoint: there + "/oauth/token", Issuer: there, ClientID: sandbox.DefaultClientID,
+			Callback: callback, FHIRBase: s.fhirBase(), Scope: wideScope, Extra: manners.Extra, RepeatScope: manners.RepeatScope,
+		},
+		Code: secret.New(back.Query().Get("code")), Verifier: verifier,
 	})
 	must(t, err)
 	return set
@@ -266,7 +269,7 @@ func (w *world) live(t *testing.T, run int) {
 	lasting := mortal{life: one, work: w.work, files: w.files, nudge: &w.nudges}
 	err := export.Worker{
 		Store: lasting, Tokens: w.desk, Care: w.desk, Manners: w.desk, Files: lasting, Nudger: lasting,
-		Portals: smart.Portal{Doer: doomed{one, w.wire}, Random: rand.Reader, Now: time.Now},
+		Portals: portalOf(doomed{one, w.wire}),
 		Links:   newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
 	}.Work(ctx, tenant, taskID, deadline)
 	if err != nil && !one.over() {

@@ -262,10 +262,5 @@ func excused() map[string]string {
 		"shared/config.LoadFrom":           "how tests of another package load an Environment",
 		"shared/fhir.ErrInvalid":           "what errors.Is tells a parse failure by",
 		"shared/org.ParsePrivateKey":       "the counterpart of NewPrivateKey",
-		"shared/smart.AuthorizeURL":        "the protocol's own step, which Portal adapts to the domains",
-		"shared/smart.Challenge":           "the protocol's own step, which Portal adapts to the domains",
-		"shared/smart.NewClient":           "the protocol's own step, which Portal adapts to the domains",
-		"shared/smart.NewReader":           "the protocol's own step, which Portal adapts to the domains",
-		"shared/smart.NewVerifier":         "the protocol's own step, which Portal adapts to the domains",
 	}
 }

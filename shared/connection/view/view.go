@@ -1,4 +1,4 @@
-// Package view shows a connection to its organisation (spec section 2.1). It is a package of its own because several
+// Package view shows a connection to its organisation (docs/openapi.yaml). It is a package of its own because several
 // endpoints answer with the record, and because package connection knows nothing of JSON.
 package view
 
@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Connection is the record of a connection (spec section 2.1).
+// Connection is the record of a connection (docs/openapi.yaml, Connection).
 type Connection struct {
 	ID               string            `json:"org_connection_id"`
 	OrgID            string            `json:"org_id"`

@@ -48,7 +48,7 @@ func TestPlaceholdersStayInTheMannersAndNameWhatIsKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			signingIn, err := platforms.Manners(endpoint, flow.Authority{Access: "rs"})
+			signingIn, err := platforms.Profile(endpoint, flow.Authority{Access: "rs"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,11 +49,11 @@ func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
 	}
 	e := catalog.Endpoint{PlatformType: "cerner", FHIRBase: "https://ehr.example/r4/"}
 	e.Overrides = "authorize: {aud: trimmed, nonce: true, types: [Patient], scopes: [openid]}\ntokens: {consent: 720h, introspection: bearer}\nclient: {basic: raw}"
-	got, err := platforms.Manners(e, flow.Authority{Access: "rs"})
+	got, err := platforms.Profile(e, flow.Authority{Access: "rs"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := flow.Manners{
+	want := flow.Profile{
 		Aud: "https://ehr.example/r4", Nonce: true, RawBasic: true, Scope: "openid patient/Patient.rs",
 		Upstream: flow.Upstream{Introspection: got.Upstream.Introspection, IntrospectBearer: true, Consent: 720 * time.Hour},
 	}
@@ -61,12 +61,12 @@ func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
 		t.Errorf("manners (-want +got):\n%s", diff)
 	}
 	e.Overrides = "authorize: {aud: sometimes}"
-	if _, err = platforms.Manners(e, flow.Authority{}); err == nil {
+	if _, err = platforms.Profile(e, flow.Authority{}); err == nil {
 		t.Error("broken overrides pass")
 	}
 	e.PlatformType = "nobody's"
 	e.Overrides = "authorize: {aud: none}"
-	if got, err = platforms.Manners(e, flow.Authority{}); err != nil || got.Aud != "" {
+	if got, err = platforms.Profile(e, flow.Authority{}); err != nil || got.Aud != "" {
 		t.Errorf("at an unknown platform: aud %q, %v", got.Aud, err)
 	}
 }

@@ -44,20 +44,20 @@ func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 	return r.profiles[Generic]
 }
 
-// Manners implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server of
+// Profile implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server of
 // that platform may list its types one by one. So it has on where introspection is, and on PKCE: what a server says that
 // it checks is sent, also where the profile knows the platform to refuse it. The endpoint's own overrides stand above the
 // profile.
-func (r Registry) Manners(endpoint catalog.Endpoint, authority flow.Authority) (flow.Manners, error) {
+func (r Registry) Profile(endpoint catalog.Endpoint, authority flow.Authority) (flow.Profile, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)
 	if err != nil {
-		return flow.Manners{}, err
+		return flow.Profile{}, err
 	}
 	upstream.Introspection = cmp.Or(upstream.Introspection, profile.Tokens.Introspect)
 	upstream.IntrospectBearer = profile.Tokens.Introspection == "bearer"
 	upstream.Consent = profile.Tokens.Consent
-	manners := flow.Manners{
+	manners := flow.Profile{
 		Nonce: profile.Authorize.Nonce, RepeatScope: profile.Authorize.Refresh, RawBasic: profile.Client.Basic == "raw",
 		NoChallenge: profile.Authorize.PKCE == "none" && !authority.S256,
 		Scope:       profile.Scope(authority.Access), Extra: profile.fields(), Upstream: upstream,

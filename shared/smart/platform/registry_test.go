@@ -21,23 +21,23 @@ func TestABookKnowsThePlatformsManners(t *testing.T) {
 	const base, common = "https://ehr.example/r4/", "openid fhirUser launch/patient offline_access "
 	v1 := flow.Authority{Scope: "patient/*.read", Access: "read"}
 	listed := flow.Authority{Scope: "patient/Goal.rs patient/Patient.rs", Access: "rs"}
-	generic := func(scope string) flow.Manners {
-		return flow.Manners{Aud: base, Scope: common + scope, RepeatScope: true, Extra: []string{"ah_practice"}}
+	generic := func(scope string) flow.Profile {
+		return flow.Profile{Aud: base, Scope: common + scope, RepeatScope: true, Extra: []string{"ah_practice"}}
 	}
 	for name, test := range map[string]struct {
 		platform  string
 		authority flow.Authority
-		want      flow.Manners
+		want      flow.Profile
 	}{
 		"unknown":                       {"someone-new", v1, generic("patient/*.read")},
 		"unknown, with a list":          {"", listed, generic(listed.Scope)},
 		"the generic one":               {platform.Generic, listed, generic(listed.Scope)},
-		"a wildcard":                    {"sandbox", v1, flow.Manners{Aud: base, Scope: common + "patient/*.read"}},
-		"a wildcard that is not listed": {"sandbox", listed, flow.Manners{Aud: base, Scope: common + listed.Scope}},
-		"chosen at registration":        {"Epic", v1, flow.Manners{Aud: base, Scope: "openid fhirUser", Upstream: flow.Upstream{IntrospectBearer: true}}},
-		"no aud":                        {"nextgen", v1, flow.Manners{Scope: common + "patient/*.read"}},
-		"no refresh token is asked for": {"meditech", v1, flow.Manners{Aud: base, Scope: "openid fhirUser launch/patient patient/*.read"}},
-		"no aud, and types of its own":  {"quest", listed, flow.Manners{Scope: common + "patient/Patient.rs patient/Observation.rs patient/DiagnosticReport.rs"}},
+		"a wildcard":                    {"sandbox", v1, flow.Profile{Aud: base, Scope: common + "patient/*.read"}},
+		"a wildcard that is not listed": {"sandbox", listed, flow.Profile{Aud: base, Scope: common + listed.Scope}},
+		"chosen at registration":        {"Epic", v1, flow.Profile{Aud: base, Scope: "openid fhirUser", Upstream: flow.Upstream{IntrospectBearer: true}}},
+		"no aud":                        {"nextgen", v1, flow.Profile{Scope: common + "patient/*.read"}},
+		"no refresh token is asked for": {"meditech", v1, flow.Profile{Aud: base, Scope: "openid fhirUser launch/patient patient/*.read"}},
+		"no aud, and types of its own":  {"quest", listed, flow.Profile{Scope: common + "patient/Patient.rs patient/Observation.rs patient/DiagnosticReport.rs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,9 +100,9 @@ func TestAPlatformThatRefusesChallengesGetsNoneUnlessTheServerChecksThem(t *test
 	}
 }
 
-func manners(t *testing.T, platforms platform.Registry, platformType, base string, authority flow.Authority) flow.Manners {
+func manners(t *testing.T, platforms platform.Registry, platformType, base string, authority flow.Authority) flow.Profile {
 	t.Helper()
-	got, err := platforms.Manners(catalog.Endpoint{PlatformType: platformType, FHIRBase: base}, authority)
+	got, err := platforms.Profile(catalog.Endpoint{PlatformType: platformType, FHIRBase: base}, authority)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,7 @@ package survey
 
 import (
 	"context"
-	"fmt"
 
-	"recordbridge/shared/catalog"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/smart"
@@ -20,26 +18,16 @@ type Servers struct {
 // Survey implements operator.Servers. A server without a CapabilityStatement that can be read has a survey all the same:
 // it is asked for again whenever somebody exports.
 func (s Servers) Survey(ctx context.Context, base string) (operator.Survey, error) {
-	found, err := smart.NewClient(s.HTTP).Discover(ctx, base)
+	found, err := smart.Discover(ctx, s.HTTP, base)
 	if err != nil {
 		return operator.Survey{}, err
 	}
-	seen := operator.Survey{
-		Addresses: catalog.Addresses{
-			Issuer: found.Issuer, Authorization: found.AuthorizationEndpoint, Token: found.TokenEndpoint, Keys: found.KeySet,
-			Userinfo: found.Userinfo, Revocation: found.Revocation, Introspection: found.Introspection,
-		},
-		Methods: found.Methods, Algorithms: found.Algorithms,
-	}
-	parsed, err := fhir.ParseBase(base)
-	if err != nil {
-		return operator.Survey{}, fmt.Errorf("FHIR base: %w", err)
-	}
-	metadata, err := smart.NewReader(smart.ReaderConfig{Doer: s.HTTP, Base: parsed}).Metadata(ctx)
+	seen := operator.Survey{Addresses: found.Addresses(), Methods: found.Methods, Algorithms: found.Algorithms}
+	metadata, err := smart.Metadata(ctx, s.HTTP, base)
 	if err != nil {
 		return seen, nil //nolint:nilerr // see above
 	}
-	if capability, err := fhir.ParseCapability(metadata.Body); err == nil {
+	if capability, err := fhir.ParseCapability(metadata); err == nil {
 		seen.Software = capability.Software
 	}
 	return seen, nil

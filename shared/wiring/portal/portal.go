@@ -3,8 +3,6 @@
 package portal
 
 import (
-	"crypto/rand"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
@@ -29,15 +27,10 @@ type ClientEnv struct {
 // New makes the client.
 func New(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Client) smart.Portal {
 	control := store.Control{DB: db, Table: env.ControlTable}
-	return smart.Portal{
-		Doer: p.HTTP, Random: rand.Reader, Now: p.Now,
-		Cache: nil, // these functions discover nothing
-		Clients: clientauth.NewRegistry(clientauth.Deps{
-			Store:  control,
-			Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
-			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
-			Now:    p.Now, NewID: ids.Random,
-		}),
-		Endpoints: control,
-	}
+	return smart.NewPortal(p.HTTP, clientauth.NewRegistry(clientauth.Deps{
+		Store:  control,
+		Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
+		Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
+		Now:    p.Now, NewID: ids.Random,
+	}), control, p.Now)
 }

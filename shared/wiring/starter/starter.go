@@ -13,7 +13,6 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/platform"
-	"recordbridge/shared/tokens"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/outbound"
 )
@@ -26,28 +25,18 @@ type Env struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// Own is what a function has of its own: nil for what it neither reads nor writes.
-type Own struct {
-	Attempts    flow.Store
-	Widgets     flow.Widgets
-	Connections flow.Connections
-	Verifiers   tokens.Sealer // under the key for verifiers
-}
-
-// New makes what begins the attempts of a function with that edge.
-func New(ctx context.Context, env Env, p outbound.Process, e edge.Public, own Own) (flow.Starter, error) {
+// New makes what the attempts of a function with that edge are prepared with. connections are those that reconnects begin for.
+func New(ctx context.Context, env Env, p outbound.Process, e edge.Public, connections flow.Connections) (flow.Preparation, error) {
 	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
 	if err != nil {
-		return flow.Starter{}, err
+		return flow.Preparation{}, err
 	}
 	platforms, err := platform.NewRegistry()
 	if err != nil {
-		return flow.Starter{}, err
+		return flow.Preparation{}, err
 	}
-	return flow.Starter{
-		Store: own.Attempts, Widgets: own.Widgets, Catalog: e.Control, Connections: own.Connections,
-		Portal:    smart.Portal{Doer: p.HTTP, Random: rand.Reader, Now: p.Now, Cache: new(smart.Discoveries), Clients: nil, Endpoints: nil},
-		Platforms: platforms, Sealer: own.Verifiers,
-		BaseURL: baseURL, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
+	return flow.Preparation{
+		Catalog: e.Control, Connections: connections, Portal: smart.NewAuthorizer(p.HTTP, rand.Reader, p.Now),
+		Platforms: platforms, BaseURL: baseURL, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
 	}, nil
 }

@@ -93,13 +93,11 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 }
 
 // portalOf is our client with the proof of one registration.
-func portalOf(j judge, c confidential, keys *clientauth.Keyring) smart.Portal {
+func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
-	p := portal()
-	p.Clients = clientauth.NewRegistry(clientauth.Deps{
+	return portalWith(clientauth.NewRegistry(clientauth.Deps{
 		Store: drawer{c.authID: c.auth}, Opener: glass{}, Keys: keys, Now: time.Now, NewID: ids.Random,
-	})
-	return p
+	}))
 }
 
 func TestAConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
@@ -164,7 +162,7 @@ func TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent(t *testing.T
 	j := start(t, basic.known, post.known, rsa.known, elliptic.known)
 	for name, test := range map[string]struct {
 		able   confidential
-		unable smart.Portal
+		unable ourSide
 	}{
 		"another secret, basic":               {basic, portalOf(j, basic.mistaken(), keys)},
 		"another secret, post":                {post, portalOf(j, post.mistaken(), keys)},
@@ -219,18 +217,18 @@ func useOf(set tokens.Set) catalog.ClientUse {
 }
 
 // proof is a form with an assertion of the set's client that was not used yet.
-func proof(t *testing.T, p smart.Portal, set tokens.Set) url.Values {
+func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 	t.Helper()
 	form := url.Values{}
-	must(t, p.Clients.Authenticate(t.Context(), tenant, useOf(set), form, http.Header{}))
+	must(t, p.clients.Authenticate(t.Context(), tenant, useOf(set), form, http.Header{}))
 	return form
 }
 
 // active asks the judge about a token (RFC 7662).
-func (j judge) active(t *testing.T, p smart.Portal, set tokens.Set, token secret.Text) bool {
+func (j judge) active(t *testing.T, p ourSide, set tokens.Set, token secret.Text) bool {
 	t.Helper()
 	form, header := url.Values{"token": {token.Reveal()}}, http.Header{}
-	must(t, p.Clients.Authenticate(t.Context(), tenant, useOf(set), form, header))
+	must(t, p.clients.Authenticate(t.Context(), tenant, useOf(set), form, header))
 	status, body := post(t, j.Issuer+"/token/introspection", form, header)
 	var told struct {
 		Active bool `json:"active"`

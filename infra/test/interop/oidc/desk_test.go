@@ -74,6 +74,16 @@ func (*desk) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalo
 	return catalog.Registration{ClientID: "public"}, nil
 }
 
+func (*desk) Ticket(context.Context, string, time.Time) (flow.Ticket, error) {
+	return flow.Ticket{}, fault.Missing("no ticket")
+}
+
+func (*desk) OpenAttempt(context.Context, flow.Ticket, flow.Attempt, flow.State) error {
+	return fault.Stale()
+}
+
+func (*desk) TokenVersion(context.Context, org.Tenant, string) (int64, error) { return 0, nil }
+
 func (*desk) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
 
 // leave begins an attempt at a platform that nobody has written a profile for.
@@ -84,8 +94,11 @@ func (d *desk) leave(t *testing.T) flow.Started {
 	book, err := platform.NewRegistry()
 	must(t, err)
 	started, err := flow.Starter{
-		Store: d, Catalog: d, Portal: portal(), Platforms: book, Sealer: glass{}, BaseURL: ours, Now: time.Now,
-		NewID: ids.Random, Random: rand.Reader,
+		Preparation: flow.Preparation{
+			Catalog: d, Connections: flow.NoConnections{}, Portal: portal(), Platforms: book, BaseURL: ours, Now: time.Now,
+			NewID: ids.Random, Random: rand.Reader,
+		},
+		Store: d, Sealer: glass{},
 	}.Start(t.Context(), flow.Request{Caller: org.Caller{Tenant: tenant}, Redirect: redirect, EndpointID: ids.Random()})
 	must(t, err)
 	return started
@@ -97,7 +110,7 @@ func (d *desk) comeBack(t *testing.T, left flow.Started, told url.Values) (flow.
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	must(t, err)
 	return flow.Completer{
-		Store: d, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Nudger: d,
+		Store: d, Connections: flow.NoConnections{}, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Nudger: d,
 		BaseURL: ours, Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{
 		State: told.Get("state"), Code: secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"),

@@ -12,13 +12,19 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"os/exec"
 	"sync"
 	"testing"
 	"time"
 
 	"recordbridge/infra/test/interop/npm"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/smart"
 )
@@ -93,9 +99,31 @@ func startWith(t *testing.T, told settings) judge {
 	return j
 }
 
-// portal is our client as production has it, which may reach this machine.
-func portal() smart.Portal {
-	return smart.Portal{Doer: doer(), Random: rand.Reader, Now: time.Now}
+// ourSide is both halves of our client as production has them.
+type ourSide struct {
+	smart.Authorizer
+	smart.Portal
+
+	clients smart.Clients
+}
+
+// portal is our side for public clients, which may reach this machine.
+func portal() ourSide { return portalWith(noClients{}) }
+
+func portalWith(clients smart.Clients) ourSide {
+	return ourSide{smart.NewAuthorizer(doer(), rand.Reader, time.Now), smart.NewPortal(doer(), clients, noEndpoints{}, time.Now), clients}
+}
+
+type noClients struct{}
+
+func (noClients) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {
+	return errors.New("nothing is at hand to authenticate with")
+}
+
+type noEndpoints struct{}
+
+func (noEndpoints) Endpoint(context.Context, string) (catalog.Endpoint, error) {
+	return catalog.Endpoint{}, fault.Missing("There is no such endpoint.")
 }
 
 func doer() smart.Doer {

@@ -27,29 +27,29 @@ func TestWorkersThatRefreshAtOnceNeverUseATokenTwice(t *testing.T) {
 	vault := tokens.Vault{Sealer: glass{}}
 	row, err := vault.Seal(t.Context(), tenant, connID, 1, set)
 	must(t, err)
-	keeper := tokens.Keeper{Store: &table{row: row}, Vault: vault, Refresher: p, Now: time.Now, NewID: ids.Random}
+	manager := tokens.NewManager(&table{row: row}, vault, p, unlimited{}, time.Now, ids.Random)
 
 	version := int64(1)
 	for round := range rounds {
-		newest := refreshAtOnce(t, keeper, workers)
+		newest := refreshAtOnce(t, manager, workers)
 		if newest <= version {
 			t.Fatalf("round %d: version %d after version %d", round, newest, version)
 		}
 		version = newest
 	}
-	last, stored, err := keeper.Current(t.Context(), tenant, connID)
+	last, err := manager.Current(t.Context(), tenant, connID)
 	must(t, err)
-	if stored != version {
-		t.Errorf("version %d is stored, want %d", stored, version)
+	if last.Version != version {
+		t.Errorf("version %d is stored, want %d", last.Version, version)
 	}
-	if _, err := p.Refresh(t.Context(), tenant, last); err != nil {
+	if _, err := p.Refresh(t.Context(), tenant, last.Set); err != nil {
 		t.Errorf("the newest refresh token does not work: %v", err)
 	}
 }
 
 // refreshAtOnce lets workers refresh at the same time and returns the newest version that one of them got. A worker may
 // find that another is at it, and nothing worse.
-func refreshAtOnce(t *testing.T, keeper tokens.Keeper, workers int) (newest int64) {
+func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest int64) {
 	t.Helper()
 	var mu sync.Mutex
 	var group sync.WaitGroup
@@ -57,13 +57,13 @@ func refreshAtOnce(t *testing.T, keeper tokens.Keeper, workers int) (newest int6
 	for range workers {
 		group.Go(func() {
 			<-begin
-			_, version, err := keeper.Refresh(t.Context(), tenant, connID)
+			got, err := manager.Refresh(t.Context(), tenant, connID)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && !errors.Is(err, fault.Conflict) {
 				t.Errorf("refresh: %v", err)
 			}
-			newest = max(newest, version)
+			newest = max(newest, got.Version)
 		})
 	}
 	close(begin)
@@ -118,6 +118,13 @@ func (s *table) RotateTokens(_ context.Context, row tokens.Row) error {
 	s.row = row
 	return nil
 }
+
+// unlimited has slots for everybody.
+type unlimited struct{}
+
+func (unlimited) Acquire(context.Context, string) (tokens.Slot, error) { return unlimited{}, nil }
+func (unlimited) Until() time.Time                                     { return time.Now().Add(time.Minute) }
+func (unlimited) Release(context.Context, error)                       {}
 
 // glass seals nothing.
 type glass struct{}

@@ -12,7 +12,6 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 )
 
 // callback is our redirect URI. Nobody listens there: the browser stops before it.
@@ -90,7 +89,7 @@ type attempt struct {
 }
 
 // begin discovers the judge and makes an attempt at it.
-func (j judge) begin(t *testing.T, p smart.Portal, c client) attempt {
+func (j judge) begin(t *testing.T, p ourSide, c client) attempt {
 	t.Helper()
 	authority, err := p.Discover(t.Context(), j.FHIRBase)
 	must(t, err)
@@ -102,7 +101,7 @@ func (j judge) begin(t *testing.T, p smart.Portal, c client) attempt {
 }
 
 // address is where the patient is sent.
-func (a attempt) address(t *testing.T, p smart.Portal, fhirBase string) string {
+func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	t.Helper()
 	address, err := p.AuthorizeURL(flow.Authorization{
 		Endpoint: a.authority.AuthorizationEndpoint, ClientID: a.client.id, RedirectURI: callback, Scope: scope, State: a.state,
@@ -115,16 +114,19 @@ func (a attempt) address(t *testing.T, p smart.Portal, fhirBase string) string {
 // grant is the exchange that the callback asks for, with what was pinned when the attempt began.
 func (a attempt) grant(fhirBase, code string) flow.Grant {
 	return flow.Grant{
-		Tenant: tenant, ClientAuthID: a.client.authID,
-		Upstream:      flow.Upstream{Revocation: a.authority.Revocation, Introspection: a.authority.Introspection},
-		TokenEndpoint: a.authority.TokenEndpoint, Issuer: a.authority.Issuer, KeySet: a.authority.KeySet, Userinfo: a.authority.Userinfo,
-		NonceHash: flow.HashNonce(a.nonce), ClientID: a.client.id, RedirectURI: callback, FHIRBase: fhirBase, Scope: scope,
+		Attempt: flow.Attempt{
+			Tenant: tenant, ClientAuthID: a.client.authID,
+			Upstream:      flow.Upstream{Revocation: a.authority.Revocation, Introspection: a.authority.Introspection},
+			TokenEndpoint: a.authority.TokenEndpoint, Issuer: a.authority.Issuer, KeySet: a.authority.KeySet,
+			Userinfo: a.authority.Userinfo, NonceHash: flow.HashNonce(a.nonce), ClientID: a.client.id, Callback: callback,
+			FHIRBase: fhirBase, Scope: scope,
+		},
 		Code: secret.New(code), Verifier: a.verifier,
 	}
 }
 
 // signIn takes a patient through the portal and back, and returns what is exchanged then.
-func (j judge) signIn(t *testing.T, p smart.Portal, c client) flow.Grant {
+func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	t.Helper()
 	a := j.begin(t, p, c)
 	told := browse(t, a.address(t, p, j.FHIRBase))

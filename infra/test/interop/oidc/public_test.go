@@ -74,7 +74,7 @@ func TestThePatientIsFoundByUserinfoWhereTheIDTokenDoesNotTell(t *testing.T) {
 			t.Parallel()
 			grant := j.signIn(t, p, client{id: "public"})
 			if want == "" {
-				grant.Userinfo = ""
+				grant.Attempt.Userinfo = ""
 			}
 			set, err := p.Exchange(t.Context(), grant)
 			if err != nil || set.PatientID.Reveal() != want {
@@ -88,7 +88,7 @@ func TestAnIDTokenOfAnotherSignInIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	grant := j.signIn(t, p, client{id: "public"})
-	grant.NonceHash = flow.HashNonce("another sign-in's")
+	grant.Attempt.NonceHash = flow.HashNonce("another sign-in's")
 	if set, err := p.Exchange(t.Context(), grant); err == nil {
 		t.Errorf("patient %q, want an error", set.PatientID.Reveal())
 	}
@@ -101,8 +101,8 @@ func TestTheJudgeRefusesWhatIsNotTheCodesOwn(t *testing.T) {
 	must(t, err)
 	for name, spoil := range map[string]func(*flow.Grant){
 		"a verifier of another attempt": func(g *flow.Grant) { g.Verifier = strange },
-		"another redirect URI":          func(g *flow.Grant) { g.RedirectURI = callback + "/" },
-		"another client's id":           func(g *flow.Grant) { g.ClientID = "other" },
+		"another redirect URI":          func(g *flow.Grant) { g.Attempt.Callback = callback + "/" },
+		"another client's id":           func(g *flow.Grant) { g.Attempt.ClientID = "other" },
 		"an invented code":              func(g *flow.Grant) { g.Code = secret.New("invented") },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func TestARefreshMayRepeatItsScope(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	grant := j.signIn(t, p, client{id: "public"})
-	grant.RepeatScope = true
+	grant.Attempt.RepeatScope = true
 	set, err := p.Exchange(t.Context(), grant)
 	must(t, err)
 	set, err = p.Refresh(t.Context(), tenant, set)

@@ -3,6 +3,8 @@ package smart_test
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,8 +23,8 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// hospital is an authorization server that is exact about codes: each works once, with the verifier of its challenge.
-type hospital struct {
+// fakePortal is an authorization server that is exact about codes: each works once, with the verifier of its challenge.
+type fakePortal struct {
 	*ehr
 
 	mu    sync.Mutex
@@ -31,9 +33,9 @@ type hospital struct {
 	nonce string                // instead of the request's, when set
 }
 
-func newHospital(t *testing.T) *hospital {
+func newFakePortal(t *testing.T) *fakePortal {
 	t.Helper()
-	h := &hospital{codes: map[string]url.Values{}}
+	h := &fakePortal{codes: map[string]url.Values{}}
 	h.ehr = newEHR(t, map[string]http.HandlerFunc{
 		"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, map[string]any{
 			"issuer": "SELF", "authorization_endpoint": "SELF/authorize", "token_endpoint": "SELF/token", "jwks_uri": "SELF/keys",
@@ -46,7 +48,7 @@ func newHospital(t *testing.T) *hospital {
 }
 
 // signIn is what the patient does at the portal; it returns the code.
-func (h *hospital) signIn(t *testing.T, address string) (code string) {
+func (h *fakePortal) signIn(t *testing.T, address string) (code string) {
 	t.Helper()
 	asked, err := url.Parse(address)
 	if err != nil || !strings.HasPrefix(address, h.URL+"/authorize?") {
@@ -59,7 +61,7 @@ func (h *hospital) signIn(t *testing.T, address string) (code string) {
 	return code
 }
 
-func (h *hospital) answer(t *testing.T, w http.ResponseWriter, r *http.Request) {
+func (h *fakePortal) answer(t *testing.T, w http.ResponseWriter, r *http.Request) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,7 +71,7 @@ func (h *hospital) answer(t *testing.T, w http.ResponseWriter, r *http.Request) 
 	}
 	asked, ok := h.codes[r.PostForm.Get("code")]
 	delete(h.codes, r.PostForm.Get("code"))
-	if !ok || asked.Get("code_challenge") != smart.Challenge(secret.New(r.PostForm.Get("code_verifier"))) ||
+	if !ok || asked.Get("code_challenge") != challengeOf(r.PostForm.Get("code_verifier")) ||
 		asked.Get("redirect_uri") != r.PostForm.Get("redirect_uri") || asked.Get("client_id") != r.PostForm.Get("client_id") {
 		reply(http.StatusBadRequest, `{"error":"invalid_grant","error_description":"Alder Maple, code of somebody else"}`)(w, r)
 		return
@@ -84,11 +86,17 @@ func (h *hospital) answer(t *testing.T, w http.ResponseWriter, r *http.Request) 
 	}))(w, r)
 }
 
-// exchanges counts the requests at the token endpoint.
-func (h *hospital) exchanges() int { return strings.Count(h.paths(), "/token") }
+// challengeOf is the S256 challenge of a verifier (RFC 7636 section 4.2).
+func challengeOf(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
 
-// desk is our side: stores in memory and no encryption.
-type desk struct {
+// exchanges counts the requests at the token endpoint.
+func (h *fakePortal) exchanges() int { return strings.Count(h.paths(), "/token") }
+
+// ourSide is our side: stores in memory and no encryption.
+type ourSide struct {
 	mu        sync.Mutex
 	base      string
 	attempts  map[string]flow.Attempt
@@ -96,14 +104,14 @@ type desk struct {
 	concluded []flow.Conclusion
 }
 
-func (d *desk) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow.State) error {
+func (d *ourSide) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow.State) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.attempts[attempt.ID], d.states[state.Hash] = attempt, state
 	return nil
 }
 
-func (d *desk) TakeState(_ context.Context, hash, binding string, now time.Time) (flow.State, error) {
+func (d *ourSide) TakeState(_ context.Context, hash, binding string, now time.Time) (flow.State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	state, ok := d.states[hash]
@@ -114,36 +122,46 @@ func (d *desk) TakeState(_ context.Context, hash, binding string, now time.Time)
 	return state, nil
 }
 
-func (d *desk) Attempt(_ context.Context, _ org.Tenant, id string) (flow.Attempt, error) {
+func (d *ourSide) Attempt(_ context.Context, _ org.Tenant, id string) (flow.Attempt, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.attempts[id], nil
 }
 
-func (d *desk) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
+func (*ourSide) Ticket(context.Context, string, time.Time) (flow.Ticket, error) {
+	return flow.Ticket{}, fault.Missing("no ticket")
+}
+
+func (*ourSide) OpenAttempt(context.Context, flow.Ticket, flow.Attempt, flow.State) error {
+	return fault.Stale()
+}
+
+func (*ourSide) TokenVersion(context.Context, org.Tenant, string) (int64, error) { return 0, nil }
+
+func (d *ourSide) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.concluded = append(d.concluded, c)
 	return nil
 }
 
-func (d *desk) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
+func (d *ourSide) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
 	return catalog.Endpoint{ID: id, FHIRBase: d.base, PlatformType: "sandbox", Mode: "test", Status: catalog.EndpointActive}, nil
 }
 
-func (*desk) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
+func (*ourSide) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
 	return catalog.Registration{ClientID: "client"}, nil
 }
 
-func (*desk) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
+func (*ourSide) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
 	return plain, nil
 }
 
-func (*desk) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([]byte, error) {
+func (*ourSide) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([]byte, error) {
 	return sealed, nil
 }
 
-func (*desk) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
+func (*ourSide) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
 
 // visitor is a browser on its way: what it was sent to the portal with, and its cookie.
 type visitor struct {
@@ -152,7 +170,7 @@ type visitor struct {
 	cookie, value string
 }
 
-func (d *desk) connect(t *testing.T) visitor {
+func (d *ourSide) connect(t *testing.T) visitor {
 	t.Helper()
 	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
 	if err != nil {
@@ -163,8 +181,11 @@ func (d *desk) connect(t *testing.T) visitor {
 		t.Fatal(err)
 	}
 	started, err := flow.Starter{
-		Store: d, Catalog: d, Portal: smart.Portal{Doer: doer(), Random: rand.Reader, Now: time.Now}, Sealer: d,
-		Platforms: book, BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+		Preparation: flow.Preparation{
+			Catalog: d, Connections: flow.NoConnections{}, Portal: smart.NewAuthorizer(doer(), rand.Reader, time.Now),
+			Platforms: book, BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+		},
+		Store: d, Sealer: d,
 	}.Start(t.Context(), flow.Request{
 		Caller: org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: ids.Random()}}, Redirect: redirect, EndpointID: ids.Random(),
 	})
@@ -179,14 +200,14 @@ func (d *desk) connect(t *testing.T) visitor {
 }
 
 // comeBack completes the visitor's attempt with what the address of the return says.
-func (d *desk) comeBack(t *testing.T, v visitor, code, iss string) (flow.Completed, error) {
+func (d *ourSide) comeBack(t *testing.T, v visitor, code, iss string) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return flow.Completer{
-		Store: d, Portal: smart.Portal{Doer: doer(), Now: time.Now}, Sealer: d, Vault: tokens.Vault{Sealer: d}, Hashing: ring, Nudger: d,
+		Store: d, Connections: flow.NoConnections{}, Portal: portal(doer(), time.Now, public{}), Sealer: d, Vault: tokens.Vault{Sealer: d}, Hashing: ring, Nudger: d,
 		BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{
 		State: v.state, Code: secret.New(code), Issuer: iss, Cookie: func(name string) string {
@@ -198,12 +219,12 @@ func (d *desk) comeBack(t *testing.T, v visitor, code, iss string) (flow.Complet
 	})
 }
 
-func newDesk(h *hospital) *desk {
-	return &desk{base: h.URL + "/r4", attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}}
+func newOurSide(h *fakePortal) *ourSide {
+	return &ourSide{base: h.URL + "/r4", attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}}
 }
 
 // wantRefused checks that an attack left no connection, and that nothing of the portal's texts gets out.
-func (d *desk) wantRefused(t *testing.T, err error, code fault.Code) {
+func (d *ourSide) wantRefused(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	failure := fault.Of(err)
 	if err == nil || failure.Code != code {
@@ -219,10 +240,10 @@ func (d *desk) wantRefused(t *testing.T, err error, code fault.Code) {
 	}
 }
 
-func TestTheWholeDanceWithAnExactServer(t *testing.T) {
+func TestTheWholeSignInWithAnExactServer(t *testing.T) {
 	t.Parallel()
-	h := newHospital(t)
-	d := newDesk(h)
+	h := newFakePortal(t)
+	d := newOurSide(h)
 	v := d.connect(t)
 	if _, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL); err != nil {
 		t.Fatal(err)
@@ -240,8 +261,8 @@ func TestTheWholeDanceWithAnExactServer(t *testing.T) {
 
 func TestAnotherBrowserCannotFinishASignIn(t *testing.T) {
 	t.Parallel()
-	h := newHospital(t)
-	d := newDesk(h)
+	h := newFakePortal(t)
+	d := newOurSide(h)
 	attacker, victim := d.connect(t), d.connect(t)
 	code := h.signIn(t, attacker.portal) // by the victim, who was sent the attacker's address
 	victim.state = attacker.state
@@ -257,8 +278,8 @@ func TestAnotherBrowserCannotFinishASignIn(t *testing.T) {
 
 func TestACodeOfAnotherSignInIsOfNoUse(t *testing.T) {
 	t.Parallel()
-	h := newHospital(t)
-	d := newDesk(h)
+	h := newFakePortal(t)
+	d := newOurSide(h)
 	victim, attacker := d.connect(t), d.connect(t)
 	_, err := d.comeBack(t, attacker, h.signIn(t, victim.portal), h.URL)
 	d.wantRefused(t, err, "invalid_grant")
@@ -266,8 +287,8 @@ func TestACodeOfAnotherSignInIsOfNoUse(t *testing.T) {
 
 func TestAnIDTokenOfAnotherSignInFailsTheConnection(t *testing.T) {
 	t.Parallel()
-	h := newHospital(t)
-	d := newDesk(h)
+	h := newFakePortal(t)
+	d := newOurSide(h)
 	h.nonce = "of the attacker's own sign-in"
 	v := d.connect(t)
 	_, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL)
@@ -276,11 +297,11 @@ func TestAnIDTokenOfAnotherSignInFailsTheConnection(t *testing.T) {
 
 func TestServersCannotBeMixedUp(t *testing.T) {
 	t.Parallel()
-	h, evil := newHospital(t), newHospital(t)
+	h, evil := newFakePortal(t), newFakePortal(t)
 	for name, iss := range map[string]string{"the other's iss": evil.URL, "no iss": "", "nearly the right one": h.URL + "/"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(h)
+			d := newOurSide(h)
 			v := d.connect(t)
 			_, err := d.comeBack(t, v, h.signIn(t, v.portal), iss)
 			d.wantRefused(t, err, fault.CodeInvalidRequest)
@@ -312,9 +333,9 @@ func TestAnExchangeThatGoesWrongIsOursToExplain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHospital(t)
+			h := newFakePortal(t)
 			h.token = test.token
-			d := newDesk(h)
+			d := newOurSide(h)
 			v := d.connect(t)
 			_, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL)
 			d.wantRefused(t, err, test.code)

@@ -46,7 +46,8 @@ func TestTheWriteOfARotatedSetSurvivesAWS(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				plan := faults.New(faults.Options{Rules: test.rules})
 				w := newWorldUnder(t, 0, plan)
-				set, version, err := w.keeper("a").Current(t.Context(), tenant, connID)
+				usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+				set, version := usable.Set, usable.Version
 				if err != nil || version != 2 {
 					t.Fatalf("version %d (%v), want 2 after %s", version, err, plan)
 				}

@@ -18,19 +18,19 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// theatre is one connection, its health system, and workers that stop at every call until the scheduler lets them go
+// simulation is one connection, its health system, and workers that stop at every call until the scheduler lets them go
 // on. All of it runs in a synctest bubble. Actors that time wakes run beside the scheduler, so all that changes is under
 // mu.
-type theatre struct {
-	mu       sync.Mutex
-	ctx      context.Context //nolint:containedctx // a test's, for the actors that it starts
-	store    *memory
-	traffic  *traffic
-	hospital hospital
-	actors   []*actor
-	group    sync.WaitGroup
-	seen     int    // actors so far
-	broken   string // the first promise that was broken
+type simulation struct {
+	mu     sync.Mutex
+	ctx    context.Context //nolint:containedctx // a test's, for the actors that it starts
+	store  *memory
+	state  *endpointState
+	portal fakePortal
+	actors []*actor
+	group  sync.WaitGroup
+	seen   int    // actors so far
+	broken string // the first promise that was broken
 
 	written  map[int64]token // refresh tokens by version
 	newest   int64           // version
@@ -38,8 +38,9 @@ type theatre struct {
 	endpoint string
 
 	// By the refresh token in use: how often a refresh failed at a call or outlived its lease, from the lease on
-	// (loose) or from the call of the health system on (unfinished), and how many refusals of it were reported (told).
-	loose, unfinished, told map[token]int
+	// (loose), from the call of the health system on (unfinished), or in that call (unknown), and how many refusals of it
+	// were reported (told).
+	loose, unfinished, unknown, told map[token]int
 }
 
 // token is a refresh token: the n-th of the grant that an authorisation has.
@@ -50,19 +51,19 @@ type token struct {
 
 func (k token) String() string { return fmt.Sprint(k.generation, " ", k.n) }
 
-func newTheatre(ctx context.Context) *theatre {
-	w := &theatre{
-		ctx: ctx, store: newMemory(), traffic: newTraffic(), endpoint: refresh.EndpointName(endpointURL), written: map[int64]token{},
-		revoked: map[int64]bool{}, loose: map[token]int{}, unfinished: map[token]int{}, told: map[token]int{},
+func newSimulation(ctx context.Context) *simulation {
+	w := &simulation{
+		ctx: ctx, store: newMemory(), state: newEndpointState(), endpoint: refresh.EndpointName(endpointURL), written: map[int64]token{},
+		revoked: map[int64]bool{}, loose: map[token]int{}, unfinished: map[token]int{}, unknown: map[token]int{}, told: map[token]int{},
 	}
-	w.hospital = hospital{theatre: w, grants: map[int64]*grant{}, reused: map[token]int{}, refused: map[token]int{}}
+	w.portal = fakePortal{simulation: w, grants: map[int64]*grant{}, reused: map[token]int{}, refused: map[token]int{}}
 	w.store.connections[connID] = connection.Connection{ID: connID, Tenant: tenant}
 	w.reconnect(0)
 	return w
 }
 
 // failf notes that a promise is broken.
-func (w *theatre) failf(format string, args ...any) {
+func (w *simulation) failf(format string, args ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf(format, args...)
 	}
@@ -70,19 +71,19 @@ func (w *theatre) failf(format string, args ...any) {
 
 // reconnect has the patient authorise again, whatever the connection was: one transaction, as the callback makes it. A
 // health system that gives no refresh token gives an access token for a while.
-func (w *theatre) reconnect(bare time.Duration) connection.Connection {
+func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	c := w.store.connections[connID]
 	c.Status, c.Generation, c.Rev, c.ConsentExpiresAt = connection.Authorized, c.Generation+1, c.Rev+1, time.Time{}
 	first := token{c.Generation, 1}
 	given, set := &grant{current: 1}, setOf(first.String())
-	c.Care = connection.Care{RefreshAt: time.Now().Add(time.Hour)}
+	c.Refresh = connection.RefreshState{RefreshAt: time.Now().Add(time.Hour)}
 	if bare > 0 {
 		given.until = time.Now().Add(bare)
 		set.RefreshToken, set.ExpiresAt = secret.Text{}, given.until
 		c = c.EndingAt(given.until)
 	}
-	w.hospital.grants[c.Generation] = given
-	row, err := tokens.Vault{Sealer: glass{}}.Seal(w.ctx, tenant, connID, w.newest+1, set)
+	w.portal.grants[c.Generation] = given
+	row, err := tokens.Vault{Sealer: plainSealer{}}.Seal(w.ctx, tenant, connID, w.newest+1, set)
 	if err != nil {
 		w.failf("seal: %v", err)
 	}
@@ -93,45 +94,46 @@ func (w *theatre) reconnect(bare time.Duration) connection.Connection {
 }
 
 // reconnectAsOnce is a reconnect without a refresh token as it was stored before such connections were due.
-func (w *theatre) reconnectAsOnce(bare time.Duration) {
+func (w *simulation) reconnectAsOnce(bare time.Duration) {
 	c := w.reconnect(bare)
-	c.Care, c.ConsentExpiresAt = connection.Care{}, time.Time{}
+	c.Refresh, c.ConsentExpiresAt = connection.RefreshState{}, time.Time{}
 	w.store.connections[connID] = c
 }
 
 // hurry makes an authorized connection due.
-func (w *theatre) hurry() {
+func (w *simulation) hurry() {
 	c := w.store.connections[connID]
 	if c.Status == connection.Authorized {
-		c.Care.RefreshAt, c.Rev = time.Now(), c.Rev+1
+		c.Refresh.RefreshAt, c.Rev = time.Now(), c.Rev+1
 		w.store.connections[connID] = c
 	}
 }
 
-func (w *theatre) stored() token { return w.written[w.newest] }
+func (w *simulation) stored() token { return w.written[w.newest] }
 
 // close ends everything that is under way.
-func (w *theatre) close() {
+func (w *simulation) close() {
 	for _, a := range w.actors {
-		close(a.gate)
+		close(a.turn)
 	}
 	w.group.Wait()
 }
 
 // actor is one worker at work: it is everything that the code under test sees of the world.
 type actor struct {
-	*theatre
+	*simulation
 
 	name          string
-	gate          chan fate
+	turn          chan fate
 	at            string    // the call that it waits at
 	token         token     // the refresh token that it has leased
 	leased        time.Time // when it did
 	late          bool      // the lease has ended before the work
 	used          bool      // it has called the health system
+	refused       bool      // by the health system
+	doubtful      bool      // when it was, an earlier call with the refresh token had come to no known end
 	dead          bool
 	done, checked bool
-	err           error
 }
 
 // fate is how a call goes on.
@@ -143,16 +145,20 @@ const (
 	failAfter   fate = "fails after the effect"
 	crashBefore fate = "the worker crashes before the effect"
 	crashAfter  fate = "the worker crashes after the effect"
+	collides    fate = "collides with another write"
 	unspent     fate = "an answer that used no token"
 )
 
 // fates are what may become of a call; going well is likeliest.
 func fates(call string) []fate {
 	all := []fate{well, well, well, well, well, well, failBefore, failAfter, crashBefore, crashAfter}
-	if call == "Refresh" {
+	switch call {
+	case "Refresh":
 		return append(all, unspent)
+	case "Tokens", "Connection":
+		return all
 	}
-	return all
+	return append(all, collides)
 }
 
 // look is a message of the queue; export needs a usable access token, or another one than it has.
@@ -163,55 +169,51 @@ const (
 )
 
 // start lets a new worker do something.
-func (w *theatre) start(what string) *actor {
+func (w *simulation) start(what string) *actor {
 	w.seen++
-	a := &actor{theatre: w, name: what + " " + strconv.Itoa(w.seen), gate: make(chan fate)}
-	isScheduled := what == look
-	keeper := tokens.Keeper{
-		Store: a, Vault: tokens.Vault{Sealer: glass{}}, Now: time.Now, NewID: func() string { return a.name },
-		Refresher: refresh.Gate{
-			Refresher: a, Traffic: gateTraffic{a}, Now: time.Now, NewID: func() string { return a.name }, Scheduled: isScheduled, Patience: time.Second,
-		},
-	}
-	worker := refresh.Worker{Store: a, Tokens: telling{a, keeper}, Traffic: gateTraffic{a}, Nudger: quiet{}, Opener: glass{}, Now: time.Now}
+	a := &actor{simulation: w, name: what + " " + strconv.Itoa(w.seen), turn: make(chan fate)}
+	newID := func() string { return a.name }
+	manager := tokens.NewManager(a, tokens.Vault{Sealer: plainSealer{}}, a, limiter(actorState{a}, what == look, time.Second, newID), time.Now, newID)
+	worker := refresh.NewWorker(a, telling{a, manager}, actorState{a}, quiet{}, plainSealer{}, quiet{}, time.Now)
+	began := time.Now()
 	w.mu.Lock()
 	used := w.newest
 	w.mu.Unlock()
 	w.actors = append(w.actors, a)
 	w.group.Go(func() {
-		var err error
 		switch what {
 		case look:
-			err = worker.Look(w.ctx, tenant, connID)
+			_ = worker.Look(w.ctx, tenant, connID)
 		case export:
-			_, _, err = keeper.Current(w.ctx, tenant, connID)
-			a.tell(err)
+			got, err := manager.Current(w.ctx, tenant, connID)
+			a.tell(got, err, began)
 		default:
-			_, _, err = keeper.Renew(w.ctx, tenant, connID, used)
-			a.tell(err)
+			got, err := manager.Renew(w.ctx, tenant, connID, used)
+			a.tell(got, err, began)
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		a.err, a.done = err, true
+		a.done = true
 	})
 	return a
 }
 
-// telling notes the refusals that a worker is told of.
+// telling notes what a worker is told.
 type telling struct {
 	*actor
 
-	keeper tokens.Keeper
+	manager tokens.Manager
 }
 
-func (k telling) Refresh(ctx context.Context, of org.Tenant, id string) (tokens.Set, int64, error) {
-	set, version, err := k.keeper.Refresh(ctx, of, id)
-	k.tell(err)
-	return set, version, err
+func (k telling) Refresh(ctx context.Context, of org.Tenant, id string) (tokens.Usable, error) {
+	began := time.Now()
+	got, err := k.manager.Refresh(ctx, of, id)
+	k.tell(got, err, began)
+	return got, err
 }
 
 // waiting lists the actors at a call, in the order of their start.
-func (w *theatre) waiting() []*actor {
+func (w *simulation) waiting() []*actor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var at []*actor
@@ -244,7 +246,7 @@ func (a *actor) RotateTokens(ctx context.Context, row tokens.Row) error {
 		if err := a.store.RotateTokens(ctx, row); err != nil {
 			return err
 		}
-		set, err := tokens.Vault{Sealer: glass{}}.Open(ctx, row)
+		set, err := tokens.Vault{Sealer: plainSealer{}}.Open(ctx, row)
 		if err != nil {
 			return err
 		}
@@ -265,7 +267,13 @@ func (a *actor) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (fres
 	a.mu.Lock()
 	a.used = true
 	a.mu.Unlock()
-	err = a.perform(ctx, "Refresh", func() error { fresh, err = a.hospital.use(read(old)); return err })
+	err = a.perform(ctx, "Refresh", func() error {
+		fresh, err = a.portal.use(read(old))
+		if errors.Is(err, tokens.ErrRefused) {
+			a.refused, a.doubtful = true, a.unknown[a.token] > 0
+		}
+		return err
+	})
 	return fresh, err
 }
 
@@ -283,7 +291,7 @@ func (a *actor) RevokeConnection(ctx context.Context, c connection.Connection, v
 		before := a.store.connections[connID]
 		err := a.store.RevokeConnection(ctx, c, version, event)
 		if err == nil {
-			a.judge(before, c)
+			a.checkRevocation(before, c)
 		}
 		return err
 	})
@@ -295,27 +303,13 @@ func (a *actor) Upstream(context.Context, org.Tenant, string) ([]byte, error) {
 
 func (a *actor) ForgetUpstream(context.Context, org.Tenant, string, []byte) error { return nil }
 
-func (a *actor) tell(err error) {
-	refusal, ok := errors.AsType[*tokens.RefusalError](err)
-	if !ok {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	refused := a.written[refusal.Version]
-	a.told[refused]++
-	if refusal.Cause == tokens.CauseRotationLost && a.loose[refused] == 0 {
-		a.failf("%s reports a lost rotation of %v, but every use came to its end", a.name, refused)
-	}
-}
-
 // proceed lets an actor that waits at a call go on.
 func (a *actor) proceed(f fate) {
 	a.mu.Lock()
 	waits := a.at != ""
 	a.mu.Unlock()
 	if waits {
-		a.gate <- f
+		a.turn <- f
 		return
 	}
 	<-time.After(time.Second) // it pauses between two tries
@@ -333,7 +327,7 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	f, open, err := fate(""), true, ctx.Err()
 	if err == nil {
 		select {
-		case f, open = <-a.gate:
+		case f, open = <-a.turn:
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -344,8 +338,8 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	if f == crashBefore || f == crashAfter || !open {
 		a.dead = true
 	}
-	if f != well && f != unspent && (a.dead || !isTraffic(call)) {
-		a.trouble()
+	if f != well && f != unspent && (a.dead || !isState(call)) {
+		a.trouble(call)
 	}
 	outcome := errors.New("something failed")
 	if f == well || f == failAfter || f == crashAfter {
@@ -356,6 +350,8 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	switch {
 	case a.dead:
 		runtime.Goexit()
+	case f == collides:
+		return fault.Stale()
 	case f == unspent:
 		return spentError{outcome, true}
 	case err != nil:
@@ -364,15 +360,18 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	return outcome
 }
 
-// isTraffic reports a call that is no part of the refresh itself, whose end stays known when the call fails.
-func isTraffic(call string) bool { return call == "Traffic" }
+// isState reports a call that is no part of the refresh itself, whose end stays known when the call fails.
+func isState(call string) bool { return call == "EndpointState" }
 
 // trouble notes that a call failed, or that the lease ended before the work.
-func (a *actor) trouble() {
+func (a *actor) trouble(call string) {
 	if a.leased.IsZero() {
 		return
 	}
 	a.loose[a.token]++
+	if call == "Refresh" {
+		a.unknown[a.token]++
+	}
 	if a.used {
 		a.unfinished[a.token]++
 	}

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// The health systems of the storm: one token endpoint each.
+// The health systems of the burst: one token endpoint each.
 const (
 	healthy       = "https://ehr.example/healthy"
 	broken        = "https://ehr.example/broken"  // answers 500
@@ -30,11 +30,11 @@ const (
 	surging       = "https://ehr.example/surging"   // invalid_grant to all
 )
 
-// storm is many connections due at once, a scheduler, and workers.
-type storm struct {
+// burst is many connections due at once, a scheduler, and workers.
+type burst struct {
 	*memory
 
-	traffic *traffic
+	state   *endpointState
 	mu      sync.Mutex
 	ids     int
 	systems map[string]*system
@@ -61,10 +61,10 @@ type refusal struct {
 	rank int
 }
 
-func newStorm(t *testing.T, many int) *storm {
+func newBurst(t *testing.T, many int) *burst {
 	t.Helper()
-	s := &storm{
-		memory: newMemory(), traffic: newTraffic(), systems: map[string]*system{}, where: map[string]string{},
+	s := &burst{
+		memory: newMemory(), state: newEndpointState(), systems: map[string]*system{}, where: map[string]string{},
 		dead: map[string]bool{}, early: map[string]bool{},
 	}
 	endpoints := []string{healthy, broken, limited, page, unregistered, someWithdrawn, surging}
@@ -77,18 +77,18 @@ func newStorm(t *testing.T, many int) *storm {
 		s.dead[id] = url == surging || url == someWithdrawn && n/len(endpoints)%33 == 0
 		set := setOf(id + "|0")
 		set.TokenEndpoint = url
-		row, err := tokens.Vault{Sealer: glass{}}.Seal(t.Context(), tenant, id, 1, set)
+		row, err := tokens.Vault{Sealer: plainSealer{}}.Seal(t.Context(), tenant, id, 1, set)
 		must(t, err)
 		s.rows[id] = row
 		s.connections[id] = connection.Connection{
-			ID: id, Tenant: tenant, Status: connection.Authorized, Generation: 1, Care: connection.Care{RefreshAt: time.Now()},
+			ID: id, Tenant: tenant, Status: connection.Authorized, Generation: 1, Refresh: connection.RefreshState{RefreshAt: time.Now()},
 		}
 	}
 	return s
 }
 
 // RevokeConnection notes which connections are revoked at the first refusal.
-func (s *storm) RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error {
+func (s *burst) RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error {
 	before, err := s.Connection(ctx, tenant, c.ID)
 	if err != nil {
 		return err
@@ -98,11 +98,11 @@ func (s *storm) RevokeConnection(ctx context.Context, c connection.Connection, v
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.early[c.ID] = before.Care.RefusedAt.IsZero()
+	s.early[c.ID] = before.Refresh.RefusedAt.IsZero()
 	return nil
 }
 
-func (s *storm) newID() string {
+func (s *burst) newID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ids++
@@ -111,7 +111,7 @@ func (s *storm) newID() string {
 
 // line is the way to the health systems of one kind of work.
 type line struct {
-	*storm
+	*burst
 
 	isScheduled bool
 }
@@ -138,7 +138,7 @@ func (l line) Refresh(_ context.Context, _ org.Tenant, old tokens.Set) (tokens.S
 }
 
 // answer rotates the refresh token, or refuses it.
-func (s *storm) answer(here *system, old tokens.Set) (tokens.Set, error) {
+func (s *burst) answer(here *system, old tokens.Set) (tokens.Set, error) {
 	now := time.Now()
 	here.answered = append(here.answered, now)
 	id, _, _ := strings.Cut(old.RefreshToken.Reveal(), "|")
@@ -171,23 +171,16 @@ func (l line) enter(here *system, by int) {
 	}
 }
 
-func (s *storm) keeper(isScheduled bool) tokens.Keeper {
-	return tokens.Keeper{
-		Store: s, Vault: tokens.Vault{Sealer: glass{}}, Now: time.Now, NewID: s.newID,
-		Refresher: refresh.Gate{
-			Refresher: line{s, isScheduled}, Traffic: s.traffic, Now: time.Now, NewID: s.newID, Scheduled: isScheduled, Patience: 10 * time.Second,
-		},
-	}
+func (s *burst) manager(isScheduled bool) tokens.Manager {
+	return tokens.NewManager(s, tokens.Vault{Sealer: plainSealer{}}, line{s, isScheduled}, limiter(s.state, isScheduled, 10*time.Second, s.newID), time.Now, s.newID)
 }
 
 // work runs workers until the queue closes.
-func (s *storm) work(ctx context.Context, t *testing.T, workers int) (queue chan string, ended func()) {
+func (s *burst) work(ctx context.Context, t *testing.T, workers int) (queue chan string, ended func()) {
 	t.Helper()
 	queue = make(chan string, 2*len(s.where))
 	var group sync.WaitGroup
-	worker := refresh.Worker{
-		Store: s, Tokens: s.keeper(true), Traffic: s.traffic, Nudger: quiet{}, Opener: glass{}, Now: time.Now,
-	}
+	worker := refresh.NewWorker(s, s.manager(true), s.state, quiet{}, plainSealer{}, quiet{}, time.Now)
 	for range workers {
 		group.Go(func() {
 			for id := range queue {
@@ -200,13 +193,16 @@ func (s *storm) work(ctx context.Context, t *testing.T, workers int) (queue chan
 	return queue, func() { close(queue); group.Wait() }
 }
 
+// quiet is told of events and revocations, and does nothing.
 type quiet struct{}
+
+func (quiet) Revoke(context.Context, org.Tenant, tokens.Set) error { return nil }
 
 func (quiet) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
 
 // schedule sends what is due every minute, and leaves what it has sent alone for 10 minutes. Every tenth message comes
 // twice.
-func (s *storm) schedule(queue chan<- string, during time.Duration) {
+func (s *burst) schedule(queue chan<- string, during time.Duration) {
 	sent := map[string]time.Time{}
 	for began := time.Now(); time.Since(began) < during; <-time.After(time.Minute) {
 		now := time.Now()
@@ -229,10 +225,10 @@ func (s *storm) schedule(queue chan<- string, during time.Duration) {
 }
 
 // exports renews tokens outside the schedule, a few at a time.
-func (s *storm) exports(ctx context.Context, ids []string) {
-	keeper := s.keeper(false)
+func (s *burst) exports(ctx context.Context, ids []string) {
+	manager := s.manager(false)
 	for _, id := range ids {
-		_, _, _ = keeper.Renew(ctx, tenant, id, 1)
+		_, _ = manager.Renew(ctx, tenant, id, 1)
 		<-time.After(50 * time.Millisecond)
 	}
 }
@@ -240,7 +236,7 @@ func (s *storm) exports(ctx context.Context, ids []string) {
 func TestTenThousandConnectionsDueAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newStorm(t, 10_000)
+		s := newBurst(t, 10_000)
 		queue, ended := s.work(t.Context(), t, 60)
 		var group sync.WaitGroup
 		for _, url := range []string{healthy, surging} {
@@ -262,7 +258,7 @@ func TestTenThousandConnectionsDueAtOnce(t *testing.T) {
 }
 
 // check compares what became of the connections with the rule.
-func (s *storm) check(t *testing.T) {
+func (s *burst) check(t *testing.T) {
 	t.Helper()
 	events := s.told(webhook.AuthorizationEnded)
 	revoked, early := map[string]int{}, map[string]int{}
@@ -270,7 +266,7 @@ func (s *storm) check(t *testing.T) {
 		url := s.where[id]
 		here := s.systems[url]
 		if (c.Status == connection.Revoked) != s.dead[id] {
-			t.Errorf("%s of %s is %s, withdrawn: %v, care %+v", id, url, c.Status, s.dead[id], c.Care)
+			t.Errorf("%s of %s is %s, withdrawn: %v, care %+v", id, url, c.Status, s.dead[id], c.Refresh)
 			continue
 		}
 		if !s.dead[id] {
@@ -313,17 +309,17 @@ func (s *storm) check(t *testing.T) {
 }
 
 // checkAlive: a connection that was not withdrawn has the newest refresh token, and is looked after.
-func (s *storm) checkAlive(t *testing.T, c connection.Connection) {
+func (s *burst) checkAlive(t *testing.T, c connection.Connection) {
 	t.Helper()
 	row := s.rows[c.ID]
-	set, err := tokens.Vault{Sealer: glass{}}.Open(t.Context(), row)
+	set, err := tokens.Vault{Sealer: plainSealer{}}.Open(t.Context(), row)
 	must(t, err)
 	here := s.systems[s.where[c.ID]]
 	if want := fmt.Sprint(c.ID, "|", here.rotated[c.ID]); set.RefreshToken.Reveal() != want {
 		t.Errorf("%s has refresh token %s, want %s", c.ID, set.RefreshToken.Reveal(), want)
 	}
 	if isWell := s.where[c.ID] == healthy || s.where[c.ID] == someWithdrawn; isWell && here.rotated[c.ID] == 0 {
-		t.Errorf("%s was not refreshed in 3 hours, care %+v", c.ID, c.Care)
+		t.Errorf("%s was not refreshed in 3 hours, care %+v", c.ID, c.Refresh)
 	}
 	if c.DueAt().Before(time.Now().Add(-20 * time.Minute)) {
 		t.Errorf("%s is forgotten: due at %v", c.ID, c.DueAt())

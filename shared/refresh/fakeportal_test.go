@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// hospital is a health system that takes each refresh token once.
-type hospital struct {
-	*theatre
+// portal is a health system that takes each refresh token once.
+type fakePortal struct {
+	*simulation
 
 	grants  map[int64]*grant // by authorisation
 	reused  map[token]int    // uses of tokens that were rotated out
@@ -29,7 +29,7 @@ func (g *grant) isBare() bool { return !g.until.IsZero() }
 
 // takes reports whether the health system takes what is stored. That consent was withdrawn from a bare access token, we
 // cannot know.
-func (h *hospital) takes(k token) bool {
+func (h *fakePortal) takes(k token) bool {
 	g := h.grants[k.generation]
 	if g.isBare() {
 		return time.Now().Before(g.until)
@@ -39,7 +39,7 @@ func (h *hospital) takes(k token) bool {
 
 // use spends a refresh token. A token that was rotated out may come again once for every use of it whose end the workers
 // do not know, and when one that was told of the refusal makes sure.
-func (h *hospital) use(k token) (tokens.Set, error) {
+func (h *fakePortal) use(k token) (tokens.Set, error) {
 	g := h.grants[k.generation]
 	if g == nil || g.isBare() {
 		h.failf("the token endpoint was asked without a refresh token")
@@ -62,23 +62,23 @@ func (h *hospital) use(k token) (tokens.Set, error) {
 }
 
 // withdraw ends the consent of the present authorisation.
-func (h *hospital) withdraw() { h.grants[h.stored().generation].withdrawn = true }
+func (h *fakePortal) withdraw() { h.grants[h.stored().generation].withdrawn = true }
 
-// judge looks at a revocation at the moment of its effect.
-func (w *theatre) judge(before, after connection.Connection) {
-	stored, care := w.stored(), before.Care
-	isBare := w.hospital.grants[stored.generation].isBare()
+// checkRevocation looks at one at the moment of its effect.
+func (w *simulation) checkRevocation(before, after connection.Connection) {
+	stored, care := w.stored(), before.Refresh
+	isBare := w.portal.grants[stored.generation].isBare()
 	switch {
 	case w.revoked[after.Generation]:
 		w.failf("authorisation %d was revoked twice", after.Generation)
-	case w.hospital.takes(stored):
+	case w.portal.takes(stored):
 		w.failf("revoked, although the health system takes what is stored: %v", stored)
-	case isBare != (after.Care.Ended == connection.AccessEnded):
-		w.failf("%v ended as %q, without a refresh token: %v", stored, after.Care.Ended, isBare)
+	case isBare != (after.Refresh.Ended == connection.AccessEnded):
+		w.failf("%v ended as %q, without a refresh token: %v", stored, after.Refresh.Ended, isBare)
 	case isBare:
-	case w.hospital.refused[stored] == 0:
+	case w.portal.refused[stored] == 0:
 		w.failf("revoked, although refresh token %v was never refused", stored)
-	case after.Care.Ended == string(tokens.CauseInvalidGrant) && !w.hospital.grants[stored.generation].withdrawn:
+	case after.Refresh.Ended == string(tokens.CauseInvalidGrant) && !w.portal.grants[stored.generation].withdrawn:
 		w.failf("a lost rotation passes for a withdrawn consent")
 	case care.RefusedVersion == w.newest && time.Since(care.RefusedAt) < time.Hour:
 		w.failf("revoked %v after a refusal that was not believed", time.Since(care.RefusedAt))
@@ -91,31 +91,31 @@ func read(set tokens.Set) (k token) {
 	return k
 }
 
-// gateTraffic is the traffic as an actor sees it.
-type gateTraffic struct{ *actor }
+// actorState is the state as an actor sees it.
+type actorState struct{ *actor }
 
-func (g gateTraffic) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
-	return g.perform(ctx, "Traffic", func() error { return g.traffic.TakeSlot(ctx, endpoint, slot, owner, now, until) })
+func (g actorState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
+	return g.perform(ctx, "EndpointState", func() error { return g.state.TakeSlot(ctx, endpoint, slot, owner, now, until) })
 }
 
-func (g gateTraffic) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
-	return g.perform(ctx, "Traffic", func() error { return g.traffic.ReleaseSlot(ctx, endpoint, slot, owner) })
+func (g actorState) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
+	return g.perform(ctx, "EndpointState", func() error { return g.state.ReleaseSlot(ctx, endpoint, slot, owner) })
 }
 
-func (g gateTraffic) Breaker(ctx context.Context, endpoint string) (b refresh.Breaker, err error) {
-	err = g.perform(ctx, "Traffic", func() error { b, err = g.traffic.Breaker(ctx, endpoint); return err })
+func (g actorState) Breaker(ctx context.Context, endpoint string) (b refresh.Breaker, err error) {
+	err = g.perform(ctx, "EndpointState", func() error { b, err = g.state.Breaker(ctx, endpoint); return err })
 	return b, err
 }
 
-func (g gateTraffic) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
-	return g.perform(ctx, "Traffic", func() error { return g.traffic.SaveBreaker(ctx, endpoint, seen, next) })
+func (g actorState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
+	return g.perform(ctx, "EndpointState", func() error { return g.state.SaveBreaker(ctx, endpoint, seen, next) })
 }
 
-func (g gateTraffic) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
-	return g.perform(ctx, "Traffic", func() error { return g.traffic.Count(ctx, endpoint, at, refused) })
+func (g actorState) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
+	return g.perform(ctx, "EndpointState", func() error { return g.state.Count(ctx, endpoint, at, refused) })
 }
 
-func (g gateTraffic) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
-	err = g.perform(ctx, "Traffic", func() error { answered, refused, err = g.traffic.Counts(ctx, endpoint, since); return err })
+func (g actorState) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
+	err = g.perform(ctx, "EndpointState", func() error { answered, refused, err = g.state.Counts(ctx, endpoint, since); return err })
 	return answered, refused, err
 }

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/tokens"
@@ -45,50 +45,52 @@ func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens
 	}
 }
 
-// desk is a gate in front of an ehr.
-type desk struct {
-	ehr     *ehr
-	traffic *traffic
-	ids     int
-	mu      sync.Mutex
+// endpoint is an ehr behind a limiter.
+type endpoint struct {
+	ehr   *ehr
+	state *endpointState
+	ids   int
+	mu    sync.Mutex
 }
 
-func newDesk() *desk { return &desk{ehr: &ehr{takes: 10 * time.Second}, traffic: newTraffic()} }
+func newEndpoint() *endpoint {
+	return &endpoint{ehr: &ehr{takes: 10 * time.Second}, state: newEndpointState()}
+}
 
-// pass refreshes through a gate as a Keeper does that stores at once.
-func pass(ctx context.Context, g refresh.Gate, old tokens.Set) (tokens.Set, error) {
-	fresh, err := g.Refresh(ctx, tenant, old)
-	if err == nil {
-		fresh.Stored(context.WithoutCancel(ctx))
+// limiter makes the limiter of a kind of work.
+func limiter(state refresh.EndpointState, isScheduled bool, maxWait time.Duration, newID ids.Source) refresh.Limiter {
+	if isScheduled {
+		return refresh.NewScheduledLimiter(state, maxWait, time.Now, newID)
 	}
-	return fresh, err
+	return refresh.NewExportLimiter(state, maxWait, time.Now, newID)
 }
 
-func (d *desk) gate(isScheduled bool, patience time.Duration) refresh.Gate {
-	return refresh.Gate{
-		Refresher: d.ehr, Traffic: d.traffic, Now: time.Now, NewID: d.newID, Scheduled: isScheduled, Patience: patience,
+// refresh asks the endpoint at a URL as a tokens.Manager does that stores at once.
+func (d *endpoint) refresh(ctx context.Context, isScheduled bool, maxWait time.Duration, url string) error {
+	slot, err := limiter(d.state, isScheduled, maxWait, d.newID).Acquire(ctx, url)
+	if err != nil {
+		return err
 	}
+	asking, cancel := context.WithDeadline(ctx, slot.Until())
+	defer cancel()
+	_, err = d.ehr.Refresh(asking, tenant, setOf("refresh 1"))
+	slot.Release(ctx, err)
+	return err
 }
 
-func (d *desk) newID() string {
+func (d *endpoint) newID() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ids++
 	return fmt.Sprint("owner ", d.ids)
 }
 
-func (d *desk) scheduled(ctx context.Context) error {
-	_, err := pass(ctx, d.gate(true, 0), setOf("refresh 1"))
-	return err
-}
+func (d *endpoint) scheduled(ctx context.Context) error { return d.refresh(ctx, true, 0, endpointURL) }
 
-func (d *desk) export(ctx context.Context) error {
-	_, err := pass(ctx, d.gate(false, 0), setOf("refresh 1"))
-	return err
-}
+func (d *endpoint) export(ctx context.Context) error { return d.refresh(ctx, false, 0, endpointURL) }
 
-func (d *desk) breaker() refresh.Breaker {
-	return d.traffic.breakers[refresh.EndpointName(endpointURL)]
+func (d *endpoint) breaker() refresh.Breaker {
+	return d.state.breakers[refresh.EndpointName(endpointURL)]
 }
 
 // wantBusy: the endpoint was not asked, and the error says when to come again and that nothing was used.
@@ -116,11 +118,11 @@ func TestAtMostFourRefreshesAreInFlightThreeOfThemScheduled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk()
+				d := newEndpoint()
 				var group sync.WaitGroup
 				ask := func(isScheduled bool) {
 					group.Go(func() {
-						if _, err := pass(t.Context(), d.gate(isScheduled, 2*time.Minute), setOf("refresh 1")); err != nil {
+						if err := d.refresh(t.Context(), isScheduled, 2*time.Minute, endpointURL); err != nil {
 							t.Errorf("scheduled %v: %v", isScheduled, err)
 						}
 					})
@@ -136,7 +138,7 @@ func TestAtMostFourRefreshesAreInFlightThreeOfThemScheduled(t *testing.T) {
 				if d.ehr.most != test.most || d.ehr.calls != test.scheduled+test.exports {
 					t.Errorf("%d calls, at most %d at once; want %d", d.ehr.calls, d.ehr.most, test.most)
 				}
-				if got := d.traffic.taken(refresh.EndpointName(endpointURL)); got != 0 {
+				if got := d.state.taken(refresh.EndpointName(endpointURL)); got != 0 {
 					t.Errorf("%d slots are still taken", got)
 				}
 			})
@@ -147,13 +149,11 @@ func TestAtMostFourRefreshesAreInFlightThreeOfThemScheduled(t *testing.T) {
 func TestEndpointsDoNotWaitForOneAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		var group sync.WaitGroup
 		for n := range 12 {
-			set := setOf("refresh 1")
-			set.TokenEndpoint = fmt.Sprint(endpointURL, n%4)
 			group.Go(func() {
-				if _, err := pass(t.Context(), d.gate(true, 0), set); err != nil {
+				if err := d.refresh(t.Context(), true, 0, fmt.Sprint(endpointURL, n%4)); err != nil {
 					t.Errorf("%d: %v", n, err)
 				}
 			})
@@ -165,12 +165,12 @@ func TestEndpointsDoNotWaitForOneAnother(t *testing.T) {
 	})
 }
 
-func TestWhoFindsNoSlotIsBusyWhenPatienceEnds(t *testing.T) {
+func TestWhoFindsNoSlotIsBusyAfterMaxWait(t *testing.T) {
 	t.Parallel()
 	for _, isScheduled := range []bool{true, false} {
-		for _, patience := range []time.Duration{0, 5 * time.Second} {
+		for _, maxWait := range []time.Duration{0, 5 * time.Second} {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk()
+				d := newEndpoint()
 				d.ehr.takes = 44 * time.Second
 				var group sync.WaitGroup
 				for range 4 {
@@ -178,9 +178,9 @@ func TestWhoFindsNoSlotIsBusyWhenPatienceEnds(t *testing.T) {
 				}
 				synctest.Wait()
 				began := time.Now()
-				_, err := pass(t.Context(), d.gate(isScheduled, patience), setOf("refresh 1"))
-				if got := time.Since(began); got != patience {
-					t.Errorf("waited %v, want %v", got, patience)
+				err := d.refresh(t.Context(), isScheduled, maxWait, endpointURL)
+				if got := time.Since(began); got != maxWait {
+					t.Errorf("waited %v, want %v", got, maxWait)
 				}
 				wantBusy(t, err, time.Now().Add(time.Minute))
 				group.Wait()
@@ -196,9 +196,9 @@ func TestWhoFindsNoSlotIsBusyWhenPatienceEnds(t *testing.T) {
 func TestASlotComesBackByItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		d.ehr.takes = time.Hour
-		d.traffic.fails["ReleaseSlot"] = errOurs
+		d.state.fails["ReleaseSlot"] = errOurs
 		var group sync.WaitGroup
 		began := time.Now()
 		for range 3 {
@@ -219,19 +219,22 @@ func TestASlotComesBackByItself(t *testing.T) {
 func TestASlotIsGivenBackWhateverHappens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		for name, end := range map[string]func(*desk, context.CancelFunc){
-			"an error":     func(d *desk, _ context.CancelFunc) { d.ehr.err = errTheir },
-			"a refusal":    func(d *desk, _ context.CancelFunc) { d.ehr.err = tokens.ErrRefused },
-			"cancellation": func(d *desk, cancel context.CancelFunc) { d.ehr.takes = time.Hour; time.AfterFunc(time.Second, cancel) },
+		for name, end := range map[string]func(*endpoint, context.CancelFunc){
+			"an error":  func(d *endpoint, _ context.CancelFunc) { d.ehr.err = errTheir },
+			"a refusal": func(d *endpoint, _ context.CancelFunc) { d.ehr.err = tokens.ErrRefused },
+			"cancellation": func(d *endpoint, cancel context.CancelFunc) {
+				d.ehr.takes = time.Hour
+				time.AfterFunc(time.Second, cancel)
+			},
 		} {
-			d := newDesk()
+			d := newEndpoint()
 			ctx, cancel := context.WithCancel(t.Context())
 			end(d, cancel)
 			if d.scheduled(ctx) == nil {
 				t.Errorf("%s: no error", name)
 			}
 			cancel()
-			if got := d.traffic.taken(refresh.EndpointName(endpointURL)); got != 0 {
+			if got := d.state.taken(refresh.EndpointName(endpointURL)); got != 0 {
 				t.Errorf("%s: %d slots are still taken", name, got)
 			}
 		}
@@ -242,11 +245,11 @@ func TestASlotIsGivenBackWhateverHappens(t *testing.T) {
 func TestASlotThatWasTakenUnawaresIsGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		for _, ask := range []func(context.Context) error{d.scheduled, d.export} {
-			d.traffic.lost["TakeSlot"] = errOurs
+			d.state.lost["TakeSlot"] = errOurs
 			_ = ask(t.Context())
-			if got := d.traffic.taken(refresh.EndpointName(endpointURL)); got != 0 {
+			if got := d.state.taken(refresh.EndpointName(endpointURL)); got != 0 {
 				t.Errorf("%d slots are still taken", got)
 			}
 		}
@@ -257,7 +260,7 @@ func TestASlotThatWasTakenUnawaresIsGivenBack(t *testing.T) {
 func TestAnOutcomeIsNotedAlsoWhenTheCallerHasGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		d.ehr.takes = time.Hour
 		for range 5 {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -273,7 +276,7 @@ func TestAnOutcomeIsNotedAlsoWhenTheCallerHasGivenUp(t *testing.T) {
 func TestAnswersAreCountedAndFailuresAreNot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newEndpoint()
 		for _, err := range []error{nil, tokens.ErrRefused, errTheir, fmt.Errorf("%w: 401", tokens.ErrRefused), nil, nil, context.DeadlineExceeded} {
 			d.ehr.err = err
 			if got := d.scheduled(t.Context()); !errors.Is(got, err) {
@@ -281,7 +284,7 @@ func TestAnswersAreCountedAndFailuresAreNot(t *testing.T) {
 			}
 			_ = d.export(t.Context())
 		}
-		answered, refused, err := d.traffic.Counts(t.Context(), refresh.EndpointName(endpointURL), time.Now().Add(-time.Hour))
+		answered, refused, err := d.state.Counts(t.Context(), refresh.EndpointName(endpointURL), time.Now().Add(-time.Hour))
 		if err != nil || answered != 10 || refused != 4 {
 			t.Errorf("%d answered, %d refused (%v), want 10 and 4", answered, refused, err)
 		}
@@ -289,15 +292,15 @@ func TestAnswersAreCountedAndFailuresAreNot(t *testing.T) {
 }
 
 // What goes wrong with what all functions know together never stops an export, and stops scheduled work for a minute.
-func TestAnExportGoesAheadWhateverTrafficDoes(t *testing.T) {
+func TestAnExportGoesAheadWhateverItsStateDoes(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"TakeSlot", "ReleaseSlot", "Breaker", "SaveBreaker", "Count", "all of them hang"} {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk()
-				d.traffic.fails[call] = errOurs
-				d.traffic.hangs = call == "all of them hang"
+				d := newEndpoint()
+				d.state.fails[call] = errOurs
+				d.state.hangs = call == "all of them hang"
 				began := time.Now()
 				must(t, d.export(t.Context()))
 				if got := time.Since(began); got > 16*time.Second {
@@ -305,7 +308,7 @@ func TestAnExportGoesAheadWhateverTrafficDoes(t *testing.T) {
 				}
 				calls := d.ehr.calls
 				err := d.scheduled(t.Context())
-				if call == "TakeSlot" || call == "Breaker" || d.traffic.hangs {
+				if call == "TakeSlot" || call == "Breaker" || d.state.hangs {
 					wantBusy(t, err, time.Now().Add(time.Minute))
 					if d.ehr.calls != calls {
 						t.Error("scheduled work went ahead")
@@ -318,12 +321,12 @@ func TestAnExportGoesAheadWhateverTrafficDoes(t *testing.T) {
 	}
 }
 
-// The time of a Keeper's refresh may be over before a slot was found: then nothing is used.
+// The time of a refresh may be over before a slot was found: then nothing is used.
 func TestACallIsNotBegunWhenItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
-		d.traffic.hangs = true
+		d := newEndpoint()
+		d.state.hangs = true
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		wantBusy(t, d.export(ctx), time.Now().Add(time.Minute))
@@ -343,27 +346,6 @@ type spentError struct {
 func (s spentError) Unspent() bool { return s.unspent }
 func (s spentError) Unwrap() error { return s.error }
 
-// A key of our client that is missing must not look as if the tokens were: they would never be refreshed again.
-func TestAFailureOnTheWayDoesNotPassForAnAnswerAboutTheTokens(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		for _, kind := range []error{fault.Missing("No."), fault.Stale(), tokens.ErrNothingToRenew} {
-			for _, unspent := range []bool{true, false} {
-				d := newDesk()
-				d.ehr.err = fmt.Errorf("read client: %w", spentError{kind, unspent})
-				err := d.scheduled(t.Context())
-				says, _ := errors.AsType[interface {
-					error
-					Unspent() bool
-				}](err)
-				if err == nil || errors.Is(err, kind) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) || says.Unspent() != unspent {
-					t.Errorf("%v (unspent: %v) became %v", kind, unspent, err)
-				}
-			}
-		}
-	})
-}
-
 func TestErrorsNameNoEndpoint(t *testing.T) {
 	t.Parallel()
 	if name := refresh.EndpointName(endpointURL); len(name) != 64 || strings.Contains(name, "ehr") {
@@ -380,16 +362,36 @@ func TestErrorsNameNoEndpoint(t *testing.T) {
 func TestNothingComesBetweenAGoodAnswerAndItsStorage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
-		fresh, err := d.gate(true, 0).Refresh(t.Context(), tenant, setOf("refresh 1"))
-		must(t, err)
-		name := refresh.EndpointName(endpointURL)
-		if answered, _, _ := d.traffic.Counts(t.Context(), name, time.Now().Add(-time.Hour)); answered != 0 || d.traffic.taken(name) != 1 {
-			t.Errorf("%d answers were counted and %d slots are taken before it is stored, want 0 and 1", answered, d.traffic.taken(name))
+		d, name := newEndpoint(), refresh.EndpointName(endpointURL)
+		answers := func() int {
+			n, _, _ := d.state.Counts(t.Context(), name, time.Now().Add(-time.Hour))
+			return n
 		}
-		fresh.Stored(t.Context())
-		if answered, _, _ := d.traffic.Counts(t.Context(), name, time.Now().Add(-time.Hour)); answered != 1 || d.traffic.taken(name) != 0 {
-			t.Errorf("%d answers were counted and %d slots are taken after it, want 1 and 0", answered, d.traffic.taken(name))
+		store := storing{newMemory(), func() {
+			if n, taken := answers(), d.state.taken(name); n != 0 || taken != 1 {
+				t.Errorf("%d answers were counted and %d slots are taken before it is stored, want 0 and 1", n, taken)
+			}
+		}}
+		vault := tokens.Vault{Sealer: plainSealer{}}
+		row, err := vault.Seal(t.Context(), tenant, connID, 1, setOf("refresh 1"))
+		must(t, err)
+		store.rows[connID] = row
+		manager := tokens.NewManager(store, vault, d.ehr, limiter(d.state, true, 0, d.newID), time.Now, d.newID)
+		got, err := manager.Refresh(t.Context(), tenant, connID)
+		if must(t, err); got.Version != 2 || answers() != 1 || d.state.taken(name) != 0 {
+			t.Errorf("version %d, %d answers and %d slots taken after it, want 2, 1 and 0", got.Version, answers(), d.state.taken(name))
 		}
 	})
+}
+
+// storing tells when a token set is about to be stored.
+type storing struct {
+	*memory
+
+	before func()
+}
+
+func (s storing) RotateTokens(ctx context.Context, row tokens.Row) error {
+	s.before()
+	return s.memory.RotateTokens(ctx, row)
 }

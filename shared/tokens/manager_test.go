@@ -39,7 +39,8 @@ func TestTokensAreRefreshedOnlyWhenNeeded(t *testing.T) {
 				set.RefreshToken = secret.Text{}
 				w.replace(t, set)
 			}
-			set, version, err := w.keeper("a").Current(t.Context(), tenant, connID)
+			usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+			set, version := usable.Set, usable.Version
 			if !errors.Is(err, test.want) {
 				t.Fatalf("error = %v, want %v", err, test.want)
 			}
@@ -69,7 +70,7 @@ func TestAConnectionWithoutTokensIsNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	for _, of := range []org.Tenant{{Mode: org.Live, OrgID: tenant.OrgID}, {Mode: org.Test, OrgID: "0b"}} {
-		if _, _, err := w.keeper("a").Current(t.Context(), of, connID); !errors.Is(err, fault.NotFound) {
+		if _, err := w.manager("a").Current(t.Context(), of, connID); !errors.Is(err, fault.NotFound) {
 			t.Errorf("Current of %v = %v, want fault.NotFound", of, err)
 		}
 	}
@@ -78,13 +79,15 @@ func TestAConnectionWithoutTokensIsNotFound(t *testing.T) {
 func TestRenewRefreshesWhatHasNotExpired(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
-	set, version, err := w.keeper("a").Renew(t.Context(), tenant, connID, 1)
+	usable, err := w.manager("a").Renew(t.Context(), tenant, connID, 1)
+	set, version := usable.Set, usable.Version
 	must(t, err)
 	if set.AccessToken.Reveal() != "access 2" || version != 2 {
 		t.Errorf("got %q as version %d, want access 2 as version 2", set.AccessToken.Reveal(), version)
 	}
 	// A second worker that was refused with the first version takes what is there.
-	set, version, err = w.keeper("b").Renew(t.Context(), tenant, connID, 1)
+	usable, err = w.manager("b").Renew(t.Context(), tenant, connID, 1)
+	set, version = usable.Set, usable.Version
 	must(t, err)
 	if set.AccessToken.Reveal() != "access 2" || version != 2 || len(w.ehr.spent) != 1 {
 		t.Errorf("got %q as version %d after %d refreshes, want the stored ones", set.AccessToken.Reveal(), version, len(w.ehr.spent))
@@ -99,11 +102,12 @@ func TestRacingWorkersUseARefreshTokenOnce(t *testing.T) {
 	got := map[string]int{}
 	for i := range 12 {
 		group.Go(func() {
-			set, _, err := w.keeper(string(rune('a'+i))).Current(t.Context(), tenant, connID)
+			usable, err := w.manager(string(rune('a'+i))).Current(t.Context(), tenant, connID)
+			set := usable.Set
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case err == nil && set.Overdue != nil && set.AccessToken.Reveal() == "access 1":
+			case err == nil && usable.Overdue != nil && set.AccessToken.Reveal() == "access 1":
 				// Others took so long that the old one, which still works, had to do.
 			case err == nil:
 				got[set.AccessToken.Reveal()]++
@@ -136,7 +140,8 @@ func TestRenewTakesWhatIsStoredUnlessItHasExpired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, test.left)
-			_, version, err := w.keeper("a").Renew(t.Context(), tenant, connID, test.used)
+			usable, err := w.manager("a").Renew(t.Context(), tenant, connID, test.used)
+			version := usable.Version
 			if err != nil || version != test.version {
 				t.Errorf("version %d (%v), want %d", version, err, test.version)
 			}
@@ -150,11 +155,11 @@ func TestWithoutARefreshTokenThereIsNothingToRenew(t *testing.T) {
 	set := setOf(start.Add(time.Hour))
 	set.RefreshToken = secret.Text{}
 	w.replace(t, set)
-	_, _, err := w.keeper("a").Renew(t.Context(), tenant, connID, 2)
+	_, err := w.manager("a").Renew(t.Context(), tenant, connID, 2)
 	if !errors.Is(err, tokens.ErrNothingToRenew) || errors.Is(err, tokens.ErrRefused) || len(w.ehr.spent) > 0 {
 		t.Errorf("error = %v after %d calls, want ErrNothingToRenew, which refuses nothing", err, len(w.ehr.spent))
 	}
-	_, _, err = w.keeper("a").Refresh(t.Context(), tenant, connID)
+	_, err = w.manager("a").Refresh(t.Context(), tenant, connID)
 	last, ok := errors.AsType[*tokens.UnrenewableError](err)
 	if !ok || last.Version != 2 || !last.ExpiresAt.Equal(start.Add(time.Hour)) {
 		t.Errorf("Refresh = %+v (%v), want version 2, which ends in an hour", last, err)
@@ -164,16 +169,16 @@ func TestWithoutARefreshTokenThereIsNothingToRenew(t *testing.T) {
 func TestAnAccessTokenThatStillHoldsIsHandedOutWhenItsRefreshFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("503 Service Unavailable")
-	for name, given := range map[string]func(t *testing.T, w *world, k *tokens.Keeper) error{
-		"the EHR is down": func(_ *testing.T, w *world, _ *tokens.Keeper) error {
+	for name, given := range map[string]func(t *testing.T, w *world) error{
+		"the EHR is down": func(_ *testing.T, w *world) error {
 			w.ehr.answer = func() error { return down }
 			return down
 		},
-		"the store fails": func(_ *testing.T, w *world, k *tokens.Keeper) error {
-			k.Store = &flaky{Store: w.rows, lease: down}
+		"the store fails": func(_ *testing.T, w *world) error {
+			w.store = &flaky{Store: w.rows, lease: down}
 			return down
 		},
-		"another worker refreshes": func(t *testing.T, w *world, _ *tokens.Keeper) error {
+		"another worker refreshes": func(t *testing.T, w *world) error {
 			t.Helper()
 			w.lease(t, "b")
 			return fault.Conflict
@@ -182,17 +187,17 @@ func TestAnAccessTokenThatStillHoldsIsHandedOutWhenItsRefreshFails(t *testing.T)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 30*time.Second)
-			keeper := w.keeper("a")
-			want := given(t, w, &keeper)
-			set, version, err := keeper.Current(t.Context(), tenant, connID)
-			if err != nil || version != 1 || set.AccessToken.Reveal() != "access 1" || !errors.Is(set.Overdue, want) {
-				t.Errorf("got version %d, overdue for %v, error %v; want version 1, overdue for %v", version, set.Overdue, err, want)
+			want := given(t, w)
+			usable, err := w.manager("a").Current(t.Context(), tenant, connID)
+			set, version := usable.Set, usable.Version
+			if err != nil || version != 1 || set.AccessToken.Reveal() != "access 1" || !errors.Is(usable.Overdue, want) {
+				t.Errorf("got version %d, overdue for %v, error %v; want version 1, overdue for %v", version, usable.Overdue, err, want)
 			}
-			if _, _, err := keeper.Renew(t.Context(), tenant, connID, 1); !errors.Is(err, want) {
+			if _, err := w.manager("a").Renew(t.Context(), tenant, connID, 1); !errors.Is(err, want) {
 				t.Errorf("Renew = %v, want %v: the EHR takes the stored one no more", err, want)
 			}
 			w.at = w.at.Add(30 * time.Second)
-			if _, _, err := keeper.Current(t.Context(), tenant, connID); !errors.Is(err, want) {
+			if _, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, want) {
 				t.Errorf("after its end: %v, want %v", err, want)
 			}
 		})
@@ -204,12 +209,11 @@ func TestARefusedOrRemovedSetIsNotHandedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)
 	w.ehr.valid = "revoked by the patient"
-	if set, _, err := w.keeper("a").Current(t.Context(), tenant, connID); !errors.Is(err, tokens.ErrRefused) || !set.AccessToken.Empty() {
+	if got, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, tokens.ErrRefused) || !got.Set.AccessToken.Empty() {
 		t.Errorf("error = %v, want ErrRefused alone", err)
 	}
-	keeper := w.keeper("a")
-	keeper.Store = &flaky{Store: w.rows, lease: fault.Missing("disconnected")}
-	if set, _, err := keeper.Current(t.Context(), tenant, connID); !errors.Is(err, fault.NotFound) || !set.AccessToken.Empty() {
+	w.store = &flaky{Store: w.rows, lease: fault.Missing("disconnected")}
+	if got, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, fault.NotFound) || !got.Set.AccessToken.Empty() {
 		t.Errorf("error = %v, want fault.NotFound alone", err)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/refresh"
 )
 
-// Traffic keeps what all functions know together about a token endpoint: one row with its slots and its breaker, and one
+// EndpointState keeps what all functions know together about a token endpoint: one row with its slots and its breaker, and one
 // row with counters for each minute. Slots end when their time has passed, whether or not somebody has deleted them.
-type Traffic struct {
+type EndpointState struct {
 	DB    DB
 	Table string // Flow
 }
@@ -27,21 +27,21 @@ const (
 	keepCounts = time.Hour
 )
 
-func trafficKey(endpoint string) key { return key{"HOST#" + endpoint, meta} }
+func endpointStateKey(endpoint string) key { return key{"HOST#" + endpoint, meta} }
 
 // minuteKey sorts by time; lastMinute behind every minute there is.
 func minuteKey(endpoint string, at time.Time) key {
-	return key{trafficKey(endpoint).pk, "M#" + at.UTC().Format("200601021504")}
+	return key{endpointStateKey(endpoint).pk, "M#" + at.UTC().Format("200601021504")}
 }
 
 const lastMinute = "M#~"
 
-// TakeSlot implements refresh.Traffic.
-func (s Traffic) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
+// TakeSlot implements refresh.EndpointState.
+func (s EndpointState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
 	names := slotNames(slot)
 	names["#ttl"] = "ttl"
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: trafficKey(endpoint),
+		table: s.Table, key: endpointStateKey(endpoint),
 		set: "SET #owner = :owner, #until = :until, #ttl = :ttl",
 		// The owner's own slot is no obstacle: a write whose answer was lost is made again.
 		when:  "attribute_not_exists(#until) OR #until <= :now OR #owner = :owner",
@@ -53,10 +53,10 @@ func (s Traffic) TakeSlot(ctx context.Context, endpoint string, slot int, owner 
 	return err
 }
 
-// ReleaseSlot implements refresh.Traffic.
-func (s Traffic) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
+// ReleaseSlot implements refresh.EndpointState.
+func (s EndpointState) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: trafficKey(endpoint),
+		table: s.Table, key: endpointStateKey(endpoint),
 		set: "REMOVE #owner, #until", when: "#owner = :owner", names: slotNames(slot),
 		values: item{":owner": text(owner)},
 	})
@@ -70,9 +70,9 @@ func slotNames(slot int) map[string]string {
 	return map[string]string{"#owner": fmt.Sprintf("slot%d_owner", slot), "#until": fmt.Sprintf("slot%d_until", slot)}
 }
 
-// Breaker implements refresh.Traffic.
-func (s Traffic) Breaker(ctx context.Context, endpoint string) (refresh.Breaker, error) {
-	row, err := get(ctx, s.DB, s.Table, trafficKey(endpoint))
+// Breaker implements refresh.EndpointState.
+func (s EndpointState) Breaker(ctx context.Context, endpoint string) (refresh.Breaker, error) {
+	row, err := get(ctx, s.DB, s.Table, endpointStateKey(endpoint))
 	if errors.Is(err, fault.NotFound) {
 		return refresh.Breaker{}, nil
 	}
@@ -82,14 +82,14 @@ func (s Traffic) Breaker(ctx context.Context, endpoint string) (refresh.Breaker,
 	return refresh.Breaker{Failures: int(row.int("failures")), OpenUntil: row.time("open_until")}, nil
 }
 
-// SaveBreaker implements refresh.Traffic. It leaves the row's end to TakeSlot, which comes before.
-func (s Traffic) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
+// SaveBreaker implements refresh.EndpointState. It leaves the row's end to TakeSlot, which comes before.
+func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
 	asSeen := "failures = :seen AND open_until = :seen_until"
 	if seen.Failures == 0 && seen.OpenUntil.IsZero() {
 		asSeen = "attribute_not_exists(failures) OR (" + asSeen + ")"
 	}
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: trafficKey(endpoint),
+		table: s.Table, key: endpointStateKey(endpoint),
 		set: "SET failures = :next, open_until = :next_until", when: asSeen,
 		values: item{
 			":seen": number(int64(seen.Failures)), ":seen_until": moment(seen.OpenUntil),
@@ -99,8 +99,8 @@ func (s Traffic) SaveBreaker(ctx context.Context, endpoint string, seen, next re
 	return err
 }
 
-// Count implements refresh.Traffic. A counter has nothing to be conditional on; a lost answer may count twice.
-func (s Traffic) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
+// Count implements refresh.EndpointState. A counter has nothing to be conditional on; a lost answer may count twice.
+func (s EndpointState) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
 	more := int64(0)
 	if refused {
 		more = 1
@@ -118,8 +118,8 @@ func (s Traffic) Count(ctx context.Context, endpoint string, at time.Time, refus
 	})
 }
 
-// Counts implements refresh.Traffic.
-func (s Traffic) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
+// Counts implements refresh.EndpointState.
+func (s EndpointState) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
 	from := minuteKey(endpoint, since)
 	rows, err := queryAll(ctx, s.DB, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true),

@@ -1,0 +1,84 @@
+package refresh_test
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tokens"
+)
+
+// TestTheMemoryKeepsTokensAsTheStoreDoes: what the simulation's memory takes, DynamoDB takes, and leaves the same row.
+func TestTheMemoryKeepsTokensAsTheStoreDoes(t *testing.T) {
+	t.Parallel()
+	moves := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 4, 4), 5, 30)
+	vault := tokens.Vault{Sealer: plainSealer{}}
+	rapid.Check(t, func(r *rapid.T) {
+		rows, now, double := tokensTable(t), start, newMemory()
+		first, err := rows.Tokens(t.Context(), tenant, connID)
+		must(t, err)
+		double.rows[connID] = first
+		for _, m := range moves.Draw(r, "moves") {
+			row := double.rows[connID] // what a worker has read, or something else
+			row.LeaseOwner = pick(m[1], []string{"a", "b"})
+			row.Version += pick(m[2], []int64{0, 0, 0, 1})
+			row.RefreshStartedAt = pick(m[3], []time.Time{row.RefreshStartedAt, row.RefreshStartedAt, {}, now})
+			row.LeaseUntil = now.Add(time.Minute)
+			var got, want error
+			switch m[0] % 4 {
+			case 0:
+				got, want = rows.LeaseTokens(t.Context(), row, now), double.LeaseTokens(t.Context(), row, now)
+			case 1:
+				got, want = rows.ReleaseTokens(t.Context(), row), double.ReleaseTokens(t.Context(), row)
+			case 2:
+				next, err := vault.Seal(t.Context(), tenant, connID, row.Version+1, setOf("refresh "+strconv.Itoa(m[3])))
+				must(t, err)
+				got, want = rows.RotateTokens(t.Context(), next), double.RotateTokens(t.Context(), next)
+			default:
+				now = now.Add(time.Duration(m[3]) * time.Second)
+			}
+			if errors.Is(got, fault.Conflict) != errors.Is(want, fault.Conflict) || (got == nil) != (want == nil) {
+				r.Fatalf("the store answers %v, the memory %v", got, want)
+			}
+			stored, err := rows.Tokens(t.Context(), tenant, connID)
+			must(t, err)
+			if diff := cmp.Diff(double.rows[connID], stored); diff != "" {
+				r.Fatalf("the memory has -, the store has +:\n%s", diff)
+			}
+		}
+	})
+}
+
+// tokensTable is a table in a DynamoDB of the test's own, with one row as the callback stores it.
+func tokensTable(t *testing.T) store.Tokens {
+	t.Helper()
+	declared, err := template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
+	must(t, err)
+	cloud, err := aws.New(aws.Options{})
+	must(t, err)
+	cfg := cloud.Config("WorkerFunction")
+	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
+	names := map[string]string{}
+	for _, table := range declared.Tables {
+		names[table.LogicalID] = table.Name
+	}
+	db := dynamodb.NewFromConfig(cfg)
+	row, err := tokens.Vault{Sealer: plainSealer{}}.Seal(t.Context(), tenant, connID, 1, setOf("refresh 1"))
+	must(t, err)
+	attempts := store.Flow{DB: db, Table: names["FlowTable"], TokensTable: names["TokensTable"]}
+	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
+	must(t, attempts.BeginAttempt(t.Context(), attempt, flow.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
+	must(t, attempts.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
+	return store.Tokens{DB: db, Table: names["TokensTable"]}
+}
