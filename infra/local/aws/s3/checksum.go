@@ -1,139 +1,85 @@
 package s3
 
 import (
-	"crypto/sha1" //nolint:gosec // G505: a checksum that S3 offers, not a protection
-	"crypto/sha256"
 	"encoding/base64"
 	"hash"
 	"hash/crc32"
-	"hash/crc64"
 	"net/http"
 	"strconv"
 	"strings"
 )
 
-// nvme is the reversed polynomial of CRC-64/NVME, which the SDKs use besides CRC-32.
-const nvme = 0x9a6c_9329_ac4b_c9b5
-
-// algorithm is one of S3's additional checksums, as S3 spells it. The zero value means none.
-type algorithm string
+// crc is a CRC32 that S3 verified, in base64; that of an upload ends in "-" and the number of its parts. "" is none.
+type crc string
 
 const (
-	crc32IEEE algorithm = "CRC32"
-	crc32C    algorithm = "CRC32C"
-	crc64NVME algorithm = "CRC64NVME"
-	sha1Sum   algorithm = "SHA1"
-	sha256Sum algorithm = "SHA256"
+	crcName   = "CRC32"
+	crcHeader = "X-Amz-Checksum-Crc32"
+	crcKind   = "X-Amz-Checksum-Type"
+	composite = "COMPOSITE"
 )
 
-func algorithms() []algorithm {
-	return []algorithm{crc32IEEE, crc32C, crc64NVME, sha1Sum, sha256Sum}
-}
-
-// parseAlgorithm reads an x-amz-checksum-algorithm header; "" gives none.
-func parseAlgorithm(name string) (algorithm, error) {
-	for _, a := range algorithms() {
-		if strings.EqualFold(name, string(a)) {
-			return a, nil
-		}
-	}
-	if name != "" {
-		return "", refuse("InvalidRequest", "checksum algorithm provided is unsupported: %s", name)
-	}
-	return "", nil
-}
-
-// newHash is nil for no algorithm.
-func (a algorithm) newHash() hash.Hash {
-	switch a {
-	case crc32IEEE:
-		return crc32.NewIEEE()
-	case crc32C:
-		return crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	case crc64NVME:
-		return crc64.New(crc64.MakeTable(nvme))
-	case sha1Sum:
-		return sha1.New() //nolint:gosec // G401: as above
-	case sha256Sum:
-		return sha256.New()
+func (c crc) kind() string {
+	switch {
+	case c == "":
+		return ""
+	case strings.Contains(string(c), "-"): // no base64 character of the standard alphabet
+		return composite
 	default:
-		return nil
+		return "FULL_OBJECT"
 	}
 }
 
-// header is the canonical name of the header that carries the checksum.
-func (a algorithm) header() string {
-	return http.CanonicalHeaderKey("X-Amz-Checksum-" + string(a))
-}
-
-// canBeWhole tells whether the checksum of a whole object is defined for uploads in parts: only CRCs can be combined.
-func (a algorithm) canBeWhole() bool {
-	return a == crc32IEEE || a == crc32C || a == crc64NVME
-}
-
-// checksum is a value that S3 verified, base64 as in the headers; a composite one ends in "-" and the part count.
-type checksum struct {
-	Algorithm algorithm `json:"algorithm"`
-	Value     string    `json:"value"`
-}
-
-func (c checksum) kind() string {
-	if strings.Contains(c.Value, "-") { // no base64 character of the standard alphabet
-		return "COMPOSITE"
+// algorithm names what c is, "" for none.
+func (c crc) algorithm() string {
+	if c == "" {
+		return ""
 	}
-	return "FULL_OBJECT"
+	return crcName
 }
 
 // setHeaders announces the checksum of an object or a part.
-func (c checksum) setHeaders(h http.Header) {
-	if c.Algorithm != "" {
-		h.Set(c.Algorithm.header(), c.Value)
-		h.Set("X-Amz-Checksum-Type", c.kind())
+func (c crc) setHeaders(h http.Header) {
+	if c != "" {
+		h.Set(crcHeader, string(c))
+		h.Set(crcKind, c.kind())
 	}
 }
 
-// compositeChecksum is the checksum of the parts' raw checksums, in the order of the parts.
-func compositeChecksum(a algorithm, parts []content) checksum {
-	sum := a.newHash()
+// declaredCRC finds the checksum that the headers promise.
+func declaredCRC(h http.Header) (crc, error) {
+	value := h.Get(crcHeader)
+	if raw, err := base64.StdEncoding.DecodeString(value); value != "" && (err != nil || len(raw) != crc32.Size) {
+		return "", refuse("InvalidRequest", "value for %s header is invalid", strings.ToLower(crcHeader))
+	}
+	announced := h.Get("X-Amz-Sdk-Checksum-Algorithm")
+	if err := checkAlgorithm(announced); err != nil {
+		return "", err
+	}
+	if announced != "" && value == "" {
+		return "", refuse("InvalidRequest", "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* headers were found")
+	}
+	return crc(value), nil
+}
+
+// checkAlgorithm takes the one checksum that the embedded S3 has; "" is none.
+func checkAlgorithm(name string) error {
+	if name != "" && !strings.EqualFold(name, crcName) {
+		return refuse("NotImplemented", "the embedded S3 has no checksum but %s", crcName)
+	}
+	return nil
+}
+
+// compositeCRC is the checksum of the parts' raw checksums, in the order of the parts.
+func compositeCRC(parts []content) crc {
+	sum := crc32.NewIEEE()
 	for _, part := range parts {
-		raw, err := base64.StdEncoding.DecodeString(part.Checksum.Value)
+		raw, err := base64.StdEncoding.DecodeString(string(part.CRC))
 		if err == nil { // we made the value ourselves
-			sum.Write(raw)
+			_, _ = sum.Write(raw) // never fails
 		}
 	}
-	return checksum{Algorithm: a, Value: encodeSum(sum) + "-" + strconv.Itoa(len(parts))}
+	return crc(encodeSum(sum) + "-" + strconv.Itoa(len(parts)))
 }
 
 func encodeSum(h hash.Hash) string { return base64.StdEncoding.EncodeToString(h.Sum(nil)) }
-
-// xmlChecksums is a checksum in S3's XML: one element per algorithm, in both directions.
-type xmlChecksums struct {
-	ChecksumCRC32     string `xml:",omitempty"`
-	ChecksumCRC32C    string `xml:",omitempty"`
-	ChecksumCRC64NVME string `xml:",omitempty"`
-	ChecksumSHA1      string `xml:",omitempty"`
-	ChecksumSHA256    string `xml:",omitempty"`
-}
-
-func (x *xmlChecksums) field(a algorithm) *string {
-	switch a {
-	case crc32IEEE:
-		return &x.ChecksumCRC32
-	case crc32C:
-		return &x.ChecksumCRC32C
-	case crc64NVME:
-		return &x.ChecksumCRC64NVME
-	case sha1Sum:
-		return &x.ChecksumSHA1
-	case sha256Sum:
-		return &x.ChecksumSHA256
-	default:
-		return new(string)
-	}
-}
-
-func (c checksum) xml() xmlChecksums {
-	var x xmlChecksums
-	*x.field(c.Algorithm) = c.Value
-	return x
-}

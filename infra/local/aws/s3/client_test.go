@@ -103,13 +103,10 @@ func connect(server *s3.Server, change ...func(*awss3.Options)) *awss3.Client {
 	return awss3.New(o, change...)
 }
 
-// overTLS makes the SDK behave as against AWS: aws-chunked bodies with a checksum in the trailer.
-func overTLS(o *awss3.Options) { o.BaseEndpoint = aws.String("https://s3.test") }
-
 // newBucket gives a client of a fresh server in memory that has one bucket.
-func newBucket(t *testing.T, change ...func(*awss3.Options)) *awss3.Client {
+func newBucket(t *testing.T) *awss3.Client {
 	t.Helper()
-	client := connect(newServer(t, s3.Options{}), change...)
+	client := connect(newServer(t, s3.Options{}))
 	createBucket(t, client)
 	return client
 }
@@ -139,6 +136,20 @@ func read(t *testing.T, client *awss3.Client, key string) []byte {
 		t.Fatalf("get %q: %v", key, err)
 	}
 	return drain(t, out.Body)
+}
+
+// listAll gives the keys of a listing that fits on a page.
+func listAll(t *testing.T, client *awss3.Client, in *awss3.ListObjectsV2Input) []string {
+	t.Helper()
+	page, err := client.ListObjectsV2(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := make([]string, len(page.Contents))
+	for i, o := range page.Contents {
+		keys[i] = aws.ToString(o.Key)
+	}
+	return keys
 }
 
 func drain(t *testing.T, body io.ReadCloser) []byte {

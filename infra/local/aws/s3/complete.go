@@ -1,7 +1,6 @@
 package s3
 
 import (
-	"cmp"
 	"crypto/md5" //nolint:gosec // G501: the ETag of an upload is defined by MD5
 	"encoding/hex"
 	"encoding/xml"
@@ -16,44 +15,40 @@ import (
 const minPartSize = 5 << 20 // of every part but the last
 
 type completedPart struct {
-	xmlChecksums
-
-	PartNumber *int
-	ETag       string
+	PartNumber    *int
+	ETag          string
+	ChecksumCRC32 crc
 }
 
 // completeUpload makes an object of the listed parts. A completion that is sent again, because its answer was lost, is
 // answered as the first time as long as its object is there: so does S3, although its documentation only speaks of
 // NoSuchUpload (https://github.com/adobe/S3Mock/issues/2586 has a script that shows it).
 func (s *Server) completeUpload(w http.ResponseWriter, r *request) error {
-	p, err := openDocument(r) // x-amz-checksum-* headers speak of the object here
-	if err != nil {
-		return err
+	for _, name := range []string{crcHeader, crcKind} { // they would speak of the object here, and not of the document
+		if r.Header.Get(name) != "" {
+			return notImplemented(name)
+		}
 	}
 	var in struct {
 		XMLName xml.Name        `xml:"CompleteMultipartUpload"`
 		Part    []completedPart `xml:"Part"`
 	}
-	if err = p.decodeXML(&in); err != nil {
+	if err := readXML(r, &in); err != nil {
 		return err
 	}
-	wanted, err := newWriteCondition(r.Header)
-	if err != nil {
-		return err
-	}
-	o, err := s.complete(r, in.Part, wanted)
+	o, err := s.complete(r, in.Part)
 	if err != nil {
 		if o = s.completedBefore(r, in.Part); o == nil {
 			return err
 		}
 	}
-	setEncryption(w.Header(), o.Headers)
+	setEncryption(w.Header())
 	writeCompleted(w, r, o.content)
 	return nil
 }
 
 // complete joins the listed parts into one body outside the lock, then commits if the parts are still the same.
-func (s *Server) complete(r *request, listed []completedPart, wanted writeCondition) (o *object, err error) {
+func (s *Server) complete(r *request, listed []completedPart) (o *object, err error) {
 	var u *upload
 	var parts []content
 	err = s.view(func(st state) error {
@@ -71,11 +66,7 @@ func (s *Server) complete(r *request, listed []completedPart, wanted writeCondit
 		return nil, s.endedMeanwhile(r, err)
 	}
 	o = &object{content: joined, Headers: u.Headers, Upload: r.query.Get("uploadId")}
-	err = checkWhole(r.Header, joined)
-	if err == nil {
-		err = s.finish(r, listed, o, wanted)
-	}
-	if err != nil {
+	if err = s.finish(r, listed, o); err != nil {
 		s.blobs.remove(joined.Blob)
 		return nil, err
 	}
@@ -116,7 +107,7 @@ func (u *upload) choose(listed []completedPart) ([]content, error) {
 		if parts[i], err = u.part(l); err != nil {
 			return nil, err
 		}
-		if u.Composite && *l.PartNumber != i+1 {
+		if u.Checked && *l.PartNumber != i+1 {
 			// "Checking object integrity for data uploads" announces exactly this answer.
 			return nil, refuse("InternalError", "the part numbers of an upload with composite checksums must be consecutive and begin with 1")
 		}
@@ -152,12 +143,11 @@ func (u *upload) part(l completedPart) (content, error) {
 		return content{}, refuse("InvalidPart", "one or more of the specified parts could not be found, or their entity tags did not match").
 			with("PartNumber", number).with("ETag", l.ETag)
 	}
-	claimed := *l.field(u.Algorithm)
-	if u.Composite && claimed == "" {
-		return content{}, refuse("InvalidRequest", "the upload was created using a %s checksum: the complete request must include "+
-			"the checksum for each part; it was missing for part %d", strings.ToLower(string(u.Algorithm)), number)
+	if u.Checked && l.ChecksumCRC32 == "" {
+		return content{}, refuse("InvalidRequest", "the upload was created using a crc32 checksum: the complete request must include "+
+			"the checksum for each part; it was missing for part %d", number)
 	}
-	if claimed != "" && part.Checksum.Value != "" && claimed != part.Checksum.Value {
+	if l.ChecksumCRC32 != "" && part.CRC != "" && l.ChecksumCRC32 != part.CRC {
 		return content{}, refuse("InvalidPart", "the checksum of part %d did not match", number).with("PartNumber", number)
 	}
 	return part, nil
@@ -166,14 +156,11 @@ func (u *upload) part(l completedPart) (content, error) {
 // join writes the bodies of the parts after one another and describes the result.
 func (s *Server) join(u *upload, parts []content) (content, error) {
 	joined := content{Modified: now()}
-	tags := md5.New()                      //nolint:gosec // G401: see the import
-	kind := cmp.Or(u.Algorithm, crc64NVME) // what S3 takes unasked
-	whole := kind.newHash()
+	tags := md5.New() //nolint:gosec // G401: see the import
 	for _, part := range parts {
 		joined.Size += part.Size
 	}
 	id, err := s.blobs.write(joined.Size, func(w io.Writer) error {
-		w = io.MultiWriter(w, whole)
 		for _, part := range parts {
 			if err := s.appendBlob(w, part.Blob); err != nil {
 				return err
@@ -189,9 +176,8 @@ func (s *Server) join(u *upload, parts []content) (content, error) {
 	}
 	joined.Blob = id
 	joined.ETag = joinedTag(tags, len(parts))
-	joined.Checksum = checksum{Algorithm: kind, Value: encodeSum(whole)}
-	if u.Composite {
-		joined.Checksum = compositeChecksum(u.Algorithm, parts)
+	if u.Checked {
+		joined.CRC = compositeCRC(parts)
 	}
 	return joined, nil
 }
@@ -232,55 +218,14 @@ func (s *Server) endedMeanwhile(r *request, failure error) error {
 	})
 }
 
-// checkWhole holds the object against what the caller knows of it.
-func checkWhole(h http.Header, joined content) error {
-	if size := h.Get("X-Amz-Mp-Object-Size"); size != "" && size != strconv.FormatInt(joined.Size, 10) {
-		return refuse("InvalidRequest", "the object size you specified does not match the actual object size")
-	}
-	if kind := h.Get("X-Amz-Checksum-Type"); kind != "" && kind != joined.Checksum.kind() {
-		return refuse("BadDigest", "the checksum type you specified is not that of the upload")
-	}
-	claimed, err := claimedChecksum(h)
-	if err != nil {
-		return err
-	}
-	if claimed.Algorithm == joined.Checksum.Algorithm && claimed.Value != joined.Checksum.Value {
-		return refuse("BadDigest", "the %s you specified did not match the calculated checksum", claimed.Algorithm)
-	}
-	if claimed.Algorithm != "" && claimed.Algorithm != joined.Checksum.Algorithm && joined.Checksum.Algorithm != crc64NVME {
-		return refuse("BadDigest", "the upload was not created with %s", claimed.Algorithm)
-	}
-	return nil
-}
-
-// claimedChecksum is declaredChecksum for a whole object, whose composite checksums end in "-" and the part count. One
-// of another algorithm than the upload's is not looked at when the upload was created without any, as S3 documents.
-func claimedChecksum(h http.Header) (checksum, error) {
-	plain := http.Header{}
-	var value string
-	for _, a := range algorithms() {
-		if sent := h.Get(a.header()); sent != "" {
-			value = sent
-			digest, _, _ := strings.Cut(sent, "-")
-			plain.Set(a.header(), digest)
-		}
-	}
-	claimed, err := declaredChecksum(plain)
-	claimed.Value = value
-	return claimed, err
-}
-
 // finish commits the object in place of its upload.
-func (s *Server) finish(r *request, listed []completedPart, o *object, wanted writeCondition) error {
+func (s *Server) finish(r *request, listed []completedPart, o *object) error {
 	return s.update(func(st state) (change, error) {
 		u, err := st.upload(r)
 		if err != nil {
 			return change{}, err
 		}
 		if _, err := u.choose(listed); err != nil {
-			return change{}, err
-		}
-		if err := wanted.check(st, r.bucket, r.key); err != nil {
 			return change{}, err
 		}
 		return change{
@@ -291,21 +236,16 @@ func (s *Server) finish(r *request, listed []completedPart, o *object, wanted wr
 }
 
 func writeCompleted(w http.ResponseWriter, r *request, joined content) {
-	out := struct {
-		xmlChecksums
-
-		XMLName      xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUploadResult"`
-		Location     string
-		Bucket       string
-		Key          string
-		ETag         string
-		ChecksumType string `xml:",omitempty"`
+	writeXML(w, http.StatusOK, struct {
+		XMLName       xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUploadResult"`
+		Location      string
+		Bucket        string
+		Key           string
+		ETag          string
+		ChecksumCRC32 crc    `xml:",omitempty"`
+		ChecksumType  string `xml:",omitempty"`
 	}{
-		xmlChecksums: joined.Checksum.xml(),
-		Location:     "/" + r.bucket + "/" + r.key, Bucket: r.bucket, Key: r.key, ETag: joined.ETag,
-	}
-	if joined.Checksum.Algorithm != "" {
-		out.ChecksumType = joined.Checksum.kind()
-	}
-	writeXML(w, http.StatusOK, out)
+		Location: "/" + r.bucket + "/" + r.key, Bucket: r.bucket, Key: r.key, ETag: joined.ETag,
+		ChecksumCRC32: joined.CRC, ChecksumType: joined.CRC.kind(),
+	})
 }

@@ -1,7 +1,6 @@
 package s3
 
 import (
-	"encoding/base64"
 	"encoding/xml"
 	"errors"
 	"maps"
@@ -9,15 +8,13 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 const (
 	region = "us-east-1"
 	// account owns all buckets.
-	account    = "000000000000"
-	maxBuckets = 10_000 // in one page of ListBuckets
+	account = "000000000000"
 )
 
 // bucketName holds the naming rules that concern length, characters and ends ("General purpose bucket naming rules").
@@ -39,11 +36,8 @@ func (s *Server) createBucket(w http.ResponseWriter, r *request) error {
 	if !validBucketName(r.bucket) {
 		return refuse("InvalidBucketName", "the specified bucket is not valid").with("BucketName", r.bucket)
 	}
-	if err := refuseUnknownFeatures(r.Header); err != nil {
-		return err
-	}
-	if err := checkLocation(r); err != nil {
-		return err
+	if r.ContentLength != 0 {
+		return refuse("NotImplemented", "the embedded S3 has one region, %s, and takes no configuration of a bucket", region)
 	}
 	err := s.update(func(st state) (change, error) {
 		if _, exists := st.buckets[r.bucket]; exists {
@@ -59,40 +53,6 @@ func (s *Server) createBucket(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// checkLocation reads the configuration of a new bucket. us-east-1 is the region that is not named there, and the
-// embedded AWS has no other.
-func checkLocation(r *request) error {
-	p, err := openPayload(r)
-	if err != nil {
-		return err
-	}
-	var in struct {
-		XMLName            xml.Name `xml:"CreateBucketConfiguration"`
-		LocationConstraint string
-	}
-	if p.size == 0 {
-		_, err = p.readAll()
-		return err
-	}
-	if err := p.decodeXML(&in); err != nil {
-		return err
-	}
-	if in.LocationConstraint != "" {
-		return refuse("InvalidLocationConstraint", "the embedded AWS is in %s, which a location constraint does not name", region).
-			with("LocationConstraint", in.LocationConstraint)
-	}
-	return nil
-}
-
-func (s *Server) headBucket(w http.ResponseWriter, r *request) error {
-	if err := s.requireBucket(r.bucket); err != nil {
-		return err
-	}
-	w.Header().Set("X-Amz-Bucket-Region", region)
-	w.WriteHeader(http.StatusOK)
-	return nil
-}
-
 func (s *Server) requireBucket(name string) error {
 	return s.view(func(st state) error {
 		_, err := st.bucket(name)
@@ -104,52 +64,18 @@ type owner struct{ ID string }
 
 type listedBucket struct{ Name, CreationDate string }
 
-type bucketListing struct {
-	XMLName           xml.Name       `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
-	Owner             owner          `xml:"Owner"`
-	Buckets           []listedBucket `xml:"Buckets>Bucket"`
-	Prefix            string         `xml:",omitempty"`
-	ContinuationToken string         `xml:",omitempty"`
-}
-
-func (s *Server) listBuckets(w http.ResponseWriter, r *request) error {
-	limit, err := bucketPage(r)
-	if err != nil {
-		return err
-	}
-	after, err := base64.RawURLEncoding.DecodeString(r.query.Get("continuation-token"))
-	if err != nil {
-		return refuse("InvalidArgument", "the continuation token provided is incorrect")
-	}
-	out := bucketListing{Owner: owner{account}, Buckets: []listedBucket{}, Prefix: r.query.Get("prefix")}
-	err = s.view(func(st state) error {
+func (s *Server) listBuckets(w http.ResponseWriter, _ *request) error {
+	out := struct {
+		XMLName xml.Name       `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
+		Owner   owner          `xml:"Owner"`
+		Buckets []listedBucket `xml:"Buckets>Bucket"`
+	}{Owner: owner{account}, Buckets: []listedBucket{}}
+	_ = s.view(func(st state) error {
 		for _, name := range slices.Sorted(maps.Keys(st.buckets)) {
-			if name <= string(after) || !strings.HasPrefix(name, out.Prefix) {
-				continue
-			}
-			if len(out.Buckets) == limit {
-				out.ContinuationToken = base64.RawURLEncoding.EncodeToString([]byte(out.Buckets[limit-1].Name))
-				return nil
-			}
 			out.Buckets = append(out.Buckets, listedBucket{name, formatTime(st.buckets[name].created)})
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
 	writeXML(w, http.StatusOK, out)
 	return nil
-}
-
-// bucketPage reads max-buckets, which unlike other page sizes has to be at least 1.
-func bucketPage(r *request) (int, error) {
-	if !r.query.Has("max-buckets") {
-		return maxBuckets, nil
-	}
-	n, err := strconv.Atoi(r.query.Get("max-buckets"))
-	if err != nil || n < 1 || n > maxBuckets {
-		return 0, refuse("InvalidArgument", "max-buckets must be between 1 and %d", maxBuckets)
-	}
-	return n, nil
 }

@@ -30,9 +30,6 @@ func (s state) changes() []change {
 	for _, name := range slices.Sorted(maps.Keys(s.buckets)) {
 		b := s.buckets[name]
 		all = append(all, change{Kind: bucketCreated, Bucket: name, At: b.created})
-		if b.lifecycle != nil {
-			all = append(all, change{Kind: lifecyclePut, Bucket: name, Lifecycle: b.lifecycle})
-		}
 		for _, key := range slices.Sorted(maps.Keys(b.objects)) {
 			all = append(all, change{Kind: objectPut, Bucket: name, Keys: []string{key}, Object: b.objects[key]})
 		}

@@ -55,7 +55,7 @@ func status(code string) int {
 		return http.StatusNotModified
 	case "AccessDenied", "InvalidAccessKeyId", "RequestTimeTooSkewed", "SignatureDoesNotMatch":
 		return http.StatusForbidden
-	case "NoSuchBucket", "NoSuchKey", "NoSuchLifecycleConfiguration", "NoSuchUpload":
+	case "NoSuchBucket", "NoSuchKey", "NoSuchUpload":
 		return http.StatusNotFound
 	case "MethodNotAllowed":
 		return http.StatusMethodNotAllowed

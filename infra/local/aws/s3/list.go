@@ -19,7 +19,6 @@ type listing struct {
 	Name                  string
 	Prefix                string
 	Delimiter             string `xml:",omitempty"`
-	StartAfter            string `xml:",omitempty"`
 	ContinuationToken     string `xml:",omitempty"`
 	NextContinuationToken string `xml:",omitempty"`
 	EncodingType          string `xml:",omitempty"`
@@ -28,19 +27,16 @@ type listing struct {
 	IsTruncated           bool
 	Contents              []listedObject
 	CommonPrefixes        []listedPrefix
-
-	owners bool // every object names its owner
 }
 
 type listedObject struct {
 	Key               string
 	LastModified      string
 	ETag              string
-	ChecksumAlgorithm algorithm `xml:",omitempty"`
-	ChecksumType      string    `xml:",omitempty"`
+	ChecksumAlgorithm string `xml:",omitempty"`
+	ChecksumType      string `xml:",omitempty"`
 	Size              int64
 	StorageClass      string
-	Owner             *owner
 }
 
 type listedPrefix struct{ Prefix string }
@@ -55,14 +51,13 @@ func (s *Server) listObjects(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	out := listing{
-		Name: r.bucket, Prefix: q.Get("prefix"), Delimiter: q.Get("delimiter"), StartAfter: q.Get("start-after"),
+		Name: r.bucket, Prefix: q.Get("prefix"), Delimiter: q.Get("delimiter"),
 		ContinuationToken: q.Get("continuation-token"), EncodingType: q.Get("encoding-type"), MaxKeys: maxKeys,
-		owners: q.Get("fetch-owner") == "true",
 	}
 	if out.EncodingType != "" && out.EncodingType != "url" {
 		return refuse("InvalidArgument", "invalid encoding method specified in request")
 	}
-	from, err := readPosition(out.ContinuationToken, out.StartAfter)
+	from, err := readPosition(out.ContinuationToken)
 	if err != nil {
 		return err
 	}
@@ -102,25 +97,18 @@ func (l *listing) fill(b *bucket, from position) {
 			continue
 		}
 		last = position{key: key}
-		l.Contents = append(l.Contents, l.entry(key, b.objects[key]))
+		l.Contents = append(l.Contents, entry(key, b.objects[key]))
 	}
 	if l.IsTruncated {
 		l.NextContinuationToken = last.token()
 	}
 }
 
-func (l *listing) entry(key string, o *object) listedObject {
-	entry := listedObject{
+func entry(key string, o *object) listedObject {
+	return listedObject{
 		Key: key, LastModified: formatTime(o.Modified), ETag: o.ETag, Size: o.Size, StorageClass: "STANDARD",
-		ChecksumAlgorithm: o.Checksum.Algorithm,
+		ChecksumAlgorithm: o.CRC.algorithm(), ChecksumType: o.CRC.kind(),
 	}
-	if o.Checksum.Algorithm != "" {
-		entry.ChecksumType = o.Checksum.kind()
-	}
-	if l.owners {
-		entry.Owner = &owner{account}
-	}
-	return entry
 }
 
 func (l *listing) commonPrefix(key string) (string, bool) {
@@ -139,7 +127,7 @@ func (l *listing) encodeKeys() {
 			*field = unlikeQuery.Replace(url.QueryEscape(*field))
 		}
 	}
-	encode(&l.Prefix, &l.Delimiter, &l.StartAfter)
+	encode(&l.Prefix, &l.Delimiter)
 	for i := range l.Contents {
 		encode(&l.Contents[i].Key)
 	}
@@ -154,9 +142,9 @@ type position struct {
 	prefix string
 }
 
-func readPosition(token, startAfter string) (position, error) {
+func readPosition(token string) (position, error) {
 	if token == "" {
-		return position{key: startAfter}, nil
+		return position{}, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	kind, value, ok := strings.Cut(string(raw), ":")

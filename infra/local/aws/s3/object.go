@@ -1,8 +1,8 @@
 package s3
 
 import (
-	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -15,37 +15,31 @@ func (s *Server) putObject(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := newWriteCondition(r.Header)
-	if err != nil {
-		return err
-	}
 	if err = s.requireBucket(r.bucket); err != nil {
 		return err
 	}
-	body, err := s.receive(r, headers, crc64NVME)
+	body, err := s.receive(r)
 	if err != nil {
 		return err
 	}
 	err = s.update(func(st state) (change, error) {
 		o := &object{content: body, Headers: headers}
-		return change{Kind: objectPut, Bucket: r.bucket, Keys: []string{r.key}, Object: o}, wanted.check(st, r.bucket, r.key)
+		_, missing := st.bucket(r.bucket)
+		return change{Kind: objectPut, Bucket: r.bucket, Keys: []string{r.key}, Object: o}, missing
 	})
 	if err != nil {
 		s.blobs.remove(body.Blob)
 		return err
 	}
 	w.Header().Set("ETag", body.ETag)
-	body.Checksum.setHeaders(w.Header())
-	setEncryption(w.Header(), headers)
+	body.CRC.setHeaders(w.Header())
+	setEncryption(w.Header())
 	w.WriteHeader(http.StatusOK)
 	return nil
 }
 
 // getObject serves HeadObject too: the same answer without its body.
 func (s *Server) getObject(w http.ResponseWriter, r *request) error {
-	if err := refuseEncryption(r.Header); err != nil {
-		return err
-	}
 	o, body, err := s.openObject(r.bucket, r.key)
 	if err != nil {
 		return err
@@ -55,8 +49,8 @@ func (s *Server) getObject(w http.ResponseWriter, r *request) error {
 	h.Set("ETag", o.ETag)
 	h.Set("Last-Modified", o.Modified.UTC().Format(http.TimeFormat))
 	h.Set("Accept-Ranges", "bytes")
-	if err = checkReadConditions(r.Header, o.content); err != nil {
-		return err
+	if tags := r.Header.Get("If-Match"); tags != "" && !matches(tags, o.ETag) {
+		return errPrecondition("If-Match")
 	}
 	part, partial, err := parseRange(r.Header.Get("Range"), o.Size)
 	if err != nil {
@@ -69,6 +63,7 @@ func (s *Server) getObject(w http.ResponseWriter, r *request) error {
 	for name, value := range o.Headers {
 		h.Set(name, value)
 	}
+	setEncryption(h)
 	for name := range r.query {
 		if header, ok := overrideHeader(name); ok {
 			h.Set(header, r.query.Get(name))
@@ -79,7 +74,7 @@ func (s *Server) getObject(w http.ResponseWriter, r *request) error {
 		status = http.StatusPartialContent
 		h.Set("Content-Range", part.contentRange(o.Size))
 	} else if strings.EqualFold(r.Header.Get("X-Amz-Checksum-Mode"), "ENABLED") {
-		o.Checksum.setHeaders(h)
+		o.CRC.setHeaders(h)
 	}
 	h.Set("Content-Length", strconv.FormatInt(part.length, 10))
 	w.WriteHeader(status)
@@ -108,37 +103,39 @@ func (s *Server) view(f func(state) error) error {
 	return f(s.state)
 }
 
-// receive streams the verified body of r into a blob. The headers decide the form of the ETag. A body that comes without
-// a checksum gets that of the fallback, if there is one.
-func (s *Server) receive(r *request, headers map[string]string, fallback algorithm) (content, error) {
+// deleteObject succeeds for a key that does not exist, as S3 does, and then journals nothing.
+func (s *Server) deleteObject(w http.ResponseWriter, r *request) error {
+	err := s.update(func(st state) (change, error) {
+		b, err := st.bucket(r.bucket)
+		if err == nil && b.objects[r.key] == nil {
+			err = errNothing
+		}
+		return change{Kind: objectsDeleted, Bucket: r.bucket, Keys: []string{r.key}}, err
+	})
+	if err != nil && !errors.Is(err, errNothing) {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// errNothing ends a change that has become unnecessary.
+var errNothing = errors.New("nothing to change")
+
+// receive streams the verified body of r into a blob.
+func (s *Server) receive(r *request) (content, error) {
 	p, err := openPayload(r)
 	if err != nil {
 		return content{}, err
-	}
-	if p.sum == nil && fallback != "" {
-		p.computed, p.sum = true, fallback.newHash()
-		p.declared.Algorithm = fallback
 	}
 	id, err := s.blobs.write(p.size, p.copyTo)
 	if err != nil {
 		return content{}, err
 	}
-	return content{
-		Blob:     id,
-		Size:     p.size,
-		ETag:     etag(p.md5.Sum(nil), headers),
-		Modified: now(),
-		Checksum: p.declared,
-	}, nil
+	return content{Blob: id, Size: p.size, ETag: etag(p.md5.Sum(nil)), Modified: now(), CRC: p.declared}, nil
 }
 
-// etag is the MD5 of the content, except under KMS: there S3 promises no MD5, so that ours must not be one either.
-func etag(md5Sum []byte, headers map[string]string) string {
-	if strings.HasPrefix(headers[encryption], "aws:kms") {
-		_, _ = rand.Read(md5Sum) // never fails
-	}
-	return `"` + hex.EncodeToString(md5Sum) + `"`
-}
+func etag(md5Sum []byte) string { return `"` + hex.EncodeToString(md5Sum) + `"` }
 
 // now has the resolution of S3's Last-Modified.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -30,10 +30,8 @@ func newRequest(r *http.Request) (*request, error) {
 	case len(key) > maxKeyBytes:
 		return nil, errKeyTooLong(len(key))
 	}
-	for _, name := range []string{"X-Amz-Expected-Bucket-Owner", "X-Amz-Source-Expected-Bucket-Owner"} {
-		if expected := r.Header.Get(name); expected != "" && expected != account {
-			return nil, refuse("AccessDenied", "the bucket does not belong to the account that %s names", name)
-		}
+	if err := refuseUnknownFeatures(r); err != nil {
+		return nil, err
 	}
 	req := &request{Request: r, bucket: bucket, key: key, query: r.URL.Query(), body: r.Body}
 	if r.Body == nil { // an SDK client that calls us without a socket may leave it out
@@ -75,16 +73,8 @@ func operationName(asked string, copies bool) string {
 		return "ListBuckets"
 	case "PUT bucket":
 		return "CreateBucket"
-	case "HEAD bucket":
-		return "HeadBucket"
-	case "PUT bucket lifecycle":
-		return "PutBucketLifecycleConfiguration"
-	case "GET bucket lifecycle":
-		return "GetBucketLifecycleConfiguration"
 	case "GET bucket list-type":
 		return "ListObjectsV2"
-	case "POST bucket delete":
-		return "DeleteObjects"
 	case "PUT object":
 		if copies {
 			return "CopyObject" // named for the log; it has no handler
@@ -103,8 +93,6 @@ func operationName(asked string, copies bool) string {
 			return "UploadPartCopy"
 		}
 		return "UploadPart"
-	case "GET object uploadId":
-		return "ListParts"
 	case "POST object uploadId":
 		return "CompleteMultipartUpload"
 	case "DELETE object uploadId":
@@ -133,7 +121,7 @@ func notAllowed(r *http.Request) bool {
 func subresource(query url.Values) string {
 	var names []string
 	for name := range query {
-		if !isModifier(name) {
+		if !isModifier(name) && !(isOfListing(name) && query.Has("list-type")) {
 			names = append(names, name)
 		}
 	}
@@ -145,12 +133,10 @@ func isModifier(name string) bool {
 	if _, ok := overrideHeader(name); ok || strings.HasPrefix(strings.ToLower(name), "x-amz-") {
 		return true
 	}
-	switch name {
-	case "x-id", // names the operation in the SDK's own words
-		"prefix", "delimiter", "max-keys", "start-after", "continuation-token", "encoding-type", "fetch-owner",
-		"max-buckets", "max-parts", "part-number-marker":
-		return true
-	default:
-		return false
-	}
+	return name == "x-id" // names the operation in the SDK's own words
+}
+
+// isOfListing tells the parameters of ListObjectsV2.
+func isOfListing(name string) bool {
+	return slices.Contains([]string{"prefix", "delimiter", "max-keys", "continuation-token", "encoding-type"}, name)
 }

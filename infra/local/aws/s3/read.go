@@ -2,30 +2,9 @@ package s3
 
 import (
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
-	"time"
 )
-
-// checkReadConditions decides the If-* headers of a read, in the order of RFC 9110 section 13.2.2.
-func checkReadConditions(h http.Header, c content) error {
-	if tags := h.Get("If-Match"); tags != "" {
-		if !matches(tags, c.ETag) {
-			return errPrecondition("If-Match")
-		}
-	} else if t, err := http.ParseTime(h.Get("If-Unmodified-Since")); err == nil && c.Modified.After(t) {
-		return errPrecondition("If-Unmodified-Since")
-	}
-	if tags := h.Get("If-None-Match"); tags != "" {
-		if matches(tags, c.ETag) {
-			return refuse("NotModified", "not modified")
-		}
-	} else if t, err := http.ParseTime(h.Get("If-Modified-Since")); err == nil && !c.Modified.After(t) {
-		return refuse("NotModified", "not modified since %s", t.Format(time.RFC3339))
-	}
-	return nil
-}
 
 // matches compares entity tags; SDK users pass them with and without quotes.
 func matches(tags, etag string) bool {
@@ -38,39 +17,6 @@ func matches(tags, etag string) bool {
 }
 
 func sameETag(a, b string) bool { return strings.Trim(a, `"`) == strings.Trim(b, `"`) }
-
-// writeCondition is what a write demands of the object that it replaces.
-type writeCondition struct {
-	absent bool   // If-None-Match: *
-	etag   string // If-Match, "" without
-}
-
-func newWriteCondition(h http.Header) (writeCondition, error) {
-	none, etag := h.Get("If-None-Match"), h.Get("If-Match")
-	if none != "" && (none != "*" || etag != "") {
-		return writeCondition{}, refuse("NotImplemented", "a header you provided implies functionality that is not implemented: "+
-			"a write knows If-None-Match: * and If-Match, one at a time").with("Header", "If-None-Match")
-	}
-	return writeCondition{absent: none == "*", etag: etag}, nil
-}
-
-func (c writeCondition) check(st state, bucket, key string) error {
-	b, err := st.bucket(bucket)
-	if err != nil {
-		return err
-	}
-	current := b.objects[key]
-	switch {
-	case c.absent && current != nil:
-		return errPrecondition("If-None-Match")
-	case c.etag != "" && current == nil:
-		return errNoSuchKey(key)
-	case c.etag != "" && !matches(c.etag, current.ETag):
-		return errPrecondition("If-Match")
-	default:
-		return nil
-	}
-}
 
 // byteRange is the part of a body that is read.
 type byteRange struct {

@@ -1,112 +1,111 @@
 package s3_test
 
 import (
-	"crypto/md5"
-	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/local/aws/s3"
 )
 
 // TestWhatIsLeftOutIsRefused: features of S3 that the emulator does not have must not be ignored. What S3 itself refuses
-// is in the scripts of package judge.
+// is in the scripts of infra/test/conformance.
 func TestWhatIsLeftOutIsRefused(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	createBucket(t, connect(server))
 	put(t, connect(server), "k", "body")
+	for name, target := range map[string]string{
+		"tags are no object":            "PUT /exports/k?tagging=",
+		"a policy is no bucket":         "PUT /other?policy=",
+		"a lifecycle is no bucket":      "PUT /exports?lifecycle=",
+		"the old listing":               "GET /exports",
+		"the owners of a listing":       "GET /exports?list-type=2&fetch-owner=true",
+		"a listing after a key":         "GET /exports?list-type=2&start-after=a",
+		"a page of buckets":             "GET /?max-buckets=1",
+		"buckets of a prefix":           "GET /?prefix=a",
+		"the head of a bucket":          "HEAD /exports",
+		"one part of an object":         "GET /exports/k?partNumber=1",
+		"the parts of an upload":        "GET /exports/k?uploadId=u",
+		"a version":                     "GET /exports/k?versionId=1",
+		"another header of the answer":  "GET /exports/k?response-content-language=de",
+		"a bucket is kept":              "DELETE /exports",
+		"many deletes":                  "POST /exports?delete=",
+		"a form post":                   "POST /exports",
+		"a restoration":                 "POST /exports/k?restore=",
+		"the acceleration of transfers": "PUT /exports?accelerate=",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			method, address, _ := strings.Cut(target, " ")
+			expect(t, server, raw{method: method, target: address}, http.StatusNotImplemented, "NotImplemented")
+		})
+	}
+}
+
+func TestHeadersOfWhatIsLeftOutAreRefused(t *testing.T) {
+	t.Parallel()
+	server := newServer(t, s3.Options{})
+	createBucket(t, connect(server))
+	put(t, connect(server), "k", "body")
+	for header, method := range map[string]string{
+		"X-Amz-Storage-Class: GLACIER": http.MethodPut, "X-Amz-Acl: public-read": http.MethodPut, "X-Amz-Tagging: a=b": http.MethodPut,
+		"X-Amz-Server-Side-Encryption: aws:kms": http.MethodPut, "X-Amz-Server-Side-Encryption-Customer-Key: a": http.MethodGet,
+		"X-Amz-Expected-Bucket-Owner: 999999999999": http.MethodGet, "X-Amz-If-Match-Size: 4": http.MethodDelete,
+		"If-Match: *": http.MethodDelete, "If-None-Match: *": http.MethodPut,
+		"If-Modified-Since: Mon, 01 Jan 1996 00:00:00 GMT": http.MethodGet, "If-Unmodified-Since: Mon, 01 Jan 1996 00:00:00 GMT": http.MethodHead,
+		"X-Amz-Checksum-Crc32c: mnG7TA==": http.MethodPut, "X-Amz-Checksum-Sha256: a": http.MethodPut, "X-Amz-Checksum-Crc64nvme: a": http.MethodPut,
+		"X-Amz-Trailer: x-amz-checksum-crc32": http.MethodPut, "X-Amz-Copy-Source: /exports/k": http.MethodPut,
+		"X-Amz-Content-Sha256: STREAMING-UNSIGNED-PAYLOAD-TRAILER": http.MethodPut, "X-Amz-Sdk-Checksum-Algorithm: SHA1": http.MethodPut,
+	} {
+		t.Run(header, func(t *testing.T) {
+			t.Parallel()
+			name, value, _ := strings.Cut(header, ": ")
+			expect(t, server, raw{method, "/exports/k", "", map[string]string{name: value}}, http.StatusNotImplemented, "NotImplemented")
+		})
+	}
+}
+
+func TestRequestsThatNoClientSendsAreRefused(t *testing.T) {
+	t.Parallel()
+	server := newServer(t, s3.Options{})
+	client := connect(server)
+	createBucket(t, client)
+	upload := "/exports/k?uploadId=" + *begin(t, client).id
+	put(t, client, "k", "body")
 	tests := map[string]struct {
 		request raw
 		status  int
 		code    string
 	}{
-		"another storage class":       {raw{http.MethodPut, "/exports/k", "", map[string]string{"X-Amz-Storage-Class": "GLACIER"}}, 501, "NotImplemented"},
-		"a bucket with object lock":   {raw{http.MethodPut, "/other", "", map[string]string{"X-Amz-Bucket-Object-Lock-Enabled": "true"}}, 501, "NotImplemented"},
-		"a bucket for everybody":      {raw{http.MethodPut, "/other", "", map[string]string{"X-Amz-Acl": "public-read"}}, 501, "NotImplemented"},
-		"a key of the client":         {raw{http.MethodGet, "/exports/k", "", map[string]string{"X-Amz-Server-Side-Encryption-Customer-Key": "a"}}, 501, "NotImplemented"},
-		"a delete on the size":        {raw{http.MethodDelete, "/exports/k", "", map[string]string{"X-Amz-If-Match-Size": "4"}}, 501, "NotImplemented"},
-		"deletes of versions":         {protected(http.MethodPost, "/exports?delete=", "<Delete><Object><Key>k</Key><VersionId>1</VersionId></Object></Delete>"), 501, "NotImplemented"},
-		"an unknown lifecycle action": {lifecycleOf("<Burn/>"), 400, "MalformedXML"},
-		"an expiration without a day": {lifecycleOf("<Expiration/>"), 400, "MalformedXML"},
-		"an abort without a day":      {lifecycleOf("<AbortIncompleteMultipartUpload/>"), 400, "MalformedXML"},
-		"an abort after no days": {
-			lifecycleOf("<AbortIncompleteMultipartUpload><DaysAfterInitiation>0</DaysAfterInitiation></AbortIncompleteMultipartUpload>"), 400, "InvalidArgument",
+		"listing three":            {raw{method: http.MethodGet, target: "/exports?list-type=3"}, 400, "InvalidArgument"},
+		"an unknown method":        {raw{method: "BREW", target: "/exports/k"}, 405, "MethodNotAllowed"},
+		"no list of buckets":       {raw{method: http.MethodDelete, target: "/"}, 405, "MethodNotAllowed"},
+		"a form post of an object": {raw{method: http.MethodPost, target: "/exports/k"}, 405, "MethodNotAllowed"},
+		"keys are UTF-8":           {raw{method: http.MethodPut, target: "/exports/%FF"}, 400, "InvalidURI"},
+		"metadata is UTF-8":        {raw{http.MethodPut, "/exports/k", "body", map[string]string{"X-Amz-Meta-A": "\xff"}}, 400, "InvalidArgument"},
+		"a huge document":          {raw{method: http.MethodPost, target: upload, body: strings.Repeat(" ", 5<<20)}, 400, "MaxMessageLengthExceeded"},
+		"another document":         {raw{method: http.MethodPost, target: upload, body: "<Other/>"}, 400, "MalformedXML"},
+		"a part that is no number": {raw{method: http.MethodPost, target: upload, body: "<CompleteMultipartUpload><Part><PartNumber>x</PartNumber></Part></CompleteMultipartUpload>"}, 400, "MalformedXML"},
+		"a configured bucket":      {raw{method: http.MethodPut, target: "/other", body: "<CreateBucketConfiguration/>"}, 501, "NotImplemented"},
+		"a claim about the object": {raw{http.MethodPost, upload, "", map[string]string{"X-Amz-Checksum-Crc32": "AAAAAA=="}}, 501, "NotImplemented"},
+		"a copy of a version": {
+			raw{http.MethodPut, upload + "&partNumber=1", "", map[string]string{"X-Amz-Copy-Source": "/exports/k?versionId=1"}}, 501, "NotImplemented",
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status, answer := tt.request.send(t, inProcess{server})
-			if status != tt.status || !strings.Contains(answer, "<Code>"+tt.code+"</Code>") {
-				t.Errorf("got %d %s, want %d %s", status, answer, tt.status, tt.code)
-			}
+			expect(t, server, tt.request, tt.status, tt.code)
 		})
 	}
 }
 
-// protected is a request whose body has its digest.
-func protected(method, target, body string) raw {
-	sum := md5.Sum([]byte(body))
-	return raw{method, target, body, map[string]string{"Content-Md5": base64.StdEncoding.EncodeToString(sum[:])}}
-}
-
-func lifecycleOf(action string) raw {
-	return protected(http.MethodPut, "/exports?lifecycle=",
-		"<LifecycleConfiguration><Rule><Prefix/><Status>Enabled</Status>"+action+"</Rule></LifecycleConfiguration>")
-}
-
-func TestEveryKeyOfACallIsDeletedOnItsOwnCondition(t *testing.T) {
-	t.Parallel()
-	client := newBucket(t)
-	put(t, client, "same", "body")
-	put(t, client, "changed", "body")
-	out, err := client.DeleteObjects(t.Context(), &awss3.DeleteObjectsInput{Bucket: aws.String(bucketName), Delete: &types.Delete{
-		Quiet: aws.Bool(true),
-		Objects: []types.ObjectIdentifier{
-			{Key: aws.String("same"), ETag: aws.String(`"841a2d689ad86bd1611447453c22c6fc"`)},
-			{Key: aws.String("changed"), ETag: aws.String(`"0"`)},
-			{Key: aws.String("missing"), ETag: aws.String("*")},
-			{Key: aws.String(strings.Repeat("k", 1025))},
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
+// expect sends q and wants that error.
+func expect(t *testing.T, server *s3.Server, q raw, status int, code string) {
+	t.Helper()
+	got, answer := q.send(t, inProcess{server})
+	if got != status || q.method != http.MethodHead && !strings.Contains(answer, "<Code>"+code+"</Code>") {
+		t.Errorf("got %d %s, want %d %s", got, answer, status, code)
 	}
-	got := make([]string, 0, len(out.Errors))
-	for _, failure := range out.Errors {
-		got = append(got, aws.ToString(failure.Code))
-	}
-	if diff := cmp.Diff([]string{"PreconditionFailed", "NoSuchKey", "KeyTooLongError"}, got); diff != "" || len(out.Deleted) != 0 {
-		t.Errorf("deleted %v; errors (-want +got):\n%s", out.Deleted, diff)
-	}
-	if diff := cmp.Diff([]string{"changed"}, listAll(t, client, &awss3.ListObjectsV2Input{Bucket: aws.String(bucketName), MaxKeys: aws.Int32(9)})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestPartsWithCompositeChecksumsLeaveNoGap(t *testing.T) {
-	t.Parallel()
-	u := begin(t, newBucket(t))
-	_, err := u.complete(t, u.part(t, 2, []byte("end")))
-	wantCode(t, err, "InternalError") // so S3 documents it
-}
-
-func TestAClaimOfAnotherAlgorithmThanTheUploadsIsRefused(t *testing.T) {
-	t.Parallel()
-	client := newBucket(t)
-	u := begin(t, client)
-	end := u.part(t, 1, []byte("end"))
-	in := &awss3.CompleteMultipartUploadInput{
-		Bucket: aws.String(bucketName), Key: aws.String("k"), UploadId: u.id, ChecksumSHA1: aws.String("2jmj7l5rSw0yVb/vlWAYkK/YBwk="),
-		MultipartUpload: &types.CompletedMultipartUpload{Parts: []types.CompletedPart{end}},
-	}
-	_, err := client.CompleteMultipartUpload(t.Context(), in)
-	wantCode(t, err, "BadDigest")
 }

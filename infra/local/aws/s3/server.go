@@ -1,8 +1,8 @@
 // Package s3 is the embedded AWS's object store: the S3 operations that our functions and the console call, with
 // S3's own checksum, multipart and precondition rules, in memory or in a directory. Whoever routes requests here has
 // verified their signatures.
-// It leaves out versioning, tagging, access control lists, copies of whole objects and the execution of lifecycle
-// rules, and answers what it does not know with NotImplemented instead of ignoring it. Buckets are addressed by path
+// It leaves out versioning, tagging, access control lists, lifecycles, copies of whole objects, conditions of writes and
+// every checksum but CRC32, and answers what it does not know with NotImplemented instead of ignoring it. Buckets are addressed by path
 // ("/bucket/key"); whoever routes requests here must not clean the path, because keys may hold "//" and "..".
 package s3
 
@@ -53,23 +53,18 @@ func New(o Options) (*Server, error) {
 		s.blobs = blobs
 	}
 	s.handlers = map[string]handler{
-		"ListBuckets":                     s.listBuckets,
-		"CreateBucket":                    s.createBucket,
-		"HeadBucket":                      s.headBucket,
-		"PutBucketLifecycleConfiguration": s.putLifecycle,
-		"GetBucketLifecycleConfiguration": s.getLifecycle,
-		"ListObjectsV2":                   s.listObjects,
-		"DeleteObjects":                   s.deleteObjects,
-		"PutObject":                       s.putObject,
-		"GetObject":                       s.getObject,
-		"HeadObject":                      s.getObject,
-		"DeleteObject":                    s.deleteObject,
-		"CreateMultipartUpload":           s.createUpload,
-		"UploadPart":                      s.uploadPart,
-		"UploadPartCopy":                  s.uploadPartCopy,
-		"ListParts":                       s.listParts,
-		"CompleteMultipartUpload":         s.completeUpload,
-		"AbortMultipartUpload":            s.abortUpload,
+		"ListBuckets":             s.listBuckets,
+		"CreateBucket":            s.createBucket,
+		"ListObjectsV2":           s.listObjects,
+		"PutObject":               s.putObject,
+		"GetObject":               s.getObject,
+		"HeadObject":              s.getObject,
+		"DeleteObject":            s.deleteObject,
+		"CreateMultipartUpload":   s.createUpload,
+		"UploadPart":              s.uploadPart,
+		"UploadPartCopy":          s.uploadPartCopy,
+		"CompleteMultipartUpload": s.completeUpload,
+		"AbortMultipartUpload":    s.abortUpload,
 	}
 	return s, nil
 }

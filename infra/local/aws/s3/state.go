@@ -13,9 +13,8 @@ type state struct {
 }
 
 type bucket struct {
-	created   time.Time
-	lifecycle []byte // the XML as it was put
-	objects   map[string]*object
+	created time.Time
+	objects map[string]*object
 }
 
 // content describes one stored body: an object's, or a part's of an upload.
@@ -24,7 +23,7 @@ type content struct {
 	Size     int64     `json:"size"`
 	ETag     string    `json:"etag"` // with its quotes
 	Modified time.Time `json:"modified"`
-	Checksum checksum  `json:"checksum,omitzero"`
+	CRC      crc       `json:"crc32,omitempty"`
 }
 
 type object struct {
@@ -35,18 +34,16 @@ type object struct {
 }
 
 type upload struct {
-	Bucket    string            `json:"bucket"`
-	Key       string            `json:"key"`
-	Headers   map[string]string `json:"headers"`
-	Algorithm algorithm         `json:"algorithm,omitempty"`
-	Composite bool              `json:"composite,omitempty"` // the object's checksum is one of its parts' checksums
-	parts     map[int]content
+	Bucket  string            `json:"bucket"`
+	Key     string            `json:"key"`
+	Headers map[string]string `json:"headers"`
+	Checked bool              `json:"checked,omitempty"` // every part has a CRC32, and the object that of its parts'
+	parts   map[int]content
 }
 
 // The kinds of change, as they stand in the journal.
 const (
 	bucketCreated   = "bucket_created"
-	lifecyclePut    = "lifecycle_put"
 	objectPut       = "object_put"
 	objectsDeleted  = "objects_deleted"
 	uploadCreated   = "upload_created"
@@ -57,16 +54,15 @@ const (
 
 // change is one committed change and its journal record. Which members are set follows from Kind.
 type change struct {
-	Kind      string    `json:"kind"`
-	Bucket    string    `json:"bucket,omitempty"`
-	Keys      []string  `json:"keys,omitempty"`
-	Object    *object   `json:"object,omitempty"`
-	UploadID  string    `json:"upload_id,omitempty"`
-	Upload    *upload   `json:"upload,omitempty"`
-	Number    int       `json:"number,omitempty"` // of a part
-	Part      content   `json:"part,omitzero"`
-	Lifecycle []byte    `json:"lifecycle,omitempty"`
-	At        time.Time `json:"at,omitzero"`
+	Kind     string    `json:"kind"`
+	Bucket   string    `json:"bucket,omitempty"`
+	Keys     []string  `json:"keys,omitempty"`
+	Object   *object   `json:"object,omitempty"`
+	UploadID string    `json:"upload_id,omitempty"`
+	Upload   *upload   `json:"upload,omitempty"`
+	Number   int       `json:"number,omitempty"` // of a part
+	Part     content   `json:"part,omitzero"`
+	At       time.Time `json:"at,omitzero"`
 }
 
 func newState() state {
@@ -87,8 +83,6 @@ func (s state) apply(c change) (garbage []string, err error) {
 		return nil, fmt.Errorf("apply %s: %w", c.Kind, err)
 	}
 	switch c.Kind {
-	case lifecyclePut:
-		b.lifecycle = c.Lifecycle
 	case objectsDeleted:
 		for _, key := range c.Keys {
 			garbage = append(garbage, b.drop(key)...)
