@@ -83,9 +83,6 @@ func (q *queue) send(t *testing.T, bodies ...string) {
 	for _, body := range bodies {
 		_, err := q.SendMessage(t.Context(), &sqs.SendMessageInput{
 			QueueUrl: &q.url, MessageBody: &body,
-			MessageAttributes: map[string]types.MessageAttributeValue{
-				"kind": {DataType: awssdk.String("String"), StringValue: awssdk.String("nudge")},
-			},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -29,7 +29,6 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 			QueueUrl:                    &source.QueueURL,
 			MaxNumberOfMessages:         int32(min(max(source.BatchSize, 1), 10)), // the range of SQS
 			WaitTimeSeconds:             longPoll,
-			MessageAttributeNames:       []string{"All"},
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 		})
 		switch {
@@ -110,24 +109,16 @@ func (t *Triggers) remove(ctx context.Context, source Source, messages []types.M
 func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 	records := make([]events.SQSMessage, len(batch))
 	for i, message := range batch {
-		attributes := make(map[string]events.SQSMessageAttribute, len(message.MessageAttributes))
-		for name, value := range message.MessageAttributes {
-			attributes[name] = events.SQSMessageAttribute{
-				DataType: aws.ToString(value.DataType), StringValue: value.StringValue, BinaryValue: value.BinaryValue,
-				StringListValues: []string{}, BinaryListValues: [][]byte{},
-			}
-		}
 		records[i] = events.SQSMessage{
-			MessageId:              aws.ToString(message.MessageId),
-			ReceiptHandle:          aws.ToString(message.ReceiptHandle),
-			Body:                   aws.ToString(message.Body),
-			Md5OfBody:              aws.ToString(message.MD5OfBody),
-			Md5OfMessageAttributes: aws.ToString(message.MD5OfMessageAttributes),
-			Attributes:             message.Attributes,
-			MessageAttributes:      attributes,
-			EventSource:            "aws:sqs",
-			EventSourceARN:         source.QueueARN,
-			AWSRegion:              t.options.Region,
+			MessageId:         aws.ToString(message.MessageId),
+			ReceiptHandle:     aws.ToString(message.ReceiptHandle),
+			Body:              aws.ToString(message.Body),
+			Md5OfBody:         aws.ToString(message.MD5OfBody),
+			Attributes:        message.Attributes,
+			MessageAttributes: map[string]events.SQSMessageAttribute{}, // nobody sends any
+			EventSource:       "aws:sqs",
+			EventSourceARN:    source.QueueARN,
+			AWSRegion:         t.options.Region,
 		}
 	}
 	return events.SQSEvent{Records: records}

@@ -1,109 +1,12 @@
 package ddb
 
-// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html and API_BatchGetItem.html
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
 const (
-	maxBatchWrites = 25
-	maxBatchReads  = 100
-	maxBatchBytes  = 16 << 20
+	maxBatchReads = 100
+	maxBatchBytes = 16 << 20
 )
 
 const repeatedKey = "Provided list of item keys contains duplicates"
-
-type batchWriteInput struct {
-	RequestItems map[string][]batchWriteElement
-
-	ReturnConsumedCapacity      string
-	ReturnItemCollectionMetrics string
-}
-
-type batchWriteElement struct {
-	PutRequest    *putRequest    `json:",omitempty"`
-	DeleteRequest *deleteRequest `json:",omitempty"`
-}
-
-type putRequest struct{ Item item }
-
-type deleteRequest struct{ Key item }
-
-// batchWriteReply gives back the writes that met a transaction.
-type batchWriteReply struct {
-	UnprocessedItems map[string][]batchWriteElement
-}
-
-func (s *Server) batchWriteItem(in *batchWriteInput) (any, error) {
-	if err := absent(map[string]bool{
-		"ReturnConsumedCapacity":      isAsked(in.ReturnConsumedCapacity),
-		"ReturnItemCollectionMetrics": isAsked(in.ReturnItemCollectionMetrics),
-	}); err != nil {
-		return nil, err
-	}
-	writes, err := in.writes()
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := batchWriteReply{map[string][]batchWriteElement{}}
-	seen := make(map[rowAddress]bool, len(writes))
-	plans := make([]*plan, 0, len(writes))
-	for _, w := range writes {
-		p, err := s.plan(w)
-		if err != nil {
-			return nil, err
-		}
-		if seen[p.address()] {
-			return nil, invalidf(repeatedKey)
-		}
-		seen[p.address()] = true
-		if err = p.decide(); err != nil {
-			return nil, err
-		}
-		if s.inFlight[p.address()] {
-			out.UnprocessedItems[w.in.TableName] = append(out.UnprocessedItems[w.in.TableName], w.element())
-			continue
-		}
-		plans = append(plans, p)
-	}
-	return out, s.commitPlans(plans, nil)
-}
-
-// element is w as a batch carries it.
-func (w write) element() batchWriteElement {
-	if w.kind == writePut {
-		return batchWriteElement{PutRequest: &putRequest{w.in.Item}}
-	}
-	return batchWriteElement{DeleteRequest: &deleteRequest{w.in.Key}}
-}
-
-func (in *batchWriteInput) writes() ([]write, error) {
-	var writes []write
-	size := 0
-	for name, elements := range in.RequestItems {
-		for _, element := range elements {
-			w := write{in: &writeInput{TableName: name}}
-			switch {
-			case (element.PutRequest == nil) == (element.DeleteRequest == nil):
-				return nil, invalidf("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
-			case element.PutRequest != nil:
-				w.kind, w.in.Item = writePut, element.PutRequest.Item
-			default:
-				w.kind, w.in.Key = writeDelete, element.DeleteRequest.Key
-			}
-			if err := w.in.Item.check(); err != nil {
-				return nil, err
-			}
-			size += w.in.Item.size()
-			writes = append(writes, w)
-		}
-	}
-	if len(writes) == 0 || len(writes) > maxBatchWrites {
-		return nil, invalidf("Too many items requested for the BatchWriteItem call: between 1 and %d are allowed", maxBatchWrites)
-	}
-	if size > maxBatchBytes {
-		return nil, invalidf("The size of the BatchWriteItem call exceeds the limit of 16 MB")
-	}
-	return writes, nil
-}
 
 type batchGetInput struct {
 	RequestItems           map[string]*batchGetTable

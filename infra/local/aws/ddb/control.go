@@ -166,58 +166,6 @@ func (s *Server) describeTimeToLive(in *tableName) (any, error) {
 	return ttlDescriptionReply{ttlDescription{TimeToLiveStatus: "ENABLED", AttributeName: t.ttlAttribute}}, nil
 }
 
-type backupsInput struct {
-	TableName                        string
-	PointInTimeRecoverySpecification *recoverySpec
-}
-
-type recoverySpec struct {
-	PointInTimeRecoveryEnabled bool
-	RecoveryPeriodInDays       int
-}
-
-type backupsReply struct{ ContinuousBackupsDescription backupsDescription }
-
-type backupsDescription struct {
-	ContinuousBackupsStatus        string
-	PointInTimeRecoveryDescription recoveryDescription
-}
-
-type recoveryDescription struct {
-	PointInTimeRecoveryStatus string
-	RecoveryPeriodInDays      int `json:",omitempty"`
-}
-
-// updateContinuousBackups checks and answers only: there is nothing here to recover from, and no call reads it back.
-func (s *Server) updateContinuousBackups(in *backupsInput) (any, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	spec := in.PointInTimeRecoverySpecification
-	if spec == nil {
-		return nil, invalidf("1 validation error detected: Value null at 'pointInTimeRecoverySpecification' failed to satisfy constraint: Member must not be null")
-	}
-	if _, err := s.controlled(in.TableName); err != nil {
-		if failure, ok := errors.AsType[*wire.Error](err); ok && failure.Code == codeNoTable {
-			return nil, wire.Fail("TableNotFoundException", "Table not found: %s", in.TableName)
-		}
-		return nil, err
-	}
-	description := recoveryDescription{PointInTimeRecoveryStatus: "DISABLED"}
-	switch {
-	case spec.RecoveryPeriodInDays < 0 || spec.RecoveryPeriodInDays > 35:
-		return nil, invalidf("Invalid Request: Recovery Period In Days should be between 1 and 35")
-	case !spec.PointInTimeRecoveryEnabled && spec.RecoveryPeriodInDays != 0:
-		return nil, invalidf("Invalid Request: Recovery Period In Days cannot be set while disabling point in time recovery")
-	case spec.PointInTimeRecoveryEnabled:
-		description.PointInTimeRecoveryStatus = "ENABLED"
-		description.RecoveryPeriodInDays = 35
-		if spec.RecoveryPeriodInDays != 0 {
-			description.RecoveryPeriodInDays = spec.RecoveryPeriodInDays
-		}
-	}
-	return backupsReply{backupsDescription{ContinuousBackupsStatus: "ENABLED", PointInTimeRecoveryDescription: description}}, nil
-}
-
 const codeNoTable = "ResourceNotFoundException"
 
 const arnPrefix = "arn:aws:dynamodb:us-east-1:000000000000:table/"

@@ -64,20 +64,17 @@ func New(journal wire.Journal) *Server {
 		s.reserved[word] = true
 	}
 	s.operations = map[string]wire.Operation{
-		"CreateTable":             operation(s.createTable),
-		"DescribeTable":           operation(s.describeTable),
-		"UpdateTimeToLive":        operation(s.updateTimeToLive),
-		"DescribeTimeToLive":      operation(s.describeTimeToLive),
-		"UpdateContinuousBackups": operation(s.updateContinuousBackups),
-		"PutItem":                 operation(s.putItem),
-		"UpdateItem":              operation(s.updateItem),
-		"DeleteItem":              operation(s.deleteItem),
-		"GetItem":                 operation(s.getItem),
-		"Query":                   operation(s.query),
-		"BatchGetItem":            operation(s.batchGetItem),
-		"BatchWriteItem":          operation(s.batchWriteItem),
-		"TransactWriteItems":      operation(s.transactWriteItems),
-		"TransactGetItems":        operation(s.transactGetItems),
+		"CreateTable":        operation(s.createTable),
+		"DescribeTable":      operation(s.describeTable),
+		"UpdateTimeToLive":   operation(s.updateTimeToLive),
+		"DescribeTimeToLive": operation(s.describeTimeToLive),
+		"PutItem":            operation(s.putItem),
+		"UpdateItem":         operation(s.updateItem),
+		"DeleteItem":         operation(s.deleteItem),
+		"GetItem":            operation(s.getItem),
+		"Query":              operation(s.query),
+		"BatchGetItem":       operation(s.batchGetItem),
+		"TransactWriteItems": operation(s.transactWriteItems),
 	}
 	return s
 }

@@ -27,6 +27,7 @@ const (
 
 	specSymmetric = "SYMMETRIC_DEFAULT"
 	specP384      = "ECC_NIST_P384"
+	specRSA       = "RSA_2048"
 
 	maxDescription = 8192
 )
@@ -181,8 +182,7 @@ func newPrivate(spec string) (crypto.Signer, error) {
 	if spec == specP384 {
 		return ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	}
-	bits := map[string]int{"RSA_2048": 2048, "RSA_3072": 3072, "RSA_4096": 4096}[spec]
-	return rsa.GenerateKey(rand.Reader, bits)
+	return rsa.GenerateKey(rand.Reader, 2048)
 }
 
 type createAliasInput struct {
@@ -225,24 +225,16 @@ func (s *Server) describeKey(_ context.Context, in *describeKeyInput) (any, erro
 }
 
 func (s *Server) disableKey(_ context.Context, in *describeKeyInput) (any, error) {
-	return nil, s.setDisabled(in.KeyID, true)
-}
-
-func (s *Server) enableKey(_ context.Context, in *describeKeyInput) (any, error) {
-	return nil, s.setDisabled(in.KeyID, false)
-}
-
-func (s *Server) setDisabled(keyID string, disabled bool) error {
-	if strings.Contains(keyID, "alias/") {
-		return wire.Fail("InvalidArnException", "Aliases are not valid for this operation")
+	if strings.Contains(in.KeyID, "alias/") {
+		return nil, wire.Fail("InvalidArnException", "Aliases are not valid for this operation")
 	}
-	k, err := s.find(keyID)
+	k, err := s.find(in.KeyID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	changed := k.storedKey
-	changed.Disabled = disabled
+	changed.Disabled = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.commit(record{Key: &changed})
+	return nil, s.commit(record{Key: &changed})
 }

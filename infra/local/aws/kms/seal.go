@@ -12,41 +12,12 @@ import (
 )
 
 const (
-	maxPlaintext  = 4096
 	maxCiphertext = 6144
-	maxDataKey    = 1024
+	dataKeySize   = 32 // of an AES_256 key
 	blobVersion   = 1
 	blobHeader    = 1 + 16 // version, key id; what follows is nonce and sealed bytes
 	algorithmName = specSymmetric
 )
-
-type encryptInput struct {
-	KeyID               string `json:"KeyId"`
-	Plaintext           []byte
-	EncryptionContext   map[string]string
-	EncryptionAlgorithm string
-}
-
-type encryptOutput struct {
-	CiphertextBlob      []byte
-	KeyID               string `json:"KeyId"`
-	EncryptionAlgorithm string
-}
-
-func (s *Server) encrypt(_ context.Context, in *encryptInput) (any, error) {
-	if len(in.Plaintext) == 0 || len(in.Plaintext) > maxPlaintext {
-		return nil, invalid("plaintext", "Member must have length between 1 and %d", maxPlaintext)
-	}
-	k, err := s.findSealing(in.KeyID)
-	if err != nil {
-		return nil, err
-	}
-	if err = checkSealing(in.EncryptionAlgorithm); err != nil {
-		return nil, err
-	}
-	blob, err := k.seal(in.Plaintext, in.EncryptionContext)
-	return encryptOutput{CiphertextBlob: blob, KeyID: k.arn(), EncryptionAlgorithm: algorithmName}, err
-}
 
 type decryptInput struct {
 	KeyID               string `json:"KeyId"`
@@ -66,8 +37,8 @@ func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 	if len(in.CiphertextBlob) == 0 || len(in.CiphertextBlob) > maxCiphertext {
 		return nil, invalid("ciphertextBlob", "Member must have length between 1 and %d", maxCiphertext)
 	}
-	if err := checkSealing(in.EncryptionAlgorithm); err != nil {
-		return nil, err
+	if in.EncryptionAlgorithm != "" && in.EncryptionAlgorithm != algorithmName {
+		return nil, wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.", in.EncryptionAlgorithm, specSymmetric)
 	}
 	var named *key
 	if in.KeyID != "" {
@@ -94,22 +65,10 @@ func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 	return decryptOutput{Plaintext: plaintext, KeyID: k.arn(), EncryptionAlgorithm: algorithmName}, err
 }
 
-// checkSealing refuses the algorithms of asymmetric keys, which no sealing key here is.
-func checkSealing(algorithm string) error {
-	switch algorithm {
-	case "", algorithmName:
-		return nil
-	case "RSAES_OAEP_SHA_1", "RSAES_OAEP_SHA_256", "SM2PKE":
-		return wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.", algorithm, specSymmetric)
-	default:
-		return invalid("encryptionAlgorithm", "Member must satisfy enum value set: [SM2PKE, RSAES_OAEP_SHA_1, RSAES_OAEP_SHA_256, SYMMETRIC_DEFAULT]")
-	}
-}
-
 type generateDataKeyInput struct {
 	KeyID             string `json:"KeyId"`
 	KeySpec           string
-	NumberOfBytes     *int
+	NumberOfBytes     *int // refused
 	EncryptionContext map[string]string
 }
 
@@ -120,23 +79,14 @@ type generateDataKeyOutput struct {
 }
 
 func (s *Server) generateDataKey(_ context.Context, in *generateDataKeyInput) (any, error) {
-	if (in.KeySpec == "") == (in.NumberOfBytes == nil) {
-		return nil, wire.Fail("ValidationException", "Please specify either number of bytes or key spec.")
-	}
-	size := map[string]int{"AES_256": 32, "AES_128": 16}[in.KeySpec]
-	if in.NumberOfBytes != nil {
-		size = *in.NumberOfBytes
-	} else if size == 0 {
-		return nil, invalid("keySpec", "Member must satisfy enum value set: [AES_256, AES_128]")
-	}
-	if size < 1 || size > maxDataKey {
-		return nil, invalid("numberOfBytes", "Member must have value between 1 and %d", maxDataKey)
+	if in.KeySpec != "AES_256" || in.NumberOfBytes != nil {
+		return nil, wire.Fail("ValidationException", "The embedded KMS makes data keys of the spec AES_256 only.")
 	}
 	k, err := s.findSealing(in.KeyID)
 	if err != nil {
 		return nil, err
 	}
-	dataKey := make([]byte, size)
+	dataKey := make([]byte, dataKeySize)
 	_, _ = rand.Read(dataKey) // never fails
 	blob, err := k.seal(dataKey, in.EncryptionContext)
 	return generateDataKeyOutput{CiphertextBlob: blob, Plaintext: dataKey, KeyID: k.arn()}, err

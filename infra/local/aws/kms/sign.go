@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/x509"
 	"fmt"
 	"maps"
@@ -60,8 +59,8 @@ type signOutput struct {
 func (s *Server) sign(_ context.Context, in *signInput) (any, error) {
 	algorithm, known := algorithms()[in.SigningAlgorithm]
 	switch {
-	case len(in.Message) == 0 || len(in.Message) > maxPlaintext:
-		return nil, invalid("message", "Member must have length between 1 and %d", maxPlaintext)
+	case len(in.Message) == 0 || len(in.Message) > maxMessage:
+		return nil, invalid("message", "Member must have length between 1 and %d", maxMessage)
 	case in.MessageType != "" && in.MessageType != messageRaw && in.MessageType != messageDigest:
 		return nil, invalid("messageType", "Member must satisfy enum value set: [%s, %s]", messageDigest, messageRaw)
 	case !known:
@@ -104,30 +103,24 @@ func (s *Server) findSigning(keyID string) (*key, error) {
 const (
 	messageRaw    = "RAW"
 	messageDigest = "DIGEST"
+	maxMessage    = 4096
+
+	algorithmECDSA = "ECDSA_SHA_384"
+	algorithmRSA   = "RSASSA_PKCS1_V1_5_SHA_384"
 )
 
-// algorithms are KMS's for elliptic and RSA keys, as crypto.Signer wants them.
+// algorithms are KMS's for the keys that there are, as crypto.Signer wants them.
 func algorithms() map[string]crypto.SignerOpts {
-	pss := func(hash crypto.Hash) crypto.SignerOpts {
-		return &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: hash}
-	}
-	return map[string]crypto.SignerOpts{
-		"ECDSA_SHA_256": crypto.SHA256, "ECDSA_SHA_384": crypto.SHA384, "ECDSA_SHA_512": crypto.SHA512,
-		"RSASSA_PKCS1_V1_5_SHA_256": crypto.SHA256, "RSASSA_PKCS1_V1_5_SHA_384": crypto.SHA384, "RSASSA_PKCS1_V1_5_SHA_512": crypto.SHA512,
-		"RSASSA_PSS_SHA_256": pss(crypto.SHA256), "RSASSA_PSS_SHA_384": pss(crypto.SHA384), "RSASSA_PSS_SHA_512": pss(crypto.SHA512),
-	}
+	return map[string]crypto.SignerOpts{algorithmECDSA: crypto.SHA384, algorithmRSA: crypto.SHA384}
 }
 
-// signingAlgorithms are those that a key of the spec can sign with; one elliptic curve goes with one hash.
+// signingAlgorithms are those that a key of the spec can sign with.
 func signingAlgorithms(spec string) []string {
 	switch spec {
 	case specP384:
-		return []string{"ECDSA_SHA_384"}
-	case "RSA_2048", "RSA_3072", "RSA_4096":
-		return []string{
-			"RSASSA_PKCS1_V1_5_SHA_256", "RSASSA_PKCS1_V1_5_SHA_384", "RSASSA_PKCS1_V1_5_SHA_512",
-			"RSASSA_PSS_SHA_256", "RSASSA_PSS_SHA_384", "RSASSA_PSS_SHA_512",
-		}
+		return []string{algorithmECDSA}
+	case specRSA:
+		return []string{algorithmRSA}
 	default:
 		return nil
 	}

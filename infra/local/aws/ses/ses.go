@@ -6,7 +6,6 @@
 package ses
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -34,7 +33,7 @@ const (
 	maxAddress    = 320
 )
 
-// Mail is one accepted mail. A mail sent with SendRawEmail has Raw, and of the rest what its headers say.
+// Mail is one accepted mail.
 type Mail struct {
 	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
@@ -44,7 +43,6 @@ type Mail struct {
 	Subject string    `json:"subject,omitempty"`
 	Text    string    `json:"text,omitempty"`
 	HTML    string    `json:"html,omitempty"`
-	Raw     []byte    `json:"raw,omitempty"`
 }
 
 // Server is the service. Create it with New.
@@ -106,14 +104,9 @@ func (s *Server) Dump(emit func(record any) error) error {
 // Serve implements wire.Service.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 	operation := s.Operation(r)
-	var m Mail
+	m := fromForm(r.PostForm)
 	var err error
-	switch operation {
-	case "SendEmail":
-		m = fromForm(r.PostForm)
-	case "SendRawEmail":
-		m, err = fromRaw(r.PostForm)
-	default:
+	if operation != "SendEmail" {
 		err = wire.Fail("InvalidAction", "operation %q is not part of the embedded AWS", operation)
 	}
 	if name := r.PostForm.Get("ConfigurationSetName"); err == nil && name != "" {
@@ -168,31 +161,6 @@ func list(form url.Values, name string) []string {
 	return out
 }
 
-// fromRaw reads the headers of a raw mail. Source and Destinations win over them, as in SES.
-func fromRaw(form url.Values) (Mail, error) {
-	raw, err := base64.StdEncoding.DecodeString(form.Get("RawMessage.Data"))
-	if err != nil {
-		return Mail{}, wire.Fail("InvalidParameterValue", "RawMessage.Data is not base64.")
-	}
-	parsed, err := mail.ReadMessage(strings.NewReader(string(raw)))
-	if err != nil {
-		return Mail{}, wire.Fail("InvalidParameterValue", "The raw message cannot be parsed: %v", err)
-	}
-	m := Mail{From: form.Get("Source"), To: list(form, "Destinations"), Raw: raw, Subject: subject(parsed.Header)}
-	if m.From == "" {
-		m.From = parsed.Header.Get("From")
-	}
-	if len(m.To) == 0 {
-		for _, header := range []string{"To", "Cc", "Bcc"} {
-			addresses, _ := parsed.Header.AddressList(header) // a missing header has none
-			for _, address := range addresses {
-				m.To = append(m.To, address.Address)
-			}
-		}
-	}
-	return m, nil
-}
-
 // check refuses what SES refuses before it looks at identities, of which there are none here.
 func (m Mail) check() error {
 	if len(m.To) == 0 {
@@ -206,13 +174,13 @@ func (m Mail) check() error {
 			return err
 		}
 	}
-	if m.Raw == nil && m.Text == "" && m.HTML == "" {
+	if m.Text == "" && m.HTML == "" {
 		return wire.Fail("InvalidParameterValue", "Must supply a body: text, HTML or both.")
 	}
 	if strings.ContainsFunc(m.Subject, unicode.IsControl) {
 		return wire.Fail("InvalidParameterValue", "The subject holds control characters.")
 	}
-	if size := len(m.Raw) + len(m.Text) + len(m.HTML); size > maxMessage {
+	if size := len(m.Text) + len(m.HTML); size > maxMessage {
 		return wire.Fail("InvalidParameterValue", "Message length is more than %d bytes long: '%d'.", maxMessage, size)
 	}
 	return nil

@@ -3,9 +3,7 @@ package ses
 import (
 	"encoding/xml"
 	"errors"
-	"mime"
 	"net/http"
-	"net/mail"
 
 	"recordbridge/infra/local/aws/wire"
 )
@@ -46,13 +44,4 @@ func writeXML(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "text/xml")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that went away needs no answer
-}
-
-// subject decodes the Subject header; one that cannot be decoded is shown as it stands.
-func subject(header mail.Header) string {
-	decoded, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
-	if err != nil {
-		return header.Get("Subject")
-	}
-	return decoded
 }

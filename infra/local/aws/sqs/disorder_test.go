@@ -125,23 +125,6 @@ func TestTheHandlesOfADoubledMessageEndWithTheNextDelivery(t *testing.T) {
 	})
 }
 
-func TestAConsumerMayHoldADoubledMessageLonger(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		url := b.queue("jobs", nil)
-		b.send(url, "work", 0)
-		b.cloud.SQS().Disturb((&scripted{answers: []answer{{twice: true}}}).draw)
-		first := b.one(url)
-		if err := b.visibility(url, first.ReceiptHandle, 300); err != nil {
-			t.Fatal(err)
-		}
-		if got := b.receive(url, 0); len(got) != 0 {
-			t.Errorf("got %q, whose copy the change has hidden", bodies(got))
-		}
-	})
-}
-
 func TestADuplicateCountsAsAReceive(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -14,12 +14,17 @@ func queryCode(code string) string {
 		return "AWS.SimpleQueueService.NonExistentQueue"
 	case "QueueNameExists":
 		return "QueueAlreadyExists"
-	case "BatchEntryIdsNotDistinct", "BatchRequestTooLong", "EmptyBatchRequest", "InvalidBatchEntryId",
-		"MessageNotInflight", "PurgeQueueInProgress", "TooManyEntriesInBatchRequest", "UnsupportedOperation":
+	case "BatchEntryIdsNotDistinct", "EmptyBatchRequest", "InvalidBatchEntryId",
+		"PurgeQueueInProgress", "TooManyEntriesInBatchRequest", "UnsupportedOperation":
 		return "AWS.SimpleQueueService." + code
 	default:
 		return code
 	}
+}
+
+// unsupported refuses what SQS has and the embedded one has not, in the plural.
+func unsupported(what string) error {
+	return wire.Fail("UnsupportedOperation", "The embedded SQS has no %s.", what)
 }
 
 func missing(parameter string) error {

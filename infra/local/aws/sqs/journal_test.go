@@ -34,7 +34,7 @@ func TestNothingChangesWhenTheJournalFails(t *testing.T) {
 		{"SendMessage", `{"QueueUrl":"http://x/000000000000/live","MessageBody":"new"}`},
 		{"ReceiveMessage", `{"QueueUrl":"http://x/000000000000/live","MaxNumberOfMessages":10}`},
 		{"PurgeQueue", `{"QueueUrl":"http://x/000000000000/live"}`},
-		{"SetQueueAttributes", `{"QueueUrl":"http://x/000000000000/live","Attributes":{"DelaySeconds":"900"}}`},
+		{"SetQueueAttributes", `{"QueueUrl":"http://x/000000000000/live","Attributes":{"VisibilityTimeout":"1"}}`},
 		{"CreateQueue", `{"QueueName":"another"}`},
 	}
 	call(t, server, "CreateQueue", `{"QueueName":"live"}`, http.StatusOK)

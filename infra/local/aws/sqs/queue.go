@@ -13,18 +13,17 @@ import (
 
 // message is one message as it stands in its queue and, on the day it was sent, in the journal.
 type message struct {
-	ID            string               `json:"id"`
-	Body          string               `json:"body"`
-	Attributes    map[string]attribute `json:"attributes,omitempty"`
-	GroupID       string               `json:"group_id,omitempty"`
-	Sent          time.Time            `json:"sent"`
-	FirstReceived time.Time            `json:"first_received,omitzero"`
-	Received      time.Time            `json:"received,omitzero"`
-	Receives      int                  `json:"receives,omitempty"`
-	FirstHandle   int                  `json:"first_handle,omitempty"` // the earliest delivery whose receipt handle is valid
-	Doubled       bool                 `json:"doubled,omitempty"`      // the latest delivery left a copy that can be received
-	VisibleAt     time.Time            `json:"visible_at"`
-	SourceARN     string               `json:"source_arn,omitempty"` // the queue that a dead letter failed in
+	ID            string    `json:"id"`
+	Body          string    `json:"body"`
+	GroupID       string    `json:"group_id,omitempty"`
+	Sent          time.Time `json:"sent"`
+	FirstReceived time.Time `json:"first_received,omitzero"`
+	Received      time.Time `json:"received,omitzero"`
+	Receives      int       `json:"receives,omitempty"`
+	FirstHandle   int       `json:"first_handle,omitempty"` // the earliest delivery whose receipt handle is valid
+	Doubled       bool      `json:"doubled,omitempty"`      // the latest delivery left a copy that can be received
+	VisibleAt     time.Time `json:"visible_at"`
+	SourceARN     string    `json:"source_arn,omitempty"` // the queue that a dead letter failed in
 
 	place uint64
 	index int // in the queue's schedule, -1 while it is outside

@@ -43,8 +43,7 @@ func (s *Server) createQueue(_ context.Context, in *createQueueInput) (any, erro
 	return queueURLOutput{QueueURL: s.urlOf(in.QueueName)}, err
 }
 
-// checkAttributes refuses what parseSettings refuses, and a dead-letter queue that does not exist yet, does not want the
-// queue's dead letters or is the queue itself.
+// checkAttributes refuses what parseSettings refuses, and a dead-letter queue that does not exist yet or is the queue itself.
 func (s *Server) checkAttributes(name string, attributes map[string]string) error {
 	parsed, err := parseSettings(attributes)
 	if err != nil || parsed.deadLetterARN == "" {
@@ -55,8 +54,6 @@ func (s *Server) checkAttributes(name string, attributes map[string]string) erro
 		return badRedrive(attributes["RedrivePolicy"], "Dead letter target does not exist.")
 	case target.name == name:
 		return badRedrive(attributes["RedrivePolicy"], "A queue cannot be its own dead letter target.")
-	case !target.settings.redrivers.allow(arnPrefix + name):
-		return badRedrive(attributes["RedrivePolicy"], "Redrive permission of the dead letter target does not allow this queue.")
 	default:
 		return nil
 	}
@@ -114,16 +111,11 @@ func (s *Server) getQueueAttributes(_ context.Context, in *getQueueAttributesInp
 	}
 	all := q.describe(time.Now())
 	for _, name := range in.AttributeNames {
-		if _, ok := all[name]; !ok && !slices.Contains(unsetAttributes(), name) {
+		if _, ok := all[name]; !ok && name != "All" && !isUnset(name) {
 			return nil, unknownAttribute(name)
 		}
 	}
 	return getQueueAttributesOutput{Attributes: selected(all, in.AttributeNames)}, nil
-}
-
-// unsetAttributes are names that may be asked for and have no value while nobody has set them, and All.
-func unsetAttributes() []string {
-	return []string{"All", "KmsMasterKeyId", kmsReuse, "Policy", "RedriveAllowPolicy", "RedrivePolicy", "FifoQueue", "ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit"}
 }
 
 // selected returns the entries of all that are named; "All" names every one.
@@ -142,12 +134,7 @@ func selected(all map[string]string, names []string) map[string]string {
 
 // describe returns every attribute of the queue: defaults, what was set, and what is counted.
 func (q *queue) describe(now time.Time) map[string]string {
-	all := map[string]string{sqsSSE: strconv.FormatBool(q.attributes["KmsMasterKeyId"] == "")} // the default since 2022
-	for name, n := range numbers() {
-		if name != kmsReuse || q.attributes["KmsMasterKeyId"] != "" {
-			all[name] = strconv.Itoa(n.fallback)
-		}
-	}
+	all := defaults()
 	for name, value := range q.attributes {
 		if value != "" {
 			all[name] = value

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -21,7 +20,7 @@ type receiveMessageInput struct {
 	VisibilityTimeout           *int
 	AttributeNames              []string // the older name of the next field
 	MessageSystemAttributeNames []string
-	MessageAttributeNames       []string
+	MessageAttributeNames       []string // refused: there are none
 }
 
 type receiveMessageOutput struct {
@@ -29,13 +28,11 @@ type receiveMessageOutput struct {
 }
 
 type received struct {
-	MessageID              string `json:"MessageId"`
-	ReceiptHandle          string
-	Body                   string
-	MD5OfBody              string
-	Attributes             map[string]string    `json:"Attributes,omitempty"`
-	MessageAttributes      map[string]attribute `json:"MessageAttributes,omitempty"`
-	MD5OfMessageAttributes string               `json:"MD5OfMessageAttributes,omitempty"`
+	MessageID     string `json:"MessageId"`
+	ReceiptHandle string
+	Body          string
+	MD5OfBody     string
+	Attributes    map[string]string `json:",omitempty"`
 }
 
 // poll is one ReceiveMessage with its defaults filled in.
@@ -46,7 +43,6 @@ type poll struct {
 	deadline   time.Time
 	short      bool // does not wait
 	system     []string
-	attributes []string
 }
 
 func (s *Server) receiveMessage(ctx context.Context, in *receiveMessageInput) (any, error) {
@@ -72,11 +68,14 @@ func (s *Server) newPoll(in *receiveMessageInput) (poll, error) {
 	if err != nil {
 		return poll{}, err
 	}
+	if len(in.MessageAttributeNames) > 0 {
+		return poll{}, unsupported("attributes of messages")
+	}
 	most, err := ranged("MaxNumberOfMessages", in.MaxNumberOfMessages, 1, 1, maxReceiveBatch)
 	if err != nil {
 		return poll{}, err
 	}
-	wait, err := ranged("WaitTimeSeconds", in.WaitTimeSeconds, q.settings.wait, 0, maxWaitSeconds)
+	wait, err := ranged("WaitTimeSeconds", in.WaitTimeSeconds, 0, 0, maxWaitSeconds)
 	if err != nil {
 		return poll{}, err
 	}
@@ -90,7 +89,6 @@ func (s *Server) newPoll(in *receiveMessageInput) (poll, error) {
 		short:      wait == 0,
 		deadline:   time.Now().Add(time.Duration(wait) * time.Second),
 		system:     slices.Concat(in.AttributeNames, in.MessageSystemAttributeNames),
-		attributes: in.MessageAttributeNames,
 	}, nil
 }
 
@@ -201,25 +199,10 @@ func (s *Server) bury(q *queue, m *message, now time.Time) (bool, error) {
 }
 
 func (m *message) deliver(p poll) received {
-	out := received{
+	return received{
 		MessageID: m.ID, ReceiptHandle: m.handle(), Body: m.Body, MD5OfBody: hexMD5([]byte(m.Body)),
-		Attributes: selected(m.systemAttributes(), p.system), MessageAttributes: map[string]attribute{},
+		Attributes: selected(m.systemAttributes(), p.system),
 	}
-	for name, value := range m.Attributes {
-		if slices.ContainsFunc(p.attributes, func(pattern string) bool { return names(pattern, name) }) {
-			out.MessageAttributes[name] = value
-		}
-	}
-	out.MD5OfMessageAttributes = attributesMD5(out.MessageAttributes)
-	return out
-}
-
-// names reports whether pattern asks for the attribute name: itself, "All", ".*" or a prefix such as "trace.*".
-func names(pattern, name string) bool {
-	if prefix, ok := strings.CutSuffix(pattern, ".*"); ok {
-		return strings.HasPrefix(name, prefix)
-	}
-	return pattern == "All" || pattern == name
 }
 
 func (m *message) systemAttributes() map[string]string {

@@ -14,7 +14,7 @@ type record struct {
 	Message    *message          `json:"message,omitempty"`    // kindSend
 	ID         string            `json:"id,omitempty"`         // the message's id for all below
 	At         time.Time         `json:"at,omitzero"`          // when it happened
-	Until      time.Time         `json:"until,omitzero"`       // kindReceive, kindVisibility: invisible until then
+	Until      time.Time         `json:"until,omitzero"`       // kindReceive: invisible until then
 	Twice      bool              `json:"twice,omitempty"`      // kindReceive: a copy stays
 	Target     string            `json:"target,omitempty"`     // kindBury, kindRevive: the queue it goes to
 	NewID      string            `json:"new_id,omitempty"`     // kindRevive
@@ -25,7 +25,6 @@ const (
 	kindAttributes = "attributes"
 	kindSend       = "send"
 	kindReceive    = "receive"
-	kindVisibility = "visibility"
 	kindDelete     = "delete"
 	kindPurge      = "purge"
 	kindBury       = "bury"   // moved to the dead-letter queue
@@ -75,9 +74,6 @@ func (s *Server) applyToMessage(q *queue, r record) error {
 	case kindReceive:
 		m.receive(r.At, r.Until, r.Twice)
 		q.put(m)
-	case kindVisibility:
-		m.VisibleAt, m.Doubled = r.Until, false
-		q.put(m)
 	case kindDelete:
 		q.remove(m)
 	case kindBury, kindRevive:
@@ -99,7 +95,7 @@ func (s *Server) applyMove(from *queue, m *message, r record) error {
 		m.SourceARN = from.arn()
 	} else {
 		// A redriven message counts as a new one (API reference, StartMessageMoveTask).
-		*m = message{ID: r.NewID, Body: m.Body, Attributes: m.Attributes, GroupID: m.GroupID, Sent: r.At, VisibleAt: r.At}
+		*m = message{ID: r.NewID, Body: m.Body, GroupID: m.GroupID, Sent: r.At, VisibleAt: r.At}
 	}
 	s.add(to, m)
 	return nil
@@ -125,9 +121,6 @@ func (q *queue) set(attributes map[string]string, at time.Time) error {
 func (q *queue) with(attributes map[string]string) map[string]string {
 	merged := map[string]string{}
 	maps.Copy(merged, q.attributes)
-	if attributes["KmsMasterKeyId"] != "" {
-		delete(merged, sqsSSE) // a key takes the place of the key that SQS owns
-	}
 	maps.Copy(merged, attributes)
 	return merged
 }

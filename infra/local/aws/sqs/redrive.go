@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,34 +14,33 @@ import (
 )
 
 type startMessageMoveTaskInput struct {
-	SourceARN      string `json:"SourceArn"`
+	SourceARN string `json:"SourceArn"`
+	// What follows is refused.
 	DestinationARN string `json:"DestinationArn"`
 	PerSecond      *int   `json:"MaxNumberOfMessagesPerSecond"`
 }
-
-const maxMovesPerSecond = 500
 
 type startMessageMoveTaskOutput struct {
 	TaskHandle string
 }
 
-// startMessageMoveTask moves every visible dead letter back to the queue it came from, or to the given one. SQS does
-// it in the background; here it is done when the call returns.
+// startMessageMoveTask moves every visible dead letter back to the queue it came from. SQS does it in the background;
+// here it is done when the call returns.
 func (s *Server) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if in.SourceARN == "" {
 		return nil, missing("SourceArn")
 	}
-	if _, err := ranged("MaxNumberOfMessagesPerSecond", in.PerSecond, maxMovesPerSecond, 1, maxMovesPerSecond); err != nil {
-		return nil, err
+	if in.DestinationARN != "" || in.PerSecond != nil {
+		return nil, unsupported("moves to another queue and of a limited speed")
 	}
 	source := s.findARN(in.SourceARN)
 	if source == nil {
-		return nil, noResource("SourceArn")
-	}
-	if in.DestinationARN != "" && s.findARN(in.DestinationARN) == nil {
-		return nil, noResource("DestinationArn")
+		return nil, &wire.Error{
+			Code: "ResourceNotFoundException", Status: http.StatusNotFound,
+			Message: "The resource that you specified for the SourceArn parameter doesn't exist.",
+		}
 	}
 	if !s.isDeadLetterQueue(source) {
 		return nil, wire.Fail("InvalidParameterValue", "Source queue must be configured as a Dead Letter Queue.")
@@ -55,11 +53,7 @@ func (s *Server) startMessageMoveTask(_ context.Context, in *startMessageMoveTas
 		}
 	}()
 	for m := source.next(now); m != nil; m = source.next(now) {
-		destination := in.DestinationARN
-		if destination == "" {
-			destination = m.SourceARN
-		}
-		target := s.findARN(destination)
+		target := s.findARN(m.SourceARN)
 		if target == nil { // sent to the dead-letter queue directly: it has no way back
 			stay = append(stay, m)
 			continue
@@ -70,13 +64,6 @@ func (s *Server) startMessageMoveTask(_ context.Context, in *startMessageMoveTas
 		}
 	}
 	return startMessageMoveTaskOutput{TaskHandle: uuid.NewString()}, nil
-}
-
-func noResource(parameter string) error {
-	return &wire.Error{
-		Code: "ResourceNotFoundException", Status: http.StatusNotFound,
-		Message: "The resource that you specified for the " + parameter + " parameter doesn't exist.",
-	}
 }
 
 func (s *Server) isDeadLetterQueue(q *queue) bool {
@@ -112,41 +99,4 @@ func parseRedrive(text string) (deadLetterARN string, maxReceives int, err error
 
 func badRedrive(text, reason string) error {
 	return wire.Fail("InvalidParameterValue", "Value %s for parameter RedrivePolicy is invalid. Reason: %s", text, reason)
-}
-
-// redrivers are the queues that may have this one as their dead-letter queue, as a RedriveAllowPolicy says: all when
-// deny is false, else only those in sources.
-type redrivers struct {
-	deny    bool
-	sources []string
-}
-
-func (r redrivers) allow(arn string) bool { return !r.deny || slices.Contains(r.sources, arn) }
-
-// maxRedrivers is the limit for sourceQueueArns.
-const maxRedrivers = 10
-
-// parseRedrivers reads a RedriveAllowPolicy. The empty text takes the policy away.
-func parseRedrivers(text string) (redrivers, error) {
-	if text == "" {
-		return redrivers{}, nil
-	}
-	var policy struct {
-		Permission string   `json:"redrivePermission"`
-		Sources    []string `json:"sourceQueueArns"`
-	}
-	byQueue := false
-	if err := json.Unmarshal([]byte(text), &policy); err == nil {
-		byQueue = policy.Permission == "byQueue" && len(policy.Sources) > 0 && len(policy.Sources) <= maxRedrivers
-	}
-	switch {
-	case byQueue:
-		return redrivers{deny: true, sources: policy.Sources}, nil
-	case policy.Permission == "allowAll" && policy.Sources == nil:
-		return redrivers{}, nil
-	case policy.Permission == "denyAll" && policy.Sources == nil:
-		return redrivers{deny: true}, nil
-	default:
-		return redrivers{}, wire.Fail("InvalidParameterValue", "Value %s for parameter RedriveAllowPolicy is invalid.", text)
-	}
 }

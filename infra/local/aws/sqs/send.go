@@ -17,29 +17,20 @@ const invalidCharacters = "Invalid characters found. Valid unicode characters ar
 // groupID: API reference, SendMessage.
 var groupID = regexp.MustCompile("^[!-~]{1,128}$")
 
-// outgoing is one message of SendMessage, or one entry of SendMessageBatch, where ID names the entry.
-type outgoing struct {
-	ID                string `json:"Id"`
-	MessageBody       string
-	DelaySeconds      *int
-	MessageAttributes map[string]attribute
-	MessageGroupID    *string `json:"MessageGroupId"`
-	// What follows is refused: a standard queue has no deduplication, and nobody here reads a trace header.
+type sendMessageInput struct {
+	QueueURL       string `json:"QueueUrl"`
+	MessageBody    string
+	DelaySeconds   *int
+	MessageGroupID *string `json:"MessageGroupId"`
+	// What follows is refused: a standard queue has no deduplication, and nobody here reads attributes or a trace header.
 	MessageDeduplicationID  *string `json:"MessageDeduplicationId"`
-	MessageSystemAttributes map[string]attribute
+	MessageAttributes       map[string]any
+	MessageSystemAttributes map[string]any
 }
 
 type sent struct {
-	ID                     string `json:"Id,omitempty"`
-	MessageID              string `json:"MessageId"`
-	MD5OfMessageBody       string `json:"MD5OfMessageBody"`
-	MD5OfMessageAttributes string `json:"MD5OfMessageAttributes,omitempty"`
-}
-
-type sendMessageInput struct {
-	outgoing
-
-	QueueURL string `json:"QueueUrl"`
+	MessageID        string `json:"MessageId"`
+	MD5OfMessageBody string
 }
 
 func (s *Server) sendMessage(_ context.Context, in *sendMessageInput) (any, error) {
@@ -49,94 +40,51 @@ func (s *Server) sendMessage(_ context.Context, in *sendMessageInput) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return s.enqueue(q, in.outgoing)
-}
-
-type sendMessageBatchInput struct {
-	QueueURL string `json:"QueueUrl"`
-	Entries  []outgoing
-}
-
-func (s *Server) sendMessageBatch(_ context.Context, in *sendMessageBatchInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, err := s.find(in.QueueURL)
-	if err != nil {
+	if err := in.check(); err != nil {
 		return nil, err
 	}
-	total := 0
-	for _, entry := range in.Entries {
-		total += entry.size()
-	}
-	if total > maxMessageBytes {
-		return nil, wire.Fail("BatchRequestTooLong", "Batch requests cannot be longer than %d bytes. You have sent %d bytes.", maxMessageBytes, total)
-	}
-	return batch(in.Entries, func(e outgoing) string { return e.ID },
-		func(e outgoing) (any, error) { return s.enqueue(q, e) })
-}
-
-func (s *Server) enqueue(q *queue, in outgoing) (any, error) {
-	if err := in.check(q.settings.maxBytes); err != nil {
-		return nil, err
-	}
-	delay, err := ranged("DelaySeconds", in.DelaySeconds, q.settings.delay, 0, maxDelaySeconds)
+	delay, err := ranged("DelaySeconds", in.DelaySeconds, 0, 0, maxDelaySeconds)
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now()
 	m := &message{
-		ID: uuid.NewString(), Body: in.MessageBody, Attributes: in.MessageAttributes, GroupID: in.group(),
+		ID: uuid.NewString(), Body: in.MessageBody, GroupID: in.group(),
 		Sent: now, VisibleAt: now.Add(time.Duration(delay) * time.Second),
 	}
 	if err := s.commit(record{Kind: kindSend, Queue: q.name, Message: m}); err != nil {
 		return nil, err
 	}
-	return sent{
-		ID: in.ID, MessageID: m.ID,
-		MD5OfMessageBody:       hexMD5([]byte(m.Body)),
-		MD5OfMessageAttributes: attributesMD5(m.Attributes),
-	}, nil
+	return sent{MessageID: m.ID, MD5OfMessageBody: hexMD5([]byte(m.Body))}, nil
 }
 
-// size is what counts against the limit: the body and, of every attribute, its name, type and value.
-func (o outgoing) size() int {
-	total := len(o.MessageBody)
-	for name, value := range o.MessageAttributes {
-		total += len(name) + len(value.DataType) + len(value.BinaryValue)
-		if value.StringValue != nil {
-			total += len(*value.StringValue)
-		}
-	}
-	return total
-}
-
-func (o outgoing) group() string {
-	if o.MessageGroupID == nil {
+func (in *sendMessageInput) group() string {
+	if in.MessageGroupID == nil {
 		return ""
 	}
-	return *o.MessageGroupID
+	return *in.MessageGroupID
 }
 
-func (o outgoing) check(maxBytes int) error {
-	if o.MessageBody == "" {
+func (in *sendMessageInput) check() error {
+	if in.MessageBody == "" {
 		return missing("MessageBody")
 	}
-	if o.size() > maxBytes {
-		return wire.Fail("InvalidParameterValue", "One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", maxBytes)
+	if len(in.MessageBody) > maxMessageBytes {
+		return wire.Fail("InvalidParameterValue", "One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", maxMessageBytes)
 	}
-	if strings.ContainsFunc(o.MessageBody, forbidden) {
+	if strings.ContainsFunc(in.MessageBody, forbidden) {
 		return wire.Fail("InvalidMessageContents", "%s", invalidCharacters)
 	}
-	if o.MessageGroupID != nil && !groupID.MatchString(*o.MessageGroupID) {
-		return wire.Fail("InvalidParameterValue", "Value %s for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.", *o.MessageGroupID)
+	if in.MessageGroupID != nil && !groupID.MatchString(*in.MessageGroupID) {
+		return wire.Fail("InvalidParameterValue", "Value %s for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.", *in.MessageGroupID)
 	}
-	if o.MessageDeduplicationID != nil {
-		return wire.Fail("InvalidParameterValue", "Value %s for parameter MessageDeduplicationId is invalid. Reason: The request include parameter that is not valid for this queue type.", *o.MessageDeduplicationID)
+	if in.MessageDeduplicationID != nil {
+		return wire.Fail("InvalidParameterValue", "Value %s for parameter MessageDeduplicationId is invalid. Reason: The request include parameter that is not valid for this queue type.", *in.MessageDeduplicationID)
 	}
-	if len(o.MessageSystemAttributes) > 0 {
-		return wire.Fail("UnsupportedOperation", "MessageSystemAttributes are not part of the embedded AWS.")
+	if len(in.MessageAttributes)+len(in.MessageSystemAttributes) > 0 {
+		return unsupported("attributes of messages")
 	}
-	return checkMessageAttributes(o.MessageAttributes)
+	return nil
 }
 
 // forbidden reports whether a message body may not hold r. JSON decoding turns bytes that are no UTF-8 into U+FFFD,

@@ -1,7 +1,7 @@
 package sqs
 
 import (
-	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,93 +14,60 @@ const (
 	maxWaitSeconds       = 20
 	maxVisibilitySeconds = 12 * 60 * 60
 
-	kmsReuse = "KmsDataKeyReusePeriodSeconds"
-	sqsSSE   = "SqsManagedSseEnabled"
+	attributeVisibility = "VisibilityTimeout"
+	attributeRetention  = "MessageRetentionPeriod"
+	attributeRedrive    = "RedrivePolicy"
 )
 
-// settings are the attributes of a queue that change what it does.
+// settings are the attributes of a queue that can be set here, parsed.
 type settings struct {
-	visibility, delay, wait int // seconds
-	retention               time.Duration
-	maxBytes                int
-	deadLetterARN           string // "" without a redrive policy
-	maxReceives             int
-	redrivers               redrivers
+	visibility    int // seconds
+	retention     time.Duration
+	deadLetterARN string // "" without a redrive policy
+	maxReceives   int
 }
 
-// number is the range and default of a numeric queue attribute.
-type number struct{ low, high, fallback int }
-
-func numbers() map[string]number {
-	return map[string]number{
-		"DelaySeconds":                  {0, maxDelaySeconds, 0},
-		kmsReuse:                        {60, 86_400, 300},
-		"MaximumMessageSize":            {1024, maxMessageBytes, maxMessageBytes},
-		"MessageRetentionPeriod":        {60, 1_209_600, 345_600},
-		"ReceiveMessageWaitTimeSeconds": {0, maxWaitSeconds, 0},
-		"VisibilityTimeout":             {0, maxVisibilitySeconds, 30},
+// defaults are the attributes of a queue that nobody has set.
+func defaults() map[string]string {
+	return map[string]string{
+		attributeVisibility: "30", attributeRetention: "345600", "DelaySeconds": "0", "ReceiveMessageWaitTimeSeconds": "0",
+		"MaximumMessageSize": strconv.Itoa(maxMessageBytes), "SqsManagedSseEnabled": "true",
 	}
 }
 
-// parseSettings checks every attribute that a caller may set and reads the ones that matter here.
+// isUnset tells a name that may be asked for and has no value while nobody has set it.
+func isUnset(name string) bool {
+	return slices.Contains([]string{
+		"KmsMasterKeyId", "KmsDataKeyReusePeriodSeconds", "Policy", "RedriveAllowPolicy", attributeRedrive,
+		"FifoQueue", "ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit",
+	}, name)
+}
+
+// parseSettings reads the attributes that a caller may set.
 func parseSettings(attributes map[string]string) (settings, error) {
-	values := map[string]int{}
-	for name, n := range numbers() {
-		values[name] = n.fallback
-	}
-	var out settings
+	out := settings{visibility: 30, retention: 345_600 * time.Second}
 	for name, text := range attributes {
-		n, isNumber := numbers()[name]
 		value, noNumber := strconv.Atoi(text)
+		_, known := defaults()[name]
 		switch {
-		case isNumber && (noNumber != nil || value < n.low || value > n.high):
-			return settings{}, badAttribute(name)
-		case isNumber:
-			values[name] = value
-		default:
-			if err := out.parseText(name, text); err != nil {
+		case name == attributeRedrive:
+			var err error
+			if out.deadLetterARN, out.maxReceives, err = parseRedrive(text); err != nil {
 				return settings{}, err
 			}
+		case name == attributeVisibility && noNumber == nil && value >= 0 && value <= maxVisibilitySeconds:
+			out.visibility = value
+		case name == attributeRetention && noNumber == nil && value >= 60 && value <= 1_209_600:
+			out.retention = time.Duration(value) * time.Second
+		case name == attributeVisibility, name == attributeRetention:
+			return settings{}, wire.Fail("InvalidAttributeValue", "Invalid value for the parameter %s.", name)
+		case known || isUnset(name):
+			return settings{}, unsupported("queues with an attribute " + name)
+		default:
+			return settings{}, unknownAttribute(name)
 		}
 	}
-	if attributes["KmsMasterKeyId"] != "" && attributes[sqsSSE] == "true" {
-		return settings{}, wire.Fail("InvalidAttributeName", "You can use one type of server-side encryption (SSE) at one time. You can either enable KMS SSE or SQS SSE.")
-	}
-	out.delay, out.wait = values["DelaySeconds"], values["ReceiveMessageWaitTimeSeconds"]
-	out.visibility, out.maxBytes = values["VisibilityTimeout"], values["MaximumMessageSize"]
-	out.retention = time.Duration(values["MessageRetentionPeriod"]) * time.Second
 	return out, nil
-}
-
-// parseText reads an attribute that is no number. What is only shown again has to have the right form all the same.
-func (out *settings) parseText(name, text string) (err error) {
-	switch name {
-	case "KmsMasterKeyId":
-	case "Policy":
-		if text != "" && !json.Valid([]byte(text)) {
-			return badAttribute(name)
-		}
-	case sqsSSE:
-		if text != "true" && text != "false" {
-			return badAttribute(name)
-		}
-	case "RedrivePolicy":
-		out.deadLetterARN, out.maxReceives, err = parseRedrive(text)
-	case "RedriveAllowPolicy":
-		out.redrivers, err = parseRedrivers(text)
-	case "FifoQueue":
-		if text == "true" {
-			return wire.Fail("UnsupportedOperation", "FIFO queues are not part of the embedded AWS.")
-		}
-		return unknownAttribute(name)
-	default:
-		return unknownAttribute(name)
-	}
-	return err
-}
-
-func badAttribute(name string) error {
-	return wire.Fail("InvalidAttributeValue", "Invalid value for the parameter %s.", name)
 }
 
 func unknownAttribute(name string) error {

@@ -42,18 +42,16 @@ type Server struct {
 func New(baseURL string, journal wire.Journal) *Server {
 	s := &Server{baseURL: strings.TrimSuffix(baseURL, "/"), journal: journal, queues: map[string]*queue{}}
 	s.operations = map[string]wire.Operation{
-		"CreateQueue":             wire.Typed(s.createQueue),
-		"GetQueueUrl":             wire.Typed(s.getQueueURL),
-		"GetQueueAttributes":      wire.Typed(s.getQueueAttributes),
-		"SetQueueAttributes":      wire.Typed(s.setQueueAttributes),
-		"SendMessage":             wire.Typed(s.sendMessage),
-		"SendMessageBatch":        wire.Typed(s.sendMessageBatch),
-		"ReceiveMessage":          wire.Typed(s.receiveMessage),
-		"DeleteMessage":           wire.Typed(s.deleteMessage),
-		"DeleteMessageBatch":      wire.Typed(s.deleteMessageBatch),
-		"ChangeMessageVisibility": wire.Typed(s.changeMessageVisibility),
-		"PurgeQueue":              wire.Typed(s.purgeQueue),
-		"StartMessageMoveTask":    wire.Typed(s.startMessageMoveTask),
+		"CreateQueue":          wire.Typed(s.createQueue),
+		"GetQueueUrl":          wire.Typed(s.getQueueURL),
+		"GetQueueAttributes":   wire.Typed(s.getQueueAttributes),
+		"SetQueueAttributes":   wire.Typed(s.setQueueAttributes),
+		"SendMessage":          wire.Typed(s.sendMessage),
+		"ReceiveMessage":       wire.Typed(s.receiveMessage),
+		"DeleteMessage":        wire.Typed(s.deleteMessage),
+		"DeleteMessageBatch":   wire.Typed(s.deleteMessageBatch),
+		"PurgeQueue":           wire.Typed(s.purgeQueue),
+		"StartMessageMoveTask": wire.Typed(s.startMessageMoveTask),
 	}
 	return s
 }

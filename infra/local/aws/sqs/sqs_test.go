@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
@@ -63,7 +62,7 @@ func (b bench) receive(url *string, wait int32) []types.Message {
 	b.t.Helper()
 	out, err := b.ReceiveMessage(b.t.Context(), &sdk.ReceiveMessageInput{
 		QueueUrl: url, WaitTimeSeconds: wait, MaxNumberOfMessages: 10,
-		MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []types.MessageSystemAttributeName{"All"},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{"All"},
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -88,13 +87,6 @@ func (b bench) deleteMessage(url, handle *string) {
 	}
 }
 
-func (b bench) visibility(url, handle *string, seconds int32) error {
-	_, err := b.ChangeMessageVisibility(b.t.Context(), &sdk.ChangeMessageVisibilityInput{
-		QueueUrl: url, ReceiptHandle: handle, VisibilityTimeout: seconds,
-	})
-	return err
-}
-
 func bodies(messages []types.Message) []string {
 	out := make([]string, 0, len(messages))
 	for _, m := range messages {
@@ -112,13 +104,4 @@ func wantCode(t *testing.T, err error, want string) {
 	if got := failure.ErrorCode(); got != want {
 		t.Errorf("error code is %q, want %q (%s)", got, want, failure.ErrorMessage())
 	}
-}
-
-func entries(n int) []types.SendMessageBatchRequestEntry {
-	out := make([]types.SendMessageBatchRequestEntry, 0, n)
-	for i := range n {
-		id := string(rune('a' + i))
-		out = append(out, types.SendMessageBatchRequestEntry{Id: &id, MessageBody: awssdk.String("body " + id)})
-	}
-	return out
 }

@@ -32,11 +32,11 @@ func TestDelayVisibilityAndRedriveRunOnTheVirtualClock(t *testing.T) {
 			t.Errorf("deliveries: the delay, then one per visibility timeout (-want +got):\n%s", diff)
 		}
 
-		letter := b.one(dead)
-		if got := letter.Attributes["DeadLetterQueueSourceArn"]; got != arn("exports") {
+		failed := b.one(dead)
+		if got := failed.Attributes["DeadLetterQueueSourceArn"]; got != arn("exports") {
 			t.Errorf("DeadLetterQueueSourceArn is %q, want %q", got, arn("exports"))
 		}
-		if got := letter.Attributes["ApproximateReceiveCount"]; got != "6" {
+		if got := failed.Attributes["ApproximateReceiveCount"]; got != "6" {
 			t.Errorf("ApproximateReceiveCount is %q, want 6: five deliveries and this one", got)
 		}
 	})
@@ -79,59 +79,6 @@ func TestALongPollEndsWithItsContext(t *testing.T) {
 		if got := time.Since(start); got != 3*time.Second {
 			t.Errorf("the poll took %v, want 3s", got)
 		}
-	})
-}
-
-func TestQueueDefaultsCountWhenTheCallNamesNone(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		url := b.queue("jobs", map[string]string{
-			"DelaySeconds": "60", "VisibilityTimeout": "10", "ReceiveMessageWaitTimeSeconds": "20",
-		})
-		start := time.Now()
-		b.send(url, "late", 0)
-		for len(b.receive(url, 0)) == 0 {
-			continue
-		}
-		if got := time.Since(start); got != time.Minute {
-			t.Errorf("the message came after %v, want 1m0s", got)
-		}
-		b.receive(url, 0)
-		if got := time.Since(start); got != 70*time.Second {
-			t.Errorf("it came again after %v, want 1m10s", got)
-		}
-	})
-}
-
-func TestVisibilityCanBeExtendedAndGivenUp(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		url := b.queue("jobs", map[string]string{"VisibilityTimeout": "30"})
-		b.send(url, "work", 0)
-		first := b.one(url)
-		if err := b.visibility(url, first.ReceiptHandle, 300); err != nil {
-			t.Fatal(err)
-		}
-		<-time.After(299 * time.Second)
-		if got := b.receive(url, 0); len(got) != 0 {
-			t.Fatal("the message came back before its extended timeout")
-		}
-		if err := b.visibility(url, first.ReceiptHandle, 0); err != nil {
-			t.Fatal(err)
-		}
-		second := b.one(url)
-		if got := second.Attributes["ApproximateReceiveCount"]; got != "2" {
-			t.Errorf("ApproximateReceiveCount is %q, want 2", got)
-		}
-		wantCode(t, b.visibility(url, first.ReceiptHandle, 60), "InvalidParameterValue") // it has been received anew
-		<-time.After(time.Hour)
-		wantCode(t, b.visibility(url, second.ReceiptHandle, 60), "AWS.SimpleQueueService.MessageNotInflight")
-
-		third := b.one(url)
-		<-time.After(20 * time.Second)
-		wantCode(t, b.visibility(url, third.ReceiptHandle, 43_190), "InvalidParameterValue")
 	})
 }
 
@@ -194,13 +141,6 @@ func TestDeadLettersGoBackAsNewMessages(t *testing.T) {
 		if got := bodies(b.receive(dead, 0)); !cmp.Equal(got, []string{"sent here directly"}) {
 			t.Errorf("the dead-letter queue holds %q", got)
 		}
-
-		source = arn("exports")
-		_, err := b.StartMessageMoveTask(t.Context(), &sdk.StartMessageMoveTaskInput{SourceArn: &source})
-		wantCode(t, err, "InvalidParameterValue")
-		source = arn("nowhere")
-		_, err = b.StartMessageMoveTask(t.Context(), &sdk.StartMessageMoveTaskInput{SourceArn: &source})
-		wantCode(t, err, "ResourceNotFoundException")
 	})
 }
 

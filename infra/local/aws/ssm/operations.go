@@ -2,10 +2,7 @@ package ssm
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +10,9 @@ import (
 )
 
 const (
-	typeSecure    = "SecureString"
+	typeText      = "String"
 	maxValueBytes = 4096
 	maxNameBytes  = 1011
-	maxNames      = 10
 	maxLevels     = 15
 )
 
@@ -58,10 +54,8 @@ func (s *Server) putParameter(_ context.Context, in *putParameterInput) (any, er
 	switch {
 	case kind == "":
 		return nil, wire.Fail("ValidationException", "A parameter type is required when you create a parameter.")
-	case !slices.Contains([]string{"String", "StringList", typeSecure}, kind):
-		return nil, wire.Fail("ValidationException", "1 validation error detected: Value '%s' at 'type' failed to satisfy constraint: Member must satisfy enum value set: [SecureString, StringList, String]", kind)
-	case exists && kind != old.Type:
-		return nil, wire.Fail("HierarchyTypeMismatchException", "Parameter Store doesn't support changing a parameter's type. You must create a new, unique parameter.")
+	case kind != typeText:
+		return nil, wire.Fail("ValidationException", "The embedded Parameter Store has no parameters of type '%s'.", kind)
 	}
 	next := parameter{Name: in.Name, Type: kind, Value: in.Value, Version: old.Version + 1, Modified: time.Now()}
 	if err := s.journal.Append(serviceName, next); err != nil {
@@ -101,23 +95,15 @@ type parameterOutput struct {
 	LastModifiedDate float64
 }
 
-// show returns the parameter as a caller sees it. Without decryption a SecureString comes as something that only
-// looks like ciphertext, so that code which forgot WithDecryption fails here as it would in AWS.
-func (p parameter) show(decrypt bool) parameterOutput {
-	value := p.Value
-	if p.Type == typeSecure && !decrypt {
-		sum := sha256.Sum256([]byte(p.Value))
-		value = "AQICAH" + base64.StdEncoding.EncodeToString(sum[:])
-	}
+func (p parameter) show() parameterOutput {
 	return parameterOutput{
-		ARN: p.arn(), Name: p.Name, Type: p.Type, Value: value, Version: p.Version, DataType: "text",
+		ARN: p.arn(), Name: p.Name, Type: p.Type, Value: p.Value, Version: p.Version, DataType: "text",
 		LastModifiedDate: float64(p.Modified.UnixMilli()) / 1000,
 	}
 }
 
 type getParameterInput struct {
-	Name           string
-	WithDecryption bool
+	Name string
 }
 
 type getParameterOutput struct {
@@ -131,34 +117,7 @@ func (s *Server) getParameter(_ context.Context, in *getParameterInput) (any, er
 	if !ok {
 		return nil, wire.Fail("ParameterNotFound", "Parameter %s not found.", in.Name)
 	}
-	return getParameterOutput{Parameter: p.show(in.WithDecryption)}, nil
-}
-
-type getParametersInput struct {
-	Names          []string
-	WithDecryption bool
-}
-
-type getParametersOutput struct {
-	Parameters        []parameterOutput
-	InvalidParameters []string
-}
-
-func (s *Server) getParameters(_ context.Context, in *getParametersInput) (any, error) {
-	if len(in.Names) == 0 || len(in.Names) > maxNames {
-		return nil, wire.Fail("ValidationException", "1 validation error detected: Value at 'names' failed to satisfy constraint: Member must have length between 1 and %d", maxNames)
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	out := getParametersOutput{Parameters: []parameterOutput{}, InvalidParameters: []string{}}
-	for _, name := range in.Names {
-		if p, ok := s.find(name); ok {
-			out.Parameters = append(out.Parameters, p.show(in.WithDecryption))
-		} else {
-			out.InvalidParameters = append(out.InvalidParameters, name)
-		}
-	}
-	return out, nil
+	return getParameterOutput{Parameter: p.show()}, nil
 }
 
 // find returns the parameter of a name or an ARN.

@@ -1,6 +1,5 @@
 // Package ssm owns the embedded Systems Manager Parameter Store: named parameters with a version number, spoken in
-// AWS JSON 1.1. It has no hierarchy queries, history, labels, policies or tags. Values lie in the clear in memory and
-// in the journal, also those of a SecureString.
+// AWS JSON 1.1. It has no secure strings, lists, hierarchy queries, history, labels, policies or tags.
 //
 // Rules without a source of their own follow the AWS Systems Manager API reference.
 package ssm
@@ -45,9 +44,8 @@ type parameter struct {
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, parameters: map[string]parameter{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
-		"GetParameter":  wire.Typed(s.getParameter),
-		"GetParameters": wire.Typed(s.getParameters),
-		"PutParameter":  wire.Typed(s.putParameter),
+		"GetParameter": wire.Typed(s.getParameter),
+		"PutParameter": wire.Typed(s.putParameter),
 	}}
 	return s
 }

@@ -1,0 +1,83 @@
+package sqs
+
+import (
+	"context"
+	"time"
+)
+
+// deletion names a delivered message, or one entry of DeleteMessageBatch, where ID names the entry.
+type deletion struct {
+	ID            string `json:"Id"`
+	ReceiptHandle string
+}
+
+type deleteMessageInput struct {
+	deletion
+
+	QueueURL string `json:"QueueUrl"`
+}
+
+func (s *Server) deleteMessage(_ context.Context, in *deleteMessageInput) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.find(in.QueueURL)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.delete(q, in.deletion)
+}
+
+type deleteMessageBatchInput struct {
+	QueueURL string `json:"QueueUrl"`
+	Entries  []deletion
+}
+
+type deleted struct {
+	ID string `json:"Id"`
+}
+
+func (s *Server) deleteMessageBatch(_ context.Context, in *deleteMessageBatchInput) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.find(in.QueueURL)
+	if err != nil {
+		return nil, err
+	}
+	return batch(in.Entries, func(e deletion) string { return e.ID },
+		func(e deletion) (any, error) { return deleted{ID: e.ID}, s.delete(q, e) })
+}
+
+// delete deletes the message. With the handle of an earlier delivery it succeeds and deletes nothing: that is what
+// the API reference warns of, and what a consumer meets that worked longer than its visibility timeout.
+func (s *Server) delete(q *queue, in deletion) error {
+	r, err := readHandle(in.ReceiptHandle)
+	if err != nil {
+		return err
+	}
+	m := q.received(r, time.Now())
+	if m == nil {
+		return nil
+	}
+	return s.commit(record{Kind: kindDelete, Queue: q.name, ID: m.ID})
+}
+
+// purgePause is how long SQS refuses a second purge (API reference, PurgeQueue).
+const purgePause = time.Minute
+
+type purgeQueueInput struct {
+	QueueURL string `json:"QueueUrl"`
+}
+
+func (s *Server) purgeQueue(_ context.Context, in *purgeQueueInput) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.find(in.QueueURL)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	if !q.purged.IsZero() && now.Sub(q.purged) < purgePause {
+		return nil, exceeded("PurgeQueueInProgress", "Only one PurgeQueue operation on "+q.name+" is allowed every 60 seconds.")
+	}
+	return nil, s.commit(record{Kind: kindPurge, Queue: q.name, At: now})
+}
