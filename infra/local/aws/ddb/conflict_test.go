@@ -107,34 +107,6 @@ func TestASingleWriteThatMeetsATransactionFails(t *testing.T) {
 	})
 }
 
-func TestABatchGivesBackTheWritesThatMeetATransaction(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		_, client := holding(t)
-		outcome := inFlight(t, client, "", increment("2"))
-		batch := map[string][]types.WriteRequest{table: {
-			{DeleteRequest: &types.DeleteRequest{Key: key("a", "1")}},
-			{PutRequest: &types.PutRequest{Item: key("a", "2")}},
-		}}
-		out, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: batch})
-		if err != nil {
-			t.Fatal(err)
-		}
-		left := out.UnprocessedItems[table]
-		if len(left) != 1 || left[0].DeleteRequest == nil {
-			t.Fatalf("got %v unprocessed, want the deletion", out.UnprocessedItems)
-		}
-		wantItem(t, get(t, client, key("a", "2")), key("a", "2"))
-		if err = <-outcome; err != nil {
-			t.Fatal(err)
-		}
-		if out, err = client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: out.UnprocessedItems}); err != nil || len(out.UnprocessedItems) != 0 {
-			t.Errorf("got %v and %v for what was unprocessed, want success", out, err)
-		}
-		wantItem(t, get(t, client, key("a", "1")), nil)
-	})
-}
-
 func TestReadsSeeTheItemBeforeTheTransactionThatHoldsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -145,11 +117,6 @@ func TestReadsSeeTheItemBeforeTheTransactionThatHoldsIt(t *testing.T) {
 		if err != nil || out.Count != 1 {
 			t.Errorf("got %v and %v from a query, want one row", out, err)
 		}
-		_, err = client.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
-			{Get: &types.Get{TableName: aws.String(table), Key: key("a", "2")}},
-			{Get: &types.Get{TableName: aws.String(table), Key: key("a", "1")}},
-		}})
-		wantReasons(t, err, "None", "TransactionConflict")
 		if err = <-outcome; err != nil {
 			t.Fatal(err)
 		}
