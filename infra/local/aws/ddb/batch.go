@@ -14,12 +14,10 @@ type batchGetInput struct {
 }
 
 type batchGetTable struct {
-	expressionAttributes
+	leftOut
 
-	Keys                 []item
-	ConsistentRead       bool
-	ProjectionExpression expression
-	AttributesToGet      []string
+	Keys           []item
+	ConsistentRead bool
 }
 
 type batchGetReply struct {
@@ -29,10 +27,8 @@ type batchGetReply struct {
 
 // unprocessedKeys has the form of a request, so that a caller can send it again as it is.
 type unprocessedKeys struct {
-	Keys                     []item
-	ConsistentRead           bool              `json:",omitempty"`
-	ProjectionExpression     expression        `json:",omitempty"`
-	ExpressionAttributeNames map[string]string `json:",omitempty"`
+	Keys           []item
+	ConsistentRead bool `json:",omitempty"`
 }
 
 func (s *Server) batchGetItem(in *batchGetInput) (any, error) {
@@ -51,8 +47,7 @@ func (s *Server) batchGetItem(in *batchGetInput) (any, error) {
 	out := batchGetReply{Responses: map[string][]item{}, UnprocessedKeys: map[string]unprocessedKeys{}}
 	size := 0
 	for name, request := range in.RequestItems {
-		paths, err := s.readPaths(request.expressionAttributes, request.ProjectionExpression, request.AttributesToGet)
-		if err != nil {
+		if err := request.check(); err != nil {
 			return nil, err
 		}
 		rows, err := s.rowsOf(name, request.Keys)
@@ -62,11 +57,11 @@ func (s *Server) batchGetItem(in *batchGetInput) (any, error) {
 		out.Responses[name] = []item{}
 		for i, it := range rows {
 			if size += it.size(); size > maxBatchBytes {
-				out.UnprocessedKeys[name] = unprocessedKeys{request.Keys[i:], request.ConsistentRead, request.ProjectionExpression, request.ExpressionAttributeNames}
+				out.UnprocessedKeys[name] = unprocessedKeys{request.Keys[i:], request.ConsistentRead}
 				break
 			}
 			if it != nil {
-				out.Responses[name] = append(out.Responses[name], project(it, paths))
+				out.Responses[name] = append(out.Responses[name], it)
 			}
 		}
 	}

@@ -9,9 +9,13 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
+const billingOnDemand = "PAY_PER_REQUEST"
+
 type tableInput struct {
 	tableSpec
 
+	// What follows is refused.
+	ProvisionedThroughput *json.RawMessage
 	StreamSpecification   struct{ StreamEnabled bool }
 	LocalSecondaryIndexes []json.RawMessage
 }
@@ -23,7 +27,7 @@ type tableDescription struct {
 	TableStatus            string
 	CreationDateTime       float64 // seconds since 1970
 	ItemCount              int
-	BillingModeSummary     *billingSummary    `json:",omitempty"`
+	BillingModeSummary     billingSummary
 	GlobalSecondaryIndexes []indexDescription `json:",omitempty"`
 	SSEDescription         *sseDescription    `json:",omitempty"`
 }
@@ -48,13 +52,12 @@ type tableName struct{ TableName string }
 
 func (s *Server) createTable(in *tableInput) (any, error) {
 	if err := absent(map[string]bool{
-		"LocalSecondaryIndexes": len(in.LocalSecondaryIndexes) > 0,
-		"StreamSpecification":   in.StreamSpecification.StreamEnabled,
+		"LocalSecondaryIndexes":             len(in.LocalSecondaryIndexes) > 0,
+		"StreamSpecification":               in.StreamSpecification.StreamEnabled,
+		"ProvisionedThroughput":             in.ProvisionedThroughput != nil,
+		"A BillingMode but PAY_PER_REQUEST": in.BillingMode != billingOnDemand,
 	}); err != nil {
 		return nil, err
-	}
-	if in.BillingMode == "" {
-		in.BillingMode = billingProvisioned
 	}
 	if err := in.check(); err != nil {
 		return nil, err
@@ -90,10 +93,8 @@ func (t *table) describe() tableDescription {
 		TableStatus:      "ACTIVE",
 		CreationDateTime: float64(t.created.UnixMilli()) / 1000,
 		ItemCount:        t.rows.count,
-	}
-	if t.spec.BillingMode == billingOnDemand {
-		out.BillingModeSummary = &billingSummary{t.spec.BillingMode}
-		out.ProvisionedThroughput = &throughput{}
+
+		BillingModeSummary: billingSummary{t.spec.BillingMode},
 	}
 	if t.spec.SSESpecification != nil && t.spec.SSESpecification.Enabled {
 		out.SSEDescription = &sseDescription{Status: "ENABLED", SSEType: "KMS"}

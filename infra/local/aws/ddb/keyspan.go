@@ -104,10 +104,6 @@ func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 		return keyPart{}, invalidf("Conditions can be of length 1 or 2 only")
 	case disjunction:
 		operator = "OR"
-	case negation:
-		operator = "NOT"
-	case oneOf:
-		operator = "IN"
 	}
 	if !slices.Contains([]string{"=", "<", "<=", ">", ">=", operatorBetween, functionBeginsWith}, operator) {
 		return keyPart{}, invalidf("Invalid operator used in KeyConditionExpression: %s", operator)
@@ -116,10 +112,7 @@ func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	if !isPath {
 		return keyPart{}, invalidf("Invalid condition in KeyConditionExpression: No key attribute specified")
 	}
-	if len(at.at) != 1 {
-		return keyPart{}, invalidf("Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes")
-	}
-	part := keyPart{attribute: at.at[0].name, operator: operator}
+	part := keyPart{attribute: at.name, operator: operator}
 	for _, o := range bounds {
 		bound, err := q.keyBound(part.attribute, o)
 		if err != nil {

@@ -3,7 +3,6 @@ package ddb
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // phrase is what a part of a condition turned out to be: a condition or, when that is nil, an operand.
@@ -13,7 +12,7 @@ type phrase struct {
 	bracketed bool
 }
 
-// condition parses a whole condition expression. Precedence, from loose to tight: OR, AND, NOT, comparison.
+// condition parses a whole condition expression. Precedence, from loose to tight: OR, AND, comparison.
 func (s *scope) condition(what string, source expression) (condition, error) {
 	p, err := s.parser(what, source)
 	if err != nil {
@@ -34,7 +33,7 @@ func (p *parser) either() (phrase, error) {
 }
 
 func (p *parser) both() (phrase, error) {
-	return p.chain("AND", p.not, func(left, right condition) condition { return conjunction{left, right} })
+	return p.chain("AND", p.comparison, func(left, right condition) condition { return conjunction{left, right} })
 }
 
 func (p *parser) chain(keyword string, next func() (phrase, error), join func(left, right condition) condition) (phrase, error) {
@@ -58,24 +57,10 @@ func (p *parser) chain(keyword string, next func() (phrase, error), join func(le
 	return left, err
 }
 
-func (p *parser) not() (phrase, error) {
-	if !p.accept("NOT") {
-		return p.comparison()
-	}
-	if err := p.countOperator(); err != nil {
-		return phrase{}, err
-	}
-	inner, err := p.not()
-	if err != nil {
-		return phrase{}, err
-	}
-	if inner.condition == nil {
-		return phrase{}, p.syntaxError()
-	}
-	return phrase{condition: negation{inner.condition}}, nil
-}
-
 func (p *parser) comparison() (phrase, error) {
+	if p.is("NOT") {
+		return phrase{}, p.leftOut("NOT")
+	}
 	left, err := p.primary()
 	if err != nil || left.condition != nil {
 		return left, err
@@ -84,8 +69,8 @@ func (p *parser) comparison() (phrase, error) {
 	switch t := p.peek(); {
 	case p.accept("BETWEEN"):
 		found, err = p.between(left.operand)
-	case p.accept("IN"):
-		found, err = p.oneOf(left.operand)
+	case p.is("IN"):
+		err = p.leftOut("IN")
 	case t.kind == symbol && slices.Contains([]string{"=", "<>", "<", "<=", ">", ">="}, t.text):
 		p.at++
 		found, err = p.compare(left.operand, t.text)
@@ -130,8 +115,8 @@ func (p *parser) checkDistinct(operator string, first operand, rest ...operand) 
 		return nil
 	}
 	for _, other := range rest {
-		if b, same := other.(attribute); same && slices.Equal(a.at, b.at) {
-			return p.errorf("The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s", operator, a.at)
+		if b, same := other.(attribute); same && a == b {
+			return p.errorf("The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: [%s]", operator, a.name)
 		}
 	}
 	return nil
@@ -169,22 +154,6 @@ func (p *parser) between(of operand) (condition, error) {
 		return nil, p.errorf("The BETWEEN operator requires upper bound to be greater than or equal to lower bound; %s", bounds)
 	}
 	return between{of, low, high}, nil
-}
-
-const maxInOperands = 100
-
-func (p *parser) oneOf(of operand) (condition, error) {
-	if err := p.expect("("); err != nil {
-		return nil, err
-	}
-	list, err := p.operandList()
-	if err != nil {
-		return nil, err
-	}
-	if len(list) > maxInOperands {
-		return nil, p.errorf("The IN operator is provided with too many operands; number of operands: %d", len(list))
-	}
-	return oneOf{of, list}, p.checkDistinct("IN", of, list...)
 }
 
 // operandList reads the rest of "(a, b, c)".
@@ -241,13 +210,14 @@ func (p *parser) primary() (phrase, error) {
 
 func (p *parser) call() (phrase, error) {
 	function := p.peek().text
-	var wanted int
+	wanted := 1
 	switch function {
-	case functionExists, functionNotExists, functionSize:
-		wanted = 1
-	case functionType, functionBeginsWith, functionContains:
+	case functionExists, functionNotExists:
+	case functionBeginsWith:
 		wanted = 2
-	case functionIfNotExists, functionListAppend:
+	case "attribute_type", "contains", "size":
+		return phrase{}, p.leftOut(function)
+	case functionIfNotExists, "list_append":
 		return phrase{}, p.errorf("The function is not allowed in a condition expression; function: %s", function)
 	default:
 		return phrase{}, p.errorf("Invalid function name; function: %s", function)
@@ -263,51 +233,20 @@ func (p *parser) call() (phrase, error) {
 	if err = p.checkArguments(function, args); err != nil {
 		return phrase{}, err
 	}
-	if function == functionSize {
-		return phrase{operand: sizeOf{args[0]}}, nil
-	}
 	return phrase{condition: call{function, args}}, p.countOperator()
 }
 
 func (p *parser) checkArguments(function string, args []operand) error {
-	_, isPath := args[0].(attribute)
-	switch function {
-	case functionSize:
-		return p.checkKinds(function, args, typeString, typeBinary, typeList, typeMap, typeStringSet, typeNumberSet, typeBinarySet)
-	case functionBeginsWith:
-		if err := p.checkKinds(function, args, typeString, typeBinary); err != nil {
-			return err
+	if function != functionBeginsWith {
+		if _, isPath := args[0].(attribute); !isPath {
+			return p.errorf("Operator or function requires a document path; operator or function: %s", function)
 		}
-	}
-	if !isPath && (function == functionExists || function == functionNotExists) {
-		return p.errorf("Operator or function requires a document path; operator or function: %s", function)
-	}
-	if len(args) < 2 {
 		return nil
 	}
-	second, isLiteral := args[1].(literal)
-	switch {
-	case function == functionType && (!isLiteral || second.of.kind != typeString):
-		return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, second.of.kind)
-	case function == functionType && !slices.Contains(strings.Fields("S N B BOOL NULL L M SS NS BS"), second.of.text):
-		return p.errorf("Invalid attribute type name found; type: %s, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}", second.of.text)
+	for _, arg := range args {
+		if l, ok := arg.(literal); ok && l.of.kind != typeString && l.of.kind != typeBinary {
+			return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, l.of.kind)
+		}
 	}
 	return p.checkDistinct(function, args[0], args[1])
-}
-
-// checkKinds refuses operands that can be told to be of another type than the function takes.
-func (p *parser) checkKinds(function string, args []operand, takes ...string) error {
-	for _, arg := range args {
-		kind := ""
-		switch arg := arg.(type) {
-		case literal:
-			kind = arg.of.kind
-		case sizeOf:
-			kind = typeNumber
-		}
-		if kind != "" && !slices.Contains(takes, kind) {
-			return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, kind)
-		}
-	}
-	return nil
 }

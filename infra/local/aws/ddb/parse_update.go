@@ -9,22 +9,19 @@ const (
 	actionSet    = "SET"
 	actionRemove = "REMOVE"
 	actionAdd    = "ADD"
-	actionDelete = "DELETE"
 
 	functionIfNotExists = "if_not_exists"
-	functionListAppend  = "list_append"
 )
 
-// action is one clause of an UpdateExpression; SET has an expression, ADD and DELETE have an operand, REMOVE has none.
+// action is one clause of an UpdateExpression; SET has an expression, ADD has a number, REMOVE has neither.
 type action struct {
-	kind    string
-	at      path
-	set     setExpression
-	operand value
+	kind      string
+	attribute string
+	set       setExpression
+	operand   value
 }
 
-// update parses an UpdateExpression: the four sections in any order, each at most once. The actions come sorted by
-// path, since elements set beyond the end of a list are appended in the order of their positions.
+// update parses an UpdateExpression: the sections in any order, each at most once.
 func (s *scope) update(source expression) ([]action, error) {
 	p, err := s.parser("UpdateExpression", source)
 	if err != nil {
@@ -34,7 +31,10 @@ func (s *scope) update(source expression) ([]action, error) {
 	seen := map[string]bool{}
 	for !p.done() {
 		section := strings.ToUpper(p.peek().text)
-		if !slices.Contains([]string{actionSet, actionRemove, actionAdd, actionDelete}, section) {
+		if section == "DELETE" {
+			return nil, p.leftOut(section)
+		}
+		if !slices.Contains([]string{actionSet, actionRemove, actionAdd}, section) {
 			return nil, p.syntaxError()
 		}
 		if seen[section] {
@@ -48,12 +48,11 @@ func (s *scope) update(source expression) ([]action, error) {
 	}
 	for i, later := range actions {
 		for _, earlier := range actions[:i] {
-			if err = p.checkApart(earlier.at, later.at); err != nil {
+			if err = p.checkApart(earlier.attribute, later.attribute); err != nil {
 				return nil, err
 			}
 		}
 	}
-	slices.SortStableFunc(actions, func(a, b action) int { return comparePaths(a.at, b.at) })
 	return actions, nil
 }
 
@@ -73,7 +72,7 @@ func (p *parser) section(section string, actions []action) ([]action, error) {
 func (p *parser) action(section string) (action, error) {
 	out := action{kind: section}
 	var err error
-	if out.at, err = p.path(); err != nil {
+	if out.attribute, err = p.path(); err != nil {
 		return action{}, err
 	}
 	if err = p.countOperator(); err != nil {
@@ -85,26 +84,28 @@ func (p *parser) action(section string) (action, error) {
 			return action{}, err
 		}
 		out.set, err = p.setExpression()
-	case actionAdd, actionDelete:
-		out.operand, err = p.setOperand(section)
+	case actionAdd:
+		out.operand, err = p.addend()
 	}
 	return out, err
 }
 
-// setOperand is the value of ADD (a number or a set) and of DELETE (a set).
-func (p *parser) setOperand(section string) (value, error) {
+// addend is the number that ADD adds.
+func (p *parser) addend() (value, error) {
 	if p.peek().kind != valueRef {
 		return value{}, p.syntaxError()
 	}
 	found, err := p.value()
-	if err != nil {
+	switch v := found.of; {
+	case err != nil:
 		return value{}, err
-	}
-	if v := found.of; v.isSet() || section == actionAdd && v.kind == typeNumber {
+	case v.isSet():
+		return value{}, p.leftOut("ADD of a set")
+	case v.kind != typeNumber:
+		return value{}, p.errorf("Incorrect operand type for operator or function; operator: ADD, operand type: %s, typeSet: ALLOWED_FOR_ADD_OPERAND", operandName(v.kind))
+	default:
 		return v, nil
 	}
-	return value{}, p.errorf("Incorrect operand type for operator or function; operator: %s, operand type: %s, typeSet: ALLOWED_FOR_%s_OPERAND",
-		section, operandName(found.of.kind), section)
 }
 
 func (p *parser) setExpression() (setExpression, error) {
@@ -133,51 +134,24 @@ func (p *parser) setExpression() (setExpression, error) {
 
 func (p *parser) setTerm() (setExpression, error) {
 	switch {
-	case p.accept("("):
-		start := p.at
-		inner, err := p.setExpression()
-		if err != nil {
-			return nil, err
-		}
-		if err = p.expect(")"); err != nil {
-			return nil, err
-		}
-		if p.isBracketed(start, p.at-1) {
-			return nil, p.errorf("The expression has redundant parentheses;")
-		}
-		return inner, nil
+	case p.is("("):
+		return nil, p.leftOut("a bracket in an update")
 	case p.atCall():
 		return p.setCall()
 	case p.peek().kind == valueRef:
 		v, err := p.value()
 		return operandTerm{v}, err
 	}
-	at, err := p.path()
-	return operandTerm{attribute{at}}, err
-}
-
-// isBracketed says whether the tokens from start to end, where one bracket opens, close it only at their end.
-func (p *parser) isBracketed(start, end int) bool {
-	depth := 0
-	for i, t := range p.tokens[start:end] {
-		switch t {
-		case token{symbol, "("}:
-			depth++
-		case token{symbol, ")"}:
-			depth--
-		}
-		if depth == 0 {
-			return i > 0 && i == end-start-1 && p.tokens[start] == token{symbol, "("}
-		}
-	}
-	return false
+	name, err := p.path()
+	return operandTerm{attribute{name}}, err
 }
 
 func (p *parser) setCall() (setExpression, error) {
-	function := p.peek().text
-	switch function {
-	case functionIfNotExists, functionListAppend:
-	case functionExists, functionNotExists, functionType, functionBeginsWith, functionContains, functionSize:
+	switch function := p.peek().text; function {
+	case functionIfNotExists:
+	case "list_append":
+		return nil, p.leftOut(function)
+	case functionExists, functionNotExists, functionBeginsWith, "attribute_type", "contains", "size":
 		return nil, p.errorf("The function is not allowed in an update expression; function: %s", function)
 	default:
 		return nil, p.errorf("Invalid function name; function: %s", function)
@@ -197,9 +171,6 @@ func (p *parser) setCall() (setExpression, error) {
 	if err = p.expect(")"); err != nil {
 		return nil, err
 	}
-	if function == functionListAppend {
-		return listAppend{first, second}, p.checkLists(first, second)
-	}
 	return p.ifNotExists(first, second)
 }
 
@@ -209,24 +180,10 @@ func (p *parser) ifNotExists(first, second setExpression) (setExpression, error)
 	if !isPath {
 		return nil, p.errorf("Operator or function requires a document path; operator or function: %s", functionIfNotExists)
 	}
-	switch fallback := second.(type) {
-	case listAppend:
-		return nil, p.errorf("The function is not allowed to be used this way in an expression; function: %s", functionListAppend)
-	case operandTerm:
+	if fallback, ok := second.(operandTerm); ok {
 		if err := p.checkDistinct(functionIfNotExists, of, fallback.of); err != nil {
 			return nil, err
 		}
 	}
-	return ifNotExists{of.at, second}, nil
-}
-
-func (p *parser) checkLists(terms ...setExpression) error {
-	for _, term := range terms {
-		if t, ok := term.(operandTerm); ok {
-			if v, isLiteral := t.of.(literal); isLiteral && v.of.kind != typeList {
-				return p.errorf("Incorrect operand type for operator or function; operator or function: list_append, operand type: %s", v.of.kind)
-			}
-		}
-	}
-	return nil
+	return ifNotExists{of, second}, nil
 }

@@ -2,7 +2,6 @@ package ddb
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -97,32 +96,18 @@ func (p *parser) value() (literal, error) {
 	return literal{v}, nil
 }
 
-func (p *parser) path() (path, error) {
-	var out path
-	for {
-		name, err := p.attributeName()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, step{name: name, index: noIndex})
-		for p.accept("[") {
-			position, atoiErr := strconv.Atoi(p.peek().text)
-			if p.peek().kind != digits || atoiErr != nil {
-				return nil, p.syntaxError()
-			}
-			p.at++
-			out = append(out, step{index: position})
-			if err = p.expect("]"); err != nil {
-				return nil, err
-			}
-		}
-		if len(out) > maxNesting {
-			return nil, p.errorf("The document path has too many nesting elements; nesting levels: %d", len(out))
-		}
-		if !p.accept(".") {
-			return out, nil
-		}
+// path reads what an expression may name: an attribute, since nothing of ours reads into maps and lists.
+func (p *parser) path() (string, error) {
+	name, err := p.attributeName()
+	if err == nil && (p.is(".") || p.is("[")) {
+		err = p.leftOut("a document path of several elements")
 	}
+	return name, err
+}
+
+// leftOut refuses a part of AWS's grammar that no caller uses.
+func (p *parser) leftOut(what string) error {
+	return p.errorf("%s is not part of the embedded DynamoDB", what)
 }
 
 func (p *parser) attributeName() (string, error) {
@@ -145,47 +130,10 @@ func (p *parser) attributeName() (string, error) {
 	return "", p.syntaxError()
 }
 
-// projection parses a ProjectionExpression; an empty one is nil and stands for the whole item.
-func (s *scope) projection(source expression) ([]path, error) {
-	if source == "" {
-		return nil, nil
-	}
-	p, err := s.parser("ProjectionExpression", source)
-	if err != nil {
-		return nil, err
-	}
-	var out []path
-	for {
-		next, pathErr := p.path()
-		if pathErr != nil {
-			return nil, pathErr
-		}
-		for _, earlier := range out {
-			if err = p.checkApart(earlier, next); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, next)
-		if !p.accept(",") {
-			break
-		}
-	}
-	if !p.done() {
-		return nil, p.syntaxError()
-	}
-	return out, nil
-}
-
-// checkApart refuses two paths of one expression of which one contains the other or contradicts it.
-func (p *parser) checkApart(a, b path) error {
-	for i := range min(len(a), len(b)) {
-		if a[i] == b[i] {
-			continue
-		}
-		if (a[i].index == noIndex) != (b[i].index == noIndex) {
-			return p.errorf("Two document paths conflict with each other; must remove or rewrite one of these paths; path one: %s, path two: %s", a, b)
-		}
+// checkApart refuses an attribute that comes twice.
+func (p *parser) checkApart(a, b string) error {
+	if a != b {
 		return nil
 	}
-	return p.errorf("Two document paths overlap with each other; must remove or rewrite one of these paths; path one: %s, path two: %s", a, b)
+	return p.errorf("Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [%s], path two: [%s]", a, b)
 }

@@ -9,27 +9,21 @@ import (
 
 const maxPageBytes = 1 << 20
 
-const (
-	selectAll       = "ALL_ATTRIBUTES"
-	selectProjected = "ALL_PROJECTED_ATTRIBUTES"
-	selectSpecific  = "SPECIFIC_ATTRIBUTES"
-	selectCount     = "COUNT"
-)
-
 type queryInput struct {
 	expressionAttributes
 
 	TableName              string
 	IndexName              string
 	KeyConditionExpression expression
-	FilterExpression       expression
-	ProjectionExpression   expression
-	Select                 choice
 	ExclusiveStartKey      item
 	ScanIndexForward       *bool
 	Limit                  *int
 	ConsistentRead         bool
 
+	// What follows is refused.
+	FilterExpression       string
+	ProjectionExpression   string
+	Select                 string
 	ReturnConsumedCapacity string
 	KeyConditions          json.RawMessage
 	QueryFilter            json.RawMessage
@@ -38,18 +32,16 @@ type queryInput struct {
 }
 
 type queryReply struct {
-	Items            []item `json:",omitzero"`
+	Items            []item
 	Count            int
 	ScannedCount     int
 	LastEvaluatedKey item `json:",omitzero"`
 }
 
-// queryPlan is a query: its parsed expressions, then the rows that it reads.
+// queryPlan is a query: its parsed expression, then the rows that it reads.
 type queryPlan struct {
 	in           *queryInput
 	keyCondition condition
-	filter       condition // nil without a FilterExpression
-	paths        []path
 
 	table *table
 	index *index // nil when the table itself is read
@@ -90,20 +82,12 @@ func (s *Server) parseQuery(in *queryInput) (*queryPlan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	scope, err := s.scope(in.expressionAttributes, in.KeyConditionExpression, in.FilterExpression, in.ProjectionExpression)
+	scope, err := s.scope(in.expressionAttributes, in.KeyConditionExpression)
 	if err != nil {
 		return nil, err
 	}
 	q := &queryPlan{in: in}
 	if q.keyCondition, err = scope.condition("KeyConditionExpression", in.KeyConditionExpression); err != nil {
-		return nil, err
-	}
-	if in.FilterExpression != "" {
-		if q.filter, err = scope.condition("FilterExpression", in.FilterExpression); err != nil {
-			return nil, err
-		}
-	}
-	if q.paths, err = scope.projection(in.ProjectionExpression); err != nil {
 		return nil, err
 	}
 	return q, scope.checkUsed()
@@ -112,6 +96,9 @@ func (s *Server) parseQuery(in *queryInput) (*queryPlan, error) {
 func (in *queryInput) check() error {
 	if err := absent(map[string]bool{
 		"ReturnConsumedCapacity": isAsked(in.ReturnConsumedCapacity),
+		"FilterExpression":       in.FilterExpression != "",
+		"ProjectionExpression":   in.ProjectionExpression != "",
+		"Select":                 in.Select != "",
 		"KeyConditions":          in.KeyConditions != nil,
 		"QueryFilter":            in.QueryFilter != nil,
 		"AttributesToGet":        in.AttributesToGet != nil,
@@ -124,20 +111,6 @@ func (in *queryInput) check() error {
 	}
 	if in.Limit != nil && *in.Limit < 1 {
 		return invalidf("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1", *in.Limit)
-	}
-	hasProjection := in.ProjectionExpression != ""
-	switch in.Select {
-	case "":
-	case selectAll, selectProjected, selectCount:
-		if hasProjection {
-			return invalidf("Cannot specify the ProjectionExpression when choosing to get %s", in.Select)
-		}
-	case selectSpecific:
-		if !hasProjection {
-			return invalidf("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
-		}
-	default:
-		return invalidf("1 validation error detected: Value '%s' at 'select' failed to satisfy constraint: Member must satisfy enum value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]", in.Select)
 	}
 	return nil
 }
@@ -153,16 +126,6 @@ func (s *Server) bind(q *queryPlan) error {
 		if err = q.bindIndex(); err != nil {
 			return err
 		}
-	} else if q.in.Select == selectProjected {
-		return invalidf("One or more parameter values were invalid: ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
-	}
-	if q.filter == nil {
-		return nil
-	}
-	for _, o := range q.filter.operands() {
-		if name := attributeOf(o); q.key.has(name) {
-			return invalidf("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
-		}
 	}
 	return nil
 }
@@ -175,26 +138,7 @@ func (q *queryPlan) bindIndex() error {
 	if q.in.ConsistentRead {
 		return invalidf("Consistent reads are not supported on global secondary indexes")
 	}
-	if q.in.Select == selectAll && q.index.spec.Projection.ProjectionType != projectAll {
-		return invalidf("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", q.in.IndexName)
-	}
-	for _, p := range q.paths {
-		if !q.index.projects(q.table.key, p[0].name) {
-			return invalidf("One or more parameter values were invalid: Global secondary index %s does not project [%s]", q.in.IndexName, p[0].name)
-		}
-	}
 	return nil
-}
-
-// attributeOf is the top-level attribute that an operand reads, "" when it reads none.
-func attributeOf(o operand) string {
-	switch o := o.(type) {
-	case attribute:
-		return o.at[0].name
-	case sizeOf:
-		return attributeOf(o.of)
-	}
-	return ""
 }
 
 // skip narrows the rows low to high to those behind ExclusiveStartKey, which need not exist any more.
@@ -239,17 +183,13 @@ func (q *queryPlan) startKey() (rowKey, error) {
 	return start, nil
 }
 
-// page reads rows until the limit, 1 MB or the end. The limits count what is read, before the filter.
+// page reads rows until the limit, 1 MB or the end.
 func (q *queryPlan) page(rows []*row) queryReply {
 	limit := len(rows) + 1
 	if q.in.Limit != nil {
 		limit = *q.in.Limit
 	}
-	var out queryReply
-	counts := q.in.Select == selectCount
-	if !counts {
-		out.Items = []item{}
-	}
+	out := queryReply{Items: []item{}}
 	size := 0
 	var last item
 	for i := range rows {
@@ -262,13 +202,9 @@ func (q *queryPlan) page(rows []*row) queryReply {
 			break
 		}
 		last = r.item
+		out.Items = append(out.Items, r.item)
+		out.Count++
 		out.ScannedCount++
-		if q.filter == nil || q.filter.holds(r.item) {
-			out.Count++
-			if !counts {
-				out.Items = append(out.Items, project(r.item, q.paths))
-			}
-		}
 		if out.ScannedCount == limit {
 			out.LastEvaluatedKey = q.keyOfPage(last)
 			break

@@ -1,15 +1,27 @@
 package ddb
 
-// readInput is GetItem.
 type readInput struct {
-	expressionAttributes
+	leftOut
 
-	TableName            string
-	Key                  item
-	ProjectionExpression expression
+	TableName string
+	Key       item
+}
 
-	AttributesToGet        []string
-	ReturnConsumedCapacity string
+// leftOut are the parameters of a read that are refused: nobody reads parts of an item.
+type leftOut struct {
+	ProjectionExpression     string
+	ExpressionAttributeNames map[string]string
+	AttributesToGet          []string
+	ReturnConsumedCapacity   string
+}
+
+func (in leftOut) check() error {
+	return absent(map[string]bool{
+		"ProjectionExpression":     in.ProjectionExpression != "",
+		"ExpressionAttributeNames": in.ExpressionAttributeNames != nil,
+		"AttributesToGet":          in.AttributesToGet != nil,
+		"ReturnConsumedCapacity":   isAsked(in.ReturnConsumedCapacity),
+	})
 }
 
 type itemReply struct {
@@ -17,11 +29,7 @@ type itemReply struct {
 }
 
 func (s *Server) getItem(in *readInput) (any, error) {
-	if err := absent(map[string]bool{"ReturnConsumedCapacity": isAsked(in.ReturnConsumedCapacity)}); err != nil {
-		return nil, err
-	}
-	paths, err := s.readPaths(in.expressionAttributes, in.ProjectionExpression, in.AttributesToGet)
-	if err != nil {
+	if err := in.check(); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
@@ -30,21 +38,5 @@ func (s *Server) getItem(in *readInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return itemReply{project(rows[0], paths)}, nil
-}
-
-// readPaths parses the projection of a read that has no other expression.
-func (s *Server) readPaths(in expressionAttributes, projection expression, legacy []string) ([]path, error) {
-	if err := absent(map[string]bool{"AttributesToGet": legacy != nil}); err != nil {
-		return nil, err
-	}
-	scope, err := s.scope(in, projection)
-	if err != nil {
-		return nil, err
-	}
-	paths, err := scope.projection(projection)
-	if err != nil {
-		return nil, err
-	}
-	return paths, scope.checkUsed()
+	return itemReply{rows[0]}, nil
 }

@@ -2,7 +2,7 @@ package ddb
 
 import (
 	"encoding/binary"
-	"slices"
+	"encoding/json"
 	"strings"
 	"time"
 )
@@ -17,13 +17,12 @@ type projectionSpec struct {
 }
 
 type indexSpec struct {
-	IndexName             string
-	KeySchema             []keyElement
-	Projection            projectionSpec
-	ProvisionedThroughput *throughput `json:",omitempty"`
-}
+	IndexName  string
+	KeySchema  []keyElement
+	Projection projectionSpec
 
-type throughput struct{ ReadCapacityUnits, WriteCapacityUnits int }
+	ProvisionedThroughput *json.RawMessage `json:",omitempty"` // refused
+}
 
 // keyNames are the key attributes of a table or an index; sort is empty when there is no sort key.
 type keyNames struct{ partition, sort string }
@@ -243,13 +242,6 @@ func (x *index) project(tableKey keyNames, it item) item {
 		}
 	}
 	return out
-}
-
-func (x *index) projects(tableKey keyNames, attribute string) bool {
-	if x.spec.Projection.ProjectionType == projectAll || tableKey.has(attribute) || x.key.has(attribute) {
-		return true
-	}
-	return slices.Contains(x.spec.Projection.NonKeyAttributes, attribute)
 }
 
 // joined is the key as one string, unambiguous because the partition's length stands in front.

@@ -6,9 +6,6 @@ import (
 )
 
 const (
-	billingProvisioned = "PROVISIONED"
-	billingOnDemand    = "PAY_PER_REQUEST"
-
 	projectAll      = "ALL"
 	projectKeysOnly = "KEYS_ONLY"
 	projectInclude  = "INCLUDE"
@@ -30,8 +27,7 @@ type tableSpec struct {
 	KeySchema                 []keyElement
 	GlobalSecondaryIndexes    []indexSpec `json:",omitempty"`
 	BillingMode               string
-	ProvisionedThroughput     *throughput `json:",omitempty"`
-	SSESpecification          *sseSpec    `json:",omitempty"`
+	SSESpecification          *sseSpec `json:",omitempty"`
 	DeletionProtectionEnabled bool
 }
 
@@ -45,9 +41,6 @@ type sseSpec struct {
 func (spec *tableSpec) check() error {
 	if !namePattern.MatchString(spec.TableName) {
 		return invalidf("Invalid table name %q: at least 3 characters long and at most 255 characters long, of a-z, A-Z, 0-9, '_', '-' and '.'", spec.TableName)
-	}
-	if err := spec.checkBilling(); err != nil {
-		return err
 	}
 	types := map[string]string{}
 	for _, attribute := range spec.AttributeDefinitions {
@@ -75,45 +68,6 @@ func (spec *tableSpec) check() error {
 	return nil
 }
 
-func (spec *tableSpec) checkBilling() error {
-	switch spec.BillingMode {
-	case billingOnDemand:
-		if spec.ProvisionedThroughput != nil {
-			return invalidf("One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
-		}
-	case billingProvisioned:
-		if spec.ProvisionedThroughput == nil {
-			return invalidf("One or more parameter values were invalid: ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
-		}
-		if err := spec.ProvisionedThroughput.check(); err != nil {
-			return err
-		}
-	default:
-		return invalidf("1 validation error detected: Value '%s' at 'billingMode' failed to satisfy constraint: Member must satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]", spec.BillingMode)
-	}
-	return nil
-}
-
-func (t throughput) check() error {
-	if t.ReadCapacityUnits < 1 || t.WriteCapacityUnits < 1 {
-		return invalidf("1 validation error detected: Value at 'provisionedThroughput' failed to satisfy constraint: Member must have value greater than or equal to 1")
-	}
-	return nil
-}
-
-func (spec *tableSpec) checkIndexBilling(indexed indexSpec) error {
-	onDemand, given := spec.BillingMode == billingOnDemand, indexed.ProvisionedThroughput
-	switch {
-	case onDemand && given != nil:
-		return invalidf("One or more parameter values were invalid: ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", indexed.IndexName)
-	case !onDemand && given == nil:
-		return invalidf("One or more parameter values were invalid: ProvisionedThroughput must be specified for index: %s", indexed.IndexName)
-	case !onDemand:
-		return given.check()
-	}
-	return nil
-}
-
 func (spec *tableSpec) checkIndexes(types map[string]string, used map[string]bool) error {
 	if len(spec.GlobalSecondaryIndexes) > maxIndexes {
 		return invalidf("One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of %d", maxIndexes)
@@ -130,13 +84,13 @@ func (spec *tableSpec) checkIndexes(types map[string]string, used map[string]boo
 			return invalidf("One or more parameter values were invalid: Duplicate index name: %s", indexed.IndexName)
 		}
 		names[indexed.IndexName] = true
+		if indexed.ProvisionedThroughput != nil {
+			return invalidf("One or more parameter values were invalid: ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", indexed.IndexName)
+		}
 		if err := checkKeySchema(indexed.KeySchema, types, used); err != nil {
 			return err
 		}
 		if err := indexed.Projection.check(); err != nil {
-			return err
-		}
-		if err := spec.checkIndexBilling(indexed); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,6 @@
 package ddb
 
-import (
-	"maps"
-	"slices"
-)
+import "maps"
 
 // setExpression is the right side of a SET clause, computed from the item as it was before the update.
 type setExpression interface {
@@ -17,10 +14,9 @@ type (
 		subtract    bool
 	}
 	ifNotExists struct {
-		at       path
+		of       attribute
 		fallback setExpression
 	}
-	listAppend struct{ first, second setExpression }
 )
 
 func errBadOperand() error {
@@ -56,95 +52,45 @@ func (f ifNotExists) compute(old item) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	if v, ok := f.at.get(old); ok {
+	if v, ok := f.of.value(old); ok {
 		return v, nil
 	}
 	return fallback, nil
 }
 
-func (f listAppend) compute(old item) (value, error) {
-	first, err := f.first.compute(old)
-	if err != nil {
-		return value{}, err
-	}
-	second, err := f.second.compute(old)
-	if err != nil {
-		return value{}, err
-	}
-	if first.kind != typeList || second.kind != typeList {
-		return value{}, errBadOperand()
-	}
-	return value{kind: typeList, list: slices.Concat(first.list, second.list)}, nil
-}
-
-// updated returns the item after actions, which are sorted by path; old stays as it is. Every clause sees the old item,
-// and removals come last and from the back of a list, so that positions mean what they meant in the old item.
+// updated returns the item after actions; old stays as it is. Every clause sees the old item.
 func updated(old item, actions []action) (item, error) {
 	next := maps.Clone(old)
-	var removals []path
 	for _, a := range actions {
-		var err error
 		switch a.kind {
 		case actionSet:
-			var v value
-			if v, err = a.set.compute(old); err == nil {
-				err = a.at.set(next, v)
+			v, err := a.set.compute(old)
+			if err != nil {
+				return nil, err
 			}
+			next[a.attribute] = v
 		case actionAdd:
-			err = a.add(old, next)
-		case actionDelete:
-			err = a.deleteMembers(old, next)
+			sum, err := a.sum(old)
+			if err != nil {
+				return nil, err
+			}
+			next[a.attribute] = sum
 		case actionRemove:
-			removals = append(removals, a.at)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	for _, at := range slices.Backward(removals) {
-		if err := at.remove(next); err != nil {
-			return nil, err
+			delete(next, a.attribute)
 		}
 	}
 	return next, nil
 }
 
-func (a action) add(old, next item) error {
-	current, exists := a.at.get(old)
+// sum is what ADD makes of the old item's number; one that is not there counts as nothing.
+func (a action) sum(old item) (value, error) {
+	current, exists := old[a.attribute]
 	switch {
 	case !exists:
-		return a.at.set(next, a.operand)
-	case current.kind != a.operand.kind:
-		return errBadOperand()
-	case current.kind == typeNumber:
-		text, err := addNumbers(current.text, a.operand.text, false)
-		if err != nil {
-			return err
-		}
-		return a.at.set(next, value{kind: typeNumber, text: text})
+		return a.operand, nil
+	case current.kind != typeNumber:
+		return value{}, errBadOperand()
 	}
-	union := slices.Clone(current.set)
-	for _, member := range a.operand.set {
-		if !slices.Contains(union, member) {
-			union = append(union, member)
-		}
-	}
-	return a.at.set(next, value{kind: current.kind, set: union})
-}
-
-func (a action) deleteMembers(old, next item) error {
-	current, exists := a.at.get(old)
-	if !exists {
-		return a.at.remove(next) // which refuses a path through what is not there
-	}
-	if current.kind != a.operand.kind {
-		return errBadOperand()
-	}
-	left := slices.DeleteFunc(slices.Clone(current.set), func(member string) bool {
-		return slices.Contains(a.operand.set, member)
-	})
-	if len(left) == 0 {
-		return a.at.remove(next) // DynamoDB has no empty sets
-	}
-	return a.at.set(next, value{kind: current.kind, set: left})
+	text, err := addNumbers(current.text, a.operand.text, false)
+	return value{kind: typeNumber, text: text}, err
 }

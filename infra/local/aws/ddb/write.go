@@ -15,11 +15,9 @@ const (
 )
 
 const (
-	returnNone       = "NONE"
-	returnAllOld     = "ALL_OLD"
-	returnAllNew     = "ALL_NEW"
-	returnUpdatedOld = "UPDATED_OLD"
-	returnUpdatedNew = "UPDATED_NEW"
+	returnNone   = "NONE"
+	returnAllOld = "ALL_OLD"
+	returnAllNew = "ALL_NEW"
 )
 
 // writeInput is PutItem, UpdateItem, DeleteItem and each element of a transaction.
@@ -70,7 +68,7 @@ func (s *Server) deleteItem(in *writeInput) (any, error) {
 }
 
 func (s *Server) updateItem(in *writeInput) (any, error) {
-	return s.writeOne(writeUpdate, in, returnNone, returnAllOld, returnAllNew, returnUpdatedOld, returnUpdatedNew)
+	return s.writeOne(writeUpdate, in, returnNone, returnAllOld, returnAllNew)
 }
 
 func (s *Server) writeOne(kind string, in *writeInput, returnable ...choice) (any, error) {
@@ -156,8 +154,8 @@ func (s *Server) plan(w write) (*plan, error) {
 		return nil, err
 	}
 	for _, a := range w.actions {
-		if name := a.at[0].name; p.table.key.has(name) {
-			return nil, mismatchf("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
+		if p.table.key.has(a.attribute) {
+			return nil, mismatchf("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", a.attribute)
 		}
 	}
 	p.old = p.table.rows.get(p.key)
@@ -238,23 +236,6 @@ func (p *plan) returned() item {
 		return p.old
 	case returnAllNew:
 		return p.next
-	case returnUpdatedOld:
-		return p.touched(p.old)
-	case returnUpdatedNew:
-		return p.touched(p.next)
 	}
 	return nil
-}
-
-// touched is the part of it that the update names.
-func (p *plan) touched(it item) item {
-	paths := make([]path, len(p.actions))
-	for i, a := range p.actions {
-		paths[i] = a.at
-	}
-	part := project(it, paths)
-	if len(part) == 0 {
-		return nil
-	}
-	return part
 }
