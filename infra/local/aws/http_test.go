@@ -49,8 +49,8 @@ func TestMiddlewareSeesServiceOperationAndCaller(t *testing.T) {
 		"dynamodb":       {"CreateTable", "PutItem", "GetItem"},
 		"s3":             {"CreateBucket", "PutObject", "GetObject"},
 		"sqs":            {"CreateQueue", "SendMessage", "GetQueueUrl", "ReceiveMessage"},
-		"kms":            {"CreateKey", "CreateAlias", "Encrypt", "CreateKey", "CreateAlias", "DescribeKey", "Decrypt"},
-		"secretsmanager": {"CreateSecret", "PutSecretValue", "GetSecretValue", "GetSecretValue"},
+		"kms":            {"CreateKey", "CreateAlias", "GenerateDataKey", "CreateKey", "CreateAlias", "DescribeKey", "Decrypt"},
+		"secretsmanager": {"CreateSecret", "PutSecretValue", "GetSecretValue"},
 		"ssm":            {"PutParameter", "GetParameter"},
 		"ses":            {"SendEmail"},
 	}

@@ -231,7 +231,7 @@ func TestTypedErrorsOfTheSDKAreFound(t *testing.T) {
 // TestAHeadRequestGetsAStatusAlone: S3 answers HEAD without a body, so the SDK goes by the status.
 func TestAHeadRequestGetsAStatusAlone(t *testing.T) {
 	t.Parallel()
-	b, _ := failOnce(t, "s3.HeadBucket", faults.Throttled, 1)
+	b, _ := failOnce(t, "s3.HeadObject", faults.Throttled, 1)
 	response, ok := errors.AsType[*awshttp.ResponseError](head(t.Context(), b.once()))
 	if !ok || response.HTTPStatusCode() != 503 {
 		t.Errorf("got %v, want a 503", response)

@@ -167,7 +167,7 @@ func upload(ctx context.Context, cfg awssdk.Config) error {
 }
 
 func head(ctx context.Context, cfg awssdk.Config) error {
-	_, err := s3.NewFromConfig(cfg).HeadBucket(ctx, &s3.HeadBucketInput{Bucket: awssdk.String("exports")})
+	_, err := s3.NewFromConfig(cfg).HeadObject(ctx, &s3.HeadObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("file")})
 	return err
 }
 

@@ -16,12 +16,11 @@ type tableRequest struct {
 	TableName                 string
 	IndexName                 string
 	ResourceArn               string
-	Select                    string
 	KeyConditionExpression    string
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues json.RawMessage
 	Key, Item                 json.RawMessage
-	TransactItems             []map[string]tableRequest // of one entry each: "Put", "Update", "Delete", "ConditionCheck", "Get"
+	TransactItems             []map[string]tableRequest // of one entry each: "Put", "Update", "Delete", "ConditionCheck"
 	RequestItems              map[string]json.RawMessage
 }
 
@@ -32,7 +31,7 @@ func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]ne
 		return nil, err
 	}
 	switch c.Operation {
-	case "TransactWriteItems", "TransactGetItems":
+	case "TransactWriteItems":
 		var needs []need
 		for _, item := range in.TransactItems {
 			for kind, part := range item {
@@ -40,7 +39,7 @@ func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]ne
 			}
 		}
 		return needs, nil
-	case "BatchGetItem", "BatchWriteItem":
+	case "BatchGetItem":
 		var needs []need
 		for _, table := range slices.Sorted(maps.Keys(in.RequestItems)) {
 			n := need{action: "dynamodb:" + c.Operation, resource: arnOf("dynamodb", "table/", table)}
@@ -79,9 +78,6 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 		return n
 	}
 	n.keys = map[string][]string{}
-	if in.Select != "" {
-		n.keys[selectKey] = []string{in.Select}
-	}
 	hash := a.hashes[n.resource]
 	for _, item := range []json.RawMessage{in.Key, in.Item} { // both of a request that has no business with both
 		if item != nil {
@@ -94,27 +90,15 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 	return n
 }
 
-// batchKeys are the partition keys of what a batch does to one table.
+// batchKeys are the partition keys of what a batch reads of one table.
 func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
-	hash := a.hashes[table]
 	var get struct{ Keys []json.RawMessage }
-	var write []struct {
-		PutRequest    struct{ Item json.RawMessage }
-		DeleteRequest struct{ Key json.RawMessage }
+	if json.Unmarshal(part, &get) != nil {
+		return []string{""} // which no condition should accept
 	}
-	keys := []string{}
-	switch {
-	case json.Unmarshal(part, &get) == nil:
-		for _, key := range get.Keys {
-			keys = append(keys, keyOf(key, hash))
-		}
-	case json.Unmarshal(part, &write) == nil:
-		for _, w := range write {
-			// One of the two is missing.
-			keys = append(keys, keyOf(append(w.PutRequest.Item, w.DeleteRequest.Key...), hash))
-		}
-	default:
-		keys = append(keys, "") // which no condition should accept
+	keys := make([]string, len(get.Keys))
+	for i, key := range get.Keys {
+		keys[i] = keyOf(key, a.hashes[table])
 	}
 	return keys
 }

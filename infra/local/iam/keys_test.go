@@ -24,9 +24,11 @@ func wantCode(t *testing.T, err error, want string) {
 	}
 }
 
-func encrypt(key string, pairs map[string]string) step {
+func seal(key string, pairs map[string]string) step {
 	return func(ctx context.Context, cfg awssdk.Config) error {
-		_, err := kms.NewFromConfig(cfg).Encrypt(ctx, &kms.EncryptInput{KeyId: &key, Plaintext: []byte("x"), EncryptionContext: pairs})
+		_, err := kms.NewFromConfig(cfg).GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
+			KeyId: &key, KeySpec: kmstypes.DataKeySpecAes256, EncryptionContext: pairs,
+		})
 		return err
 	}
 }
@@ -35,7 +37,7 @@ func encrypt(key string, pairs map[string]string) step {
 func sealed(key string, named *string) (prepare, do step) {
 	var blob []byte
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
-		out, err := kms.NewFromConfig(cfg).Encrypt(ctx, &kms.EncryptInput{KeyId: &key, Plaintext: []byte("x")})
+		out, err := kms.NewFromConfig(cfg).GenerateDataKey(ctx, &kms.GenerateDataKeyInput{KeyId: &key, KeySpec: kmstypes.DataKeySpecAes256})
 		if err == nil {
 			blob = out.CiphertextBlob
 		}
@@ -51,21 +53,15 @@ func sealed(key string, named *string) (prepare, do step) {
 func keyOperations() map[string]operation {
 	prepare, do := sealed("alias/files", new(filesKey))
 	return map[string]operation{
-		"Encrypt by alias":             {needs: one("kms:Encrypt", filesKey), do: encrypt("alias/files", nil)},
-		"Encrypt by the ARN of it":     {needs: one("kms:Encrypt", filesKey), do: encrypt(filesKey, nil)},
 		"Decrypt by the ARN of it":     {needs: one("kms:Decrypt", filesKey), prepare: prepare, do: do},
-		"GenerateDataKey by the alias": {needs: one("kms:GenerateDataKey", filesKey), do: generateDataKey},
+		"GenerateDataKey by the alias": {needs: one("kms:GenerateDataKey", filesKey), do: seal("alias/files", nil)},
+		"GenerateDataKey by its ARN":   {needs: one("kms:GenerateDataKey", filesKey), do: seal(filesKey, nil)},
 	}
-}
-
-func generateDataKey(ctx context.Context, cfg awssdk.Config) error {
-	_, err := kms.NewFromConfig(cfg).GenerateDataKey(ctx, &kms.GenerateDataKeyInput{KeyId: new("alias/files"), KeySpec: kmstypes.DataKeySpecAes256})
-	return err
 }
 
 func TestAKeyIsTheSameUnderAllItsNames(t *testing.T) {
 	t.Parallel()
-	cloud, authority := start(t, world(allow("kms:Encrypt", filesKey), allow("kms:Decrypt", filesKey)))
+	cloud, authority := start(t, world(allow("kms:GenerateDataKey", filesKey), allow("kms:Decrypt", filesKey)))
 	operator := kms.NewFromConfig(cloud.Config("operator"))
 	names := map[string][]string{}
 	for _, alias := range []string{"alias/files", "alias/other"} {
@@ -76,11 +72,11 @@ func TestAKeyIsTheSameUnderAllItsNames(t *testing.T) {
 		names[alias] = []string{*out.KeyMetadata.KeyId, *out.KeyMetadata.Arn}
 	}
 	for i, name := range names["alias/files"] {
-		wantAllowed(t, cloud, encrypt(name, nil))
-		wantDenied(t, cloud, authority, encrypt(names["alias/other"][i], nil), "kms:Encrypt", names["alias/other"][1])
+		wantAllowed(t, cloud, seal(name, nil))
+		wantDenied(t, cloud, authority, seal(names["alias/other"][i], nil), "kms:GenerateDataKey", names["alias/other"][1])
 	}
-	wantDenied(t, cloud, authority, encrypt("alias/other", nil), "kms:Encrypt", "arn:aws:kms"+here+"alias/other")
-	wantDenied(t, cloud, authority, encrypt("alias/none", nil), "kms:Encrypt", "arn:aws:kms"+here+"alias/none")
+	wantDenied(t, cloud, authority, seal("alias/other", nil), "kms:GenerateDataKey", "arn:aws:kms"+here+"alias/other")
+	wantDenied(t, cloud, authority, seal("alias/none", nil), "kms:GenerateDataKey", "arn:aws:kms"+here+"alias/none")
 
 	prepare, do := sealed("alias/files", nil)
 	foreign, doForeign := sealed("alias/other", nil)
@@ -108,19 +104,15 @@ func TestAConditionOnTheEncryptionContextKeepsATenantAmongItsOwnSecrets(t *testi
 			map[string]map[string][]string{"StringEquals": {"kms:EncryptionContext:class": {"tokens"}, "kms:EncryptionContext:Tenant": {"A-1"}}},
 			map[string]string{"tenant": "A-1", "class": "files"},
 		},
-		"the names of all pairs": {map[string]map[string][]string{"ForAllValues:StringEquals": {"kms:EncryptionContextKeys": {"tenant", "class"}}}, map[string]string{"tenant": "A-1", "extra": "x"}},
-		"the name of any pair":   {map[string]map[string][]string{"ForAnyValue:StringEquals": {"kms:EncryptionContextKeys": {"tenant"}}}, map[string]string{"class": "tokens"}},
-		"any context":            {map[string]map[string][]string{"Null": {"kms:EncryptionContextKeys": {"false"}}}, nil},
-		"no bad context":         {map[string]map[string][]string{"StringNotEquals": {"kms:EncryptionContext:class": {"files"}}}, map[string]string{"class": "files"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sealing := allow("kms:Encrypt", filesKey)
+			sealing := allow("kms:GenerateDataKey", filesKey)
 			sealing.Condition = tt.condition
 			cloud, authority := start(t, world(sealing))
-			wantAllowed(t, cloud, encrypt(filesKey, own))
-			wantDenied(t, cloud, authority, encrypt(filesKey, tt.other), "kms:Encrypt", filesKey)
+			wantAllowed(t, cloud, seal(filesKey, own))
+			wantDenied(t, cloud, authority, seal(filesKey, tt.other), "kms:GenerateDataKey", filesKey)
 		})
 	}
 }
@@ -133,7 +125,7 @@ func TestS3UsesAKeyForItsCallerOnly(t *testing.T) {
 	}}
 	cloud, authority := start(t, world(allow("s3:PutObject", sealedARN+"/*"), forS3))
 	wantAllowed(t, cloud, putObject("sealed", "k"))
-	wantDenied(t, cloud, authority, generateDataKey, "kms:GenerateDataKey", filesKey)
+	wantDenied(t, cloud, authority, seal("alias/files", nil), "kms:GenerateDataKey", filesKey)
 }
 
 func mailFrom(source string) step {
@@ -148,13 +140,6 @@ func mailFrom(source string) step {
 	}
 }
 
-func rawMail(ctx context.Context, cfg awssdk.Config) error {
-	_, err := ses.NewFromConfig(cfg).SendRawEmail(ctx, &ses.SendRawEmailInput{RawMessage: &sestypes.RawMessage{
-		Data: []byte("From: Alder <alder@example.com>\r\nTo: maple@example.org\r\nSubject: Hello\r\n\r\nText\r\n"),
-	}})
-	return err
-}
-
 func secretBy(id string) step {
 	return func(ctx context.Context, cfg awssdk.Config) error {
 		_, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
@@ -166,21 +151,14 @@ func otherOperations() map[string]operation {
 	alder := "arn:aws:ses" + here + "identity/alder@example.com"
 	return map[string]operation{
 		"SendEmail":              {needs: one("ses:SendEmail", alder), do: mailFrom("Alder <alder@example.com>")},
-		"SendRawEmail":           {needs: one("ses:SendRawEmail", alder), do: rawMail},
 		"GetSecretValue by name": {needs: one("secretsmanager:GetSecretValue", secretARN), do: secretBy("hashing")},
 		"GetSecretValue by ARN":  {needs: one("secretsmanager:GetSecretValue", secretARN), do: secretBy(secretARN)},
 		"GetParameter":           {needs: one("ssm:GetParameter", paramARN), do: parameter},
-		"GetParameters":          {needs: one("ssm:GetParameters", paramARN), do: parameters},
 	}
 }
 
 func parameter(ctx context.Context, cfg awssdk.Config) error {
 	_, err := ssm.NewFromConfig(cfg).GetParameter(ctx, &ssm.GetParameterInput{Name: new("/recordbridge/base-url")})
-	return err
-}
-
-func parameters(ctx context.Context, cfg awssdk.Config) error {
-	_, err := ssm.NewFromConfig(cfg).GetParameters(ctx, &ssm.GetParametersInput{Names: []string{"/recordbridge/base-url"}})
 	return err
 }
 
@@ -195,7 +173,7 @@ func TestASecretIsTheSameWithAndWithoutItsSuffix(t *testing.T) {
 	t.Parallel()
 	reading := func(resource string) template.Statement { return allow("secretsmanager:GetSecretValue", resource) }
 	cloud, _ := start(t, world(reading(secretARN)))
-	out, err := secretsmanager.NewFromConfig(cloud.Config("operator")).DescribeSecret(t.Context(), &secretsmanager.DescribeSecretInput{SecretId: new("hashing")})
+	out, err := secretsmanager.NewFromConfig(cloud.Config("operator")).GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{SecretId: new("hashing")})
 	if err != nil {
 		t.Fatal(err)
 	}

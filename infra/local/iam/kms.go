@@ -62,11 +62,8 @@ func keyNeed(r *http.Request, c wire.Call) (need, error) {
 	case in.TargetKeyID != "":
 		n.resource = keyARN(in.TargetKeyID)
 	}
-	if len(in.EncryptionContext) > 0 {
-		n.keys[contextKeys] = slices.Sorted(maps.Keys(in.EncryptionContext))
-		for name, value := range in.EncryptionContext {
-			n.keys[contextPrefix+strings.ToLower(name)] = []string{value}
-		}
+	for name, value := range in.EncryptionContext {
+		n.keys[contextPrefix+strings.ToLower(name)] = []string{value}
 	}
 	return n, nil
 }

@@ -46,18 +46,15 @@ func queueOperations() map[string]operation {
 		"SendMessage": {needs: one("sqs:SendMessage", jobsARN), do: onQueues((*sqs.Client).SendMessage, sqs.SendMessageInput{
 			QueueUrl: new(jobsURL), MessageBody: new("x"),
 		})},
-		"SendMessageBatch": {needs: one("sqs:SendMessage", jobsARN), do: onQueues((*sqs.Client).SendMessageBatch, sqs.SendMessageBatchInput{
-			QueueUrl: new(jobsURL), Entries: []types.SendMessageBatchRequestEntry{{Id: new("1"), MessageBody: new("x")}},
-		})},
 		"ReceiveMessage":     {needs: one("sqs:ReceiveMessage", jobsARN), do: onQueues((*sqs.Client).ReceiveMessage, sqs.ReceiveMessageInput{QueueUrl: new(jobsURL)})},
 		"GetQueueAttributes": {needs: one("sqs:GetQueueAttributes", jobsARN), do: onQueues((*sqs.Client).GetQueueAttributes, sqs.GetQueueAttributesInput{QueueUrl: new(jobsURL)})},
 		"GetQueueUrl":        {needs: one("sqs:GetQueueUrl", jobsARN), do: onQueues((*sqs.Client).GetQueueUrl, sqs.GetQueueUrlInput{QueueName: new("jobs")})},
 		"StartMessageMoveTask": {
 			needs: []template.Statement{
 				allow("sqs:StartMessageMoveTask", deadARN), allow("sqs:ReceiveMessage", deadARN), allow("sqs:DeleteMessage", deadARN),
-				allow("sqs:GetQueueAttributes", deadARN), allow("sqs:SendMessage", jobsARN),
+				allow("sqs:GetQueueAttributes", deadARN),
 			},
-			do: onQueues((*sqs.Client).StartMessageMoveTask, sqs.StartMessageMoveTaskInput{SourceArn: new(deadARN), DestinationArn: new(jobsARN)}),
+			do: onQueues((*sqs.Client).StartMessageMoveTask, sqs.StartMessageMoveTaskInput{SourceArn: new(deadARN)}),
 		},
 	}
 	uses := map[string]func(client *sqs.Client, ctx context.Context, receipt *string) error{
@@ -71,17 +68,10 @@ func queueOperations() map[string]operation {
 			})
 			return err
 		},
-		"ChangeMessageVisibility": func(client *sqs.Client, ctx context.Context, receipt *string) error {
-			_, err := client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: new(jobsURL), ReceiptHandle: receipt, VisibilityTimeout: 60})
-			return err
-		},
-	}
-	actions := map[string]string{
-		"DeleteMessage": "sqs:DeleteMessage", "DeleteMessageBatch": "sqs:DeleteMessage", "ChangeMessageVisibility": "sqs:ChangeMessageVisibility",
 	}
 	for name, use := range uses {
 		prepare, do := withReceipt(use)
-		operations[name] = operation{needs: one(actions[name], jobsARN), prepare: prepare, do: do}
+		operations[name] = operation{needs: one("sqs:DeleteMessage", jobsARN), prepare: prepare, do: do}
 	}
 	return operations
 }

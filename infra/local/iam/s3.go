@@ -8,30 +8,17 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// objectNeeds follows "Required permissions for Amazon S3 API operations". The body of a call is never touched, so
-// DeleteObjects needs its permission on all objects of the bucket, not on each.
+// objectNeeds follows "Required permissions for Amazon S3 API operations".
 func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	bucket, key := address(r)
 	resource := "arn:aws:s3:::" + bucket
 	switch c.Operation {
 	case "ListBuckets":
 		return []need{{action: "s3:ListAllMyBuckets", resource: "*"}}
-	case "ListObjectsV2", "HeadBucket":
-		n := need{action: "s3:ListBucket", resource: resource}
-		if query := r.URL.Query(); query.Has("prefix") {
-			n.keys = map[string][]string{prefixKey: {query.Get("prefix")}}
-		}
-		return []need{n}
-	case "PutBucketLifecycleConfiguration":
-		return []need{{action: "s3:PutLifecycleConfiguration", resource: resource}}
-	case "GetBucketLifecycleConfiguration":
-		return []need{{action: "s3:GetLifecycleConfiguration", resource: resource}}
-	case "DeleteObjects":
-		return []need{{action: "s3:DeleteObject", resource: resource + "/*"}}
+	case "ListObjectsV2":
+		return []need{{action: "s3:ListBucket", resource: resource}}
 	case "GetObject", "HeadObject":
 		return a.reading(bucket, key, c.Operation == "GetObject" || r.Header.Get("X-Amz-Checksum-Mode") != "")
-	case "ListParts":
-		return []need{{action: "s3:ListMultipartUploadParts", resource: resource + "/" + key}}
 	case "PutObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "CopyObject":
 		return a.writing(r, c, bucket, key)
 	default: // DeleteObject, AbortMultipartUpload, CreateBucket: the permission has the name of the operation
@@ -55,9 +42,6 @@ func (a *Authority) reading(bucket, key string, content bool) []need {
 // the beginning of the upload has made, so they need to open it.
 func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []need {
 	needs := []need{{action: "s3:PutObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
-	if r.Header.Get("If-Match") != "" { // the answer tells whether the object is as expected
-		needs = append(needs, need{action: "s3:GetObject", resource: needs[0].resource})
-	}
 	switch c.Operation {
 	case "UploadPart", "UploadPartCopy", "CompleteMultipartUpload":
 		needs = append(needs, a.sealed(bucket, "kms:Decrypt")...)
@@ -80,7 +64,6 @@ func (a *Authority) sealed(bucket, action string) []need {
 	}
 	return []need{{action: action, resource: key, keys: map[string][]string{
 		viaServiceKey:                {"s3.us-east-1.amazonaws.com"},
-		contextKeys:                  {"aws:s3:arn"},
 		contextPrefix + "aws:s3:arn": {"arn:aws:s3:::" + bucket},
 	}}}
 }
@@ -108,10 +91,8 @@ func copySource(r *http.Request) (bucket, key string) {
 // conceal makes an object that is not there look like one that may not be read, unless the caller may list the
 // bucket: S3 tells nobody else which keys exist.
 func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role) http.ResponseWriter {
-	bucket, key := address(r)
-	list := need{
-		action: "s3:ListBucket", resource: "arn:aws:s3:::" + bucket, keys: map[string][]string{prefixKey: {key}},
-	}
+	bucket, _ := address(r)
+	list := need{action: "s3:ListBucket", resource: "arn:aws:s3:::" + bucket}
 	return &concealer{ResponseWriter: w, missing: func() bool {
 		if _, ok := a.decide(caller, []need{list}); ok {
 			return false

@@ -1,7 +1,6 @@
 package iam
 
 import (
-	"encoding/base64"
 	"net/http"
 	"net/mail"
 	"strings"
@@ -22,7 +21,7 @@ func arnOf(service, kind, name string) string {
 
 // queueNeeds: a batch needs the permission of the single operation.
 func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
-	var in struct{ QueueURL, QueueName, SourceArn, DestinationArn string }
+	var in struct{ QueueURL, QueueName, SourceArn string }
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
@@ -37,12 +36,9 @@ func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 		queue = in.SourceArn
 	}
 	needs := []need{{action: action, resource: queue}}
-	if c.Operation == "StartMessageMoveTask" { // whoever moves messages takes them out of one queue and sends them to another
+	if c.Operation == "StartMessageMoveTask" { // whoever moves messages takes them out of a queue
 		for _, also := range []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"} {
 			needs = append(needs, need{action: also, resource: queue})
-		}
-		if in.DestinationArn != "" {
-			needs = append(needs, need{action: "sqs:SendMessage", resource: in.DestinationArn})
 		}
 	}
 	return needs, nil
@@ -54,9 +50,6 @@ func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 		return nil, err
 	}
 	source := r.PostForm.Get("Source")
-	if source == "" && c.Operation == "SendRawEmail" {
-		source = rawSource(r.PostForm.Get("RawMessage.Data"))
-	}
 	if parsed, err := mail.ParseAddress(source); err == nil {
 		source = parsed.Address
 	}
@@ -65,15 +58,6 @@ func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 		n.others = []string{arnOf("ses", "identity/", domain)}
 	}
 	return []need{n}, nil
-}
-
-// rawSource is the From header of a raw mail, "" when there is none to be found.
-func rawSource(encoded string) string {
-	parsed, err := mail.ReadMessage(base64.NewDecoder(base64.StdEncoding, strings.NewReader(encoded)))
-	if err != nil {
-		return ""
-	}
-	return parsed.Header.Get("From")
 }
 
 // secretNeeds: AWS adds a hyphen and six characters to the name in the ARN. A call may name the secret with or without
@@ -93,22 +77,13 @@ func secretNeeds(r *http.Request, c wire.Call) ([]need, error) {
 }
 
 func parameterNeeds(r *http.Request, c wire.Call) ([]need, error) {
-	var in struct {
-		Name, Path string
-		Names      []string
-	}
+	var in struct{ Name string }
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	needs := make([]need, 0, 1+len(in.Names))
-	for _, name := range append(in.Names, in.Name+in.Path) {
-		if name != "" {
-			resource := arnOf("ssm", "parameter/", strings.TrimPrefix(name, "/"))
-			needs = append(needs, need{action: "ssm:" + c.Operation, resource: resource})
-		}
+	n := need{action: "ssm:" + c.Operation, resource: "*"}
+	if in.Name != "" {
+		n.resource = arnOf("ssm", "parameter/", strings.TrimPrefix(in.Name, "/"))
 	}
-	if len(needs) == 0 {
-		needs = append(needs, need{action: "ssm:" + c.Operation, resource: "*"})
-	}
-	return needs, nil
+	return []need{n}, nil
 }

@@ -47,15 +47,6 @@ func namedQuery(pk string) step {
 	})
 }
 
-func batchWrite(puts ...string) step {
-	all := make([]types.WriteRequest, 0, len(puts)+1)
-	for _, pk := range puts {
-		all = append(all, types.WriteRequest{PutRequest: &types.PutRequest{Item: keyOf(pk)}})
-	}
-	all = append(all, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: keyOf("A-gone")}})
-	return onTables((*dynamodb.Client).BatchWriteItem, dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"visits": all}})
-}
-
 func batchGet(tables ...string) step {
 	all := map[string]types.KeysAndAttributes{}
 	for _, table := range tables {
@@ -73,12 +64,6 @@ func transact(putKey string) step {
 			TableName: new("notes"), Key: keyOf("A-1"), UpdateExpression: new("SET a = :a"), ExpressionAttributeValues: values{":a": text("a")},
 		}},
 		{ConditionCheck: &types.ConditionCheck{TableName: new("visits"), Key: keyOf("A-none"), ConditionExpression: new("attribute_not_exists(pk)")}},
-	}})
-}
-
-func transactGet(pk string) step {
-	return onTables((*dynamodb.Client).TransactGetItems, dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
-		{Get: &types.Get{TableName: new("visits"), Key: keyOf("A-0")}}, {Get: &types.Get{TableName: new("visits"), Key: keyOf(pk)}},
 	}})
 }
 
@@ -103,8 +88,6 @@ func tableOperations() map[string]operation {
 		"Query of the table": {needs: one("dynamodb:Query", visitsARN), do: query(nil, "pk = :p", "a")},
 		"Query of an index":  {needs: one("dynamodb:Query", visitsARN+"/index/byOrg"), do: query(new("byOrg"), "org = :p", "a")},
 		"BatchGetItem":       {needs: one("dynamodb:BatchGetItem", visitsARN, notesARN), do: batchGet("visits", "notes")},
-		"BatchWriteItem":     {needs: one("dynamodb:BatchWriteItem", visitsARN), do: batchWrite("a", "b")},
-		"TransactGetItems":   {needs: one("dynamodb:GetItem", visitsARN), do: transactGet("a")},
 		"DescribeTable":      {needs: one("dynamodb:DescribeTable", visitsARN), do: onTables((*dynamodb.Client).DescribeTable, dynamodb.DescribeTableInput{TableName: new("visits")})},
 		"TransactWriteItems": {do: transact("a"), needs: []template.Statement{
 			allow("dynamodb:PutItem", visitsARN), allow("dynamodb:DeleteItem", visitsARN),
@@ -146,8 +129,6 @@ func TestAConditionOnLeadingKeysKeepsATenantAmongItsOwnItems(t *testing.T) {
 		"Query by names":     {namedQuery("A-1"), namedQuery("B-1"), "dynamodb:Query", visitsARN},
 		"Query of an index":  {query(new("byOrg"), "org = :p", "A-1"), query(new("byOrg"), "org = :p", "B-1"), "dynamodb:Query", index},
 		"TransactWriteItems": {transact("A-1"), transact("B-1"), "dynamodb:PutItem", visitsARN},
-		"TransactGetItems":   {transactGet("A-1"), transactGet("B-1"), "dynamodb:GetItem", visitsARN},
-		"BatchWriteItem":     {batchWrite("A-1", "A-2"), batchWrite("A-1", "B-2"), "dynamodb:BatchWriteItem", visitsARN},
 		"BatchGetItem":       {batchGet("visits"), batchGetOther, "dynamodb:BatchGetItem", visitsARN},
 	}
 	for name, tt := range tests {
@@ -164,16 +145,4 @@ func batchGetOther(ctx context.Context, cfg awssdk.Config) error {
 	return onTables((*dynamodb.Client).BatchGetItem, dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 		"visits": {Keys: []values{keyOf("A-1"), keyOf("B-2")}},
 	}})(ctx, cfg)
-}
-
-func TestAConditionOnSelectRefusesWhatAsksForMore(t *testing.T) {
-	t.Parallel()
-	counting := allow("dynamodb:Query", visitsARN)
-	counting.Condition = map[string]map[string][]string{"StringEquals": {"dynamodb:Select": {"COUNT"}}}
-	cloud, authority := start(t, world(counting))
-	wantDenied(t, cloud, authority, query(nil, "pk = :p", "a"), "dynamodb:Query", visitsARN)
-	wantAllowed(t, cloud, onTables((*dynamodb.Client).Query, dynamodb.QueryInput{
-		TableName: new("visits"), KeyConditionExpression: new("pk = :p"), ExpressionAttributeValues: values{":p": text("a")},
-		Select: types.SelectCount,
-	}))
 }

@@ -44,7 +44,7 @@ func judges() []suite.Judge {
 			},
 		},
 		{
-			Name: "moto", Services: []string{"dynamodb", "sqs", "s3", "kms", "secretsmanager", "ssm", "ses"}, File: "moto/bin/moto_server",
+			Name: "moto", Services: []string{"kms", "secretsmanager", "ssm", "ses"}, File: "moto/bin/moto_server",
 			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
 				return exec.CommandContext(ctx, filepath.Join(folder, "moto/bin/moto_server"), "-H", loopback, "-p", port) //nolint:gosec // as above
 			},
