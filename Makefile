@@ -11,13 +11,13 @@ RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
 LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
 SOAK    ?= 10m
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
-JUDGES  ?= $(CACHE)/judges
+SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run demo test race soak judge contract lint fmt check build bench docs clean runner
+.PHONY: help run demo test race soak conformance contract lint fmt check build bench docs clean runner
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: runner ## build and start everything on this machine, and print how to use it
 	@build/local $(ARGS)
@@ -40,9 +40,9 @@ soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
 	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export
 
-judge: ## let other people's servers judge the embedded AWS; installs them into JUDGES
-	.ci/judges $(JUDGES)
-	go run ./infra/test/conformance -judges $(JUDGES)
+conformance: ## compare the embedded AWS with other people's servers; installs them into SERVERS
+	.ci/conformance $(SERVERS)
+	go run ./infra/test/conformance -servers $(SERVERS)
 
 contract: runner ## let spectral judge the API's descriptions, and schemathesis the running service by them
 	.ci/contract/run $(CACHE)/contract

@@ -25,18 +25,18 @@ func main() {
 	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "judge:", err)
+		fmt.Fprintln(os.Stderr, "conformance:", err)
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, arguments []string, out io.Writer) error {
 	o := suite.Options{Out: out}
-	flags := flag.NewFlagSet("judge", flag.ContinueOnError)
-	flags.StringVar(&o.Folder, "judges", "", "folder in which .ci/judges installed the judges")
+	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
+	flags.StringVar(&o.Folder, "servers", "", "folder in which .ci/conformance installed the servers")
 	flags.StringVar(&o.Part, "run", "", "play only scripts whose id holds this")
 	flags.BoolVar(&o.Verbose, "v", false, "tell the listed differences, too")
-	only := flags.String("judge", "", "ask this judge only")
+	only := flags.String("server", "", "play to this server only")
 	list := flags.String("list", "docs/embedded-aws.md", "document with the table of listed differences")
 	if err := flags.Parse(arguments); err != nil {
 		return fmt.Errorf("read the flags: %w", err)
@@ -54,6 +54,6 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		return fmt.Errorf("load the scripts: %w", err)
 	}
 	o.Scripts = slices.DeleteFunc(o.Scripts, func(s corpus.Script) bool { return !strings.Contains(s.ID, o.Part) })
-	o.Judges = slices.DeleteFunc(judges(), func(j suite.Judge) bool { return *only != "" && !strings.EqualFold(*only, j.Name) })
-	return suite.Hold(ctx, o)
+	o.Servers = slices.DeleteFunc(servers(), func(s suite.Server) bool { return *only != "" && !strings.EqualFold(*only, s.Name) })
+	return suite.Run(ctx, o)
 }

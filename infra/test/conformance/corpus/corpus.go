@@ -1,4 +1,4 @@
-// Package corpus owns the scripts with which the embedded AWS and its judges are compared: requests and what has to
+// Package corpus owns the scripts with which the embedded AWS and other servers are compared: requests and what has to
 // come back, as data. A script belongs to one service, makes what it needs under names of its own, and says only what
 // AWS promises: error codes and members, not the words of messages. This package reads and expands scripts and compares
 // answers; package replay performs them.

@@ -1,4 +1,4 @@
-// Package replay performs the scripts of package corpus against one server, ours or a judge, over the plain protocol of
+// Package replay performs the scripts of package corpus against one server, ours or another, over the plain protocol of
 // each service, so that no SDK corrects or hides a request or an answer. It signs requests with the SDK's signer.
 package replay
 
@@ -77,7 +77,7 @@ func (p Party) perform(ctx context.Context, service string, step corpus.Step, va
 	if err != nil {
 		return "", err
 	}
-	if what, err = got.judge(step, variables); what != "" || err != nil {
+	if what, err = got.check(step, variables); what != "" || err != nil {
 		return what, err
 	}
 	for name, path := range step.Save {
@@ -128,12 +128,12 @@ func (a *answer) find(path string) any {
 	return corpus.Find(a.value, path)
 }
 
-// judge compares the answer with what the step expects; "" is agreement.
-func (a *answer) judge(step corpus.Step, variables map[string]string) (string, error) {
-	if what := a.judgeOutcome(step); what != "" {
+// check compares the answer with what the step expects; "" is agreement.
+func (a *answer) check(step corpus.Step, variables map[string]string) (string, error) {
+	if what := a.checkOutcome(step); what != "" {
 		return what, nil
 	}
-	if what, err := a.judgeBody(step, variables); what != "" || err != nil {
+	if what, err := a.checkBody(step, variables); what != "" || err != nil {
 		return what, err
 	}
 	for name, pattern := range step.Answers {
@@ -152,8 +152,8 @@ func (a *answer) judge(step corpus.Step, variables map[string]string) (string, e
 	return "", nil
 }
 
-// judgeOutcome looks at success or failure alone.
-func (a *answer) judgeOutcome(step corpus.Step) string {
+// checkOutcome looks at success or failure alone.
+func (a *answer) checkOutcome(step corpus.Step) string {
 	switch {
 	case step.Prepares:
 	case step.Fails != "" && a.code != step.Fails:
@@ -166,7 +166,7 @@ func (a *answer) judgeOutcome(step corpus.Step) string {
 	return ""
 }
 
-func (a *answer) judgeBody(step corpus.Step, variables map[string]string) (string, error) {
+func (a *answer) checkBody(step corpus.Step, variables map[string]string) (string, error) {
 	if step.Gives != nil {
 		want, err := corpus.Expand(step.Gives, variables)
 		if err != nil {

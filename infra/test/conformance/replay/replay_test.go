@@ -54,7 +54,7 @@ func says(status int, body string, headers ...string) func(http.ResponseWriter) 
 
 func (s *server) party() replay.Party {
 	return replay.Party{
-		Name: "fake", URL: "http://127.0.0.1:1", AccessKey: "judge", SecretKey: "local", Client: s,
+		Name: "fake", URL: "http://127.0.0.1:1", AccessKey: "conformance", SecretKey: "local", Client: s,
 		NewID: func() string { return "j1" },
 	}
 }
@@ -76,7 +76,7 @@ func TestACallOfAJSONServiceIsSignedAndExpanded(t *testing.T) {
 	if got := first.Header.Get("X-Amz-Target"); got != "AmazonSQS.CreateQueue" {
 		t.Errorf("target %q", got)
 	}
-	if got := first.Header.Get("Authorization"); !strings.Contains(got, "Credential=judge/") || !strings.Contains(got, "/us-east-1/sqs/aws4_request") {
+	if got := first.Header.Get("Authorization"); !strings.Contains(got, "Credential=conformance/") || !strings.Contains(got, "/us-east-1/sqs/aws4_request") {
 		t.Errorf("authorization %q", got)
 	}
 }

@@ -9,10 +9,10 @@ import (
 // heading is the section of docs/embedded-aws.md whose table lists the known differences.
 const heading = "## Listed differences"
 
-// known is a row of the table: this judge may differ from these scripts, and why ours is right all the same.
+// known is a row of the table: this server may differ from these scripts, and why ours is right all the same.
 type known struct {
 	script string // an id; a * at its end stands for anything
-	judge  string
+	server string
 	reason string
 }
 
@@ -33,17 +33,17 @@ func listed(text string) ([]known, error) {
 			return nil, fmt.Errorf("%q has not three columns", line)
 		}
 		d := known{strings.Trim(strings.TrimSpace(cells[0]), "`"), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])}
-		if d.script == "*" || d.judge == "" || d.reason == "" {
-			return nil, errors.New("a row names scripts, a judge and a reason")
+		if d.script == "*" || d.server == "" || d.reason == "" {
+			return nil, errors.New("a row names scripts, a server and a reason")
 		}
 		all = append(all, d)
 	}
 	return all, nil
 }
 
-// covers tells whether the row is about this script and this judge.
-func (d known) covers(script, judge string) bool {
-	if d.judge != judge {
+// covers tells whether the row is about this script and this server.
+func (d known) covers(script, server string) bool {
+	if d.server != server {
 		return false
 	}
 	if prefix, open := strings.CutSuffix(d.script, "*"); open {

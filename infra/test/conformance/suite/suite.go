@@ -1,6 +1,6 @@
-// Package court owns a session of judging: it starts other people's servers, plays the scripts of package corpus that
-// concern them, and reports every script on which one differs and which no row of the list excuses. A row that nothing
-// needs is reported, too, so that the list only gets longer with a reason and shorter by itself.
+// Package suite plays the scripts of package corpus to other people's servers: it starts them one after the other and
+// reports every script on which one differs and which no row of the list excuses. A row that excuses nothing is stale and
+// reported, too, so that the list only gets longer with a reason and shorter by itself.
 package suite
 
 import (
@@ -20,9 +20,9 @@ import (
 	"recordbridge/shared/ids"
 )
 
-// AccessKey and SecretKey sign every request; a judge that checks signatures is started with them.
+// AccessKey and SecretKey sign every request; a server that checks signatures is started with them.
 const (
-	AccessKey = "judge"
+	AccessKey = "conformance"
 	SecretKey = "local"
 )
 
@@ -31,133 +31,133 @@ const (
 	callTime = 90 * time.Second
 )
 
-// Options are what Hold needs.
+// Options are what Run needs.
 type Options struct {
-	Judges  []Judge
-	Folder  string          // where the judges are installed
-	Scripts []corpus.Script // already chosen; a judge plays those of its services
+	Servers []Server
+	Folder  string          // where the servers are installed
+	Scripts []corpus.Script // already chosen; a server plays those of its services
 	List    string          // text of the document with the section "Listed differences"
 	Part    string          // rows about other scripts than those that hold this are not expected to be needed
 	Verbose bool            // tells the listed differences, too
 	Out     io.Writer
 }
 
-// court is one session of judging.
-type court struct {
+// run is one run of the suite.
+type run struct {
 	Options
 
 	listed []known
-	agreed map[string]bool // scripts that a judge has agreed with
-	needed []atomic.Bool   // of each listed difference
+	agreed map[string]bool // scripts that a server has agreed with
+	used   []atomic.Bool   // of each listed difference
 	client *http.Client
 }
 
-// Hold asks the judges one after the other, since the machine may have few processors and some scripts measure time.
-// Its error says that something is unlisted, that a row is needless, or that a judge cannot be started.
-func Hold(ctx context.Context, o Options) error {
+// Run plays to the servers one after the other, since the machine may have few processors and some scripts measure time.
+// Its error says that something is unlisted, that a row is stale, or that a server cannot be started.
+func Run(ctx context.Context, o Options) error {
 	rows, err := listed(o.List)
 	if err != nil {
 		return err
 	}
-	c := &court{Options: o, listed: rows, agreed: map[string]bool{}, needed: make([]atomic.Bool, len(rows)), client: &http.Client{
+	r := &run{Options: o, listed: rows, agreed: map[string]bool{}, used: make([]atomic.Bool, len(rows)), client: &http.Client{
 		Timeout: callTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	problems := 0
-	for _, j := range o.Judges {
-		n, err := c.hear(ctx, j)
+	for _, s := range o.Servers {
+		n, err := r.play(ctx, s)
 		if err != nil {
 			return err
 		}
 		problems += n
 	}
-	problems += c.needless()
-	c.printf("%d scripts, %d judges, %d problems; at least one judge agrees on %d scripts\n",
-		len(c.Scripts), len(o.Judges), problems, len(c.agreed))
+	problems += r.stale()
+	r.printf("%d scripts, %d servers, %d problems; at least one server agrees on %d scripts\n",
+		len(r.Scripts), len(o.Servers), problems, len(r.agreed))
 	if problems > 0 {
-		return fmt.Errorf("%d unlisted differences or needless rows", problems)
+		return fmt.Errorf("%d unlisted differences or stale rows", problems)
 	}
 	return nil
 }
 
-// needless reports the rows about the judges and scripts of this session that excused nothing.
-func (c *court) needless() int {
+// stale reports the rows about the servers and scripts of this run that excused nothing.
+func (r *run) stale() int {
 	count := 0
-	for i, row := range c.listed {
-		asked := strings.Contains(row.script, c.Part) &&
-			slices.ContainsFunc(c.Judges, func(j Judge) bool { return j.Name == row.judge })
-		if asked && !c.needed[i].Load() {
+	for i, row := range r.listed {
+		asked := strings.Contains(row.script, r.Part) &&
+			slices.ContainsFunc(r.Servers, func(s Server) bool { return s.Name == row.server })
+		if asked && !r.used[i].Load() {
 			count++
-			c.printf("NEEDLESS: %s, %s: take this row out of the list\n", row.script, row.judge)
+			r.printf("STALE: %s, %s: take this row out of the list\n", row.script, row.server)
 		}
 	}
 	return count
 }
 
-// verdict is what came of one script.
-type verdict struct {
+// result is what came of one script.
+type result struct {
 	script string
 	err    error // nil for agreement
 }
 
-// hear plays every script of a judge's services and gives the number of unlisted differences.
-func (c *court) hear(ctx context.Context, j Judge) (int, error) {
+// play plays every script of a server's services and gives the number of unlisted differences.
+func (r *run) play(ctx context.Context, s Server) (int, error) {
 	began := time.Now()
-	server, err := j.start(ctx, c.Folder, c.client)
+	server, err := s.start(ctx, r.Folder, r.client)
 	if err != nil {
 		return 0, err
 	}
 	defer server.stop()
-	party := replay.Party{Name: j.Name, URL: server.url, AccessKey: AccessKey, SecretKey: SecretKey, Client: c.client, NewID: newID}
-	mine := slices.DeleteFunc(slices.Clone(c.Scripts), func(s corpus.Script) bool {
-		return !slices.Contains(j.Services, s.Service)
+	party := replay.Party{Name: s.Name, URL: server.url, AccessKey: AccessKey, SecretKey: SecretKey, Client: r.client, NewID: newID}
+	its := slices.DeleteFunc(slices.Clone(r.Scripts), func(script corpus.Script) bool {
+		return !slices.Contains(s.Services, script.Service)
 	})
-	verdicts := make([]verdict, len(mine))
+	results := make([]result, len(its))
 	group, limited := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	for i, script := range mine {
+	for i, script := range its {
 		group.Go(func() error {
-			verdicts[i] = verdict{script.ID, replay.Play(limited, party, script)}
+			results[i] = result{script.ID, replay.Play(limited, party, script)}
 			return ctx.Err()
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return 0, fmt.Errorf("%s: %w", j.Name, err)
+		return 0, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	agreed, known, unlisted := 0, 0, 0
-	for _, v := range verdicts {
+	for _, found := range results {
 		switch {
-		case v.err == nil:
+		case found.err == nil:
 			agreed++
-			c.agreed[v.script] = true
-		case c.isListed(v.script, j.Name):
+			r.agreed[found.script] = true
+		case r.isListed(found.script, s.Name):
 			known++
-			if c.Verbose {
-				c.printf("listed: %s, %s: %v\n", v.script, j.Name, v.err)
+			if r.Verbose {
+				r.printf("listed: %s, %s: %v\n", found.script, s.Name, found.err)
 			}
 		default:
 			unlisted++
-			c.printf("UNLISTED: %s, %s: %v\n", v.script, j.Name, v.err)
+			r.printf("UNLISTED: %s, %s: %v\n", found.script, s.Name, found.err)
 		}
 	}
-	c.printf("%-14s judged %3d scripts: agrees on %d, %d listed differences, %d unlisted (%s)\n",
-		j.Name, len(mine), agreed, known, unlisted, time.Since(began).Round(time.Second))
+	r.printf("%-14s played %3d scripts: agrees on %d, %d listed differences, %d unlisted (%s)\n",
+		s.Name, len(its), agreed, known, unlisted, time.Since(began).Round(time.Second))
 	return unlisted, nil
 }
 
-func (c *court) isListed(script, judge string) bool {
+func (r *run) isListed(script, server string) bool {
 	found := false
-	for i, d := range c.listed {
-		if d.covers(script, judge) {
-			c.needed[i].Store(true)
+	for i, d := range r.listed {
+		if d.covers(script, server) {
+			r.used[i].Store(true)
 			found = true
 		}
 	}
 	return found
 }
 
-func (c *court) printf(format string, arguments ...any) {
-	_, _ = fmt.Fprintf(c.Out, format, arguments...) // a closed terminal changes no verdict
+func (r *run) printf(format string, arguments ...any) {
+	_, _ = fmt.Fprintf(r.Out, format, arguments...) // a closed terminal changes no result
 }
 
 // newID is good for the name of a bucket: lower-case letters and digits.
-func newID() string { return "j" + strings.ToLower(ids.Random()[:8]) }
+func newID() string { return "c" + strings.ToLower(ids.Random()[:8]) }

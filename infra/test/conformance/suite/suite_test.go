@@ -16,12 +16,12 @@ import (
 	"recordbridge/infra/test/conformance/suite"
 )
 
-const asJudge = "-judge-on-port="
+const asServer = "-server-on-port="
 
-// TestMain lets this binary be a judge as well: the embedded AWS, on a port.
+// TestMain lets this binary be a server as well: the embedded AWS, on a port.
 func TestMain(m *testing.M) {
 	for _, argument := range os.Args[1:] {
-		if port, ok := strings.CutPrefix(argument, asJudge); ok {
+		if port, ok := strings.CutPrefix(argument, asServer); ok {
 			os.Exit(serve(port))
 		}
 	}
@@ -38,7 +38,7 @@ func serve(port string) int {
 	return 0
 }
 
-// scripts agree with the judge on the first and differ on the second.
+// scripts agree with the server on the first and differ on the second.
 func scripts() []corpus.Script {
 	return []corpus.Script{
 		{ID: "sqs/send/right", Service: "sqs", Steps: []corpus.Step{{Call: "CreateQueue", In: map[string]any{"QueueName": "${id}"}, Status: 200}}},
@@ -47,7 +47,7 @@ func scripts() []corpus.Script {
 	}
 }
 
-func hold(t *testing.T, list string, change func(*suite.Options)) (string, error) {
+func runSuite(t *testing.T, list string, change func(*suite.Options)) (string, error) {
 	t.Helper()
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "installed"), nil, 0o600); err != nil {
@@ -55,22 +55,22 @@ func hold(t *testing.T, list string, change func(*suite.Options)) (string, error
 	}
 	var out strings.Builder
 	o := suite.Options{
-		Folder: folder, Scripts: scripts(), List: "# A document\n\n## Listed differences\n\n| Script | Judge | Reason |\n|---|---|---|\n" + list + "\n## More\n",
-		Out: &out, Judges: []suite.Judge{{
+		Folder: folder, Scripts: scripts(), List: "# A document\n\n## Listed differences\n\n| Script | Server | Reason |\n|---|---|---|\n" + list + "\n## More\n",
+		Out: &out, Servers: []suite.Server{{
 			Name: "itself", Services: []string{"sqs"}, File: "installed",
 			Command: func(ctx context.Context, _, port string) *exec.Cmd {
-				return exec.CommandContext(ctx, os.Args[0], asJudge+port)
+				return exec.CommandContext(ctx, os.Args[0], asServer+port)
 			},
 		}},
 	}
 	if change != nil {
 		change(&o)
 	}
-	err := suite.Hold(t.Context(), o)
+	err := suite.Run(t.Context(), o)
 	return out.String(), err
 }
 
-func TestACourtReportsWhatTheListDoesNotExcuse(t *testing.T) {
+func TestARunReportsWhatTheListDoesNotExcuse(t *testing.T) {
 	t.Parallel()
 	const excuse = "| `sqs/send/wrong` | itself | the script is nonsense |\n"
 	tests := map[string]struct {
@@ -80,19 +80,19 @@ func TestACourtReportsWhatTheListDoesNotExcuse(t *testing.T) {
 		fails  bool
 	}{
 		"an unlisted difference":     {"", nil, "UNLISTED: sqs/send/wrong, itself: step 1, CreateQueue: answers 200", true},
-		"the count of an unlisted":   {"", nil, "itself         judged   2 scripts: agrees on 1, 0 listed differences, 1 unlisted", true},
-		"what nobody agrees on":      {excuse, nil, "3 scripts, 1 judges, 0 problems; at least one judge agrees on 1 scripts", false},
-		"a listed difference":        {excuse, nil, "judged   2 scripts: agrees on 1, 1 listed differences, 0 unlisted", false},
+		"the count of an unlisted":   {"", nil, "itself         played   2 scripts: agrees on 1, 0 listed differences, 1 unlisted", true},
+		"what nobody agrees on":      {excuse, nil, "3 scripts, 1 servers, 0 problems; at least one server agrees on 1 scripts", false},
+		"a listed difference":        {excuse, nil, "played   2 scripts: agrees on 1, 1 listed differences, 0 unlisted", false},
 		"listed with a star":         {"| `sqs/send/*` | itself | all of it is nonsense |\n", nil, "1 listed differences, 0 unlisted", false},
-		"listed for another judge":   {"| `sqs/send/wrong` | other | nonsense |\n", nil, "UNLISTED: sqs/send/wrong", true},
-		"a row that nothing needs":   {excuse + "| `sqs/send/right` | itself | nothing |\n", nil, "NEEDLESS: sqs/send/right, itself", true},
+		"listed for another server":  {"| `sqs/send/wrong` | other | nonsense |\n", nil, "UNLISTED: sqs/send/wrong", true},
+		"a row that excuses nothing": {excuse + "| `sqs/send/right` | itself | nothing |\n", nil, "STALE: sqs/send/right, itself", true},
 		"a row of no interest today": {excuse + "| `sqs/purge/old` | itself | nothing |\n", func(o *suite.Options) { o.Part = "send" }, "0 unlisted", false},
 		"told on demand":             {excuse, func(o *suite.Options) { o.Verbose = true }, "listed: sqs/send/wrong, itself: step 1", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, err := hold(t, tt.list, tt.change)
+			out, err := runSuite(t, tt.list, tt.change)
 			if !strings.Contains(out, tt.out) {
 				t.Errorf("the report lacks %q:\n%s", tt.out, out)
 			}
@@ -103,27 +103,27 @@ func TestACourtReportsWhatTheListDoesNotExcuse(t *testing.T) {
 	}
 }
 
-func TestACourtThatCannotBeHeldIsAnError(t *testing.T) {
+func TestARunThatCannotBeMadeIsAnError(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		list   string
 		change func(*suite.Options)
 		want   string
 	}{
-		"a judge that is not installed": {"", func(o *suite.Options) { o.Judges[0].File = "missing" }, "itself is not installed"},
-		"a judge that ends at once": {"", func(o *suite.Options) {
-			o.Judges[0].Command = func(ctx context.Context, _, _ string) *exec.Cmd { return exec.CommandContext(ctx, "true") }
+		"a server that is not installed": {"", func(o *suite.Options) { o.Servers[0].File = "missing" }, "itself is not installed"},
+		"a server that ends at once": {"", func(o *suite.Options) {
+			o.Servers[0].Command = func(ctx context.Context, _, _ string) *exec.Cmd { return exec.CommandContext(ctx, "true") }
 		}, "it ended at once"},
-		"a document without the list":        {"", func(o *suite.Options) { o.List = "# Nothing" }, "the section"},
-		"a row without a reason":             {"| `sqs/send/wrong` | itself | |\n", nil, "a row names scripts"},
-		"a row without a column":             {"| `sqs/send/wrong` | itself |\n", nil, "three columns"},
-		"a row that excuses everything":      {"| `*` | itself | whatever |\n", nil, "a row names scripts"},
-		"a judge whose program cannot start": {"", func(o *suite.Options) { o.Judges[0].Command = missing }, "start itself"},
+		"a document without the list":         {"", func(o *suite.Options) { o.List = "# Nothing" }, "the section"},
+		"a row without a reason":              {"| `sqs/send/wrong` | itself | |\n", nil, "a row names scripts"},
+		"a row without a column":              {"| `sqs/send/wrong` | itself |\n", nil, "three columns"},
+		"a row that excuses everything":       {"| `*` | itself | whatever |\n", nil, "a row names scripts"},
+		"a server whose program cannot start": {"", func(o *suite.Options) { o.Servers[0].Command = missing }, "start itself"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := hold(t, tt.list, tt.change); err == nil || !strings.Contains(fmt.Sprint(err), tt.want) {
+			if _, err := runSuite(t, tt.list, tt.change); err == nil || !strings.Contains(fmt.Sprint(err), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})

@@ -19,18 +19,18 @@ const (
 	pollEvery = 50 * time.Millisecond
 )
 
-// Judge is somebody else's server.
-type Judge struct {
+// Server is somebody else's, started for a run of the suite.
+type Server struct {
 	Name     string
 	Services []string // whose scripts it plays
-	File     string   // below the folder of the judges; without it the judge counts as not installed
+	File     string   // below the folder of the servers; without it the server counts as not installed
 	// Command gives what runs it on a port of 127.0.0.1. It is started in an empty folder of its own.
 	Command func(ctx context.Context, folder, port string) *exec.Cmd
 }
 
 const loopback = "127.0.0.1"
 
-// running is a judge that answers.
+// running is a server that answers.
 type running struct {
 	url     string
 	process *exec.Cmd
@@ -38,23 +38,23 @@ type running struct {
 	folder  string // in which it runs
 }
 
-// start runs j and waits until it answers.
-func (j Judge) start(ctx context.Context, folder string, client *http.Client) (*running, error) {
-	if _, err := os.Stat(filepath.Join(folder, j.File)); err != nil {
-		return nil, fmt.Errorf("%s is not installed: %w", j.Name, err)
+// start runs s and waits until it answers.
+func (s Server) start(ctx context.Context, folder string, client *http.Client) (*running, error) {
+	if _, err := os.Stat(filepath.Join(folder, s.File)); err != nil {
+		return nil, fmt.Errorf("%s is not installed: %w", s.Name, err)
 	}
 	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := &running{url: "http://" + net.JoinHostPort(loopback, port), exited: make(chan struct{})}
-	if r.folder, err = os.MkdirTemp("", "judge"); err != nil {
-		return nil, fmt.Errorf("folder for %s: %w", j.Name, err)
+	if r.folder, err = os.MkdirTemp("", "conformance"); err != nil {
+		return nil, fmt.Errorf("folder for %s: %w", s.Name, err)
 	}
-	r.process = j.Command(ctx, folder, port)
+	r.process = s.Command(ctx, folder, port)
 	r.process.Dir, r.process.Stdout, r.process.Stderr = r.folder, io.Discard, io.Discard
 	if err := r.process.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", j.Name, err)
+		return nil, fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	go func() {
 		_ = r.process.Wait() // it is killed in the end
@@ -62,7 +62,7 @@ func (j Judge) start(ctx context.Context, folder string, client *http.Client) (*
 	}()
 	if err := r.answers(ctx, client); err != nil {
 		r.stop()
-		return nil, fmt.Errorf("%s: %w", j.Name, err)
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return r, nil
 }

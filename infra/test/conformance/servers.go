@@ -10,10 +10,10 @@ import (
 
 const loopback = "127.0.0.1"
 
-// judges are those that .ci/judges installs.
-func judges() []suite.Judge {
+// servers are those that .ci/conformance installs. moto plays the services that no other server has.
+func servers() []suite.Server {
 	const dynoxide = "dynoxide/node_modules/@dynoxide/linux-x64/dynoxide"
-	return []suite.Judge{
+	return []suite.Server{
 		{
 			Name: "DynamoDB Local", Services: []string{"dynamodb"}, File: "dynamodb-local/lib",
 			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
