@@ -20,12 +20,12 @@ const (
 
 // throttling is what a service says to a caller that is too fast (the API reference of each, under Common Errors and
 // under the errors of its operations). cancelled is the number of a transaction's members.
-func throttling(c wire.Call, luck *rand.Rand, cancelled int) *wire.Error {
+func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 	switch c.Service {
 	case "dynamodb":
-		return ddbThrottling(luck, cancelled)
+		return ddbThrottling(random, cancelled)
 	case "sqs":
-		code := pickOne(luck, "RequestThrottled", "ThrottlingException")
+		code := pickOne(random, "RequestThrottled", "ThrottlingException")
 		return &wire.Error{Code: code, Message: rateExceeded}
 	case "s3":
 		return &wire.Error{Code: "SlowDown", Message: "Please reduce your request rate.", Status: http.StatusServiceUnavailable}
@@ -38,8 +38,8 @@ func throttling(c wire.Call, luck *rand.Rand, cancelled int) *wire.Error {
 
 // ddbThrottling is one of the three codes that DynamoDB has for it, or for a transaction the reason of its end.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
-func ddbThrottling(luck *rand.Rand, cancelled int) *wire.Error {
-	code := pickOne(luck, "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
+func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
+	code := pickOne(random, "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
 	if cancelled == 0 || code == "RequestLimitExceeded" {
 		return &wire.Error{Code: ddbNamespace + code, Message: "The level of configured provisioned throughput for the table was exceeded."}
 	}
@@ -47,25 +47,25 @@ func ddbThrottling(luck *rand.Rand, cancelled int) *wire.Error {
 	if code == "ProvisionedThroughputExceededException" {
 		reason = "ProvisionedThroughputExceeded"
 	}
-	return cancellation(luck, cancelled, reason, rateExceeded)
+	return cancellation(random, cancelled, reason, rateExceeded)
 }
 
 // conflict is how a write ends that meets a transaction under way on the same row.
-func conflict(luck *rand.Rand, cancelled int) *wire.Error {
+func conflict(random *rand.Rand, cancelled int) *wire.Error {
 	if cancelled > 0 {
-		return cancellation(luck, cancelled, "TransactionConflict", ongoing)
+		return cancellation(random, cancelled, "TransactionConflict", ongoing)
 	}
 	return &wire.Error{Code: ddbNamespace + "TransactionConflictException", Message: ongoing}
 }
 
 // cancellation is a TransactionCanceledException in which one member, any of them, has the reason.
-func cancellation(luck *rand.Rand, members int, code, message string) *wire.Error {
+func cancellation(random *rand.Rand, members int, code, message string) *wire.Error {
 	reasons := make([]map[string]string, members)
 	codes := make([]string, members)
 	for i := range reasons {
 		reasons[i], codes[i] = map[string]string{"Code": "None"}, "None"
 	}
-	at := luck.IntN(members)
+	at := random.IntN(members)
 	reasons[at], codes[at] = map[string]string{"Code": code, "Message": message}, code
 	text := "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]"
 	return &wire.Error{
@@ -94,7 +94,7 @@ func internal(c wire.Call) *wire.Error {
 	return failure
 }
 
-func pickOne(luck *rand.Rand, all ...string) string { return all[luck.IntN(len(all))] }
+func pickOne(random *rand.Rand, all ...string) string { return all[random.IntN(len(all))] }
 
 // refuse answers in the protocol of the service.
 func refuse(w http.ResponseWriter, r *http.Request, c wire.Call, failure *wire.Error) {

@@ -136,16 +136,16 @@ func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 		return None, nil
 	}
 	n := p.count(site{c.Caller, c.Service, c.Operation})
-	luck := p.luck(c.Caller, c.Service, c.Operation, strconv.Itoa(n))
-	storm := p.luck(c.Caller, c.Service, c.Operation, "storm", strconv.Itoa(n/stormCalls)).Float64()
-	kind := p.severity.draw(luck, storm, c)
+	random := p.random(c.Caller, c.Service, c.Operation, strconv.Itoa(n))
+	storm := p.random(c.Caller, c.Service, c.Operation, "storm", strconv.Itoa(n/stormCalls)).Float64()
+	kind := p.severity.draw(random, storm, c)
 	if ruled, ok := p.ruled(c); ok {
 		kind = ruled
 	}
 	if kind != None {
 		p.note(Injection{Caller: c.Caller, Service: c.Service, Operation: c.Operation, N: n, Kind: kind})
 	}
-	return kind, luck
+	return kind, random
 }
 
 // ruled counts the call for every rule that it fits.
@@ -174,8 +174,8 @@ func (p *Plan) note(i Injection) {
 	p.injected = append(p.injected, i)
 }
 
-// luck is the source of chance for one decision: the same names give the same numbers.
-func (p *Plan) luck(names ...string) *rand.Rand {
+// random is the source of chance for one decision: the same names give the same numbers.
+func (p *Plan) random(names ...string) *rand.Rand {
 	sum := fnv.New64a()
 	for _, name := range names {
 		_, _ = io.WriteString(sum, name+"\x00") // a hash takes everything
@@ -184,6 +184,6 @@ func (p *Plan) luck(names ...string) *rand.Rand {
 }
 
 // spread is a time in [0, most].
-func spread(luck *rand.Rand, most time.Duration) time.Duration {
-	return time.Duration(luck.Int64N(int64(most) + 1))
+func spread(random *rand.Rand, most time.Duration) time.Duration {
+	return time.Duration(random.Int64N(int64(most) + 1))
 }

@@ -17,10 +17,10 @@ func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 		return 0, false
 	}
 	n := p.count(site{queue, "sqs", "message"})
-	luck := p.luck(queue, "message", strconv.Itoa(n))
-	twice = luck.Float64() < p.severity.Double
-	if luck.Float64() < p.severity.Reorder && candidates > 1 {
-		pick = luck.IntN(candidates)
+	random := p.random(queue, "message", strconv.Itoa(n))
+	twice = random.Float64() < p.severity.Double
+	if random.Float64() < p.severity.Reorder && candidates > 1 {
+		pick = random.IntN(candidates)
 	}
 	if twice {
 		p.note(Injection{Caller: queue, Service: "sqs", Operation: "message", N: n, Kind: Doubled})
@@ -39,7 +39,7 @@ func (p *Plan) IndexLag(table, index string) time.Duration {
 		return 0
 	}
 	n := p.count(site{table, "dynamodb", index})
-	return spread(p.luck(table, index, strconv.Itoa(n)), p.severity.IndexLag)
+	return spread(p.random(table, index, strconv.Itoa(n)), p.severity.IndexLag)
 }
 
 // Skew is how far the cloud's clock is ahead of a caller's (aws.Options.Skew), the same for all of a run.
@@ -47,5 +47,5 @@ func (p *Plan) Skew(caller string) time.Duration {
 	if !p.callers(caller) {
 		return 0
 	}
-	return spread(p.luck(caller, "clock"), 2*p.severity.Skew) - p.severity.Skew
+	return spread(p.random(caller, "clock"), 2*p.severity.Skew) - p.severity.Skew
 }

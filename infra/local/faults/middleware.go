@@ -13,7 +13,7 @@ import (
 func (p *Plan) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
-			kind, luck := p.decide(c)
+			kind, random := p.decide(c)
 			if kind == None {
 				next(w, r, c)
 				return
@@ -21,23 +21,23 @@ func (p *Plan) Middleware() wire.Middleware {
 			if kind.afterEffect() {
 				next(&discarded{}, r, c)
 			}
-			p.inject(w, r, c, kind, luck)
+			p.inject(w, r, c, kind, random)
 		}
 	}
 }
 
 // inject gives the caller what the kind says in place of an answer.
-func (p *Plan) inject(w http.ResponseWriter, r *http.Request, c wire.Call, kind Kind, luck *rand.Rand) {
+func (p *Plan) inject(w http.ResponseWriter, r *http.Request, c wire.Call, kind Kind, random *rand.Rand) {
 	switch kind {
 	case Throttled:
-		refuse(w, r, c, throttling(c, luck, members(r, c)))
+		refuse(w, r, c, throttling(c, random, members(r, c)))
 	case Conflicted:
-		refuse(w, r, c, conflict(luck, members(r, c)))
+		refuse(w, r, c, conflict(random, members(r, c)))
 	case FailedBefore, FailedAfter:
 		refuse(w, r, c, internal(c))
 	case TimedOutBefore, TimedOutAfter:
 		_, _ = io.Copy(io.Discard, r.Body) // or net/http would not notice a caller that gives up
-		stay(r, time.Second+spread(luck, max(p.severity.Silence-time.Second, 0)))
+		stay(r, time.Second+spread(random, max(p.severity.Silence-time.Second, 0)))
 		breakOff()
 	case BrokenBefore, BrokenAfter:
 		breakOff()

@@ -57,8 +57,8 @@ func (s Severity) String() string {
 }
 
 // draw picks what becomes of a call. storm is the chance number of the stretch that it belongs to.
-func (s Severity) draw(luck *rand.Rand, storm float64, c wire.Call) Kind {
-	early := luck.IntN(2) == 0
+func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
+	early := random.IntN(2) == 0
 	pick := func(before, after Kind) Kind {
 		if early {
 			return before
@@ -84,7 +84,7 @@ func (s Severity) draw(luck *rand.Rand, storm float64, c wire.Call) Kind {
 	for _, chance := range chances {
 		sum += chance.part
 	}
-	at := luck.Float64()
+	at := random.Float64()
 	if storm < s.Storm && sum > 0 {
 		at *= sum / stormFails // stretches the chances over most of a storm's calls
 	}

@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // eventOf gives the event that a request becomes.
 func eventOf(t *testing.T, b bench, r *http.Request) events.APIGatewayProxyRequest {

@@ -22,7 +22,7 @@ import (
 )
 
 // Apply creates everything that t declares and that does not exist yet. Rows, messages, objects, keys and secret values
-// that exist stay as they are. Declared settings are written anew: queue attributes, and the values of SSM parameters,
+// that exist stay as they are. Declared settings are written again: queue attributes, and the values of SSM parameters,
 // which may hold the address of this very run. A table that exists with other keys or indexes is an error, since no
 // function could work with it. The result joins the first error of each service; calling Apply again continues.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {

@@ -133,8 +133,7 @@ func checkKeys(n *yaml.Node) error {
 // understoodFunction tells whether the resolver or the conditions know an intrinsic function by its long name.
 func understoodFunction(name string) bool {
 	switch name {
-	case "Ref", "Condition", "Fn::GetAtt", "Fn::Sub", "Fn::Join", "Fn::If", "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or",
-		"Fn::Select", "Fn::Split":
+	case "Ref", "Condition", "Fn::GetAtt", "Fn::Sub", "Fn::Join", "Fn::If", "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or":
 		return true
 	}
 	return false

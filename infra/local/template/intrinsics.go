@@ -2,7 +2,6 @@ package template
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -76,10 +75,6 @@ func (r *resolver) call(name string, argument *yaml.Node) (*yaml.Node, error) {
 		return r.join(argument)
 	case "Fn::If":
 		return r.choose(argument)
-	case "Fn::Select":
-		return r.pick(argument)
-	case "Fn::Split":
-		return r.split(argument)
 	}
 	return nil, refuse(argument.Line, "%s has no meaning outside Conditions", name)
 }
@@ -131,24 +126,20 @@ func (r *resolver) getAtt(n *yaml.Node) (*yaml.Node, error) {
 	return scalar(v, n.Line), nil
 }
 
-// sub is Fn::Sub: a text, or a list of a text and a mapping of names of its own.
+// sub is Fn::Sub of a text.
 func (r *resolver) sub(n *yaml.Node) (*yaml.Node, error) {
-	pattern, own := n, (*yaml.Node)(nil)
-	if n.Kind == yaml.SequenceNode && len(n.Content) == 2 && n.Content[1].Kind == yaml.MappingNode {
-		pattern, own = n.Content[0], n.Content[1]
-	}
-	if pattern.Kind != yaml.ScalarNode {
-		return nil, refuse(n.Line, "Fn::Sub takes a text, or a list of a text and a mapping")
+	if n.Kind != yaml.ScalarNode {
+		return nil, refuse(n.Line, "Fn::Sub takes a text; names of its own are not understood")
 	}
 	var result strings.Builder
-	rest := pattern.Value
+	rest := n.Value
 	for {
 		at := placeholder.FindStringSubmatchIndex(rest)
 		if at == nil {
 			result.WriteString(rest)
-			return scalar(result.String(), pattern.Line), nil
+			return scalar(result.String(), n.Line), nil
 		}
-		v, err := r.placeholder(scalar(rest[at[2]:at[3]], pattern.Line), own)
+		v, err := r.placeholder(scalar(rest[at[2]:at[3]], n.Line))
 		if err != nil {
 			return nil, err
 		}
@@ -158,14 +149,9 @@ func (r *resolver) sub(n *yaml.Node) (*yaml.Node, error) {
 }
 
 // placeholder gives what stands for the name between ${ and }.
-func (r *resolver) placeholder(name, own *yaml.Node) (string, error) {
+func (r *resolver) placeholder(name *yaml.Node) (string, error) {
 	if literal, ok := strings.CutPrefix(name.Value, "!"); ok {
 		return "${" + literal + "}", nil
-	}
-	for _, e := range entries(own) {
-		if e.key == name.Value {
-			return r.text(e.value)
-		}
 	}
 	lookUp := r.ref
 	if strings.Contains(name.Value, ".") {
@@ -192,31 +178,6 @@ func (r *resolver) join(n *yaml.Node) (*yaml.Node, error) {
 		return nil, err
 	}
 	return scalar(strings.Join(parts, delimiter.Value), n.Line), nil
-}
-
-// split is Fn::Split: [delimiter, text].
-func (r *resolver) split(n *yaml.Node) (*yaml.Node, error) {
-	delimiter, text, err := r.pair(n, "Fn::Split takes a list of a delimiter and a text")
-	if err != nil {
-		return nil, err
-	}
-	if text.Kind != yaml.ScalarNode || delimiter.Value == "" {
-		return nil, refuse(n.Line, "Fn::Split takes a list of a delimiter and a text")
-	}
-	return sequence(strings.Split(text.Value, delimiter.Value), n.Line), nil
-}
-
-// pick is Fn::Select: [index, list].
-func (r *resolver) pick(n *yaml.Node) (*yaml.Node, error) {
-	index, list, err := r.pair(n, "Fn::Select takes a list of an index and a list")
-	if err != nil {
-		return nil, err
-	}
-	i, err := strconv.Atoi(index.Value)
-	if err != nil || list.Kind != yaml.SequenceNode || i < 0 || i >= len(list.Content) {
-		return nil, refuse(n.Line, "Fn::Select: there is no element %q", index.Value)
-	}
-	return list.Content[i], nil
 }
 
 // choose is Fn::If: [condition, value if it holds, value if not].

@@ -16,7 +16,7 @@ import (
 const (
 	longPoll     = 20              // seconds; SQS's longest
 	afterFailure = time.Second     // before a queue that could not be read is asked again
-	settleTime   = 5 * time.Second // for the deletion of what was handled, also when the runner is stopping
+	deleteTime   = 5 * time.Second // for the deletion of what was handled, also when the runner is stopping
 )
 
 // poll hands one batch after the other to the function of source.
@@ -88,7 +88,7 @@ func (t *Triggers) remove(ctx context.Context, source Source, messages []types.M
 	if len(messages) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTime)
 	defer cancel()
 	entries := make([]types.DeleteMessageBatchRequestEntry, len(messages))
 	for i, message := range messages {

@@ -54,7 +54,7 @@ type Row struct {
 
 // Tables returns every table, sorted by name.
 func (s *Server) Tables() []TableInfo {
-	s.settle()
+	s.applyDue()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	all := make([]TableInfo, 0, len(s.tables))
@@ -79,7 +79,7 @@ func (s *Server) Browse(p Position) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	s.settle()
+	s.applyDue()
 	s.mu.RLock()
 	rows, keys, next, err := s.browse(p, from)
 	s.mu.RUnlock()
@@ -100,7 +100,7 @@ func (s *Server) Row(table, index, id string) (found Row, ok bool, err error) {
 	if err != nil {
 		return Row{}, false, err
 	}
-	s.settle()
+	s.applyDue()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	rows, keys, err := s.browsed(table, index)

@@ -39,7 +39,7 @@ func (x *index) postpone(c entryChange, lag time.Duration) bool {
 		return false
 	}
 	now := time.Now()
-	x.settle(now)
+	x.applyDue(now)
 	c.due = now.Add(max(lag, 0))
 	for _, earlier := range slices.Backward(x.late) {
 		if earlier.row == c.row {
@@ -56,8 +56,8 @@ func (x *index) postpone(c entryChange, lag time.Duration) bool {
 	return true
 }
 
-// settle carries out what has become due. Of one row, no change is due before an earlier one.
-func (x *index) settle(now time.Time) {
+// applyDue carries out what has become due. Of one row, no change is due before an earlier one.
+func (x *index) applyDue(now time.Time) {
 	x.late = slices.DeleteFunc(x.late, func(c entryChange) bool {
 		if c.due.After(now) {
 			return false
@@ -67,8 +67,8 @@ func (x *index) settle(now time.Time) {
 	})
 }
 
-// settle brings the indexes to what may be seen of them now. It costs nothing while nothing is late.
-func (s *Server) settle() {
+// applyDue brings the indexes to what may be seen of them now. It costs nothing while nothing is late.
+func (s *Server) applyDue() {
 	if !s.late.Load() {
 		return
 	}
@@ -77,7 +77,7 @@ func (s *Server) settle() {
 	now, left := time.Now(), 0
 	for _, t := range s.tables {
 		for _, x := range t.indexes {
-			x.settle(now)
+			x.applyDue(now)
 			left += len(x.late)
 		}
 	}

@@ -55,7 +55,7 @@ func (s *Server) query(in *queryInput) (any, error) {
 		return nil, err
 	}
 	if in.IndexName != "" {
-		s.settle()
+		s.applyDue()
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -53,7 +53,7 @@ func TestCreateSecretIsIdempotentByItsToken(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftOutIsRefused: what Secrets Manager has and the embedded one has not must not be taken in silence.
+// TestWhatIsLeftOutIsRefused: what Secrets Manager has and the embedded one has not must not be accepted and ignored.
 func TestWhatIsLeftOutIsRefused(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)

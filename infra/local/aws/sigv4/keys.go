@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// maxKeys is more than a day's keys of all services; a test that lives through years starts anew from time to time.
+// maxKeys is more than a day's keys of all services; a test that lives through years starts again from time to time.
 const maxKeys = 64
 
 // signingKeys keeps derived keys: deriving one takes four of the five HMACs of a signature, and it serves a whole day.

@@ -89,7 +89,7 @@ func newQueue(name string, created time.Time) *queue {
 	return &queue{name: name, created: created, modified: created, messages: map[string]*message{}, wake: make(chan struct{})}
 }
 
-// received returns the message of a receipt, nil when it is gone or was delivered anew since.
+// received returns the message of a receipt, nil when it is gone or was delivered again since.
 func (q *queue) received(r receipt, now time.Time) *message {
 	m, ok := q.messages[r.id]
 	if !ok || q.expired(m, now) || r.delivery < max(m.FirstHandle, 1) || r.delivery > m.Receives {

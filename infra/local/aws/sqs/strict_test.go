@@ -28,7 +28,7 @@ func TestAnAddressNamesAQueueOfThisAccount(t *testing.T) {
 	call(t, server, "ReceiveMessage", `{"QueueUrl":"http://container:1/000000000000/jobs"}`, http.StatusOK)
 }
 
-// What SQS has and the embedded one has not must not be taken in silence.
+// What SQS has and the embedded one has not must not be accepted and ignored.
 func TestWhatIsLeftOutIsRefused(t *testing.T) {
 	t.Parallel()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
