@@ -15,7 +15,7 @@ func (s *Server) createUpload(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	algorithm := r.Header.Get("X-Amz-Checksum-Algorithm")
-	if err := checkAlgorithm(algorithm); err != nil {
+	if err = checkAlgorithm(algorithm); err != nil {
 		return err
 	}
 	if kind := r.Header.Get(crcKind); kind != "" && (algorithm == "" || kind != composite) {

@@ -121,7 +121,7 @@ func notAllowed(r *http.Request) bool {
 func subresource(query url.Values) string {
 	var names []string
 	for name := range query {
-		if !isModifier(name) && !(isOfListing(name) && query.Has("list-type")) {
+		if !isModifier(name) && (!isOfListing(name) || !query.Has("list-type")) {
 			names = append(names, name)
 		}
 	}

@@ -40,7 +40,7 @@ func (s *Server) sendMessage(_ context.Context, in *sendMessageInput) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := in.check(); err != nil {
+	if err = in.check(); err != nil {
 		return nil, err
 	}
 	delay, err := ranged("DelaySeconds", in.DelaySeconds, 0, 0, maxDelaySeconds)
