@@ -51,16 +51,12 @@ func errPrecondition(condition string) *apiError {
 // status gives the HTTP status of an error code, from the list "Error responses" of the S3 API reference.
 func status(code string) int {
 	switch code {
-	case "NotModified":
-		return http.StatusNotModified
 	case "AccessDenied", "InvalidAccessKeyId", "RequestTimeTooSkewed", "SignatureDoesNotMatch":
 		return http.StatusForbidden
 	case "NoSuchBucket", "NoSuchKey", "NoSuchUpload":
 		return http.StatusNotFound
 	case "MethodNotAllowed":
 		return http.StatusMethodNotAllowed
-	case "ConditionalRequestConflict", "OperationAborted":
-		return http.StatusConflict
 	case "MissingContentLength":
 		return http.StatusLengthRequired
 	case "PreconditionFailed":
@@ -92,7 +88,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		Resource  string
 		RequestID string `xml:"RequestId"`
 	}{Code: failure.code, Message: failure.message, Details: failure.details, Resource: r.URL.Path, RequestID: w.Header().Get("X-Amz-Request-Id")}
-	if r.Method == http.MethodHead || failure.code == "NotModified" {
+	if r.Method == http.MethodHead {
 		w.WriteHeader(status(failure.code)) // neither has a body: the SDK goes by the status
 		return
 	}
