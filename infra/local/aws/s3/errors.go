@@ -89,7 +89,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		RequestID string `xml:"RequestId"`
 	}{Code: failure.code, Message: failure.message, Details: failure.details, Resource: r.URL.Path, RequestID: w.Header().Get("X-Amz-Request-Id")}
 	if r.Method == http.MethodHead {
-		w.WriteHeader(status(failure.code)) // neither has a body: the SDK goes by the status
+		w.WriteHeader(status(failure.code)) // it has no body: the SDK goes by the status
 		return
 	}
 	writeXML(w, status(failure.code), body)
