@@ -1,4 +1,4 @@
-// Package iam is the embedded AWS's judge of who may do what: a middleware that holds every call of a function against
+// Package iam says who may do what in the embedded AWS: a middleware that holds every call of a function against
 // the statements of that function in the template, as IAM does with its role, and keeps a record of what was used and
 // what was refused. It proves nobody's identity; package aws has verified the signature when a call gets here.
 //

@@ -4,6 +4,6 @@
 // laptop cannot silently differ from what is deployed.
 //
 // It creates nothing and runs nothing: provision, gateway and the runner do that from the data given here. It does not
-// judge the house rules either (infra/test/policy), only what AWS itself would refuse at deployment and what the laptop
+// check the house rules either (infra/test/policy), only what AWS itself would refuse at deployment and what the laptop
 // would do differently without a word.
 package template

@@ -47,66 +47,6 @@ func (j *memoryJournal) restart(t *testing.T) *dynamodb.Client {
 	return clientOf(server)
 }
 
-func TestARestartedServerAnswersAsBefore(t *testing.T) {
-	t.Parallel()
-	journal := &memoryJournal{}
-	client := clientOf(ddb.New(journal))
-	createWork(t, client)
-	if err := updateTTL(t, client, true); err != nil {
-		t.Fatal(err)
-	}
-	tenTasks(t, client)
-	put(t, client, with(sample(), item{"s": str("naïve \"quoted\" \x00")}))
-	once := txUpdate(key("a", "1"), "ADD n :v", item{":v": num("0.5")})
-	if err := transact(t, client, "token", once, txDelete(key("a", "03")), txCheck(key("a", "04"), "attribute_exists(pk)")); err != nil {
-		t.Fatal(err)
-	}
-	put(t, client, key("b", "1"))
-
-	again := journal.restart(t)
-	for _, query := range allQueries() {
-		wantSameAnswer(t, client, again, query)
-	}
-	wantTTL(t, again, types.TimeToLiveStatusEnabled)
-	_, err := again.CreateTable(t.Context(), workTable())
-	wantRefusal(t, err, "ResourceInUseException", "Table already exists")
-	if err = transact(t, again, "token", once, txDelete(key("a", "03")), txCheck(key("a", "04"), "attribute_exists(pk)")); err != nil {
-		t.Fatal(err)
-	}
-	wantItem(t, item{"n": get(t, again, key("a", "1"))["n"]}, item{"n": num("5.5")})
-}
-
-func allQueries() []*dynamodb.QueryInput {
-	queries := []*dynamodb.QueryInput{
-		queryInput("pk = :v", item{":v": str("a")}),
-		queryInput("pk = :v", item{":v": str("b")}),
-		queryInput("org = :v", item{":v": str("o")}),
-		queryInput("#s = :v", item{":v": str("s")}),
-	}
-	queries[2].IndexName = aws.String("byOrg")
-	queries[3].IndexName = aws.String("byDue")
-	queries[3].ExpressionAttributeNames = map[string]string{"#s": "shard"}
-	return queries
-}
-
-func wantSameAnswer(t *testing.T, before, after *dynamodb.Client, query *dynamodb.QueryInput) {
-	t.Helper()
-	want, err := before.Query(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := after.Query(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(want.Items) == 0 {
-		t.Errorf("query %s answers nothing, so it compares nothing", aws.ToString(query.KeyConditionExpression))
-	}
-	if diff := cmp.Diff(want.Items, got.Items, itemOptions()...); diff != "" {
-		t.Errorf("answer differs after a restart (-want +got):\n%s", diff)
-	}
-}
-
 func TestATransactionIsOneRecordAndARefusedWriteIsNone(t *testing.T) {
 	t.Parallel()
 	journal := &memoryJournal{}
