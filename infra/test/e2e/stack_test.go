@@ -27,6 +27,7 @@ import (
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/contract"
 	"recordbridge/shared/config"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
@@ -187,11 +188,13 @@ func (s *stack) Do(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("no such host")
 	case strings.HasPrefix(r.URL.Path, "/_local/inbox"):
 		s.inbox.ServeHTTP(out, in)
+		s.checkPosted(in, sent)
 	case s.cloud.Handles(in):
 		r.Body = io.NopCloser(bytes.NewReader(sent))
 		return s.cloud.Do(r)
 	default:
 		s.gateway.ServeHTTP(out, in)
+		s.checkAnswer(in, contract.Answer{Status: out.Code, Header: out.Header(), Body: out.Body.Bytes()})
 	}
 	if s.tap != nil {
 		s.tap.network(r, sent, out.Code, out.Header(), out.Body.Bytes())

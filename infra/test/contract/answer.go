@@ -1,0 +1,180 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Check says what is wrong with the answer to a request, by its method and the path below the server's address, and notes
+// what was seen.
+func (a *API) Check(method, at string, got Answer) error {
+	p := a.find(at)
+	switch {
+	case p == nil && got.Status != http.StatusNotFound:
+		return fmt.Errorf("%s %s is not described and answered %d", method, at, got.Status)
+	case p == nil:
+		return a.check(a.failure, got, method == http.MethodHead)
+	case p.foreign:
+		return nil
+	case method == http.MethodOptions:
+		if got.Status != http.StatusNoContent || got.Header.Get("Allow") == "" {
+			return fmt.Errorf("OPTIONS %s answered %d, Allow %q", at, got.Status, got.Header.Get("Allow"))
+		}
+		return nil
+	}
+	described := method
+	if method == http.MethodHead {
+		described = http.MethodGet
+	}
+	if o := p.operations[described]; o != nil {
+		return a.checkOperation(o, got, method == http.MethodHead)
+	}
+	if got.Status != http.StatusMethodNotAllowed {
+		return fmt.Errorf("%s %s is not described and answered %d", method, at, got.Status)
+	}
+	for _, o := range p.operations { // a method that the path does not have is every operation's business
+		if err := a.checkOperation(o, got, method == http.MethodHead); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find gives the path of an address, nil when there is none. A path with a name in braces takes any segment there, and
+// yields to one without.
+func (a *API) find(at string) *path {
+	var found *path
+	segments, best := strings.Split(at, "/"), -1
+	for i := range a.paths {
+		if exact := a.paths[i].matches(segments); exact > best {
+			found, best = &a.paths[i], exact
+		}
+	}
+	return found
+}
+
+// matches counts the segments that are the same, -1 if one that has to be is not. What plays somebody else's server takes
+// all that is left with its last parameter.
+func (p *path) matches(segments []string) int {
+	own := p.segments
+	if last := len(own) - 1; p.foreign && len(segments) > last {
+		own, segments = own[:last], segments[:last]
+	}
+	if len(segments) != len(own) {
+		return -1
+	}
+	exact := 0
+	for i, segment := range own {
+		switch {
+		case segment == segments[i]:
+			exact++
+		case !strings.HasPrefix(segment, "{") || segments[i] == "":
+			return -1
+		}
+	}
+	return exact
+}
+
+func (a *API) checkOperation(o *operation, got Answer, isHead bool) error {
+	r := o.responses[got.Status]
+	if r == nil {
+		return fmt.Errorf("%s: the status %d is not described: %s", o.name, got.Status, got.Body)
+	}
+	return a.check(r, got, isHead)
+}
+
+func (a *API) check(r *response, got Answer, isHead bool) error {
+	wrong := r.wrongHeaders(got.Header)
+	seen := []string{r.name}
+	for name := range r.headers {
+		if got.Header.Get(name) != "" {
+			seen = append(seen, r.name+" header "+name)
+		}
+	}
+	note := func(prefix string) func(string) {
+		return func(at string) { seen = append(seen, r.name+" "+prefix+at) }
+	}
+	if !isHead {
+		wrong = append(wrong, r.wrongBody(got, note(""))...)
+	}
+	if len(r.locations) > 0 {
+		wrong = append(wrong, r.wrongLocation(got.Header.Get("Location"), note("Location?"))...)
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%s: %s: %s", r.name, strings.Join(wrong, "; "), got.Body)
+	}
+	a.note(seen...)
+	return nil
+}
+
+func (r *response) wrongHeaders(got http.Header) []string {
+	var wrong []string
+	for name, h := range r.headers {
+		text := got.Get(name)
+		if text == "" {
+			if h.required {
+				wrong = append(wrong, "there is no header "+name)
+			}
+			continue
+		}
+		var value any = text
+		if n, err := strconv.Atoi(text); err == nil && len(h.schema.wrong("", float64(n))) == 0 {
+			continue // a header is text, whatever it stands for
+		}
+		wrong = append(wrong, h.schema.wrong("header "+name, value)...)
+	}
+	return wrong
+}
+
+func (r *response) wrongBody(got Answer, note func(string)) []string {
+	media, _, _ := strings.Cut(got.Header.Get("Content-Type"), ";")
+	switch {
+	case r.body == nil && len(got.Body) > 0:
+		return []string{"there is a body"}
+	case r.body == nil:
+		return nil
+	case media != r.media:
+		return []string{fmt.Sprintf("the media type is %q, want %q", media, r.media)}
+	case media == "text/html":
+		return r.body.wrong("", string(got.Body))
+	}
+	var value any
+	if err := json.Unmarshal(got.Body, &value); err != nil {
+		return []string{err.Error()}
+	}
+	return append(r.body.wrong("", value), undeclared("", value, []*schema{r.body}, note)...)
+}
+
+// wrongLocation judges the query of an address by the schema that fits it best.
+func (r *response) wrongLocation(address string, note func(string)) []string {
+	target, err := url.Parse(address)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	query := map[string]any{}
+	for name, values := range target.Query() {
+		if len(values) > 1 {
+			return []string{"Location has " + name + " more than once"}
+		}
+		query[name] = values[0]
+	}
+	var best []string
+	for i, s := range r.locations {
+		var seen []string
+		wrong := append(s.wrong("Location", query), undeclared("", query, []*schema{s}, func(at string) { seen = append(seen, at) })...)
+		if len(wrong) == 0 {
+			for _, at := range seen {
+				note(at)
+			}
+			return nil
+		}
+		if i == 0 || len(wrong) < len(best) {
+			best = wrong
+		}
+	}
+	return append(best, "in "+target.RawQuery)
+}

@@ -1,0 +1,98 @@
+package e2e_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"recordbridge/infra/test/contract"
+)
+
+// What the tests of this package see is judged by the two documents, and noted.
+var (
+	described = sync.OnceValues(func() (*contract.API, error) { return read("openapi.yaml", contract.ReadAPI) })
+	announced = sync.OnceValues(func() (*contract.Events, error) { return read("asyncapi.yaml", contract.ReadEvents) })
+)
+
+func read[T any](name string, parse func([]byte) (T, error)) (T, error) {
+	text, err := os.ReadFile("../../../docs/" + name)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return parse(text)
+}
+
+// checkAnswer: an answer of the API is as docs/openapi.yaml says.
+func (s *stack) checkAnswer(r *http.Request, got contract.Answer) {
+	s.t.Helper()
+	api, err := described()
+	must(s.t, err)
+	if err := api.Check(r.Method, strings.TrimPrefix(r.URL.Path, "/v1"), got); err != nil {
+		s.t.Errorf("docs/openapi.yaml: %v", err)
+	}
+}
+
+// checkPosted: what a webhook gets is as docs/asyncapi.yaml says.
+func (s *stack) checkPosted(r *http.Request, body []byte) {
+	s.t.Helper()
+	events, err := announced()
+	must(s.t, err)
+	if err := events.Check(r.Header, body); err != nil {
+		s.t.Errorf("docs/asyncapi.yaml: %v", err)
+	}
+}
+
+// TestMain runs the tests and then, when all of them ran, compares what they have seen with what is described: what nobody
+// has seen may be true or not.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, name := range []string{"test.run", "test.skip", "test.list"} {
+		if flag.Lookup(name).Value.String() != "" {
+			os.Exit(code)
+		}
+	}
+	if unseen := unseen(); code == 0 && len(unseen) > 0 && !testing.Short() {
+		fmt.Fprintf(os.Stderr, "FAIL: described, but seen by no test:\n\t%s\n", strings.Join(unseen, "\n\t"))
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// unseen is what is described and was not seen, but for what cannot be, and what is excused without need.
+func unseen() []string {
+	api, err := described()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	events, err := announced()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	all := slices.Concat(api.Unseen(), events.Unseen())
+	excuses := neverSeen()
+	all = slices.DeleteFunc(all, func(place string) bool {
+		for excuse := range excuses {
+			if place == excuse || strings.HasPrefix(place, excuse+" ") {
+				delete(excuses, excuse)
+				return true
+			}
+		}
+		return false
+	})
+	for excuse := range maps.Keys(excuses) {
+		all = append(all, "neverSeen excuses what was seen: "+excuse)
+	}
+	return all
+}
+
+// neverSeen are answers, events and members that no journey comes to, each with its reason.
+func neverSeen() map[string]string {
+	return map[string]string{}
+}
