@@ -56,7 +56,12 @@ type fixture struct {
 
 func newFixture(t *testing.T) fixture {
 	t.Helper()
-	s := newStack(t, options{})
+	return newFixtureWith(t, options{})
+}
+
+func newFixtureWith(t *testing.T, o options) fixture {
+	t.Helper()
+	s := newStack(t, o)
 	f := fixture{stack: s, connectionID: s.connect(crashPersona, "approve").Get("org_connection_id")}
 	f.taskID = s.startExport(f.connectionID)
 	s.settleAll(5)

@@ -228,6 +228,13 @@ func runWidget(s *stack) {
 	if got := s.watchAttempt(again); got.Status != "done" || got.Result.ConnectionID != done.Result.ConnectionID {
 		s.t.Errorf("the second attempt is %+v", got)
 	}
+	declined := s.makeAttempt(map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_state": "state-10"})
+	window := s.browser()
+	window.header = ours
+	window.open(declined.URL, crashPersona, "deny")
+	if got := s.watchAttempt(declined); got.Status != "failed" {
+		s.t.Errorf("an attempt that the patient declined is %+v", got)
+	}
 	s.settle(1)
 }
 
@@ -268,6 +275,7 @@ type watched struct {
 		ConnectionID     string `json:"org_connection_id"`
 		ConnectionStatus string `json:"connection_status"`
 		ExternalState    string `json:"external_state"`
+		ConsentEnds      string `json:"consent_expires_at"`
 	} `json:"result"`
 }
 

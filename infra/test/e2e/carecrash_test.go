@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,11 +32,8 @@ func TestKeepingAliveSurvivesACrashAnywhere(t *testing.T) {
 	for function, mayLose := range map[string]bool{"RefreshWorkerFunction": true, "RefreshSchedulerFunction": false} {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
-			lost, step := 0, 1
-			if !slices.Contains(carers(), function) {
-				step = 5
-			}
-			sweepEvery(t, function, step, firstTick, func(t *testing.T, s *stack) {
+			lost := 0
+			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
 				t.Helper()
 				l := s.keepLedger()
 				id := s.connect(crashPersona, "approve").Get("org_connection_id")

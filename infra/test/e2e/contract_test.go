@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +53,7 @@ func (s *stack) checkPosted(r *http.Request, body []byte) {
 // TestMain runs the tests and then, when all of them ran, compares what they have seen with what is described: what nobody
 // has seen may be true or not.
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // the stacks are small and short-lived: a collection finds little that is still in use
 	code := m.Run()
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {
@@ -94,5 +96,22 @@ func unseen() []string {
 
 // neverSeen are answers, events and members that no journey comes to, each with its reason.
 func neverSeen() map[string]string {
-	return map[string]string{}
+	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: the domains' tests have those"
+	const later = "the feature does not exist yet; asyncapi.yaml is made of its types"
+	return map[string]string{
+		"DELETE /bridge/fhir/ehi-export/{taskId}/files 503":                   contended,
+		"DELETE /bridge/org_connection/{orgConnectionId} 503":                 contended,
+		"GET /bridge/callback 503":                                            contended,
+		"GET /bridge/callback/{registration} 503":                             contended,
+		"GET /bridge/connect 503":                                             contended,
+		"GET /bridge/events 503":                                              contended,
+		"GET /bridge/fhir/ehi-export/{taskId} 503":                            contended,
+		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName} 503":        contended,
+		"GET /bridge/reconnect 503":                                           contended,
+		"POST /bridge/fhir/ehi-export 503":                                    contended,
+		"GET /bridge/callback/{registration} 302 Location?consent_expires_at": "as with GET /bridge/callback, which is the same function",
+		"patient.connection_success data.tefca_directory_id":                  later,
+		"patient.request_health_system":                                       later,
+		"patient.request_support":                                             later,
+	}
 }

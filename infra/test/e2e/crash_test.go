@@ -122,9 +122,10 @@ func TestReadingSurvivesACrashAnywhere(t *testing.T) {
 	for _, function := range []string{"GetExportFunction", "DownloadExportFunction", "GetConnectionFunction", "GetOrgFunction"} {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
-			for n, reached := 1, true; reached && !t.Failed(); n++ {
-				synctest.Test(t, func(t *testing.T) {
-					f := newFixture(t)
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				for n, reached := 1, true; reached && !t.Failed(); n++ {
+					f.functions[function].ended = 0
 					f.crash(function, n)
 					got := f.read(function)
 					reached = f.crashed(function)
@@ -135,8 +136,8 @@ func TestReadingSurvivesACrashAnywhere(t *testing.T) {
 					if got := f.read(function); got.status >= http.StatusBadRequest {
 						t.Errorf("the request after a crash after call %d was answered %d %s", n, got.status, got.Error)
 					}
-				})
-			}
+				}
+			})
 		})
 	}
 }

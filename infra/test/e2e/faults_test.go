@@ -26,7 +26,7 @@ func TestTheMainJobSurvivesFaults(t *testing.T) {
 	for _, first := range []uint64{1000, 1006} {
 		t.Run(fmt.Sprintf("seeds from %d", first), func(t *testing.T) {
 			t.Parallel()
-			sweepSeeds(t, first, func(done int) bool { return done < 6 }, survive)
+			sweepSeeds(t, first, func(done int) bool { return done < 2 }, survive)
 		})
 	}
 }

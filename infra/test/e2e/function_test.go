@@ -69,8 +69,8 @@ func (s *stack) Invoke(ctx context.Context, name string, payload []byte) ([]byte
 	return s.functions[name].invoke(ctx, payload)
 }
 
-func (f *function) invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, f.declared.Timeout)
+func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(caller, f.declared.Timeout)
 	defer cancel()
 	life, serve, err := f.instance(ctx)
 	if err != nil {
@@ -88,6 +88,9 @@ func (f *function) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // Lambda waits for nobody
 			life.End()
 			f.replace(life)
+			if caller.Err() != nil { // the caller did not wait for Lambda either
+				return nil, caller.Err()
+			}
 			return nil, &gateway.FunctionError{Type: "Sandbox.Timedout", Message: "timed out"}
 		}
 		<-done

@@ -42,6 +42,7 @@ type runner struct {
 	dir     string
 	command *exec.Cmd
 	seeded  runfile.Run
+	known   int // success events that an earlier export has led to
 }
 
 // binary builds the runner once for all tests of the package.
@@ -79,6 +80,7 @@ func (r *runner) start() {
 	r.command = exec.Command(file, "-addr", r.address, "-data", filepath.Join(r.dir, "data"), "-run-file", runFile,
 		"-param", "WorkerLease="+lease)
 	var output bytes.Buffer
+	r.known = 0 // the inbox is empty again
 	r.command.Dir, r.command.Stdout, r.command.Stderr = "../../..", &output, &output
 	must(r.t, r.command.Start())
 	r.until("the runner is ready", func() bool {
@@ -164,6 +166,7 @@ func (r *runner) collecting(from int) {
 // begin connects the big persona and asks for its export. It returns how many requests the sandbox had answered then.
 func (r *runner) begin() int {
 	r.t.Helper()
+	r.known += len(r.successes())
 	b := &browser{t: r.t, do: r.do, cookies: map[string]string{}}
 	_, last := b.open(connectURL(r.seeded), bigPersona, "approve")
 	before := r.pages()
@@ -182,7 +185,7 @@ func (r *runner) begin() int {
 	return before
 }
 
-// successes are the success events that the first organisation's inbox holds.
+// successes are the success events that the first organisation's inbox holds since begin.
 func (r *runner) successes() []inbox.Delivery {
 	r.t.Helper()
 	var all, found []inbox.Delivery
@@ -192,7 +195,7 @@ func (r *runner) successes() []inbox.Delivery {
 			found = append(found, d)
 		}
 	}
-	return found
+	return found[r.known:]
 }
 
 // recover fires the sweeper's schedule by hand until an export has succeeded.
@@ -214,9 +217,19 @@ func (r *runner) checkTotal(d inbox.Delivery) {
 	}
 }
 
-func TestAnExportWorkerKilledInCollectionIsReplaced(t *testing.T) {
+// TestProcessesThatAreKilledAreReplaced: of one service, with its data, first an export worker in the middle of a record, then
+// the whole runner, then a webhook worker after its post.
+func TestProcessesThatAreKilledAreReplaced(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
+	r.killWorker()
+	r.killRunner()
+	r.killSender()
+}
+
+// killWorker kills an export worker in the middle of a record, which is then exported whole.
+func (r *runner) killWorker() {
+	r.t.Helper()
 	killed := false
 	for range 10 {
 		r.collecting(r.begin())
@@ -228,14 +241,14 @@ func TestAnExportWorkerKilledInCollectionIsReplaced(t *testing.T) {
 		r.start()
 	}
 	if !killed {
-		t.Fatal("the worker was always done before it could be killed")
+		r.t.Fatal("the worker was always done before it could be killed")
 	}
 	r.checkTotal(r.recover())
 }
 
-func TestARunnerKilledWithDataGoesOn(t *testing.T) {
-	t.Parallel()
-	r := newRunner(t)
+// killRunner kills the runner in the middle of a record, which the next one exports whole from the data.
+func (r *runner) killRunner() {
+	r.t.Helper()
 	r.collecting(r.begin())
 	r.end(syscall.SIGKILL)
 	r.start()
@@ -283,9 +296,9 @@ func (r *runner) checkDownload(d inbox.Delivery) {
 	}
 }
 
-func TestAWebhookWorkerKilledAfterItsPostPostsTheSameAgain(t *testing.T) {
-	t.Parallel()
-	r := newRunner(t)
+// killSender kills the webhook worker after its post: the same is posted again.
+func (r *runner) killSender() {
+	r.t.Helper()
 	var mu sync.Mutex
 	posts := map[string][]string{} // bodies by webhook-id
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, in *http.Request) {
@@ -321,7 +334,7 @@ func TestAWebhookWorkerKilledAfterItsPostPostsTheSameAgain(t *testing.T) {
 	defer mu.Unlock()
 	for id, bodies := range posts {
 		if len(posts) != 1 || bodies[0] != bodies[1] {
-			t.Errorf("event %s was posted %d times, with equal bodies: %t; there are %d ids", id, len(bodies), bodies[0] == bodies[1], len(posts))
+			r.t.Errorf("event %s was posted %d times, with equal bodies: %t; there are %d ids", id, len(bodies), bodies[0] == bodies[1], len(posts))
 		}
 	}
 }

@@ -116,6 +116,9 @@ func TestPortalsWithHabitsAreConnectedOrRefusedForTheRightReason(t *testing.T) {
 				if q.failed == "" {
 					s.checkDownload(crashPersona)
 				}
+				if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil); got.status != http.StatusOK {
+					t.Errorf("its result answered %d %s", got.status, got.raw)
+				}
 			})
 		})
 	}

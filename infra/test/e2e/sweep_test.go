@@ -20,11 +20,17 @@ import (
 // soak, otherwise the first of each kind, the last and a share of the others.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
+	sweepUpTo(t, function, math.MaxInt, scenario)
+}
+
+func sweepUpTo(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
+	t.Helper()
 	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
-		sweepEvery(t, function, 1, math.MaxInt, scenario)
+		sweepEvery(t, function, 1, most, scenario)
 		return
 	}
 	calls := callsOf(t, function, scenario)
+	calls = calls[:min(most, len(calls))]
 	chosen, met := sample(calls), 0
 	for _, n := range chosen {
 		if crashAfter(t, function, n, scenario) {
@@ -58,12 +64,10 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 	return kinds
 }
 
-// sample are the numbers, from 1 on, of the calls after which there is a crash outside of a soak.
+// sample are the numbers, from 1 on, of the calls after which there is a crash outside of a soak: the first of each kind,
+// the last, and some of those between them.
 func sample(kinds []string) []int {
-	share := 3
-	if isRaced {
-		share = 9
-	}
+	const share = 9
 	var chosen []int
 	known := map[string]bool{}
 	for i, kind := range kinds {
@@ -75,10 +79,10 @@ func sample(kinds []string) []int {
 	return chosen
 }
 
-// sweepFirstCrashes is a sweep of no more than a number of calls, until a run ends without the crash having happened.
+// sweepFirstCrashes is a sweep of the first calls of a function only.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
-	sweepEvery(t, function, 1, most, scenario)
+	sweepUpTo(t, function, most, scenario)
 }
 
 func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *testing.T, s *stack)) {

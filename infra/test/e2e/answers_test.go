@@ -1,0 +1,210 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/local/faults"
+	"recordbridge/infra/test/contract"
+)
+
+// request is one that an operation of docs/openapi.yaml answers with success.
+type request struct {
+	method, path string
+	authorize    string // the Authorization header
+	body         string
+}
+
+// requests has one for each operation, by the operation's name in the document. The last ones delete what others need.
+func (f fixture) requests() map[string]request {
+	own := f.seeded.Organisations[0]
+	key := "Basic " + base64.StdEncoding.EncodeToString([]byte(own.PublicID+":"+own.PrivateKey))
+	public := "?public_id=" + url.QueryEscape(own.PublicID)
+	made := f.makeAttempt(map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID})
+	export := "/bridge/fhir/ehi-export/" + f.taskID
+	connection := "/bridge/org_connection/" + f.connectionID
+	return map[string]request{
+		"GET /bridge/connect":                                      {method: http.MethodGet, path: "/bridge/connect" + public},
+		"GET /bridge/reconnect":                                    {method: http.MethodGet, path: "/bridge/reconnect" + public},
+		"POST /bridge/attempts":                                    {method: http.MethodPost, path: "/bridge/attempts" + public, body: `{"endpoint_id":"` + f.seeded.Sandbox.EndpointID + `"}`},
+		"GET /bridge/attempts/{attemptId}":                         {method: http.MethodGet, path: "/bridge/attempts/" + made.ID + public, authorize: "Bearer " + made.Token},
+		"GET /bridge/callback":                                     {method: http.MethodGet, path: "/bridge/callback?state=x&code=y"},
+		"GET /bridge/callback/{registration}":                      {method: http.MethodGet, path: "/bridge/callback/z?state=x&code=y"},
+		"GET /bridge/org":                                          {method: http.MethodGet, path: "/bridge/org" + public},
+		"GET /.well-known/jwks.json":                               {method: http.MethodGet, path: "/.well-known/jwks.json"},
+		"GET /bridge/events":                                       {method: http.MethodGet, path: "/bridge/events", authorize: key},
+		"POST /bridge/fhir/ehi-export":                             {method: http.MethodPost, path: "/bridge/fhir/ehi-export", authorize: key, body: `{"org_connection_id":"` + f.connectionID + `"}`},
+		"GET /bridge/fhir/ehi-export/{taskId}":                     {method: http.MethodGet, path: export, authorize: key},
+		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": {method: http.MethodGet, path: export + "/download/" + f.file, authorize: key},
+		"GET /bridge/org_connection/{orgConnectionId}":             {method: http.MethodGet, path: connection, authorize: key},
+		"DELETE /bridge/fhir/ehi-export/{taskId}/files":            {method: http.MethodDelete, path: export + "/files", authorize: key},
+		"DELETE /bridge/org_connection/{orgConnectionId}":          {method: http.MethodDelete, path: connection, authorize: key},
+	}
+}
+
+// ask sends a request with changes to it.
+func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request)) contract.Answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), of.method, baseURL+of.path, strings.NewReader(of.body))
+	must(t, err)
+	if of.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if of.authorize != "" {
+		r.Header.Set("Authorization", of.authorize)
+	}
+	for _, change := range changes {
+		change(r)
+	}
+	response, err := f.Do(r)
+	must(t, err)
+	body, err := io.ReadAll(response.Body)
+	must(t, err)
+	return contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
+}
+
+// wrong is a way in which requests fail, and the status that says so.
+type wrong struct {
+	status int
+	rules  []faults.Rule
+	slow   bool                                              // functions take longer than API Gateway waits
+	change func(operation string, r *http.Request) (is bool) // false for an operation to which it does not apply
+}
+
+func wrongs() map[string]wrong {
+	isPost := func(operation string) bool { return strings.HasPrefix(operation, "POST ") }
+	every := func(string, *http.Request) bool { return true }
+	return map[string]wrong{
+		"a failing service":   {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
+		"a silent service":    {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},
+		"a function too slow": {status: http.StatusGatewayTimeout, rules: all(faults.TimedOutBefore), slow: true, change: every},
+		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(_ string, r *http.Request) bool {
+			r.Method = http.MethodPatch
+			return true
+		}},
+		"what cannot be read": {status: http.StatusBadRequest, change: func(operation string, r *http.Request) bool {
+			switch {
+			case isPost(operation):
+				r.Body = io.NopCloser(strings.NewReader("{"))
+			case strings.Contains(operation, "{orgConnectionId}"), strings.HasSuffix(operation, "/files"):
+				r.URL.RawQuery = "%zz" // nothing else of such a request can be wrong without being unknown
+			default:
+				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
+			}
+			return true
+		}},
+		"a body too large": {status: http.StatusRequestEntityTooLarge, change: func(operation string, r *http.Request) bool {
+			r.Body = io.NopCloser(bytes.NewReader(make([]byte, 64<<10+1)))
+			return isPost(operation)
+		}},
+		"a body of another type": {status: http.StatusUnsupportedMediaType, change: func(operation string, r *http.Request) bool {
+			r.Header.Set("Content-Type", "text/plain")
+			return isPost(operation)
+		}},
+		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
+			if strings.HasSuffix(operation, "connect") {
+				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example" // what is proven gets a redirect
+			}
+			return true
+		}},
+	}
+}
+
+// all are rules for what every operation needs: the tables, and the keys where the published key set comes from.
+func all(kind faults.Kind) []faults.Rule {
+	return []faults.Rule{{Service: "dynamodb", Kind: kind}, {Caller: "JwksFunction", Service: "kms", Kind: kind}}
+}
+
+// TestEveryOperationAnswersAsDescribedWhateverIsWrong: with the caller's request, or on our side. What an answer looks like is
+// judged where every answer is.
+func TestEveryOperationAnswersAsDescribedWhateverIsWrong(t *testing.T) {
+	t.Parallel()
+	for name, w := range wrongs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				plan := faults.New(faults.Options{Severity: faults.Severity{Silence: time.Hour}, Rules: w.rules})
+				f := newFixtureWith(t, options{plan: plan})
+				f.checkWrong(t, w)
+			})
+		})
+	}
+}
+
+func (f fixture) checkWrong(t *testing.T, w wrong) {
+	t.Helper()
+	known := f.requests()
+	for _, function := range f.functions {
+		if w.slow {
+			function.declared.Timeout = time.Minute // as with a cold start, which does not count for Lambda
+		}
+		if w.status == http.StatusTooManyRequests {
+			function.declared.Environment = withValue(function.declared.Environment, "REQUESTS_PER_MINUTE", "1")
+			function.life, function.serve = nil, nil
+		}
+	}
+	f.plan.Pause(len(w.rules) == 0)
+	for operation, of := range known {
+		applies := true
+		change := func(r *http.Request) { applies = w.change(operation, r) }
+		got := f.ask(t, of, change)
+		for range 5 {
+			if w.status == http.StatusTooManyRequests && got.Status != w.status {
+				got = f.ask(t, of, change)
+			}
+		}
+		if applies && got.Status != w.status {
+			t.Errorf("%s answered %d %s, want %d", operation, got.Status, got.Body, w.status)
+		}
+	}
+}
+
+// TestAPortalThatDoesNotAnswerIsNoFaultOfTheCaller: a page of ours can say so before any window is opened.
+func TestAPortalThatDoesNotAnswerIsNoFaultOfTheCaller(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.outside = func(r *http.Request) *http.Response {
+			if !strings.Contains(r.URL.Path, "/sandbox/") {
+				return nil
+			}
+			return &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: http.NoBody, Request: r}
+		}
+		own := s.seeded.Organisations[0]
+		got := s.call(http.MethodPost, "/bridge/attempts?public_id="+own.PublicID, "", "", map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
+		if got.status != http.StatusServiceUnavailable || got.Error != "svc_unavailable" {
+			t.Errorf("answered %d %s", got.status, got.raw)
+		}
+	})
+}
+
+// TestTheEndOfConsentIsToldToAPageOfOursToo: where the portal says when it is.
+func TestTheEndOfConsentIsToldToAPageOfOursToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		address, err := url.Parse(s.connectURLOf(quirk{with: "tell-expiry:authorization_expires_in,refresh:240h"}))
+		must(t, err)
+		made := s.makeAttempt(map[string]string{"endpoint_id": address.Query().Get("endpoint_id")})
+		s.openWindow(made.URL, http.Header{"Sec-Fetch-Site": {"same-origin"}})
+		got := s.watchAttempt(made)
+		if ends, err := time.Parse(time.RFC3339, got.Result.ConsentEnds); err != nil || time.Until(ends).Round(time.Hour) != 240*time.Hour {
+			t.Errorf("the attempt is %+v", got)
+		}
+	})
+}
+
+// withValue is an environment with one value changed. The template's own is every test's.
+func withValue(environment map[string]string, name, value string) map[string]string {
+	changed := maps.Clone(environment)
+	changed[name] = value
+	return changed
+}
