@@ -2,16 +2,21 @@ package asyncapi_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"recordbridge/infra/apidocs/asyncapi"
+	"recordbridge/infra/test/contract"
 	"recordbridge/shared/webhook"
 )
 
@@ -109,12 +114,15 @@ func TestTheExamplesAreAsTheSchemasSay(t *testing.T) {
 	t.Parallel()
 	described := document(t)
 	for _, k := range webhook.Catalogue() {
-		message := messageOf(described, k.Type)
-		for _, example := range message["examples"].([]any) {
-			for _, part := range []string{"headers", "payload"} {
-				for _, p := range problems(described, message[part], example.(map[string]any)[part]) {
-					t.Errorf("%s of %s%s", part, k.Type, p)
-				}
+		for _, example := range messageOf(described, k.Type)["examples"].([]any) {
+			sent, header := example.(map[string]any), http.Header{}
+			for name, value := range sent["headers"].(map[string]any) {
+				header.Set(name, value.(string))
+			}
+			body, err := json.Marshal(sent["payload"])
+			must(t, err)
+			if err := events(t).Check(header, body); err != nil {
+				t.Error(err)
 			}
 		}
 	}
@@ -139,14 +147,35 @@ func golden(t *testing.T) map[string]map[string]any {
 	return bodies
 }
 
+// problem says what is wrong with a body that a webhook receives; nil when nothing is.
+func problem(t *testing.T, body map[string]any) error {
+	t.Helper()
+	text, err := json.Marshal(body)
+	must(t, err)
+	header := http.Header{}
+	header.Set("Webhook-Id", "00000000-0000-4000-8000-000000000000")
+	header.Set("Webhook-Timestamp", "1893456000")
+	header.Set("Webhook-Signature", "v1,AAAA")
+	return events(t).Check(header, text)
+}
+
+func events(t *testing.T) *contract.Events {
+	t.Helper()
+	text, err := os.ReadFile(root + "docs/asyncapi.yaml")
+	must(t, err)
+	described, err := contract.ReadEvents(text)
+	must(t, err)
+	return described
+}
+
 func TestWhatCustomersReceiveIsAsTheSchemasSay(t *testing.T) {
 	t.Parallel()
-	described := document(t)
 	for name, body := range golden(t) {
+		own := body["type"]
 		for _, k := range webhook.Catalogue() {
-			wrong := problems(described, messageOf(described, k.Type)["payload"], body)
-			if isOwn := body["type"] == string(k.Type); isOwn != (len(wrong) == 0) {
-				t.Errorf("%s as a %s: %v", name, k.Type, wrong)
+			body["type"] = string(k.Type)
+			if err := problem(t, body); (err == nil) != (own == body["type"]) {
+				t.Errorf("%s as a %s: %v", name, k.Type, err)
 			}
 		}
 	}
@@ -155,7 +184,6 @@ func TestWhatCustomersReceiveIsAsTheSchemasSay(t *testing.T) {
 // Every member of a body with all its members is described, and can be gone only if the schema says so.
 func TestTheSchemasKnowEveryMember(t *testing.T) {
 	t.Parallel()
-	described := document(t)
 	optional := map[string][]string{
 		"patient.ehi_export_success":     {"download_link"},
 		"patient.ehi_export_failed":      nil,
@@ -172,18 +200,14 @@ func TestTheSchemasKnowEveryMember(t *testing.T) {
 	for _, k := range webhook.Catalogue() {
 		body := bodies[string(k.Type)+".json"]
 		data := body["data"].(map[string]any)
-		schema := messageOf(described, k.Type)["payload"]
 		var got []string
 		for name, value := range data {
-			if hasMember(described, schema, name) != true {
-				t.Errorf("%s: %s is not described", k.Type, name)
-			}
 			delete(data, name)
-			if len(problems(described, schema, body)) == 0 {
+			if problem(t, body) == nil {
 				got = append(got, name)
 			}
 			data[name] = []any{"nothing has a list of texts"}
-			if len(problems(described, schema, body)) == 0 {
+			if problem(t, body) == nil {
 				t.Errorf("%s: %s may be anything", k.Type, name)
 			}
 			data[name] = value
@@ -195,15 +219,8 @@ func TestTheSchemasKnowEveryMember(t *testing.T) {
 	}
 }
 
-func hasMember(described map[string]any, payload any, name string) bool {
-	parts := payload.(map[string]any)["allOf"].([]any)
-	to := lookUp(parts[1].(map[string]any), "#/properties/data/$ref").(string)
-	return lookUp(described, to+"/properties/"+name) != nil
-}
-
 func TestWhatIsWrongIsRefused(t *testing.T) {
 	t.Parallel()
-	described := document(t)
 	tests := map[string]struct {
 		file  string
 		spoil func(body, data map[string]any)
@@ -227,15 +244,15 @@ func TestWhatIsWrongIsRefused(t *testing.T) {
 		"an unknown reason": {"patient.ehi_export_success-incomplete.json", func(_, d map[string]any) {
 			d["missing"].(map[string]any)["Binary"] = "bad_luck"
 		}},
-		"no date": {"webhook.test.json", func(b, _ map[string]any) { delete(b, "date") }},
+		"an undeclared member": {"webhook.test.json", func(_, d map[string]any) { d["extra"] = "x" }},
+		"no date":              {"webhook.test.json", func(b, _ map[string]any) { delete(b, "date") }},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			body := golden(t)[test.file]
-			schema := messageOf(described, webhook.Type(body["type"].(string)))["payload"]
 			test.spoil(body, body["data"].(map[string]any))
-			if len(problems(described, schema, body)) == 0 {
+			if problem(t, body) == nil {
 				t.Errorf("%s is accepted", test.file)
 			}
 		})
@@ -266,4 +283,66 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// lookUp follows a reference within the document; nil when it leads nowhere.
+func lookUp(document map[string]any, reference string) any {
+	var at any = document
+	for name := range strings.SplitSeq(strings.TrimPrefix(reference, "#/"), "/") {
+		inside, isObject := at.(map[string]any)
+		if !isObject {
+			return nil
+		}
+		at = inside[name]
+	}
+	return at
+}
+
+// TestTheWordsOfALossAreTheSame: why something of a type may be missing is one closed set of words in both descriptions and in
+// docs/webhooks.md, and the set that the code has.
+func TestTheWordsOfALossAreTheSame(t *testing.T) {
+	t.Parallel()
+	var api map[string]any
+	read(t, root+"docs/openapi.yaml", &api)
+	want := lookUp(document(t), "#/components/schemas/ExportSuccess/properties/missing/additionalProperties/enum").([]any)
+	if diff := cmp.Diff(want, lookUp(api, "#/components/schemas/TaskWithResult/properties/missing/additionalProperties/enum")); diff != "" {
+		t.Errorf("missing (-asyncapi +openapi):\n%s", diff)
+	}
+	noLoss := []any{"unsupported", "not_granted"}
+	reasons := lookUp(api, "#/components/schemas/TypeOutcome/properties/reason/enum").([]any)
+	if diff := cmp.Diff(append(noLoss, want...), reasons); diff != "" {
+		t.Errorf("reasons of an outcome (-no loss and missing +openapi):\n%s", diff)
+	}
+	text, err := os.ReadFile(root + "docs/webhooks.md")
+	must(t, err)
+	_, table, _ := strings.Cut(string(text), "| Word | Something of this type is missing")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var told []any
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(table, -1) {
+		told = append(told, row[1])
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("docs/webhooks.md (-asyncapi +table):\n%s", diff)
+	}
+	if diff := cmp.Diff(reasons, lossReasons(t)); diff != "" {
+		t.Errorf("shared/export (-openapi +code):\n%s", diff)
+	}
+}
+
+// lossReasons are the constants of the type LossReason in shared/export, in their order.
+func lossReasons(t *testing.T) []any {
+	t.Helper()
+	var found []any
+	declared := regexp.MustCompile(`(?m)^\tLoss\w+\s+LossReason\s*=\s*"([a-z_]+)"`)
+	must(t, filepath.WalkDir(root+"shared/export", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, constant := range declared.FindAllStringSubmatch(string(text), -1) {
+			found = append(found, constant[1])
+		}
+		return err
+	}))
+	return found
 }

@@ -196,8 +196,6 @@ func scalar(keyword string, rule any) (test, error) {
 		return failing(func(value any) bool { return same(rule, value) }), nil
 	case "minimum":
 		return failing(func(value any) bool { return number(value) >= bound }), nil
-	case "maximum":
-		return failing(func(value any) bool { return number(value) <= bound }), nil
 	case "minLength":
 		return failing(func(value any) bool { return float64(length(value)) >= bound }), nil
 	case "maxLength":
