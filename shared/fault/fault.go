@@ -33,7 +33,7 @@ const (
 // Error implements error.
 func (k Kind) Error() string { return string(k) }
 
-// Code is the machine-readable error of an answer, a redirect or an event (spec section 7, decisions section 2).
+// Code is the machine-readable error of an answer, a redirect or an event (docs/openapi.yaml, ErrorCode).
 type Code string
 
 // The service's own codes. Codes of RFC 6749 pass through from health systems beside them.
@@ -54,8 +54,8 @@ const (
 	CodeUnavailable             Code = "svc_unavailable"
 )
 
-// InBrowser is the code as redirects, widgets and their events carry it: what is not ours to say there (spec section 7.3
-// lists what is) becomes the general failure. Codes of health systems pass.
+// InBrowser is the code as redirects, widgets and their events carry it: what is not ours to say there (docs/deviations.md,
+// "Connecting", lists what is) becomes the general failure. Codes of health systems pass.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError
@@ -67,7 +67,7 @@ func (c Code) InBrowser() Code {
 type Error struct {
 	Kind       Kind
 	Code       Code
-	Public     string        // one or two ASCII sentences (spec 7.1)
+	Public     string        // one or two ASCII sentences
 	RetryAfter time.Duration // zero when the client is told nothing about time
 	cause      error
 }
@@ -119,7 +119,7 @@ func Of(err error) *Error {
 // BadRequest makes the Invalid error that most validations need.
 func BadRequest(public string) *Error { return New(Invalid, CodeInvalidRequest, public) }
 
-// Missing makes the NotFound error. Things of another organisation or mode answer exactly so, too (decisions section 1).
+// Missing makes the NotFound error. Things of another organisation or mode answer exactly so, too (docs/openapi.yaml, info).
 func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) }
 
 // Stale is returned by a store whose compare-and-swap lost against another writer.

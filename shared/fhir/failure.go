@@ -8,7 +8,7 @@ import (
 // Class says in one word how a request to a FHIR server failed. It is fit for logs and outcome records.
 type Class string
 
-// The classes (fhir.md sections 1.5 and 2.5 say what to do about each).
+// The classes. What an export does about each is shared/export's business.
 const (
 	Unauthorized Class = "unauthorized" // 401: token expired, or on some servers a type outside the scope
 	Forbidden    Class = "forbidden"    // 403

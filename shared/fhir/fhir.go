@@ -1,7 +1,7 @@
 // Package fhir owns what the service knows about FHIR itself: finding resources, references and attachments in raw
 // JSON, reading search pages, addresses under a FHIR base, CapabilityStatements, granted SMART scopes, and the words
 // for how a request to a FHIR server failed. It is pure: it sends nothing, and it never turns a resource into Go
-// structures, because records pass through as they are (service note fhir.md section 0).
+// structures, because records pass through as they are.
 package fhir
 
 import (
@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-// MaxPage is the largest JSON document in bytes that is read from a FHIR server and scanned (fhir.md section 2.3).
+// MaxPage is the largest JSON document in bytes that is read from a FHIR server and scanned (docs/architecture.md, "Bounds").
 const MaxPage = 32 << 20
 
 // maxDepth bounds the nesting of arrays and objects. Real resources stay below 30; the scanner recurses.

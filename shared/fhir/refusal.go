@@ -11,7 +11,7 @@ import (
 // Refusal is what the body of a refused request says about why, as far as that helps to ask better.
 type Refusal string
 
-// The refusals (fhir.md section 2.1, adaptive ladder).
+// The refusals, each of which leads to another way of asking.
 const (
 	Unexplained Refusal = ""         // nothing that helps
 	NeedsMore   Refusal = "needs"    // another parameter is required
@@ -26,7 +26,7 @@ const (
 const maxOutcome = 64 << 10
 
 // ParseRefusal reads the body of a refused request, which should be an OperationOutcome (FHIR R4
-// operationoutcome.html). Servers give the same status to very different refusals (fhir.md section 1.6), so that only
+// operationoutcome.html). Servers give the same status to very different refusals, so that only
 // the words tell them apart. Anything else than an OperationOutcome of at most 64 KiB is Unexplained. The status goes
 // before: with an expired token (401) a server says "login", which reads as Denied here.
 func ParseRefusal(body []byte) Refusal {
@@ -92,7 +92,7 @@ func readIssues(body []byte) []issue {
 	return issues
 }
 
-// The words of refusals, as servers were seen to write them (fhir.md sections 1.6 and 2.1). What stands between two
+// The words of refusals, as servers were seen to write them. What stands between two
 // of them is of the same sentence.
 var (
 	wordsMissing = regexp.MustCompile(`hapi-2001|\bresource \S+ is not known`)

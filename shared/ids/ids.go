@@ -1,5 +1,5 @@
-// Package ids makes and reads identifiers: random and derived UUIDs and the two spellings of a task id
-// (decisions section 1). It owns no secrets; those are package secret's.
+// Package ids makes and reads identifiers: random and derived UUIDs and the two spellings of a task id.
+// It owns no secrets; those are package secret's.
 package ids
 
 import (
@@ -19,7 +19,7 @@ func Random() string { return uuid.NewString() }
 const namespace = "9f4d0c1e-6b1c-5d55-9a3c-6e0f4b1f2d77"
 
 // Derive returns the version 5 UUID of parts: the same parts always give the same id, so one fact cannot get two
-// ids (decisions section 6). Parts are length-prefixed, so no two lists of parts collide.
+// ids. Parts are length-prefixed, so no two lists of parts collide.
 func Derive(parts ...string) string {
 	var name strings.Builder
 	for _, part := range parts {

@@ -19,7 +19,7 @@ type Store interface {
 	Organisation(ctx context.Context, tenant Tenant) (Organisation, error)
 }
 
-// cacheFor bounds how long a revoked key or credential goes on working (decisions section 1).
+// cacheFor bounds how long a revoked key or credential goes on working.
 const cacheFor = 30 * time.Second
 
 // cacheSize bounds the memory of a warm function; a full cache starts anew.
@@ -45,7 +45,7 @@ func NewDirectory(store Store, now func() time.Time) *Directory {
 	return &Directory{store: store, now: now, known: map[string]entry{}}
 }
 
-// ByPublicID finds who a public id belongs to (spec section 5.3). Unknown, revoked and inactive answer alike, with
+// ByPublicID finds who a public id belongs to. Unknown, revoked and inactive answer alike, with
 // fault.Unauthenticated.
 func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, error) {
 	found, err := d.find(ctx, publicID)

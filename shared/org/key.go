@@ -11,7 +11,7 @@ import (
 )
 
 // A private key is "private_<mode>_" followed by 43 base62 digits (256 random bits) and 6 base62 digits of the
-// CRC32 of all before them, so that a typing error is refused without a read (decisions section 1).
+// CRC32 of all before them, so that a typing error is refused without a read.
 const (
 	digits      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	keyDigits   = 43

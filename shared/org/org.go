@@ -10,7 +10,7 @@ import (
 // Mode separates test from live. It follows the credential and stands in front of every tenant row's key.
 type Mode string
 
-// The modes (spec section 2.1, api_mode).
+// The modes, as api_mode has them.
 const (
 	Test Mode = "test"
 	Live Mode = "live"
@@ -31,7 +31,7 @@ type Tenant struct {
 // Key is the tenant as it stands in front of a partition key: "<mode>#<organisation id>".
 func (t Tenant) Key() string { return string(t.Mode) + "#" + t.OrgID }
 
-// Plan decides what an organisation may use (decisions section 7).
+// Plan decides what an organisation may use.
 type Plan string
 
 // The plans.
@@ -49,7 +49,7 @@ const (
 	Inactive Status = "inactive"
 )
 
-// Organisation is a customer, as GET /bridge/org shows it (spec section 2.5).
+// Organisation is a customer, as GET /bridge/org shows it (docs/openapi.yaml, Organisation).
 type Organisation struct {
 	ID               string
 	Name             string
@@ -74,7 +74,7 @@ type Credential struct {
 	ID             string // the UUID inside the public id
 	Tenant         Tenant
 	Keys           []Key
-	RedirectURIs   []string // exact matches only, 1 to 25 (decisions section 7)
+	RedirectURIs   []string // exact matches only, 1 to 25
 	AllowedOrigins []string // empty: any origin may call the browser endpoints
 	RevokedAt      time.Time
 	CreatedAt      time.Time
@@ -98,5 +98,5 @@ type Caller struct {
 	AllowedOrigins []string
 }
 
-// PublicID writes the public id of a credential (decisions section 1).
+// PublicID writes the public id of a credential.
 func (c Credential) PublicID() string { return "public_" + string(c.Tenant.Mode) + "_" + c.ID }

@@ -10,7 +10,7 @@ import (
 )
 
 // VerifiedRedirect is a redirect URI proven to be registered. Only MatchRedirect makes one, so an error cannot be
-// sent to an unproven address (RFC 9700 section 4.1; decisions section 2).
+// sent to an unproven address (RFC 9700 section 4.1).
 type VerifiedRedirect struct {
 	uri string
 }
@@ -48,7 +48,7 @@ func (v VerifiedRedirect) With(params url.Values) string {
 }
 
 // CheckRedirectURI says whether a URI may be registered in mode: https, or a custom scheme of a native app, or http
-// to a loopback address in test mode; no fragment, no wildcard, no user information (decisions section 7).
+// to a loopback address in test mode; no fragment, no wildcard, no user information (RFC 9700 section 2.1).
 func CheckRedirectURI(mode Mode, text string) error {
 	target, err := url.Parse(text)
 	if err != nil || target.Scheme == "" || strings.ContainsAny(text, "*#\r\n\t ") || target.User != nil {

@@ -165,7 +165,7 @@ func headers() object {
 	}
 }
 
-// envelope is the schema of what is the same in every body (decisions section 6).
+// envelope is the schema of what is the same in every body.
 func envelope() object {
 	return object{
 		{"type", "object"},

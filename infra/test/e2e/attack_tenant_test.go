@@ -83,8 +83,7 @@ func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
 	})
 }
 
-// TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour: a link that somebody else has made binds nobody's sign-in
-// (decisions section 8).
+// TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour: a link that somebody else has made binds nobody's sign-in.
 func TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

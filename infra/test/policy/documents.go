@@ -11,18 +11,6 @@ import (
 // target is a rule of a Makefile; names may be several.
 var target = regexp.MustCompile(`(?m)^([A-Za-z0-9_.%/ -]+?)\s*:(?:[^=]|$)`)
 
-// MakeTargets finds targets that the Makefile lacks.
-func MakeTargets(t *Tree, want []string) []Finding {
-	var found findings
-	have := targets(t)
-	for _, name := range want {
-		if !slices.Contains(have, name) {
-			found.addf("Makefile", "there is no target %s", name)
-		}
-	}
-	return found.sorted()
-}
-
 // targets lists the Makefile's.
 func targets(t *Tree) []string {
 	rules := target.FindAllSubmatch(t.Text("Makefile"), -1)
@@ -31,26 +19,6 @@ func targets(t *Tree) []string {
 		all = append(all, strings.Fields(string(m[1]))...)
 	}
 	return all
-}
-
-// ReadmeCommands finds out whether the first two commands that the README gives, after those that fetch the
-// repository, are Make targets: what a newcomer types first has to be what the project keeps working.
-func ReadmeCommands(t *Tree) []Finding {
-	var found findings
-	commands := slices.DeleteFunc(fenced(string(t.Text("README.md"))), func(c string) bool {
-		return strings.HasPrefix(c, "git clone ") || strings.HasPrefix(c, "cd ")
-	})
-	if len(commands) < 2 {
-		found.addf("README.md", "gives %d commands in code blocks, fewer than two", len(commands))
-	}
-	for _, c := range commands[:min(2, len(commands))] {
-		name, isMake := strings.CutPrefix(c, "make ")
-		name, _, _ = strings.Cut(name, " ")
-		if !isMake || !slices.Contains(targets(t), name) {
-			found.addf("README.md", "%q is not a target of the Makefile", c)
-		}
-	}
-	return found.sorted()
 }
 
 var (

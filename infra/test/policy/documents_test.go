@@ -15,32 +15,6 @@ test build-%: ; go test ./...
 build::
 `
 
-func TestMissingMakeTargetsAreFound(t *testing.T) {
-	t.Parallel()
-	tree := files(t, map[string]string{"Makefile": makefile})
-	finds(t, policy.MakeTargets(tree, []string{"run", "test", "build", "RUNNER", "comment", "demo"}),
-		"Makefile: there is no target RUNNER", "Makefile: there is no target comment", "Makefile: there is no target demo")
-}
-
-func TestTheReadmesFirstTwoCommandsAreMakeTargets(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		readme string
-		want   []string
-	}{
-		"good":   {"# X\n```sh\ngit clone x\ncd x\n# then\n$ make run\n```\nlater\n```\nmake test SEED=1\ngo env\n```\n", nil},
-		"other":  {"```\nmake run\ngo test ./...\n```\n", []string{`README.md: "go test ./..." is not a target of the Makefile`}},
-		"gone":   {"```\nmake start\nmake test\n```\n", []string{`README.md: "make start" is not a target of the Makefile`}},
-		"prose":  {"Type make run, then make test.\n", []string{"README.md: gives 0 commands in code blocks, fewer than two"}},
-		"single": {"```\nmake run\n```\n", []string{"README.md: gives 1 commands in code blocks, fewer than two"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			finds(t, policy.ReadmeCommands(files(t, map[string]string{"README.md": c.readme, "Makefile": makefile})), c.want...)
-		})
-	}
-}
-
 func TestLinksThatLeadNowhereAreFound(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Links(files(t, map[string]string{

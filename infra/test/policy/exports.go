@@ -23,7 +23,7 @@ type declaration struct {
 }
 
 // UnusedExports finds exported functions, types, constants and variables that nothing uses: build what a function needs
-// now, not what a package might want (architecture section 5). In shared/ tests are no users. What stands in infra/ is
+// now, not what a package might want. In shared/ tests are no users. What stands in infra/ is
 // for tests as well as for laptops, so there a test of another package is one. It goes by names, not by types: methods
 // and fields are not looked at. excused gives the reason for each name ("shared/org.Inactive") that may stay although
 // nothing uses it yet.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxPublicText is what "one or two sentences" (spec section 7.1) comes to.
+// maxPublicText is what "one or two sentences" (docs/openapi.yaml, Error) comes to.
 const maxPublicText = 200
 
 var (

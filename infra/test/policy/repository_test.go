@@ -85,26 +85,22 @@ func structure(source *policy.Tree, listed []policy.Package, functions []templat
 	}
 }
 
-// style: what a reader can take in, and how strict the linters are.
+// style: what a reader can take in.
 func style(source *policy.Tree) rules {
 	return rules{
 		"files are short":               func() []policy.Finding { return policy.FileLengths(source) },
 		"functions are short":           func() []policy.Finding { return policy.FunctionLengths(source) },
 		"every package has one comment": func() []policy.Finding { return policy.PackageComments(source) },
 		"no test sleeps":                func() []policy.Finding { return policy.NoSleep(source) },
-		"there is no init":              func() []policy.Finding { return policy.NoInit(source) },
 		"no work is left unfinished":    func() []policy.Finding { return policy.NoMarkers(source) },
 		"what is exported is used":      func() []policy.Finding { return policy.UnusedExports(source, excused()) },
 		"public texts are short ASCII":  func() []policy.Finding { return policy.PublicTexts(source) },
-		"the linters are not loosened":  func() []policy.Finding { return policy.Linters(source, linters(), exclusions()) },
 	}
 }
 
 // documents: what they tell to do can be done.
 func documents(source *policy.Tree) rules {
 	return rules{
-		"the README starts with make":   func() []policy.Finding { return policy.ReadmeCommands(source) },
-		"the Makefile has its targets":  func() []policy.Finding { return policy.MakeTargets(source, makeTargets()) },
 		"commands in documents exist":   func() []policy.Finding { return policy.Commands(source) },
 		"links lead somewhere":          func() []policy.Finding { return policy.Links(source) },
 		"documents named in code exist": func() []policy.Finding { return policy.Mentions(source) },
@@ -132,7 +128,6 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 		"every alarm says what to do":    func() []policy.Finding { return policy.Alarms(s, source) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },
 		"alarms reach somebody":          func() []policy.Finding { return policy.Topics(s) },
-		"the stack is small enough":      func() []policy.Finding { return policy.Size(s) },
 	}
 }
 
@@ -182,7 +177,7 @@ func TestNoFunctionsBinaryIsTooLarge(t *testing.T) {
 	}
 }
 
-// classes tells how every table is kept (architecture section 6). What the sandbox keeps was made up.
+// classes tells how every table is kept (docs/architecture.md, "Data"). What the sandbox keeps was made up.
 func classes() map[string]policy.TableClass {
 	return map[string]policy.TableClass{
 		"ControlTable":    {Lasting: true},
@@ -193,11 +188,6 @@ func classes() map[string]policy.TableClass {
 		"FlowTable":       {Expires: true},
 		"SandboxTable":    {Expires: true},
 	}
-}
-
-// makeTargets are what `make help` has to offer (issues 3 and 4).
-func makeTargets() []string {
-	return []string{"run", "test", "race", "demo", "soak", "conformance", "contract", "lint", "check", "build", "bench", "docs", "fmt", "clean", "help"}
 }
 
 // reserved tells who may touch what patients' tokens are made of, and each key, secret and file (architecture
@@ -223,33 +213,6 @@ func reserved() map[string][]string {
 		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction"},
 		"AuditTable":     nil, // the operator's command line alone
 		"AlarmKey":       nil,
-	}
-}
-
-// linters are those that stay enabled.
-func linters() []string {
-	return []string{
-		"asasalint", "bodyclose", "contextcheck", "copyloopvar", "durationcheck", "errcheck", "errchkjson", "errorlint",
-		"exhaustive", "fatcontext", "gocheckcompilerdirectives", "govet", "iotamixing", "makezero", "mirror", "nilerr",
-		"nilnesserr", "noctx", "reassign", "recvcheck", "staticcheck", "unparam", "unused", "wastedassign",
-		"asciicheck", "bidichk", "gosec", "nosprintfhostport",
-		"containedctx", "depguard", "exhaustruct_v5", "forbidigo", "gochecknoglobals", "gochecknoinits", "iface", "wrapcheck",
-		"embeddedstructfieldcheck", "errname", "funcorder", "gocognit", "gocritic", "goprintffuncname", "ineffassign",
-		"intrange", "misspell", "modernize", "nakedret", "nestif", "nolintlint", "perfsprint", "prealloc", "predeclared",
-		"revive", "sloglint", "unconvert", "usestdlibvars", "exptostd",
-		"testpackage", "thelper", "tparallel", "usetesting",
-		"gofumpt", "gci",
-	}
-}
-
-// exclusions are where linters may stay silent: tests are not production, and commands and infra hold the clock.
-func exclusions() map[string][]string {
-	return map[string][]string{
-		`_test\.go`: {
-			"forbidigo", "gochecknoglobals", "gocognit", "gosec", "noctx", "unparam", "wrapcheck",
-		},
-		`(bootstrap|infra)/`: {"forbidigo", "wrapcheck"},
-		"":                   {"exhaustruct_v5"}, // a path-except: it is about wirings alone
 	}
 }
 

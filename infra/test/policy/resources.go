@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// gatewaySeconds is when API Gateway gives up on a function (architecture section 1).
+// gatewaySeconds is when API Gateway gives up on a function.
 const gatewaySeconds = 29
 
 // events lists the properties of a function's events of one type.

@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,44 +43,4 @@ func TestATextThatIsNoTemplateIsAnError(t *testing.T) {
 			t.Errorf("%q gave %v, want an error", text, got)
 		}
 	}
-}
-
-func TestAStackMayBecomeTooLarge(t *testing.T) {
-	t.Parallel()
-	const function = `
-  F%:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        Get: {Type: Api}
-        Any: {Type: Api}
-        Queue: {Type: SQS}
-        Minute: {Type: Schedule}
-`
-	s := resources(t, "  Api: {Type: AWS::Serverless::Api}\n  T: {Type: AWS::DynamoDB::Table}"+strings.ReplaceAll(function, "%", "1"))
-	got, unknown := policy.Estimate(s)
-	if want := 6 + 1 + 2 + 2*2 + 1 + 2; got != want {
-		t.Errorf("got %d resources, want %d", got, want)
-	}
-	finds(t, unknown)
-	finds(t, policy.Size(s))
-
-	var large strings.Builder
-	large.WriteString("  Api: {Type: AWS::Serverless::Api}")
-	for i := range 50 {
-		large.WriteString(strings.ReplaceAll(function, "%", strings.Repeat("x", i+1)))
-	}
-	finds(t, policy.Size(resources(t, large.String())), "template.yaml: may become 456 resources, more than 450")
-}
-
-func TestASizeThatCannotBeJudgedIsAFinding(t *testing.T) {
-	t.Parallel()
-	finds(t, policy.Size(resources(t, `
-  A: {Type: AWS::Serverless::Application}
-  F: {Type: AWS::Serverless::Function, Properties: {Events: {E: {Type: SNS}, N: {}}}}
-`)),
-		"A: cannot judge what a AWS::Serverless::Application becomes",
-		"F: cannot judge what the event N becomes",
-		"F: cannot judge what the event SNS becomes",
-	)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The sizes that a reader can still take in (style.md section 7, architecture section 3).
+// The sizes that a reader can still take in.
 const (
 	maxFileLines      = 400
 	maxFunctionLines  = 59
@@ -77,22 +77,6 @@ func PackageComments(t *Tree) []Finding {
 			found.addf(folder, "%d package comments, not one", len(comments))
 		case !command && !strings.Contains(comments[0], "\n"):
 			found.addf(folder, "a package comment of one line")
-		}
-	}
-	return found.sorted()
-}
-
-// NoInit finds init functions: what they do happens unasked, in every process and test that links the package.
-func NoInit(t *Tree) []Finding {
-	var found findings
-	for _, f := range t.Files {
-		if f.Go == nil {
-			continue
-		}
-		for _, d := range f.Go.Decls {
-			if function, ok := d.(*ast.FuncDecl); ok && function.Recv == nil && function.Name.Name == "init" {
-				found.addf(t.where(d.Pos()), "an init function")
-			}
 		}
 	}
 	return found.sorted()

@@ -53,15 +53,6 @@ func TestAPackageHasOneCommentOfTwoLines(t *testing.T) {
 	)
 }
 
-func TestInitFunctionsAreFound(t *testing.T) {
-	t.Parallel()
-	finds(t, policy.NoInit(files(t, map[string]string{
-		"a/a.go":      "package x\n\nfunc init() {}\n",
-		"a/a_test.go": "package x\n\nfunc init() {}\n",
-		"a/b.go":      "package x\n\ntype t struct{}\n\nfunc (t) init() {}\n",
-	})), "a/a.go:3: an init function", "a/a_test.go:3: an init function")
-}
-
 func TestSleepingTestsAreFound(t *testing.T) {
 	t.Parallel()
 	const sleeps = "package x\n\nimport \"time\"\n\nfunc f() { time.Sleep(1) }\n"

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// TableClass is how a class of data is kept (architecture section 6).
+// TableClass is how a class of data is kept (docs/adr/0002-a-table-per-class-of-data.md).
 type TableClass struct {
 	Lasting      bool // backed up continuously, and neither a person nor a deployment deletes the table
 	RecoveryDays int  // how far back it can be restored; 0 is DynamoDB's own 35 days
