@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,6 +32,7 @@ func TestAnExportInAllFormatsIsOneRecord(t *testing.T) {
 		}
 		s.settle(2)
 		files := s.checkFiles(t, taskID)
+		s.checkScanned(t)
 		lines := string(files["jsonl"])
 		if !strings.Contains(lines, `"resourceType":"Condition"`) || strings.Contains(lines, `"resourceType":"Encounter"`) {
 			t.Errorf("the file holds %.300s", lines)
@@ -50,6 +53,29 @@ func TestAnExportInAllFormatsIsOneRecord(t *testing.T) {
 			t.Error("a request without options got the export of a part")
 		}
 	})
+}
+
+// checkScanned: the expressions that SECURITY.md gives for scanners find every secret that is given out, links to each format too.
+func (s *stack) checkScanned(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile("../../../SECURITY.md")
+	must(t, err)
+	own := s.seeded.Organisations[0]
+	secrets := map[string][]string{"private API key": {own.PrivateKey}, "webhook signing secret": {own.WebhookSecret}, "download link": nil}
+	for _, link := range s.exportEvent().DownloadLinks {
+		secrets["download link"] = append(secrets["download link"], link.URL)
+	}
+	for name, values := range secrets {
+		_, row, _ := strings.Cut(string(text), "| "+name+" | `")
+		expression, _, _ := strings.Cut(row, "`")
+		scanner, err := regexp.Compile(strings.ReplaceAll(expression, `\|`, "|"))
+		must(t, err)
+		for _, value := range values {
+			if expression == "" || !scanner.MatchString(value) {
+				t.Errorf("SECURITY.md: %q does not find the %s %s", expression, name, value)
+			}
+		}
+	}
 }
 
 // requestExport asks for an export and returns the task's id.

@@ -1,0 +1,62 @@
+package policy_test
+
+import (
+	"testing"
+
+	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/policy"
+)
+
+// missing are the lists of what there is not yet, and what would stand in the repository if it were there.
+func missing() []policy.Gaps {
+	return []policy.Gaps{
+		{Document: "README.md", Heading: "What is not there yet", Claims: []policy.Claim{
+			{"the widget", `functions/\w*widget|^[A-Z]+ .*widget`},
+			{"the hosted search page", `functions/\w*search|^[A-Z]+ .*search`},
+			{"the catalogue of institutions and its importers", `functions/\w*(catalog|brand)|^[A-Z]+ .*(catalog|brand)|import(er)?s?$`},
+			{"support requests", `functions/\w*support|^[A-Z]+ .*support`},
+			{"erasing a connection's rows", `functions/\w*erase|^[A-Z]+ .*eras`},
+			{"the developer portal (dashboard)", `dashboard`},
+			{"TEFCA mode", `tefca`},
+			{"C-CDA", `c-?cda`},
+			{"a make target for deploying", `make deploy`},
+			{"SAM local or LocalStack", `make .*(sam|localstack)`},
+		}},
+		{Document: "docs/deviations.md", Heading: "Narrower than the specification for now", Claims: []policy.Claim{
+			{"`connect` without `endpoint_id`", `functions/\w*search|^[A-Z]+ .*search`},
+			{"`fixtures` in an export request", `tefca`},
+			{"catalogue, support, revoke helper", `^[A-Z]+ .*(catalog|support|revoke)`},
+			{"`tefca_directory_id`", `tefca`},
+			{"`patient.request_health_system`, `patient.request_support`", `functions/\w*(widget|support)`},
+			{"the widget and its page", `functions/\w*widget|^[A-Z]+ .*widget`},
+			{"`tefca_no_documents_found`", `tefca`},
+		}},
+	}
+}
+
+func TestWhatIsCalledMissingIsMissing(t *testing.T) {
+	t.Parallel()
+	source, functions := need(t, tree), need(t, resolved).Functions
+	for _, list := range missing() {
+		finds(t, policy.Missing(source, functions, list))
+	}
+}
+
+func TestAListOfWhatIsMissingThatIsNotTrueIsFound(t *testing.T) {
+	t.Parallel()
+	tree := files(t, map[string]string{
+		"README.md": "# X\n\n## Not there\n\nMissing:\n\n- the widget (but for\n  its page), the moon;\n- a boat.\n\n| What | Answers |\n|---|---|\n| `GET /x` | 404 |\n\n## Next\n\n- no item\n",
+		"Makefile":  "deploy:\n\ttrue\n", "functions/getwidget/a.go": "package getwidget\n",
+	})
+	functions := []template.Function{{Folder: "getx", Routes: []template.Route{{Method: "GET", Path: "/x"}}}}
+	finds(t, policy.Missing(tree, functions, policy.Gaps{Document: "README.md", Heading: "Not there", Claims: []policy.Claim{
+		{"the widget", `functions/\w*widget`}, {"its page), the moon", "moon"}, {"`GET /x`", "^GET /x$"}, {"deploying", "make deploy"},
+	}}),
+		`README.md: "`+"`GET /x`"+`" is called missing, but there is GET /x`,
+		`README.md: "deploying" is called missing, but there is make deploy`,
+		`README.md: "the widget" is called missing, but there is functions/getwidget`,
+		`README.md: does not say any more that there is no "deploying"`,
+		`README.md: nothing checks that this is missing: a boat.`,
+	)
+	finds(t, policy.Missing(tree, nil, policy.Gaps{Document: "README.md", Heading: "Gone"}), `README.md: there is no list under "Gone"`)
+}
