@@ -63,7 +63,7 @@ func TestACodeOfAnotherSignInIsRefused(t *testing.T) {
 // another.
 func TestAnAnswerOfAnotherServerIsRefused(t *testing.T) {
 	t.Parallel()
-	d, other := newDesk(start(t, registered("public", "none"))), newDesk(start(t, registered("public", "none")))
+	d, other := newDesk(start(t, registered("public", "none"))), newDesk(start(t, registered("public", "none"), registered("another judge's", "none")))
 	left, elsewhere := d.leave(t), other.leave(t)
 	told := browse(t, elsewhere.URL)
 	told.Set("state", address(t, left).Get("state"))

@@ -8,14 +8,16 @@ package oidc_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"crypto/rand"
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"os/exec"
 	"sync"
 	"testing"
@@ -28,9 +30,6 @@ import (
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/smart"
 )
-
-// judgeTime is the longest life of a judge, so that one that hangs ends its test.
-const judgeTime = 3 * time.Minute
 
 // The judge is these three files; the tests run them from the cache, never from the checkout.
 var (
@@ -59,44 +58,93 @@ type judge struct {
 	Patient  string `json:"patient"` // id of the one who signs in
 }
 
-// start runs a judge that knows the clients until the test ends.
+// start gives a judge that knows the clients. Tests that need the same share one: each has grants of its own.
 func start(t *testing.T, clients ...registration) judge {
 	t.Helper()
-	return startWith(t, settings{Clients: clients, AccessTokenLife: 300, IdentityInToken: true})
+	told := settings{Clients: clients, AccessTokenLife: 300, IdentityInToken: true}
+	key, err := json.Marshal(told)
+	must(t, err)
+	started, _ := judges.LoadOrStore(string(key), sync.OnceValues(func() (*running, error) { return run(told) }))
+	return ready(t, started.(func() (*running, error)))
 }
 
+// startWith gives a judge that no other test has.
 func startWith(t *testing.T, told settings) judge {
 	t.Helper()
-	place, err := installed()
+	own := sync.OnceValues(func() (*running, error) { return run(told) })
+	judges.Store(&told, own)
+	return ready(t, own)
+}
+
+func ready(t *testing.T, started func() (*running, error)) judge {
+	t.Helper()
+	r, err := started()
 	if npm.MaySkip(err) {
 		t.Skip(err)
 	}
 	must(t, err)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), judgeTime)
-	t.Cleanup(cancel)
-	node := exec.CommandContext(ctx, "node", "--input-type=module", "--eval", server) // modules are sought in Dir
-	var complaints bytes.Buffer
-	node.Dir, node.Stderr, node.WaitDelay = place, &complaints, time.Second
-	input, err := node.StdinPipe()
-	must(t, err)
-	output, err := node.StdoutPipe()
-	must(t, err)
-	must(t, node.Start())
-	t.Cleanup(func() {
-		_ = input.Close() // which ends the judge
-		if ended := node.Wait(); ended != nil {
-			t.Errorf("the judge did not end well: %v", ended)
-		}
-		if t.Failed() {
-			t.Logf("the judge said:\n%s", complaints.Bytes())
-		}
-	})
-	must(t, json.NewEncoder(input).Encode(told))
+	return r.judge
+}
+
+// judges are those of this run (func() (*running, error)), by what they were told.
+var judges sync.Map
+
+// running is the process of a judge.
+type running struct {
+	judge      judge
+	complaints bytes.Buffer
+	input      io.Closer // when it is closed the judge ends
+	process    *exec.Cmd
+}
+
+func run(told settings) (*running, error) {
+	place, err := installed()
+	if err != nil {
+		return nil, err
+	}
+	r := &running{process: exec.Command("node", "--input-type=module", "--eval", server)} // modules are sought in Dir
+	r.process.Dir, r.process.Stderr, r.process.WaitDelay = place, &r.complaints, time.Second
+	input, err := r.process.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	r.input = input
+	output, err := r.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.process.Start(); err != nil {
+		return nil, err
+	}
+	if err := json.NewEncoder(input).Encode(told); err != nil {
+		return nil, err
+	}
 	line, err := bufio.NewReader(output).ReadBytes('\n')
-	must(t, err)
-	var j judge
-	must(t, json.Unmarshal(line, &j))
-	return j
+	if err != nil {
+		return nil, err
+	}
+	return r, json.Unmarshal(line, &r.judge)
+}
+
+// TestMain ends the judges. Each has to end well, and is heard when a test has failed.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	judges.Range(func(_, started any) bool {
+		r, err := started.(func() (*running, error))()
+		if err != nil {
+			return true // the test has said so
+		}
+		_ = r.input.Close()
+		if err := r.process.Wait(); err != nil {
+			fmt.Fprintf(os.Stderr, "a judge did not end well: %v\n", err)
+			code = 1
+		}
+		if code != 0 {
+			fmt.Fprintf(os.Stderr, "a judge said:\n%s\n", r.complaints.Bytes())
+		}
+		return true
+	})
+	os.Exit(code)
 }
 
 // ourSide is both halves of our client as production has them.
