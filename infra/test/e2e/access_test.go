@@ -64,7 +64,7 @@ func newFixtureWith(t *testing.T, o options) fixture {
 	s := newStack(t, o)
 	f := fixture{stack: s, connectionID: s.connect(crashPersona, "approve").Get("org_connection_id")}
 	f.taskID = s.startExport(f.connectionID)
-	s.settleAll(5)
+	s.finish(5)
 	f.file = f.taskID + ".jsonl"
 	return f
 }

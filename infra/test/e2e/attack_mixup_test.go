@@ -64,7 +64,7 @@ func TestAHostilePortalGetsNoCodeOfAnother(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := hostileAs(t, h)
 				m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
-				m.settle(1)
+				m.letPass(1)
 				m.checkHarmless(t)
 			})
 		})
@@ -85,7 +85,7 @@ func TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss(t *testing.T) {
 		if got := last.Query().Get("error"); got != "svc_invalid_request" || !m.logged("http.request", `"event":"wrong_callback"`) {
 			t.Errorf("the application got %v", last.Query())
 		}
-		m.settle(1)
+		m.letPass(1)
 		m.checkHarmless(t)
 		if _, last = m.browser().open(m.connectURLTo(m.honest), crashPersona, "approve"); last.Query().Get("connection_status") != "authorized" {
 			t.Errorf("at the honest portal the application got %v", last.Query())
@@ -113,7 +113,7 @@ func TestAHostilePortalCannotCollectACodeForAnAttackersAttempt(t *testing.T) {
 				end, err := url.Parse(own.Get("redirect_uri") + "?" + url.Values{"state": {own.Get("state")}, "code": {stolen}, "iss": {honestIssuer}}.Encode())
 				must(t, err)
 				attacker.get(end)
-				m.settle(1)
+				m.letPass(1)
 				m.checkHarmless(t)
 			})
 		})
@@ -133,7 +133,7 @@ func TestAHostileFHIRBaseGetsNoBearerTokenOfAnother(t *testing.T) {
 			_, last := m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
 			if id := last.Query().Get("org_connection_id"); id != "" {
 				m.startExport(id)
-				m.settle(5)
+				m.letPass(5)
 			}
 			m.checkHarmless(t)
 		})
@@ -164,7 +164,7 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 						must(t, err)
 						b.get(back)
 					}
-					m.settle(1)
+					m.letPass(1)
 					if name == "its own" && !m.logged("http.request", "it may be shown to; ctl client origins says which are") {
 						t.Error("the operator is not told")
 					}
@@ -195,14 +195,14 @@ func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
 		_, last := m.browser().open(m.connectURLTo(m.honest), crashPersona, "approve")
 		id := last.Query().Get("org_connection_id")
 		m.startExport(id)
-		m.settle(2)
+		m.letPass(2)
 		m.checkDownload(crashPersona)
 
 		m.moved = true
 		<-time.After(11 * 24 * time.Hour)
-		m.settle(3)
+		m.letPass(3)
 		m.startExport(id)
-		m.settle(3)
+		m.letPass(3)
 		m.checkStatus(id, "authorized")
 		if got := m.tokens(id).number("version"); got != 1 || len(m.got) != 0 {
 			t.Errorf("the tokens have version %d, and the new server was shown %q", got, m.got)
@@ -222,7 +222,7 @@ func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
 			return []byte(`{"access_token":"fresh","token_type":"Bearer","expires_in":3600,"refresh_token":"fresh-too"}`)
 		}
 		<-time.After(13 * time.Hour)
-		m.settle(3)
+		m.letPass(3)
 		if got := m.tokens(id).number("version"); got < 2 || !slices.Contains(m.got, "refresh_token") {
 			t.Errorf("approved, the tokens have version %d, and the new server was shown %q", got, m.got)
 		}

@@ -111,7 +111,7 @@ func TestAReturnWorksOnce(t *testing.T) {
 		if got := own.get(address).location(); got == nil || got.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the patient got %v", got)
 		}
-		s.settle(1)
+		s.letPass(1)
 		stored := s.snapshot()
 		again := s.browser()
 		again.cookies = before
@@ -121,7 +121,7 @@ func TestAReturnWorksOnce(t *testing.T) {
 		}
 		checkNoReturn(t, again.get(with(address, map[string]string{"code": "", "error": "access_denied"})))
 		s.checkUnchanged(t, stored, "a refusal afterwards")
-		s.settle(1)
+		s.letPass(1)
 		if told := s.events("patient.connection_success"); l.grants != 1 || len(told) != 1 {
 			t.Errorf("%d codes were exchanged and %d successes told, want one", l.grants, len(told))
 		}
@@ -171,7 +171,7 @@ func TestACodeOfAnotherSignInConnectsNobody(t *testing.T) {
 		}
 
 		existing := s.connect(crashPersona, "approve").Get("org_connection_id")
-		s.settle(1)
+		s.letPass(1)
 		stored, back := s.snapshot(), s.browser()
 		address = back.returning(s.reconnectURL(existing), crashPersona)
 		checkError(t, back.get(with(address, map[string]string{"code": stolen})), "invalid_grant")
@@ -256,7 +256,7 @@ func TestAReturnBelongsToWhoseStateItIs(t *testing.T) {
 		if done == nil || done.Path != "/_local/return" || done.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the owner's attempt ended at %v", done)
 		}
-		s.settle(1)
+		s.letPass(1)
 		if failed, made := s.events("patient.connection_failed"), s.events("patient.connection_success"); len(failed) != 1 || len(made) != 1 {
 			t.Errorf("the owner was told %d failures and %d successes, want one each", len(failed), len(made))
 		}

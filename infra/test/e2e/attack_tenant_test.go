@@ -20,7 +20,7 @@ func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		id := s.connect(crashPersona, "approve").Get("org_connection_id")
-		s.settle(1)
+		s.letPass(1)
 		stranger, live, before := s.newStranger(), s.seeded.Organisations[1], s.snapshot()
 		liveURL := func(id string) string {
 			return baseURL + "/bridge/reconnect?" + url.Values{
@@ -46,7 +46,7 @@ func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 			}
 		}
 		s.checkUnchanged(t, before, "reconnecting another's connection")
-		s.settle(1)
+		s.letPass(1)
 		stranger.checkHeardOnly(t, "")
 	})
 }
@@ -59,7 +59,7 @@ func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
 		l := s.keepLedger()
 		id := s.connect(crashPersona, "approve").Get("org_connection_id")
 		s.startExport(id)
-		s.settle(2)
+		s.letPass(2)
 		stranger, live, own := s.newStranger(), s.seeded.Organisations[1], s.seeded.Organisations[0]
 		before := s.snapshot()
 		unknown := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+ids.Random(), nil)
@@ -74,7 +74,7 @@ func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
 				t.Errorf("DELETE without the key answered %d", got.status)
 			}
 		}
-		s.settle(2)
+		s.letPass(2)
 		s.checkUnchanged(t, before, "disconnecting another's connection")
 		s.checkDownload(crashPersona)
 		if len(l.revoked) != 0 {

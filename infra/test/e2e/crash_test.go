@@ -34,7 +34,7 @@ func TestConnectingSurvivesACrashAnywhere(t *testing.T) {
 					t.Fatalf("trying again gave %v", result)
 				}
 				s.startExport(result.Get("org_connection_id"))
-				s.settleAll(10)
+				s.finish(10)
 				s.exportEvent()
 				s.checkNothingPending(t)
 			})
@@ -71,7 +71,7 @@ func TestAnExportSurvivesACrashAnywhere(t *testing.T) {
 				if function == "SweeperFunction" {
 					s.loseMessages() // or it would have nothing to do
 				}
-				s.settleAll(130) // longer than the visibility timeout of the export queue
+				s.finish(130) // longer than the visibility timeout of the export queue
 				s.checkOneResult(t)
 				s.checkNothingPending(t)
 			})

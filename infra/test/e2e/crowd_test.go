@@ -69,7 +69,7 @@ func TestACrowdThatIsDueAtOnce(t *testing.T) {
 			t.Error("there was no crowd")
 		}
 		for id := range healthy.refresh {
-			s.checkCaredFor(t, id)
+			s.checkRefreshed(t, id)
 		}
 		for id := range broken.refresh {
 			if got := s.connection(id); got.text("status") != "authorized" || got.text("ended") != "" || s.tokens(id)["sealed"] == nil {

@@ -18,7 +18,7 @@ func (s *stack) deleteFiles(taskID string) answer {
 func runDeleteFiles(s *stack) {
 	s.t.Helper()
 	taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-	s.settle(2)
+	s.letPass(2)
 	s.checkDownload(crashPersona)
 	for range 2 { // repeating it changes nothing
 		if got := s.deleteFiles(taskID); got.status != http.StatusOK || string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
@@ -39,7 +39,7 @@ func TestFilesThatAreDeletedEarlyAreGoneForEverybody(t *testing.T) {
 		if got := s.deleteFiles(taskID); got.status != http.StatusBadRequest || got.Error != "svc_invalid_request" {
 			t.Errorf("while the export was running: %d %s", got.status, got.raw)
 		}
-		s.settle(2)
+		s.letPass(2)
 		s.checkDownload(crashPersona)
 		link, byKey := s.exportEvent().DownloadLinks[0].URL, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl"
 
@@ -59,14 +59,14 @@ func TestFilesThatAreDeletedEarlyAreGoneForEverybody(t *testing.T) {
 		if next == taskID {
 			t.Fatal("a request for an export got the one whose files are gone")
 		}
-		s.settle(2)
+		s.letPass(2)
 		if got := len(s.events("patient.ehi_export_success")); got != 2 {
 			t.Errorf("%d exports have succeeded, want 2", got)
 		}
 		if left := s.objects(); len(left) != 1 || !strings.Contains(left[0], next) {
 			t.Errorf("the bucket holds %v, want the new file", left)
 		}
-		s.settle(25)
+		s.letPass(25)
 		s.checkForgottenFiles(t, taskID)
 	})
 }
@@ -77,7 +77,7 @@ func TestAnAddressThatWasGivenOutEndsWithItsFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-		s.settle(2)
+		s.letPass(2)
 		address := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl", nil).header.Get("Location")
 		if got, _ := s.browser().open(address, "", ""); got == nil || got.status != http.StatusOK {
 			t.Fatalf("before, the address answers %v", got)
@@ -117,7 +117,7 @@ func TestADeletionOfFilesSurvivesACrashAnywhere(t *testing.T) {
 	sweepCrashes(t, function, func(t *testing.T, s *stack) {
 		t.Helper()
 		taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-		s.settle(2)
+		s.letPass(2)
 		link, path := s.exportEvent().DownloadLinks[0].URL, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl"
 		got := s.deleteFiles(taskID)
 		if got.status != http.StatusOK {
@@ -130,7 +130,7 @@ func TestADeletionOfFilesSurvivesACrashAnywhere(t *testing.T) {
 			}
 		}
 		s.checkGone(t, link, path)
-		s.settle(25)
+		s.letPass(25)
 		if left := s.objects(); len(left) != 0 {
 			t.Errorf("the bucket still holds %v", left)
 		}

@@ -33,31 +33,31 @@ func TestTheMainJobSurvivesFaults(t *testing.T) {
 
 // survive is the main job of patients and a backend who try again when they are told to: each export ends with one
 // whole file and one event, or with the honest event of its failure, and nothing is pending.
-func survive(t *testing.T, o ordeal) {
+func survive(t *testing.T, o simulation) {
 	t.Helper()
 	o.hurry()
 	o.begin()
 	wanted := map[string]persona.Persona{} // by connection
-	for range 1 + o.luck.IntN(3) {
-		who := persona.Builtin()[o.luck.IntN(4)] // the small records
+	for range 1 + o.random.IntN(3) {
+		who := persona.Builtin()[o.random.IntN(4)] // the small records
 		connectionID := o.connectUntilAuthorized(t, who.ID)
 		wanted[connectionID] = who
 	}
-	if o.luck.IntN(3) == 0 {
+	if o.random.IntN(3) == 0 {
 		<-time.After(2 * time.Hour) // the access tokens expire
 	}
 	for connectionID := range wanted {
 		o.requestUntilAccepted(t, connectionID)
 	}
-	if o.luck.IntN(2) == 0 {
+	if o.random.IntN(2) == 0 {
 		o.loseMessages()
 	}
-	for range o.luck.IntN(6) {
-		o.settle(o.luck.IntN(12))
+	for range o.random.IntN(6) {
+		o.letPass(o.random.IntN(12))
 		o.readAll(t)
 	}
 	o.end()
-	o.settleAll(300)
+	o.finish(300)
 	o.checkConnectionsAreWhole(t)
 	o.checkNothingWaits(t)
 	o.checkEnds(t, wanted)
@@ -65,15 +65,15 @@ func survive(t *testing.T, o ordeal) {
 }
 
 // hurry gives some export workers so little time that they hand over in the middle of a record.
-func (o ordeal) hurry() {
-	if o.luck.IntN(3) == 0 {
-		o.functions["ExportWorkerFunction"].declared.Timeout = 76*time.Second + time.Duration(o.luck.IntN(8000))*time.Millisecond
+func (o simulation) hurry() {
+	if o.random.IntN(3) == 0 {
+		o.functions["ExportWorkerFunction"].declared.Timeout = 76*time.Second + time.Duration(o.random.IntN(8000))*time.Millisecond
 	}
-	o.pollers = 1 + o.luck.IntN(2)*2
+	o.pollers = 1 + o.random.IntN(2)*2
 }
 
 // readAll asks every endpoint that only reads: a fault is answered in our envelope.
-func (o ordeal) readAll(t *testing.T) {
+func (o simulation) readAll(t *testing.T) {
 	t.Helper()
 	tasks, connections := o.list("test-WorkTable", o.tenant()+"#TASK"), o.list("test-ConnectionTable", o.tenant()+"#CONN")
 	paths := make([]string, 0, 1+2*len(tasks)+len(connections))
@@ -95,13 +95,13 @@ func (o ordeal) readAll(t *testing.T) {
 }
 
 // connectUntilAuthorized signs a patient in who tries again whenever an answer says so.
-func (o ordeal) connectUntilAuthorized(t *testing.T, persona string) string {
+func (o simulation) connectUntilAuthorized(t *testing.T, persona string) string {
 	t.Helper()
 	return o.signInUntilAuthorized(t, o.connectURL(), persona)
 }
 
 // signInUntilAuthorized does so from the address of a connect or a reconnect.
-func (o ordeal) signInUntilAuthorized(t *testing.T, address, persona string) string {
+func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string) string {
 	t.Helper()
 	for range 60 {
 		answer, last := o.browser().open(address, persona, "approve")
@@ -278,7 +278,7 @@ func TestARefreshSurvivesACrashAnywhere(t *testing.T) {
 				connectionID := s.connect(who.ID, "approve").Get("org_connection_id")
 				<-time.After(2 * time.Hour)
 				s.requestUntilAccepted(t, connectionID)
-				s.settleAll(130)
+				s.finish(130)
 				s.checkNothingWaits(t)
 				s.checkEnds(t, map[string]persona.Persona{connectionID: who})
 			})
@@ -292,10 +292,10 @@ func TestASeedRepeatsItself(t *testing.T) {
 	run := func() (injected []faults.Injection) {
 		plan := planOf(5)
 		synctest.Test(t, func(t *testing.T) {
-			o := ordeal{newStack(t, options{plan: plan}), rand.New(rand.NewPCG(5, 1))}
+			o := simulation{newStack(t, options{plan: plan}), rand.New(rand.NewPCG(5, 1))}
 			o.begin()
 			o.requestUntilAccepted(t, o.connectUntilAuthorized(t, crashPersona))
-			o.settle(10)
+			o.letPass(10)
 		})
 		// Messages of one batch are worked on side by side: a seed decides which call fails, and not which of two that are made
 		// at the same moment is first.
@@ -358,7 +358,7 @@ func TestABusyKMSCostsNoConnection(t *testing.T) {
 		<-time.After(2 * time.Hour) // the access token expires
 		plan.Pause(false)
 		s.requestUntilAccepted(t, connectionID)
-		s.settleAll(30)
+		s.finish(30)
 		if got := len(plan.Injected()); got != 3 {
 			t.Fatalf("%d calls were refused: %s", got, plan)
 		}

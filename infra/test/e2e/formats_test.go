@@ -30,7 +30,7 @@ func TestAnExportInAllFormatsIsOneRecord(t *testing.T) {
 		if again := s.requestExport(t, request); again != taskID {
 			t.Error("the same request opened another export")
 		}
-		s.settle(2)
+		s.letPass(2)
 		files := s.checkFiles(t, taskID)
 		s.checkScanned(t)
 		lines := string(files["jsonl"])

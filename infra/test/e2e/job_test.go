@@ -147,7 +147,7 @@ func checkExport(t *testing.T, s *stack, personaID string, want map[string]map[s
 		t.Fatalf("the application got %v", result)
 	}
 	taskID := s.startExport(result.Get("org_connection_id"))
-	s.settle(5)
+	s.letPass(5)
 	data := s.exportEvent()
 	if data.TaskID != taskID || data.ConnectionID != result.Get("org_connection_id") || len(data.DownloadLinks) != 1 {
 		t.Fatalf("the event says %+v", data)
@@ -188,7 +188,7 @@ func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
 		if len(tasks) != 1 {
 			t.Fatalf("50 requests made %d tasks", len(tasks))
 		}
-		s.settle(2)
+		s.letPass(2)
 		data := s.exportEvent()
 		if got := s.objects(); len(got) != 1 {
 			t.Errorf("the bucket holds %v, want one file", got)
@@ -196,11 +196,11 @@ func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
 		if again := s.startExport(connectionID); again != data.TaskID {
 			t.Errorf("a request after the success opened task %s, want %s", again, data.TaskID)
 		}
-		s.settle(1)
+		s.letPass(1)
 		s.exportEvent() // sent a moment ago: not sent again
 		<-time.After(6 * time.Minute)
 		s.startExport(connectionID)
-		s.settle(1)
+		s.letPass(1)
 		if got := len(s.events("patient.ehi_export_success")); got != 2 {
 			t.Errorf("six minutes later the event was sent %d times, want 2", got)
 		}
@@ -215,7 +215,7 @@ func TestARefusalLeavesARejectedConnection(t *testing.T) {
 		if result.Get("error") != "access_denied" || result.Get("request_id") == "" || result.Get("external_state") != "state-9" {
 			t.Fatalf("the application got %v", result)
 		}
-		s.settle(1)
+		s.letPass(1)
 		sent := s.events("patient.connection_success")
 		if len(sent) != 1 || !strings.Contains(sent[0].Body, `"connection_status":"rejected"`) {
 			t.Fatalf("got %d connection events: %v", len(sent), sent)

@@ -32,7 +32,7 @@ func (s *stack) exportLarge(t *testing.T, who string) [sha256.Size]byte {
 	connectionID := s.connect(who, "approve").Get("org_connection_id")
 	s.slowPortal()
 	s.requestUntilAccepted(t, connectionID)
-	s.settleAll(300)
+	s.finish(300)
 	s.checkOneResult(t)
 	answer, _ := s.browser().open(s.exportEvent().DownloadLinks[0].URL, "", "")
 	if answer == nil || answer.status != http.StatusOK {
@@ -78,7 +78,7 @@ func TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs(t *testing.T) {
 		connectionID := s.connect("willow-ash", "approve").Get("org_connection_id")
 		s.slowPortal()
 		taskID := s.startExport(connectionID)
-		s.settle(3)
+		s.letPass(3)
 		path := "/bridge/fhir/ehi-export/" + taskID + "?include=progress"
 		var told struct {
 			Status   string
@@ -88,7 +88,7 @@ func TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs(t *testing.T) {
 		if p := told.Progress; told.Status != "success" && (p.QueriesDone == 0 || p.QueriesDone >= p.QueriesPlanned || p.Resources == 0 || p.Bytes == 0) {
 			t.Errorf("after three minutes: %+v", told)
 		}
-		s.settleAll(300)
+		s.finish(300)
 		if got := len(s.events("patient.ehi_export_progress")); got < 2 {
 			t.Errorf("%d progress events", got)
 		}

@@ -50,13 +50,13 @@ func runEchoingReceiver(s *stack) []string {
 	must(s.t, s.operator.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.startExport(connectionID)
-	s.settle(12)
+	s.letPass(12)
 	s.startExport(connectionID)
-	s.settle(1)
+	s.letPass(1)
 	isGone = true
 	_, err := s.operator.SendTest(s.t.Context(), tenant)
 	must(s.t, err)
-	s.settle(2)
+	s.letPass(2)
 	if len(bodies) != 4 || len(s.cloud.SES().Sent()) == 0 {
 		s.t.Fatalf("the success was sent %d times, want 4, with %d mails", len(bodies), len(s.cloud.SES().Sent()))
 	}
@@ -210,7 +210,7 @@ func (s *stack) replayed() []string {
 	s.outside = nil
 	_, err = s.operator.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
 	must(s.t, err)
-	s.settle(1)
+	s.letPass(1)
 	sent := s.events("patient.ehi_export_success")
 	bodies := make([]string, 0, len(sent))
 	for _, d := range sent {

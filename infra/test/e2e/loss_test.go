@@ -25,7 +25,7 @@ func TestALossIsToldInTheSameWordsEverywhere(t *testing.T) {
 		worker.declared.Environment = withValue(worker.declared.Environment, "SEND_DOWNLOAD_LINK", "true")
 		id := s.connectTo(quirk{with: "deny:Condition,deny-500:Encounter,require-category,foreign-ref,other-patient"}).Get("org_connection_id")
 		taskID := s.requestExport(t, map[string]any{"org_connection_id": id, "formats": []string{"jsonl", "outcome"}})
-		s.settle(5)
+		s.letPass(5)
 		events := s.events("patient.ehi_export_success")
 		if len(events) != 1 {
 			t.Fatalf("got %d success events", len(events))

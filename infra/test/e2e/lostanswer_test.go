@@ -33,20 +33,20 @@ func TestAnAnswerThatGotLostIsAskedForOnceMore(t *testing.T) {
 					}
 				}
 				<-time.After(11 * 24 * time.Hour)
-				s.settle(2)
+				s.letPass(2)
 				s.checkStatus(id, "authorized")
 				if got := s.connection(id).number("setbacks"); lost != 1 || got != 1 {
 					t.Errorf("%d answers were lost, and the connection counts %d setbacks", lost, got)
 				}
-				s.settleSlowly(2)
+				s.letPassSlowly(2)
 				if ended != "" {
 					s.checkRevoked(id, ended)
 					l.checkUses(t, 2)
 					return
 				}
-				s.checkCaredFor(t, id)
+				s.checkRefreshed(t, id)
 				s.startExport(id)
-				s.settle(2)
+				s.letPass(2)
 				s.checkDownload(crashPersona)
 			})
 		})

@@ -41,15 +41,15 @@ func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
 					warnedAt = ends.Add(-7 * 24 * time.Hour)
 				}
 				<-time.After(time.Until(warnedAt))
-				s.settle(3)
+				s.letPass(3)
 				s.checkWarned(id, ends)
 				<-time.After(time.Until(ends) - time.Minute)
 				s.startExport(id)
-				s.settle(0)
+				s.letPass(0)
 				s.checkDownload(crashPersona)
 				s.checkStatus(id, "authorized")
 				<-time.After(time.Until(ends))
-				s.settle(2)
+				s.letPass(2)
 				s.checkRevoked(id, "access_expired")
 				s.checkWarned(id, ends)
 				s.checkNextAuthorisation(id, life)
@@ -72,7 +72,7 @@ func TestAnExportUnderWayWhenTheAccessTokenEndsFails(t *testing.T) {
 			return nil
 		}
 		taskID := s.startExport(id)
-		s.settleAll(60)
+		s.finish(60)
 		if got := s.task(taskID); got.text("failure_reason") != "token_refresh_failure" {
 			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
 		}
@@ -92,10 +92,10 @@ func TestARowThatWasNeverDueEndsWithTheNextExport(t *testing.T) {
 		id, _ := s.connectUntil(briefly, 5*time.Minute)
 		s.forgetEnd(id)
 		<-time.After(24 * time.Hour)
-		s.settle(5)
+		s.letPass(5)
 		s.checkStatus(id, "authorized")
 		taskID := s.startExport(id)
-		s.settle(0)
+		s.letPass(0)
 		if got := s.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
 			t.Errorf("the export failed because of %q", got)
 		}
@@ -115,12 +115,12 @@ func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
 			t.Fatalf("the patient came back with %v", got)
 		}
 		<-time.After(time.Until(ends))
-		s.settle(3)
+		s.letPass(3)
 		<-time.After(11 * 24 * time.Hour)
-		s.settle(3)
-		s.checkCaredFor(t, id)
+		s.letPass(3)
+		s.checkRefreshed(t, id)
 		s.startExport(id)
-		s.settle(2)
+		s.letPass(2)
 		s.checkDownload(crashPersona)
 	})
 }
@@ -135,7 +135,7 @@ func (s *stack) connectUntil(with string, life time.Duration) (id string, ends t
 	if err != nil || time.Until(ends) > life || time.Until(ends) < life-time.Minute {
 		s.t.Fatalf("consent ends at %q: %v", told, result)
 	}
-	s.settle(0)
+	s.letPass(0)
 	connected := s.events("patient.connection_success")
 	if len(connected) != 1 || !strings.Contains(connected[0].Body, `"consent_expires_at":"`+told+`"`) {
 		s.t.Errorf("the connection was told as %v", connected)
@@ -156,7 +156,7 @@ func (s *stack) checkNextAuthorisation(id string, life time.Duration) {
 	}
 	s.checkStatus(id, "authorized")
 	<-time.After(time.Until(ends))
-	s.settle(2)
+	s.letPass(2)
 	s.checkStatus(id, "revoked")
 	if told := s.eventIDs(webhook.AuthorizationEnded, id); len(told) != 2 {
 		s.t.Errorf("two ends were told as %v", told)

@@ -50,7 +50,7 @@ func TestAServerOfNoKnownVendorIsMadeConnectableByItsDiscovery(t *testing.T) {
 		}
 		<-time.After(2 * time.Hour) // so that there is a refresh, which needs the scope there
 		s.startExport(result.Get("org_connection_id"))
-		s.settleAll(60)
+		s.finish(60)
 		s.checkDownload(crashPersona)
 	})
 }

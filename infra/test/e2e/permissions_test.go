@@ -16,24 +16,24 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// TestEveryPermissionIsUsedAndNeeded performs errands that together use every permission of the template, and shows
-// that a permission which is taken away makes the errand fail that used it: all of them under `make soak`, a fixed
+// TestEveryPermissionIsUsedAndNeeded performs scenarios that together use every permission of the template, and shows
+// that a permission which is taken away makes the scenario fail that used it: all of them under `make soak`, a fixed
 // sample of those that cost little otherwise.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
-	users, unused := performErrands(t)
+	users, unused := performScenarios(t)
 	for _, g := range unused {
-		if isRaced && g.Action == "s3:AbortMultipartUpload" { // of the errands with a large record
+		if isRaced && g.Action == "s3:AbortMultipartUpload" { // of the scenarios with a large record
 			continue
 		}
-		t.Errorf("no errand uses this permission: %s %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource, g.Rows)
+		t.Errorf("no scenario uses this permission: %s %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource, g.Rows)
 	}
 	stride := 23
 	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
 		stride = 1
 	}
 	if stride > 1 {
-		maps.DeleteFunc(users, func(_ iam.Grant, e errand) bool { return e.costly })
+		maps.DeleteFunc(users, func(_ iam.Grant, e scenario) bool { return e.costly })
 	}
 	order := slices.SortedFunc(maps.Keys(users), func(a, b iam.Grant) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	for i := 0; i < len(order); i += stride {
@@ -44,13 +44,13 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	}
 }
 
-// performErrands returns the first errand that uses each permission, and the permissions that none uses.
-func performErrands(t *testing.T) (users map[iam.Grant]errand, unused []iam.Grant) {
+// performScenarios returns the first scenario that uses each permission, and the permissions that none uses.
+func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.Grant) {
 	t.Helper()
-	all := errands(t)
+	all := scenarios(t)
 	uses := make([][]iam.Use, len(all))
 	grants := make([][]iam.Grant, len(all)) // the same of each stack
-	t.Run("errands", func(t *testing.T) {   // ends when all of them have
+	t.Run("scenarios", func(t *testing.T) { // ends when all of them have
 		for i, e := range slices.Backward(all) { // the longest begin
 			t.Run(e.name, func(t *testing.T) {
 				t.Parallel()
@@ -62,7 +62,7 @@ func performErrands(t *testing.T) (users map[iam.Grant]errand, unused []iam.Gran
 			})
 		}
 	})
-	users = map[iam.Grant]errand{}
+	users = map[iam.Grant]scenario{}
 	for i, e := range all {
 		for _, use := range uses[i] {
 			if _, known := users[use.Grant]; !known {
@@ -73,8 +73,8 @@ func performErrands(t *testing.T) (users map[iam.Grant]errand, unused []iam.Gran
 	return users, slices.DeleteFunc(grants[0], func(g iam.Grant) bool { return users[g].run != nil })
 }
 
-// checkNeeded runs an errand without a permission.
-func checkNeeded(t *testing.T, g iam.Grant, e errand) {
+// checkNeeded runs a scenario without a permission.
+func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		o := e.options

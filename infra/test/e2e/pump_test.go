@@ -150,8 +150,8 @@ func (s *stack) loseMessages() {
 	}
 }
 
-// settle lets minutes pass, with a sweep and the workers in each.
-func (s *stack) settle(minutes int) {
+// letPass lets minutes pass, with a sweep and the workers in each.
+func (s *stack) letPass(minutes int) {
 	s.t.Helper()
 	s.pump()
 	for range minutes {
@@ -159,9 +159,9 @@ func (s *stack) settle(minutes int) {
 	}
 }
 
-// settleAll lets minutes pass until nothing is pending. After a while, when what is left waits for its visibility
+// finish lets minutes pass until nothing is pending. After a while, when what is left waits for its visibility
 // timeout, the schedule is late as well.
-func (s *stack) settleAll(most int) {
+func (s *stack) finish(most int) {
 	s.t.Helper()
 	s.pump()
 	for minutes := 0; minutes < most && len(s.pending()) > 0; {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// quirk is a portal with a habit, and what becomes of a patient who connects to it.
+// quirk is a portal that differs, and what becomes of a patient who connects to it.
 type quirk struct {
 	with     string // switches of the sandbox
 	platform string // "" for sandbox
@@ -85,7 +85,7 @@ func quirks() []quirk {
 	}
 }
 
-func TestPortalsWithHabitsAreConnectedOrRefusedForTheRightReason(t *testing.T) {
+func TestPortalsWithQuirksAreConnectedOrRefusedForTheRightReason(t *testing.T) {
 	t.Parallel()
 	for _, q := range quirks() {
 		name := q.with
@@ -108,7 +108,7 @@ func TestPortalsWithHabitsAreConnectedOrRefusedForTheRightReason(t *testing.T) {
 					<-time.After(2 * time.Hour)
 				}
 				taskID := s.startExport(result.Get("org_connection_id"))
-				s.settleAll(60)
+				s.finish(60)
 				task := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
 				if got := export.Reason(task.text("failure_reason")); got != q.failed {
 					t.Fatalf("the task is %s because of %q", task.text("status"), got)
@@ -155,7 +155,7 @@ func TestAServerThatDoesNotDecodeBasicIsAskedRaw(t *testing.T) {
 		if got := s.connectTo(q); got.Get("error") != "invalid_client" {
 			t.Errorf("encoded, the application got %v", got)
 		}
-		s.settle(1)
+		s.letPass(1)
 		if told := s.events("patient.connection_failed"); len(told) != 1 || !strings.Contains(told[0].Body, `"cause":"client_secret_encoding"`) {
 			t.Errorf("told %v", told)
 		}
@@ -166,12 +166,12 @@ func TestAServerThatDoesNotDecodeBasicIsAskedRaw(t *testing.T) {
 		}
 		<-time.After(2 * time.Hour)
 		taskID := s.startExport(id)
-		s.settle(3)
+		s.letPass(3)
 		if got := s.task(taskID); got.text("status") != "success" {
 			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
 		}
 		s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
-		s.settle(3)
+		s.letPass(3)
 		if got := s.connection(id).text("upstream_until"); got != "" {
 			t.Error("the revocation did not reach the portal")
 		}

@@ -48,11 +48,11 @@ func (s *stack) checkBack(t *testing.T, l *ledger, id string) {
 	if back.Get("org_connection_id") != id || back.Get("connection_status") != "authorized" {
 		t.Fatalf("trying again gave %v", back)
 	}
-	s.settle(2)
+	s.letPass(2)
 	s.checkToldPerGeneration(t, id)
 	<-time.After(2 * time.Hour) // the export has to renew the tokens
 	s.startExport(id)
-	s.settle(3)
+	s.letPass(3)
 	s.checkDownload(crashPersona)
 	s.checkStatus(id, "authorized")
 	l.checkUses(t, 1)
@@ -100,7 +100,7 @@ func TestAWidgetsSignInSurvivesACrashAnywhere(t *testing.T) {
 					t.Fatalf("the attempt is %+v", done)
 				}
 				s.checkConnectionsAreWhole(t)
-				s.settle(2)
+				s.letPass(2)
 				s.checkToldPerGeneration(t, done.Result.ConnectionID)
 			})
 		})

@@ -212,12 +212,12 @@ func runGossipingPortal(s *stack) {
 	s.browser().open(s.connectURL(), crashPersona, "approve")
 	<-time.After(2 * time.Hour)
 	s.startExport(connectionID) // with tokens that cannot be renewed
-	s.settle(30)
+	s.letPass(30)
 	s.outside = nil
 	connectionID = s.connect(crashPersona, "approve").Get("org_connection_id")
 	tell("/fhir")
 	s.startExport(connectionID)
-	s.settle(400)
+	s.letPass(400)
 	if said < 3 || len(s.events("patient.ehi_export_failed")) != 2 {
 		s.t.Errorf("the portal told its gossip %d times, and %d exports failed", said, len(s.events("patient.ehi_export_failed")))
 	}

@@ -23,8 +23,8 @@ func TestSoakFaults(t *testing.T) {
 // soakLives is how many seeds of connections' lives a soak tries at least.
 const soakLives = 100
 
-// TestSoakCare does the same with the life of connections between exports, for a quarter of the budget.
-func TestSoakCare(t *testing.T) {
+// TestSoakRefresh does the same with the life of connections between exports, for a quarter of the budget.
+func TestSoakRefresh(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {
 		t.Skip("RECORDBRIDGE_SOAK holds no duration: run make soak")

@@ -139,25 +139,25 @@ func (s *stack) disarm(function string) {
 	}
 }
 
-// ordeal is a stack under the faults of one seed.
-type ordeal struct {
+// simulation is a stack under the faults of one seed.
+type simulation struct {
 	*stack
 
-	luck *rand.Rand // of the seed, for what the scenario chooses
+	random *rand.Rand // of the seed, for what the scenario chooses
 }
 
 // begin lets the faults come, and makes most functions crash once, each somewhere in its first calls.
-func (o ordeal) begin() {
+func (o simulation) begin() {
 	for _, f := range o.template.Functions {
-		if f.Folder != "sandboxehr" && o.luck.IntN(3) > 0 {
-			o.crash(f.LogicalID, 1+o.luck.IntN(80))
+		if f.Folder != "sandboxehr" && o.random.IntN(3) > 0 {
+			o.crash(f.LogicalID, 1+o.random.IntN(80))
 		}
 	}
 	o.plan.Pause(false)
 }
 
 // end is the end of the faults and of the crashes that have not happened.
-func (o ordeal) end() {
+func (o simulation) end() {
 	o.plan.Pause(true)
 	for _, f := range o.template.Functions {
 		o.disarm(f.LogicalID)
@@ -170,10 +170,10 @@ const atOnce = 20
 // sweepSeeds runs scenario under the faults of each seed from first on, until more says that enough are done: failing,
 // broken, late and conflicting calls of every function, crashes, messages that come twice or out of turn, late indexes
 // and wrong clocks. A failure tells the seed and the faults; RECORDBRIDGE_SEED runs that seed alone.
-func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o ordeal)) {
+func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	began, done := time.Now(), 0
-	var met tally
+	var met faultCounts
 	var alone uint64
 	if _, err := fmt.Sscan(os.Getenv("RECORDBRIDGE_SEED"), &alone); err == nil {
 		runSeed(t, alone, &met, scenario)
@@ -197,14 +197,14 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// tally counts the faults of many seeds.
-type tally struct {
+// faultCounts counts the faults of many seeds.
+type faultCounts struct {
 	mu     sync.Mutex
 	counts map[faults.Kind]int
 }
 
 // String lists the kinds.
-func (c *tally) String() string {
+func (c *faultCounts) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	parts := make([]string, 0, len(c.counts))
@@ -214,7 +214,7 @@ func (c *tally) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func (c *tally) add(plan *faults.Plan) {
+func (c *faultCounts) add(plan *faults.Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.counts == nil {
@@ -225,7 +225,7 @@ func (c *tally) add(plan *faults.Plan) {
 	}
 }
 
-func runSeed(t *testing.T, seed uint64, met *tally, scenario func(t *testing.T, o ordeal)) {
+func runSeed(t *testing.T, seed uint64, met *faultCounts, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	plan := planOf(seed)
 	defer func() {
@@ -236,7 +236,7 @@ func runSeed(t *testing.T, seed uint64, met *tally, scenario func(t *testing.T, 
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
-		scenario(t, ordeal{stack: newStack(t, options{plan: plan}), luck: rand.New(rand.NewPCG(seed, 1))})
+		scenario(t, simulation{stack: newStack(t, options{plan: plan}), random: rand.New(rand.NewPCG(seed, 1))})
 	})
 }
 

@@ -17,31 +17,31 @@ import (
 	"recordbridge/shared/org"
 )
 
-// errand is a piece of the service's work.
-type errand struct {
+// scenario is a piece of the service's work.
+type scenario struct {
 	name    string
 	options options
 	run     func(s *stack)
 	costly  bool
 }
 
-// errands together make every call that the functions can make.
-func errands(tb testing.TB) []errand {
+// scenarios together make every call that the functions can make.
+func scenarios(tb testing.TB) []scenario {
 	tb.Helper()
-	all := cheapErrands()
+	all := cheapScenarios()
 	if isRaced { // a soak has them without the detector, and CI has a soak
 		return all
 	}
 	large := largeRecord(tb)
-	return slices.Concat(all, []errand{
+	return slices.Concat(all, []scenario{
 		{name: "an export that takes longer than a function may", options: options{dataDir: large}, run: runLongExport, costly: true},
 		{name: "an export that loses its portal", options: options{dataDir: large}, run: runBrokenExport, costly: true},
 	})
 }
 
-// cheapErrands are those that need no large record.
-func cheapErrands() []errand {
-	return []errand{
+// cheapScenarios are those that need no large record.
+func cheapScenarios() []scenario {
+	return []scenario{
 		{name: "the main job", run: runMainJob},
 		{name: "tokens that have to be renewed", run: runRenewal},
 		{name: "messages that get lost", run: runLostMessages},
@@ -93,7 +93,7 @@ func runMainJob(s *stack) {
 	s.t.Helper()
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	taskID := s.startExport(connectionID)
-	s.settle(1)
+	s.letPass(1)
 	s.checkDownload(crashPersona)
 	for path, status := range map[string]int{
 		"/bridge/org_connection/" + connectionID:                               http.StatusOK,
@@ -110,7 +110,7 @@ func runMainJob(s *stack) {
 	}
 	<-time.After(10 * time.Minute) // asked again, the finished export sends its event again
 	s.startExport(connectionID)
-	s.settle(1)
+	s.letPass(1)
 	if got := len(s.events("patient.ehi_export_success")); got != 2 {
 		s.t.Errorf("the success was told %d times, want 2", got)
 	}
@@ -130,7 +130,7 @@ func runRenewal(s *stack) {
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	<-time.After(2 * time.Hour)
 	s.startExport(connectionID)
-	s.settle(2)
+	s.letPass(2)
 	s.checkDownload(crashPersona)
 }
 
@@ -139,7 +139,7 @@ func runLostMessages(s *stack) {
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.startExport(connectionID)
 	s.loseMessages()
-	s.settle(5)
+	s.letPass(5)
 	s.checkDownload(crashPersona)
 	if got := len(s.events("patient.connection_success")); got != 1 {
 		s.t.Errorf("the connection was told %d times, want once", got)
@@ -158,7 +158,7 @@ func runRetriedWebhook(s *stack) {
 	}
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.startExport(connectionID)
-	s.settle(30)
+	s.letPass(30)
 	s.checkDownload(crashPersona)
 	if refusals != 0 {
 		s.t.Errorf("the webhook was not tried %d more times", refusals)
@@ -179,7 +179,7 @@ func runSlowExport(s *stack) {
 		return nil
 	}
 	s.startExport(connectionID)
-	s.settleAll(600)
+	s.finish(600)
 	s.checkDownload("alder-maple")
 }
 
@@ -196,7 +196,7 @@ func runGoneWebhook(s *stack) {
 	}
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.startExport(connectionID)
-	s.settle(30)
+	s.letPass(30)
 	if got := calls.Load(); got == 0 || got > 2 { // two events can be under way when the first answer comes
 		s.t.Errorf("the webhook was called %d times, want once or twice", got)
 	}
@@ -207,7 +207,7 @@ func runGoneWebhook(s *stack) {
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
-	s.settle(1)
+	s.letPass(1)
 	seeded := len(s.cloud.SES().Sent())
 	if seeded != 5 { // of three credentials and two webhooks
 		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
@@ -216,13 +216,13 @@ func runNotices(s *stack) {
 	_, _, err := s.operator.CreateCredential(s.t.Context(), tenant, []string{"https://app.example/return"}, nil)
 	must(s.t, err)
 	s.loseMessages()
-	s.settle(3)
+	s.letPass(3)
 	s.outside = func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
 	}
 	_, err = s.operator.SendTest(s.t.Context(), tenant)
 	must(s.t, err)
-	s.settle(3)
+	s.letPass(3)
 	subjects := make([]string, 0, 2)
 	for _, m := range s.cloud.SES().Sent()[seeded:] {
 		if !slices.Equal(m.To, []string{"ops@alder.example"}) || m.From != "notices@example.com" {
@@ -243,12 +243,12 @@ func runNotices(s *stack) {
 func runExpiry(s *stack) {
 	s.t.Helper()
 	s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-	s.settle(2)
+	s.letPass(2)
 	if got := s.objects(); len(got) != 1 {
 		s.t.Errorf("the bucket holds %v, want one file", got)
 	}
 	<-time.After(9 * 24 * time.Hour)
-	s.settle(2)
+	s.letPass(2)
 	if got := s.objects(); len(got) != 0 {
 		s.t.Errorf("the bucket still holds %v", got)
 	}
@@ -269,7 +269,7 @@ func runLongExport(s *stack) {
 		}
 	}
 	s.startExport(connectionID)
-	s.settle(10)
+	s.letPass(10)
 	s.checkDownload(large)
 	if got := s.objects(); len(got) != 1 {
 		s.t.Errorf("the bucket holds %v, want the one file", got)
@@ -297,7 +297,7 @@ func runBrokenExport(s *stack) {
 		return nil
 	}
 	taskID := s.startExport(connectionID)
-	s.settle(30)
+	s.letPass(30)
 	if status := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META").text("status"); status != string(export.Failed) || pages.Load() != 5 {
 		s.t.Errorf("the task is %s after %d pages", status, pages.Load())
 	}

@@ -16,9 +16,9 @@ import (
 // message. What the worker does takes fewer calls.
 const firstTick = store.DueShards + 4
 
-// carers are the functions that act on connections. To the scheduler every connection that is due is the same, so that
+// refreshers are the functions that act on connections. To the scheduler every connection that is due is the same, so that
 // one scenario is enough for it but in a soak.
-func carers() []string {
+func refreshers() []string {
 	if os.Getenv("RECORDBRIDGE_SOAK") == "" {
 		return []string{"RefreshWorkerFunction"}
 	}
@@ -38,19 +38,19 @@ func TestKeepingAliveSurvivesACrashAnywhere(t *testing.T) {
 				l := s.keepLedger()
 				id := s.connect(crashPersona, "approve").Get("org_connection_id")
 				<-time.After(11 * 24 * time.Hour)
-				s.settle(2)
+				s.letPass(2)
 				inDoubt := l.refreshes() == 1 && s.tokens(id).number("version") == 1
-				s.settleSlowly(3)
+				s.letPassSlowly(3)
 				if inDoubt {
 					lost++
 					s.checkRevoked(id, "rotation_lost")
 					l.checkUses(t, 2)
 					return
 				}
-				s.checkCaredFor(t, id)
+				s.checkRefreshed(t, id)
 				<-time.After(2 * time.Hour) // the export has to renew the tokens, which an old refresh token could not
 				s.startExport(id)
-				s.settle(2)
+				s.letPass(2)
 				s.checkDownload(crashPersona)
 				s.checkStatus(id, "authorized")
 				l.checkUses(t, 1)
@@ -62,16 +62,16 @@ func TestKeepingAliveSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// settleSlowly lets quarters of an hour pass: longer than the visibility timeout of the refresh queue.
-func (s *stack) settleSlowly(quarters int) {
+// letPassSlowly lets quarters of an hour pass: longer than the visibility timeout of the refresh queue.
+func (s *stack) letPassSlowly(quarters int) {
 	s.t.Helper()
 	for range quarters {
 		s.pass(15 * time.Minute)
 	}
 }
 
-// checkCaredFor: the connection is authorized, has been refreshed, and is due again within a week and a half.
-func (s *stack) checkCaredFor(t *testing.T, id string) {
+// checkRefreshed: the connection is authorized, has been refreshed, and is due again within a week and a half.
+func (s *stack) checkRefreshed(t *testing.T, id string) {
 	t.Helper()
 	s.checkStatus(id, "authorized")
 	found := s.connection(id)
@@ -91,7 +91,7 @@ func (s *stack) checkCaredFor(t *testing.T, id string) {
 // remembers it is not known any more that it was one, so that the next one reads as a lost rotation.
 func TestARevocationSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	for _, function := range carers() {
+	for _, function := range refreshers() {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
 			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
@@ -99,12 +99,12 @@ func TestARevocationSurvivesACrashAnywhere(t *testing.T) {
 				l := s.keepLedger()
 				id := s.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
 				<-time.After(12 * 24 * time.Hour)
-				s.settle(2)
+				s.letPass(2)
 				cause := "invalid_grant"
 				if s.tokens(id).text("refresh_started_at") != "" {
 					cause = "rotation_lost"
 				}
-				s.settleSlowly(3)
+				s.letPassSlowly(3)
 				s.checkRevoked(id, cause)
 				l.checkUses(t, 2)
 				if due := s.connection(id).text("due_at"); due != "" {
@@ -119,7 +119,7 @@ func TestARevocationSurvivesACrashAnywhere(t *testing.T) {
 // row was never due. The connection is revoked once, and the portal was asked for nothing.
 func TestTheEndOfAnAccessTokenSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	for _, function := range append(carers(), "ExportWorkerFunction") {
+	for _, function := range append(refreshers(), "ExportWorkerFunction") {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
 			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
@@ -133,8 +133,8 @@ func TestTheEndOfAnAccessTokenSurvivesACrashAnywhere(t *testing.T) {
 				if function == "ExportWorkerFunction" {
 					s.startExport(id)
 				}
-				s.settle(2)
-				s.settleSlowly(3)
+				s.letPass(2)
+				s.letPassSlowly(3)
 				s.checkRevoked(id, "access_expired")
 				if due := s.connection(id).text("due_at"); due != "" || l.refreshes() != 0 {
 					t.Errorf("it is still due at %q, after %d refreshes", due, l.refreshes())
@@ -147,7 +147,7 @@ func TestTheEndOfAnAccessTokenSurvivesACrashAnywhere(t *testing.T) {
 // TestARevocationUpstreamSurvivesACrashAnywhere: the portal was asked, and nothing is left of the tokens.
 func TestARevocationUpstreamSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	for _, function := range carers() {
+	for _, function := range refreshers() {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
 			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
@@ -157,8 +157,8 @@ func TestARevocationUpstreamSurvivesACrashAnywhere(t *testing.T) {
 				if got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
 					t.Fatalf("DELETE answered %d", got.status)
 				}
-				s.settle(2)
-				s.settleSlowly(2)
+				s.letPass(2)
+				s.letPassSlowly(2)
 				s.checkForgotten(t, id)
 				if len(l.revoked) != 1 {
 					t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
@@ -197,7 +197,7 @@ func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
 		l := s.keepLedger()
 		id := s.connect(crashPersona, "approve").Get("org_connection_id")
 		s.startExport(id)
-		s.settle(2)
+		s.letPass(2)
 		link := s.exportEvent().DownloadLinks[0].URL
 		if got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
 			t.Fatalf("a new export answered %d", got.status)
@@ -206,8 +206,8 @@ func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
 		if answer, _ := s.browser().open(link, "", ""); answer == nil || answer.status != http.StatusGone {
 			t.Error("the file can still be downloaded")
 		}
-		s.settle(3)
-		s.settleSlowly(2)
+		s.letPass(3)
+		s.letPassSlowly(2)
 		s.checkForgotten(t, id)
 		if got := s.objects(); len(got) != 0 {
 			t.Errorf("the bucket still holds %v", got)

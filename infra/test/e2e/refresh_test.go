@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// The errands of a connection's life after it was made: kept alive, warned about, revoked, reconnected, disconnected.
+// The scenarios of a connection's life after it was made: kept alive, warned about, revoked, reconnected, disconnected.
 
 // runKeepAlive: tokens that nobody asks for are refreshed once a week.
 func runKeepAlive(s *stack) {
@@ -24,7 +24,7 @@ func runKeepAlive(s *stack) {
 	id := s.connect(crashPersona, "approve").Get("org_connection_id")
 	for n := range 3 {
 		<-time.After(11 * 24 * time.Hour) // a week and a half at most, and the scheduler looks only then
-		s.settle(3)
+		s.letPass(3)
 		if got := s.tokens(id).number("version"); got != n+2 {
 			s.t.Errorf("after %d times 11 days the tokens have version %d, want %d", n+1, got, n+2)
 		}
@@ -35,7 +35,7 @@ func runKeepAlive(s *stack) {
 		s.t.Errorf("the next refresh is at %v: %v", next, err)
 	}
 	s.startExport(id)
-	s.settle(2)
+	s.letPass(2)
 	s.checkDownload(crashPersona)
 }
 
@@ -44,7 +44,7 @@ func runMove(s *stack) {
 	s.t.Helper()
 	id := s.connectTo(quirk{with: "token-moves:1"}).Get("org_connection_id")
 	<-time.After(11 * 24 * time.Hour)
-	s.settle(3)
+	s.letPass(3)
 	if got := s.tokens(id).number("version"); got != 2 {
 		s.t.Errorf("the tokens have version %d, want 2", got)
 	}
@@ -55,7 +55,7 @@ func runRevocation(s *stack) {
 	s.t.Helper()
 	id := s.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
 	<-time.After(12 * 24 * time.Hour)
-	s.settle(5)
+	s.letPass(5)
 	s.checkRevoked(id, "invalid_grant")
 }
 
@@ -67,7 +67,7 @@ func runRevocationByExport(s *stack) {
 	<-time.After(2 * time.Hour)
 	asked := time.Now()
 	taskID := s.startExport(id)
-	s.settle(0)
+	s.letPass(0)
 	if took := time.Since(asked); took > time.Second { // virtual
 		s.t.Errorf("it took %v", took)
 	}
@@ -108,11 +108,11 @@ func runWarning(s *stack) {
 		s.t.Fatalf("consent ends at %q: %v", result.Get("consent_expires_at"), result)
 	}
 	<-time.After(72*time.Hour - time.Minute)
-	s.settle(1)
+	s.letPass(1)
 	if told := s.events("patient.authorization_expiring"); len(told) != 0 && time.Until(ends) > 7*24*time.Hour {
 		s.t.Errorf("told too early: %v", told)
 	}
-	s.settle(5)
+	s.letPass(5)
 	told := s.events("patient.authorization_expiring")
 	if len(told) != 1 || !strings.Contains(told[0].Body, id) || !strings.Contains(told[0].Body, `"suggested_action"`) {
 		s.t.Errorf("the coming end was told %d times: %v", len(told), told)
@@ -125,7 +125,7 @@ func runReconnect(s *stack) {
 	s.subscribe(webhook.ConnectionFailed)
 	id := s.connectTo(quirk{with: "refresh-fails:invalid_grant,fails-first:1"}).Get("org_connection_id")
 	<-time.After(12 * 24 * time.Hour)
-	s.settle(5)
+	s.letPass(5)
 	s.checkRevoked(id, "invalid_grant")
 
 	stranger := s.reconnect(id, "linden-moss")
@@ -133,7 +133,7 @@ func runReconnect(s *stack) {
 		s.t.Errorf("another patient came back with %v", stranger)
 	}
 	s.checkStatus(id, "revoked")
-	s.settle(1)
+	s.letPass(1)
 	failed := s.events("patient.connection_failed")
 	if len(failed) != 1 || !strings.Contains(failed[0].Body, `"cause":"wrong_patient"`) {
 		s.t.Errorf("the failure was told %d times: %v", len(failed), failed)
@@ -145,7 +145,7 @@ func runReconnect(s *stack) {
 	}
 	s.checkStatus(id, "authorized")
 	s.startExport(id)
-	s.settle(2)
+	s.letPass(2)
 	s.checkDownload(crashPersona)
 	if told := s.events("patient.connection_success"); len(told) != 2 {
 		s.t.Errorf("the connection was told %d times, want 2", len(told))
@@ -157,7 +157,7 @@ func runDisconnect(s *stack) {
 	s.t.Helper()
 	id := s.connect(crashPersona, "approve").Get("org_connection_id")
 	done := s.startExport(id)
-	s.settle(2)
+	s.letPass(2)
 	link := s.exportEvent().DownloadLinks[0].URL
 	pending := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
 	if pending.status != http.StatusOK {
@@ -175,7 +175,7 @@ func runDisconnect(s *stack) {
 	if answer, _ := s.browser().open(link, "", ""); answer == nil || answer.status != http.StatusGone {
 		s.t.Errorf("the file of task %s can still be downloaded: %v", done, answer)
 	}
-	s.settle(5)
+	s.letPass(5)
 	if got := s.objects(); len(got) != 0 {
 		s.t.Errorf("the bucket still holds %v", got)
 	}
@@ -235,7 +235,7 @@ func runWidget(s *stack) {
 	if got := s.watchAttempt(declined); got.Status != "failed" {
 		s.t.Errorf("an attempt that the patient declined is %+v", got)
 	}
-	s.settle(1)
+	s.letPass(1)
 }
 
 // attempt is what a page of ours knows of an attempt.
@@ -322,21 +322,21 @@ func runConfidential(s *stack) {
 		}
 		<-time.After(2 * time.Hour)
 		taskID := s.startExport(id)
-		s.settle(3)
+		s.letPass(3)
 		if got := s.task(taskID); got.text("status") != "success" {
 			s.t.Errorf("%s: the export is %s because of %q", name, got.text("status"), got.text("failure_reason"))
 		}
 		if got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
 			s.t.Errorf("%s: DELETE answered %d", name, got.status)
 		}
-		s.settle(3)
+		s.letPass(3)
 		if got := s.connection(id).text("upstream_until"); got != "" {
 			s.t.Errorf("%s: the portal was not reached", name)
 		}
 	}
 }
 
-// connectTo takes the patient through the flow at a portal with habits.
+// connectTo takes the patient through the flow at a portal with quirks.
 func (s *stack) connectTo(q quirk) url.Values {
 	s.t.Helper()
 	answer, last := s.browser().open(s.connectURLOf(q), crashPersona, "approve")

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestTheCareForTokensSurvivesFaults is a sample of what a soak does with at least 100 seeds.
-func TestTheCareForTokensSurvivesFaults(t *testing.T) {
+// TestTokenRefreshSurvivesFaults is a sample of what a soak does with at least 100 seeds.
+func TestTokenRefreshSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	for _, first := range []uint64{2000, 2003} {
 		t.Run(fmt.Sprintf("seeds from %d", first), func(t *testing.T) {
@@ -39,31 +39,31 @@ const unrenewing = "no-refresh,access:48h"
 // survivePatients is the life of some connections over weeks, of patients and a backend who try again when they are told
 // to: a connection ends only where the portal refused, the organisation asked, a worker died with the new refresh token in
 // its hands or there never was one, each end is told once, nothing is pending and no tokens are left over.
-func survivePatients(t *testing.T, o ordeal) {
+func survivePatients(t *testing.T, o simulation) {
 	t.Helper()
-	o.pollers = 1 + o.luck.IntN(2)*2
+	o.pollers = 1 + o.random.IntN(2)*2
 	portals := []string{"label:plain", "label:plain", refusing, unrenewing, "refresh-fails:500,fails-first:3", "refresh-fails:html,fails-first:2"}
 	o.begin()
 	patients := make([]*patient, 0, 3)
-	for range 2 + o.luck.IntN(2) {
-		portal := portals[o.luck.IntN(len(portals))]
+	for range 2 + o.random.IntN(2) {
+		portal := portals[o.random.IntN(len(portals))]
 		id := o.signInUntilAuthorized(t, o.connectURLOf(quirk{with: portal}), crashPersona)
 		patients = append(patients, &patient{id: id, refuses: portal, told: map[int]bool{}})
 	}
-	for range 2 + o.luck.IntN(3) {
-		<-time.After(time.Duration(o.luck.IntN(9*24)) * time.Hour)
-		o.settle(1 + o.luck.IntN(6))
+	for range 2 + o.random.IntN(3) {
+		<-time.After(time.Duration(o.random.IntN(9*24)) * time.Hour)
+		o.letPass(1 + o.random.IntN(6))
 		for _, p := range patients {
 			o.noteEnd(p)
 			o.act(t, p)
 		}
-		if o.luck.IntN(4) == 0 {
+		if o.random.IntN(4) == 0 {
 			o.loseMessages()
 		}
-		o.settle(o.luck.IntN(4))
+		o.letPass(o.random.IntN(4))
 	}
 	o.end()
-	o.settleCare()
+	o.finishRefreshes()
 	for _, p := range patients {
 		o.noteEnd(p)
 		o.checkLife(t, p)
@@ -74,7 +74,7 @@ func survivePatients(t *testing.T, o ordeal) {
 }
 
 // noteEnd remembers that a connection has been revoked, before something else becomes of it.
-func (o ordeal) noteEnd(p *patient) {
+func (o simulation) noteEnd(p *patient) {
 	found := o.connection(p.id)
 	if ended := found.text("ended"); ended != "" && ended != "disconnected" {
 		p.told[found.number("generation")] = true
@@ -82,9 +82,9 @@ func (o ordeal) noteEnd(p *patient) {
 }
 
 // act is what the organisation, or the patient, does with a connection next.
-func (o ordeal) act(t *testing.T, p *patient) {
+func (o simulation) act(t *testing.T, p *patient) {
 	t.Helper()
-	switch o.luck.IntN(6) {
+	switch o.random.IntN(6) {
 	case 0:
 		o.exportOrNot(t, p.id)
 	case 1:
@@ -97,7 +97,7 @@ func (o ordeal) act(t *testing.T, p *patient) {
 }
 
 // exportOrNot asks for an export of a connection that may have ended.
-func (o ordeal) exportOrNot(t *testing.T, id string) {
+func (o simulation) exportOrNot(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
 		got := o.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
@@ -110,10 +110,10 @@ func (o ordeal) exportOrNot(t *testing.T, id string) {
 	t.Fatal("POST ehi-export was never answered")
 }
 
-// settleCare lets time pass until no connection is due and no row or queue has anything left to do.
-func (s *stack) settleCare() {
+// finishRefreshes lets time pass until no connection is due and no row or queue has anything left to do.
+func (s *stack) finishRefreshes() {
 	s.t.Helper()
-	s.settle(2)
+	s.letPass(2)
 	for n := 0; n < 150 && (len(s.overdue()) > 0 || len(s.pending()) > 0); n++ {
 		step := 15 * time.Minute
 		if n > 8 {
@@ -138,7 +138,7 @@ func (s *stack) overdue() []string {
 }
 
 // checkLife: the connection is whole, ended for a reason that there was, and the organisation heard of each revocation.
-func (o ordeal) checkLife(t *testing.T, p *patient) {
+func (o simulation) checkLife(t *testing.T, p *patient) {
 	t.Helper()
 	found := o.connection(p.id)
 	died := o.crashed("RefreshWorkerFunction") || o.crashed("ExportWorkerFunction")
