@@ -219,8 +219,8 @@ func TestWhatTheFragmentPageSendsIsAReturnLikeAnyOther(t *testing.T) {
 // fullBuckets refuse every request.
 type fullBuckets struct{}
 
-func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Verdict, error) {
-	return ratelimit.Verdict{RetryAfter: 2 * time.Second}, nil
+func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
 
 func TestTooManyReturnsAreAPageToo(t *testing.T) {

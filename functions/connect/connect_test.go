@@ -333,8 +333,8 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 // fullBuckets refuse every request.
 type fullBuckets struct{}
 
-func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Verdict, error) {
-	return ratelimit.Verdict{RetryAfter: 2 * time.Second}, nil
+func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
 
 func TestStartValuesAreLimitedByAddress(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // Buckets keep one theoretical arrival time (TAT) per key and decide with GCRA. Take must be atomic per key. An
 // error lets the request through.
 type Buckets interface {
-	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Verdict, error)
+	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
 
 // Limiter limits the requests of an endpoint per caller and client address. The zero value limits nothing.
@@ -35,19 +35,19 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 	if l.Buckets == nil || l.Limit.Unlimited() {
 		return nil
 	}
-	verdict, err := l.Buckets.Take(ctx, l.key(c, who), l.Limit, c.now)
+	decision, err := l.Buckets.Take(ctx, l.key(c, who), l.Limit, c.now)
 	if err != nil {
 		logx.Add(ctx, slog.Bool("limiter_failed", true))
 		return nil //nolint:nilerr // decided: a limiter that cannot reach its store lets the request through
 	}
 	name := strconv.Quote(l.Limit.Name)
 	c.header.Set("RateLimit-Policy", fmt.Sprintf("%s;q=%d;w=%d", name, l.Limit.Quota, seconds(l.Limit.Window)))
-	c.header.Set("RateLimit", fmt.Sprintf("%s;r=%d;t=%d", name, verdict.Remaining, seconds(verdict.Reset)))
-	if verdict.Allowed {
+	c.header.Set("RateLimit", fmt.Sprintf("%s;r=%d;t=%d", name, decision.Remaining, seconds(decision.Reset)))
+	if decision.Allowed {
 		return nil
 	}
 	return fault.New(fault.Limited, fault.CodeRateLimited, "Too many requests. Please wait before trying again.").
-		After(verdict.RetryAfter)
+		After(decision.RetryAfter)
 }
 
 // key is a keyed hash: the store then holds no client address, and nobody who has a copy of it can try all addresses.

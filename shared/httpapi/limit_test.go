@@ -29,16 +29,16 @@ func TestGCRANeverExceedsBurstPlusRate(t *testing.T) {
 		var accepted []time.Time
 		for range rapid.IntRange(1, 80).Draw(t, "arrivals") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(2*interval)).Draw(t, "gap")))
-			next, verdict := ratelimit.GCRA(tat, now, limit)
-			if !verdict.Allowed {
-				if !next.Equal(tat) || verdict.RetryAfter <= 0 || verdict.Remaining != 0 {
-					t.Fatalf("refused: next %v, stored %v, %+v", next, tat, verdict)
+			next, decision := ratelimit.GCRA(tat, now, limit)
+			if !decision.Allowed {
+				if !next.Equal(tat) || decision.RetryAfter <= 0 || decision.Remaining != 0 {
+					t.Fatalf("refused: next %v, stored %v, %+v", next, tat, decision)
 				}
-				if _, later := ratelimit.GCRA(tat, now.Add(verdict.RetryAfter), limit); !later.Allowed {
-					t.Fatalf("still refused after waiting %v", verdict.RetryAfter)
+				if _, later := ratelimit.GCRA(tat, now.Add(decision.RetryAfter), limit); !later.Allowed {
+					t.Fatalf("still refused after waiting %v", decision.RetryAfter)
 				}
-				if _, sooner := ratelimit.GCRA(tat, now.Add(verdict.RetryAfter-1), limit); sooner.Allowed {
-					t.Fatalf("allowed before %v", verdict.RetryAfter)
+				if _, sooner := ratelimit.GCRA(tat, now.Add(decision.RetryAfter-1), limit); sooner.Allowed {
+					t.Fatalf("allowed before %v", decision.RetryAfter)
 				}
 				continue
 			}
@@ -58,14 +58,14 @@ func TestGCRALetsAFullBurstThrough(t *testing.T) {
 	limit := ratelimit.Limit{Name: "x", Quota: 7, Window: 10 * time.Second}
 	now := time.Unix(1_800_000_000, 0)
 	var tat time.Time
-	var verdict ratelimit.Verdict
+	var decision ratelimit.Decision
 	for i := range 7 {
-		if tat, verdict = ratelimit.GCRA(tat, now, limit); !verdict.Allowed || verdict.Remaining != 6-i {
-			t.Fatalf("request %d: %+v", i, verdict)
+		if tat, decision = ratelimit.GCRA(tat, now, limit); !decision.Allowed || decision.Remaining != 6-i {
+			t.Fatalf("request %d: %+v", i, decision)
 		}
 	}
-	if _, verdict = ratelimit.GCRA(tat, now, limit); verdict.Allowed {
-		t.Errorf("request 8: %+v", verdict)
+	if _, decision = ratelimit.GCRA(tat, now, limit); decision.Allowed {
+		t.Errorf("request 8: %+v", decision)
 	}
 }
 
@@ -73,8 +73,8 @@ func TestALimitOfNothingLimitsNothing(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	for _, limit := range []ratelimit.Limit{{}, {Quota: -1, Window: time.Minute}, {Quota: 5}} {
-		if _, verdict := ratelimit.GCRA(now.Add(time.Hour), now, limit); !verdict.Allowed {
-			t.Errorf("%+v: %+v", limit, verdict)
+		if _, decision := ratelimit.GCRA(now.Add(time.Hour), now, limit); !decision.Allowed {
+			t.Errorf("%+v: %+v", limit, decision)
 		}
 	}
 }
@@ -86,17 +86,17 @@ type buckets struct {
 	err  error
 }
 
-func (b *buckets) Take(_ context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Verdict, error) {
+func (b *buckets) Take(_ context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error) {
 	b.keys = append(b.keys, key)
 	if b.err != nil {
-		return ratelimit.Verdict{}, b.err
+		return ratelimit.Decision{}, b.err
 	}
 	if b.tats == nil {
 		b.tats = map[string]time.Time{}
 	}
-	next, verdict := ratelimit.GCRA(b.tats[key], now, limit)
+	next, decision := ratelimit.GCRA(b.tats[key], now, limit)
 	b.tats[key] = next
-	return verdict, nil
+	return decision, nil
 }
 
 func limited(api edge, b *buckets, quota int) func(remote, key string, headers ...string) (int, map[string][]string, string) {

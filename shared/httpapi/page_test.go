@@ -44,8 +44,8 @@ func tooMany() httpapi.Limiter {
 // fullBuckets refuse every request.
 type fullBuckets struct{}
 
-func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Verdict, error) {
-	return ratelimit.Verdict{RetryAfter: 2 * time.Second}, nil
+func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
 
 func wantPage(t *testing.T, w *httptest.ResponseRecorder, status int, shows string) {

@@ -21,8 +21,8 @@ func (l Limit) Unlimited() bool { return l.Quota <= 0 || l.Interval() <= 0 }
 // Interval is the time that one request takes up.
 func (l Limit) Interval() time.Duration { return l.Window / time.Duration(max(l.Quota, 1)) }
 
-// Verdict is what a bucket says about one request.
-type Verdict struct {
+// Decision is what a bucket says about one request.
+type Decision struct {
 	Allowed    bool
 	Remaining  int           // requests that could follow at once
 	RetryAfter time.Duration // how long to wait; zero when allowed
@@ -32,9 +32,9 @@ type Verdict struct {
 // GCRA is the generic cell rate algorithm (ITU-T I.371 annex A), the form of a token bucket that needs to store one
 // time only, the theoretical arrival time. tat is the stored one, zero when there is none; next is the one to store,
 // equal to tat when refused.
-func GCRA(tat, now time.Time, limit Limit) (next time.Time, verdict Verdict) {
+func GCRA(tat, now time.Time, limit Limit) (next time.Time, decision Decision) {
 	if limit.Unlimited() {
-		return tat, Verdict{Allowed: true, Remaining: math.MaxInt32}
+		return tat, Decision{Allowed: true, Remaining: math.MaxInt32}
 	}
 	interval := limit.Interval()
 	burst := interval * time.Duration(limit.Quota)
@@ -44,7 +44,7 @@ func GCRA(tat, now time.Time, limit Limit) (next time.Time, verdict Verdict) {
 	}
 	filled := start.Add(interval).Sub(now)
 	if filled > burst {
-		return tat, Verdict{RetryAfter: filled - burst, Reset: start.Sub(now)}
+		return tat, Decision{RetryAfter: filled - burst, Reset: start.Sub(now)}
 	}
-	return start.Add(interval), Verdict{Allowed: true, Remaining: int((burst - filled) / interval), Reset: filled}
+	return start.Add(interval), Decision{Allowed: true, Remaining: int((burst - filled) / interval), Reset: filled}
 }

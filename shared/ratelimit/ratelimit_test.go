@@ -16,17 +16,17 @@ func TestABucketTellsWhatIsLeftAndWhenToComeBack(t *testing.T) {
 	limit := ratelimit.Limit{Name: "search", Quota: 3, Window: time.Minute}
 	tests := []struct {
 		at   time.Duration
-		want ratelimit.Verdict
+		want ratelimit.Decision
 	}{
-		{0, ratelimit.Verdict{Allowed: true, Remaining: 2, Reset: 20 * time.Second}},
-		{0, ratelimit.Verdict{Allowed: true, Remaining: 1, Reset: 40 * time.Second}},
-		{0, ratelimit.Verdict{Allowed: true, Remaining: 0, Reset: time.Minute}},
-		{0, ratelimit.Verdict{RetryAfter: 20 * time.Second, Reset: time.Minute}},
-		{19 * time.Second, ratelimit.Verdict{RetryAfter: time.Second, Reset: 41 * time.Second}},
-		{20 * time.Second, ratelimit.Verdict{Allowed: true, Remaining: 0, Reset: time.Minute}},
-		{20 * time.Second, ratelimit.Verdict{RetryAfter: 20 * time.Second, Reset: time.Minute}},
-		{59 * time.Second, ratelimit.Verdict{Allowed: true, Remaining: 0, Reset: 41 * time.Second}},
-		{10 * time.Minute, ratelimit.Verdict{Allowed: true, Remaining: 2, Reset: 20 * time.Second}},
+		{0, ratelimit.Decision{Allowed: true, Remaining: 2, Reset: 20 * time.Second}},
+		{0, ratelimit.Decision{Allowed: true, Remaining: 1, Reset: 40 * time.Second}},
+		{0, ratelimit.Decision{Allowed: true, Remaining: 0, Reset: time.Minute}},
+		{0, ratelimit.Decision{RetryAfter: 20 * time.Second, Reset: time.Minute}},
+		{19 * time.Second, ratelimit.Decision{RetryAfter: time.Second, Reset: 41 * time.Second}},
+		{20 * time.Second, ratelimit.Decision{Allowed: true, Remaining: 0, Reset: time.Minute}},
+		{20 * time.Second, ratelimit.Decision{RetryAfter: 20 * time.Second, Reset: time.Minute}},
+		{59 * time.Second, ratelimit.Decision{Allowed: true, Remaining: 0, Reset: 41 * time.Second}},
+		{10 * time.Minute, ratelimit.Decision{Allowed: true, Remaining: 2, Reset: 20 * time.Second}},
 	}
 	var tat time.Time
 	for i, test := range tests {
@@ -48,8 +48,8 @@ func TestALimitOfNothingIsNoLimit(t *testing.T) {
 			t.Errorf("%+v limits", limit)
 		}
 		for range 10 {
-			if _, verdict := ratelimit.GCRA(start.Add(time.Hour), start, limit); !verdict.Allowed || verdict.Remaining <= 0 {
-				t.Fatalf("%+v refuses: %+v", limit, verdict)
+			if _, decision := ratelimit.GCRA(start.Add(time.Hour), start, limit); !decision.Allowed || decision.Remaining <= 0 {
+				t.Fatalf("%+v refuses: %+v", limit, decision)
 			}
 		}
 	}
@@ -68,14 +68,14 @@ func TestABucketNeverExceedsItsRate(t *testing.T) {
 		at, allowed := start, 0
 		for range rapid.IntRange(1, 60).Draw(r, "requests") {
 			at = at.Add(time.Duration(rapid.Int64Range(0, int64(limit.Window)).Draw(r, "pause")))
-			next, verdict := ratelimit.GCRA(tat, at, limit)
-			if verdict.Allowed {
+			next, decision := ratelimit.GCRA(tat, at, limit)
+			if decision.Allowed {
 				allowed++
-				if verdict.Remaining < 0 || verdict.Remaining >= limit.Quota || verdict.RetryAfter != 0 {
-					r.Fatalf("allowed with %+v", verdict)
+				if decision.Remaining < 0 || decision.Remaining >= limit.Quota || decision.RetryAfter != 0 {
+					r.Fatalf("allowed with %+v", decision)
 				}
-			} else if _, later := ratelimit.GCRA(tat, at.Add(verdict.RetryAfter), limit); !later.Allowed {
-				r.Fatalf("refused again after waiting %v", verdict.RetryAfter)
+			} else if _, later := ratelimit.GCRA(tat, at.Add(decision.RetryAfter), limit); !later.Allowed {
+				r.Fatalf("refused again after waiting %v", decision.RetryAfter)
 			}
 			if most := limit.Quota + int(at.Sub(start)/limit.Interval()); allowed > most {
 				r.Fatalf("%d requests in %v, want at most %d", allowed, at.Sub(start), most)

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Limits of every request (service note serverless.md section 3).
+// Limits of every request (docs/threat-model.md, "Addresses that others choose").
 const (
 	dialTimeout   = 5 * time.Second
 	tlsTimeout    = 5 * time.Second

@@ -15,12 +15,12 @@ import (
 
 // Take implements httpapi.Buckets with one conditional update for a bucket that has refilled, and a second one for a
 // bucket that has not. A refused request writes nothing.
-func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit, now time.Time) (ratelimit.Verdict, error) {
+func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error) {
 	var stored int64 // the bucket's time as the last try met it, 0 before the first and without a row
 	for {
-		next, verdict := ratelimit.GCRA(time.UnixMicro(stored), now, limit)
-		if !verdict.Allowed {
-			return verdict, nil
+		next, decision := ratelimit.GCRA(time.UnixMicro(stored), now, limit)
+		if !decision.Allowed {
+			return decision, nil
 		}
 		_, err := s.DB.UpdateItem(ctx, s.taking(bucket, stored, next, now))
 		refused, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
@@ -28,9 +28,9 @@ func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit, no
 		case ok:
 			stored = item(refused.Item).int("tat")
 		case err != nil:
-			return ratelimit.Verdict{}, fmt.Errorf("take from bucket: %w", err)
+			return ratelimit.Decision{}, fmt.Errorf("take from bucket: %w", err)
 		default:
-			return verdict, nil
+			return decision, nil
 		}
 	}
 }

@@ -34,11 +34,11 @@ func TestABucketDecidesAsTheArithmeticDoes(t *testing.T) {
 			if err != nil {
 				r.Fatal(err)
 			}
-			var want ratelimit.Verdict
+			var want ratelimit.Decision
 			tat, want = ratelimit.GCRA(tat, at, limit)
 			tat = tat.Truncate(time.Microsecond) // what a row keeps
 			if got != want {
-				r.Fatalf("verdict at %v = %+v, want %+v", at, got, want)
+				r.Fatalf("decision at %v = %+v, want %+v", at, got, want)
 			}
 		}
 	})
@@ -50,10 +50,10 @@ func TestABurstTakesNoMoreThanTheQuota(t *testing.T) {
 	limit := ratelimit.Limit{Quota: 7, Window: time.Minute}
 	burst := func(at time.Time) int {
 		return race(t, 40, func(ctx context.Context, _ int) error {
-			verdict, err := s.flow.Take(ctx, "bucket", limit, at)
-			if err == nil && !verdict.Allowed {
-				if verdict.RetryAfter <= 0 {
-					t.Errorf("refused with %+v: it says no time to wait", verdict)
+			decision, err := s.flow.Take(ctx, "bucket", limit, at)
+			if err == nil && !decision.Allowed {
+				if decision.RetryAfter <= 0 {
+					t.Errorf("refused with %+v: it says no time to wait", decision)
 				}
 				return fault.Stale()
 			}
@@ -98,9 +98,9 @@ func TestTwoRequestsNeverShareTheLastPlace(t *testing.T) {
 	s := newStores(t)
 	limit := ratelimit.Limit{Quota: 2, Window: time.Minute}
 	take := func(from stores) bool {
-		verdict, err := from.flow.Take(t.Context(), "bucket", limit, now)
+		decision, err := from.flow.Take(t.Context(), "bucket", limit, now)
 		must(t, err)
-		return verdict.Allowed
+		return decision.Allowed
 	}
 	if !take(s) {
 		t.Fatal("the first request was refused")
@@ -127,10 +127,10 @@ func TestABucketThatVanishesMeanwhileIsANewOne(t *testing.T) {
 		_, failure := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key})
 		must(t, failure)
 	}
-	verdict, err := over(db, s.names).flow.Take(t.Context(), "bucket", limit, now)
+	decision, err := over(db, s.names).flow.Take(t.Context(), "bucket", limit, now)
 	must(t, err)
-	if !verdict.Allowed || verdict.Remaining != 1 {
-		t.Errorf("verdict = %+v, want that of a fresh bucket", verdict)
+	if !decision.Allowed || decision.Remaining != 1 {
+		t.Errorf("decision = %+v, want that of a fresh bucket", decision)
 	}
 	if db.updates != 3 {
 		t.Errorf("%d updates, want 3: refused, vanished, created", db.updates)

@@ -43,7 +43,7 @@ func (w *wiretap) hide(what, value string, except ...string) {
 	}
 }
 
-func (w *wiretap) hear(where, text string) {
+func (w *wiretap) note(where, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.said[where] = append(w.said[where], text)
@@ -55,7 +55,7 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 		if c.Service == "sqs" && strings.HasPrefix(c.Operation, "SendMessage") {
 			body, err := io.ReadAll(r.Body)
 			if err == nil {
-				w.hear("a queue", string(body))
+				w.note("a queue", string(body))
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
 		}
@@ -78,12 +78,12 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 		}
 	case strings.HasPrefix(path, "/v1/"):
 		w.hideOwn(path, header, body)
-		w.hear(fmt.Sprintf("the answer %d of %s", status, path), string(body))
+		w.note(fmt.Sprintf("the answer %d of %s", status, path), string(body))
 		if location := header.Get("Location"); !strings.Contains(path, "/download/") {
-			w.hear("the redirect of "+path, location)
+			w.note("the redirect of "+path, location)
 		}
 	case strings.HasPrefix(path, "/_local/inbox"):
-		w.hear("a webhook", string(sent))
+		w.note("a webhook", string(sent))
 		link := linkIn(string(sent))
 		w.hide("a download link's signature", link[strings.LastIndex(link, ".")+1:], "a webhook", "the answer 200 of /v1/bridge/")
 	}
@@ -179,9 +179,9 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 					w.hide("a webhook secret", signing)
 				}
 				for line := range strings.Lines(s.logs.String()) {
-					w.hear("a log", line)
+					w.note("a log", line)
 				}
-				w.hearRows(t, s)
+				w.noteRows(t, s)
 				w.report(t, c.secrets, c.places)
 			})
 		})
@@ -223,8 +223,8 @@ func runGossipingPortal(s *stack) {
 	}
 }
 
-// hearRows reads every table. What is sealed does not show what is in it.
-func (w *wiretap) hearRows(t *testing.T, s *stack) {
+// noteRows reads every table. What is sealed does not show what is in it.
+func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
 		if table.Name == "test-SandboxTable" {
@@ -233,7 +233,7 @@ func (w *wiretap) hearRows(t *testing.T, s *stack) {
 		for _, item := range s.browse(table.Name) {
 			row, err := json.Marshal(item)
 			must(t, err)
-			w.hear("a row of "+table.Name, string(row)+"\n"+binaries(row))
+			w.note("a row of "+table.Name, string(row)+"\n"+binaries(row))
 		}
 	}
 }

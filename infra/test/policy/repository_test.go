@@ -190,8 +190,8 @@ func classes() map[string]policy.TableClass {
 	}
 }
 
-// reserved tells who may touch what patients' tokens are made of, and each key, secret and file (architecture
-// section 6). A function that needs another one is a decision, which is made here.
+// reserved tells who may touch what patients' tokens are made of, and each key, secret and file (docs/architecture.md,
+// "Keys and secrets"). A function that needs another one is a decision, which is made here.
 func reserved() map[string][]string {
 	tokens := []string{"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction"}
 	signers := []string{"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "JwksFunction"}

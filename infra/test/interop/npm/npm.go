@@ -38,7 +38,7 @@ func Installed(name string, manifest, lock []byte) (string, error) {
 	if isThere(place) {
 		return place, nil
 	}
-	return place, settle(place, map[string][]byte{"package.json": manifest, "package-lock.json": lock})
+	return place, installInto(place, map[string][]byte{"package.json": manifest, "package-lock.json": lock})
 }
 
 // MaySkip tells whether tests do without the judge after this error of Installed: on a machine without Node, or, but for
@@ -52,9 +52,9 @@ func isThere(place string) bool {
 	return err == nil
 }
 
-// settle installs the judge in a folder of its own, which then takes its place in one step, so that installations at the
+// installInto installs the judge in a folder of its own, which then takes its place in one step, so that installations at the
 // same time do not meet.
-func settle(place string, files map[string][]byte) error {
+func installInto(place string, files map[string][]byte) error {
 	all := filepath.Dir(place)
 	if err := os.MkdirAll(all, 0o755); err != nil { //nolint:gosec // a cache, as the user's others
 		return err

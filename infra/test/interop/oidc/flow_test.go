@@ -13,7 +13,7 @@ import (
 func TestAWholeAttemptEndsInAConnectionThatLasts(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
-	d := newDesk(j)
+	d := newService(j)
 	left := d.leave(t)
 	if _, err := d.comeBack(t, left, browse(t, left.URL)); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestAWholeAttemptEndsInAConnectionThatLasts(t *testing.T) {
 
 func TestAPatientWhoDeclinesLeavesARejectedConnection(t *testing.T) {
 	t.Parallel()
-	d := newDesk(start(t, registered("public", "none")))
+	d := newService(start(t, registered("public", "none")))
 	left := d.leave(t)
 	_, err := d.comeBack(t, left, decline(t, left.URL))
 	d.wantNothing(t, err, "access_denied")
@@ -51,7 +51,7 @@ func TestAPatientWhoDeclinesLeavesARejectedConnection(t *testing.T) {
 // their own into the victim's return. It is the judge who sees that the verifier is not the code's.
 func TestACodeOfAnotherSignInIsRefused(t *testing.T) {
 	t.Parallel()
-	d := newDesk(start(t, registered("public", "none")))
+	d := newService(start(t, registered("public", "none")))
 	victims, attackers := d.leave(t), d.leave(t)
 	told, stolen := browse(t, victims.URL), browse(t, attackers.URL)
 	told.Set("code", stolen.Get("code"))
@@ -63,7 +63,7 @@ func TestACodeOfAnotherSignInIsRefused(t *testing.T) {
 // another.
 func TestAnAnswerOfAnotherServerIsRefused(t *testing.T) {
 	t.Parallel()
-	d, other := newDesk(start(t, registered("public", "none"))), newDesk(start(t, registered("public", "none"), registered("another judge's", "none")))
+	d, other := newService(start(t, registered("public", "none"))), newService(start(t, registered("public", "none"), registered("another judge's", "none")))
 	left, elsewhere := d.leave(t), other.leave(t)
 	told := browse(t, elsewhere.URL)
 	told.Set("state", address(t, left).Get("state"))

@@ -8,6 +8,7 @@ package oidc_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/rand"
 	_ "embed"
 	"encoding/json"

@@ -72,14 +72,14 @@ func judge(t *testing.T, claims []claim) {
 	if err != nil {
 		t.Fatalf("the judge: %v\n%s", err, complaints.Bytes())
 	}
-	var verdicts []string
-	must(t, json.Unmarshal(output, &verdicts))
-	if len(verdicts) != len(claims) {
-		t.Fatalf("%d verdicts on %d claims", len(verdicts), len(claims))
+	var results []string
+	must(t, json.Unmarshal(output, &results))
+	if len(results) != len(claims) {
+		t.Fatalf("%d results on %d claims", len(results), len(claims))
 	}
 	for i, c := range claims {
-		if got := verdicts[i] == ""; got != c.holds {
-			t.Errorf("%s: verifies is %v (%s), want %v", c.name, got, verdicts[i], c.holds)
+		if got := results[i] == ""; got != c.holds {
+			t.Errorf("%s: verifies is %v (%s), want %v", c.name, got, results[i], c.holds)
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// desk is our side of one attempt: the production flow with stores in memory and no encryption.
-type desk struct {
+// service is our side of one attempt: the production flow with stores in memory and no encryption.
+type service struct {
 	judge judge
 
 	mu       sync.Mutex
@@ -29,18 +29,18 @@ type desk struct {
 	ends     []flow.Conclusion
 }
 
-func newDesk(j judge) *desk {
-	return &desk{judge: j, attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}}
+func newService(j judge) *service {
+	return &service{judge: j, attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}}
 }
 
-func (d *desk) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow.State) error {
+func (d *service) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow.State) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.attempts[attempt.ID], d.states[state.Hash] = attempt, state
 	return nil
 }
 
-func (d *desk) TakeState(_ context.Context, hash, binding string, _ time.Time) (flow.State, error) {
+func (d *service) TakeState(_ context.Context, hash, binding string, _ time.Time) (flow.State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	state, ok := d.states[hash]
@@ -51,43 +51,43 @@ func (d *desk) TakeState(_ context.Context, hash, binding string, _ time.Time) (
 	return state, nil
 }
 
-func (d *desk) Attempt(_ context.Context, _ org.Tenant, id string) (flow.Attempt, error) {
+func (d *service) Attempt(_ context.Context, _ org.Tenant, id string) (flow.Attempt, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.attempts[id], nil
 }
 
-func (d *desk) ConcludeAttempt(_ context.Context, end flow.Conclusion) error {
+func (d *service) ConcludeAttempt(_ context.Context, end flow.Conclusion) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ends = append(d.ends, end)
 	return nil
 }
 
-func (d *desk) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
+func (d *service) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
 	return catalog.Endpoint{
 		ID: id, FHIRBase: d.judge.FHIRBase, PlatformType: "unheard-of", Mode: string(tenant.Mode), Status: catalog.EndpointActive,
 	}, nil
 }
 
-func (*desk) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
+func (*service) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
 	return catalog.Registration{ClientID: "public"}, nil
 }
 
-func (*desk) Ticket(context.Context, string, time.Time) (flow.Ticket, error) {
+func (*service) Ticket(context.Context, string, time.Time) (flow.Ticket, error) {
 	return flow.Ticket{}, fault.Missing("no ticket")
 }
 
-func (*desk) OpenAttempt(context.Context, flow.Ticket, flow.Attempt, flow.State) error {
+func (*service) OpenAttempt(context.Context, flow.Ticket, flow.Attempt, flow.State) error {
 	return fault.Stale()
 }
 
-func (*desk) TokenVersion(context.Context, org.Tenant, string) (int64, error) { return 0, nil }
+func (*service) TokenVersion(context.Context, org.Tenant, string) (int64, error) { return 0, nil }
 
-func (*desk) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
+func (*service) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
 
 // leave begins an attempt at a platform that nobody has written a profile for.
-func (d *desk) leave(t *testing.T) flow.Started {
+func (d *service) leave(t *testing.T) flow.Started {
 	t.Helper()
 	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
 	must(t, err)
@@ -105,7 +105,7 @@ func (d *desk) leave(t *testing.T) flow.Started {
 }
 
 // comeBack completes the attempt with what the callback was told, in the browser that it was begun in.
-func (d *desk) comeBack(t *testing.T, left flow.Started, told url.Values) (flow.Completed, error) {
+func (d *service) comeBack(t *testing.T, left flow.Started, told url.Values) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	must(t, err)
@@ -124,7 +124,7 @@ func (d *desk) comeBack(t *testing.T, left flow.Started, told url.Values) (flow.
 }
 
 // wantNothing checks that the attempt failed and that we hold no tokens for it.
-func (d *desk) wantNothing(t *testing.T, err error, code fault.Code) {
+func (d *service) wantNothing(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	if err == nil || fault.Of(err).Code != code {
 		t.Errorf("got %v, want %s", err, code)
