@@ -2,8 +2,10 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"testing"
 	"time"
 )
@@ -12,32 +14,39 @@ import (
 // last sign-in, or is told to try again and can.
 func TestReconnectingSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	disconnect := func(t *testing.T, s *stack, id string) { t.Helper(); s.disconnectUntilDone(t, id) }
-	for _, function := range []string{"ReconnectFunction", "CallbackFunction"} {
-		for name, prepare := range map[string]func(t *testing.T, s *stack, id string){
-			"an authorized one": func(*testing.T, *stack, string) {}, "a disconnected one": disconnect,
-		} {
-			t.Run(function+" for "+name, func(t *testing.T) {
-				t.Parallel()
-				sweepCrashes(t, function, func(t *testing.T, s *stack) {
-					t.Helper()
-					life := s.spare(function)
-					id := s.connect(crashPersona, "approve").Get("org_connection_id")
-					prepare(t, s, id)
-					life()
-					l := s.keepLedger()
-					l.grants = 1 // the one before has another number
-					answer, last := s.browser().open(s.reconnectURL(id), crashPersona, "approve")
-					s.disarm(function)
-					if answer != nil {
-						checkTryAgain(t, answer)
-					} else if last.Query().Get("connection_status") != "authorized" {
-						checkText(t, last.Query().Get("error"), last.Query().Get("error_description"))
-					}
-					s.checkBack(t, l, id)
-				})
-			})
+	for _, c := range []struct {
+		function     string
+		disconnected bool
+		soak         bool // the function cannot tell the two: only in a soak
+	}{
+		{function: "ReconnectFunction"}, {function: "ReconnectFunction", disconnected: true, soak: true},
+		{function: "CallbackFunction"}, {function: "CallbackFunction", disconnected: true},
+	} {
+		if c.soak && os.Getenv("RECORDBRIDGE_SOAK") == "" {
+			continue
 		}
+		t.Run(fmt.Sprintf("%s, disconnected %t", c.function, c.disconnected), func(t *testing.T) {
+			t.Parallel()
+			sweepCrashes(t, c.function, func(t *testing.T, s *stack) {
+				t.Helper()
+				life := s.spare(c.function)
+				id := s.connect(crashPersona, "approve").Get("org_connection_id")
+				if c.disconnected {
+					s.disconnectUntilDone(t, id)
+				}
+				life()
+				l := s.keepLedger()
+				l.grants = 1 // the one before has another number
+				answer, last := s.browser().open(s.reconnectURL(id), crashPersona, "approve")
+				s.disarm(c.function)
+				if answer != nil {
+					checkTryAgain(t, answer)
+				} else if last.Query().Get("connection_status") != "authorized" {
+					checkText(t, last.Query().Get("error"), last.Query().Get("error_description"))
+				}
+				s.checkBack(t, l, id)
+			})
+		})
 	}
 }
 
