@@ -308,17 +308,17 @@ func TestTheWordsOfALossAreTheSame(t *testing.T) {
 	if diff := cmp.Diff(want, lookUp(api, "#/components/schemas/TaskWithResult/properties/missing/additionalProperties/enum")); diff != "" {
 		t.Errorf("missing (-asyncapi +openapi):\n%s", diff)
 	}
-	noLoss := []any{"unsupported", "not_granted"}
 	reasons := lookUp(api, "#/components/schemas/TypeOutcome/properties/reason/enum").([]any)
-	if diff := cmp.Diff(append(noLoss, want...), reasons); diff != "" {
+	if diff := cmp.Diff(slices.Concat([]any{"unsupported", "not_granted"}, want), reasons); diff != "" {
 		t.Errorf("reasons of an outcome (-no loss and missing +openapi):\n%s", diff)
 	}
 	text, err := os.ReadFile(root + "docs/webhooks.md")
 	must(t, err)
 	_, table, _ := strings.Cut(string(text), "| Word | Something of this type is missing")
 	table, _, _ = strings.Cut(table, "\n\n")
-	var told []any
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(table, -1) {
+	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(table, -1)
+	told := make([]any, 0, len(rows))
+	for _, row := range rows {
 		told = append(told, row[1])
 	}
 	if diff := cmp.Diff(want, told); diff != "" {

@@ -123,16 +123,9 @@ func (c *compiler) response(name string, value any) (*response, error) {
 	r := &response{name: name, headers: map[string]header{}}
 	headers, _ := described["headers"].(map[string]any)
 	for name, value := range headers {
-		rules, err := c.follow(value)
-		if err != nil {
-			return nil, err
-		}
-		required, _ := rules["required"].(bool)
-		compiled, err := c.compile(rules["schema"])
-		if err != nil {
+		if r.headers[name], err = c.header(value); err != nil {
 			return nil, fmt.Errorf("the header %s: %w", name, err)
 		}
-		r.headers[name] = header{compiled, required}
 	}
 	content, _ := described["content"].(map[string]any)
 	if len(content) > 1 {
@@ -149,6 +142,16 @@ func (c *compiler) response(name string, value any) (*response, error) {
 		r.locations, err = c.list(described["x-location-query"])
 	}
 	return r, err
+}
+
+func (c *compiler) header(value any) (header, error) {
+	rules, err := c.follow(value)
+	if err != nil {
+		return header{}, err
+	}
+	required, _ := rules["required"].(bool)
+	compiled, err := c.compile(rules["schema"])
+	return header{compiled, required}, err
 }
 
 // declareAll declares every answer, header and member that has to be seen.

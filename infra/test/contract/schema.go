@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -212,5 +213,5 @@ func scalar(keyword string, rule any) (test, error) {
 		}
 		return failing(func(value any) bool { text, ok := value.(string); return ok && valid(text) }), nil
 	}
-	return nil, fmt.Errorf("the keyword is not known here")
+	return nil, errors.New("the keyword is not known here")
 }

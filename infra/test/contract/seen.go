@@ -12,6 +12,13 @@ type record struct {
 	seen map[string]bool // by the place; false until it is seen
 }
 
+// Unseen lists what is declared and was not seen, sorted.
+func (r *record) Unseen() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.seen)), func(place string) bool { return r.seen[place] })
+}
+
 func (r *record) declare(place string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,11 +37,4 @@ func (r *record) note(places ...string) {
 			r.seen[place] = true
 		}
 	}
-}
-
-// Unseen lists what is declared and was not seen, sorted.
-func (r *record) Unseen() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.seen)), func(place string) bool { return r.seen[place] })
 }

@@ -66,6 +66,7 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 	}
 	response, err := f.Do(r)
 	must(t, err)
+	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	must(t, err)
 	return contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}

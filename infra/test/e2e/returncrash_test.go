@@ -19,8 +19,10 @@ func TestReconnectingSurvivesACrashAnywhere(t *testing.T) {
 		disconnected bool
 		soak         bool // the function cannot tell the two: only in a soak
 	}{
-		{function: "ReconnectFunction"}, {function: "ReconnectFunction", disconnected: true, soak: true},
-		{function: "CallbackFunction"}, {function: "CallbackFunction", disconnected: true},
+		{function: "ReconnectFunction"},
+		{function: "ReconnectFunction", disconnected: true, soak: true},
+		{function: "CallbackFunction"},
+		{function: "CallbackFunction", disconnected: true},
 	} {
 		if c.soak && os.Getenv("RECORDBRIDGE_SOAK") == "" {
 			continue

@@ -114,10 +114,10 @@ func run(told settings) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.process.Start(); err != nil {
+	if err = r.process.Start(); err != nil {
 		return nil, err
 	}
-	if err := json.NewEncoder(input).Encode(told); err != nil {
+	if err = json.NewEncoder(input).Encode(told); err != nil {
 		return nil, err
 	}
 	line, err := bufio.NewReader(output).ReadBytes('\n')
