@@ -16,7 +16,7 @@ type Webhooks interface {
 	RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Notices sends e-mails (Mailer).
+// Notices sends e-mails (notice.Mailer).
 type Notices interface {
 	SendNotice(ctx context.Context, tenant org.Tenant, id string) error
 }

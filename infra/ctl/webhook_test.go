@@ -293,8 +293,8 @@ func TestASimulatedEventGoesToOneWebhookOrToAll(t *testing.T) {
 	done("webhook", "create", "-org", id, "-url", "https://app.example/other")
 	one, _ := done("webhook", "simulate", "-org", id, "-id", hook, "-type", "patient.ehi_export_success")["event_id"].(string)
 	event, err := found.work().Event(t.Context(), tenant, one)
-	if err != nil || !event.Settled || event.Type != webhook.ExportSucceeded || !bytes.Contains(event.Body, []byte("00000000-0000-4000-8000-")) {
-		t.Errorf("the event is %s %t %s (%v)", event.Type, event.Settled, event.Body, err)
+	if err != nil || !event.FannedOut || event.Type != webhook.ExportSucceeded || !bytes.Contains(event.Body, []byte("00000000-0000-4000-8000-")) {
+		t.Errorf("the event is %s %t %s (%v)", event.Type, event.FannedOut, event.Body, err)
 	}
 	deliveries := found.listed(t, tenant, "DELIV")
 	if len(deliveries) != 1 || len(found.listed(t, tenant, "EVENT")) != 0 {
@@ -307,8 +307,8 @@ func TestASimulatedEventGoesToOneWebhookOrToAll(t *testing.T) {
 		t.Error("two simulations are one event")
 	}
 	all, _ := done("webhook", "simulate", "-org", id, "-type", "patient.request_support")["event_id"].(string)
-	if event, err = found.work().Event(t.Context(), tenant, all); err != nil || event.Settled || len(found.listed(t, tenant, "EVENT")) != 1 {
-		t.Errorf("the event for all is settled: %t (%v)", event.Settled, err)
+	if event, err = found.work().Event(t.Context(), tenant, all); err != nil || event.FannedOut || len(found.listed(t, tenant, "EVENT")) != 1 {
+		t.Errorf("the event for all is settled: %t (%v)", event.FannedOut, err)
 	}
 }
 

@@ -4,22 +4,17 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-
-	"recordbridge/infra/local/aws"
-	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -29,10 +24,6 @@ var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 	// noon has as many digits as a row keeps.
 	noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
-
-	declared = sync.OnceValues(func() (*template.Template, error) {
-		return template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
-	})
 )
 
 // world is the log over the tables that template.yaml declares, with a worker that fills it and a clock.
@@ -47,28 +38,16 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	loaded, err := declared()
-	must(t, err)
-	cloud, err := aws.New(aws.Options{})
-	must(t, err)
-	cfg := cloud.Config("test")
-	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: loaded.Tables}))
-	names := map[string]string{}
-	for _, table := range loaded.Tables {
-		names[table.LogicalID] = table.Name
-	}
-	keys := awskms.NewFromConfig(cfg)
-	created, err := keys.CreateKey(t.Context(), &awskms.CreateKeyInput{})
-	must(t, err)
-	db := dynamodb.NewFromConfig(cfg)
+	made := tables.New(t)
+	keys, key := made.Key(t)
 	w := &world{now: noon, answer: webhook.Answer{Status: 200}}
 	clock := func() time.Time { return w.now }
-	w.sealer = kms.New(keys, *created.KeyMetadata.KeyId, webhook.SecretPurpose, clock)
+	w.sealer = kms.New(keys, key, webhook.SecretPurpose, clock)
 	w.rows = store.Webhooks{
-		Work:    store.Work{DB: db, Table: names["WorkTable"]},
-		Control: store.Control{DB: db, Table: names["ControlTable"]},
+		Work:    store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 	}
-	w.counts = &counted{Rows: store.DeliveryLog{DB: db, Table: names["WorkTable"]}}
+	w.counts = &counted{Rows: store.DeliveryLog{DB: made.DB, Table: made.Name("WorkTable")}}
 	w.log = deliverylog.Log{Rows: w.counts, Subscriptions: w.rows, Answers: w.sealer, Now: clock}
 	return w
 }
@@ -90,15 +69,23 @@ func (w *world) Post(context.Context, string, map[string]string, []byte) (webhoo
 	return w.answer, nil
 }
 
-// NudgeDelivery implements webhook.Nudger.
-func (w *world) NudgeDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
+// EnqueueDelivery implements webhook.Queue.
+func (w *world) EnqueueDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
+	return nil
+}
+
+// TellFailing implements webhook.Owners.
+func (w *world) TellFailing(context.Context, webhook.Subscription, webhook.Health) error { return nil }
+
+// TellDisabled implements webhook.Owners.
+func (w *world) TellDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
 	return nil
 }
 
 func (w *world) worker() webhook.Worker {
 	return webhook.Worker{
-		Store: w.rows, Conditions: w.rows, Notices: w.rows, Secrets: w.sealer, Poster: w, Nudger: w, Pacer: &webhook.Pacer{},
-		Now: w.log.Now, Luck: func() float64 { return 0.5 }, Lease: time.Minute,
+		Store: w.rows, Health: w.rows, Owners: w, Secrets: w.sealer, Poster: w, Queue: w, Pacer: &webhook.Pacer{},
+		Now: w.log.Now, Jitter: func() float64 { return 0.5 }, Lease: time.Minute,
 	}
 }
 
@@ -109,8 +96,8 @@ func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
 	s, _, err := editor.Create(t.Context(), webhook.Draft{
 		ID: ids.Random(), Tenant: of, URL: "https://hooks.example/in", Optional: []webhook.Type{webhook.AuthorizationEnded},
 	})
-	must(t, err)
-	must(t, w.rows.CreateSubscription(t.Context(), s))
+	expect.NoError(t, err)
+	expect.NoError(t, w.rows.CreateSubscription(t.Context(), s))
 	return s
 }
 
@@ -118,9 +105,9 @@ func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
 func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(of, what, ids.Random(), 0, w.now, webhook.Test{Hello: "world"})
-	must(t, err)
-	must(t, w.rows.CreateEvent(t.Context(), event))
-	must(t, w.worker().DeliverEvent(t.Context(), of, event.ID))
+	expect.NoError(t, err)
+	expect.NoError(t, w.rows.CreateEvent(t.Context(), event))
+	expect.NoError(t, w.worker().DeliverEvent(t.Context(), of, event.ID))
 	return event
 }
 
@@ -134,18 +121,11 @@ func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) 
 	return w.rows.FanOut(ctx, event, []webhook.Delivery{d})
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // search returns one page.
 func (w *world) search(t *testing.T, of org.Tenant, q deliverylog.Query) deliverylog.Page {
 	t.Helper()
 	page, err := w.log.Search(t.Context(), of, q)
-	must(t, err)
+	expect.NoError(t, err)
 	return page
 }
 

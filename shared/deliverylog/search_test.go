@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -150,7 +151,7 @@ func TestAPageHasAnEndEvenWhenNothingMatches(t *testing.T) {
 		if i == 0 {
 			d.Status = webhook.Held
 		}
-		must(t, w.put(t.Context(), d, webhook.TestEvent))
+		expect.NoError(t, w.put(t.Context(), d, webhook.TestEvent))
 	}
 	w.now = noon.Add(time.Hour)
 	q := deliverylog.Query{Status: webhook.Held}
@@ -248,7 +249,7 @@ func TestPagesEndWhereTheListEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 6 {
-		must(t, w.put(t.Context(), numbered(i, noon.Add(time.Duration(i)*time.Second)), webhook.TestEvent))
+		expect.NoError(t, w.put(t.Context(), numbered(i, noon.Add(time.Duration(i)*time.Second)), webhook.TestEvent))
 	}
 	w.now = noon.Add(time.Hour)
 	all := idsOf(w.search(t, tenant, deliverylog.Query{}).Entries)

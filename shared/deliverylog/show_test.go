@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -36,15 +37,15 @@ func TestADeliveryIsShownWithEveryRequestAndAnswer(t *testing.T) {
 	}
 	w.now = found[0].NextAt
 	w.answer = webhook.Answer{Status: 204}
-	must(t, w.worker().RetryDelivery(t.Context(), tenant, found[0].ID))
+	expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, found[0].ID))
 	w.now = w.now.Add(time.Hour)
-	replayer := webhook.Replayer{Store: w.rows, Nudger: w, Now: w.log.Now}
-	must(t, replayer.One(t.Context(), tenant, found[0].ID))
+	replayer := webhook.Replayer{Store: w.rows, Queue: w, Now: w.log.Now}
+	expect.NoError(t, replayer.One(t.Context(), tenant, found[0].ID))
 	w.answer = webhook.Answer{Failure: webhook.FailedTLS}
-	must(t, w.worker().RetryDelivery(t.Context(), tenant, found[0].ID))
+	expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, found[0].ID))
 
 	got, err := w.log.Show(t.Context(), tenant, strings.ToUpper(found[0].ID))
-	must(t, err)
+	expect.NoError(t, err)
 	if got.ID != found[0].ID || got.Status != webhook.Scheduled || got.Type != webhook.TestEvent || string(got.Body) != string(event.Body) {
 		t.Errorf("shown: %+v", got)
 	}
@@ -153,7 +154,7 @@ func TestLinksThatWereStoredWholeAreNotShown(t *testing.T) {
 	id := w.search(t, tenant, deliverylog.Query{}).Entries[0].ID
 	w.log.Rows = aged{w.log.Rows, []byte(`{"data":{"download_links":[{"url":"` + link + `"}]}}`)}
 	got, err := w.log.Show(t.Context(), tenant, id)
-	must(t, err)
+	expect.NoError(t, err)
 	shown := string(got.Body) + string(got.Attempts[0].Answer) + got.Attempts[0].ResponseHeader["Location"]
 	if strings.Count(shown, "https://api.example/v1/x.jsonl") != 3 || strings.Contains(shown, "c2lnb") {
 		t.Errorf("shown: %s", shown)

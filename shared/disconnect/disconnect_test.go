@@ -219,7 +219,7 @@ func TestTheWalkThroughEarlierExportsEnds(t *testing.T) {
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
 	w.export(t, 1, "") // before the old one: never looked at, or its file would have to end
-	must(t, w.store.OpenTask(t.Context(), old, taskOf(1).ID))
+	must(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
 	must(t, err)
 	done := succeeded(claimed)

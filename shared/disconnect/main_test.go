@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.store = &stage{Disconnections: store.Disconnections{
 		Connections: store.Connections{DB: w.db, Table: w.names["ConnectionTable"]},
-		Work:        store.Work{DB: w.db, Table: w.names["WorkTable"], ConnectionTable: w.names["ConnectionTable"]},
+		Work:        store.Work{DB: w.db, Table: w.names["WorkTable"]},
 		Sets:        store.Tokens{DB: w.db, Table: w.names["TokensTable"]},
 	}}
 	w.d = disconnect.Disconnector{Store: w.store, Vault: w.vault, Sealer: plainSealer{}, Nudger: w, Now: func() time.Time { return asked }}
@@ -113,9 +113,11 @@ func (w *world) put(t *testing.T, table string, key, row map[string]types.Attrib
 }
 
 func (w *world) refresh() store.Refresh {
-	return store.Refresh{
-		DB: w.db, ConnectionTable: w.names["ConnectionTable"], TokensTable: w.names["TokensTable"], WorkTable: w.names["WorkTable"],
-	}
+	return store.NewRefresh(w.store.Connections, w.store.Sets, w.store.Work)
+}
+
+func (w *world) register() store.Register {
+	return store.NewRegister(w.store.Work, w.store.Connections)
 }
 
 func authorized() connection.Connection {
@@ -142,7 +144,7 @@ func refreshToken(version int64) string { return fmt.Sprint("refresh ", version)
 func (w *world) open(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := taskOf(number)
-	must(t, w.store.OpenTask(t.Context(), task, previous))
+	must(t, w.register().OpenTask(t.Context(), task, previous))
 	return task
 }
 

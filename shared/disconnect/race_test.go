@@ -66,7 +66,7 @@ func others() map[string]func(*testing.T, *world) error {
 				must(t, err)
 				must(t, w.store.FinishTask(t.Context(), failed, event))
 			}
-			return w.store.OpenTask(t.Context(), taskOf(3), pendingID)
+			return w.register().OpenTask(t.Context(), taskOf(3), pendingID)
 		},
 		"an export opens and succeeds": func(t *testing.T, w *world) error {
 			t.Helper()
@@ -74,7 +74,7 @@ func others() map[string]func(*testing.T, *world) error {
 			if err := w.store.FinishTask(t.Context(), finished, doneEvent(finished)); err != nil {
 				return err
 			}
-			if err := w.store.OpenTask(t.Context(), taskOf(3), pendingID); err != nil {
+			if err := w.register().OpenTask(t.Context(), taskOf(3), pendingID); err != nil {
 				return err
 			}
 			next, err := w.store.ClaimTask(t.Context(), tenant, taskOf(3).ID, start, asked.Add(time.Hour))
@@ -211,7 +211,7 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	w.wantNoExports(t)
 	latest, err := w.store.Disconnections.LatestTask(t.Context(), tenant, connID)
 	must(t, err)
-	if err = w.store.OpenTask(t.Context(), taskOf(9), latest); !errors.Is(err, fault.Conflict) {
+	if err = w.register().OpenTask(t.Context(), taskOf(9), latest); !errors.Is(err, fault.Conflict) {
 		t.Errorf("opening an export = %v, want fault.Conflict", err)
 	}
 	row, err := w.vault.Seal(t.Context(), tenant, connID, w.version(t)+1, setOf(9))

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/webhook"
 )
 
 const (
@@ -150,7 +150,7 @@ func (o *Operator) CreateCredential(ctx context.Context, tenant org.Tenant, redi
 	if err = o.deps.Store.CreateCredential(ctx, credential); err != nil {
 		return org.Credential{}, secret.Text{}, fmt.Errorf("create credential: %w", err)
 	}
-	err = errors.Join(o.tell(ctx, owner, webhook.CredentialCreated(credential)), o.record(ctx, tenant, "credential.created", credential.ID))
+	err = errors.Join(o.tell(ctx, owner, notice.CredentialCreated(credential)), o.record(ctx, tenant, "credential.created", credential.ID))
 	return credential, private, err
 }
 
@@ -182,7 +182,7 @@ func (o *Operator) AddKey(ctx context.Context, publicID string) (secret.Text, er
 	if err = o.deps.Store.SaveCredential(ctx, credential); err != nil {
 		return secret.Text{}, fmt.Errorf("save credential: %w", err)
 	}
-	err = errors.Join(o.tell(ctx, owner, webhook.KeyCreated(credential, key)), o.record(ctx, credential.Tenant, "key.created", key.ID))
+	err = errors.Join(o.tell(ctx, owner, notice.KeyCreated(credential, key)), o.record(ctx, credential.Tenant, "key.created", key.ID))
 	return private, err
 }
 

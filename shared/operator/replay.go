@@ -72,7 +72,7 @@ func (o *Operator) replay(
 }
 
 func (o *Operator) replayer() webhook.Replayer {
-	return webhook.Replayer{Store: o.deps.Work, Nudger: o.deps.Queue, Now: o.deps.Now}
+	return webhook.Replayer{Store: o.deps.Work, Queue: o.deps.Queue, Now: o.deps.Now}
 }
 
 // Simulate sends an event with made-up data to the webhook with this id or, with an empty one, to all of a tenant's that
@@ -106,7 +106,7 @@ func (o *Operator) Simulate(ctx context.Context, tenant org.Tenant, id string, t
 	if err := o.deps.Work.CreateDirectedEvent(ctx, event, d); err != nil {
 		return "", fmt.Errorf("store event: %w", err)
 	}
-	if err := o.deps.Queue.NudgeDelivery(ctx, tenant, d.ID, sub.ID, 0); err != nil {
+	if err := o.deps.Queue.EnqueueDelivery(ctx, tenant, d.ID, sub.ID, 0); err != nil {
 		return "", fmt.Errorf("nudge delivery: %w", err)
 	}
 	return event.ID, o.record(ctx, tenant, "webhook.simulated", event.ID)

@@ -11,6 +11,7 @@ import (
 
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/webhook"
@@ -34,7 +35,7 @@ type Subscriptions interface {
 // Work keeps events with their deliveries, and notices.
 type Work interface {
 	webhook.Replays
-	webhook.Notices
+	notice.Rows
 	// CreateEvent stores an event that is to be fanned out.
 	CreateEvent(ctx context.Context, event webhook.Event) error
 	// CreateDirectedEvent stores an event together with its only delivery.
@@ -43,9 +44,9 @@ type Work interface {
 
 // Queue has a worker look at what was stored. What it loses, the sweeper makes up for.
 type Queue interface {
-	webhook.Nudger
+	webhook.Queue
 	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
-	NudgeNotice(ctx context.Context, tenant org.Tenant, id string) error
+	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // CreateWebhook is AddWebhook for a URL and event types alone.
@@ -75,7 +76,7 @@ func (o *Operator) AddWebhook(ctx context.Context, d webhook.Draft) (webhook.Sub
 	if err = o.deps.Store.CreateSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
 	}
-	err = errors.Join(o.tell(ctx, owner, webhook.Created(sub)), o.record(ctx, d.Tenant, "webhook.created", sub.ID))
+	err = errors.Join(o.tell(ctx, owner, notice.WebhookCreated(sub)), o.record(ctx, d.Tenant, "webhook.created", sub.ID))
 	return sub, signing, err
 }
 
@@ -109,7 +110,7 @@ func (o *Operator) RotateWebhook(ctx context.Context, tenant org.Tenant, id stri
 	if err = o.deps.Store.SaveSubscription(ctx, rotated); err != nil {
 		return webhook.Subscription{}, secret.Text{}, changed("webhook", err)
 	}
-	return rotated, signing, errors.Join(o.tell(ctx, owner, webhook.Rotated(sub, o.deps.Now())), o.record(ctx, tenant, "webhook.rotated", id))
+	return rotated, signing, errors.Join(o.tell(ctx, owner, notice.SecretRotated(sub, o.deps.Now())), o.record(ctx, tenant, "webhook.rotated", id))
 }
 
 // SetWebhookTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
@@ -147,7 +148,7 @@ func (o *Operator) DisableWebhook(ctx context.Context, tenant org.Tenant, id str
 	if err := o.deps.Store.DisableSubscription(ctx, tenant, id, webhook.ReasonByHand, now); err != nil {
 		return changed("webhook", err)
 	}
-	return errors.Join(o.tell(ctx, owner, webhook.Stopped(sub, now)), o.record(ctx, tenant, "webhook.disabled", id))
+	return errors.Join(o.tell(ctx, owner, notice.DisabledByHand(sub, now)), o.record(ctx, tenant, "webhook.disabled", id))
 }
 
 // EnableWebhook makes a disabled webhook work again and returns it as it was, and since when there are events that it has
@@ -215,11 +216,11 @@ func (o *Operator) editor() webhook.Editor {
 }
 
 // tell has an organisation told by e-mail, if it has an address.
-func (o *Operator) tell(ctx context.Context, owner org.Organisation, n webhook.Notice) error {
+func (o *Operator) tell(ctx context.Context, owner org.Organisation, n notice.Notice) error {
 	if len(owner.Emails) == 0 {
 		return nil
 	}
-	if err := (webhook.Outbox{Rows: o.deps.Work, Nudger: o.deps.Queue}).Notify(ctx, n); err != nil {
+	if err := (notice.Outbox{Rows: o.deps.Work, Queue: o.deps.Queue}).Notify(ctx, n); err != nil {
 		return fmt.Errorf("notify: %w", err)
 	}
 	return nil

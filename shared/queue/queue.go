@@ -35,15 +35,15 @@ func (q Deliveries) NudgeEvent(ctx context.Context, tenant org.Tenant, eventID s
 	return q.send(ctx, i, group(tenant), 0)
 }
 
-// NudgeDelivery tells the webhook worker to attempt a delivery after a delay. A slow receiver holds up neither other
+// EnqueueDelivery tells the webhook worker to attempt a delivery after a delay. A slow receiver holds up neither other
 // tenants nor the other webhooks of its own.
-func (q Deliveries) NudgeDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error {
+func (q Deliveries) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error {
 	i := due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}
 	return q.send(ctx, i, group(tenant)+"-"+subscriptionID, delay)
 }
 
-// NudgeNotice tells the webhook worker to send an e-mail.
-func (q Deliveries) NudgeNotice(ctx context.Context, tenant org.Tenant, id string) error {
+// EnqueueNotice tells the webhook worker to send an e-mail.
+func (q Deliveries) EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Notice, ID: id}
 	return q.send(ctx, i, group(tenant), 0)
 }

@@ -88,8 +88,8 @@ func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
 	for _, err := range []error{
 		q.NudgeTask(t.Context(), tenant, taskID, 0),
 		q.NudgeEvent(t.Context(), tenant, id),
-		q.NudgeDelivery(t.Context(), tenant, id, hookID, 0),
-		q.NudgeNotice(t.Context(), tenant, id),
+		q.EnqueueDelivery(t.Context(), tenant, id, hookID, 0),
+		q.EnqueueNotice(t.Context(), tenant, id),
 		q.NudgeConnection(t.Context(), tenant, id),
 		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: time.Now()}, 0),
 		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Event, ID: id}, 0),
@@ -166,7 +166,7 @@ func TestADelayIsRoundedUpToSecondsAndCutAtFifteenMinutes(t *testing.T) {
 		{1<<63 - 1, 900},
 	}
 	for i, test := range tests {
-		if err := q.NudgeDelivery(t.Context(), tenant, id, hookID, test.delay); err != nil {
+		if err := q.EnqueueDelivery(t.Context(), tenant, id, hookID, test.delay); err != nil {
 			t.Errorf("delay %v: %v", test.delay, err)
 			continue
 		}
@@ -185,7 +185,7 @@ func TestAFailureToSendIsTheCallersToSee(t *testing.T) {
 	r.err = fmt.Errorf("no route: %w", errors.ErrUnsupported)
 	for name, err := range map[string]error{
 		"task": q.NudgeTask(t.Context(), tenant, taskID, 0), "event": q.NudgeEvent(t.Context(), tenant, id),
-		"delivery": q.NudgeDelivery(t.Context(), tenant, id, hookID, 0),
+		"delivery": q.EnqueueDelivery(t.Context(), tenant, id, hookID, 0),
 	} {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s: error = %v, want the cause", name, err)

@@ -1,22 +1,24 @@
 package refresh_test
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"recordbridge/infra/local/aws"
-	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
+	"recordbridge/shared/org"
+	"recordbridge/shared/refresh"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/storetest"
 	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
 )
 
 // TestTheMemoryKeepsTokensAsTheStoreDoes: what the simulation's memory takes, DynamoDB takes, and leaves the same row.
@@ -63,22 +65,41 @@ func TestTheMemoryKeepsTokensAsTheStoreDoes(t *testing.T) {
 // tokensTable is a table in a DynamoDB of the test's own, with one row as the callback stores it.
 func tokensTable(t *testing.T) store.Tokens {
 	t.Helper()
-	declared, err := template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
-	must(t, err)
-	cloud, err := aws.New(aws.Options{})
-	must(t, err)
-	cfg := cloud.Config("WorkerFunction")
-	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
-	names := map[string]string{}
-	for _, table := range declared.Tables {
-		names[table.LogicalID] = table.Name
-	}
-	db := dynamodb.NewFromConfig(cfg)
+	made := tables.New(t)
+	rows := store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}
 	row, err := tokens.Vault{Sealer: plainSealer{}}.Seal(t.Context(), tenant, connID, 1, setOf("refresh 1"))
 	must(t, err)
-	attempts := store.Flow{DB: db, Table: names["FlowTable"], TokensTable: names["TokensTable"]}
+	attempts := store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, store.Connections{}, rows, store.Work{})
 	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
 	must(t, attempts.BeginAttempt(t.Context(), attempt, flow.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
 	must(t, attempts.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
-	return store.Tokens{DB: db, Table: names["TokensTable"]}
+	return rows
+}
+
+func TestTheMemoryConforms(t *testing.T) {
+	t.Parallel()
+	storetest.Tokens(t, func(_ testing.TB, row tokens.Row) tokens.Store {
+		m := newMemory()
+		m.rows[row.ConnectionID] = row
+		return m
+	})
+	storetest.Refreshes(t, func(_ testing.TB, held storetest.Held) storetest.Connections {
+		m := newMemory()
+		held.Connection.Rev = 1
+		m.connections[held.Connection.ID], m.rows[held.Tokens.ConnectionID] = held.Connection, held.Tokens
+		m.upstream[held.Connection.ID] = held.Upstream
+		return m
+	})
+	storetest.EndpointState(t, func(testing.TB) refresh.EndpointState { return newEndpointState() })
+}
+
+// Event is what the store answers; the worker does not ask.
+func (m *memory) Event(_ context.Context, of org.Tenant, id string) (webhook.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	event, ok := m.events[id]
+	if !ok || event.Tenant != of {
+		return webhook.Event{}, fault.Missing("There is no such record.")
+	}
+	return event, nil
 }

@@ -54,12 +54,12 @@ func newMemory() *memory {
 	}
 }
 
-func (m *memory) Connection(_ context.Context, _ org.Tenant, id string) (connection.Connection, error) {
+func (m *memory) Connection(_ context.Context, of org.Tenant, id string) (connection.Connection, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c, ok := m.connections[id]
-	if !ok {
-		return c, fault.Missing("There is no such record.")
+	if !ok || of != tenant {
+		return connection.Connection{}, fault.Missing("There is no such record.")
 	}
 	return c, m.fails["Connection"]
 }
@@ -84,7 +84,7 @@ func (m *memory) RevokeConnection(_ context.Context, c connection.Connection, ve
 	if err := m.fails["RevokeConnection"]; err != nil {
 		return err
 	}
-	if row, ok := m.rows[c.ID]; !ok || row.Version != version {
+	if row, ok := m.rows[c.ID]; !ok || c.Tenant != tenant || row.Version != version {
 		return fault.Stale()
 	}
 	if err := m.save(c, event); err != nil {
@@ -94,34 +94,34 @@ func (m *memory) RevokeConnection(_ context.Context, c connection.Connection, ve
 	return m.lose("RevokeConnection")
 }
 
-func (m *memory) Upstream(_ context.Context, _ org.Tenant, id string) ([]byte, error) {
+func (m *memory) Upstream(_ context.Context, of org.Tenant, id string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sealed, ok := m.upstream[id]
-	if !ok {
+	if !ok || of != tenant {
 		return nil, fault.Missing("There is no such record.")
 	}
 	return sealed, m.fails["Upstream"]
 }
 
-func (m *memory) ForgetUpstream(_ context.Context, _ org.Tenant, id string, sealed []byte) error {
+func (m *memory) ForgetUpstream(_ context.Context, of org.Tenant, id string, sealed []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.fails["ForgetUpstream"]; err != nil {
 		return err
 	}
-	if bytes.Equal(m.upstream[id], sealed) {
+	if of == tenant && bytes.Equal(m.upstream[id], sealed) {
 		delete(m.upstream, id)
 	}
 	return nil
 }
 
-func (m *memory) Tokens(_ context.Context, _ org.Tenant, id string) (tokens.Row, error) {
+func (m *memory) Tokens(_ context.Context, of org.Tenant, id string) (tokens.Row, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	row, ok := m.rows[id]
-	if !ok {
-		return row, fault.Missing("There is no such record.")
+	if !ok || of != tenant {
+		return tokens.Row{}, fault.Missing("There is no such record.")
 	}
 	return row, nil
 }
@@ -132,7 +132,7 @@ func (m *memory) LeaseTokens(_ context.Context, r tokens.Row, now time.Time) err
 	row, ok := m.rows[r.ConnectionID]
 	held := r.LeaseOwner != "" && r.LeaseOwner == row.LeaseOwner
 	free := row.LeaseUntil.Before(now) && row.RefreshStartedAt.Equal(r.RefreshStartedAt)
-	if !ok || row.Version != r.Version || !held && !free {
+	if !ok || r.Tenant != tenant || row.Version != r.Version || !held && !free {
 		return fault.Stale()
 	}
 	row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = r.LeaseOwner, r.LeaseUntil, r.RefreshStartedAt
@@ -147,7 +147,7 @@ func (m *memory) ReleaseTokens(_ context.Context, r tokens.Row) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	row := m.rows[r.ConnectionID]
-	if row.Version != r.Version || r.LeaseOwner == "" || row.LeaseOwner != r.LeaseOwner {
+	if r.Tenant != tenant || row.Version != r.Version || r.LeaseOwner == "" || row.LeaseOwner != r.LeaseOwner {
 		return fault.Stale()
 	}
 	row.LeaseOwner, row.LeaseUntil = "", time.Time{}
@@ -162,10 +162,7 @@ func (m *memory) RotateTokens(_ context.Context, r tokens.Row) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	row, ok := m.rows[r.ConnectionID]
-	if !ok {
-		return fault.Missing("There is no such record.")
-	}
-	if row.Version != r.Version-1 {
+	if !ok || r.Tenant != tenant || row.Version != r.Version-1 {
 		return fault.Stale()
 	}
 	m.rows[r.ConnectionID] = tokens.Row{Tenant: r.Tenant, ConnectionID: r.ConnectionID, Sealed: r.Sealed, Version: r.Version}
@@ -190,7 +187,7 @@ func (m *memory) lose(call string) error {
 }
 
 func (m *memory) save(c connection.Connection, events ...webhook.Event) error {
-	if m.connections[c.ID].Rev != c.Rev || m.collisions > 0 {
+	if has, ok := m.connections[c.ID]; !ok || c.Tenant != tenant || has.Rev != c.Rev || m.collisions > 0 {
 		m.collisions--
 		return fault.Stale()
 	}
@@ -271,7 +268,7 @@ func (f *endpointState) TakeSlot(ctx context.Context, endpoint string, slot int,
 	if f.slots[endpoint] == nil {
 		f.slots[endpoint] = map[int]holder{}
 	}
-	if has, taken := f.slots[endpoint][slot]; taken && now.Before(has.until) {
+	if has, taken := f.slots[endpoint][slot]; taken && has.owner != owner && now.Before(has.until) {
 		return fault.Stale()
 	}
 	f.slots[endpoint][slot] = holder{owner: owner, until: until}

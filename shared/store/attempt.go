@@ -21,7 +21,7 @@ func (s Flow) CreateAttempt(ctx context.Context, a flow.Attempt, ticket flow.Tic
 	row.setText("org_id", ticket.Tenant.OrgID)
 	row.setText("attempt_id", ticket.AttemptID)
 	row.setTime("expires_at", ticket.ExpiresAt)
-	row.setInt("ttl", ticket.ExpiresAt.Add(afterlife).Unix())
+	row.setInt("ttl", ticket.ExpiresAt.Add(ttlGrace).Unix())
 	a.Status = flow.Created
 	return transact(ctx, s.DB, putNew(s.Table, attemptItem(a)), putNew(s.Table, row))
 }
@@ -111,7 +111,7 @@ func attemptItem(a flow.Attempt) item {
 	row.setText("request_id", a.RequestID)
 	row.setTime("created_at", a.CreatedAt)
 	row.setTime("expires_at", a.ExpiresAt)
-	row.setInt("ttl", a.ExpiresAt.Add(afterlife).Unix())
+	row.setInt("ttl", a.ExpiresAt.Add(ttlGrace).Unix())
 	row.setText("fhir_base", a.FHIRBase)
 	row.setText("issuer", a.Issuer)
 	row.setFlag("iss_required", a.IssRequired)

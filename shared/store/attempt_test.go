@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 )
 
 func createdOf(of org.Tenant) flow.Attempt {
@@ -31,59 +32,59 @@ func opened(of org.Tenant) flow.Attempt {
 func TestACreatedAttemptAndItsTicketRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
 	got, err := s.flow.Attempt(t.Context(), tenant, createdOf(tenant).ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(createdOf(tenant), got); diff != "" {
 		t.Errorf("attempt (-want +got):\n%s", diff)
 	}
 	ticket, err := s.flow.Ticket(t.Context(), ticketOf(tenant).Hash, now)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(ticketOf(tenant), ticket); diff != "" {
 		t.Errorf("ticket (-want +got):\n%s", diff)
 	}
-	wantConflict(t, "creating it again", s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	expect.Conflict(t, "creating it again", s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
 }
 
 func TestATicketIsFoundUntilItExpires(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
 	_, err := s.flow.Ticket(t.Context(), ticketOf(tenant).Hash, ticketOf(tenant).ExpiresAt.Add(-time.Microsecond))
-	must(t, err)
+	expect.NoError(t, err)
 	_, err = s.flow.Ticket(t.Context(), ticketOf(tenant).Hash, ticketOf(tenant).ExpiresAt)
-	wantMissing(t, "the moment it expires", err)
+	expect.NotFound(t, "the moment it expires", err)
 	_, err = s.flow.Ticket(t.Context(), "made up", now)
-	wantMissing(t, "an unknown ticket", err)
+	expect.NotFound(t, "an unknown ticket", err)
 }
 
 func TestOpeningAnAttemptUsesItsTicketUp(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
-	must(t, s.flow.OpenAttempt(t.Context(), ticketOf(tenant), opened(tenant), stateOf(tenant)))
+	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	expect.NoError(t, s.flow.OpenAttempt(t.Context(), ticketOf(tenant), opened(tenant), stateOf(tenant)))
 	want := opened(tenant)
 	want.Status = flow.Open
 	got, err := s.flow.Attempt(t.Context(), tenant, want.ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("attempt (-want +got):\n%s", diff)
 	}
 	_, err = s.flow.Ticket(t.Context(), ticketOf(tenant).Hash, now)
-	wantMissing(t, "the ticket", err)
+	expect.NotFound(t, "the ticket", err)
 	state, err := s.flow.TakeState(t.Context(), stateOf(tenant).Hash, "binding", now)
-	must(t, err)
+	expect.NoError(t, err)
 	if state.AttemptID != want.ID {
 		t.Errorf("the state is of %s", state.AttemptID)
 	}
-	must(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
 }
 
 func TestAnAttemptIsOpenedOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
-	won := race(t, 10, func(ctx context.Context, i int) error {
+	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	won := expect.Winners(t, 10, func(ctx context.Context, i int) error {
 		state := stateOf(tenant)
 		state.Hash = taskNumber(i)
 		return s.flow.OpenAttempt(ctx, ticketOf(tenant), opened(tenant), state)
@@ -110,11 +111,11 @@ func TestAnOpeningThatCannotStoreOneRowStoresNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStores(t)
-			must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+			expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
 			blocker := attemptOf(taken.Tenant)
-			must(t, s.flow.BeginAttempt(t.Context(), blocker, taken))
-			wantConflict(t, "the opening", s.flow.OpenAttempt(t.Context(), c.ticket, c.attempt, c.state))
-			must(t, s.flow.OpenAttempt(t.Context(), ticketOf(tenant), opened(tenant), stateOf(tenant)))
+			expect.NoError(t, s.flow.BeginAttempt(t.Context(), blocker, taken))
+			expect.Conflict(t, "the opening", s.flow.OpenAttempt(t.Context(), c.ticket, c.attempt, c.state))
+			expect.NoError(t, s.flow.OpenAttempt(t.Context(), ticketOf(tenant), opened(tenant), stateOf(tenant)))
 		})
 	}
 }
@@ -122,6 +123,6 @@ func TestAnOpeningThatCannotStoreOneRowStoresNone(t *testing.T) {
 func TestAnAttemptThatIsNotOpenDoesNotConclude(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
-	wantConflict(t, "the conclusion", s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
+	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	expect.Conflict(t, "the conclusion", s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
 }

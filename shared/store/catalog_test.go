@@ -7,6 +7,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 )
 
 func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
@@ -21,10 +22,10 @@ func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
 		{everybody, catalog.Registration{Place: platform, ClientID: "everybody's"}},
 		{tenant, catalog.Registration{Place: endpoint, ClientID: "own", AuthID: "auth", Scope: "openid", Callback: "c1"}},
 	} {
-		must(t, s.control.SaveRegistration(t.Context(), row.owner, row.r))
+		expect.NoError(t, s.control.SaveRegistration(t.Context(), row.owner, row.r))
 		row.r.Rev = 1
 		got, err := s.control.RegistrationAt(t.Context(), row.owner, row.r.Place)
-		must(t, err)
+		expect.NoError(t, err)
 		if diff := cmp.Diff(row.r, got); diff != "" {
 			t.Errorf("registration (-want +got):\n%s", diff)
 		}
@@ -40,7 +41,7 @@ func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
 		"everybody's at the live platforms": {everybody, catalog.Place{Mode: "live", PlatformType: "epic"}},
 	} {
 		_, err := s.control.RegistrationAt(t.Context(), elsewhere.owner, elsewhere.place)
-		wantMissing(t, name, err)
+		expect.NotFound(t, name, err)
 	}
 }
 
@@ -48,20 +49,20 @@ func TestAClientsAuthenticationIsReadOfExactlyItsOwner(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := catalog.ClientAuth{ID: "shared", Method: catalog.AuthSecretPost, Secret: []byte("sealed"), Origins: []string{"https://auth.example"}}
-	must(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
+	expect.NoError(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
 	_, err := s.control.ClientAuthOf(t.Context(), tenant, want.ID)
-	wantMissing(t, "everybody's as the tenant's own", err)
+	expect.NotFound(t, "everybody's as the tenant's own", err)
 	want.Rev = 1
 	got, err := s.control.ClientAuthOf(t.Context(), org.Tenant{}, want.ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("client (-want +got):\n%s", diff)
 	}
 	want.Secret = []byte("another")
-	must(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
-	wantConflict(t, "replacing the revision again", s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
+	expect.NoError(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
+	expect.Conflict(t, "replacing the revision again", s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
 	_, err = s.control.ClientAuthOf(t.Context(), tenant, want.ID)
-	wantMissing(t, "everybody's as the tenant's own, after a change", err)
+	expect.NotFound(t, "everybody's as the tenant's own, after a change", err)
 }
 
 func TestAnEndpointIsReadWithItsPins(t *testing.T) {
@@ -74,16 +75,16 @@ func TestAnEndpointIsReadWithItsPins(t *testing.T) {
 			Revocation: "https://r.example", Introspection: "https://n.example",
 		},
 	}
-	must(t, s.control.SaveEndpoint(t.Context(), want))
+	expect.NoError(t, s.control.SaveEndpoint(t.Context(), want))
 	want.Rev = 1
 	got, err := s.control.Endpoint(t.Context(), want.ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("endpoint (-want +got):\n%s", diff)
 	}
-	must(t, s.control.SaveEndpoint(t.Context(), got))
+	expect.NoError(t, s.control.SaveEndpoint(t.Context(), got))
 	listed, err := s.control.Endpoints(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff([]string{want.ID}, listed); diff != "" {
 		t.Errorf("the list after a change (-want +got):\n%s", diff)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -39,30 +40,30 @@ func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := organisationA()
-	must(t, s.control.CreateOrganisation(t.Context(), want))
+	expect.NoError(t, s.control.CreateOrganisation(t.Context(), want))
 
 	for _, mode := range []org.Mode{org.Test, org.Live} {
 		got, err := s.control.Organisation(t.Context(), org.Tenant{Mode: mode, OrgID: orgA})
-		must(t, err)
+		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("organisation in %s (-want +got):\n%s", mode, diff)
 		}
 	}
-	wantConflict(t, "creating it again", s.control.CreateOrganisation(t.Context(), want))
+	expect.Conflict(t, "creating it again", s.control.CreateOrganisation(t.Context(), want))
 
 	want.Emails, want.Rev = []string{"ops@alder.example"}, want.Rev+1
-	must(t, s.control.SetEmails(t.Context(), want))
+	expect.NoError(t, s.control.SetEmails(t.Context(), want))
 	for _, tenant := range want.Tenants() {
 		got, err := s.control.Organisation(t.Context(), tenant)
-		must(t, err)
+		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("organisation in %s with addresses (-want +got):\n%s", tenant.Mode, diff)
 		}
 	}
-	wantConflict(t, "addresses of nobody", s.control.SetEmails(t.Context(), org.Organisation{ID: orgB}))
+	expect.Conflict(t, "addresses of nobody", s.control.SetEmails(t.Context(), org.Organisation{ID: orgB}))
 
 	got, err := s.control.Tenants(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff([]org.Tenant{{Mode: org.Live, OrgID: orgA}, {Mode: org.Test, OrgID: orgA}}, got); diff != "" {
 		t.Errorf("tenants (-want +got):\n%s", diff)
 	}
@@ -82,10 +83,10 @@ func TestTenantsFollowsThePagesOfTheDirectory(t *testing.T) {
 				"sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("test#%s%04d", padding, i)},
 			},
 		})
-		must(t, err)
+		expect.NoError(t, err)
 	}
 	got, err := s.control.Tenants(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if len(got) != rows {
 		t.Errorf("tenants = %d, want %d", len(got), rows)
 	}
@@ -95,50 +96,50 @@ func TestACredentialIsFoundByItsPublicID(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)
-	must(t, s.control.CreateCredential(t.Context(), want))
+	expect.NoError(t, s.control.CreateCredential(t.Context(), want))
 
 	found, err := s.control.TenantOf(t.Context(), want.ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if found != tenant {
 		t.Errorf("tenant = %v, want %v", found, tenant)
 	}
 	got, err := s.control.Credential(t.Context(), found, want.ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("credential (-want +got):\n%s", diff)
 	}
-	wantConflict(t, "creating it again", s.control.CreateCredential(t.Context(), want))
+	expect.Conflict(t, "creating it again", s.control.CreateCredential(t.Context(), want))
 	// Another tenant cannot take the public id over, and nothing of its attempt remains.
 	foreign := credentialOf(org.Tenant{Mode: org.Test, OrgID: orgB})
-	wantConflict(t, "taking the public id", s.control.CreateCredential(t.Context(), foreign))
+	expect.Conflict(t, "taking the public id", s.control.CreateCredential(t.Context(), foreign))
 	_, err = s.control.Credential(t.Context(), foreign.Tenant, foreign.ID)
-	wantMissing(t, "the other tenant's credential", err)
+	expect.NotFound(t, "the other tenant's credential", err)
 }
 
 func TestSavingACredentialNeedsTheRevisionThatWasRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	first := credentialOf(tenant)
-	must(t, s.control.CreateCredential(t.Context(), first))
+	expect.NoError(t, s.control.CreateCredential(t.Context(), first))
 
 	changed := first
 	changed.RevokedAt, changed.AllowedOrigins = now.Add(time.Hour), nil
-	must(t, s.control.SaveCredential(t.Context(), changed))
-	wantConflict(t, "saving with an old revision", s.control.SaveCredential(t.Context(), first))
+	expect.NoError(t, s.control.SaveCredential(t.Context(), changed))
+	expect.Conflict(t, "saving with an old revision", s.control.SaveCredential(t.Context(), first))
 
 	changed.Rev = 2
 	got, err := s.control.Credential(t.Context(), tenant, first.ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(changed, got); diff != "" {
 		t.Errorf("credential (-want +got):\n%s", diff)
 	}
-	won := race(t, 8, func(ctx context.Context, _ int) error { return s.control.SaveCredential(ctx, got) })
+	won := expect.Winners(t, 8, func(ctx context.Context, _ int) error { return s.control.SaveCredential(ctx, got) })
 	if won != 1 {
 		t.Errorf("%d of 8 savers of one revision won, want 1", won)
 	}
 	unknown := credentialOf(tenant)
 	unknown.ID = "unknown"
-	wantConflict(t, "saving one that does not exist", s.control.SaveCredential(t.Context(), unknown))
+	expect.Conflict(t, "saving one that does not exist", s.control.SaveCredential(t.Context(), unknown))
 }
 
 func TestSubscriptionsAreListedForTheirTenantAlone(t *testing.T) {
@@ -151,19 +152,19 @@ func TestSubscriptionsAreListedForTheirTenantAlone(t *testing.T) {
 			Types: webhook.Required(), Disabled: i == 1, CreatedAt: now, Rev: 1,
 			Secrets: []webhook.SealedSecret{{Sealed: []byte("new")}, {Sealed: []byte("old"), ExpiresAt: now.Add(time.Hour)}},
 		}
-		must(t, s.control.CreateSubscription(t.Context(), sub))
-		wantConflict(t, "creating it again", s.control.CreateSubscription(t.Context(), sub))
+		expect.NoError(t, s.control.CreateSubscription(t.Context(), sub))
+		expect.Conflict(t, "creating it again", s.control.CreateSubscription(t.Context(), sub))
 		want = append(want, sub)
 	}
-	must(t, s.control.CreateOrganisation(t.Context(), organisationA())) // another row of the same partition
+	expect.NoError(t, s.control.CreateOrganisation(t.Context(), organisationA())) // another row of the same partition
 	got, err := s.control.Subscriptions(t.Context(), tenant)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("subscriptions (-want +got):\n%s", diff)
 	}
 	for _, other := range foreignTenants() {
 		got, err := s.control.Subscriptions(t.Context(), other)
-		must(t, err)
+		expect.NoError(t, err)
 		if len(got) != 0 {
 			t.Errorf("%v sees %d subscriptions of %v", other, len(got), tenant)
 		}
@@ -179,19 +180,19 @@ func TestATenantsOwnRegistrationComesBeforeTheOneForAll(t *testing.T) {
 	}
 	fresh := endpoint
 	fresh.Rev = 0
-	must(t, s.control.SaveEndpoint(t.Context(), fresh))
-	wantConflict(t, "creating the endpoint again", s.control.SaveEndpoint(t.Context(), fresh))
+	expect.NoError(t, s.control.SaveEndpoint(t.Context(), fresh))
+	expect.Conflict(t, "creating the endpoint again", s.control.SaveEndpoint(t.Context(), fresh))
 	got, err := s.control.Endpoint(t.Context(), "endpoint")
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(endpoint, got); diff != "" {
 		t.Errorf("endpoint (-want +got):\n%s", diff)
 	}
 	_, err = s.control.Endpoint(t.Context(), "other")
-	wantMissing(t, "another endpoint", err)
+	expect.NotFound(t, "another endpoint", err)
 
 	endpoint.Overrides = "authorize: {aud: none}"
-	must(t, s.control.SaveEndpoint(t.Context(), endpoint))
-	wantConflict(t, "changing a revision that is gone", s.control.SaveEndpoint(t.Context(), endpoint))
+	expect.NoError(t, s.control.SaveEndpoint(t.Context(), endpoint))
+	expect.Conflict(t, "changing a revision that is gone", s.control.SaveEndpoint(t.Context(), endpoint))
 	endpoint.Rev = 2
 	if got, err = s.control.Endpoint(t.Context(), "endpoint"); err != nil || got != endpoint {
 		t.Errorf("got %+v, %v", got, err)
@@ -209,13 +210,13 @@ func TestTheNearestRegistrationIsFound(t *testing.T) {
 	find := func(of org.Tenant, e catalog.Endpoint, want string) {
 		t.Helper()
 		got, err := s.control.Registration(t.Context(), of, e)
-		must(t, err)
+		expect.NoError(t, err)
 		if got.ClientID != want {
 			t.Errorf("client id of %v at %s = %q, want %q", of, e.ID, got.ClientID, want)
 		}
 	}
 	_, err := s.control.Registration(t.Context(), tenant, endpoint)
-	wantMissing(t, "a registration before there is one", err)
+	expect.NotFound(t, "a registration before there is one", err)
 	for _, step := range []struct {
 		owner org.Tenant
 		place catalog.Place
@@ -227,19 +228,19 @@ func TestTheNearestRegistrationIsFound(t *testing.T) {
 		{tenant, at, "own here"},
 	} {
 		r := catalog.Registration{Place: step.place, ClientID: step.id, Scope: "openid"}
-		must(t, s.control.SaveRegistration(t.Context(), step.owner, r))
-		wantConflict(t, "creating the registration again", s.control.SaveRegistration(t.Context(), step.owner, r))
+		expect.NoError(t, s.control.SaveRegistration(t.Context(), step.owner, r))
+		expect.Conflict(t, "creating the registration again", s.control.SaveRegistration(t.Context(), step.owner, r))
 		find(tenant, endpoint, step.id)
 	}
 	find(other, endpoint, "everybody's here")
 	find(other, elsewhere, "everybody's at the platform")
 	find(tenant, elsewhere, "own at the platform")
 	_, err = s.control.Registration(t.Context(), tenant, catalog.Endpoint{ID: "elsewhere", PlatformType: "epic", Mode: "live"})
-	wantMissing(t, "a registration of the other mode", err)
+	expect.NotFound(t, "a registration of the other mode", err)
 
-	must(t, s.control.SaveRegistration(t.Context(), tenant, catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 1}))
+	expect.NoError(t, s.control.SaveRegistration(t.Context(), tenant, catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 1}))
 	got, err := s.control.Registration(t.Context(), tenant, endpoint)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 2}, got); diff != "" {
 		t.Errorf("registration (-want +got):\n%s", diff)
 	}
@@ -250,17 +251,17 @@ func TestAClientsAuthenticationIsItsOwnersOrEverybodys(t *testing.T) {
 	s := newStores(t)
 	own := catalog.ClientAuth{ID: "own", Method: catalog.AuthSecretBasic, Secret: []byte("sealed")}
 	shared := catalog.ClientAuth{ID: "shared", Method: catalog.AuthPrivateKey, Algorithm: "ES384", KeyID: "key"}
-	must(t, s.control.SaveClientAuth(t.Context(), tenant, own))
-	must(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, shared))
-	wantConflict(t, "creating it again", s.control.SaveClientAuth(t.Context(), tenant, own))
+	expect.NoError(t, s.control.SaveClientAuth(t.Context(), tenant, own))
+	expect.NoError(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, shared))
+	expect.Conflict(t, "creating it again", s.control.SaveClientAuth(t.Context(), tenant, own))
 	_, err := s.control.ClientAuth(t.Context(), org.Tenant{Mode: org.Live, OrgID: orgA}, "own")
-	wantMissing(t, "the other mode's", err)
+	expect.NotFound(t, "the other mode's", err)
 	_, err = s.control.ClientAuth(t.Context(), org.Tenant{Mode: org.Test, OrgID: orgB}, "own")
-	wantMissing(t, "another organisation's", err)
+	expect.NotFound(t, "another organisation's", err)
 	own.Rev, shared.Rev = 1, 1
 	for _, want := range []catalog.ClientAuth{own, shared} {
 		got, err := s.control.ClientAuth(t.Context(), tenant, want.ID)
-		must(t, err)
+		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("client (-want +got):\n%s", diff)
 		}
@@ -273,8 +274,8 @@ func TestAnAuditRowIsWrittenOnce(t *testing.T) {
 	write := func() error {
 		return s.audit.Append(t.Context(), tenant, now, "id", "operator", "credential.create", "5c")
 	}
-	must(t, write())
-	wantConflict(t, "appending it again", write())
+	expect.NoError(t, write())
+	expect.Conflict(t, "appending it again", write())
 	out, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: new(s.names["AuditTable"]),
 		Key: map[string]types.AttributeValue{
@@ -282,7 +283,7 @@ func TestAnAuditRowIsWrittenOnce(t *testing.T) {
 			"sk": &types.AttributeValueMemberS{Value: "2026-03-04T05:06:07.123456Z#id"},
 		},
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	if got := out.Item["action"]; got == nil || got.(*types.AttributeValueMemberS).Value != "credential.create" {
 		t.Errorf("audit row = %v", out.Item)
 	}

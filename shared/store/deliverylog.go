@@ -85,7 +85,7 @@ func (s DeliveryLog) Events(ctx context.Context, tenant org.Tenant, ids []string
 		if row, ok := rows[eventKey(tenant, id).pk]; ok {
 			events[id] = webhook.Event{
 				ID: id, Tenant: tenant, Type: webhook.Type(row.text("type")), Body: row.bytes("body"),
-				CreatedAt: row.time("created_at"), Settled: row.flag("settled"),
+				CreatedAt: row.time("created_at"), FannedOut: row.flag("settled"),
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -28,8 +29,8 @@ func TestDeliveriesAreListedNewestFirstUpToAPlace(t *testing.T) {
 		d.ID, d.CreatedAt = fmt.Sprintf("d0000000-0000-4000-8000-%012d", i), now.Add(time.Duration(i/2)*time.Microsecond)
 		want[len(want)-1-i] = deliverylog.Place{MadeAt: d.CreatedAt, ID: d.ID}
 		event := eventOf(tenant, fmt.Sprintf("e0000000-0000-4000-8000-%012d", i))
-		must(t, s.work.CreateEvent(t.Context(), event))
-		must(t, s.work.FanOut(t.Context(), event, []webhook.Delivery{d}))
+		expect.NoError(t, s.work.CreateEvent(t.Context(), event))
+		expect.NoError(t, s.work.FanOut(t.Context(), event, []webhook.Delivery{d}))
 	}
 	end := deliverylog.Place{MadeAt: now.Add(time.Hour)}
 	for name, c := range map[string]struct {
@@ -52,7 +53,7 @@ func TestDeliveriesAreListedNewestFirstUpToAPlace(t *testing.T) {
 		"since the same time":      {deliverylog.Place{MadeAt: now}, now, 10, nil, false},
 	} {
 		got, more, err := s.deliveryLog().DeliveriesBefore(t.Context(), tenant, c.before, c.from, c.limit)
-		must(t, err)
+		expect.NoError(t, err)
 		if len(got) != len(c.want) || len(got) > 0 && !cmp.Equal(got, c.want) || more != c.more {
 			t.Errorf("%s: %v, more %t, want %v, %t", name, got, more, c.want, c.more)
 		}
@@ -77,30 +78,30 @@ func TestADeliveryIsReadBackWithItsEventAndItsAttempts(t *testing.T) {
 		d.Status, d.Attempt, d.LeaseUntil = webhook.Scheduled, i+2, time.Time{}
 		d.NextAt = d.NextAt.Add(time.Minute)
 		d.DueAt = d.NextAt
-		must(t, s.work.SettleDelivery(t.Context(), d, attempt))
+		expect.NoError(t, s.work.RecordAttempt(t.Context(), d, attempt))
 		want = append(want, attempt)
 		if i < 2 {
 			claimed, err := s.work.ClaimDelivery(t.Context(), tenant, d.ID, d.NextAt, d.NextAt.Add(time.Minute))
-			must(t, err)
+			expect.NoError(t, err)
 			d = claimed
 		}
 	}
 	log := s.deliveryLog()
 	found, err := log.Deliveries(t.Context(), tenant, []string{"none", d.ID, eventID})
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff([]webhook.Delivery{d}, found); diff != "" {
 		t.Errorf("deliveries (-want +got):\n%s", diff)
 	}
 	events, err := log.Events(t.Context(), tenant, []string{eventID, d.ID})
-	must(t, err)
+	expect.NoError(t, err)
 	event := eventOf(tenant, eventID)
-	event.Settled = true
+	event.FannedOut = true
 	if diff := cmp.Diff(map[string]webhook.Event{eventID: event}, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	for limit := 1; limit <= 4; limit++ {
 		attempts, err := log.Attempts(t.Context(), tenant, d.ID, limit)
-		must(t, err)
+		expect.NoError(t, err)
 		if diff := cmp.Diff(want[max(0, 3-limit):], attempts); diff != "" {
 			t.Errorf("the last %d attempts (-want +got):\n%s", limit, diff)
 		}
@@ -151,7 +152,7 @@ func TestALogThatCannotBeReadIsAFailureOfOurOwn(t *testing.T) {
 			name: &types.AttributeValueMemberS{Value: "{"},
 		}
 		_, err := s.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: new(s.names["WorkTable"]), Item: row})
-		must(t, err)
+		expect.NoError(t, err)
 		if got, err := s.deliveryLog().Attempts(t.Context(), tenant, delivID, 1); err == nil {
 			t.Errorf("a damaged %s reads as %v", name, got)
 		}

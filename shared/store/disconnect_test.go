@@ -14,10 +14,11 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 )
 
 func (s stores) disconnections() store.Disconnections {
-	return store.Disconnections{Connections: s.conns, Work: s.work, Sets: s.tokens}
+	return store.Disconnections{Connections: s.conns, Work: s.work.Work, Sets: s.tokens}
 }
 
 // endingOf ends what s.open has stored: an authorized connection, its first tokens and its one pending task.
@@ -35,7 +36,7 @@ func endingOf(of org.Tenant) disconnect.Ending {
 
 func (s stores) leftUpstream(t *testing.T) ([]byte, error) {
 	t.Helper()
-	return store.Refresh{DB: s.db, TokensTable: s.names["TokensTable"]}.Upstream(t.Context(), tenant, connID)
+	return s.refresh.Upstream(t.Context(), tenant, connID)
 }
 
 func TestAnEndingIsStoredAtOnce(t *testing.T) {
@@ -43,17 +44,17 @@ func TestAnEndingIsStoredAtOnce(t *testing.T) {
 	s := newStores(t)
 	s.open(t, tenant)
 	e := endingOf(tenant)
-	must(t, s.disconnections().EndConnection(t.Context(), e))
+	expect.NoError(t, s.disconnections().EndConnection(t.Context(), e))
 
 	got, err := s.conns.Connection(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	want := e.Connection
 	want.Rev = 2
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("connection (-want +got):\n%s", diff)
 	}
 	task, err := s.work.Task(t.Context(), tenant, taskID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(e.Failed, task); diff != "" {
 		t.Errorf("task (-want +got):\n%s", diff)
 	}
@@ -61,9 +62,9 @@ func TestAnEndingIsStoredAtOnce(t *testing.T) {
 		t.Errorf("upstream = %q (%v), want what was kept", sealed, failure)
 	}
 	_, err = s.disconnections().Tokens(t.Context(), tenant, connID)
-	wantMissing(t, "the tokens", err)
+	expect.NotFound(t, "the tokens", err)
 	_, err = s.work.Event(t.Context(), tenant, eventID)
-	must(t, err)
+	expect.NoError(t, err)
 }
 
 // Each part of an ending is made from what was read. Where one has changed since, nothing is stored.
@@ -84,7 +85,7 @@ func TestAnEndingThatComesTooLateStoresNothing(t *testing.T) {
 			e := endingOf(tenant)
 			change(&e)
 			before := s.writes.Load()
-			wantConflict(t, "EndConnection", s.disconnections().EndConnection(t.Context(), e))
+			expect.Conflict(t, "EndConnection", s.disconnections().EndConnection(t.Context(), e))
 			if after := s.writes.Load(); after != before {
 				t.Errorf("%d writes, want none", after-before)
 			}
@@ -97,28 +98,28 @@ func TestAnEndingOfAConnectionWithoutTokensAndExports(t *testing.T) {
 	s := newStores(t)
 	s.connect(t, tenant)
 	e := disconnect.Ending{Connection: endingOf(tenant).Connection}
-	must(t, s.disconnections().EndConnection(t.Context(), e))
+	expect.NoError(t, s.disconnections().EndConnection(t.Context(), e))
 	if got, err := s.disconnections().Tokens(t.Context(), tenant, connID); err != nil || got.Version != 1 {
 		t.Errorf("tokens of version %d (%v), want them untouched", got.Version, err)
 	}
 	_, err := s.leftUpstream(t)
-	wantMissing(t, "what is kept for upstream", err)
+	expect.NotFound(t, "what is kept for upstream", err)
 }
 
 func TestTheTimeOfAFileEndsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	pending := s.claim(t)
-	wantConflict(t, "the file of a pending task", s.disconnections().EndFile(t.Context(), pending, now))
+	expect.Conflict(t, "the file of a pending task", s.disconnections().EndFile(t.Context(), pending, now))
 	done := succeeded(pending)
-	must(t, s.work.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
+	expect.NoError(t, s.work.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
 	at := now.Add(time.Hour)
-	must(t, s.disconnections().EndFile(t.Context(), done, at))
+	expect.NoError(t, s.disconnections().EndFile(t.Context(), done, at))
 
 	want := done
 	want.FilesUntil = at
 	got, err := s.work.Task(t.Context(), tenant, taskID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("task (-want +got):\n%s", diff)
 	}
@@ -129,8 +130,8 @@ func TestTheTimeOfAFileEndsOnce(t *testing.T) {
 	if !found {
 		t.Error("the sweeper does not find the task")
 	}
-	wantConflict(t, "ending it again", s.disconnections().EndFile(t.Context(), done, at))
-	wantConflict(t, "a task that is gone", s.disconnections().EndFile(t.Context(), export.Task{ID: taskNumber(9), Tenant: tenant}, at))
+	expect.Conflict(t, "ending it again", s.disconnections().EndFile(t.Context(), done, at))
+	expect.Conflict(t, "a task that is gone", s.disconnections().EndFile(t.Context(), export.Task{ID: taskNumber(9), Tenant: tenant}, at))
 }
 
 func TestNoEndingReachesARowOfAnotherTenant(t *testing.T) {
@@ -140,12 +141,12 @@ func TestNoEndingReachesARowOfAnotherTenant(t *testing.T) {
 	before := s.writes.Load()
 	for name, foreign := range foreignTenants() {
 		d := s.disconnections()
-		wantConflict(t, "EndConnection of "+name, d.EndConnection(t.Context(), endingOf(foreign)))
+		expect.Conflict(t, "EndConnection of "+name, d.EndConnection(t.Context(), endingOf(foreign)))
 		bare := disconnect.Ending{Connection: endingOf(foreign).Connection}
-		wantConflict(t, "EndConnection of "+name+" alone", d.EndConnection(t.Context(), bare))
+		expect.Conflict(t, "EndConnection of "+name+" alone", d.EndConnection(t.Context(), bare))
 		moved := task
 		moved.Tenant = foreign
-		wantConflict(t, "EndFile of "+name, d.EndFile(t.Context(), moved, now))
+		expect.Conflict(t, "EndFile of "+name, d.EndFile(t.Context(), moved, now))
 		if _, err := d.Tokens(t.Context(), foreign, connID); !errors.Is(err, fault.NotFound) {
 			t.Errorf("Tokens of %s = %v, want fault.NotFound", name, err)
 		}
@@ -153,5 +154,5 @@ func TestNoEndingReachesARowOfAnotherTenant(t *testing.T) {
 	if after := s.writes.Load(); after != before {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
-	must(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // so it was the tenant alone
+	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // so it was the tenant alone
 }

@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -23,7 +24,7 @@ func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
 	var all []due.Item
 	for shard := range store.DueShards {
 		items, err := s.timers.Due(t.Context(), shard, before)
-		must(t, err)
+		expect.NoError(t, err)
 		all = append(all, items...)
 	}
 	slices.SortFunc(all, func(a, b due.Item) int { return a.At.Compare(b.At) })
@@ -37,7 +38,7 @@ func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 	var all []due.Item
 	for shard := range store.DueShards {
 		items, err := timers.Due(t.Context(), shard, before)
-		must(t, err)
+		expect.NoError(t, err)
 		all = append(all, items...)
 	}
 	slices.SortFunc(all, func(a, b due.Item) int { return a.At.Compare(b.At) })
@@ -63,40 +64,40 @@ func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
 
 	s.connect(t, tenant)
 	check("connecting", connected)
-	must(t, s.work.FanOut(t.Context(), conclusionOf(tenant).Events[0], nil))
+	expect.NoError(t, s.work.FanOut(t.Context(), conclusionOf(tenant).Events[0], nil))
 	check("fanning out to nobody")
 
-	must(t, s.work.OpenTask(t.Context(), pendingTask(tenant), ""))
+	expect.NoError(t, s.work.OpenTask(t.Context(), pendingTask(tenant), ""))
 	check("opening", at(task, now.Add(30*time.Second)))
 	claimed, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, minute)
-	must(t, err)
+	expect.NoError(t, err)
 	check("claiming", at(task, minute))
-	must(t, s.work.ExtendTask(t.Context(), claimed, now.Add(2*time.Minute)))
+	expect.NoError(t, s.work.ExtendTask(t.Context(), claimed, now.Add(2*time.Minute)))
 	check("extending", at(task, now.Add(2*time.Minute)))
-	must(t, s.work.YieldTask(t.Context(), claimed, now.Add(time.Hour)))
+	expect.NoError(t, s.work.YieldTask(t.Context(), claimed, now.Add(time.Hour)))
 	check("yielding", at(task, now.Add(time.Hour)))
-	must(t, s.timers.Postpone(t.Context(), at(task, now.Add(time.Hour)), now.Add(2*time.Hour)))
+	expect.NoError(t, s.timers.Postpone(t.Context(), at(task, now.Add(time.Hour)), now.Add(2*time.Hour)))
 	check("postponing", at(task, now.Add(2*time.Hour)))
 	claimed, err = s.work.ClaimTask(t.Context(), tenant, taskID, now, minute)
-	must(t, err)
+	expect.NoError(t, err)
 	done := succeeded(claimed)
-	must(t, s.work.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
+	expect.NoError(t, s.work.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
 	event := due.Item{Tenant: tenant, Kind: due.Event, ID: eventID, At: now.Add(30 * time.Second)}
 	check("finishing", event, at(task, done.FilesUntil))
-	must(t, s.work.ForgetFile(t.Context(), done))
+	expect.NoError(t, s.work.ForgetFile(t.Context(), done))
 	check("forgetting the file", event)
 
-	must(t, s.work.FanOut(t.Context(), eventOf(tenant, eventID), []webhook.Delivery{deliveryOf(tenant)}))
+	expect.NoError(t, s.work.FanOut(t.Context(), eventOf(tenant, eventID), []webhook.Delivery{deliveryOf(tenant)}))
 	check("fanning out", delivery)
 	d := deliveryOf(tenant)
 	d.Status, d.Attempt, d.NextAt, d.DueAt = webhook.Scheduled, 2, minute, now.Add(time.Hour)
-	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 1, At: now}))
+	expect.NoError(t, s.work.RecordAttempt(t.Context(), d, webhook.Attempt{Number: 1, At: now}))
 	check("a failed attempt", at(delivery, now.Add(time.Hour)))
 	d, err = s.work.ClaimDelivery(t.Context(), tenant, delivID, minute, now.Add(2*time.Minute))
-	must(t, err)
+	expect.NoError(t, err)
 	check("claiming the second", at(delivery, now.Add(2*time.Minute)))
 	d.Status, d.DueAt = webhook.Delivered, time.Time{}
-	must(t, s.work.SettleDelivery(t.Context(), d, webhook.Attempt{Number: 2, At: now}))
+	expect.NoError(t, s.work.RecordAttempt(t.Context(), d, webhook.Attempt{Number: 2, At: now}))
 	check("delivering")
 }
 
@@ -104,9 +105,9 @@ func TestAFailedTaskIsDueOnceMoreForWhatItLeft(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.claim(t)
-	wantConflict(t, "forgetting the files of a task that goes on", s.work.ForgetFile(t.Context(), task))
+	expect.Conflict(t, "forgetting the files of a task that goes on", s.work.ForgetFile(t.Context(), task))
 	task.Status, task.FinishedAt, task.FilesUntil = export.Failed, now, now.Add(time.Hour)
-	must(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
+	expect.NoError(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
 	tasksDue := func(within time.Duration) (n int) {
 		for _, i := range s.allDue(t, now.Add(within)) {
 			if i.Kind == due.Task {
@@ -118,11 +119,11 @@ func TestAFailedTaskIsDueOnceMoreForWhatItLeft(t *testing.T) {
 	if before, then := tasksDue(time.Hour-time.Second), tasksDue(time.Hour); before != 0 || then != 1 {
 		t.Errorf("%d tasks are due before its files' time is over, %d then; want 0 and 1", before, then)
 	}
-	must(t, s.work.ForgetFile(t.Context(), task))
+	expect.NoError(t, s.work.ForgetFile(t.Context(), task))
 	if got := tasksDue(1000 * time.Hour); got != 0 {
 		t.Errorf("it is due %d times after that", got)
 	}
-	wantConflict(t, "forgetting them again", s.work.ForgetFile(t.Context(), task))
+	expect.Conflict(t, "forgetting them again", s.work.ForgetFile(t.Context(), task))
 }
 
 func TestDueListsWhatIsDueByThenOldestFirst(t *testing.T) {
@@ -132,13 +133,13 @@ func TestDueListsWhatIsDueByThenOldestFirst(t *testing.T) {
 	for i := range rows {
 		event := eventOf(org.Tenant{Mode: org.Live, OrgID: orgB}, fmt.Sprintf("e0000000-0000-4000-8000-0000000000%02d", i))
 		event.CreatedAt = now.Add(time.Duration((i*37)%rows) * time.Second)
-		must(t, s.work.CreateEvent(t.Context(), event))
+		expect.NoError(t, s.work.CreateEvent(t.Context(), event))
 	}
 	shards, seen := 0, map[string]bool{}
 	before := now.Add(30*time.Second + 31*time.Second) // the 32nd of them
 	for shard := range store.DueShards {
 		items, err := s.timers.Due(t.Context(), shard, before)
-		must(t, err)
+		expect.NoError(t, err)
 		if !slices.IsSortedFunc(items, func(a, b due.Item) int { return a.At.Compare(b.At) }) {
 			t.Errorf("shard %d is not in order: %v", shard, items)
 		}
@@ -165,17 +166,17 @@ func TestOfTwoSweepersOnePostpones(t *testing.T) {
 	s := newStores(t)
 	s.open(t, tenant)
 	item := due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: now.Add(30 * time.Second)}
-	if won := race(t, 10, func(ctx context.Context, _ int) error {
+	if won := expect.Winners(t, 10, func(ctx context.Context, _ int) error {
 		return s.timers.Postpone(ctx, item, now.Add(time.Hour))
 	}); won != 1 {
 		t.Errorf("%d of 10 sweepers won, want 1", won)
 	}
 	for _, seen := range []time.Time{item.At, now.Add(time.Hour - time.Second), now.Add(2 * time.Hour)} {
 		item.At = seen
-		wantConflict(t, "postponing what was moved since", s.timers.Postpone(t.Context(), item, now.Add(3*time.Hour)))
+		expect.Conflict(t, "postponing what was moved since", s.timers.Postpone(t.Context(), item, now.Add(3*time.Hour)))
 	}
 	item.ID = taskNumber(9)
-	wantConflict(t, "postponing a row that is gone", s.timers.Postpone(t.Context(), item, now))
+	expect.Conflict(t, "postponing a row that is gone", s.timers.Postpone(t.Context(), item, now))
 }
 
 // Of the Connection table, too, one scheduler at a time has a row, and saving the connection says when it is due next.
@@ -194,13 +195,13 @@ func TestAConnectionIsDueWhenItsTokensAre(t *testing.T) {
 	}
 	save := func(c connection.Connection) {
 		t.Helper()
-		must(t, s.refresh.SaveConnection(t.Context(), c))
+		expect.NoError(t, s.refresh.SaveConnection(t.Context(), c))
 	}
 
 	s.connect(t, tenant)
 	check("connecting", at(now.Add(time.Minute)))
 	timers := store.Timers{DB: s.db, Table: s.names["ConnectionTable"]}
-	if won := race(t, 10, func(ctx context.Context, _ int) error {
+	if won := expect.Winners(t, 10, func(ctx context.Context, _ int) error {
 		return timers.Postpone(ctx, at(now.Add(time.Minute)), now.Add(10*time.Minute))
 	}); won != 1 {
 		t.Errorf("%d of 10 schedulers won, want 1", won)
@@ -211,7 +212,7 @@ func TestAConnectionIsDueWhenItsTokensAre(t *testing.T) {
 	c.Refresh = connection.RefreshState{RefreshAt: now.Add(100 * time.Hour), Warned: true}
 	save(c)
 	check("a refresh", at(now.Add(100*time.Hour)))
-	wantConflict(t, "postponing what was refreshed since", timers.Postpone(t.Context(), at(now.Add(10*time.Minute)), far))
+	expect.Conflict(t, "postponing what was refreshed since", timers.Postpone(t.Context(), at(now.Add(10*time.Minute)), far))
 	c = s.connection(t)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{RefreshAt: now.Add(time.Hour), UpstreamUntil: now.Add(24 * time.Hour)}
 	save(c)

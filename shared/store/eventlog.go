@@ -93,7 +93,7 @@ func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, er
 		}
 		events = append(events, webhook.Event{
 			ID: found.ID, Tenant: found.Tenant, Type: webhook.Type(row.text("type")), Body: row.bytes("body"),
-			CreatedAt: row.time("created_at"), Settled: row.flag("settled"),
+			CreatedAt: row.time("created_at"), FannedOut: row.flag("settled"),
 		})
 	}
 	return events, nil

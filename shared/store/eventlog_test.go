@@ -15,12 +15,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"recordbridge/infra/local/aws"
-	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -44,7 +43,7 @@ func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []
 		events[i] = numbered(of, i, from.Add(time.Duration(i/4)*time.Microsecond))
 	}
 	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
-		must(t, s.work.CreateEvent(t.Context(), events[i]))
+		expect.NoError(t, s.work.CreateEvent(t.Context(), events[i]))
 	}
 	return events
 }
@@ -58,7 +57,7 @@ func follow(t *testing.T, log store.EventLog, last webhook.Event, before time.Ti
 	var all []webhook.Event
 	for range 1000 {
 		events, more, err := log.EventsAfter(t.Context(), last, before, limit)
-		must(t, err)
+		expect.NoError(t, err)
 		if len(events) > limit || more && len(events) == 0 {
 			t.Fatalf("a page of %d events, more to come: %v", len(events), more)
 		}
@@ -84,7 +83,7 @@ func wantEvents(t *testing.T, what string, got, want []webhook.Event) {
 
 func sameEvent(a, b webhook.Event) bool {
 	return a.ID == b.ID && a.Tenant == b.Tenant && a.Type == b.Type && string(a.Body) == string(b.Body) &&
-		a.CreatedAt.Equal(b.CreatedAt) && a.Settled == b.Settled
+		a.CreatedAt.Equal(b.CreatedAt) && a.FannedOut == b.FannedOut
 }
 
 func ids(events []webhook.Event) []string {
@@ -123,8 +122,8 @@ func TestEventsThatArriveMeanwhileAreReadWhereTheyStand(t *testing.T) {
 	isFirst := true
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 6, func() {
 		if isFirst {
-			must(t, s.work.CreateEvent(t.Context(), passed))
-			must(t, s.work.CreateEvent(t.Context(), ahead))
+			expect.NoError(t, s.work.CreateEvent(t.Context(), passed))
+			expect.NoError(t, s.work.CreateEvent(t.Context(), ahead))
 			isFirst = false
 		}
 	})
@@ -137,10 +136,10 @@ func TestTheListOfEventsIsTheTenantsOwnAndHoldsNothingElse(t *testing.T) {
 	s.open(t, tenant)
 	s.fanOut(t, tenant)
 	_, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
-	must(t, err)
+	expect.NoError(t, err)
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 10, nothing)
 	// Besides tasks and deliveries, the tenant has the event of its connection and that of fanOut.
-	if len(got) != 2 || !slices.ContainsFunc(got, func(e webhook.Event) bool { return e.ID == eventID && e.Settled }) {
+	if len(got) != 2 || !slices.ContainsFunc(got, func(e webhook.Event) bool { return e.ID == eventID && e.FannedOut }) {
 		t.Errorf("the list holds %v", got)
 	}
 	for name, foreign := range foreignTenants() {
@@ -160,7 +159,7 @@ func TestTheListBeginsAndEndsWhereItIsToldTo(t *testing.T) {
 	newest := numbered(tenant, 3, now.Add(-time.Microsecond))
 	tooNew := numbered(tenant, 4, now)
 	for _, e := range []webhook.Event{expired, oldest, newest, tooNew} {
-		must(t, s.work.CreateEvent(t.Context(), e))
+		expect.NoError(t, s.work.CreateEvent(t.Context(), e))
 	}
 	start := webhook.Event{Tenant: tenant, CreatedAt: now.Add(-15 * day)}
 	wantEvents(t, "from a time", follow(t, s.eventLog(), start, now, 1, nothing), []webhook.Event{oldest, newest})
@@ -176,32 +175,22 @@ func TestTheListBeginsAndEndsWhereItIsToldTo(t *testing.T) {
 	}
 }
 
-// late makes stores whose indexes are late as lag says. The template is read before, outside the bubble.
-func late(t *testing.T, declared *template.Template, lag func() time.Duration) stores {
+// late makes stores whose indexes are late as lag says.
+func late(t *testing.T, lag func() time.Duration) stores {
 	t.Helper()
-	cloud, err := aws.New(aws.Options{})
-	must(t, err)
-	cfg := cloud.Config("test")
-	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
-	names := map[string]string{}
-	for _, table := range declared.Tables {
-		names[table.LogicalID] = table.Name
-	}
-	cloud.DynamoDB().LagIndexes(func(string, string) time.Duration { return lag() })
-	db := dynamodb.NewFromConfig(cfg)
-	s := over(db, names)
-	s.db = db
+	made := tables.New(t)
+	made.Cloud.DynamoDB().LagIndexes(func(string, string) time.Duration { return lag() })
+	s := over(made.DB, made.Names())
+	s.db = made.DB
 	return s
 }
 
 // The index still shows what has gone: those entries are passed over, a whole page of them too.
 func TestAnEventThatHasGoneIsPassedOver(t *testing.T) {
 	t.Parallel()
-	declared, err := loaded()
-	must(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		var lag time.Duration
-		s := late(t, declared, func() time.Duration { return lag })
+		s := late(t, func() time.Duration { return lag })
 		events := s.addEvents(t, tenant, 30, now)
 		lag = time.Hour
 		table := s.names["WorkTable"]
@@ -209,7 +198,7 @@ func TestAnEventThatHasGoneIsPassedOver(t *testing.T) {
 			_, err := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: map[string]types.AttributeValue{
 				"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#EVENT#" + e.ID}, "sk": &types.AttributeValueMemberS{Value: "META"},
 			}})
-			must(t, err)
+			expect.NoError(t, err)
 		}
 		want := slices.Concat(events[:5], events[26:])
 		wantEvents(t, "small pages", follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 4, nothing), want)
@@ -224,11 +213,9 @@ func TestAnEventThatHasGoneIsPassedOver(t *testing.T) {
 // reader polls what is 15 seconds old: it gets every event, once and in order.
 func TestAReaderBesideWritersGetsEveryEventOnceAndInOrder(t *testing.T) {
 	t.Parallel()
-	declared, err := loaded()
-	must(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, 4))
-		s := late(t, declared, func() time.Duration { return time.Duration(random.IntN(13_000)) * time.Millisecond })
+		s := late(t, func() time.Duration { return time.Duration(random.IntN(13_000)) * time.Millisecond })
 		var (
 			writers sync.WaitGroup
 			mu      sync.Mutex
@@ -324,10 +311,8 @@ func TestWhatABatchLeavesUnreadIsReadAgain(t *testing.T) {
 
 func TestAListThatCannotBeReadIsAFailureOfOurOwn(t *testing.T) {
 	t.Parallel()
-	declared, err := loaded()
-	must(t, err)
 	synctest.Test(t, func(t *testing.T) { // because of the waits between two tries
-		s := late(t, declared, func() time.Duration { return 0 })
+		s := late(t, func() time.Duration { return 0 })
 		s.addEvents(t, tenant, 2, now)
 		checkUnreadable(t, s)
 	})

@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -50,15 +51,15 @@ func conclusionOf(of org.Tenant) flow.Conclusion {
 func TestAnAttemptAndItsStateRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
 
 	got, err := s.flow.Attempt(t.Context(), tenant, attemptOf(tenant).ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(attemptOf(tenant), got); diff != "" {
 		t.Errorf("attempt (-want +got):\n%s", diff)
 	}
 	state, err := s.flow.TakeState(t.Context(), stateOf(tenant).Hash, "binding", now)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(stateOf(tenant), state); diff != "" {
 		t.Errorf("state (-want +got):\n%s", diff)
 	}
@@ -67,19 +68,19 @@ func TestAnAttemptAndItsStateRoundTrip(t *testing.T) {
 func TestBeginningAnAttemptOverAnotherStateWritesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
 	second := attemptOf(tenant)
 	second.ID = "a0000000-0000-4000-8000-000000000002"
-	wantConflict(t, "a state that exists", s.flow.BeginAttempt(t.Context(), second, stateOf(tenant)))
+	expect.Conflict(t, "a state that exists", s.flow.BeginAttempt(t.Context(), second, stateOf(tenant)))
 	_, err := s.flow.Attempt(t.Context(), tenant, second.ID)
-	wantMissing(t, "the attempt of the refused state", err)
+	expect.NotFound(t, "the attempt of the refused state", err)
 }
 
 func TestAStateIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
-	won := race(t, 20, func(ctx context.Context, _ int) error {
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
+	won := expect.Winners(t, 20, func(ctx context.Context, _ int) error {
 		_, err := s.flow.TakeState(ctx, stateOf(tenant).Hash, "binding", now)
 		if errors.Is(err, fault.NotFound) {
 			return fault.Stale() // the loser's answer; race counts winners
@@ -95,7 +96,7 @@ func TestAStateStaysForItsOwnBrowser(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	state := stateOf(tenant)
-	must(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), state))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), state))
 	refusals := []struct {
 		name          string
 		hash, binding string
@@ -109,7 +110,7 @@ func TestAStateStaysForItsOwnBrowser(t *testing.T) {
 	}
 	for _, r := range refusals {
 		_, err := s.flow.TakeState(t.Context(), r.hash, r.binding, r.at)
-		wantMissing(t, r.name, err)
+		expect.NotFound(t, r.name, err)
 	}
 	if _, err := s.flow.TakeState(t.Context(), state.Hash, "binding", state.ExpiresAt.Add(-time.Microsecond)); err != nil {
 		t.Errorf("the right browser in the last moment: %v", err)
@@ -122,25 +123,25 @@ func TestConcludingAnAttemptStoresEverythingAtOnce(t *testing.T) {
 	s.connect(t, tenant)
 
 	conn, err := s.conns.Connection(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	want := connectionOf(tenant)
 	want.Rev++
 	if diff := cmp.Diff(want, conn); diff != "" {
 		t.Errorf("connection (-want +got):\n%s", diff)
 	}
 	row, err := s.tokens.Tokens(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(tokensOf(tenant), row); diff != "" {
 		t.Errorf("tokens (-want +got):\n%s", diff)
 	}
 	told := conclusionOf(tenant).Events[0]
 	event, err := s.work.Event(t.Context(), tenant, told.ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(told, event); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
 	attempt, err := s.flow.Attempt(t.Context(), tenant, attemptOf(tenant).ID)
-	must(t, err)
+	expect.NoError(t, err)
 	if attempt.Verifier != nil {
 		t.Error("the sealed verifier is still there after its use")
 	}
@@ -153,11 +154,11 @@ func TestAnAttemptConcludesOnce(t *testing.T) {
 	again := conclusionOf(tenant)
 	again.Connection.ID = "c0000000-0000-4000-8000-000000000002"
 	again.Tokens.ConnectionID, again.Events = again.Connection.ID, nil
-	wantConflict(t, "concluding again", s.flow.ConcludeAttempt(t.Context(), again))
+	expect.Conflict(t, "concluding again", s.flow.ConcludeAttempt(t.Context(), again))
 	_, err := s.conns.Connection(t.Context(), tenant, again.Connection.ID)
-	wantMissing(t, "the connection of the second conclusion", err)
+	expect.NotFound(t, "the connection of the second conclusion", err)
 	_, err = s.tokens.Tokens(t.Context(), tenant, again.Connection.ID)
-	wantMissing(t, "the tokens of the second conclusion", err)
+	expect.NotFound(t, "the tokens of the second conclusion", err)
 }
 
 // Whichever of the rows stands in the way, none of the others is written and the attempt stays open.
@@ -178,16 +179,16 @@ func TestAConclusionThatCannotStoreOneRowStoresNone(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := newStores(t)
-			must(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
+			expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
 			other, state := attemptOf(tenant), stateOf(tenant)
 			other.ID, state.Hash = "a0000000-0000-4000-8000-000000000009", "another"
-			must(t, s.flow.BeginAttempt(t.Context(), other, state))
+			expect.NoError(t, s.flow.BeginAttempt(t.Context(), other, state))
 			blocker := taken
 			test.blocker(&blocker)
 			blocker.Attempt = other
-			must(t, s.flow.ConcludeAttempt(t.Context(), blocker))
+			expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), blocker))
 
-			wantConflict(t, "the conclusion", s.flow.ConcludeAttempt(t.Context(), taken))
+			expect.Conflict(t, "the conclusion", s.flow.ConcludeAttempt(t.Context(), taken))
 			_, connErr := s.conns.Connection(t.Context(), tenant, connID)
 			_, tokensErr := s.tokens.Tokens(t.Context(), tenant, connID)
 			_, eventErr := s.work.Event(t.Context(), tenant, taken.Events[0].ID)
@@ -197,7 +198,7 @@ func TestAConclusionThatCannotStoreOneRowStoresNone(t *testing.T) {
 				}
 			}
 			attempt, err := s.flow.Attempt(t.Context(), tenant, taken.Attempt.ID)
-			must(t, err)
+			expect.NoError(t, err)
 			if attempt.Verifier == nil {
 				t.Error("the attempt was closed although nothing was stored")
 			}
@@ -208,10 +209,10 @@ func TestAConclusionThatCannotStoreOneRowStoresNone(t *testing.T) {
 func TestAFailedAttemptStoresItsErrorAlone(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
 	failed := flow.Conclusion{Attempt: attemptOf(tenant), Error: "access_denied"}
-	must(t, s.flow.ConcludeAttempt(t.Context(), failed))
-	wantConflict(t, "a second end", s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), failed))
+	expect.Conflict(t, "a second end", s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
 }
 
 func TestAnAttemptKeepsWhatItCameTo(t *testing.T) {
@@ -234,12 +235,12 @@ func TestAnAttemptKeepsWhatItCameTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStores(t)
-			must(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
-			must(t, s.flow.ConcludeAttempt(t.Context(), test.end))
+			expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
+			expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), test.end))
 			want := attemptOf(tenant)
 			want.Status, want.Ending, want.Verifier = test.status, test.want, nil
 			got, err := s.flow.Attempt(t.Context(), tenant, want.ID)
-			must(t, err)
+			expect.NoError(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("attempt (-want +got):\n%s", diff)
 			}

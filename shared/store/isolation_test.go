@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -136,8 +137,8 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 			_, err := s.work.ClaimDelivery(ctx, of, delivID, now.Add(time.Hour), now.Add(2*time.Hour))
 			return err
 		}},
-		{"SettleDelivery", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.SettleDelivery(ctx, deliveryOf(of), webhook.Attempt{Number: 1, At: now})
+		{"RecordAttempt", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.work.RecordAttempt(ctx, deliveryOf(of), webhook.Attempt{Number: 1, At: now})
 		}},
 		{"ParkDelivery", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			return s.work.ParkDelivery(ctx, deliveryOf(of))
@@ -178,7 +179,7 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		if m.name == "ResendEvent" || m.name == "ForgetFile" {
 			finished := claimedTask(tenant)
 			finished.Status = export.Success
-			must(t, own.work.FinishTask(t.Context(), finished, eventOf(tenant, "done")))
+			expect.NoError(t, own.work.FinishTask(t.Context(), finished, eventOf(tenant, "done")))
 		}
 		if err := m.call(t.Context(), own, tenant); err != nil {
 			t.Errorf("%s of the tenant itself = %v: the attacks above prove nothing", m.name, err)
@@ -189,13 +190,13 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 func TestAnOrganisationIsItsOwnInBothModesOnly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.control.CreateOrganisation(t.Context(), organisationA()))
+	expect.NoError(t, s.control.CreateOrganisation(t.Context(), organisationA()))
 	for name, foreign := range foreignTenants() {
 		if name == "the other mode" {
 			continue
 		}
 		_, err := s.control.Organisation(t.Context(), foreign)
-		wantMissing(t, "Organisation of "+name, err)
+		expect.NotFound(t, "Organisation of "+name, err)
 	}
 }
 
@@ -209,16 +210,16 @@ func claimedTask(of org.Tenant) export.Task {
 func fillAll(t *testing.T, s stores) {
 	t.Helper()
 	ctx := t.Context()
-	must(t, s.control.CreateOrganisation(ctx, organisationA()))
-	must(t, s.control.CreateCredential(ctx, credentialOf(tenant)))
+	expect.NoError(t, s.control.CreateOrganisation(ctx, organisationA()))
+	expect.NoError(t, s.control.CreateCredential(ctx, credentialOf(tenant)))
 	s.open(t, tenant)
 	row := tokensOf(tenant)
 	row.LeaseOwner, row.LeaseUntil = "owner", now.Add(-time.Minute)
-	must(t, s.tokens.LeaseTokens(ctx, row, now.Add(-2*time.Minute)))
+	expect.NoError(t, s.tokens.LeaseTokens(ctx, row, now.Add(-2*time.Minute)))
 	_, err := s.work.ClaimTask(ctx, tenant, taskID, now, now.Add(time.Minute))
-	must(t, err)
+	expect.NoError(t, err)
 	s.fanOut(t, tenant)
-	must(t, s.control.CreateSubscription(ctx, subscriptionA()))
+	expect.NoError(t, s.control.CreateSubscription(ctx, subscriptionA()))
 	_, err = s.control.CountFailure(ctx, tenant, hookID, now)
-	must(t, err)
+	expect.NoError(t, err)
 }

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// key addresses one row. Every key of the service is made in this file (architecture section 6).
+// key addresses one row. Every key of the service is made in this file (docs/architecture.md, Data).
 type key struct {
 	pk, sk string
 }

@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -39,7 +40,7 @@ func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 	attempt.Issuer, attempt.AuthorizationEndpoint, attempt.TokenEndpoint = long(address), long(address), long(address)
 	attempt.KeySet, attempt.Userinfo, attempt.Scope = long(address), long(address), long(scope)
 	attempt.Upstream = flow.Upstream{Revocation: long(address), Introspection: long(address)}
-	must(t, s.flow.BeginAttempt(t.Context(), attempt, stateOf(tenant)))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attempt, stateOf(tenant)))
 
 	set := tokens.Set{
 		AccessToken: secret.New(long(token)), RefreshToken: secret.New(long(token)), PatientID: secret.New(long(64)),
@@ -50,23 +51,23 @@ func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 		set.Extra[fmt.Sprintf("%064d", i)] = long(512)
 	}
 	row, err := tokens.Vault{Sealer: sealing{}}.Seal(t.Context(), tenant, connID, 1, set)
-	must(t, err)
+	expect.NoError(t, err)
 	conn := connectionOf(tenant)
 	conn.Scope = set.Scope
 	granted, err := webhook.NewEvent(tenant, webhook.ConnectionSucceeded, connID, 0, now, webhook.ConnectionSuccess{
 		OrgConnectionID: connID, Scope: set.Scope, ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState, RequestID: attempt.RequestID,
 	})
-	must(t, err)
-	must(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: []webhook.Event{granted}}))
+	expect.NoError(t, err)
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: []webhook.Event{granted}}))
 
 	task := pendingTask(tenant)
 	task.Options = export.Options{Formats: []export.Format{export.JSONLines, export.Gzipped, export.OneBundle, export.Report}}
 	for range 100 {
 		task.Options.Types = append(task.Options.Types, long(64))
 	}
-	must(t, s.work.OpenTask(t.Context(), task, ""))
+	expect.NoError(t, s.work.OpenTask(t.Context(), task, ""))
 	task, err = s.work.ClaimTask(t.Context(), tenant, taskID, now, now)
-	must(t, err)
+	expect.NoError(t, err)
 	task.Status, task.Scope = export.Success, export.Scope{Asked: long(4 << 10), Granted: set.Scope}
 	task.Stats.TotalByResourceType = map[string]int{}
 	for i := range 300 { // more than FHIR has types
@@ -84,6 +85,6 @@ func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 	done, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, taskID, 0, now, webhook.ExportSuccess{
 		DownloadLinks: links, DownloadLink: &links[0], OrgConnectionID: connID, TaskID: taskID, Stats: task.Stats,
 	})
-	must(t, err)
-	must(t, s.work.FinishTask(t.Context(), task, done))
+	expect.NoError(t, err)
+	expect.NoError(t, s.work.FinishTask(t.Context(), task, done))
 }

@@ -43,7 +43,7 @@ func (s Flow) taking(bucket string, stored int64, next, now time.Time) *dynamodb
 		ConditionExpression:      aws.String("attribute_not_exists(tat) OR tat <= :now"),
 		ExpressionAttributeNames: map[string]string{"#ttl": "ttl"},
 		ExpressionAttributeValues: item{
-			":next": number(next.UnixMicro()), ":ttl": number(next.Add(afterlife).Unix()), ":now": number(now.UnixMicro()),
+			":next": number(next.UnixMicro()), ":ttl": number(next.Add(ttlGrace).Unix()), ":now": number(now.UnixMicro()),
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}

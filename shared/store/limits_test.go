@@ -14,6 +14,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/testkit/expect"
 )
 
 // The bucket in the database answers as the arithmetic in memory does, whatever the limit and the pace.
@@ -49,7 +50,7 @@ func TestABurstTakesNoMoreThanTheQuota(t *testing.T) {
 	s := newStores(t)
 	limit := ratelimit.Limit{Quota: 7, Window: time.Minute}
 	burst := func(at time.Time) int {
-		return race(t, 40, func(ctx context.Context, _ int) error {
+		return expect.Winners(t, 40, func(ctx context.Context, _ int) error {
 			decision, err := s.flow.Take(ctx, "bucket", limit, at)
 			if err == nil && !decision.Allowed {
 				if decision.RetryAfter <= 0 {
@@ -99,7 +100,7 @@ func TestTwoRequestsNeverShareTheLastPlace(t *testing.T) {
 	limit := ratelimit.Limit{Quota: 2, Window: time.Minute}
 	take := func(from stores) bool {
 		decision, err := from.flow.Take(t.Context(), "bucket", limit, now)
-		must(t, err)
+		expect.NoError(t, err)
 		return decision.Allowed
 	}
 	if !take(s) {
@@ -121,14 +122,14 @@ func TestABucketThatVanishesMeanwhileIsANewOne(t *testing.T) {
 	s := newStores(t)
 	limit := ratelimit.Limit{Quota: 2, Window: time.Minute}
 	_, err := s.flow.Take(t.Context(), "bucket", limit, now)
-	must(t, err)
+	expect.NoError(t, err)
 	db := &meddling{Client: s.db}
 	db.meddle = func(in *dynamodb.UpdateItemInput) { // as its time to live may
 		_, failure := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key})
-		must(t, failure)
+		expect.NoError(t, failure)
 	}
 	decision, err := over(db, s.names).flow.Take(t.Context(), "bucket", limit, now)
-	must(t, err)
+	expect.NoError(t, err)
 	if !decision.Allowed || decision.Remaining != 1 {
 		t.Errorf("decision = %+v, want that of a fresh bucket", decision)
 	}
@@ -141,14 +142,14 @@ func TestABucketGoesAnHourAfterItIsFullAgain(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	_, err := s.flow.Take(t.Context(), "bucket", ratelimit.Limit{Quota: 2, Window: time.Minute}, now)
-	must(t, err)
+	expect.NoError(t, err)
 	out, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: new(s.names["FlowTable"]),
 		Key: map[string]types.AttributeValue{
 			"pk": &types.AttributeValueMemberS{Value: "RL#bucket"}, "sk": &types.AttributeValueMemberS{Value: "META"},
 		},
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	full := now.Add(30 * time.Second)
 	want := map[string]any{
 		"pk": "RL#bucket", "sk": "META", "tat": fmt.Sprint("number ", full.UnixMicro()), "ttl": fmt.Sprint("number ", full.Add(time.Hour).Unix()),

@@ -1,24 +1,18 @@
 package store_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"recordbridge/infra/local/aws"
-	"recordbridge/infra/local/aws/wire"
-	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -36,12 +30,6 @@ var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: orgA}
 	// now has more digits than a row keeps.
 	now = time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
-
-	loaded = sync.OnceValues(func() (*template.Template, error) {
-		return template.Load("../../template.yaml", template.Options{
-			Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "test",
-		})
-	})
 )
 
 // stores are all stores over the tables that template.yaml declares, in an AWS of the test's own.
@@ -53,66 +41,46 @@ type stores struct {
 	audit   store.Audit
 	conns   store.Connections
 	tokens  store.Tokens
-	flow    store.Flow
-	work    store.Work
-	timers  store.Timers // of Work
+	flow    store.Conclusions
+	work    store.Register
+	timers  store.Timers
 	sandbox store.Sandbox
 	refresh store.Refresh
 	traffic store.EndpointState
 }
 
-func newStores(t *testing.T) stores {
-	t.Helper()
-	declared, err := loaded()
-	if err != nil {
-		t.Fatal(err)
-	}
+func newStores(tb testing.TB) stores {
+	tb.Helper()
 	changes := &writes{}
-	cloud, err := aws.New(aws.Options{Middleware: []wire.Middleware{changes.middleware}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := cloud.Config("test")
-	if err := provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}); err != nil {
-		t.Fatal(err)
-	}
-	names := map[string]string{}
-	for _, table := range declared.Tables {
-		names[table.LogicalID] = table.Name
-	}
-	db := dynamodb.NewFromConfig(cfg)
-	s := over(db, names)
-	s.db, s.writes = db, changes
+	made := tables.New(tb, changes.middleware)
+	s := over(made.DB, made.Names())
+	s.db, s.writes = made.DB, changes
 	return s
 }
 
 // over returns the stores on another client.
 func over(db store.DB, names map[string]string) stores {
-	return stores{
+	s := stores{
 		names:   names,
 		control: store.Control{DB: db, Table: names["ControlTable"]},
 		audit:   store.Audit{DB: db, Table: names["AuditTable"]},
 		conns:   store.Connections{DB: db, Table: names["ConnectionTable"]},
 		tokens:  store.Tokens{DB: db, Table: names["TokensTable"]},
-		flow: store.Flow{
-			DB: db, Table: names["FlowTable"], ConnectionTable: names["ConnectionTable"],
-			TokensTable: names["TokensTable"], WorkTable: names["WorkTable"],
-		},
-		work:    store.Work{DB: db, Table: names["WorkTable"], ConnectionTable: names["ConnectionTable"]},
 		timers:  store.Timers{DB: db, Table: names["WorkTable"]},
 		sandbox: store.Sandbox{DB: db, Table: names["SandboxTable"]},
-		refresh: store.Refresh{
-			DB: db, ConnectionTable: names["ConnectionTable"], TokensTable: names["TokensTable"], WorkTable: names["WorkTable"],
-		},
 		traffic: store.EndpointState{DB: db, Table: names["FlowTable"]},
 	}
+	s.work = store.NewRegister(store.Work{DB: db, Table: names["WorkTable"]}, s.conns)
+	s.flow = store.NewConclusions(store.Flow{DB: db, Table: names["FlowTable"]}, s.conns, s.tokens, s.work.Work)
+	s.refresh = store.NewRefresh(s.conns, s.tokens, s.work.Work)
+	return s
 }
 
 // connect stores an authorized connection with tokens, as the callback does.
 func (s stores) connect(t *testing.T, of org.Tenant) {
 	t.Helper()
-	must(t, s.flow.BeginAttempt(t.Context(), attemptOf(of), stateOf(of)))
-	must(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(of)))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(of), stateOf(of)))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(of)))
 }
 
 // open stores a pending task of a new connection.
@@ -120,7 +88,7 @@ func (s stores) open(t *testing.T, of org.Tenant) export.Task {
 	t.Helper()
 	s.connect(t, of)
 	task := pendingTask(of)
-	must(t, s.work.OpenTask(t.Context(), task, ""))
+	expect.NoError(t, s.work.OpenTask(t.Context(), task, ""))
 	return task
 }
 
@@ -129,7 +97,7 @@ func (s stores) claim(t *testing.T) export.Task {
 	t.Helper()
 	s.open(t, tenant)
 	task, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
-	must(t, err)
+	expect.NoError(t, err)
 	return task
 }
 
@@ -170,57 +138,9 @@ func deliveryOf(of org.Tenant) webhook.Delivery {
 func (s stores) fanOut(t *testing.T, of org.Tenant) webhook.Delivery {
 	t.Helper()
 	event, delivery := eventOf(of, eventID), deliveryOf(of)
-	must(t, s.work.CreateEvent(t.Context(), event))
-	must(t, s.work.FanOut(t.Context(), event, []webhook.Delivery{delivery}))
+	expect.NoError(t, s.work.CreateEvent(t.Context(), event))
+	expect.NoError(t, s.work.FanOut(t.Context(), event, []webhook.Delivery{delivery}))
 	return delivery
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wantConflict(t *testing.T, what string, err error) {
-	t.Helper()
-	if !errors.Is(err, fault.Conflict) {
-		t.Errorf("%s = %v, want fault.Conflict", what, err)
-	}
-}
-
-func wantMissing(t *testing.T, what string, err error) {
-	t.Helper()
-	if !errors.Is(err, fault.NotFound) {
-		t.Errorf("%s = %v, want fault.NotFound", what, err)
-	}
-}
-
-// race runs n calls at once and returns how many succeeded. Any failure but fault.Conflict fails the test.
-func race(t *testing.T, n int, call func(ctx context.Context, i int) error) int {
-	t.Helper()
-	var (
-		group sync.WaitGroup
-		mu    sync.Mutex
-		won   int
-	)
-	start := make(chan struct{})
-	for i := range n {
-		group.Go(func() {
-			<-start
-			err := call(t.Context(), i)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				won++
-			} else if !errors.Is(err, fault.Conflict) {
-				t.Errorf("call %d: %v", i, err)
-			}
-		})
-	}
-	close(start)
-	group.Wait()
-	return won
 }
 
 func taskNumber(i int) string { return fmt.Sprintf("7a0000000000400080000000%08d", i) }

@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -20,7 +21,7 @@ func (s stores) reconnecting(t *testing.T, id string, rev, version int64) flow.C
 	t.Helper()
 	attempt, state := attemptOf(tenant), stateOf(tenant)
 	attempt.ID, attempt.Reconnect, state.AttemptID, state.Hash = id, connID, id, "state of "+id
-	must(t, s.flow.BeginAttempt(t.Context(), attempt, state))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attempt, state))
 	conn, row := connectionOf(tenant), tokensOf(tenant)
 	conn.Rev, conn.Generation, conn.Refresh = rev, 2, connection.RefreshState{RefreshAt: now.Add(time.Hour)}
 	row.Sealed, row.Version = []byte("sealed anew"), version
@@ -37,53 +38,53 @@ func TestAReconnectReplacesConnectionAndTokens(t *testing.T) {
 	s.connect(t, tenant)
 	leased := tokensOf(tenant)
 	leased.LeaseOwner, leased.LeaseUntil = "owner", now.Add(time.Minute)
-	must(t, s.tokens.LeaseTokens(t.Context(), leased, now))
+	expect.NoError(t, s.tokens.LeaseTokens(t.Context(), leased, now))
 
 	end := s.reconnecting(t, secondAttempt, 1, 2)
-	must(t, s.flow.ConcludeAttempt(t.Context(), end))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), end))
 	conn, err := s.conns.Connection(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	end.Connection.Rev = 2
 	if diff := cmp.Diff(end.Connection, conn); diff != "" {
 		t.Errorf("connection (-want +got):\n%s", diff)
 	}
 	row, err := s.tokens.Tokens(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(end.Tokens, row); diff != "" {
 		t.Errorf("tokens, without the lease (-want +got):\n%s", diff)
 	}
 }
 
-func TestAReconnectGoesOnFromATombstoneAndEndsTheOldGrantsErrand(t *testing.T) {
+func TestAReconnectGoesOnFromATombstoneAndForgetsTheOldGrant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)
 	conn, err := s.conns.Connection(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	conn.Status = connection.Revoked
-	must(t, s.refresh.RevokeConnection(t.Context(), conn, 1, eventOf(tenant, "e0000000-0000-4000-8000-0000000000aa")))
+	expect.NoError(t, s.refresh.RevokeConnection(t.Context(), conn, 1, eventOf(tenant, "e0000000-0000-4000-8000-0000000000aa")))
 	ended, err := s.flow.TokenVersion(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	s.upstream(t, tenant, "sealed rest")
 
-	must(t, s.flow.ConcludeAttempt(t.Context(), s.reconnecting(t, secondAttempt, 2, ended+1)))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), s.reconnecting(t, secondAttempt, 2, ended+1)))
 	row, err := s.tokens.Tokens(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	if string(row.Sealed) != "sealed anew" || row.Version != ended+1 {
 		t.Errorf("tokens %q of version %d", row.Sealed, row.Version)
 	}
 	_, err = s.refresh.Upstream(t.Context(), tenant, connID)
-	wantMissing(t, "what was left of the old grant", err)
+	expect.NotFound(t, "what was left of the old grant", err)
 }
 
 func TestTheFirstTokensOfARejectedConnectionAreVersionOne(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	must(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
 	rejected := connectionOf(tenant)
 	rejected.Status = connection.Rejected
-	must(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attemptOf(tenant), Error: "access_denied", Connection: rejected}))
-	must(t, s.flow.ConcludeAttempt(t.Context(), s.reconnecting(t, secondAttempt, 1, 1)))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attemptOf(tenant), Error: "access_denied", Connection: rejected}))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), s.reconnecting(t, secondAttempt, 1, 1)))
 }
 
 func TestAReconnectOverWhatChangedMeanwhileStoresNothing(t *testing.T) {
@@ -101,18 +102,18 @@ func TestAReconnectOverWhatChangedMeanwhileStoresNothing(t *testing.T) {
 			s.connect(t, tenant)
 			s.upstream(t, tenant, "sealed rest")
 			end := s.reconnecting(t, secondAttempt, c.rev, c.version)
-			wantConflict(t, "the reconnect", s.flow.ConcludeAttempt(t.Context(), end))
+			expect.Conflict(t, "the reconnect", s.flow.ConcludeAttempt(t.Context(), end))
 			conn, err := s.conns.Connection(t.Context(), tenant, connID)
-			must(t, err)
+			expect.NoError(t, err)
 			row, err := s.tokens.Tokens(t.Context(), tenant, connID)
-			must(t, err)
+			expect.NoError(t, err)
 			if conn.Generation != 1 || conn.Rev != 1 || string(row.Sealed) != "sealed one" {
 				t.Errorf("generation %d, revision %d, tokens %q", conn.Generation, conn.Rev, row.Sealed)
 			}
 			_, err = s.refresh.Upstream(t.Context(), tenant, connID)
-			must(t, err)
+			expect.NoError(t, err)
 			attempt, err := s.flow.Attempt(t.Context(), tenant, secondAttempt)
-			must(t, err)
+			expect.NoError(t, err)
 			if attempt.Status != flow.Open {
 				t.Errorf("the attempt is %s", attempt.Status)
 			}
@@ -125,7 +126,7 @@ func TestOfARefreshAndAReconnectOneWins(t *testing.T) {
 	s := newStores(t)
 	s.connect(t, tenant)
 	end := s.reconnecting(t, secondAttempt, 1, 2)
-	won := race(t, 2, func(ctx context.Context, i int) error {
+	won := expect.Winners(t, 2, func(ctx context.Context, i int) error {
 		if i == 0 {
 			return s.flow.ConcludeAttempt(ctx, end)
 		}
@@ -142,7 +143,7 @@ func TestTheVersionOfTokensGoesOnAfterTheirEnd(t *testing.T) {
 	want := func(of org.Tenant, want int64) {
 		t.Helper()
 		got, err := s.flow.TokenVersion(t.Context(), of, connID)
-		must(t, err)
+		expect.NoError(t, err)
 		if got != want {
 			t.Errorf("version %d, want %d", got, want)
 		}
@@ -151,8 +152,8 @@ func TestTheVersionOfTokensGoesOnAfterTheirEnd(t *testing.T) {
 	s.connect(t, tenant)
 	want(tenant, 1)
 	conn, err := s.conns.Connection(t.Context(), tenant, connID)
-	must(t, err)
-	must(t, s.refresh.RevokeConnection(t.Context(), conn, 1, eventOf(tenant, "e0000000-0000-4000-8000-0000000000aa")))
+	expect.NoError(t, err)
+	expect.NoError(t, s.refresh.RevokeConnection(t.Context(), conn, 1, eventOf(tenant, "e0000000-0000-4000-8000-0000000000aa")))
 	want(tenant, 2)
 	for _, foreign := range foreignTenants() {
 		want(foreign, 0)

@@ -56,6 +56,6 @@ func (s Sandbox) Swap(ctx context.Context, name string, old, value []byte, expir
 func sandboxItem(name string, value []byte, expires time.Time) item {
 	row := newItem(sandboxKey(name))
 	row.setBytes("value", value)
-	row.setInt("ttl", expires.Add(afterlife).Unix())
+	row.setInt("ttl", expires.Add(ttlGrace).Unix())
 	return row
 }

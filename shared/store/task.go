@@ -5,27 +5,22 @@ import (
 	"maps"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"recordbridge/shared/connection"
 	"recordbridge/shared/export"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
 
 const (
-	// sweepAfter is how long a fresh row waits for its nudge before the sweeper looks.
+	// sweepAfter is how long a fresh row waits for its message before the sweeper looks.
 	sweepAfter = 30 * time.Second
-	keepTasks  = 90 * 24 * time.Hour // decisions section 9
+	keepTasks  = 90 * 24 * time.Hour // docs/operations.md, How long things are kept
 	keepEvents = 15 * 24 * time.Hour
 )
 
 // Work keeps export tasks, events and deliveries, and the index of what is due.
 type Work struct {
-	DB              DB
-	Table           string
-	ConnectionTable string // only OpenTask needs it
+	DB    DB
+	Table string
 }
 
 // LatestTask implements export.TaskStore.
@@ -65,39 +60,6 @@ func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 		}
 	}
 	return task, nil
-}
-
-// OpenTask implements export.TaskStore.
-func (s Work) OpenTask(ctx context.Context, task export.Task, previous string) error {
-	row := newItem(taskKey(task.Tenant, task.ID))
-	row.setText("connection_id", task.ConnectionID)
-	row.setText("previous", previous)
-	row.setText("status", string(task.Status))
-	if err := row.setJSON("options", task.Options); err != nil {
-		return err
-	}
-	row.setTime("created_at", task.CreatedAt)
-	row.setInt("ttl", task.CreatedAt.Add(keepTasks).Unix())
-	row["generation"] = number(0)
-	row["setbacks"] = number(0)
-	row["resends"] = number(0)
-	row.setDue(task.ID, task.CreatedAt.Add(sweepAfter))
-	row.listed(task.Tenant, "TASK", task.ID, task.CreatedAt)
-
-	pointer := newItem(latestKey(task.Tenant, task.ConnectionID))
-	pointer.setText("task_id", task.ID)
-	latest := &types.Put{TableName: &s.Table, Item: pointer, ConditionExpression: aws.String(absent)}
-	if previous != "" {
-		latest.ConditionExpression = aws.String("task_id = :previous")
-		latest.ExpressionAttributeValues = item{":previous": text(previous)}
-	}
-	authorized := &types.ConditionCheck{
-		TableName: &s.ConnectionTable, Key: connectionKey(task.Tenant, task.ConnectionID).attributes(),
-		ConditionExpression: aws.String("#status = :authorized"), ExpressionAttributeNames: map[string]string{"#status": "status"},
-		ExpressionAttributeValues: item{":authorized": text(string(connection.Authorized))},
-	}
-	return transact(ctx, s.DB,
-		putNew(s.Table, row), types.TransactWriteItem{Put: latest}, types.TransactWriteItem{ConditionCheck: authorized})
 }
 
 // ResendEvent implements export.TaskStore.

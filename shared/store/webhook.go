@@ -24,7 +24,7 @@ func (s Work) Event(ctx context.Context, tenant org.Tenant, id string) (webhook.
 	}
 	return webhook.Event{
 		ID: id, Tenant: tenant, Type: webhook.Type(row.text("type")), Body: row.bytes("body"),
-		CreatedAt: row.time("created_at"), Settled: row.flag("settled"),
+		CreatedAt: row.time("created_at"), FannedOut: row.flag("settled"),
 	}, nil
 }
 
@@ -46,13 +46,13 @@ func eventItem(e webhook.Event) item {
 
 // FanOut implements webhook.Store.
 func (s Work) FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error {
-	settle := change{
+	mark := change{
 		table: s.Table, key: eventKey(event.Tenant, event.ID),
 		set: "SET settled = :yes REMOVE due_shard, due_at", when: "attribute_exists(pk) AND attribute_not_exists(settled)",
 		values: item{":yes": &types.AttributeValueMemberBOOL{Value: true}},
 	}
 	writes := make([]types.TransactWriteItem, 0, 1+len(deliveries))
-	writes = append(writes, settle.write())
+	writes = append(writes, mark.write())
 	for _, d := range deliveries {
 		writes = append(writes, putNew(s.Table, deliveryItem(d)))
 	}
@@ -107,8 +107,8 @@ func deliveryOf(tenant org.Tenant, id string, row item) webhook.Delivery {
 	}
 }
 
-// SettleDelivery implements webhook.Store.
-func (s Work) SettleDelivery(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt) error {
+// RecordAttempt implements webhook.Store.
+func (s Work) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt) error {
 	log := newItem(attemptLogKey(d.Tenant, d.ID, d.Fence))
 	log.setInt("attempt", int64(attempt.Number))
 	log.setText("attempt_trigger", string(attempt.Trigger))

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"recordbridge/shared/due"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
@@ -27,7 +26,7 @@ func healthOf(row item) webhook.Health {
 	return h
 }
 
-// CountFailure implements webhook.Conditions. A counter has nothing to be conditional on; a lost answer may count twice.
+// CountFailure implements webhook.HealthStore. A counter has nothing to be conditional on; a lost answer may count twice.
 func (s Control) CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) (webhook.Health, error) {
 	var h webhook.Health
 	err := persist(ctx, func() error {
@@ -46,7 +45,7 @@ func (s Control) CountFailure(ctx context.Context, tenant org.Tenant, subscripti
 	return h, err
 }
 
-// ReviseHealth implements webhook.Conditions.
+// ReviseHealth implements webhook.HealthStore.
 func (s Control) ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, next webhook.Health) error {
 	c := change{
 		table: s.Table, key: healthKey(tenant, subscriptionID),
@@ -80,7 +79,7 @@ func unchanged(name, value string, seen int) string {
 	return " AND " + name + " = " + value
 }
 
-// ClearFailures implements webhook.Conditions.
+// ClearFailures implements webhook.HealthStore.
 func (s Control) ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: healthKey(tenant, subscriptionID),
@@ -90,7 +89,7 @@ func (s Control) ClearFailures(ctx context.Context, tenant org.Tenant, subscript
 	return err
 }
 
-// ReserveSlot implements webhook.Conditions. Times are numbers of microseconds, so that moving the next place on needs to
+// ReserveSlot implements webhook.HealthStore. Times are numbers of microseconds, so that moving the next place on needs to
 // know nothing: however many ask at once, each takes one call, or two where the endpoint was idle until now.
 func (s Control) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
@@ -117,22 +116,12 @@ func (s Control) ReserveSlot(
 	}
 }
 
-// DisableSubscription implements webhook.Conditions. It counts as a change, so that nobody who has read it before makes
+// DisableSubscription implements webhook.HealthStore. It counts as a change, so that nobody who has read it before makes
 // it unhappen.
 func (s Control) DisableSubscription(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time,
 ) error {
 	_, err := update(ctx, s.DB, s.disable(tenant, subscriptionID, reason, at))
-	return err
-}
-
-// DisableAsTold disables the subscription that a notice says is disabled, unless it was changed since; then it answers
-// fault.Conflict. Who wrote the notice may have crashed before it disabled anything.
-func (s Control) DisableAsTold(ctx context.Context, n webhook.Notice) error {
-	c := s.disable(n.Tenant, n.SubscriptionID, n.Reason, n.At)
-	c.when += " AND rev = :rev"
-	c.values[":rev"] = number(n.Rev)
-	_, err := update(ctx, s.DB, c)
 	return err
 }
 
@@ -160,67 +149,4 @@ func (s Control) EnableSubscription(ctx context.Context, sub webhook.Subscriptio
 		TableName: &s.Table, Key: healthKey(sub.Tenant, sub.ID).attributes(),
 	}}
 	return transact(ctx, s.DB, enable.write(), forget)
-}
-
-// Notify implements webhook.Notices: the row is the outbox.
-func (s Work) Notify(ctx context.Context, n webhook.Notice) error {
-	row := newItem(noticeKey(n.Tenant, n.ID))
-	row.setText("kind", string(n.Kind))
-	row.setText("subscription_id", n.SubscriptionID)
-	row.setText("url", n.URL)
-	row.setInt("of_rev", n.Rev)
-	row.setText("public_id", n.PublicID)
-	row.setText("reason", string(n.Reason))
-	row.setInt("failures", int64(n.Failures))
-	row.setTime("failing_since", n.FailingSince)
-	row.setTime("created_at", n.At)
-	row.setTime("next_at", n.At)
-	row["fence"] = number(0)
-	row.setInt("ttl", n.At.Add(keepEvents).Unix())
-	row.setDue(n.ID, n.At.Add(sweepAfter))
-	row.listed(n.Tenant, kindName(due.Notice), n.ID, n.At)
-	if err := create(ctx, s.DB, s.Table, row); !errors.Is(err, fault.Conflict) {
-		return err
-	}
-	return nil // it is there already
-}
-
-// ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none, or
-// somebody else has it, or its time has not come.
-func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (webhook.Notice, error) {
-	row, err := update(ctx, s.DB, change{
-		table: s.Table, key: noticeKey(tenant, id),
-		set:    "SET fence = fence + :one, next_at = :until, due_at = :until",
-		when:   "attribute_exists(due_at) AND next_at <= :now",
-		values: item{":one": number(1), ":until": moment(leaseUntil), ":now": moment(now)},
-	})
-	if err != nil {
-		return webhook.Notice{}, err
-	}
-	return webhook.Notice{
-		ID: id, Tenant: tenant, Kind: webhook.NoticeKind(row.text("kind")), SubscriptionID: row.text("subscription_id"),
-		URL: row.text("url"), Rev: row.int("of_rev"), PublicID: row.text("public_id"), Reason: webhook.Reason(row.text("reason")),
-		Failures: int(row.int("failures")), FailingSince: row.time("failing_since"), At: row.time("created_at"), Fence: row.int("fence"),
-	}, nil
-}
-
-// SettleNotice ends the care for the notice that the caller has claimed; fault.Conflict when another claim has taken over.
-func (s Work) SettleNotice(ctx context.Context, n webhook.Notice, outcome webhook.NoticeOutcome, at time.Time) error {
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: noticeKey(n.Tenant, n.ID),
-		set: "SET outcome = :outcome, settled_at = :at REMOVE due_shard, due_at, next_at", when: "fence = :fence AND attribute_exists(due_at)",
-		values: item{":outcome": text(string(outcome)), ":at": moment(at), ":fence": number(n.Fence)},
-	})
-	return err
-}
-
-// PostponeNotice gives the notice that the caller has claimed back, to be sent at a later time; fault.Conflict when another
-// claim has taken over.
-func (s Work) PostponeNotice(ctx context.Context, n webhook.Notice, until time.Time) error {
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: noticeKey(n.Tenant, n.ID),
-		set: "SET next_at = :until, due_at = :until", when: "fence = :fence AND attribute_exists(due_at)",
-		values: item{":until": moment(until), ":fence": number(n.Fence)},
-	})
-	return err
 }

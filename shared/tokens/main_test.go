@@ -66,7 +66,7 @@ func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens
 // world is a connection with a token set in a DynamoDB and a KMS of the test's own.
 type world struct {
 	rows  store.Tokens
-	flow  store.Flow
+	flow  store.Conclusions
 	vault tokens.Vault
 	ehr   *ehr
 	slots slots
@@ -141,7 +141,7 @@ func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *wo
 
 	w := &world{at: start}
 	w.rows = store.Tokens{DB: db, Table: names["TokensTable"]}
-	w.flow = store.Flow{DB: db, Table: names["FlowTable"], TokensTable: names["TokensTable"]}
+	w.flow = store.NewConclusions(store.Flow{DB: db, Table: names["FlowTable"]}, store.Connections{}, w.rows, store.Work{})
 	w.vault = tokens.Vault{Sealer: kms.New(keys, *key.KeyMetadata.KeyId, tokens.Purpose, w.now)}
 	w.ehr = &ehr{valid: "refresh 1", now: w.now, life: time.Hour}
 	w.store, w.refresher, w.slots.now = w.rows, w.ehr, w.now

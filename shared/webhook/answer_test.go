@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/due"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -17,7 +18,7 @@ func TestAnAnswerMovesTheNextAttempt(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
 	tests := map[string]struct {
-		luck          float64
+		jitter        float64
 		answer        func() webhook.Answer
 		first, second time.Duration
 	}{
@@ -48,14 +49,14 @@ func TestAnAnswerMovesTheNextAttempt(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				w.luck = test.luck
+				w.jitter = test.jitter
 				w.answer = func(string, int) (webhook.Answer, error) { return test.answer(), nil }
 				w.subscribe(t, "s1")
-				must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+				expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 				row := w.due(t)[0]
-				<-time.After(w.nudges[0].delay)
-				must(t, w.worker().RetryDelivery(t.Context(), tenant, row.ID))
-				got := []time.Duration{w.nudges[0].delay, w.nudges[1].delay}
+				<-time.After(w.queued[0].delay)
+				expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, row.ID))
+				got := []time.Duration{w.queued[0].delay, w.queued[1].delay}
 				if diff := cmp.Diff([]time.Duration{test.first, test.second}, got); diff != "" || len(w.posts) != 2 {
 					t.Errorf("%d posts, waits (-want +got):\n%s", len(w.posts), diff)
 				}
@@ -66,20 +67,6 @@ func TestAnAnswerMovesTheNextAttempt(t *testing.T) {
 
 func status(code int, retryAfter string) func() webhook.Answer {
 	return func() webhook.Answer { return webhook.Answer{Status: code, RetryAfter: retryAfter} }
-}
-
-// notices is an outbox that remembers, and what was disabled when each notice came.
-type notices struct {
-	webhook.Notices
-
-	w    *world
-	sent []webhook.Notice
-	late bool // a notice came after the subscription was disabled
-}
-
-func (n *notices) notify(t *testing.T) webhook.Notices {
-	t.Helper()
-	return outbox{t: t, n: n}
 }
 
 func TestAReceiverCanEndWebhooksAndDeliveries(t *testing.T) {
@@ -104,10 +91,7 @@ func TestAReceiverCanEndWebhooksAndDeliveries(t *testing.T) {
 				w := newWorld(t)
 				w.answer = func(string, int) (webhook.Answer, error) { return test.answer, nil }
 				w.subscribe(t, "s1")
-				out := &notices{w: w}
-				worker := w.worker()
-				worker.Notices = out.notify(t)
-				must(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+				expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 				s := w.subscription(t)
 				if s.Disabled != (test.disabled != "") || s.DisabledFor != test.disabled || s.Disabled && !s.DisabledAt.Equal(time.Now()) {
 					t.Errorf("disabled: %t for %q at %v, want it for %q", s.Disabled, s.DisabledFor, s.DisabledAt, test.disabled)
@@ -115,11 +99,11 @@ func TestAReceiverCanEndWebhooksAndDeliveries(t *testing.T) {
 				if got := len(w.due(t)) == 1; got != test.more {
 					t.Errorf("another attempt is due: %t, want %t", got, test.more)
 				}
-				if s.Disabled && (len(out.sent) != 1 || out.sent[0].Kind != webhook.NoticeDisabled || out.sent[0].Reason != test.disabled || out.late) {
-					t.Errorf("notices = %+v (too late: %t), want one before it was disabled", out.sent, out.late)
+				if s.Disabled && (len(w.told) != 1 || w.told[0].reason != test.disabled || w.late) {
+					t.Errorf("told %+v (too late: %t), want it once before it was disabled", w.told, w.late)
 				}
-				if !s.Disabled && len(out.sent) != 0 {
-					t.Errorf("notices = %+v, want none", out.sent)
+				if !s.Disabled && len(w.told) != 0 {
+					t.Errorf("told %+v, want nothing", w.told)
 				}
 			})
 		})
@@ -138,16 +122,16 @@ func TestADisabledSubscriptionHoldsItsDeliveries(t *testing.T) {
 		out := &statuses{}
 		worker := w.worker()
 		worker.Store = out.over(w.store)
-		must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 1).ID))
-		must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 2).ID))
-		must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 3).ID))
+		expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 1).ID))
+		expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 2).ID))
+		expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 3).ID))
 		rows := w.due(t)
 		if len(rows) != 1 || rows[0].Kind != due.Delivery {
 			t.Fatalf("due %v, want the first delivery", rows)
 		}
 		<-time.After(time.Minute)
-		must(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
-		want := []string{"settled scheduled", "settled held", "made held", "parked held"}
+		expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
+		want := []string{"recorded scheduled", "recorded held", "made held", "parked held"}
 		if diff := cmp.Diff(want, out.told); diff != "" || len(w.posts) != 2 || len(w.due(t)) != 0 {
 			t.Errorf("%d posts, due %v, states (-want +got):\n%s", len(w.posts), w.due(t), diff)
 		}

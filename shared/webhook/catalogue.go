@@ -22,7 +22,7 @@ type Kind struct {
 	Example   any  // of the data, see Example
 }
 
-// Catalogue lists every event type (spec section 6.2), those of the specification first.
+// Catalogue lists every event type (docs/webhooks.md, Events), those of the specification first.
 func Catalogue() []Kind {
 	return slices.Concat(exportKinds(), patientKinds(), connectionKinds(), extensions())
 }

@@ -80,15 +80,15 @@ type Store interface {
 	Event(ctx context.Context, tenant org.Tenant, id string) (Event, error)
 	// Subscriptions lists the tenant's subscriptions with their health, consistently.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]Subscription, error)
-	// FanOut settles the event and creates its deliveries, in the states that they have, in one transaction;
-	// fault.Conflict when the event is settled already.
+	// FanOut creates the deliveries of an event, in the states that they have, and marks the event, in one transaction;
+	// fault.Conflict when that was done before.
 	FanOut(ctx context.Context, event Event, deliveries []Delivery) error
 	// ClaimDelivery puts a delivery in flight until leaseUntil, if it is scheduled and due at now, or in flight under
 	// a lease that has ended; else fault.Conflict.
 	ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Delivery, error)
-	// SettleDelivery stores the outcome of the claim d.Fence together with its attempt; fault.Conflict when another
+	// RecordAttempt stores the outcome of the claim d.Fence together with its attempt; fault.Conflict when another
 	// claim has taken over.
-	SettleDelivery(ctx context.Context, d Delivery, attempt Attempt) error
+	RecordAttempt(ctx context.Context, d Delivery, attempt Attempt) error
 	// ParkDelivery ends the claim d.Fence without an attempt; fault.Conflict when another claim has taken over.
 	ParkDelivery(ctx context.Context, d Delivery) error
 }
@@ -103,8 +103,8 @@ type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Nudger tells the worker, after a delay of at most 15 minutes, to look at a delivery. A lost nudge is made up for
+// Queue tells the worker, after a delay of at most 15 minutes, to look at a delivery. A lost message is made up for
 // by the sweeper. The subscription is what messages are grouped by, so that one slow receiver holds up no other.
-type Nudger interface {
-	NudgeDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error
+type Queue interface {
+	EnqueueDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error
 }

@@ -15,6 +15,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -27,7 +28,7 @@ func TestADraftBecomesASubscription(t *testing.T) {
 			Optional: []webhook.Type{webhook.ConnectionSucceeded, webhook.ConnectionSucceeded, webhook.TestEvent},
 			Headers:  map[string]string{"x-api-key": "k", "AUTHORIZATION": "Bearer b"},
 		})
-		must(t, err)
+		expect.NoError(t, err)
 		if !strings.HasPrefix(text.Reveal(), "whsec_") || !strings.HasPrefix(s.PublicKey, "whpk_") || len(s.Secrets) != 1 {
 			t.Errorf("secret or key of %+v is not as it should be", s)
 		}
@@ -90,20 +91,20 @@ func TestARotatedSecretSignsForADayMore(t *testing.T) {
 		s, first, err := w.editor().Create(t.Context(), webhook.Draft{
 			ID: "s1", Tenant: tenant, URL: "https://s1.example", SigningKey: true, Headers: map[string]string{"X-A": "kept"},
 		})
-		must(t, err)
-		must(t, w.store.CreateSubscription(t.Context(), s))
+		expect.NoError(t, err)
+		expect.NoError(t, w.store.CreateSubscription(t.Context(), s))
 		secrets := []secret.Text{first}
 		rotate := func(atOnce bool) {
 			rotated, text, err := w.editor().Rotate(t.Context(), w.subscription(t), atOnce)
-			must(t, err)
-			must(t, w.store.SaveSubscription(t.Context(), rotated))
+			expect.NoError(t, err)
+			expect.NoError(t, w.store.SaveSubscription(t.Context(), rotated))
 			secrets = append(secrets, text)
 		}
 		n := 0
 		verifies := func(when string, want ...bool) {
 			t.Helper()
 			n++
-			must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, n).ID))
+			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, n).ID))
 			p := w.posts[len(w.posts)-1]
 			for i, text := range secrets {
 				if err := verify(t, p, text); (err == nil) != want[i] {
@@ -136,12 +137,12 @@ func TestARotatedSecretSignsForADayMore(t *testing.T) {
 func verifiesPublicly(t *testing.T, p post, publicKey string) bool {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "whpk_"))
-	must(t, err)
+	expect.NoError(t, err)
 	content := p.header["Webhook-Id"] + "." + p.header["Webhook-Timestamp"] + "." + p.body
 	for entry := range strings.FieldsSeq(p.header["Webhook-Signature"]) {
 		if encoded, ok := strings.CutPrefix(entry, "v1a,"); ok {
 			signature, err := base64.StdEncoding.DecodeString(encoded)
-			must(t, err)
+			expect.NoError(t, err)
 			return ed25519.Verify(key, []byte(content), signature)
 		}
 	}
@@ -156,7 +157,7 @@ func TestTenOldSecretsAreTheMost(t *testing.T) {
 		var err error
 		for range 10 {
 			s, _, err = w.editor().Rotate(t.Context(), s, false)
-			must(t, err)
+			expect.NoError(t, err)
 		}
 		if _, _, err = w.editor().Rotate(t.Context(), s, false); !errors.Is(err, fault.Conflict) || len(s.Secrets) != 11 {
 			t.Errorf("%d secrets and error %v, want 11 and fault.Conflict", len(s.Secrets), err)

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Type names an event (spec section 6.2).
+// Type names an event (docs/webhooks.md, Events).
 type Type string
 
 // The event types. Catalogue tells what each is about.
@@ -38,7 +38,7 @@ type Event struct {
 	Type      Type
 	Body      []byte // as it is stored; Wire is what is sent
 	CreatedAt time.Time
-	Settled   bool // the deliveries exist
+	FannedOut bool // the deliveries exist
 }
 
 // envelope is the body of every webhook (docs/deviations.md, Webhooks).

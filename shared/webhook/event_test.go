@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -109,12 +110,12 @@ const (
 )
 
 // The bytes that customers receive; each file ends with a newline that a body has not. A change here is a change of the
-// public contract (spec section 6).
+// public contract (docs/webhooks.md, Body).
 func TestEachEventHasItsGoldenBody(t *testing.T) {
 	t.Parallel()
 	date := time.Date(2026, 3, 4, 6, 6, 7, 120000000, time.FixedZone("CET", 3600))
 	kept, err := filepath.Glob("testdata/*.json")
-	must(t, err)
+	expect.NoError(t, err)
 	if len(kept) != len(facts()) {
 		t.Errorf("%d files for %d facts", len(kept), len(facts()))
 	}
@@ -122,9 +123,9 @@ func TestEachEventHasItsGoldenBody(t *testing.T) {
 		t.Run(f.file, func(t *testing.T) {
 			t.Parallel()
 			got, err := webhook.NewEvent(tenant, f.kind, "subject", 0, date, f.data)
-			must(t, err)
+			expect.NoError(t, err)
 			want, err := os.ReadFile("testdata/" + f.file + ".json")
-			must(t, err)
+			expect.NoError(t, err)
 			if diff := cmp.Diff(string(want), string(got.Body)+"\n"); diff != "" {
 				t.Errorf("body (-want +got):\n%s", diff)
 			}
@@ -172,5 +173,20 @@ func TestOneFactHasOneIDAndTwoFactsHaveTwo(t *testing.T) {
 		if again := webhook.EventID(f.tenant, f.kind, f.subject, f.number); again != id {
 			t.Errorf("id of %v = %s, then %s", f, id, again)
 		}
+	}
+}
+
+func TestAnEventHasOneDeliveryToASubscription(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 2 {
+		for _, event := range []string{"e1", "e2"} {
+			for _, subscription := range []string{"s1", "s2"} {
+				seen[webhook.DeliveryID(event, subscription)] = true
+			}
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("%d ids, want one for each event and subscription", len(seen))
 	}
 }

@@ -6,5 +6,8 @@ import (
 	"recordbridge/shared/secret"
 )
 
+// Processes is processes, for tests.
+const Processes = processes
+
 // NewSecret is newSecret, for tests.
 func NewSecret(random io.Reader) (secret.Text, error) { return newSecret(random) }

@@ -11,6 +11,7 @@ import (
 
 	"recordbridge/shared/due"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -46,7 +47,7 @@ func TestOurOwnFaultUsesUpNoAttempt(t *testing.T) {
 					t.Fatalf("due %v, want the delivery at the end of its lease", rows)
 				}
 				sleepUntil(rows[0].At)
-				must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
+				expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
 				if len(w.posts) != 0 {
 					t.Error("an attempt was made while the lease was alive")
 				}
@@ -54,9 +55,9 @@ func TestOurOwnFaultUsesUpNoAttempt(t *testing.T) {
 				w.answer = func(string, int) (webhook.Answer, error) {
 					return webhook.Answer{Status: http.StatusInternalServerError}, nil
 				}
-				must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
-				if want := []nudge{{id: rows[0].ID, delay: 5 * time.Second}}; !slices.Equal(w.nudges, want) {
-					t.Errorf("nudges = %v, want %v: the wait after the first attempt", w.nudges, want)
+				expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
+				if want := []message{{id: rows[0].ID, delay: 5 * time.Second}}; !slices.Equal(w.queued, want) {
+					t.Errorf("messages = %v, want %v: the wait after the first attempt", w.queued, want)
 				}
 				w.followSchedule(t)
 				if len(w.posts) != len(schedule()) {
@@ -79,7 +80,7 @@ func (b brokenOpener) Open(context.Context, org.Tenant, string, []byte) ([]byte,
 	return nil, b.err
 }
 
-func TestAPostThatOutlivesItsLeaseDoesNotSettleAnothersClaim(t *testing.T) {
+func TestAPostThatOutlivesItsLeaseDoesNotEndAnothersClaim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -90,10 +91,10 @@ func TestAPostThatOutlivesItsLeaseDoesNotSettleAnothersClaim(t *testing.T) {
 				return webhook.Answer{Status: http.StatusOK}, nil
 			}
 			sleepUntil(time.Now().Add(lease + time.Second))
-			must(t, w.worker().RetryDelivery(t.Context(), tenant, w.due(t)[0].ID)) // the second claim delivers
+			expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, w.due(t)[0].ID)) // the second claim delivers
 			return webhook.Answer{Status: http.StatusInternalServerError}, nil
 		}
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
 		if rows := w.due(t); len(rows) != 0 || len(w.posts) != 2 {
 			t.Errorf("%d attempts, due %v; want it delivered by the second", len(w.posts), rows)
 		}

@@ -45,40 +45,40 @@ const (
 // warnings are the ages of a run of failures at which its owner is told.
 func warnings() [2]time.Duration { return [2]time.Duration{24 * time.Hour, 96 * time.Hour} }
 
-// judgement is what follows from a failure.
-type judgement struct {
+// effect is what follows from a failure.
+type effect struct {
 	next    Health // as it is to be stored
 	revised bool   // next differs
 	warn    bool
 	disable bool
 }
 
-// judge says what follows from the failure that h.LastFailure tells of. A probe is the one attempt that an open breaker
+// afterFailure says what follows from the failure that h.LastFailure tells of. A probe is the one attempt that an open breaker
 // lets through; the failures of attempts that were under way when it opened say nothing new.
-func (h Health) judge(isProbe bool) judgement {
+func (h Health) afterFailure(isProbe bool) effect {
 	run := h.LastFailure.Sub(h.FailingSince)
-	j := judgement{next: h}
+	e := effect{next: h}
 	if h.Failures >= fewestFailures {
-		j.disable = run >= disableAfter
+		e.disable = run >= disableAfter
 		for i, age := range warnings() {
 			if run >= age && h.Warned <= i {
-				j.warn, j.next.Warned = !j.disable, i+1
+				e.warn, e.next.Warned = !e.disable, i+1
 			}
 		}
 	}
 	if h.Failures >= tripAfter && (isProbe || !h.LastFailure.Before(h.OpenUntil)) {
-		j.next.OpenUntil = h.LastFailure.Add(min(openFor<<min(h.Trips, 10), longestOpen))
-		j.next.Trips++
+		e.next.OpenUntil = h.LastFailure.Add(min(openFor<<min(h.Trips, 10), longestOpen))
+		e.next.Trips++
 	}
-	j.revised = j.next.Warned != h.Warned || j.next.Trips != h.Trips
-	return j
+	e.revised = e.next.Warned != h.Warned || e.next.Trips != h.Trips
+	return e
 }
 
 // isOpen reports a breaker that lets nothing through at now; one that was open lets one attempt through, the probe.
 func (h Health) isOpen(now time.Time) bool { return now.Before(h.OpenUntil) }
 
-// Conditions keeps how subscriptions fare.
-type Conditions interface {
+// HealthStore keeps how subscriptions fare.
+type HealthStore interface {
 	// CountFailure adds a failure and returns the health with it.
 	CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) (Health, error)
 	// ReviseHealth stores the breaker and the warnings of next; fault.Conflict when they are not those of seen any more.
@@ -90,4 +90,13 @@ type Conditions interface {
 	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration) (time.Time, error)
 	// DisableSubscription stops everything; fault.Conflict when it is disabled already.
 	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error
+}
+
+// Owners are told by e-mail what deliveries find out about their subscriptions. The same occasion is told once, however
+// often it is said here.
+type Owners interface {
+	// TellFailing warns of a run of failures; h counts the warning already.
+	TellFailing(ctx context.Context, s Subscription, h Health) error
+	// TellDisabled tells that s, as it was read, is about to be disabled. It returns once that cannot be forgotten.
+	TellDisabled(ctx context.Context, s Subscription, reason Reason, h Health, at time.Time) error
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/infra/test/tables"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -23,26 +25,24 @@ func TestNothingButFailuresWarnsTwiceAndDisablesAfterFiveDays(t *testing.T) {
 		w := newWorld(t)
 		w.answer = failed
 		w.subscribe(t, "s1")
-		out := &notices{w: w}
 		worker := w.worker()
-		worker.Notices = out.notify(t)
 		started := time.Now()
 		for hour := 0; hour < 125; hour += 4 {
-			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
 			if got, want := w.subscription(t).Disabled, hour >= 120; got != want {
 				t.Fatalf("after %d hours disabled = %t", hour, got)
 			}
 			<-time.After(4 * time.Hour)
 		}
-		got := make([]string, 0, len(out.sent))
-		for _, n := range out.sent {
-			got = append(got, fmt.Sprintf("%s%s after %v and %d failures", n.Kind, n.Reason, n.At.Sub(started), n.Failures))
+		got := make([]string, 0, len(w.told))
+		for _, n := range w.told {
+			got = append(got, fmt.Sprintf("%q after %v, warned %d times, %d failures", n.reason, n.at.Sub(started), n.health.Warned, n.health.Failures))
 		}
 		want := []string{
-			"webhook_failing after 24h0m0s and 7 failures", "webhook_failing after 96h0m0s and 25 failures",
-			"webhook_disabledfailing after 120h0m0s and 31 failures",
+			`"" after 24h0m0s, warned 1 times, 7 failures`, `"" after 96h0m0s, warned 2 times, 25 failures`,
+			`"failing" after 120h0m0s, warned 2 times, 31 failures`,
 		}
-		if diff := cmp.Diff(want, got); diff != "" || len(w.posts) != 31 || out.late {
+		if diff := cmp.Diff(want, got); diff != "" || len(w.posts) != 31 || w.late {
 			t.Errorf("%d posts, notices (-want +got):\n%s", len(w.posts), diff)
 		}
 	})
@@ -54,23 +54,25 @@ func TestOneSuccessBeginsAnew(t *testing.T) {
 		w := newWorld(t)
 		w.answer = failed
 		w.subscribe(t, "s1")
-		out := &notices{w: w}
 		worker := w.worker()
-		worker.Notices = out.notify(t)
 		for hour := 0; hour < 240; hour += 4 {
 			w.answer = failed
 			if hour == 116 {
 				w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 200}, nil }
 			}
-			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
 			<-time.After(4 * time.Hour)
 		}
 		// Warned at 24, 96, and, failing since hour 120, at 144 and 216.
-		if s := w.subscription(t); s.Disabled || s.Health.Failures != 30 || len(out.sent) != 4 || s.Health.LastSuccess.IsZero() {
-			t.Errorf("disabled: %t, health %+v, %d notices", s.Disabled, s.Health, len(out.sent))
+		if s := w.subscription(t); s.Disabled || s.Health.Failures != 30 || len(w.told) != 4 || s.Health.LastSuccess.IsZero() {
+			t.Errorf("disabled: %t, health %+v, %d notices", s.Disabled, s.Health, len(w.told))
 		}
-		if ids := map[string]bool{out.sent[0].ID: true, out.sent[1].ID: true, out.sent[2].ID: true, out.sent[3].ID: true}; len(ids) != 4 {
-			t.Errorf("%d notices have an id of their own, want 4", len(ids))
+		occasions := map[string]bool{} // as package notice tells them apart
+		for _, n := range w.told {
+			occasions[fmt.Sprint(n.health.FailingSince, n.health.Warned)] = true
+		}
+		if len(occasions) != 4 {
+			t.Errorf("%d of the warnings are occasions of their own, want 4", len(occasions))
 		}
 	})
 }
@@ -85,7 +87,7 @@ func TestAWebhookThatIsHardlyUsedIsNotDisabled(t *testing.T) {
 			if s := w.subscription(t); s.Disabled || s.Health.Warned != 0 {
 				t.Fatalf("after %d failures: disabled %t, %d warnings", i, s.Disabled, s.Health.Warned)
 			}
-			must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
 			<-time.After(40 * time.Hour)
 		}
 		if !w.subscription(t).Disabled {
@@ -101,21 +103,19 @@ func TestTheScheduleOfOneEventWarnsOnce(t *testing.T) {
 		w := newWorld(t)
 		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 503}, nil }
 		w.subscribe(t, "s1")
-		out := &notices{w: w}
 		worker := w.worker()
-		worker.Notices = out.notify(t)
 		started := time.Now()
-		must(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 		for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
 			sleepUntil(w.nextAttempt(rows[0].At))
-			must(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
+			expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
 		}
 		const whole = 75*time.Hour + 35*time.Minute + 5*time.Second
 		if got := w.posts[9].at.Sub(started); got != whole || len(w.posts) != 10 {
 			t.Errorf("%d attempts, the last after %v", len(w.posts), got)
 		}
-		if len(out.sent) != 1 || out.sent[0].At.Sub(started) != 31*time.Hour+35*time.Minute+5*time.Second || out.sent[0].Failures != 8 {
-			t.Errorf("notices = %+v, want one with the eighth attempt", out.sent)
+		if len(w.told) != 1 || w.told[0].at.Sub(started) != 31*time.Hour+35*time.Minute+5*time.Second || w.told[0].health.Failures != 8 {
+			t.Errorf("told %+v, want a warning with the eighth attempt", w.told)
 		}
 		if s := w.subscription(t); s.Disabled || s.Health.Failures != 10 || s.Health.Trips != 1 {
 			t.Errorf("subscription = %+v", s)
@@ -125,9 +125,9 @@ func TestTheScheduleOfOneEventWarnsOnce(t *testing.T) {
 
 // nextAttempt is when the queue or the sweeper brings the delivery that is due at the time.
 func (w *world) nextAttempt(due time.Time) time.Time {
-	if n := len(w.nudges); n > 0 {
-		due = time.Now().Add(w.nudges[n-1].delay)
-		w.nudges = nil
+	if n := len(w.queued); n > 0 {
+		due = time.Now().Add(w.queued[n-1].delay)
+		w.queued = nil
 	}
 	return due
 }
@@ -140,12 +140,12 @@ func TestTheBreakerSparesAnEndpointWithoutUsingUpAttempts(t *testing.T) {
 		w.subscribe(t, "s1")
 		worker := w.worker()
 		for i := range 10 {
-			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
 			<-time.After(time.Second)
 		}
 		opened := w.posts[9].at
 		for i := 10; i < 13; i++ {
-			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
 		}
 		if len(w.posts) != 10 || len(w.due(t)) != 3 {
 			t.Fatalf("%d posts with an open breaker and %d due, want 10 and 3", len(w.posts), len(w.due(t)))
@@ -162,8 +162,8 @@ func TestTheBreakerSparesAnEndpointWithoutUsingUpAttempts(t *testing.T) {
 				t.Fatalf("%d posts while the breaker was open, want %d", len(w.posts), 10+i)
 			}
 			sleepUntil(opened.Add(open))
-			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 100+i).ID)) // the probe
-			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 200+i).ID)) // comes too late
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 100+i).ID)) // the probe
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 200+i).ID)) // comes too late
 			if len(w.posts) != 11+i {
 				t.Fatalf("%d posts with a half-open breaker, want %d", len(w.posts), 11+i)
 			}
@@ -184,7 +184,7 @@ func TestTheBreakerSparesAnEndpointWithoutUsingUpAttempts(t *testing.T) {
 func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	t.Helper()
 	for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
-		next := rows[0].At.Add(-30 * time.Second) // the nudge comes before the sweeper
+		next := rows[0].At.Add(-30 * time.Second) // the message comes before the sweeper
 		if time.Until(rows[0].At) > 15*time.Minute || !next.After(time.Now()) {
 			next = rows[0].At // there was none
 		}
@@ -192,7 +192,7 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 			break
 		}
 		sleepUntil(next)
-		must(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
+		expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
 	}
 	if time.Now().Before(end) {
 		sleepUntil(end)
@@ -206,7 +206,7 @@ func TestOfManyWhoSeeAHalfOpenBreakerOneProbes(t *testing.T) {
 		w.answer = failed
 		w.subscribe(t, "s1")
 		for i := range 10 {
-			must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
 		}
 		<-time.After(time.Minute)
 		w.answer = func(string, int) (webhook.Answer, error) {
@@ -225,8 +225,8 @@ func TestOfManyWhoSeeAHalfOpenBreakerOneProbes(t *testing.T) {
 			w.mu.Unlock()
 			return w.worker().DeliverEvent(t.Context(), tenant, id)
 		})
-		if len(w.posts) != 11 || len(w.nudges) != 7 {
-			t.Errorf("%d posts and %d that wait, want one probe and 7", len(w.posts)-10, len(w.nudges))
+		if len(w.posts) != 11 || len(w.queued) != 7 {
+			t.Errorf("%d posts and %d that wait, want one probe and 7", len(w.posts)-10, len(w.queued))
 		}
 		if s := w.subscription(t); s.Health.Failures != 0 {
 			t.Errorf("health = %+v", s.Health)
@@ -244,7 +244,7 @@ func TestABurstKeepsToTheEndpointsRate(t *testing.T) {
 		const events = 40
 		started := time.Now()
 		for i := range events {
-			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
 		}
 		w.runUntil(t, worker, started.Add(time.Minute))
 		perSecond := map[int]int{}
@@ -262,8 +262,8 @@ func TestABurstKeepsToTheEndpointsRate(t *testing.T) {
 			}
 		}
 		last := slices.MaxFunc(w.posts, func(a, b post) int { return a.at.Compare(b.at) }).at.Sub(started)
-		if len(w.posts) != events || len(w.nudges) != events-6 || last < 6*time.Second || last > 8*time.Second {
-			t.Errorf("%d posts, %d waits, the last after %v", len(w.posts), len(w.nudges), last)
+		if len(w.posts) != events || len(w.queued) != events-6 || last < 6*time.Second || last > 8*time.Second {
+			t.Errorf("%d posts, %d waits, the last after %v", len(w.posts), len(w.queued), last)
 		}
 	})
 }
@@ -277,7 +277,7 @@ func TestAfterAStandstillTheRateStillHolds(t *testing.T) {
 		worker := w.worker()
 		const events = 40
 		for i := range events {
-			must(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
 		}
 		before := len(w.posts)
 		<-time.After(time.Minute)
@@ -296,4 +296,21 @@ func TestAfterAStandstillTheRateStillHolds(t *testing.T) {
 			t.Errorf("%d posts, want %d", len(w.posts), events)
 		}
 	})
+}
+
+// What the processes spare the bookkeeping adds up: it is a tenth of the rate for as many of them as may run.
+func TestThePacerKnowsHowManyProcessesMayRun(t *testing.T) {
+	t.Parallel()
+	for _, f := range tables.Template(t).Functions {
+		if f.LogicalID != "WebhookWorkerFunction" {
+			continue
+		}
+		for _, trigger := range f.QueueTriggers {
+			if trigger.MaxConcurrency != webhook.Processes {
+				t.Errorf("template.yaml lets %d workers run, the pacer counts with %d", trigger.MaxConcurrency, webhook.Processes)
+			}
+			return
+		}
+	}
+	t.Error("template.yaml has no webhook worker")
 }

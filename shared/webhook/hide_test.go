@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -17,9 +18,9 @@ func TestAnAnswerIsKeptWithoutTheLinksThatItRepeats(t *testing.T) {
 	event, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, "task", 0, time.Time{}, webhook.ExportSuccess{
 		DownloadLinks: []webhook.DownloadLink{{URL: "https://api.example/v1/y.jsonl?token=2.another"}, link}, DownloadLink: &link,
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	quoted, err := json.Marshal(map[string]string{"you sent": string(event.Body)})
-	must(t, err)
+	expect.NoError(t, err)
 	for name, c := range map[string]struct{ answer, want string }{
 		"nothing of it":    {"thanks, token=1", "thanks, token=1"},
 		"the token":        {"got " + token + ", thanks", "got [hidden], thanks"},

@@ -8,21 +8,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
-// settled is a store that keeps what was to be settled.
-type settled struct {
+// recorded is a store that keeps what was to be recorded.
+type recorded struct {
 	webhook.Store
 
 	deliveries *[]webhook.Delivery
 	attempts   *[]webhook.Attempt
 }
 
-func (s settled) SettleDelivery(ctx context.Context, d webhook.Delivery, a webhook.Attempt) error {
+func (s recorded) RecordAttempt(ctx context.Context, d webhook.Delivery, a webhook.Attempt) error {
 	*s.deliveries = append(*s.deliveries, d)
 	*s.attempts = append(*s.attempts, a)
-	return s.Store.SettleDelivery(ctx, d, a)
+	return s.Store.RecordAttempt(ctx, d, a)
 }
 
 func TestTheLogTellsWhatBecameOfAnAttempt(t *testing.T) {
@@ -43,11 +44,11 @@ func TestTheLogTellsWhatBecameOfAnAttempt(t *testing.T) {
 		var deliveries []webhook.Delivery
 		var got []webhook.Attempt
 		worker := w.worker()
-		worker.Store = settled{Store: w.store, deliveries: &deliveries, attempts: &got}
-		must(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		worker.Store = recorded{Store: w.store, deliveries: &deliveries, attempts: &got}
+		expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 		for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
 			sleepUntil(rows[0].At)
-			must(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
+			expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, rows[0].ID))
 		}
 		want := []webhook.Attempt{
 			{Number: 1, Failure: webhook.FailedTLS},
@@ -65,7 +66,7 @@ func TestTheLogTellsWhatBecameOfAnAttempt(t *testing.T) {
 				t.Errorf("attempt %d did not carry the subscription's header", i+1)
 			}
 			body, err := s.OpenAnswer(t.Context(), w.sealer, deliveries[i].ID, got[i].SealedBody)
-			must(t, err)
+			expect.NoError(t, err)
 			if string(body) != string(answers[i].Body) {
 				t.Errorf("answer %d = %q, want %q", i+1, body, answers[i].Body)
 			}
@@ -91,8 +92,8 @@ func TestWithoutALogKeyNoAnswerIsKept(t *testing.T) {
 		var deliveries []webhook.Delivery
 		var got []webhook.Attempt
 		worker := w.worker()
-		worker.Store = settled{Store: w.store, deliveries: &deliveries, attempts: &got}
-		must(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		worker.Store = recorded{Store: w.store, deliveries: &deliveries, attempts: &got}
+		expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 		if len(got) != 1 || len(got[0].SealedBody) != 0 {
 			t.Errorf("attempts = %+v, want one without a body", got)
 		}

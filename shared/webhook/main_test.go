@@ -9,18 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
-	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/due"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -36,10 +34,17 @@ type post struct {
 	at     time.Time
 }
 
-// nudge is what the queue was told.
-type nudge struct {
+// message is what the queue was told.
+type message struct {
 	id    string
 	delay time.Duration
+}
+
+// notice is what an owner was told.
+type notice struct {
+	reason webhook.Reason // of a subscription that is disabled; empty for a warning
+	health webhook.Health
+	at     time.Time
 }
 
 // world is the tables that template.yaml declares, with the clock of the test's bubble, a receiver and a queue.
@@ -51,36 +56,25 @@ type world struct {
 		key string
 	}
 	answer func(url string, nth int) (webhook.Answer, error) // to the nth POST, from 1
-	luck   float64
+	jitter float64
 
 	mu     sync.Mutex
 	posts  []post
-	nudges []nudge
+	queued []message
+	told   []notice
+	late   bool     // an owner was told that a subscription is disabled only after it was
 	calls  []string // AWS operations
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	declared, err := template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
-	must(t, err)
-	w := &world{luck: 0.5}
-	cloud, err := aws.New(aws.Options{Middleware: []wire.Middleware{w.count}})
-	must(t, err)
-	cfg := cloud.Config("test")
-	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
-	names := map[string]string{}
-	for _, table := range declared.Tables {
-		names[table.LogicalID] = table.Name
-	}
-	w.clients.kms = awskms.NewFromConfig(cfg)
-	created, err := w.clients.kms.CreateKey(t.Context(), &awskms.CreateKeyInput{})
-	must(t, err)
-	w.clients.key = *created.KeyMetadata.KeyId
+	w := &world{jitter: 0.5}
+	made := tables.New(t, w.count)
+	w.clients.kms, w.clients.key = made.Key(t)
 	w.restart()
-	db := dynamodb.NewFromConfig(cfg)
 	w.store = store.Webhooks{
-		Work:    store.Work{DB: db, Table: names["WorkTable"]},
-		Control: store.Control{DB: db, Table: names["ControlTable"]},
+		Work:    store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 	}
 	w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: http.StatusOK}, nil }
 	return w
@@ -95,12 +89,30 @@ func (w *world) Post(_ context.Context, url string, header map[string]string, bo
 	return w.answer(url, nth)
 }
 
-// NudgeDelivery implements webhook.Nudger.
-func (w *world) NudgeDelivery(_ context.Context, _ org.Tenant, id, _ string, delay time.Duration) error {
+// EnqueueDelivery implements webhook.Queue.
+func (w *world) EnqueueDelivery(_ context.Context, _ org.Tenant, id, _ string, delay time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.nudges = append(w.nudges, nudge{id: id, delay: delay})
+	w.queued = append(w.queued, message{id: id, delay: delay})
 	return nil
+}
+
+// TellFailing implements webhook.Owners.
+func (w *world) TellFailing(_ context.Context, _ webhook.Subscription, h webhook.Health) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, notice{health: h, at: h.LastFailure})
+	return nil
+}
+
+// TellDisabled implements webhook.Owners.
+func (w *world) TellDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) error {
+	all, err := w.store.Subscriptions(ctx, s.Tenant)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, notice{reason: reason, health: h, at: at})
+	w.late = w.late || slices.ContainsFunc(all, func(has webhook.Subscription) bool { return has.ID == s.ID && has.Disabled })
+	return err
 }
 
 // restart makes the function a cold one: it has no data key in memory.
@@ -110,8 +122,8 @@ func (w *world) restart() {
 
 func (w *world) worker() webhook.Worker {
 	return webhook.Worker{
-		Store: w.store, Conditions: w.store, Notices: w.store, Secrets: w.sealer, Poster: w, Nudger: w, Pacer: &webhook.Pacer{},
-		Now: time.Now, Luck: func() float64 { return w.luck }, Lease: lease,
+		Store: w.store, Health: w.store, Owners: w, Secrets: w.sealer, Poster: w, Queue: w, Pacer: &webhook.Pacer{},
+		Now: time.Now, Jitter: func() float64 { return w.jitter }, Lease: lease,
 	}
 }
 
@@ -135,10 +147,10 @@ func (w *world) subscribe(t *testing.T, id string, secrets ...signing) webhook.S
 	}
 	for _, one := range secrets {
 		sealed, err := w.sealer.Seal(t.Context(), tenant, s.SecretBinding(), []byte(one.text.Reveal()))
-		must(t, err)
+		expect.NoError(t, err)
 		s.Secrets = append(s.Secrets, webhook.SealedSecret{Sealed: sealed, ExpiresAt: one.expires})
 	}
-	must(t, w.store.CreateSubscription(t.Context(), s))
+	expect.NoError(t, w.store.CreateSubscription(t.Context(), s))
 	return s
 }
 
@@ -151,8 +163,8 @@ func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 	t.Helper()
 	d.ID, d.Tenant, d.URL = "s1", tenant, "https://s1.example/hook"
 	s, _, err := w.editor().Create(t.Context(), d)
-	must(t, err)
-	must(t, w.store.CreateSubscription(t.Context(), s))
+	expect.NoError(t, err)
+	expect.NoError(t, w.store.CreateSubscription(t.Context(), s))
 	s.Rev = 1
 	return s
 }
@@ -161,7 +173,7 @@ func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 func (w *world) subscription(t *testing.T) webhook.Subscription {
 	t.Helper()
 	all, err := w.store.Subscriptions(t.Context(), tenant)
-	must(t, err)
+	expect.NoError(t, err)
 	if len(all) != 1 {
 		t.Fatalf("%d subscriptions, want 1", len(all))
 	}
@@ -177,8 +189,8 @@ type signing struct {
 func (w *world) emit(t *testing.T) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject", 0, time.Now(), webhook.Test{Hello: "world", Random: "1"})
-	must(t, err)
-	must(t, w.store.CreateEvent(t.Context(), event))
+	expect.NoError(t, err)
+	expect.NoError(t, w.store.CreateEvent(t.Context(), event))
 	return event
 }
 
@@ -188,7 +200,7 @@ func (w *world) due(t *testing.T) []due.Item {
 	all := make([]due.Item, 0, 8)
 	for shard := range store.DueShards {
 		items, err := store.Timers{DB: w.store.Work.DB, Table: w.store.Work.Table}.Due(t.Context(), shard, time.Now().Add(1000*time.Hour))
-		must(t, err)
+		expect.NoError(t, err)
 		all = append(all, slices.DeleteFunc(items, func(i due.Item) bool { return i.Kind == due.Notice })...)
 	}
 	slices.SortFunc(all, func(a, b due.Item) int { return a.At.Compare(b.At) })
@@ -199,11 +211,4 @@ func (w *world) due(t *testing.T) []due.Item {
 func sleepUntil(at time.Time) {
 	timer := time.NewTimer(time.Until(at))
 	<-timer.C
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,21 +1,21 @@
 package webhook
 
 // A member with omitempty may be absent, all others are always there, if empty. The tag tefca says what is different in
-// TEFCA mode (spec sections 6.1 and 6.2), where a connection has the platform type "tefca":
+// TEFCA mode, where a connection has the platform type "tefca":
 //
 //	tefca:"omit"     absent at most in TEFCA mode: outside it, the member is always there
 //	tefca:"require"  always there in TEFCA mode; after a comma, the one value that it has there
 //
 // docs/asyncapi.yaml is made of these types and tags.
 
-// DownloadLink is where a file of an export is (spec section 2.3).
+// DownloadLink is where a file of an export is.
 type DownloadLink struct {
 	URL         string `json:"url"`
 	ExportType  string `json:"export_type"`
 	ContentType string `json:"content_type"`
 }
 
-// Stats counts what an export collected (spec section 2.4).
+// Stats counts what an export collected.
 type Stats struct {
 	TotalResources      int            `json:"total_resources"`
 	TotalByResourceType map[string]int `json:"total_by_resource_type"`
@@ -28,7 +28,7 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
-	DownloadLink    *DownloadLink  `json:"download_link,omitempty"` // removed in June 2026 (spec section 9.3): sent where an operator says so
+	DownloadLink    *DownloadLink  `json:"download_link,omitempty"` // removed from the specification in June 2026: sent where an operator says so
 	Shortfall                      //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
@@ -81,8 +81,8 @@ type ConnectionSuccess struct {
 	TEFCADirectoryID string `json:"tefca_directory_id,omitempty" tefca:"require"`
 }
 
-// ConnectionFailure is the data of patient.connection_failed, an extension: the fields of the widget event of that name
-// (spec section 6.1), and what to do about it. There is none in TEFCA mode.
+// ConnectionFailure is the data of patient.connection_failed, an extension: the fields of the widget event of that name,
+// and what to do about it. There is none in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`

@@ -3,8 +3,8 @@ package webhook_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -12,8 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/webhook"
 )
+
+var errCrash = errors.New("the worker crashed")
 
 // plainVault seals nothing, so that the property test needs no KMS.
 type plainVault struct{}
@@ -31,7 +34,7 @@ func (plainVault) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte)
 type trial struct {
 	*rapid.T
 
-	store  *memory
+	store  *memory.Webhooks
 	worker webhook.Worker
 	now    time.Time
 	calm   bool
@@ -48,13 +51,10 @@ type trial struct {
 
 func newTrial(t *rapid.T) *trial {
 	r := &trial{
-		T: t, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), yield: make(chan struct{}),
+		T: t, callsLeft: 100, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), yield: make(chan struct{}),
 		ended: map[string]webhook.DeliveryStatus{}, said: map[string]string{},
-		store: &memory{
-			events: map[string]webhook.Event{}, deliveries: map[string]webhook.Delivery{}, attempts: map[string][]webhook.Attempt{},
-		},
 	}
-	r.store.crash = r.crash
+	r.store = &memory.Webhooks{Around: r.crash}
 	clock := func() time.Time { return r.now }
 	editor := webhook.Editor{Vault: plainVault{}, Random: rand.Reader, Now: clock}
 	// One subscription: what a fan-out posts at the same time would not come out the same for the same draws.
@@ -62,10 +62,12 @@ func newTrial(t *rapid.T) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.store.subscriptions = []webhook.Subscription{s}
+	if err := r.store.CreateSubscription(context.Background(), s); err != nil {
+		t.Fatal(err)
+	}
 	r.worker = webhook.Worker{
-		Store: r.store, Conditions: r.store, Notices: r.store, Secrets: plainVault{}, Poster: r, Nudger: r, Pacer: &webhook.Pacer{},
-		Now: clock, Luck: func() float64 { return 0.5 }, Lease: lease,
+		Store: r.store, Health: r.store, Owners: r, Secrets: plainVault{}, Poster: r, Queue: r, Pacer: &webhook.Pacer{},
+		Now: clock, Jitter: func() float64 { return 0.5 }, Lease: lease,
 	}
 	return r
 }
@@ -73,11 +75,12 @@ func newTrial(t *rapid.T) *trial {
 // Post implements webhook.Poster.
 func (r *trial) Post(_ context.Context, _ string, header map[string]string, body []byte) (webhook.Answer, error) {
 	id := header["Webhook-Id"]
-	if said, ok := r.said[id]; ok && said != string(body) || r.store.events[id].ID != id {
+	isEvent := slices.ContainsFunc(r.store.Events(tenant), func(e webhook.Event) bool { return e.ID == id })
+	if said, ok := r.said[id]; ok && said != string(body) || !isEvent {
 		r.wrong = "event " + id + " tells something else"
 	}
 	r.said[id] = string(body)
-	if r.store.subscriptions[0].Disabled {
+	if r.store.Subscription(tenant, "s1").Disabled {
 		r.wrong = "a disabled subscription was sent event " + id
 	}
 	resume := make(chan webhook.Answer)
@@ -86,9 +89,19 @@ func (r *trial) Post(_ context.Context, _ string, header map[string]string, body
 	return <-resume, nil
 }
 
-// NudgeDelivery implements webhook.Nudger: every nudge is lost, and step sends others at any time.
-func (r *trial) NudgeDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
+// EnqueueDelivery implements webhook.Queue: every message is lost, and step sends others at any time.
+func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
 	return nil
+}
+
+// TellFailing implements webhook.Owners.
+func (r *trial) TellFailing(context.Context, webhook.Subscription, webhook.Health) error {
+	return r.crash("TellFailing", func() error { return nil })
+}
+
+// TellDisabled implements webhook.Owners.
+func (r *trial) TellDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
+	return r.crash("TellDisabled", func() error { return nil })
 }
 
 // fate draws with which call of the store the call of a worker that goes on now crashes: most do not.
@@ -100,10 +113,20 @@ func (r *trial) fate() {
 	}
 }
 
-// crash tells whether a call of the store is the worker's last.
-func (r *trial) crash() (before, after bool) {
+// crash runs a call of the store, which may be the worker's last.
+func (r *trial) crash(_ string, effect func() error) error {
 	r.callsLeft--
-	return r.callsLeft == -1 && !r.takesEffect, r.callsLeft == -1 && r.takesEffect
+	isLast := r.callsLeft == -1
+	if isLast && !r.takesEffect {
+		return errCrash
+	}
+	if err := effect(); err != nil {
+		return err
+	}
+	if isLast {
+		return errCrash
+	}
+	return nil
 }
 
 // run starts a call of a worker and returns when it is parked or has ended.
@@ -145,10 +168,10 @@ func (r *trial) resume() {
 func (r *trial) step() {
 	switch rapid.IntRange(0, 4).Draw(r.T, "step") {
 	case 0:
-		r.deliver(rapid.SampledFrom(slices.Sorted(maps.Keys(r.store.events))).Draw(r.T, "event"))
+		r.deliver(rapid.SampledFrom(r.store.Events(tenant)).Draw(r.T, "event").ID)
 	case 1:
-		if ids := slices.Sorted(maps.Keys(r.store.deliveries)); len(ids) > 0 {
-			r.retry(rapid.SampledFrom(ids).Draw(r.T, "delivery"))
+		if all := r.store.Deliveries(tenant); len(all) > 0 {
+			r.retry(rapid.SampledFrom(all).Draw(r.T, "delivery").ID)
 		}
 	case 2:
 		r.now = r.now.Add(rapid.SampledFrom([]time.Duration{
@@ -172,14 +195,14 @@ func (r *trial) retry(id string) {
 
 // sweep looks at what is due, as the sweeper has it done.
 func (r *trial) sweep(until time.Time) {
-	for _, id := range slices.Sorted(maps.Keys(r.store.events)) {
-		if !r.store.events[id].Settled {
-			r.deliver(id)
+	for _, event := range r.store.Events(tenant) {
+		if !event.FannedOut {
+			r.deliver(event.ID)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(r.store.deliveries)) {
-		if d := r.store.deliveries[id]; !d.DueAt.IsZero() && !d.DueAt.After(until) {
-			r.retry(id)
+	for _, d := range r.store.Deliveries(tenant) {
+		if !d.DueAt.IsZero() && !d.DueAt.After(until) {
+			r.retry(d.ID)
 		}
 	}
 }
@@ -188,20 +211,20 @@ func (r *trial) check() {
 	if r.wrong != "" {
 		r.Fatal(r.wrong)
 	}
-	for id, d := range r.store.deliveries {
+	for _, d := range r.store.Deliveries(tenant) {
 		isOver := d.Status == webhook.Delivered || d.Status == webhook.Exhausted || d.Status == webhook.Held
-		if was, ok := r.ended[id]; ok && was != d.Status {
-			r.Fatalf("delivery %s was %s and is %s", id, was, d.Status)
+		if was, ok := r.ended[d.ID]; ok && was != d.Status {
+			r.Fatalf("delivery %s was %s and is %s", d.ID, was, d.Status)
 		}
 		if isOver != d.DueAt.IsZero() {
-			r.Fatalf("delivery %s is %s and due at %v", id, d.Status, d.DueAt)
+			r.Fatalf("delivery %s is %s and due at %v", d.ID, d.Status, d.DueAt)
 		}
 		if isOver {
-			r.ended[id] = d.Status
+			r.ended[d.ID] = d.Status
 		}
-		for i, a := range r.store.attempts[id] {
+		for i, a := range r.store.Attempts(tenant, d.ID) {
 			if a.Number != i+1 || a.Number > 10 {
-				r.Fatalf("attempt row %d of %s has number %d", i+1, id, a.Number)
+				r.Fatalf("attempt row %d of %s has number %d", i+1, d.ID, a.Number)
 			}
 		}
 	}
@@ -216,7 +239,9 @@ func TestWhateverCrashesADeliveryEndsOnce(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			r.store.events[event.ID] = event
+			if err := r.store.CreateEvent(context.Background(), event); err != nil {
+				rt.Fatal(err)
+			}
 		}
 		for range rapid.IntRange(0, 200).Draw(rt, "steps") {
 			r.step()
@@ -231,8 +256,9 @@ func TestWhateverCrashesADeliveryEndsOnce(t *testing.T) {
 			r.sweep(r.now)
 		}
 		r.check()
-		if want := len(r.store.events); len(r.store.deliveries) != want || len(r.ended) != want {
-			rt.Fatalf("%d deliveries, %d of them over, want %d", len(r.store.deliveries), len(r.ended), want)
+		want, made := len(r.store.Events(tenant)), len(r.store.Deliveries(tenant))
+		if made != want || len(r.ended) != want {
+			rt.Fatalf("%d deliveries, %d of them over, want %d", made, len(r.ended), want)
 		}
 	})
 }

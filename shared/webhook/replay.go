@@ -24,9 +24,9 @@ type Replays interface {
 // Replayer delivers again what was delivered, failed or held. The event keeps its id and its bytes, the schedule begins
 // anew, and the log goes on. The endpoint's rate holds for replays as for everything else.
 type Replayer struct {
-	Store  Replays
-	Nudger Nudger
-	Now    func() time.Time
+	Store Replays
+	Queue Queue
+	Now   func() time.Time
 }
 
 // replayAtOnce bounds what one call replays, so that a request has an end.
@@ -98,8 +98,8 @@ func (r Replayer) restart(ctx context.Context, d Delivery) error {
 	if err := r.Store.RestartDelivery(ctx, d); err != nil {
 		return fmt.Errorf("restart delivery: %w", err)
 	}
-	if err := r.Nudger.NudgeDelivery(ctx, d.Tenant, d.ID, d.SubscriptionID, 0); err != nil {
-		return fmt.Errorf("nudge delivery: %w", err)
+	if err := r.Queue.EnqueueDelivery(ctx, d.Tenant, d.ID, d.SubscriptionID, 0); err != nil {
+		return fmt.Errorf("enqueue delivery: %w", err)
 	}
 	return nil
 }

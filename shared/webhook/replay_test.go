@@ -9,20 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
 func (w *world) replayer() webhook.Replayer {
-	return webhook.Replayer{Store: w.store, Nudger: w, Now: time.Now}
+	return webhook.Replayer{Store: w.store, Queue: w, Now: time.Now}
 }
 
-// runNudges makes the worker look at what it was told to.
-func (w *world) runNudges(t *testing.T, worker webhook.Worker) {
+// runMessages makes the worker look at what it was told to.
+func (w *world) runMessages(t *testing.T, worker webhook.Worker) {
 	t.Helper()
-	told := w.nudges
-	w.nudges = nil
+	told := w.queued
+	w.queued = nil
 	for _, n := range told {
-		must(t, worker.RetryDelivery(t.Context(), tenant, n.id))
+		expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, n.id))
 	}
 }
 
@@ -34,21 +35,21 @@ func TestAReplayBeginsTheScheduleAnew(t *testing.T) {
 		var deliveries []webhook.Delivery
 		var attempts []webhook.Attempt
 		worker := w.worker()
-		worker.Store = settled{Store: w.store, deliveries: &deliveries, attempts: &attempts}
-		must(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		worker.Store = recorded{Store: w.store, deliveries: &deliveries, attempts: &attempts}
+		expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 		id := deliveries[0].ID
 		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 500}, nil }
 		<-time.After(time.Hour)
-		must(t, w.replayer().One(t.Context(), tenant, id))
+		expect.NoError(t, w.replayer().One(t.Context(), tenant, id))
 		if err := w.replayer().One(t.Context(), tenant, id); !errors.Is(err, fault.Conflict) {
 			t.Errorf("a replay of what is under way = %v, want fault.Conflict", err)
 		}
 		if err := w.replayer().One(t.Context(), tenant, "other"); !errors.Is(err, fault.NotFound) {
 			t.Errorf("a replay of nothing = %v, want fault.NotFound", err)
 		}
-		w.runNudges(t, worker)
+		w.runMessages(t, worker)
 		<-time.After(5 * time.Second)
-		w.runNudges(t, worker)
+		w.runMessages(t, worker)
 		type row struct {
 			Number  int
 			Trigger webhook.Trigger
@@ -78,16 +79,16 @@ func TestAReplayOfATimeTakesWhatIsAskedFor(t *testing.T) {
 		answers := []webhook.Answer{{Failure: webhook.FailedBlocked}, {Status: 200}, {Status: 410}}
 		for i, a := range answers {
 			w.answer = func(string, int) (webhook.Answer, error) { return a, nil }
-			must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
 			<-time.After(time.Hour)
 		}
 		check := func(what string, want int, call func() (webhook.Replayed, error)) {
 			t.Helper()
-			w.nudges = nil
+			w.queued = nil
 			got, err := call()
-			must(t, err)
-			if got.Deliveries != want || !got.Next.IsZero() || len(w.nudges) != want {
-				t.Errorf("%s: %+v and %d nudges, want %d", what, got, len(w.nudges), want)
+			expect.NoError(t, err)
+			if got.Deliveries != want || !got.Next.IsZero() || len(w.queued) != want {
+				t.Errorf("%s: %+v and %d messages, want %d", what, got, len(w.queued), want)
 			}
 		}
 		replayer := w.replayer()
@@ -118,7 +119,7 @@ func TestALongReplayIsDoneInPieces(t *testing.T) {
 		started := time.Now()
 		for i := range events {
 			event := w.emitNth(t, i)
-			must(t, w.store.FanOut(t.Context(), event, []webhook.Delivery{{
+			expect.NoError(t, w.store.FanOut(t.Context(), event, []webhook.Delivery{{
 				ID: event.ID, Tenant: tenant, EventID: event.ID, SubscriptionID: "s1", Status: webhook.Held,
 				Attempt: 1, Fence: 1, Trigger: webhook.ByClock, CreatedAt: time.Now(),
 			}}))
@@ -127,7 +128,7 @@ func TestALongReplayIsDoneInPieces(t *testing.T) {
 		total, calls := 0, 0
 		for from := started; calls < 5; calls++ {
 			got, err := w.replayer().FailedSince(t.Context(), tenant, "s1", from)
-			must(t, err)
+			expect.NoError(t, err)
 			total += got.Deliveries
 			if from = got.Next; from.IsZero() {
 				break

@@ -11,28 +11,28 @@ func delays() [10]time.Duration {
 }
 
 const (
-	// jitter is how far a delay may be off, to either side, so that many failures do not come back at one moment.
-	jitter = 0.2
+	// spread is how far a delay may be off, to either side, so that many failures do not come back at one moment.
+	spread = 0.2
 	// restFor is the least that a receiver gets that is overloaded or slow (Standard Webhooks 1.0).
 	restFor = time.Minute
 	// mostAsked is how many times the step a receiver may ask us to wait (docs/deviations.md, Webhooks).
 	mostAsked = 2
 )
 
-// nextDelay returns the wait before attempt number next after an answer that came at now, spread by luck in [0, 1); ok is
+// nextDelay returns the wait before attempt number next after an answer that came at now, spread by jitter in [0, 1); ok is
 // false after the last one. A Retry-After is kept exactly where it is between one and two steps.
-func nextDelay(next int, answer Answer, now time.Time, luck float64) (wait time.Duration, ok bool) {
+func nextDelay(next int, answer Answer, now time.Time, jitter float64) (wait time.Duration, ok bool) {
 	all := delays()
 	if next > len(all) {
 		return 0, false
 	}
 	step := all[next-1]
-	wait = scaled(step, 1-jitter+2*jitter*luck)
+	wait = scaled(step, 1-spread+2*spread*jitter)
 	if asked, isAsked := answer.retryAfter(now); isAsked {
 		wait = min(max(asked, step), mostAsked*step)
 	}
 	if answer.needsRest() {
-		wait = max(wait, scaled(restFor, 1+jitter*luck))
+		wait = max(wait, scaled(restFor, 1+spread*jitter))
 	}
 	return wait, true
 }

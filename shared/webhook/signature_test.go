@@ -14,13 +14,14 @@ import (
 
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
 func newSecret(t *testing.T) secret.Text {
 	t.Helper()
 	text, err := webhook.NewSecret(rand.Reader)
-	must(t, err)
+	expect.NoError(t, err)
 	return text
 }
 
@@ -41,7 +42,7 @@ func verifyLater(t *testing.T, p post, text secret.Text) error {
 func reference(t *testing.T, p post, text secret.Text) (*standardwebhooks.Webhook, http.Header) {
 	t.Helper()
 	verifier, err := standardwebhooks.NewWebhook(text.Reveal())
-	must(t, err)
+	expect.NoError(t, err)
 	header := http.Header{}
 	for name, value := range p.header {
 		header.Set(name, value)
@@ -55,7 +56,7 @@ func TestTheReferenceLibraryVerifiesADelivery(t *testing.T) {
 		w := newWorld(t)
 		text := newSecret(t)
 		w.subscribe(t, "s1", signing{text: text})
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 		got := w.posts[0]
 		if err := verify(t, got, text); err != nil {
 			t.Errorf("verify: %v", err)
@@ -70,6 +71,51 @@ func TestTheReferenceLibraryVerifiesADelivery(t *testing.T) {
 	})
 }
 
+// tokenLinks makes download links whole with one token.
+type tokenLinks struct{ token string }
+
+func (l tokenLinks) SignLink(_ org.Tenant, address string) (string, error) {
+	return address + "?token=" + l.token, nil
+}
+
+// The stored event opens no file; what is sent does, and that is what the receiver verifies. A receiver that repeats it
+// leaves no link in the log.
+func TestTheLinksOfAnExportAreSentSignedAndNeverKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		s, text, err := w.editor().Create(t.Context(), webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example/hook"})
+		expect.NoError(t, err)
+		expect.NoError(t, w.store.CreateSubscription(t.Context(), s))
+		event, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, "task", 0, time.Now(), webhook.ExportSuccess{
+			DownloadLinks: []webhook.DownloadLink{{URL: "https://api.example/v1/x.jsonl"}},
+		})
+		expect.NoError(t, err)
+		expect.NoError(t, w.store.CreateEvent(t.Context(), event))
+		w.answer = func(string, int) (webhook.Answer, error) {
+			return webhook.Answer{Status: 200, Body: []byte(w.posts[0].body), Header: map[string]string{"X-Echo": w.posts[0].body}}, nil
+		}
+		var deliveries []webhook.Delivery
+		var kept []webhook.Attempt
+		worker := w.worker()
+		worker.Store, worker.Links = recorded{Store: w.store, deliveries: &deliveries, attempts: &kept}, tokenLinks{"secret-ticket-of-the-file"}
+		expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, event.ID))
+		if body := w.posts[0].body; !strings.Contains(body, "x.jsonl?token=secret-ticket-of-the-file") {
+			t.Errorf("sent %s, want a link that opens its file", body)
+		}
+		if err = verify(t, w.posts[0], text); err != nil {
+			t.Errorf("verify what was sent: %v", err)
+		}
+		body, err := s.OpenAnswer(t.Context(), w.sealer, deliveries[0].ID, kept[0].SealedBody)
+		expect.NoError(t, err)
+		for _, text := range []string{string(body), kept[0].ResponseHeader["X-Echo"]} {
+			if !strings.Contains(text, "x.jsonl") || strings.Contains(text, "ticket") {
+				t.Errorf("the log keeps %s", text)
+			}
+		}
+	})
+}
+
 func TestWhileASecretRotatesBothVerifyAndThenOnlyTheNewOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,7 +124,7 @@ func TestWhileASecretRotatesBothVerifyAndThenOnlyTheNewOne(t *testing.T) {
 		expires := time.Now().Add(24 * time.Hour)
 		w.subscribe(t, "s1", signing{text: fresh}, signing{text: old, expires: expires})
 		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 500}, nil }
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 		w.followSchedule(t)
 
 		for _, p := range w.posts {
@@ -124,7 +170,7 @@ func TestADamagedSecretSendsNothing(t *testing.T) {
 func TestASecretHas32BytesInStandardBase64(t *testing.T) {
 	t.Parallel()
 	text, err := webhook.NewSecret(bytes.NewReader(bytes.Repeat([]byte{0xff}, 32)))
-	must(t, err)
+	expect.NoError(t, err)
 	if want := "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0xff}, 32)); text.Reveal() != want {
 		t.Errorf("secret = %q, want %q", text.Reveal(), want)
 	}

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// sweepGrace is how long after the moment that a nudge should have worked the sweeper steps in.
+	// sweepGrace is how long after the moment at which a message should have worked the sweeper steps in.
 	sweepGrace = 30 * time.Second
-	// longestNudge is SQS's limit; later attempts wait for the sweeper alone.
-	longestNudge = 15 * time.Minute
+	// longestDelay is SQS's limit; later attempts wait for the sweeper alone.
+	longestDelay = 15 * time.Minute
 	// parallelPosts bounds the sockets that one fan-out opens at once. It covers all subscriptions that there can be, so
 	// that slow receivers do not wait for one another beyond the lease.
 	parallelPosts = 25
@@ -25,21 +25,21 @@ const (
 
 // Worker delivers events. Its methods are safe to repeat: a duplicate or late call finds nothing to claim.
 type Worker struct {
-	Store      Store
-	Conditions Conditions
-	Notices    Notices
-	Secrets    Opener
-	Links      LinkSigner
-	Poster     Poster
-	Nudger     Nudger
-	Pacer      *Pacer
-	Now        func() time.Time
-	Luck       func() float64 // in [0, 1), for jitter
-	Lease      time.Duration  // longer than a POST may take
+	Store   Store
+	Health  HealthStore
+	Owners  Owners
+	Secrets Opener
+	Links   LinkSigner
+	Poster  Poster
+	Queue   Queue
+	Pacer   *Pacer
+	Now     func() time.Time
+	Jitter  func() float64 // in [0, 1)
+	Lease   time.Duration  // longer than a POST may take
 }
 
-// errand is one delivery with all that is needed to attempt it.
-type errand struct {
+// dispatch is one delivery with all that is needed to attempt it.
+type dispatch struct {
 	event        Event
 	subscription Subscription
 	delivery     Delivery
@@ -52,25 +52,25 @@ func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) 
 	if err != nil {
 		return fmt.Errorf("read event: %w", err)
 	}
-	if event.Settled {
+	if event.FannedOut {
 		return nil
 	}
 	subscriptions, err := w.Store.Subscriptions(ctx, tenant)
 	if err != nil {
 		return fmt.Errorf("list subscriptions: %w", err)
 	}
-	var errands []errand
+	var all []dispatch
 	for _, s := range subscriptions {
 		if !s.has(event.Type) {
 			continue
 		}
-		e, err := w.first(ctx, event, s)
+		d, err := w.first(ctx, event, s)
 		if err != nil {
 			return err
 		}
-		errands = append(errands, e)
+		all = append(all, d)
 	}
-	if err := w.Store.FanOut(ctx, event, deliveriesOf(errands)); err != nil {
+	if err := w.Store.FanOut(ctx, event, deliveriesOf(all)); err != nil {
 		if errors.Is(err, fault.Conflict) {
 			return nil
 		}
@@ -78,16 +78,16 @@ func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) 
 	}
 	var posts errgroup.Group
 	posts.SetLimit(parallelPosts)
-	for _, e := range errands {
-		posts.Go(func() error { return w.begin(ctx, e) })
+	for _, d := range all {
+		posts.Go(func() error { return w.begin(ctx, d) })
 	}
 	return posts.Wait() //nolint:wrapcheck // begin's errors come with their context
 }
 
-func deliveriesOf(errands []errand) []Delivery {
-	deliveries := make([]Delivery, len(errands))
-	for i, e := range errands {
-		deliveries[i] = e.delivery
+func deliveriesOf(all []dispatch) []Delivery {
+	deliveries := make([]Delivery, len(all))
+	for i, d := range all {
+		deliveries[i] = d.delivery
 	}
 	return deliveries
 }
@@ -95,14 +95,14 @@ func deliveriesOf(errands []errand) []Delivery {
 // RetryDelivery makes the attempt of a delivery that is due. The error is our own fault.
 func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	now := w.Now()
-	d, err := w.Store.ClaimDelivery(ctx, tenant, id, now, now.Add(w.Lease))
+	claimed, err := w.Store.ClaimDelivery(ctx, tenant, id, now, now.Add(w.Lease))
 	if errors.Is(err, fault.Conflict) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("claim delivery: %w", err)
 	}
-	event, err := w.Store.Event(ctx, tenant, d.EventID)
+	event, err := w.Store.Event(ctx, tenant, claimed.EventID)
 	if err != nil {
 		return fmt.Errorf("read event: %w", err)
 	}
@@ -110,51 +110,51 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 	if err != nil {
 		return fmt.Errorf("list subscriptions: %w", err)
 	}
-	i := slices.IndexFunc(subscriptions, func(s Subscription) bool { return s.ID == d.SubscriptionID && s.has(event.Type) })
+	i := slices.IndexFunc(subscriptions, func(s Subscription) bool { return s.ID == claimed.SubscriptionID && s.has(event.Type) })
 	if i < 0 {
 		// The subscription was removed or narrowed since: nobody is to be called any more.
-		d.end(Exhausted)
-		return w.settle(ctx, d, Attempt{Number: d.Attempt, Trigger: d.Trigger, At: now, Failure: Unsubscribed})
+		claimed.end(Exhausted)
+		return w.record(ctx, claimed, Attempt{Number: claimed.Attempt, Trigger: claimed.Trigger, At: now, Failure: Unsubscribed})
 	}
-	e := errand{event: event, subscription: subscriptions[i], delivery: d}
-	if e.subscription.Disabled {
-		e.delivery.hold()
-		return w.park(ctx, e.delivery)
+	d := dispatch{event: event, subscription: subscriptions[i], delivery: claimed}
+	if d.subscription.Disabled {
+		d.delivery.hold()
+		return w.park(ctx, d.delivery)
 	}
-	if e, err = w.admit(ctx, e); err != nil {
+	if d, err = w.admit(ctx, d); err != nil {
 		return err
 	}
-	if e.delivery.Status == Scheduled {
-		if err := w.park(ctx, e.delivery); err != nil {
+	if d.delivery.Status == Scheduled {
+		if err := w.park(ctx, d.delivery); err != nil {
 			return err
 		}
-		return w.nudge(ctx, e.delivery)
+		return w.enqueue(ctx, d.delivery)
 	}
-	return w.attempt(ctx, e)
+	return w.attempt(ctx, d)
 }
 
 // first makes the delivery of an event to a subscription: in flight, held, or scheduled where it has to wait.
-func (w Worker) first(ctx context.Context, event Event, s Subscription) (errand, error) {
+func (w Worker) first(ctx context.Context, event Event, s Subscription) (dispatch, error) {
 	now := w.Now()
-	e := errand{event: event, subscription: s, delivery: Delivery{
+	d := dispatch{event: event, subscription: s, delivery: Delivery{
 		ID: DeliveryID(event.ID, s.ID), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
 		Status: InFlight, Attempt: 1, Fence: 1, Trigger: ByClock,
 		NextAt: now, LeaseUntil: now.Add(w.Lease), DueAt: now.Add(w.Lease), CreatedAt: now,
 	}}
 	if s.Disabled {
-		e.delivery.hold()
-		return e, nil
+		d.delivery.hold()
+		return d, nil
 	}
-	return w.admit(ctx, e)
+	return w.admit(ctx, d)
 }
 
 // begin does what is to be done at once for a delivery that was just made.
-func (w Worker) begin(ctx context.Context, e errand) error {
-	switch e.delivery.Status {
+func (w Worker) begin(ctx context.Context, d dispatch) error {
+	switch d.delivery.Status {
 	case InFlight:
-		return w.attempt(ctx, e)
+		return w.attempt(ctx, d)
 	case Scheduled:
-		return w.nudge(ctx, e.delivery)
+		return w.enqueue(ctx, d.delivery)
 	case Delivered, Exhausted, Held:
 	}
 	return nil
@@ -169,28 +169,28 @@ func (d *Delivery) hold() { d.end(Held) }
 // schedule makes the attempt that is next wait until at.
 func (d *Delivery) schedule(now, at time.Time) {
 	d.Status, d.NextAt, d.DueAt = Scheduled, at, at
-	if at.Sub(now) <= longestNudge {
+	if at.Sub(now) <= longestDelay {
 		d.DueAt = at.Add(sweepGrace)
 	}
 }
 
-// nudge has a delivery looked at in time. One that has to wait longer than a message can is left to the sweeper.
-func (w Worker) nudge(ctx context.Context, d Delivery) error {
+// enqueue has a delivery looked at in time. One that has to wait longer than a message can is left to the sweeper.
+func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 	wait := d.NextAt.Sub(w.Now())
-	if wait > longestNudge {
+	if wait > longestDelay {
 		return nil
 	}
-	if err := w.Nudger.NudgeDelivery(ctx, d.Tenant, d.ID, d.SubscriptionID, wait); err != nil {
-		return fmt.Errorf("nudge delivery: %w", err)
+	if err := w.Queue.EnqueueDelivery(ctx, d.Tenant, d.ID, d.SubscriptionID, wait); err != nil {
+		return fmt.Errorf("enqueue delivery: %w", err)
 	}
 	return nil
 }
 
-func (w Worker) settle(ctx context.Context, d Delivery, record Attempt) error {
+func (w Worker) record(ctx context.Context, d Delivery, a Attempt) error {
 	// The POST has happened; a deadline that passes now must not hide what came of it.
-	err := w.Store.SettleDelivery(context.WithoutCancel(ctx), d, record)
+	err := w.Store.RecordAttempt(context.WithoutCancel(ctx), d, a)
 	if err != nil && !errors.Is(err, fault.Conflict) {
-		return fmt.Errorf("settle delivery: %w", err)
+		return fmt.Errorf("record attempt: %w", err)
 	}
 	return nil
 }

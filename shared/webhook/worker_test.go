@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -24,20 +25,20 @@ func schedule() []time.Duration {
 }
 
 // A receiver that never works gets ten attempts: the queue's own delay carries the short waits, the due index the long
-// ones. A nudge a millisecond early finds nothing to do.
+// ones. A message a millisecond early finds nothing to do.
 func TestAReceiverThatNeverWorksGetsTenAttempts(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct{ luck, factor float64 }{
+	for name, test := range map[string]struct{ jitter, factor float64 }{
 		"at the earliest": {0, 0.8}, "on average": {0.5, 1}, "at the latest": {0.999999999999, 1.2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				w.luck = test.luck
+				w.jitter = test.jitter
 				w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 503, Body: []byte("no")}, nil }
 				w.subscribe(t, "s1")
-				must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+				expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 				w.followSchedule(t)
 
 				if len(w.posts) != len(schedule()) {
@@ -67,21 +68,21 @@ func (w *world) followSchedule(t *testing.T) {
 			return
 		}
 		next := rows[0].At
-		if n := len(w.nudges); n > 0 {
-			next = time.Now().Add(w.nudges[n-1].delay)
+		if n := len(w.queued); n > 0 {
+			next = time.Now().Add(w.queued[n-1].delay)
 			if want := next.Add(30 * time.Second); !rows[0].At.Equal(want.Truncate(time.Microsecond)) {
-				t.Errorf("nudged for %v, the sweeper steps in at %v, want %v", next, rows[0].At, want)
+				t.Errorf("sent for %v, the sweeper steps in at %v, want %v", next, rows[0].At, want)
 			}
-			w.nudges = nil
+			w.queued = nil
 		}
 		before := len(w.posts)
 		sleepUntil(next.Add(-time.Millisecond))
-		must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
+		expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
 		if len(w.posts) != before {
 			t.Fatalf("attempt %d came before its time", len(w.posts))
 		}
 		sleepUntil(next)
-		must(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
+		expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID))
 		if len(w.posts) != before+1 {
 			t.Fatalf("no attempt at its time, after %d", before)
 		}
@@ -98,20 +99,20 @@ func TestADeliveryThatSucceedsIsOver(t *testing.T) {
 		}
 		w.subscribe(t, "s1")
 		event := w.emit(t)
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
 		id := w.due(t)[0].ID
 		w.followSchedule(t)
 		if len(w.posts) != 4 {
 			t.Errorf("%d attempts, want 4", len(w.posts))
 		}
-		// Nudges that come late or twice change nothing.
+		// Messages that come late or twice change nothing.
 		for range 3 {
-			must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
-			must(t, w.worker().RetryDelivery(t.Context(), tenant, id))
+			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+			expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, id))
 			sleepUntil(time.Now().Add(time.Hour))
 		}
 		if len(w.posts) != 4 || len(w.due(t)) != 0 {
-			t.Errorf("%d attempts and %v due after late nudges, want 4 and none", len(w.posts), w.due(t))
+			t.Errorf("%d attempts and %v due after late messages, want 4 and none", len(w.posts), w.due(t))
 		}
 	})
 }
@@ -136,7 +137,7 @@ func TestDuplicatesDeliverOnce(t *testing.T) {
 		sleepUntil(time.Now().Add(5 * time.Second))
 		together(t, 8, func() error { return w.worker().RetryDelivery(t.Context(), tenant, rows[0].ID) })
 		if len(w.posts) != 4 {
-			t.Errorf("%d attempts after 8 nudges for one delivery, want 4", len(w.posts))
+			t.Errorf("%d attempts after 8 messages for one delivery, want 4", len(w.posts))
 		}
 	})
 }
@@ -169,9 +170,9 @@ func TestABlockedAddressIsTriedOnce(t *testing.T) {
 		w := newWorld(t)
 		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Failure: webhook.FailedBlocked}, nil }
 		w.subscribe(t, "s1")
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
-		if rows := w.due(t); len(rows) != 0 || len(w.nudges) != 0 || len(w.posts) != 1 {
-			t.Errorf("%d attempts, nudges %v, due %v; want one attempt and nothing more", len(w.posts), w.nudges, rows)
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		if rows := w.due(t); len(rows) != 0 || len(w.queued) != 0 || len(w.posts) != 1 {
+			t.Errorf("%d attempts, messages %v, due %v; want one attempt and nothing more", len(w.posts), w.queued, rows)
 		}
 	})
 }
@@ -181,10 +182,10 @@ func TestNobodyIsCalledWhoDoesNotWantTheEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		narrow := webhook.Subscription{ID: "s1", Tenant: tenant, URL: "https://s1.example", Types: []webhook.Type{webhook.ExportFailed}}
-		must(t, w.store.CreateSubscription(t.Context(), narrow))
+		expect.NoError(t, w.store.CreateSubscription(t.Context(), narrow))
 		off := webhook.Subscription{ID: "s2", Tenant: tenant, URL: "https://s2.example", Types: webhook.Required(), Disabled: true}
-		must(t, w.store.CreateSubscription(t.Context(), off))
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+		expect.NoError(t, w.store.CreateSubscription(t.Context(), off))
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 		if rows := w.due(t); len(w.posts) != 0 || len(rows) != 0 {
 			t.Errorf("%d attempts, due %v; want none", len(w.posts), rows)
 		}
@@ -226,12 +227,12 @@ func TestARetryForASubscriptionThatEndedEndsTheDelivery(t *testing.T) {
 				w := newWorld(t)
 				w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Failure: webhook.FailedTLS}, nil }
 				subscription := w.subscribe(t, "s1")
-				must(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
+				expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 				id := w.due(t)[0].ID
 				sleepUntil(time.Now().Add(5 * time.Second))
 				worker := w.worker()
 				worker.Store = changed{Store: w.store, now: change(subscription)}
-				must(t, worker.RetryDelivery(t.Context(), tenant, id))
+				expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, id))
 				if rows := w.due(t); len(w.posts) != 1 || len(rows) != 0 {
 					t.Errorf("%d attempts, due %v; want one and none", len(w.posts), rows)
 				}
@@ -254,9 +255,9 @@ func TestSlowReceiversDoNotWaitForOneAnother(t *testing.T) {
 		}
 		event := w.emit(t)
 		started := time.Now()
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
-		if took := time.Since(started); took != 30*time.Second || len(w.posts) != receivers || len(w.nudges) != receivers {
-			t.Errorf("%d posts and %d nudges in %v, want %d of each in 30 s", len(w.posts), len(w.nudges), took, receivers)
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		if took := time.Since(started); took != 30*time.Second || len(w.posts) != receivers || len(w.queued) != receivers {
+			t.Errorf("%d posts and %d messages in %v, want %d of each in 30 s", len(w.posts), len(w.queued), took, receivers)
 		}
 	})
 }
@@ -267,13 +268,13 @@ func TestAFirstDeliveryTakesFiveAWSCalls(t *testing.T) {
 		w := newWorld(t)
 		s := w.create(t, webhook.Draft{SigningKey: true, Headers: map[string]string{"X-Key": "k"}})
 		s, _, err := w.editor().Rotate(t.Context(), s, false)
-		must(t, err)
-		must(t, w.store.SaveSubscription(t.Context(), s))
+		expect.NoError(t, err)
+		expect.NoError(t, w.store.SaveSubscription(t.Context(), s))
 		event := w.emit(t)
 		w.restart()
 		w.calls = nil
 		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 200, Body: []byte("ok")}, nil }
-		must(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
 		want := []string{
 			"dynamodb GetItem", "dynamodb Query", "dynamodb TransactWriteItems", "kms Decrypt", "dynamodb TransactWriteItems",
 		}

@@ -48,15 +48,16 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		return nil, err
 	}
 	keys := awskms.NewFromConfig(p.AWS)
-	attempts := store.Flow{
-		DB: e.DB, Table: env.FlowTable,
-		ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable,
-	}
+	connections := store.Connections{DB: e.DB, Table: env.ConnectionTable}
+	attempts := store.NewConclusions(
+		store.Flow{DB: e.DB, Table: env.FlowTable}, connections,
+		store.Tokens{DB: e.DB, Table: env.TokensTable}, store.Work{DB: e.DB, Table: env.WorkTable},
+	)
 	return lambdarun.HTTP(p.Logger, callback.New(callback.Deps{
 		API: e.API, Limiter: e.Limiter,
 		Flows: flow.Completer{
 			Store:       attempts,
-			Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable},
+			Connections: connections,
 			Portal:      portal.New(env.ClientEnv, p, e.DB, keys),
 			Sealer:      kms.New(keys, env.SecretsKey, flow.VerifierPurpose, p.Now),
 			Vault:       tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},

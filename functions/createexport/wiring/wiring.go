@@ -34,11 +34,12 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
+	connections := store.Connections{DB: e.DB, Table: env.ConnectionTable}
 	return lambdarun.HTTP(p.Logger, createexport.New(createexport.Deps{
 		API: e.API, Auth: e.Auth,
 		Exports: export.Registrar{
-			Tasks:       store.Work{DB: e.DB, Table: env.WorkTable, ConnectionTable: env.ConnectionTable},
-			Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable},
+			Tasks:       store.NewRegister(store.Work{DB: e.DB, Table: env.WorkTable}, connections),
+			Connections: connections,
 			Nudger:      queue.NewWork(sqs.NewFromConfig(p.AWS), env.ExportQueueURL, env.DeliveryQueueURL),
 			Now:         p.Now, NewID: ids.Random, Reuse: env.ExportReuse,
 		},

@@ -46,13 +46,14 @@ type Environment struct {
 func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db, keys := dynamodb.NewFromConfig(p.AWS), awskms.NewFromConfig(p.AWS)
 	portals, state := portal.New(env.ClientEnv, p, db, keys), store.EndpointState{DB: db, Table: env.FlowTable}
+	rows := store.Tokens{DB: db, Table: env.TokensTable}
 	manager := tokens.NewManager(
-		store.Tokens{DB: db, Table: env.TokensTable},
+		rows,
 		tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 		portals, refresh.NewScheduledLimiter(state, maxWait, p.Now, ids.Random), p.Now, ids.Random,
 	)
 	worker := refresh.NewWorker(
-		store.Refresh{DB: db, ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable},
+		store.NewRefresh(store.Connections{DB: db, Table: env.ConnectionTable}, rows, store.Work{DB: db, Table: env.WorkTable}),
 		manager, state, portals, kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
 		queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL), p.Now,
 	)

@@ -20,6 +20,7 @@ import (
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/mail"
+	"recordbridge/shared/notice"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
@@ -50,19 +51,19 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Work:    store.Work{DB: db, Table: env.WorkTable},
 		Control: store.Control{DB: db, Table: env.ControlTable},
 	}
-	nudger := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
-	mailer := webhookworker.Mailer{Rows: rows, Sender: nil, Now: p.Now, Lease: env.WorkerLease}
+	messages := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
+	mailer := notice.Mailer{Store: rows, Sender: nil, Now: p.Now, Lease: env.WorkerLease}
 	if env.MailFrom != "" {
 		mailer.Sender = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
 	}
 	worker := webhook.Worker{
-		Store: rows, Conditions: rows, Notices: webhookworker.Outbox{Outbox: webhook.Outbox{Rows: rows, Nudger: nudger}, Mailer: mailer},
+		Store: rows, Health: rows, Owners: notice.Owners{Outbox: notice.Outbox{Rows: rows, Queue: messages}, Mailer: mailer},
 		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
 		Links:   export.Links{Keys: signing, BaseURL: ""},
 		Poster:  webhookworker.Poster{Client: p.HTTP},
-		Nudger:  nudger,
+		Queue:   messages,
 		Pacer:   &webhook.Pacer{},
-		Now:     p.Now, Luck: rand.Float64, Lease: env.WorkerLease,
+		Now:     p.Now, Jitter: rand.Float64, Lease: env.WorkerLease,
 	}
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
 		Name: "webhookworker", Concurrency: 10, Decode: due.Decode, Handle: webhookworker.New(worker, mailer),

@@ -298,7 +298,7 @@ func (d *deliveries) callsOf(ctx context.Context, e webhook.Event) error {
 		return err
 	}
 	delivery.Status, delivery.DueAt = webhook.Delivered, time.Time{}
-	return d.rows.SettleDelivery(ctx, delivery, webhook.Attempt{
+	return d.rows.RecordAttempt(ctx, delivery, webhook.Attempt{
 		Number: 1, Trigger: webhook.ByClock, At: now, Status: http.StatusNoContent,
 		RequestHeader: map[string]string{"Webhook-Id": e.ID, "Webhook-Timestamp": strconv.FormatInt(now.Unix(), 10)},
 	})

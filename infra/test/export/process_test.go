@@ -54,7 +54,7 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 // answers for, all behind one port of this process.
 type yard struct {
 	cloud     *aws.Cloud
-	work      store.Work
+	work      store.Register
 	functions *lambda.Subprocesses
 	hostile   http.Handler
 	address   string
@@ -126,7 +126,9 @@ func (y *yard) start(t *testing.T, f template.Function, file string) {
 func (y *yard) connect(t *testing.T, f template.Function) {
 	t.Helper()
 	rows := dynamodb.NewFromConfig(y.cloud.Config("test"))
-	y.work = store.Work{DB: rows, Table: f.Environment["WORK_TABLE"], ConnectionTable: f.Environment["CONNECTION_TABLE"]}
+	y.work = store.NewRegister(
+		store.Work{DB: rows, Table: f.Environment["WORK_TABLE"]}, store.Connections{DB: rows, Table: f.Environment["CONNECTION_TABLE"]},
+	)
 	vault := tokens.Vault{
 		Sealer: kms.New(awskms.NewFromConfig(y.cloud.Config("test")), f.Environment["TOKENS_KEY"], tokens.Purpose, time.Now),
 	}

@@ -16,6 +16,7 @@ import (
 
 	"recordbridge/infra/test/interop/npm"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -56,13 +57,13 @@ func judge(t *testing.T, claims []claim) {
 	if npm.MaySkip(err) {
 		t.Skip(err)
 	}
-	must(t, err)
+	expect.NoError(t, err)
 	all := make([]received, 0, len(claims))
 	for _, c := range claims {
 		all = append(all, c.received)
 	}
 	asked, err := json.Marshal(all)
-	must(t, err)
+	expect.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	node := exec.CommandContext(ctx, "node", "--input-type=module", "--eval", script) // modules are sought in Dir
@@ -73,7 +74,7 @@ func judge(t *testing.T, claims []claim) {
 		t.Fatalf("the judge: %v\n%s", err, complaints.Bytes())
 	}
 	var results []string
-	must(t, json.Unmarshal(output, &results))
+	expect.NoError(t, json.Unmarshal(output, &results))
 	if len(results) != len(claims) {
 		t.Fatalf("%d results on %d claims", len(results), len(claims))
 	}

@@ -8,18 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-
-	"recordbridge/infra/local/aws"
-	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/export"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -47,24 +43,13 @@ func (p post) saying(name, value string) post {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	declared, err := template.Load("../../../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
-	must(t, err)
-	cloud, err := aws.New(aws.Options{})
-	must(t, err)
-	cfg := cloud.Config("test")
-	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
-	names := map[string]string{}
-	for _, table := range declared.Tables {
-		names[table.LogicalID] = table.Name
-	}
-	keys, db := awskms.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
-	key, err := keys.CreateKey(t.Context(), &awskms.CreateKeyInput{})
-	must(t, err)
+	made := tables.New(t)
+	keys, key := made.Key(t)
 	return &world{
-		sealer: kms.New(keys, *key.KeyMetadata.KeyId, webhook.SecretPurpose, time.Now),
+		sealer: kms.New(keys, key, webhook.SecretPurpose, time.Now),
 		store: store.Webhooks{
-			Work:    store.Work{DB: db, Table: names["WorkTable"]},
-			Control: store.Control{DB: db, Table: names["ControlTable"]},
+			Work:    store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+			Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 		},
 	}
 }
@@ -75,8 +60,16 @@ func (w *world) Post(_ context.Context, _ string, header map[string]string, body
 	return webhook.Answer{Status: http.StatusNoContent}, nil
 }
 
-// NudgeDelivery implements webhook.Nudger.
-func (*world) NudgeDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
+// TellFailing implements webhook.Owners.
+func (*world) TellFailing(context.Context, webhook.Subscription, webhook.Health) error { return nil }
+
+// TellDisabled implements webhook.Owners.
+func (*world) TellDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
+	return nil
+}
+
+// EnqueueDelivery implements webhook.Queue.
+func (*world) EnqueueDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
 	return nil
 }
 
@@ -94,8 +87,8 @@ func (w *world) subscribe(t *testing.T) (webhook.Subscription, secret.Text) {
 	sub, text, err := w.editor(time.Now()).Create(t.Context(), webhook.Draft{
 		ID: ids.Random(), Tenant: tenant, URL: "https://alder.example/hook", Optional: types, SigningKey: true,
 	})
-	must(t, err)
-	must(t, w.store.CreateSubscription(t.Context(), sub))
+	expect.NoError(t, err)
+	expect.NoError(t, w.store.CreateSubscription(t.Context(), sub))
 	return w.stored(t), text
 }
 
@@ -103,15 +96,15 @@ func (w *world) subscribe(t *testing.T) (webhook.Subscription, secret.Text) {
 func (w *world) rotate(t *testing.T, sub webhook.Subscription, at time.Time) (webhook.Subscription, secret.Text) {
 	t.Helper()
 	rotated, text, err := w.editor(at).Rotate(t.Context(), sub, false)
-	must(t, err)
-	must(t, w.store.SaveSubscription(t.Context(), rotated))
+	expect.NoError(t, err)
+	expect.NoError(t, w.store.SaveSubscription(t.Context(), rotated))
 	return w.stored(t), text
 }
 
 func (w *world) stored(t *testing.T) webhook.Subscription {
 	t.Helper()
 	all, err := w.store.Subscriptions(t.Context(), tenant)
-	must(t, err)
+	expect.NoError(t, err)
 	if len(all) != 1 {
 		t.Fatalf("%d subscriptions, want 1", len(all))
 	}
@@ -122,24 +115,17 @@ func (w *world) stored(t *testing.T) webhook.Subscription {
 func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, kind, ids.Random(), 0, time.Now(), webhook.Example(kind))
-	must(t, err)
-	must(t, w.store.CreateEvent(t.Context(), event))
+	expect.NoError(t, err)
+	expect.NoError(t, w.store.CreateEvent(t.Context(), event))
 	worker := webhook.Worker{
-		Store: w.store, Conditions: w.store, Notices: w.store, Secrets: w.sealer, Poster: w, Nudger: w, Pacer: &webhook.Pacer{},
+		Store: w.store, Health: w.store, Owners: w, Secrets: w.sealer, Poster: w, Queue: w, Pacer: &webhook.Pacer{},
 		Links: export.Links{}, // the example's links are whole
-		Now:   time.Now, Luck: func() float64 { return 0 }, Lease: time.Minute,
+		Now:   time.Now, Jitter: func() float64 { return 0 }, Lease: time.Minute,
 	}
 	before := len(w.posts)
-	must(t, worker.DeliverEvent(t.Context(), tenant, event.ID))
+	expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, event.ID))
 	if len(w.posts) != before+1 {
 		t.Fatalf("%d POSTs, want 1", len(w.posts)-before)
 	}
 	return w.posts[before]
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,4 +1,4 @@
-package webhookworker
+package notice
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
-	"recordbridge/shared/webhook"
 )
 
 const (
@@ -21,16 +20,16 @@ const (
 	keepTrying = 15 * 24 * time.Hour
 )
 
-// NoticeRows keeps the notices, and what they are about (store.Webhooks).
-type NoticeRows interface {
+// Store keeps the notices, and what they are about (store.Webhooks).
+type Store interface {
 	// ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none now.
-	ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (webhook.Notice, error)
-	// SettleNotice ends the care for a claimed notice; fault.Conflict when another claim has taken over.
-	SettleNotice(ctx context.Context, n webhook.Notice, outcome webhook.NoticeOutcome, at time.Time) error
+	ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Notice, error)
+	// FinishNotice stores what has become of a claimed notice, which nobody looks at any more; fault.Conflict when another claim has taken over.
+	FinishNotice(ctx context.Context, n Notice, outcome Outcome, at time.Time) error
 	// PostponeNotice gives a claimed notice back until later; fault.Conflict when another claim has taken over.
-	PostponeNotice(ctx context.Context, n webhook.Notice, until time.Time) error
+	PostponeNotice(ctx context.Context, n Notice, until time.Time) error
 	// DisableAsTold disables the subscription that a notice says is disabled; fault.Conflict when it was changed since.
-	DisableAsTold(ctx context.Context, n webhook.Notice) error
+	DisableAsTold(ctx context.Context, n Notice) error
 	// Organisation reads whom to tell.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
@@ -42,7 +41,7 @@ type Sender interface {
 
 // Mailer sends notices. A claim keeps two from sending one; who crashes between the mail and its mark sends it again.
 type Mailer struct {
-	Rows   NoticeRows
+	Store  Store
 	Sender Sender // nil: this stack sends no e-mails
 	Now    func() time.Time
 	Lease  time.Duration // longer than sending may take
@@ -51,7 +50,7 @@ type Mailer struct {
 // SendNotice sends a notice that is to be sent. The error is our own fault; the notice is tried again later.
 func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	now := m.Now()
-	n, err := m.Rows.ClaimNotice(ctx, tenant, id, now, now.Add(m.Lease))
+	n, err := m.Store.ClaimNotice(ctx, tenant, id, now, now.Add(m.Lease))
 	if errors.Is(err, fault.Conflict) {
 		return nil
 	}
@@ -65,15 +64,15 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 	if err != nil {
 		return errors.Join(err, m.putOff(ctx, n))
 	}
-	return m.settle(ctx, n, outcome)
+	return m.finish(ctx, n, outcome)
 }
 
-func (m Mailer) send(ctx context.Context, n webhook.Notice) (webhook.NoticeOutcome, error) {
+func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 	outcome, err := m.mail(ctx, n)
-	if n.Kind == webhook.NoticeDisabled {
+	if n.Kind == KindDisabled {
 		// After its mail, but whatever has become of that: a receiver that wants no more is not called for as long as SES is
 		// down. The mail is stored, so it is not forgotten.
-		disabling := m.Rows.DisableAsTold(context.WithoutCancel(ctx), n)
+		disabling := m.Store.DisableAsTold(context.WithoutCancel(ctx), n)
 		if disabling != nil && !errors.Is(disabling, fault.Conflict) {
 			err = errors.Join(err, fmt.Errorf("disable webhook: %w", disabling))
 		}
@@ -81,41 +80,41 @@ func (m Mailer) send(ctx context.Context, n webhook.Notice) (webhook.NoticeOutco
 	return outcome, err
 }
 
-func (m Mailer) mail(ctx context.Context, n webhook.Notice) (webhook.NoticeOutcome, error) {
+func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
 	if m.Sender == nil {
-		return webhook.NoticeNoSender, nil
+		return NoSender, nil
 	}
-	told, err := m.Rows.Organisation(ctx, n.Tenant)
+	told, err := m.Store.Organisation(ctx, n.Tenant)
 	if err != nil {
 		return "", fmt.Errorf("read organisation: %w", err)
 	}
 	if len(told.Emails) == 0 {
-		return webhook.NoticeNobody, nil
+		return NoAddresses, nil
 	}
-	l := letterOf(n, told.Name)
-	if err := m.Sender.Send(ctx, told.Emails, l.subject, l.text); err != nil {
+	subject, text := mailText(n, told.Name)
+	if err := m.Sender.Send(ctx, told.Emails, subject, text); err != nil {
 		return "", fmt.Errorf("send notice: %w", err)
 	}
-	return webhook.NoticeSent, nil
+	return Sent, nil
 }
 
 // putOff has a notice that could not be sent tried again, if there is time for it.
-func (m Mailer) putOff(ctx context.Context, n webhook.Notice) error {
+func (m Mailer) putOff(ctx context.Context, n Notice) error {
 	next := m.Now().Add(min(firstWait<<min(max(n.Fence-1, 0), 10), longestWait))
 	if next.After(n.At.Add(keepTrying)) {
-		return m.settle(ctx, n, webhook.NoticeAbandoned)
+		return m.finish(ctx, n, GivenUp)
 	}
 	logx.Add(ctx, slog.String("notice_outcome", "put_off"))
-	if err := m.Rows.PostponeNotice(ctx, n, next); err != nil && !errors.Is(err, fault.Conflict) {
+	if err := m.Store.PostponeNotice(ctx, n, next); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("postpone notice: %w", err)
 	}
 	return nil
 }
 
-func (m Mailer) settle(ctx context.Context, n webhook.Notice, outcome webhook.NoticeOutcome) error {
+func (m Mailer) finish(ctx context.Context, n Notice, outcome Outcome) error {
 	logx.Add(ctx, slog.String("notice_outcome", string(outcome)))
-	if err := m.Rows.SettleNotice(ctx, n, outcome, m.Now()); err != nil && !errors.Is(err, fault.Conflict) {
-		return fmt.Errorf("settle notice: %w", err)
+	if err := m.Store.FinishNotice(ctx, n, outcome, m.Now()); err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("finish notice: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package webhookworker_test
+package notice_test
 
 import (
 	"strings"
@@ -8,20 +8,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
-func TestALetterTellsWhatHasHappenedAndWhatToDo(t *testing.T) {
+func TestAMailTellsWhatHasHappenedAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
 		since := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-		must(t, p.rows.Notify(t.Context(), webhook.Notice{
-			ID: noticeID, Tenant: tenant, Kind: webhook.NoticeDisabled, SubscriptionID: hookID, URL: "https://alder.example/hook", Rev: 1,
+		expect.NoError(t, p.rows.Notify(t.Context(), notice.Notice{
+			ID: noticeID, Tenant: tenant, Kind: notice.KindDisabled, SubscriptionID: hookID, URL: "https://alder.example/hook", Rev: 1,
 			Reason: webhook.ReasonFailing, Failures: 31, FailingSince: since, At: time.Now(),
 		}))
-		must(t, p.send())
+		expect.NoError(t, p.send())
 		got := p.cloud.SES().Sent()[0]
 		want := `Organisation: Alder App (test mode)
 
@@ -45,37 +47,37 @@ Answer this e-mail to reach whoever runs Recordbridge for you.
 	})
 }
 
-func TestEachKindHasItsLetterWithoutASecret(t *testing.T) {
+func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
 	t.Parallel()
 	sub := webhook.Subscription{
 		ID: hookID, Tenant: tenant, URL: "https://user:unsaid@alder.example/hook?key=unsaid#unsaid", Private: []byte("unsaid"),
 		Secrets: []webhook.SealedSecret{{Sealed: []byte("unsaid")}}, PublicKey: "whpk_unsaid",
 	}
 	credential := org.Credential{ID: "c0000000-0000-4000-8000-000000000001", Tenant: tenant, Keys: []org.Key{{Hash: []byte("unsaid")}}}
-	shown := webhook.Created(sub).URL
+	shown := notice.WebhookCreated(sub).URL
 	for name, test := range map[string]struct {
-		notice  webhook.Notice
+		notice  notice.Notice
 		subject string
 		text    []string
 	}{
 		"created": {
-			webhook.Created(sub), "A webhook was created", []string{"Webhook: https://alder.example/hook\n", hookID, "to be disabled"},
+			notice.WebhookCreated(sub), "A webhook was created", []string{"Webhook: https://alder.example/hook\n", hookID, "to be disabled"},
 		},
 		"credential": {
-			webhook.CredentialCreated(credential), "A credential was created", []string{"public_test_" + credential.ID, "to be revoked"},
+			notice.CredentialCreated(credential), "A credential was created", []string{"public_test_" + credential.ID, "to be revoked"},
 		},
 		"key": {
-			webhook.KeyCreated(credential, credential.Keys[0]), "A private key was created", []string{"public_test_" + credential.ID, "all keys"},
+			notice.KeyCreated(credential, credential.Keys[0]), "A private key was created", []string{"public_test_" + credential.ID, "all keys"},
 		},
 		"rotated": {
-			webhook.Rotated(sub, time.Time{}), "A webhook has a new secret", []string{"Webhook: https://alder.example/hook\n", "24 hours"},
+			notice.SecretRotated(sub, time.Time{}), "A webhook has a new secret", []string{"Webhook: https://alder.example/hook\n", "24 hours"},
 		},
-		"by hand": {webhook.Stopped(sub, time.Time{}), "was disabled", []string{"whoever runs Recordbridge for you has disabled it"}},
+		"by hand": {notice.DisabledByHand(sub, time.Time{}), "was disabled", []string{"whoever runs Recordbridge for you has disabled it"}},
 		"failing": {
-			webhook.Notice{Kind: webhook.NoticeFailing, URL: shown, Failures: 1}, "keeps failing", []string{"(1 failed attempt)", "120 hours"},
+			notice.Notice{Kind: notice.KindFailing, URL: shown, Failures: 1}, "keeps failing", []string{"(1 failed attempt)", "120 hours"},
 		},
-		"gone":  {webhook.Notice{Kind: webhook.NoticeDisabled, URL: shown, Reason: webhook.ReasonGone}, "was disabled", []string{"410 Gone", "There was no warning"}},
-		"asked": {webhook.Notice{Kind: webhook.NoticeDisabled, URL: shown, Reason: webhook.ReasonAsked}, "was disabled", []string{"webhook-delivery: disable", "There was no warning"}},
+		"gone":  {notice.Notice{Kind: notice.KindDisabled, URL: shown, Reason: webhook.ReasonGone}, "was disabled", []string{"410 Gone", "There was no warning"}},
+		"asked": {notice.Notice{Kind: notice.KindDisabled, URL: shown, Reason: webhook.ReasonAsked}, "was disabled", []string{"webhook-delivery: disable", "There was no warning"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,9 +85,9 @@ func TestEachKindHasItsLetterWithoutASecret(t *testing.T) {
 				p := newOffice(t, address)
 				n := test.notice
 				n.ID, n.Tenant, n.At = noticeID, tenant, time.Now()
-				must(t, p.rows.Notify(t.Context(), n))
-				must(t, p.send())
-				p.wantDone(1, webhook.NoticeSent)
+				expect.NoError(t, p.rows.Notify(t.Context(), n))
+				expect.NoError(t, p.send())
+				p.wantDone(1, notice.Sent)
 				got := p.cloud.SES().Sent()[0]
 				if !strings.Contains(got.Subject, test.subject) || strings.Contains(got.Text, "docs/") || strings.Contains(got.Subject+got.Text, "unsaid") {
 					t.Errorf("subject %q, text %s", got.Subject, got.Text)
@@ -97,5 +99,18 @@ func TestEachKindHasItsLetterWithoutASecret(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestANoticeShowsNoSecretOfAURL(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"https://user:secret@alder.example:8443/a%2Fb/c?key=secret#secret": "https://alder.example:8443/a%2Fb/c",
+		"https://alder.example": "https://alder.example",
+		"://secret":             "",
+	} {
+		if got := notice.WebhookCreated(webhook.Subscription{URL: given}).URL; got != want {
+			t.Errorf("%s is shown as %q, want %q", given, got, want)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package webhookworker_test
+package notice_test
 
 import (
 	"bytes"
@@ -12,22 +12,22 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 
-	"recordbridge/functions/webhookworker"
 	"recordbridge/infra/local/aws"
-	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/due"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/mail"
+	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
 const (
+	day      = 24 * time.Hour
 	lease    = time.Minute
 	noticeID = "90000000-0000-4000-8000-000000000001"
 	hookID   = "f0000000-0000-4000-8000-000000000001"
@@ -35,11 +35,8 @@ const (
 )
 
 var (
-	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-
-	declared = sync.OnceValues(func() (*template.Template, error) {
-		return template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
-	})
+	tenant     = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
+	errTrouble = errors.New("trouble on our side")
 )
 
 // office is the tables that template.yaml declares, and SES, with the clock of the test's bubble.
@@ -47,39 +44,30 @@ type office struct {
 	t      *testing.T
 	cloud  *aws.Cloud
 	rows   store.Webhooks
-	mailer webhookworker.Mailer
+	mailer notice.Mailer
+	id     string       // of the notice
 	log    bytes.Buffer // of the last notice
 }
 
 // newOffice has an organisation with these addresses.
 func newOffice(t *testing.T, emails ...string) *office {
 	t.Helper()
-	loaded, err := declared()
-	must(t, err)
-	cloud, err := aws.New(aws.Options{})
-	must(t, err)
-	cfg := cloud.Config("test")
-	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: loaded.Tables}))
-	names := map[string]string{}
-	for _, table := range loaded.Tables {
-		names[table.LogicalID] = table.Name
-	}
-	db := dynamodb.NewFromConfig(cfg)
-	p := &office{t: t, cloud: cloud, rows: store.Webhooks{
-		Work: store.Work{DB: db, Table: names["WorkTable"]}, Control: store.Control{DB: db, Table: names["ControlTable"]},
+	made := tables.New(t)
+	p := &office{t: t, id: noticeID, cloud: made.Cloud, rows: store.Webhooks{
+		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")}, Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 	}}
-	p.mailer = webhookworker.Mailer{
-		Rows: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(cfg), From: "notices@example.com"}, Now: time.Now, Lease: lease,
+	p.mailer = notice.Mailer{
+		Store: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(made.Config), From: "notices@example.com"}, Now: time.Now, Lease: lease,
 	}
-	must(t, p.rows.CreateOrganisation(t.Context(), org.Organisation{ID: tenant.OrgID, Name: "Alder App", Emails: emails, CreatedAt: time.Now()}))
+	expect.NoError(t, p.rows.CreateOrganisation(t.Context(), org.Organisation{ID: tenant.OrgID, Name: "Alder App", Emails: emails, CreatedAt: time.Now()}))
 	return p
 }
 
 // store stores a warning.
 func (p *office) store() {
 	p.t.Helper()
-	must(p.t, p.rows.Notify(p.t.Context(), webhook.Notice{
-		ID: noticeID, Tenant: tenant, Kind: webhook.NoticeFailing, SubscriptionID: hookID, URL: "https://alder.example/hook",
+	expect.NoError(p.t, p.rows.Notify(p.t.Context(), notice.Notice{
+		ID: noticeID, Tenant: tenant, Kind: notice.KindFailing, SubscriptionID: hookID, URL: "https://alder.example/hook",
 		Failures: 7, FailingSince: time.Now().Add(-24 * time.Hour), At: time.Now(),
 	}))
 }
@@ -103,9 +91,9 @@ func (p *office) due() []time.Time {
 	var all []time.Time
 	for shard := range store.DueShards {
 		items, err := store.Timers{DB: p.rows.Work.DB, Table: p.rows.Work.Table}.Due(p.t.Context(), shard, time.Now().Add(1000*time.Hour))
-		must(p.t, err)
+		expect.NoError(p.t, err)
 		for _, i := range items {
-			if i.Kind != due.Notice || i.ID != noticeID || i.Tenant != tenant {
+			if i.Kind != due.Notice || i.ID != p.id || i.Tenant != tenant {
 				p.t.Errorf("%+v is due", i)
 			}
 			all = append(all, i.At)
@@ -115,7 +103,7 @@ func (p *office) due() []time.Time {
 }
 
 // wantDone: so many mails were sent, there is nothing left to do, and the log tells the outcome and no address.
-func (p *office) wantDone(mails int, outcome webhook.NoticeOutcome) {
+func (p *office) wantDone(mails int, outcome notice.Outcome) {
 	p.t.Helper()
 	if got := len(p.cloud.SES().Sent()); got != mails {
 		p.t.Errorf("%d mails were sent, want %d", got, mails)
@@ -125,13 +113,6 @@ func (p *office) wantDone(mails int, outcome webhook.NoticeOutcome) {
 	}
 	if line := p.log.String(); !strings.Contains(line, `"notice_outcome":"`+string(outcome)+`"`) || strings.Contains(line, address) {
 		p.t.Errorf("logged %s, want %s", line, outcome)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -151,10 +132,10 @@ func TestANoticeOfManyMessagesIsSentOnce(t *testing.T) {
 		messages.Wait()
 		for range 3 {
 			<-time.After(10 * time.Minute)
-			must(t, p.send())
+			expect.NoError(t, p.send())
 		}
 		p.store() // whoever has crashed after it was stored stores it again
-		must(t, p.send())
+		expect.NoError(t, p.send())
 		sent := p.cloud.SES().Sent()
 		if len(sent) != 1 || !slices.Equal(sent[0].To, []string{address, "on-call@alder.example"}) || len(p.due()) != 0 {
 			t.Errorf("sent %+v, want one mail to both, and nothing is due", sent)
@@ -166,7 +147,7 @@ func TestAMessageAboutNoNoticeDoesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
-		must(t, p.send())
+		expect.NoError(t, p.send())
 		if len(p.cloud.SES().Sent()) != 0 || len(p.due()) != 0 {
 			t.Error("a notice was made")
 		}
@@ -178,13 +159,13 @@ func TestWhoTellsNobodyIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t)
 		p.store()
-		must(t, p.send())
-		p.wantDone(0, webhook.NoticeNobody)
+		expect.NoError(t, p.send())
+		p.wantDone(0, notice.NoAddresses)
 		p = newOffice(t, address)
 		p.mailer.Sender = nil
 		p.store()
-		must(t, p.send())
-		p.wantDone(0, webhook.NoticeNoSender)
+		expect.NoError(t, p.send())
+		p.wantDone(0, notice.NoSender)
 	})
 }
 
@@ -192,8 +173,8 @@ var errCrash = errors.New("crashed")
 
 // crashing is a worker that ends at one of its steps, and only then.
 type crashing struct {
-	webhookworker.NoticeRows
-	webhookworker.Sender
+	notice.Store
+	notice.Sender
 
 	at   string
 	done bool
@@ -206,14 +187,14 @@ func (c *crashing) Send(ctx context.Context, to []string, subject, text string) 
 	return c.Sender.Send(ctx, to, subject, text)
 }
 
-func (c *crashing) SettleNotice(ctx context.Context, n webhook.Notice, outcome webhook.NoticeOutcome, at time.Time) error {
+func (c *crashing) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
 	if c.dies("before the mark") {
 		return errCrash
 	}
-	return c.NoticeRows.SettleNotice(ctx, n, outcome, at)
+	return c.Store.FinishNotice(ctx, n, outcome, at)
 }
 
-func (c *crashing) PostponeNotice(context.Context, webhook.Notice, time.Time) error { return errCrash }
+func (c *crashing) PostponeNotice(context.Context, notice.Notice, time.Time) error { return errCrash }
 
 func (c *crashing) dies(at string) bool {
 	if c.at != at || c.done {
@@ -230,15 +211,15 @@ func TestAfterACrashTheNoticeIsSentWhenTheLeaseHasEnded(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p := newOffice(t, address)
-				worker := &crashing{NoticeRows: p.rows, Sender: p.mailer.Sender, at: at}
-				p.mailer.Rows, p.mailer.Sender = worker, worker
+				worker := &crashing{Store: p.rows, Sender: p.mailer.Sender, at: at}
+				p.mailer.Store, p.mailer.Sender = worker, worker
 				p.store()
 				if err := p.send(); !errors.Is(err, errCrash) {
 					t.Fatalf("got %v", err)
 				}
 				before := len(p.cloud.SES().Sent())
 				<-time.After(lease - time.Second)
-				must(t, p.send()) // the message comes again
+				expect.NoError(t, p.send()) // the message comes again
 				if len(p.cloud.SES().Sent()) != before {
 					t.Error("a mail was sent under the lease of another")
 				}
@@ -246,8 +227,8 @@ func TestAfterACrashTheNoticeIsSentWhenTheLeaseHasEnded(t *testing.T) {
 					t.Fatalf("due at %v, want when the lease ends", left)
 				}
 				<-time.After(2 * time.Second)
-				must(t, p.send())
-				p.wantDone(mails, webhook.NoticeSent)
+				expect.NoError(t, p.send())
+				p.wantDone(mails, notice.Sent)
 			})
 		})
 	}
@@ -301,7 +282,7 @@ func TestAMailThatCannotBeSentIsTriedAgainLater(t *testing.T) {
 		}
 		p.mailer.Sender = works
 		p.sweep(1)
-		p.wantDone(1, webhook.NoticeSent)
+		p.wantDone(1, notice.Sent)
 	})
 }
 
@@ -318,7 +299,7 @@ func TestANoticeIsGivenUpAfterFifteenDays(t *testing.T) {
 		if last > 15*24*time.Hour || last < 14*24*time.Hour+18*time.Hour {
 			t.Errorf("tried last after %v", last)
 		}
-		p.wantDone(0, webhook.NoticeAbandoned)
+		p.wantDone(0, notice.GivenUp)
 	})
 }
 
@@ -326,10 +307,10 @@ func TestWhatANoticeSaysIsDisabledEndsDisabled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
-		must(t, p.rows.CreateSubscription(t.Context(), webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
+		expect.NoError(t, p.rows.CreateSubscription(t.Context(), webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
 		// The worker has stored the notice and crashed.
-		must(t, p.rows.Notify(t.Context(), webhook.Notice{
-			ID: noticeID, Tenant: tenant, Kind: webhook.NoticeDisabled, SubscriptionID: hookID, Rev: 1, Reason: webhook.ReasonGone, At: time.Now(),
+		expect.NoError(t, p.rows.Notify(t.Context(), notice.Notice{
+			ID: noticeID, Tenant: tenant, Kind: notice.KindDisabled, SubscriptionID: hookID, Rev: 1, Reason: webhook.ReasonGone, At: time.Now(),
 		}))
 		works := p.mailer.Sender
 		p.mailer.Sender = &failing{}
@@ -341,10 +322,10 @@ func TestWhatANoticeSaysIsDisabledEndsDisabled(t *testing.T) {
 			t.Fatalf("the webhook is %+v, want disabled although no mail can be sent", sub)
 		}
 		// Its owner has it enabled before the mail goes: the mail changes nothing any more.
-		must(t, p.rows.EnableSubscription(t.Context(), sub))
+		expect.NoError(t, p.rows.EnableSubscription(t.Context(), sub))
 		p.mailer.Sender = works
 		p.sweep(1)
-		p.wantDone(1, webhook.NoticeSent)
+		p.wantDone(1, notice.Sent)
 		if sub = p.subscription(); sub.Disabled {
 			t.Error("an old notice has disabled the webhook again")
 		}
@@ -354,7 +335,7 @@ func TestWhatANoticeSaysIsDisabledEndsDisabled(t *testing.T) {
 func (p *office) subscription() webhook.Subscription {
 	p.t.Helper()
 	all, err := p.rows.Subscriptions(p.t.Context(), tenant)
-	must(p.t, err)
+	expect.NoError(p.t, err)
 	if len(all) != 1 {
 		p.t.Fatalf("%d webhooks", len(all))
 	}

@@ -1,0 +1,97 @@
+// Package tables gives a test the tables that template.yaml declares, in an embedded AWS of the test's own. Only tests
+// link it.
+package tables
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/testkit/expect"
+)
+
+// Tables are all tables of the template, and the AWS they are in.
+type Tables struct {
+	Cloud  *aws.Cloud
+	Config awssdk.Config
+	DB     *dynamodb.Client
+
+	names map[string]string // by logical id
+}
+
+// New makes the tables, empty. Middleware is around every call, the first outermost.
+func New(tb testing.TB, middleware ...wire.Middleware) Tables {
+	tb.Helper()
+	declared := Template(tb)
+	cloud, err := aws.New(aws.Options{Middleware: middleware})
+	expect.NoError(tb, err)
+	cfg := cloud.Config("test")
+	expect.NoError(tb, provision.Apply(tb.Context(), cfg, &template.Template{Tables: declared.Tables}))
+	made := Tables{Cloud: cloud, Config: cfg, DB: dynamodb.NewFromConfig(cfg), names: map[string]string{}}
+	for _, table := range declared.Tables {
+		made.names[table.LogicalID] = table.Name
+	}
+	return made
+}
+
+// Name gives the name of a table by its logical id in the template, such as WorkTable.
+func (t Tables) Name(logicalID string) string { return t.names[logicalID] }
+
+// Names gives all names by logical id.
+func (t Tables) Names() map[string]string { return t.names }
+
+// Key makes a KMS key and returns its id with a client.
+func (t Tables) Key(tb testing.TB) (*awskms.Client, string) {
+	tb.Helper()
+	client := awskms.NewFromConfig(t.Config)
+	created, err := client.CreateKey(tb.Context(), &awskms.CreateKeyInput{})
+	expect.NoError(tb, err)
+	return client, *created.KeyMetadata.KeyId
+}
+
+// Template is template.yaml with the sandbox switched on. It must not be changed.
+func Template(tb testing.TB) *template.Template {
+	tb.Helper()
+	declared, err := loaded()
+	expect.NoError(tb, err)
+	return declared
+}
+
+var loaded = sync.OnceValues(func() (*template.Template, error) { //nolint:gochecknoglobals // parsed once for all tests of a package
+	path, err := find("template.yaml")
+	if err != nil {
+		return nil, err
+	}
+	return template.Load(path, template.Options{
+		Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "test",
+	})
+})
+
+// find looks for a file in the folder of the test and those above it.
+func find(name string) (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		path := filepath.Join(folder, name)
+		if _, err = os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path, err
+		}
+		if folder == filepath.Dir(folder) {
+			return "", err
+		}
+		folder = filepath.Dir(folder)
+	}
+}

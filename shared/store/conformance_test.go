@@ -1,0 +1,88 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"recordbridge/shared/flow"
+	"recordbridge/shared/org"
+	"recordbridge/shared/refresh"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/storetest"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+func TestWebhooksConform(t *testing.T) {
+	t.Parallel()
+	open := func(tb testing.TB) storetest.Webhooks {
+		tb.Helper()
+		s := newStores(tb)
+		return store.Webhooks{Work: s.work.Work, Control: s.control}
+	}
+	storetest.Deliveries(t, open)
+	storetest.Health(t, open)
+}
+
+func TestTasksConform(t *testing.T) {
+	t.Parallel()
+	open := func(tb testing.TB, of org.Tenant, connectionID string) storetest.Tasks {
+		tb.Helper()
+		s := newStores(tb)
+		c := connectionOf(of)
+		c.ID = connectionID
+		s.conclude(tb, flow.Conclusion{Attempt: attemptOf(of), Connection: c})
+		return s.work
+	}
+	storetest.Registration(t, open)
+	storetest.Work(t, open)
+}
+
+func TestTokensConform(t *testing.T) {
+	t.Parallel()
+	storetest.Tokens(t, func(tb testing.TB, row tokens.Row) tokens.Store {
+		tb.Helper()
+		s := newStores(tb)
+		s.conclude(tb, flow.Conclusion{Attempt: attemptOf(row.Tenant), Tokens: row})
+		return s.tokens
+	})
+}
+
+// refreshes is all that the refresh worker keeps.
+type refreshes struct {
+	store.Refresh
+	tokens.Store
+
+	work store.Work
+}
+
+func (r refreshes) Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error) {
+	return r.work.Event(ctx, tenant, id)
+}
+
+func TestRefreshesConform(t *testing.T) {
+	t.Parallel()
+	storetest.Refreshes(t, func(tb testing.TB, held storetest.Held) storetest.Connections {
+		tb.Helper()
+		s := newStores(tb)
+		s.conclude(tb, flow.Conclusion{Attempt: attemptOf(held.Tokens.Tenant), Connection: held.Connection, Tokens: held.Tokens})
+		s.upstream(tb, held.Tokens.Tenant, string(held.Upstream))
+		return refreshes{Refresh: s.refresh, Store: s.tokens, work: s.work.Work}
+	})
+}
+
+func TestEndpointStateConforms(t *testing.T) {
+	t.Parallel()
+	storetest.EndpointState(t, func(tb testing.TB) refresh.EndpointState {
+		tb.Helper()
+		return newStores(tb).traffic
+	})
+}
+
+// conclude stores what a callback stores.
+func (s stores) conclude(tb testing.TB, c flow.Conclusion) {
+	tb.Helper()
+	expect.NoError(tb, s.flow.BeginAttempt(tb.Context(), c.Attempt, stateOf(c.Attempt.Tenant)))
+	expect.NoError(tb, s.flow.ConcludeAttempt(tb.Context(), c))
+}

@@ -1,0 +1,27 @@
+package memory_test
+
+import (
+	"testing"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/memory"
+	"recordbridge/shared/testkit/storetest"
+)
+
+func TestWebhooksAnswerAsTheStoreDoes(t *testing.T) {
+	t.Parallel()
+	open := func(testing.TB) storetest.Webhooks { return &memory.Webhooks{} }
+	storetest.Deliveries(t, open)
+	storetest.Health(t, open)
+}
+
+func TestTasksAnswerAsTheStoreDoes(t *testing.T) {
+	t.Parallel()
+	open := func(_ testing.TB, of org.Tenant, connectionID string) storetest.Tasks {
+		m := &memory.Tasks{}
+		m.Authorize(of, connectionID, true)
+		return m
+	}
+	storetest.Registration(t, open)
+	storetest.Work(t, open)
+}

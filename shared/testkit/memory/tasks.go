@@ -1,0 +1,246 @@
+package memory
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// Tasks keeps export tasks, the newest of each connection, and events. The zero value is empty and ready; it is safe for
+// concurrent use.
+type Tasks struct {
+	Around Hook
+
+	mu         sync.Mutex
+	authorized map[row]bool
+	latest     map[row]string
+	tasks      map[row]export.Task
+	lookAt     map[row]time.Time
+	events     map[row]webhook.Event
+	told       []webhook.Event // in the order in which they were stored
+}
+
+// Authorize says whether a connection is authorized. It is no call.
+func (m *Tasks) Authorize(tenant org.Tenant, connectionID string, is bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	put(&m.authorized, row{tenant, connectionID}, is)
+}
+
+// Put stores a task as it is. It is no call, and neither are Get, LookAt and Told.
+func (m *Tasks) Put(task export.Task) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	put(&m.tasks, row{task.Tenant, task.ID}, task)
+}
+
+// Get gives a task as it is; one that is not there is zero.
+func (m *Tasks) Get(tenant org.Tenant, id string) export.Task {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tasks[row{tenant, id}]
+}
+
+// LookAt tells when the sweeper looks at a task.
+func (m *Tasks) LookAt(tenant org.Tenant, id string) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lookAt[row{tenant, id}]
+}
+
+// Told lists the events of all tasks, in the order in which they were stored.
+func (m *Tasks) Told() []webhook.Event {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]webhook.Event(nil), m.told...)
+}
+
+// LatestTask implements export.TaskStore.
+func (m *Tasks) LatestTask(_ context.Context, tenant org.Tenant, connectionID string) (id string, err error) {
+	err = m.do("LatestTask", func() error {
+		found, ok := m.latest[row{tenant, connectionID}]
+		if id = found; !ok {
+			return missing()
+		}
+		return nil
+	})
+	return id, err
+}
+
+// Task implements export.TaskStore.
+func (m *Tasks) Task(_ context.Context, tenant org.Tenant, id string) (task export.Task, err error) {
+	err = m.do("Task", func() error {
+		found, ok := m.tasks[row{tenant, id}]
+		if task = found; !ok {
+			return missing()
+		}
+		return nil
+	})
+	return task, err
+}
+
+// OpenTask implements export.TaskStore.
+func (m *Tasks) OpenTask(_ context.Context, task export.Task, previous string) error {
+	return m.do("OpenTask", func() error {
+		of := row{task.Tenant, task.ConnectionID}
+		_, taken := m.tasks[row{task.Tenant, task.ID}]
+		if taken || m.latest[of] != previous || !m.authorized[of] {
+			return fault.Stale()
+		}
+		task.Previous = previous
+		put(&m.tasks, row{task.Tenant, task.ID}, task)
+		put(&m.latest, of, task.ID)
+		return nil
+	})
+}
+
+// ResendEvent implements export.TaskStore.
+func (m *Tasks) ResendEvent(_ context.Context, task export.Task, event webhook.Event) error {
+	return m.do("ResendEvent", func() error {
+		stored, ok := m.tasks[row{task.Tenant, task.ID}]
+		if !ok || stored.Resends != task.Resends {
+			return fault.Stale()
+		}
+		stored.Resends, stored.SentAt = task.Resends+1, event.CreatedAt
+		return m.store(stored, event)
+	})
+}
+
+// Event implements export.TaskStore.
+func (m *Tasks) Event(_ context.Context, tenant org.Tenant, id string) (event webhook.Event, err error) {
+	err = m.do("Event", func() error {
+		found, ok := m.events[row{tenant, id}]
+		if event = found; !ok {
+			return missing()
+		}
+		return nil
+	})
+	return event, err
+}
+
+// CreateEvent stores an event that no task belongs to.
+func (m *Tasks) CreateEvent(_ context.Context, event webhook.Event) error {
+	return m.do("CreateEvent", func() error { return m.tell(event) })
+}
+
+// ClaimTask implements export.WorkStore.
+func (m *Tasks) ClaimTask(_ context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (task export.Task, err error) {
+	err = m.do("ClaimTask", func() error {
+		stored, ok := m.tasks[row{tenant, id}]
+		if !ok || stored.Status != export.Pending || !stored.LeaseUntil.Before(now) {
+			return fault.Stale()
+		}
+		stored.Generation++
+		stored.LeaseUntil = leaseUntil
+		m.keep(stored, leaseUntil)
+		task = stored
+		return nil
+	})
+	return task, err
+}
+
+// ExtendTask implements export.WorkStore.
+func (m *Tasks) ExtendTask(_ context.Context, task export.Task, leaseUntil time.Time) error {
+	return m.fenced("ExtendTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+		stored.LeaseUntil, stored.Progress = leaseUntil, task.Progress
+		return nil, leaseUntil
+	})
+}
+
+// ReportTask implements export.WorkStore.
+func (m *Tasks) ReportTask(_ context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
+	return m.fenced("ReportTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+		stored.LeaseUntil, stored.Progress = leaseUntil, task.Progress
+		stored.ProgressAt, stored.ProgressSent = task.ProgressAt, task.ProgressSent
+		return []webhook.Event{event}, leaseUntil
+	})
+}
+
+// ContinueTask implements export.WorkStore.
+func (m *Tasks) ContinueTask(_ context.Context, task export.Task, leaseUntil time.Time) (onward export.Task, err error) {
+	err = m.fenced("ContinueTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+		stored.Generation++
+		stored.Checkpoint, stored.Progress, stored.Setbacks, stored.LeaseUntil = task.Checkpoint, task.Progress, 0, leaseUntil
+		onward = *stored
+		return nil, leaseUntil
+	})
+	if err != nil {
+		return export.Task{}, err
+	}
+	return onward, nil
+}
+
+// YieldTask implements export.WorkStore.
+func (m *Tasks) YieldTask(_ context.Context, task export.Task, dueAt time.Time) error {
+	return m.fenced("YieldTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+		stored.Checkpoint, stored.Progress, stored.Setbacks, stored.LeaseUntil = task.Checkpoint, task.Progress, task.Setbacks, time.Time{}
+		return nil, dueAt
+	})
+}
+
+// FinishTask implements export.WorkStore.
+func (m *Tasks) FinishTask(_ context.Context, task export.Task, event webhook.Event) error {
+	return m.fenced("FinishTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+		stored.Status, stored.FailureReason, stored.FinishedAt, stored.SentAt = task.Status, task.FailureReason, task.FinishedAt, task.FinishedAt
+		stored.Stats, stored.Outcome, stored.Files = task.Stats, task.Outcome, task.Files
+		stored.Scope, stored.Progress, stored.FilesUntil, stored.LeaseUntil = task.Scope, task.Progress, task.FilesUntil, time.Time{}
+		return []webhook.Event{event}, task.FilesUntil
+	})
+}
+
+// fenced lets the worker that holds a pending task change it.
+func (m *Tasks) fenced(call string, task export.Task, change func(stored *export.Task) ([]webhook.Event, time.Time)) error {
+	return m.do(call, func() error {
+		stored := m.tasks[row{task.Tenant, task.ID}]
+		if stored.Generation != task.Generation || stored.Status != export.Pending {
+			return fault.Stale()
+		}
+		events, lookAt := change(&stored)
+		if err := m.store(stored, events...); err != nil {
+			return err
+		}
+		m.keep(stored, lookAt)
+		return nil
+	})
+}
+
+// store stores a task with events, or neither.
+func (m *Tasks) store(task export.Task, events ...webhook.Event) error {
+	for _, event := range events {
+		if err := m.tell(event); err != nil {
+			return err
+		}
+	}
+	put(&m.tasks, row{task.Tenant, task.ID}, task)
+	return nil
+}
+
+// tell stores an event, which must be new.
+func (m *Tasks) tell(event webhook.Event) error {
+	at := row{event.Tenant, event.ID}
+	if _, taken := m.events[at]; taken {
+		return fault.Stale()
+	}
+	put(&m.events, at, event)
+	m.told = append(m.told, event)
+	return nil
+}
+
+func (m *Tasks) keep(task export.Task, lookAt time.Time) {
+	put(&m.tasks, row{task.Tenant, task.ID}, task)
+	put(&m.lookAt, row{task.Tenant, task.ID}, lookAt)
+}
+
+// do runs one call, alone.
+func (m *Tasks) do(call string, effect func() error) error {
+	return m.Around.run(call, func() error {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return effect()
+	})
+}
