@@ -1,8 +1,6 @@
 package ddb_test
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -10,21 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
-
-// tenTasks puts a/00 … a/09; all in org o, the odd ones due at 1, 3, … 9 in shard s.
-func tenTasks(tb testing.TB, client *dynamodb.Client) {
-	tb.Helper()
-	for i := range 10 {
-		it := item{
-			"pk": str("a"), "sk": str(fmt.Sprintf("%02d", i)), "org": str("o"), "created": str(fmt.Sprintf("2026-%02d", i)),
-			"note": str("n"), "secret": num(strconv.Itoa(i)),
-		}
-		if i%2 == 1 {
-			it["shard"], it["due"] = str("s"), num(strconv.Itoa(i))
-		}
-		put(tb, client, it)
-	}
-}
 
 func queryInput(condition string, values item) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{TableName: aws.String(table), KeyConditionExpression: &condition, ExpressionAttributeValues: values}
@@ -40,10 +23,6 @@ func txPut(it item, condition string) types.TransactWriteItem {
 
 func txUpdate(k item, expression string, values item) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{TableName: aws.String(table), Key: k, UpdateExpression: &expression, ExpressionAttributeValues: values}}
-}
-
-func txDelete(k item) types.TransactWriteItem {
-	return types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(table), Key: k}}
 }
 
 func txCheck(k item, condition string) types.TransactWriteItem {
@@ -87,17 +66,6 @@ func updateTTL(tb testing.TB, client *dynamodb.Client, enabled bool) error {
 		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expires"), Enabled: &enabled},
 	})
 	return err
-}
-
-func wantTTL(t *testing.T, client *dynamodb.Client, want types.TimeToLiveStatus) {
-	t.Helper()
-	out, err := client.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := out.TimeToLiveDescription.TimeToLiveStatus; got != want {
-		t.Errorf("got time to live %s, want %s", got, want)
-	}
 }
 
 func longText(length int) string { return strings.Repeat("x", length) }
