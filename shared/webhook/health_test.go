@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -197,6 +198,35 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	if time.Now().Before(end) {
 		sleepUntil(end)
 	}
+}
+
+// Attempts that were under way when the breaker opened fail while it is open: it stays open for as long as it was.
+func TestAttemptsUnderWayDoNotOpenTheBreakerAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = failed
+		w.subscribe(t, "s1")
+		for i := range 9 {
+			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emitNth(t, i).ID))
+		}
+		started := time.Now()
+		var under atomic.Int64
+		w.answer = func(url string, n int) (webhook.Answer, error) {
+			<-time.After(time.Duration(under.Add(1)) * time.Second)
+			return failed(url, n)
+		}
+		events := []string{w.emitNth(t, 10).ID, w.emitNth(t, 11).ID, w.emitNth(t, 12).ID}
+		var next atomic.Int64
+		together(t, len(events), func() error {
+			return w.worker().DeliverEvent(t.Context(), tenant, events[next.Add(1)-1])
+		})
+		health := w.subscription(t).Health
+		if health.Failures != 12 || health.Trips != 1 || health.OpenUntil.Sub(started) != time.Minute+time.Second {
+			t.Errorf("%d failures, %d trips, open until %v after the start; want 12, 1 and 1m1s",
+				health.Failures, health.Trips, health.OpenUntil.Sub(started))
+		}
+	})
 }
 
 func TestOfManyWhoSeeAHalfOpenBreakerOneProbes(t *testing.T) {
