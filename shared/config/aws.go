@@ -1,16 +1,18 @@
 package config
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
@@ -25,10 +27,10 @@ const (
 
 // AWS returns the configuration that every SDK client of a function is made from; call it once, so that they share
 // their connections. It reads what Lambda sets (region, credentials of the role) and AWS_ENDPOINT_URL with its siblings
-// for one service, which alone decide where calls go. The SDK's own loader would also look for profiles, single sign-on
+// for one service, which alone decide where calls go (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The SDK's own loader would also look for profiles, single sign-on
 // and instance metadata, none of which is in a function, and links four more service clients: 1.2 to 1.5 MB.
 func AWS() (aws.Config, error) {
-	env, err := awsconfig.NewEnvConfig()
+	env, err := Load[environment]()
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("read the AWS environment: %w", err)
 	}
@@ -37,9 +39,9 @@ func AWS() (aws.Config, error) {
 		WithTransportOptions(func(t *http.Transport) { t.TLSHandshakeTimeout = tlsTimeout })
 	cfg := aws.Config{
 		Region:        env.Region,
-		Credentials:   credentials.StaticCredentialsProvider{Value: env.Credentials},
+		Credentials:   credentials.NewStaticCredentialsProvider(env.KeyID, env.SecretKey, env.SessionToken),
 		HTTPClient:    plainBodies{client},
-		ConfigSources: []any{env}, // AWS_ENDPOINT_URL_S3 and so on, which each client looks up itself
+		ConfigSources: []any{serviceEndpoints{}},
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = maxAttempts
@@ -51,10 +53,29 @@ func AWS() (aws.Config, error) {
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
-	if env.BaseEndpoint != "" {
-		cfg.BaseEndpoint = aws.String(env.BaseEndpoint)
+	if env.Endpoint != "" {
+		cfg.BaseEndpoint = aws.String(env.Endpoint)
 	}
 	return cfg, nil
+}
+
+// environment is what Lambda sets for every function, and where calls go instead of AWS.
+type environment struct {
+	Region       string `env:"AWS_REGION"`
+	KeyID        string `env:"AWS_ACCESS_KEY_ID"`
+	SecretKey    string `env:"AWS_SECRET_ACCESS_KEY"`
+	SessionToken string `env:"AWS_SESSION_TOKEN"`
+	Endpoint     string `env:"AWS_ENDPOINT_URL"`
+}
+
+// serviceEndpoints answers each client that asks for an endpoint of its own: AWS_ENDPOINT_URL_S3,
+// AWS_ENDPOINT_URL_SECRETS_MANAGER and so on (AWS SDKs and Tools Reference Guide, service-specific endpoints).
+type serviceEndpoints struct{}
+
+// GetServiceBaseEndpoint has the name that the SDK looks for in ConfigSources.
+func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context, sdkID string) (endpoint string, found bool, err error) {
+	endpoint = os.Getenv("AWS_ENDPOINT_URL_" + strings.ReplaceAll(strings.ToUpper(sdkID), " ", "_")) //nolint:forbidigo // this package is the one reader
+	return endpoint, endpoint != "", nil
 }
 
 // plainBodies hides the io.WriterTo of request bodies from net/http. The SDK's body returns io.EOF from WriteTo once
