@@ -1,5 +1,5 @@
-// Package deleteexportfiles serves DELETE /bridge/fhir/ehi-export/{taskId}/files, an extension of spec section 4.4
-// (decisions section 3): an organisation that has what it asked for has the files deleted before their time. Called by its
+// Package deleteexportfiles serves DELETE /bridge/fhir/ehi-export/{taskId}/files, an extension
+// (docs/deviations.md, "Exports"): an organisation that has what it asked for has the files deleted before their time. Called by its
 // backend with its key. It answers the task as GET does, however often it is repeated.
 package deleteexportfiles
 

@@ -1,6 +1,6 @@
-// Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName} (spec section 4.4): it
+// Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}: it
 // redirects to the file. The URL in the event carries its own token, so a client that only follows redirects works;
-// the key of the owning organisation works as well, without the token (decisions section 3). It changes nothing.
+// the key of the owning organisation works as well, without the token (docs/deviations.md, "Exports"). It changes nothing.
 package downloadexport
 
 import (
@@ -19,7 +19,7 @@ import (
 // Route is the declared path.
 const Route = "/bridge/fhir/ehi-export/{taskId}/download/{fileName}"
 
-// addressLife is how long the signed address of the file works (decisions section 9).
+// addressLife is how long the signed address of the file works (docs/deviations.md, "Exports").
 const addressLife = 10 * time.Minute
 
 // Deps are what the endpoint works with.

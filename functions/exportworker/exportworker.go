@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Exports carries exports out (export.Worker).
+// Exports carries exports out (worker.Worker).
 type Exports interface {
 	Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error
 }

@@ -1,6 +1,6 @@
-// Package getexport serves GET /bridge/fhir/ehi-export/{taskId} (spec section 4.3): how an export stands. Called by
+// Package getexport serves GET /bridge/fhir/ehi-export/{taskId}: how an export stands. Called by
 // the organisation's backend with its key; it changes nothing. ?include=result adds what the webhook tells, for
-// developers without a public URL, ?include=progress how far a running export is (decisions section 3).
+// developers without a public URL, ?include=progress how far a running export is (docs/deviations.md, "Exports").
 package getexport
 
 import (

@@ -24,7 +24,7 @@ type Remover interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Deleter deletes the files of one export at once, before their time (decisions section 3).
+// Deleter deletes the files of one export at once, before their time (docs/deviations.md, "Exports").
 type Deleter struct {
 	Tasks Deletions
 	Files Remover
@@ -61,7 +61,7 @@ func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task
 
 // expire ends the time of files that can still be downloaded.
 func (d Deleter) expire(ctx context.Context, task Task) error {
-	now, lookAt := d.Now(), task.FinishedAt.Add(lingers)
+	now, lookAt := d.Now(), task.FinishedAt.Add(objectGrace)
 	if task.Status != Success || !now.Before(task.FilesUntil) {
 		return nil
 	}

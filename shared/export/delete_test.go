@@ -14,24 +14,24 @@ import (
 	"recordbridge/shared/org"
 )
 
-var errCupboard = errors.New("the cupboard is stuck")
+var errStuck = errors.New("nothing can be stored")
 
-// cupboard holds one task and the objects of its bucket. What is named in failing fails.
-type cupboard struct {
+// fakeTasks holds one task and the objects of its bucket. What is named in failing fails.
+type fakeTasks struct {
 	task    export.Task
 	objects []string
 	failing map[string]error
 	done    []string // in order
 }
 
-func (c *cupboard) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
+func (c *fakeTasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
 	if tenant != c.task.Tenant || id != c.task.ID {
 		return export.Task{}, fault.Missing("no row")
 	}
 	return c.task, c.failing["Task"]
 }
 
-func (c *cupboard) ExpireFiles(_ context.Context, task export.Task, now, lookAt time.Time) error {
+func (c *fakeTasks) ExpireFiles(_ context.Context, task export.Task, now, lookAt time.Time) error {
 	if err := c.failing["ExpireFiles"]; err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (c *cupboard) ExpireFiles(_ context.Context, task export.Task, now, lookAt 
 	return nil
 }
 
-func (c *cupboard) Delete(_ context.Context, key string) error {
+func (c *fakeTasks) Delete(_ context.Context, key string) error {
 	if err := c.failing["Delete "+key]; err != nil {
 		return err
 	}
@@ -63,11 +63,11 @@ func keptTask(status export.Status) export.Task {
 	return task
 }
 
-func newCupboard(task export.Task) *cupboard {
-	return &cupboard{task: task, objects: append(task.Objects(), "test/o/other/export-1.ndjson"), failing: map[string]error{}}
+func newCupboard(task export.Task) *fakeTasks {
+	return &fakeTasks{task: task, objects: append(task.Objects(), "test/o/other/export-1.ndjson"), failing: map[string]error{}}
 }
 
-func (c *cupboard) delete(t *testing.T, after time.Duration) (export.Task, error) {
+func (c *fakeTasks) delete(t *testing.T, after time.Duration) (export.Task, error) {
 	t.Helper()
 	return export.Deleter{Tasks: c, Files: c, Now: func() time.Time { return finishedAt().Add(after) }}.Delete(t.Context(), c.task.Tenant, c.task.ID)
 }
@@ -149,9 +149,9 @@ func TestADeletionThatFailsIsToldAndCanBeRepeated(t *testing.T) {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()
 			c := newCupboard(keptTask(export.Success))
-			c.failing[call] = errCupboard
+			c.failing[call] = errStuck
 			all := len(c.objects)
-			if _, err := c.delete(t, time.Hour); !errors.Is(err, errCupboard) {
+			if _, err := c.delete(t, time.Hour); !errors.Is(err, errStuck) {
 				t.Errorf("got %v, want the failure", err)
 			}
 			if !slices.Contains(c.objects, file) || untouched && (len(c.objects) != all || len(c.done) != 0) {

@@ -30,7 +30,7 @@ type ticket struct {
 	Expires int64    `json:"e"` // Unix seconds
 }
 
-// Stored are the links of all files of a task (spec section 2.3) as an event is stored with them: in the place of its
+// Stored are the links of all files of a task as an event is stored with them: in the place of its
 // token a link has the key's version and when the link ends. SignLink makes them whole, always alike.
 func (l Links) Stored(task Task) []webhook.DownloadLink {
 	links := make([]webhook.DownloadLink, 0, len(task.Files))

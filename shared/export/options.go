@@ -17,7 +17,7 @@ type Options struct {
 	Formats []Format  `json:"formats,omitempty"` // in the order of formats(); none for JSONLines alone
 }
 
-// Format is a form that an export is delivered in: export_type of a download link (spec section 2.3).
+// Format is a form that an export is delivered in: export_type of a download link (docs/webhooks.md, "Body").
 type Format string
 
 // The formats. The specification knows the first, the others are extensions.
@@ -31,8 +31,8 @@ const (
 // formats are all formats, in the order of their links.
 func formats() []Format { return []Format{JSONLines, Gzipped, OneBundle, Report} }
 
-// suffix is how the name of a file ends that has the format.
-func (f Format) suffix() string {
+// Suffix is how the name of a file ends that has the format.
+func (f Format) Suffix() string {
 	switch f {
 	case Gzipped:
 		return ".jsonl.gz"
@@ -45,9 +45,9 @@ func (f Format) suffix() string {
 	return ".jsonl"
 }
 
-// contentType is the MIME type of a file of the format with resources of a version of FHIR. What is not told is R4, which
+// ContentType is the MIME type of a file of the format with resources of a version of FHIR. What is not told is R4, which
 // the specification writes without a version (FHIR http.html#version-parameter).
-func (f Format) contentType(fhirVersion string) string {
+func (f Format) ContentType(fhirVersion string) string {
 	version := ""
 	switch {
 	case fhirVersion == "":
@@ -65,11 +65,8 @@ func (f Format) contentType(fhirVersion string) string {
 		return "application/json"
 	case JSONLines:
 	}
-	return contentType + version
+	return "application/fhir+ndjson" + version
 }
-
-// contentType is that of JSON lines (spec section 2.3).
-const contentType = "application/fhir+ndjson"
 
 const maxTypes = 100
 
@@ -139,30 +136,30 @@ func parseFormats(list []string) ([]Format, error) {
 	return chosen, nil
 }
 
-// chosen are the formats that are delivered.
-func (o Options) chosen() []Format {
+// Chosen are the formats that are delivered.
+func (o Options) Chosen() []Format {
 	if len(o.Formats) == 0 {
 		return []Format{JSONLines}
 	}
 	return o.Formats
 }
 
-// equal reports whether one export answers requests with either options.
-func (o Options) equal(other Options) bool {
-	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats)
-}
-
-// wants reports whether resources of a type are exported.
-func (o Options) wants(resourceType string) bool {
+// Wants reports whether resources of a type are exported.
+func (o Options) Wants(resourceType string) bool {
 	return len(o.Types) == 0 || resourceType == "Patient" || slices.Contains(o.Types, resourceType)
 }
 
-// changed reports whether a resource that was last updated at a time, as it stands in its meta, is exported. One that does
+// Changed reports whether a resource that was last updated at a time, as it stands in its meta, is exported. One that does
 // not tell is: what is not known to be old is not left out.
-func (o Options) changed(lastUpdated string) bool {
+func (o Options) Changed(lastUpdated string) bool {
 	if o.Since.IsZero() {
 		return true
 	}
 	at, err := time.Parse(time.RFC3339, lastUpdated)
 	return err != nil || !at.Before(o.Since)
+}
+
+// equal reports whether one export answers requests with either options.
+func (o Options) equal(other Options) bool {
+	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats)
 }

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// resendAfter is how old the last sending must be for a repeated request to send the event again (decisions 3).
+	// resendAfter is how old the last sending must be for a repeated request to send the event again (docs/deviations.md,
+	// "Exports").
 	resendAfter = 5 * time.Minute
 	// registerTries bounds the race of requests for one connection; each loser sees the winner's task.
 	registerTries = 5
@@ -52,7 +53,7 @@ type Registrar struct {
 	Reuse       time.Duration // for how long a finished export answers an equal request
 }
 
-// Register finds or opens the export of a connection (spec 4.2, decisions 3): a pending task is returned as it is; a
+// Register finds or opens the export of a connection (docs/deviations.md, "Exports"): a pending task is returned as it is; a
 // recent success with equal options is returned too, and its event sent again when the last sending is a while ago, unless
 // refresh asks for a new task; else a new one is opened. Errors: fault.NotFound, fault.Conflict
 // (svc_connection_not_exportable).
@@ -76,7 +77,7 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	if err != nil {
 		return Task{}, fmt.Errorf("read connection: %w", err)
 	}
-	latest, err := r.latest(ctx, tenant, connectionID)
+	latestID, latest, err := r.latest(ctx, tenant, connectionID)
 	if err != nil {
 		return Task{}, err
 	}
@@ -92,7 +93,7 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	task := Task{
 		ID: ids.TaskID(r.NewID()), Tenant: tenant, ConnectionID: connectionID, Status: Pending, Options: options, CreatedAt: r.Now(),
 	}
-	if err := r.Tasks.OpenTask(ctx, task, latest.ID); err != nil {
+	if err := r.Tasks.OpenTask(ctx, task, latestID); err != nil {
 		return Task{}, fmt.Errorf("open task: %w", err)
 	}
 	// The task row is the truth: a nudge that fails is made up for by the sweeper, so it is no failure of the request.
@@ -106,24 +107,24 @@ func (r Registrar) reusable(task Task) bool {
 	return task.Status == Success && now.Sub(task.FinishedAt) < r.Reuse && now.Before(task.FilesUntil)
 }
 
-// latest returns the newest task of a connection, or one without an id.
-func (r Registrar) latest(ctx context.Context, tenant org.Tenant, connectionID string) (Task, error) {
-	id, err := r.Tasks.LatestTask(ctx, tenant, connectionID)
+// latest returns the id of the newest task of a connection, empty when there was none, and the task, which is zero once its
+// row has ended: task rows end after 90 days, the pointer to them does not.
+func (r Registrar) latest(ctx context.Context, tenant org.Tenant, connectionID string) (id string, task Task, err error) {
+	id, err = r.Tasks.LatestTask(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
-		return Task{}, nil
+		return "", Task{}, nil
 	}
 	if err != nil {
-		return Task{}, fmt.Errorf("find newest task: %w", err)
+		return "", Task{}, fmt.Errorf("find newest task: %w", err)
 	}
-	task, err := r.Tasks.Task(ctx, tenant, id)
+	task, err = r.Tasks.Task(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
-		// Task rows end after 90 days, the pointer to them does not.
-		return Task{ID: id, Status: Failed}, nil
+		return id, Task{}, nil
 	}
 	if err != nil {
-		return Task{}, fmt.Errorf("read newest task: %w", err)
+		return "", Task{}, fmt.Errorf("read newest task: %w", err)
 	}
-	return task, nil
+	return id, task, nil
 }
 
 // resend sends the success event of a finished task again as a new fact, at most every five minutes.
@@ -132,7 +133,7 @@ func (r Registrar) resend(ctx context.Context, task Task) error {
 	if now.Sub(task.SentAt) < resendAfter {
 		return nil
 	}
-	sent, err := r.Tasks.Event(ctx, task.Tenant, successEventID(task, task.Resends))
+	sent, err := r.Tasks.Event(ctx, task.Tenant, webhook.EventID(task.Tenant, webhook.ExportSucceeded, task.ID, task.Resends))
 	if err != nil {
 		return fmt.Errorf("read success event: %w", err)
 	}

@@ -1,6 +1,7 @@
-// Package export owns the bulk export of one patient's record: the task and its states, how a request finds or opens
-// one, the collection loop with its checkpoints, the statistics and outcome, the failure reasons, and the download
-// links. It reads FHIR through a Source and writes through Files; it knows no HTTP and no AWS.
+// Package export owns the words of the bulk export of one patient's record: the task with its states, options, outcome and
+// failure reasons, how a request finds or opens one, its objects, the download links and the early deletion. How a task is
+// carried out is in the packages below: worker, collect, source, checkpoint, plan and format (docs/architecture.md,
+// "Following an export").
 package export
 
 import (
@@ -13,7 +14,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Status is the state of a task (decisions section 5).
+// Status is the state of a task (docs/deviations.md, "Exports").
 type Status string
 
 // The states.
@@ -23,7 +24,7 @@ const (
 	Failed  Status = "failed"
 )
 
-// Reason says why a task failed (spec section 6.2, failure_reason).
+// Reason says why a task failed: failure_reason of the event (docs/webhooks.md, "Body").
 type Reason string
 
 // The reasons that this version can give.
@@ -33,6 +34,13 @@ const (
 	ResourcePatientFailure  Reason = "resource_patient_failure"
 	ResourceInvalidContent  Reason = "resource_invalid_content"
 	SuppressedPleaseContact Reason = "suppressed_please_contact"
+)
+
+const (
+	// Budget is how long a task may stay pending in all before it fails.
+	Budget = 6 * time.Hour
+	// maxFailures is after how many transient failures in a row the task fails with their reason.
+	maxFailures = 5
 )
 
 // Task is one export of one connection's record.
@@ -54,7 +62,7 @@ type Task struct {
 	SentAt        time.Time // when the last success event was made
 	Resends       int64     // success events after the first
 	Generation    int64     // one more with every claim: what a worker writes is fenced by it
-	Setbacks      int       // transient failures in a row
+	Failures      int       // transient failures in a row
 	LeaseUntil    time.Time
 	Progress      webhook.Progress
 	ProgressAt    time.Time // when the last progress event was made
@@ -69,58 +77,8 @@ type Scope struct {
 	Granted string `json:"granted,omitempty"`
 }
 
-// File is a finished export file.
-type File struct {
-	Format      Format
-	ContentType string
-	Name        string // last segment of the download URL (spec section 4.4)
-	Key         string // object key in the exports bucket
-	Bytes       int64
-	SHA256      string // hex
-}
-
-// FileSummary is what is told of a file besides its link.
-type FileSummary struct {
-	Name       string `json:"file_name"`
-	ExportType Format `json:"export_type"`
-	Bytes      int64  `json:"bytes"`
-	SHA256     string `json:"sha256"`
-}
-
-// Summaries describe the task's files, in the order of their links.
-func (t Task) Summaries() []FileSummary {
-	list := make([]FileSummary, 0, len(t.Files))
-	for _, f := range t.Files {
-		list = append(list, FileSummary{Name: f.Name, ExportType: f.Format, Bytes: f.Bytes, SHA256: f.SHA256})
-	}
-	return list
-}
-
-// TypeOutcome says how far the collection of one resource type came. It holds no URL and no content.
-type TypeOutcome struct {
-	Type    string  `json:"type"`
-	Result  Outcome `json:"result"`
-	Count   int     `json:"count"`
-	Missing int     `json:"missing,omitempty"`     // resources that are known of, but could not be read
-	LeftOut int     `json:"left_out,omitempty"`    // resources that were found and say they are another patient's
-	OnlyBy  string  `json:"only_by,omitempty"`     // see plan.Query.OnlyBy
-	Status  int     `json:"http_status,omitempty"` // of the answer that says most about what is missing
-
-	Reason LossReason `json:"reason,omitempty"` // why something is missing, or nothing was asked for; empty when neither is so
-}
-
-// Outcome classes a TypeOutcome.
-type Outcome string
-
-// The outcomes.
-const (
-	OutcomeOK          Outcome = "ok"
-	OutcomeEmpty       Outcome = "empty"
-	OutcomeDenied      Outcome = "denied"
-	OutcomeUnsupported Outcome = "unsupported"
-	OutcomeTruncated   Outcome = "truncated" // a later page, or some of the resources, could not be read
-	OutcomeFailed      Outcome = "failed"
-)
+// CanFailAgain reports whether a transient failure leaves the task another try.
+func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 
 // Missing is the answer for a task that is not there for this tenant.
 func Missing() error { return fault.Missing("There is no such export.") }
@@ -142,4 +100,14 @@ func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 type Nudger interface {
 	NudgeTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
 	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+}
+
+// Fail returns the task as it has failed at a time, and the event that tells of it (docs/webhooks.md, "Body"). The error is only
+// that of encoding the event.
+func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
+	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(objectGrace)
+	event, err := webhook.NewEvent(t.Tenant, webhook.ExportFailed, t.ID, 0, at, webhook.ExportFailure{
+		FailureReason: string(reason), OrgConnectionID: t.ConnectionID, TaskID: t.ID, OrgID: t.Tenant.OrgID,
+	})
+	return t, event, err
 }

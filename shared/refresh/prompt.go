@@ -9,7 +9,7 @@ import (
 )
 
 // Prompt makes the tokens of a connection due, and has the worker look at them at once instead of at the scheduler's next
-// run. An export asks for that when it meets a refusal: it decides nothing itself. It implements export.Care.
+// run. An export asks for that when it meets a refusal: it decides nothing itself. It implements worker.Refreshes.
 type Prompt struct {
 	Rows   Rows
 	Nudger ConnectionNudger
@@ -27,7 +27,7 @@ type ConnectionNudger interface {
 	NudgeConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
 }
 
-// RefreshDue implements export.Care. Errors are those of Rows.
+// RefreshDue implements worker.Refreshes. Errors are those of Rows.
 func (p Prompt) RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	if err := p.Rows.RefreshDue(ctx, tenant, connectionID, now); err != nil {
 		return fmt.Errorf("make connection due: %w", err)

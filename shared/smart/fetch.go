@@ -35,7 +35,7 @@ const (
 type fetcher struct {
 	doer    Doer
 	base    fhir.Base
-	profile plan.Manners
+	profile plan.Profile
 }
 
 // get reads the JSON document at address: document, for who does not ask for more.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 )
 
@@ -39,9 +39,9 @@ func (w *wiretap) Do(r *http.Request) (*http.Response, error) {
 }
 
 // reader reads the honest server through the wiretap.
-func (w *wiretap) reader(t *testing.T) export.Source {
+func (w *wiretap) reader(t *testing.T) source.Server {
 	t.Helper()
-	return readerOf(t, w, honestBase, plan.Manners{Query: map[string]string{"own": "1"}}, bearer)
+	return readerOf(t, w, honestBase, plan.Profile{Query: map[string]string{"own": "1"}}, bearer)
 }
 
 // check reports requests that went anywhere but under the base.
@@ -100,7 +100,7 @@ func attacks() map[string]bool {
 }
 
 // calls are what a Reader can be asked with the token; each begins at an honest address.
-func calls(ctx context.Context, r export.Source) map[string]func() error {
+func calls(ctx context.Context, r source.Server) map[string]func() error {
 	return map[string]func() error{
 		"read": func() error {
 			_, err := r.Read(ctx, "Binary", "1", fhir.MaxPage)
@@ -198,7 +198,7 @@ func TestARedirectThatTurnsHostileLaterIsNotFollowed(t *testing.T) {
 func TestAProfileChangesNeitherTheTokenNorTheHost(t *testing.T) {
 	t.Parallel()
 	w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}
-	r := readerOf(t, w, honestBase, plan.Manners{Headers: map[string]string{
+	r := readerOf(t, w, honestBase, plan.Profile{Headers: map[string]string{
 		"authorization": "Basic birch", "HOST": "evil.example", "accept-encoding": "br", "Accept": "text/html", "x-own": "yes",
 	}}, bearer)
 	for name, call := range calls(t.Context(), r) {
@@ -239,7 +239,7 @@ func TestAProfileAddsItsParametersToEveryRequest(t *testing.T) {
 		redirected = true
 		return http.StatusFound, "elsewhere"
 	}}
-	r := readerOf(t, w, honestBase, plan.Manners{Query: map[string]string{"practice": "Organization/a&b", "_format": "json"}}, bearer)
+	r := readerOf(t, w, honestBase, plan.Profile{Query: map[string]string{"practice": "Organization/a&b", "_format": "json"}}, bearer)
 	const both = "_format=json&practice=Organization%2Fa%26b"
 	_, failures := r.Metadata(t.Context())
 	for _, ask := range []func() error{

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/flow"
@@ -21,7 +21,7 @@ import (
 )
 
 // Portal speaks to health systems for our clients: it gets, refreshes and revokes tokens, and reads FHIR with them. It
-// implements flow.Exchanger, tokens.Refresher, refresh.Revoker and export.Portals, and is safe for concurrent use.
+// implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals, and is safe for concurrent use.
 type Portal struct {
 	doer      Doer
 	clients   Clients
@@ -100,8 +100,8 @@ func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 	return p.withEnds(ctx, tenant, fresh, answer, within), nil
 }
 
-// Open implements export.Portals. The error is that of a malformed base.
-func (p Portal) Open(base string, profile plan.Manners, token func(context.Context) (secret.Text, error)) (export.Source, error) {
+// Open implements source.Portals. The error is that of a malformed base.
+func (p Portal) Open(base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) (source.Server, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 
 // reader reads one FHIR server with a bearer token, which it sends to addresses under the base and to nothing else
 // (SMART App Launch 2.2, "Access FHIR API"). It asks once per call; who may try again knows how
-// much time is left. It implements export.Source, and is safe for concurrent use if token, which is asked before every request, is.
+// much time is left. It implements source.Server, and is safe for concurrent use if token, which is asked before every request, is.
 type reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)

@@ -248,7 +248,7 @@ func TestReaderSendsNothingWithoutAToken(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	revoked := errors.New("revoked")
-	r := readerOf(t, doer(), e.URL, plan.Manners{}, func(context.Context) (secret.Text, error) { return secret.Text{}, revoked })
+	r := readerOf(t, doer(), e.URL, plan.Profile{}, func(context.Context) (secret.Text, error) { return secret.Text{}, revoked })
 	if _, err := r.Read(t.Context(), "Patient", "1", fhir.MaxPage); !errors.Is(err, revoked) {
 		t.Errorf("got %v, want the error of the token", err)
 	}
@@ -267,7 +267,7 @@ func (c chatty) Do(r *http.Request) (*http.Response, error) {
 func TestReaderKeepsNoForeignErrorText(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []error{nil, context.Canceled, context.DeadlineExceeded, &safehttp.Error{Class: safehttp.DNS}} {
-		r := readerOf(t, chatty{cause}, "http://127.0.0.1/maple", plan.Manners{}, bearer)
+		r := readerOf(t, chatty{cause}, "http://127.0.0.1/maple", plan.Profile{}, bearer)
 		_, err := r.Read(t.Context(), "Patient", "1", fhir.MaxPage)
 		wantFailure(t, err, fhir.Network)
 		if cause != nil && !errors.Is(err, cause) {

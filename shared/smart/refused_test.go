@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 )
 
 // politeReader is a reader that knows how the server at base wants to be asked.
-func politeReader(t *testing.T, base string, profile plan.Manners) export.Source {
+func politeReader(t *testing.T, base string, profile plan.Profile) source.Server {
 	t.Helper()
 	return readerOf(t, doer(), base, profile, bearer)
 }
@@ -60,7 +60,7 @@ func TestARefusedAnswerTellsWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEHR(t, map[string]http.HandlerFunc{"": reply(test.status, test.body)})
-			r := politeReader(t, e.URL, plan.Manners{Denials: test.denials})
+			r := politeReader(t, e.URL, plan.Profile{Denials: test.denials})
 			_, err := r.Read(t.Context(), "Patient", "1", fhir.MaxPage)
 			_, fileErr := r.Attachment(t.Context(), "Binary/1", 100)
 			for _, err := range []error{err, fileErr} {

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
@@ -85,13 +85,13 @@ const accessToken = "access-token-of-alder-maple"
 // bearer is the token that readers have.
 func bearer(context.Context) (secret.Text, error) { return secret.New(accessToken), nil }
 
-func reader(t *testing.T, base string) export.Source {
+func reader(t *testing.T, base string) source.Server {
 	t.Helper()
-	return readerOf(t, doer(), base, plan.Manners{}, bearer)
+	return readerOf(t, doer(), base, plan.Profile{}, bearer)
 }
 
 // readerOf is a reader of the server at base, as a Portal opens it.
-func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Manners, token func(context.Context) (secret.Text, error)) export.Source {
+func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) source.Server {
 	t.Helper()
 	source, err := portal(doer, time.Now, public{}).Open(base, profile, token)
 	if err != nil {

@@ -47,7 +47,7 @@ func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 		Status:        export.Status(row.text("status")),
 		FailureReason: export.Reason(row.text("failure_reason")), FilesUntil: row.time("files_until"),
 		CreatedAt: row.time("created_at"), FinishedAt: row.time("finished_at"), SentAt: row.time("sent_at"),
-		Resends: row.int("resends"), Generation: row.int("generation"), Setbacks: int(row.int("setbacks")),
+		Resends: row.int("resends"), Generation: row.int("generation"), Failures: int(row.int("setbacks")),
 		LeaseUntil: row.time("lease_until"), Checkpoint: row.text("checkpoint"),
 		ProgressAt: row.time("progress_at"), ProgressSent: row.int("progress_sent"),
 	}
@@ -72,7 +72,7 @@ func (s Work) ResendEvent(ctx context.Context, task export.Task, event webhook.E
 	return transact(ctx, s.DB, count.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ClaimTask implements export.WorkStore.
+// ClaimTask implements worker.Store.
 func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error) {
 	row, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(tenant, id),
@@ -87,7 +87,7 @@ func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, 
 	return taskOf(row, tenant, id)
 }
 
-// ExtendTask implements export.WorkStore.
+// ExtendTask implements worker.Store.
 func (s Work) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
 	c, err := s.extending(task, leaseUntil)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s Work) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.
 	return err
 }
 
-// ReportTask implements export.WorkStore.
+// ReportTask implements worker.Store.
 func (s Work) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
 	c, err := s.extending(task, leaseUntil)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s Work) ReportTask(ctx context.Context, task export.Task, leaseUntil time.
 	return transact(ctx, s.DB, c.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ContinueTask implements export.WorkStore.
+// ContinueTask implements worker.Store.
 func (s Work) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error) {
 	c := s.fenced(task, "SET generation = generation + :one, lease_until = :until, due_at = :until, "+
 		"checkpoint = :checkpoint, setbacks = :none, progress = :progress")
@@ -127,10 +127,10 @@ func (s Work) ContinueTask(ctx context.Context, task export.Task, leaseUntil tim
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements export.WorkStore.
+// YieldTask implements worker.Store.
 func (s Work) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error {
 	c := s.fenced(task, "SET setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, due_at = :due REMOVE lease_until")
-	c.values[":setbacks"] = number(int64(task.Setbacks))
+	c.values[":setbacks"] = number(int64(task.Failures))
 	c.values[":checkpoint"] = text(task.Checkpoint)
 	c.values[":due"] = moment(dueAt)
 	if err := c.values.setJSON(":progress", task.Progress); err != nil {
@@ -140,7 +140,7 @@ func (s Work) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return err
 }
 
-// FinishTask implements export.WorkStore. The task stays due until its files are deleted.
+// FinishTask implements worker.Store. The task stays due until its files are deleted.
 func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
 	result := item{}
 	for name, value := range map[string]any{

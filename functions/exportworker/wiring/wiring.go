@@ -17,6 +17,8 @@ import (
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/due"
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/export/worker"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
@@ -67,23 +69,26 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	control, connections := store.Control{DB: db, Table: env.ControlTable}, store.Connections{DB: db, Table: env.ConnectionTable}
 	keys := awskms.NewFromConfig(p.AWS)
 	portals, queues := portal.New(env.ClientEnv, p, db, keys), sqs.NewFromConfig(p.AWS)
-	worker := export.Worker{
+	exports := worker.Worker{
 		Store: store.Work{DB: db, Table: env.WorkTable},
-		Tokens: tokens.NewManager(
-			store.Tokens{DB: db, Table: env.TokensTable},
-			tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-			portals, refresh.NewExportLimiter(store.EndpointState{DB: db, Table: env.FlowTable}, maxWait, p.Now, ids.Random), p.Now, ids.Random,
-		),
-		Care:    refresh.Prompt{Rows: connections, Nudger: queue.NewRefreshes(queues, env.RefreshQueueURL)},
-		Portals: portals,
-		Manners: export.Habits{Connections: connections, Endpoints: control, Platforms: book},
-		Files:   blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
-		Nudger:  queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL),
-		Links:   export.Links{Keys: signing, BaseURL: env.BaseURL},
-		Now:     p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
-		PlainLines: !env.AddMetaSource,
+		Source: source.Opener{
+			Tokens: tokens.NewManager(
+				store.Tokens{DB: db, Table: env.TokensTable},
+				tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+				portals, refresh.NewExportLimiter(store.EndpointState{DB: db, Table: env.FlowTable}, maxWait, p.Now, ids.Random), p.Now, ids.Random,
+			),
+			Portals:  portals,
+			Profiles: source.Profiles{Connections: connections, Endpoints: control, Platforms: book},
+			Now:      p.Now,
+		},
+		Refreshes: refresh.Prompt{Rows: connections, Nudger: queue.NewRefreshes(queues, env.RefreshQueueURL)},
+		Files:     blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
+		Nudger:    queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL),
+		Links:     export.Links{Keys: signing, BaseURL: env.BaseURL},
+		Now:       p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
+		AddMetaSource: env.AddMetaSource,
 	}
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
-		Name: "exportworker", Concurrency: 1, Decode: due.Decode, Handle: exportworker.New(worker),
+		Name: "exportworker", Concurrency: 1, Decode: due.Decode, Handle: exportworker.New(exports),
 	}), nil
 }

@@ -221,7 +221,7 @@ func inventedTypes(w io.Writer, page int) {
 
 // It starts a process and runs alone. A soak makes every attack by itself, too, and the heavy ones.
 func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *testing.T) {
-	y := newYard(t, 0)
+	y := newProcessWorld(t, 0)
 	all := attacks()
 	together := hostile{pages: map[string]attack{}}
 	for name, one := range all {
@@ -239,7 +239,7 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 	}
 	if soaking() {
 		t.Run("many handovers", func(t *testing.T) { // a run hands over 75 seconds before its time is over
-			newYard(t, 77*time.Second).withstand(t, hostile{pages: map[string]attack{
+			newProcessWorld(t, 77*time.Second).withstand(t, hostile{pages: map[string]attack{
 				"CarePlan": all["CarePlan"], "CareTeam": all["CareTeam"], "Goal": all["Goal"], "DiagnosticReport": all["DiagnosticReport"],
 			}})
 		})
@@ -258,7 +258,7 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 }
 
 // withstand exports from a hostile server and checks memory and outcome.
-func (y *yard) withstand(t *testing.T, server hostile) export.Task {
+func (y *processWorld) withstand(t *testing.T, server hostile) export.Task {
 	t.Helper()
 	task, peak := y.export(t, server)
 	t.Logf("the process had %d MB at most", peak>>20)

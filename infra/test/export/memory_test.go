@@ -13,15 +13,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/export/worker"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/testkit/exportmemory"
 	"recordbridge/shared/tokens"
 )
 
 const (
 	archiveBase = origin + "/archive"
-	// heapBound is the live heap that an export may have, whatever its size (issue 6).
+	// heapBound is the live heap that an export may have, whatever its size.
 	heapBound = 64 << 20
 )
 
@@ -133,27 +138,36 @@ func (*shredder) Close(context.Context) error { return nil }
 // Abort implements export.Writer.
 func (*shredder) Abort(context.Context) {}
 
+// plain asks a server as any other.
+type plain struct{}
+
+// Asking implements source.Platforms.
+func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profile{}, nil }
+
 // exportOf makes the whole export of a record without an end that is kept: the file is thrown away.
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
 	var nudges []time.Duration
-	state := &work{task: export.Task{
+	state := &exportmemory.Tasks{Task: export.Task{
 		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
 	}}
-	d := &desk{version: 1, turn: make(chan struct{}, 1), set: tokens.Set{
+	g := &grants{version: 1, turn: make(chan struct{}, 1), set: tokens.Set{
 		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope, FHIRBase: base,
 		ExpiresAt: time.Now().Add(24 * time.Hour),
 	}}
-	world := mortal{life: &life{end: func() {}}, work: state, files: &files{objects: map[string][]byte{}}, nudge: &nudges}
-	err := export.Worker{
-		Store: world, Tokens: d, Care: d, Manners: d, Files: kept, Nudger: world,
-		Portals: portalOf(doer), Links: newLinks(tb), Now: time.Now,
-		Lease: lease, Retention: 8 * 24 * time.Hour,
+	world := crashing{invocation: &invocation{end: func() {}}, tasks: state, nudge: &nudges}
+	err := worker.Worker{
+		Store: world, Refreshes: g, Files: kept, Nudger: world, Links: newLinks(tb), Now: time.Now,
+		Source: source.Opener{
+			Tokens: g, Portals: portalOf(doer), Now: time.Now,
+			Profiles: source.Profiles{Connections: g, Endpoints: g, Platforms: plain{}},
+		},
+		Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}.Work(tb.Context(), tenant, taskID, time.Time{})
-	if err != nil || state.task.Status != export.Success {
-		tb.Fatalf("status %s, reason %s: %v", state.task.Status, state.task.FailureReason, err)
+	if err != nil || state.Task.Status != export.Success {
+		tb.Fatalf("status %s, reason %s: %v", state.Task.Status, state.Task.FailureReason, err)
 	}
-	return state.task
+	return state.Task
 }
 
 // It measures the heap of the process, so it runs alone.

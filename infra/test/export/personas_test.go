@@ -14,7 +14,7 @@ import (
 const syntheaDir = "../../../../shared/data/synthea"
 
 // checkWhole checks that an export has ended well and that its file is the truth.
-func checkWhole(t *testing.T, r result) verdict {
+func checkWhole(t *testing.T, r result) comparison {
 	t.Helper()
 	v := checkHonest(t, r)
 	report(t, "missing", v.missing)
@@ -23,16 +23,16 @@ func checkWhole(t *testing.T, r result) verdict {
 
 // checkHonest checks that an export has ended well, that its file holds nothing but the truth, and that what is missing
 // is named.
-func checkHonest(t *testing.T, r result) verdict {
+func checkHonest(t *testing.T, r result) comparison {
 	t.Helper()
-	checkManners(t, r)
+	checkConduct(t, r)
 	if r.task.Status != export.Success {
 		t.Fatalf("status %s, reason %s, %d runs", r.task.Status, r.task.FailureReason, r.runs)
 	}
 	if len(r.events) != 1 || r.events[0].Type != "patient.ehi_export_success" {
 		t.Errorf("%d events: %v", len(r.events), r.events)
 	}
-	v := truthOf(t, r.scenario).judge(t, r)
+	v := truthOf(t, r.scenario).compare(t, r)
 	report(t, "wrong", v.wrong)
 	report(t, "missing and not named", v.silent)
 	if len(v.missing) > 0 || t.Failed() {
@@ -41,8 +41,8 @@ func checkHonest(t *testing.T, r result) verdict {
 	return v
 }
 
-// checkManners checks what holds for every export, however it ends.
-func checkManners(t *testing.T, r result) {
+// checkConduct checks what holds for every export, however it ends.
+func checkConduct(t *testing.T, r result) {
 	t.Helper()
 	if len(r.foreign) > 0 {
 		t.Errorf("other servers were asked for %v", r.foreign)

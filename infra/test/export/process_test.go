@@ -34,7 +34,7 @@ import (
 
 const (
 	workerFunction = "ExportWorkerFunction"
-	// hostilePath is where the yard serves the health system of a case.
+	// hostilePath is where the processWorld serves the health system of a case.
 	hostilePath = "/hostile/"
 	awsSecret   = "test"
 )
@@ -50,9 +50,9 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 	return file, build.Run()
 })
 
-// yard is the real export worker as a process of its own, and around it the embedded AWS and a health system that a test
+// processWorld is the real export worker as a process of its own, and around it the embedded AWS and a health system that a test
 // answers for, all behind one port of this process.
-type yard struct {
+type processWorld struct {
 	cloud     *aws.Cloud
 	work      store.Register
 	functions *lambda.Subprocesses
@@ -64,15 +64,15 @@ type yard struct {
 	lines []string
 }
 
-// newYard makes a yard in which an invocation may take some time; 0 is the template's.
-func newYard(t *testing.T, timeout time.Duration) *yard {
+// newProcessWorld makes a processWorld in which an invocation may take some time; 0 is the template's.
+func newProcessWorld(t *testing.T, timeout time.Duration) *processWorld {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
 	file, err := workerBinary()
 	must(t, err)
-	y := &yard{}
+	y := &processWorld{}
 	server := httptest.NewServer(y)
 	t.Cleanup(server.Close)
 	y.address = server.Listener.Addr().String()
@@ -95,7 +95,7 @@ func newYard(t *testing.T, timeout time.Duration) *yard {
 }
 
 // ServeHTTP implements http.Handler.
-func (y *yard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (y *processWorld) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, lambda.Prefix):
 		y.functions.ServeHTTP(w, r)
@@ -107,7 +107,7 @@ func (y *yard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // start makes the worker known; its process starts with the first invocation.
-func (y *yard) start(t *testing.T, f template.Function, file string) {
+func (y *processWorld) start(t *testing.T, f template.Function, file string) {
 	t.Helper()
 	y.functions = lambda.New(lambda.Options{
 		Address: y.address, Region: "us-east-1", Account: "000000000000", SecretKey: awsSecret, Observer: watch{y}, Line: func(_, line string) {
@@ -123,7 +123,7 @@ func (y *yard) start(t *testing.T, f template.Function, file string) {
 }
 
 // connect stores a connection with tokens that last, as a callback would have left it.
-func (y *yard) connect(t *testing.T, f template.Function) {
+func (y *processWorld) connect(t *testing.T, f template.Function) {
 	t.Helper()
 	rows := dynamodb.NewFromConfig(y.cloud.Config("test"))
 	y.work = store.NewRegister(
@@ -154,7 +154,7 @@ func (y *yard) connect(t *testing.T, f template.Function) {
 
 // export has the worker, in a fresh process, export what the health system answers, until the task has ended. It returns
 // the task and how much memory the process had at most (VmHWM of /proc); 0 where the system does not tell.
-func (y *yard) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
+func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
 	t.Helper()
 	y.hostile = hostile
 	y.functions.Kill(workerFunction)
@@ -183,14 +183,14 @@ func (y *yard) export(t *testing.T, hostile http.Handler) (task export.Task, pea
 	return task, y.peak
 }
 
-// watch is the observer of the yard's process.
-type watch struct{ yard *yard }
+// watch is the observer of the processWorld's process.
+type watch struct{ processWorld *processWorld }
 
 // Over implements lambda.Observer.
 func (w watch) Over(_ string, _ []byte, _ error, peak int64) {
-	w.yard.mu.Lock()
-	defer w.yard.mu.Unlock()
-	w.yard.peak = max(w.yard.peak, peak)
+	w.processWorld.mu.Lock()
+	defer w.processWorld.mu.Unlock()
+	w.processWorld.peak = max(w.processWorld.peak, peak)
 }
 
 // Asked implements lambda.Observer.

@@ -1,143 +1,84 @@
 package exporttest_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/connection"
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/testkit/exportmemory"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
 
-// files keeps objects in memory; an object exists once it is closed.
-type files struct {
-	mu      sync.Mutex
-	objects map[string][]byte
-}
-
-func (f *files) keys() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Sorted(maps.Keys(f.objects))
-}
-
-func (f *files) get(key string) ([]byte, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	body, ok := f.objects[key]
-	return body, ok
-}
-
-func (f *files) put(key string, body []byte) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.objects[key] = body
-}
-
-// work keeps one task.
-type work struct {
-	mu      sync.Mutex
-	task    export.Task
-	events  []webhook.Event // success or failure
-	reports []webhook.Event // progress
-	lookAt  time.Time       // when the sweeper looks at the task
-}
-
-func (s *work) claim(owner org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if owner != tenant || id != taskID || s.task.Status != export.Pending || !s.task.LeaseUntil.Before(now) {
-		return export.Task{}, fault.Stale()
-	}
-	s.task.Generation++
-	s.task.LeaseUntil, s.lookAt = leaseUntil, leaseUntil
-	return s.task, nil
-}
-
-// change stores a task for who still holds it.
-func (s *work) change(task export.Task, change func()) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.task.Generation != task.Generation || s.task.Status != export.Pending {
-		return fault.Stale()
-	}
-	change()
-	return nil
-}
-
-func (s *work) now() export.Task {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.task
-}
-
-// desk hands out the tokens of one connection, which it renews at the portal.
-type desk struct {
-	portal  smart.Portal
-	manners plan.Manners
+// grants hands out the tokens of one connection, which it renews at the portal, and knows its endpoint.
+type grants struct {
+	portal   smart.Portal
+	endpoint catalog.Endpoint
 
 	turn    chan struct{} // of one; no mutex, since a refresh takes virtual time
 	set     tokens.Set
 	version int64
 }
 
-// Of implements export.Manners.
-func (d *desk) Of(context.Context, org.Tenant, string) (plan.Manners, error) { return d.manners, nil }
-
-// RefreshDue implements export.Care.
-func (d *desk) RefreshDue(context.Context, org.Tenant, string, time.Time) error { return nil }
-
-// Current implements export.Tokens.
-func (d *desk) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
-	defer d.take()()
-	if time.Now().Before(d.set.ExpiresAt) {
-		return tokens.Usable{Set: d.set, Version: d.version}, nil
-	}
-	return d.refresh(ctx)
+// Connection implements source.Connections.
+func (*grants) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {
+	return connection.Connection{}, nil
 }
 
-// Renew implements export.Tokens.
-func (d *desk) Renew(ctx context.Context, _ org.Tenant, _ string, used int64) (tokens.Usable, error) {
-	defer d.take()()
-	if d.version != used {
-		return tokens.Usable{Set: d.set, Version: d.version}, nil
+// Endpoint implements source.Endpoints.
+func (g *grants) Endpoint(context.Context, string) (catalog.Endpoint, error) { return g.endpoint, nil }
+
+// RefreshDue implements worker.Refreshes.
+func (*grants) RefreshDue(context.Context, org.Tenant, string, time.Time) error { return nil }
+
+// Current implements source.Tokens.
+func (g *grants) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
+	defer g.take()()
+	if time.Now().Before(g.set.ExpiresAt) {
+		return tokens.Usable{Set: g.set, Version: g.version}, nil
 	}
-	return d.refresh(ctx)
+	return g.refresh(ctx)
+}
+
+// Renew implements source.Tokens.
+func (g *grants) Renew(ctx context.Context, _ org.Tenant, _ string, used int64) (tokens.Usable, error) {
+	defer g.take()()
+	if g.version != used {
+		return tokens.Usable{Set: g.set, Version: g.version}, nil
+	}
+	return g.refresh(ctx)
 }
 
 // take waits for the tokens.
-func (d *desk) take() (done func()) {
-	d.turn <- struct{}{}
-	return func() { <-d.turn }
+func (g *grants) take() (done func()) {
+	g.turn <- struct{}{}
+	return func() { <-g.turn }
 }
 
-func (d *desk) refresh(ctx context.Context) (tokens.Usable, error) {
-	if d.set.RefreshToken.Empty() {
+func (g *grants) refresh(ctx context.Context) (tokens.Usable, error) {
+	if g.set.RefreshToken.Empty() {
 		return tokens.Usable{}, tokens.ErrNothingToRenew
 	}
-	fresh, err := d.portal.Refresh(ctx, tenant, d.set)
+	fresh, err := g.portal.Refresh(ctx, tenant, g.set)
 	if err != nil {
 		return tokens.Usable{}, err
 	}
-	d.set, d.version = fresh, d.version+1
-	return tokens.Usable{Set: d.set, Version: d.version}, nil
+	g.set, g.version = fresh, g.version+1
+	return tokens.Usable{Set: g.set, Version: g.version}, nil
 }
 
-// life is one run of a worker. It may end at a call: nothing that the worker does afterwards has an effect.
-type life struct {
+// invocation is one run of a worker. It may end at a call: nothing that the worker does afterwards has an effect.
+type invocation struct {
 	endsAt int  // the number of the call, from 1; 0 for never
 	after  bool // the last call has its effect, and only the answer is lost
 	end    context.CancelFunc
@@ -147,181 +88,124 @@ type life struct {
 }
 
 // call makes one call of the worker to the world.
-func (l *life) call(do func() error) error {
-	l.mu.Lock()
-	l.calls++
-	last, dead := l.calls == l.endsAt, l.endsAt > 0 && l.calls > l.endsAt
-	l.mu.Unlock()
-	if dead || last && !l.after {
-		l.end()
+func (i *invocation) call(do func() error) error {
+	i.mu.Lock()
+	i.calls++
+	last, dead := i.calls == i.endsAt, i.endsAt > 0 && i.calls > i.endsAt
+	i.mu.Unlock()
+	if dead || last && !i.after {
+		i.end()
 		return errDead
 	}
 	err := do()
 	if last {
-		l.end()
+		i.end()
 		return errDead
 	}
 	return err
 }
 
-func (l *life) over() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.endsAt > 0 && l.calls >= l.endsAt
+func (i *invocation) over() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.endsAt > 0 && i.calls >= i.endsAt
 }
 
-// mortal is the world of one life. It implements what a Worker needs to store.
-type mortal struct {
-	*life
+// crashing is the world of one invocation. It implements what a Worker needs to store.
+type crashing struct {
+	*invocation
 
-	work  *work
-	files *files
+	tasks *exportmemory.Tasks
+	files *exportmemory.Files
 	nudge *[]time.Duration
 }
 
-// ClaimTask implements export.WorkStore.
-func (m mortal) ClaimTask(_ context.Context, owner org.Tenant, id string, now, leaseUntil time.Time) (task export.Task, err error) {
-	failure := m.call(func() error { task, err = m.work.claim(owner, id, now, leaseUntil); return err })
-	return task, failure
+// ClaimTask implements worker.Store.
+func (c crashing) ClaimTask(ctx context.Context, owner org.Tenant, id string, now, leaseUntil time.Time) (task export.Task, err error) {
+	err = c.call(func() error { task, err = c.tasks.ClaimTask(ctx, owner, id, now, leaseUntil); return err })
+	return task, err
 }
 
-// ExtendTask implements export.WorkStore.
-func (m mortal) ExtendTask(_ context.Context, task export.Task, leaseUntil time.Time) error {
-	return m.call(func() error {
-		return m.work.change(task, func() {
-			m.work.task.LeaseUntil, m.work.lookAt, m.work.task.Progress = leaseUntil, leaseUntil, task.Progress
-		})
-	})
+// ExtendTask implements worker.Store.
+func (c crashing) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
+	return c.call(func() error { return c.tasks.ExtendTask(ctx, task, leaseUntil) })
 }
 
-// ReportTask implements export.WorkStore.
-func (m mortal) ReportTask(_ context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
-	return m.call(func() error {
-		return m.work.change(task, func() {
-			m.work.task.LeaseUntil, m.work.lookAt, m.work.task.Progress = leaseUntil, leaseUntil, task.Progress
-			m.work.task.ProgressAt, m.work.task.ProgressSent = task.ProgressAt, task.ProgressSent
-			m.work.reports = append(m.work.reports, event)
-		})
-	})
+// ReportTask implements worker.Store.
+func (c crashing) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
+	return c.call(func() error { return c.tasks.ReportTask(ctx, task, leaseUntil, event) })
 }
 
-// ContinueTask implements export.WorkStore.
-func (m mortal) ContinueTask(_ context.Context, task export.Task, leaseUntil time.Time) (onward export.Task, err error) {
-	err = m.call(func() error {
-		return m.work.change(task, func() {
-			onward = task
-			onward.Generation, onward.Setbacks, onward.LeaseUntil = task.Generation+1, 0, leaseUntil
-			m.work.task, m.work.lookAt = onward, leaseUntil
-		})
-	})
+// ContinueTask implements worker.Store.
+func (c crashing) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (onward export.Task, err error) {
+	err = c.call(func() error { onward, err = c.tasks.ContinueTask(ctx, task, leaseUntil); return err })
 	return onward, err
 }
 
-// YieldTask implements export.WorkStore.
-func (m mortal) YieldTask(_ context.Context, task export.Task, dueAt time.Time) error {
-	return m.call(func() error {
-		return m.work.change(task, func() {
-			m.work.task, m.work.lookAt = task, dueAt
-			m.work.task.LeaseUntil = time.Time{}
-		})
-	})
+// YieldTask implements worker.Store.
+func (c crashing) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error {
+	return c.call(func() error { return c.tasks.YieldTask(ctx, task, dueAt) })
 }
 
-// FinishTask implements export.WorkStore.
-func (m mortal) FinishTask(_ context.Context, task export.Task, event webhook.Event) error {
-	return m.call(func() error {
-		return m.work.change(task, func() { m.work.task, m.work.events = task, append(m.work.events, event) })
-	})
+// FinishTask implements worker.Store.
+func (c crashing) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
+	return c.call(func() error { return c.tasks.FinishTask(ctx, task, event) })
 }
 
 // NudgeTask implements export.Nudger.
-func (m mortal) NudgeTask(_ context.Context, _ org.Tenant, _ string, delay time.Duration) error {
-	return m.call(func() error { *m.nudge = append(*m.nudge, delay); return nil })
+func (c crashing) NudgeTask(_ context.Context, _ org.Tenant, _ string, delay time.Duration) error {
+	return c.call(func() error { *c.nudge = append(*c.nudge, delay); return nil })
 }
 
 // NudgeEvent implements export.Nudger.
-func (m mortal) NudgeEvent(context.Context, org.Tenant, string) error {
-	return m.call(func() error { return nil })
+func (c crashing) NudgeEvent(context.Context, org.Tenant, string) error {
+	return c.call(func() error { return nil })
 }
 
 // Create implements export.Files.
-func (m mortal) Create(_ context.Context, key, _ string) (w export.Writer, err error) {
-	err = m.call(func() error { w = &upload{world: m, key: key}; return nil })
-	return w, err
+func (c crashing) Create(ctx context.Context, key, contentType string) (w export.Writer, err error) {
+	err = c.call(func() error {
+		w, err = c.files.Create(ctx, key, contentType)
+		return err
+	})
+	return &upload{Writer: w, invocation: c.invocation}, err
 }
 
 // Open implements export.Files.
-func (m mortal) Open(_ context.Context, key string) (r io.ReadCloser, err error) {
-	err = m.call(func() error {
-		body, ok := m.files.get(key)
-		if !ok {
-			return fault.Missing("no object")
-		}
-		r = io.NopCloser(bytes.NewReader(body))
-		return nil
-	})
+func (c crashing) Open(ctx context.Context, key string) (r io.ReadCloser, err error) {
+	err = c.call(func() error { r, err = c.files.Open(ctx, key); return err })
 	return r, err
 }
 
 // Compose implements export.Files.
-func (m mortal) Compose(_ context.Context, key, _ string, parts []string) error {
-	return m.call(func() error {
-		var whole []byte
-		for _, part := range parts {
-			body, ok := m.files.get(part)
-			if !ok {
-				return fault.Missing("no part")
-			}
-			whole = append(whole, body...)
-		}
-		m.files.put(key, whole)
-		return nil
-	})
+func (c crashing) Compose(ctx context.Context, key, contentType string, parts []string) error {
+	return c.call(func() error { return c.files.Compose(ctx, key, contentType, parts) })
 }
 
 // Delete implements export.Files.
-func (m mortal) Delete(_ context.Context, key string) error {
-	return m.call(func() error {
-		m.files.mu.Lock()
-		defer m.files.mu.Unlock()
-		delete(m.files.objects, key)
-		return nil
-	})
+func (c crashing) Delete(ctx context.Context, key string) error {
+	return c.call(func() error { return c.files.Delete(ctx, key) })
 }
 
 // upload is an object that is being written.
 type upload struct {
-	world mortal
-	key   string
-	body  []byte
-	mark  int
+	export.Writer
+
+	invocation *invocation
 }
 
 // Write implements export.Writer.
 func (u *upload) Write(p []byte) (int, error) {
-	if u.world.over() {
+	if u.invocation.over() {
 		return 0, errDead
 	}
-	u.body = append(u.body, p...)
-	return len(p), nil
-}
-
-// Mark implements export.Writer.
-func (u *upload) Mark() { u.mark = len(u.body) }
-
-// Rewind implements export.Writer.
-func (u *upload) Rewind(context.Context) error {
-	u.body = u.body[:u.mark]
-	return nil
+	return u.Writer.Write(p)
 }
 
 // Close implements export.Writer.
-func (u *upload) Close(context.Context) error {
-	return u.world.call(func() error { u.world.files.put(u.key, u.body); return nil })
+func (u *upload) Close(ctx context.Context) error {
+	return u.invocation.call(func() error { return u.Writer.Close(ctx) })
 }
-
-// Abort implements export.Writer.
-func (u *upload) Abort(context.Context) {}
 
 // portalOf is a portal for public clients, which follows no token endpoint that has moved.
 func portalOf(doer smart.Doer) smart.Portal {

@@ -114,7 +114,7 @@ func (e expectation) check(t *testing.T, r result) {
 // checkFailed checks that a task has failed for a reason, and has told of it once.
 func checkFailed(t *testing.T, r result, reason export.Reason) {
 	t.Helper()
-	checkManners(t, r)
+	checkConduct(t, r)
 	if r.task.Status != export.Failed || r.task.FailureReason != reason || len(r.task.Files) > 0 {
 		t.Errorf("status %s, reason %q, files %+v; want failed with %s", r.task.Status, r.task.FailureReason, r.task.Files, reason)
 	}

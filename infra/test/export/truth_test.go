@@ -114,7 +114,7 @@ func (m truth) moveAttachments(with switches.Set, base string) {
 	}
 }
 
-// madeBinary is what the content at an address becomes (fhir notes section 2.3).
+// madeBinary is what the content at an address becomes (docs/deviations.md, "Exports").
 func madeBinary(address string, served map[string]any, with switches.Set) map[string]any {
 	sum := sha256.Sum256([]byte(address))
 	made := maps.Clone(served)
@@ -193,18 +193,18 @@ func relative(node any, base string) {
 	}
 }
 
-// verdict is how a file compares with the truth.
-type verdict struct {
+// comparison is how a file compares with the truth.
+type comparison struct {
 	wrong   []string // what must never be: foreign, twice, changed, unsourced
 	missing []string
 	silent  []string // of missing: what is not named in the outcome
 	lines   []string // of the file, sorted
 }
 
-// judge compares the finished export with the truth.
-func (m truth) judge(t *testing.T, r result) verdict {
+// compare compares the finished export with the truth.
+func (m truth) compare(t *testing.T, r result) comparison {
 	t.Helper()
-	var v verdict
+	var v comparison
 	base := r.scenario.fhirBase()
 	held := map[string]bool{}
 	counts := map[string]int{}
@@ -351,7 +351,7 @@ func (r result) shortfall(t *testing.T) map[string]string {
 // losses finds what is missing, and what of it nobody is told of: in the event, but for what the patient has not granted and
 // what was asked for by categories, which the outcome has. A resource that only others refer to which are missing themselves
 // cannot be known of; those have to be named then.
-func (m truth) losses(t *testing.T, v *verdict, r result, held map[string]bool) {
+func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}
 	for resourceType := range r.shortfall(t) {

@@ -19,11 +19,14 @@ import (
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/export/worker"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/testkit/exportmemory"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -135,9 +138,9 @@ type result struct {
 type world struct {
 	scenario scenario
 	wire     *wire
-	desk     *desk
-	work     *work
-	files    *files
+	grants   *grants
+	tasks    exportmemory.Tasks
+	files    exportmemory.Files
 	nudges   []time.Duration
 }
 
@@ -146,20 +149,20 @@ func (s scenario) run(t *testing.T) result {
 	t.Helper()
 	w := s.newWorld(t)
 	began, runs := time.Now(), 0
-	for w.work.now().Status == export.Pending {
+	for w.tasks.Now().Status == export.Pending {
 		if runs++; runs > maxRuns {
 			t.Fatal("the task never ends")
 		}
 		w.await(runs)
 		w.live(t, runs)
 	}
-	task := w.work.now()
+	task := w.tasks.Now()
 	var file []byte
 	if len(task.Files) == 1 {
-		file, _ = w.files.get(task.Files[0].Key)
+		file, _ = w.files.Get(task.Files[0].Key)
 	}
 	return result{
-		scenario: s, task: task, events: w.work.events, file: file, keys: w.files.keys(), runs: runs,
+		scenario: s, task: task, events: w.tasks.Events, file: file, keys: w.files.Keys(), runs: runs,
 		requests: w.wire.asked, foreign: w.wire.foreign, most: w.wire.most, took: time.Since(began),
 	}
 }
@@ -177,16 +180,12 @@ func (s scenario) newWorld(t *testing.T) *world {
 	w := &world{
 		scenario: s,
 		wire:     &wire{handler: handler, asked: map[string]int{}, mishap: s.mishap},
-		desk:     &desk{portal: portal, version: 1, turn: make(chan struct{}, 1)},
-		files:    &files{objects: map[string][]byte{}},
-		work: &work{task: export.Task{
+		grants:   &grants{portal: portal, endpoint: s.endpoint(), version: 1, turn: make(chan struct{}, 1)},
+		tasks: exportmemory.Tasks{Task: export.Task{
 			ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
 		}},
 	}
-	w.desk.set = s.connect(t, calm, portal)
-	asking, err := profiles(t).Asking(s.endpoint())
-	must(t, err)
-	w.desk.manners = asking.Filled(w.desk.set.Extra)
+	w.grants.set = s.connect(t, calm, portal)
 	return w
 }
 
@@ -242,8 +241,8 @@ func (w *world) await(run int) {
 	if run == 1 {
 		return
 	}
-	task := w.work.now()
-	wait := time.Until(w.work.lookAt)
+	task := w.tasks.Now()
+	wait := time.Until(w.tasks.LookAt)
 	if task.LeaseUntil.IsZero() && len(w.nudges) > 0 {
 		wait = min(wait, w.nudges[len(w.nudges)-1])
 	}
@@ -256,7 +255,7 @@ func (w *world) live(t *testing.T, run int) {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
-	one := &life{end: end}
+	one := &invocation{end: end}
 	if w.scenario.lives != nil {
 		one.endsAt, one.after = w.scenario.lives(run)
 	}
@@ -266,27 +265,30 @@ func (w *world) live(t *testing.T, run int) {
 			deadline = time.Now().Add(left)
 		}
 	}
-	lasting := mortal{life: one, work: w.work, files: w.files, nudge: &w.nudges}
-	err := export.Worker{
-		Store: lasting, Tokens: w.desk, Care: w.desk, Manners: w.desk, Files: lasting, Nudger: lasting,
-		Portals: portalOf(doomed{one, w.wire}),
-		Links:   newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
+	lasting := crashing{invocation: one, tasks: &w.tasks, files: &w.files, nudge: &w.nudges}
+	err := worker.Worker{
+		Store: lasting, Refreshes: w.grants, Files: lasting, Nudger: lasting,
+		Source: source.Opener{
+			Tokens: w.grants, Portals: portalOf(network{one, w.wire}), Now: time.Now,
+			Profiles: source.Profiles{Connections: w.grants, Endpoints: w.grants, Platforms: profiles(t)},
+		},
+		Links: newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}.Work(ctx, tenant, taskID, deadline)
 	if err != nil && !one.over() {
 		t.Fatalf("run %d: %v", run, err)
 	}
 }
 
-// doomed is the network of one life.
-type doomed struct {
-	life *life
-	doer smart.Doer
+// network is that of one invocation.
+type network struct {
+	invocation *invocation
+	doer       smart.Doer
 }
 
 // Do implements smart.Doer.
-func (d doomed) Do(r *http.Request) (response *http.Response, err error) {
-	err = d.life.call(func() error {
-		response, err = d.doer.Do(r) //nolint:bodyclose // the caller closes it, or the next lines do
+func (n network) Do(r *http.Request) (response *http.Response, err error) {
+	err = n.invocation.call(func() error {
+		response, err = n.doer.Do(r) //nolint:bodyclose // the caller closes it, or the next lines do
 		return err
 	})
 	if err != nil && response != nil {

@@ -24,8 +24,7 @@ const questionnaire = "Questionnaire"
 // every type of the compartment is asked for. Patient is none of them: it is read before everything else. A plan for a platform with $everything
 // begins with that, and the searches after it are for the case that it fails.
 //
-// The statement is used to drop types, never to add parameters: servers declare more than they do (fhir.md section
-// 2.1).
+// The statement is used to drop types, never to add parameters: servers declare more than they do.
 func Build(f Facts) Plan {
 	b := builder{
 		facts: f, release: releaseOf(f.Capability.FHIRVersion), scopes: fhir.ParseScopes(f.Granted),
@@ -37,7 +36,7 @@ func Build(f Facts) Plan {
 		}
 	}
 	made := Plan{Definitions: b.definitions()}
-	if f.Manners.Everything && f.Since.IsZero() && len(f.Types) == 0 {
+	if f.Profile.Everything && f.Since.IsZero() && len(f.Types) == 0 {
 		made.Queries = append(made.Queries, Query{
 			Path: "Patient/" + f.PatientID + "/$everything", Count: countUsual, Step: int(b.release),
 		})
@@ -67,10 +66,10 @@ type builder struct {
 
 // candidates are the types that are wanted and that the server has, in the plan's order.
 func (b builder) candidates() []string {
-	manners := b.facts.Manners
+	profile := b.facts.Profile
 	all := table(b.release)
-	all = append(all, slices.Sorted(maps.Keys(manners.Ways))...)
-	all = append(all, slices.Sorted(maps.Keys(manners.Needs))...)
+	all = append(all, slices.Sorted(maps.Keys(profile.Ways))...)
+	all = append(all, slices.Sorted(maps.Keys(profile.Needs))...)
 	if len(b.listed) == 0 && b.release == r4 { // nobody says what the server has
 		all = append(all, strings.Fields(compartmentR4)...)
 	}
@@ -118,17 +117,17 @@ func (b builder) attaches(resource fhir.CapabilityResource) bool {
 
 // param names the parameter that holds the patient in searches for the type; empty when it is not searched.
 func (b builder) param(resourceType string) string {
-	manners := b.facts.Manners
-	if slices.Contains(manners.Needs[resourceType], "_revinclude") {
+	profile := b.facts.Profile
+	if slices.Contains(profile.Needs[resourceType], "_revinclude") {
 		return ""
 	}
 	resource := b.listed[resourceType]
 	if param := searchParam(resource); param != "" {
 		return param
 	}
-	_, insists := manners.Needs[resourceType]
+	_, insists := profile.Needs[resourceType]
 	switch {
-	case len(manners.Ways[resourceType]) > 0: // the platform is known to answer
+	case len(profile.Ways[resourceType]) > 0: // the platform is known to answer
 	case len(resource.SearchParams) > 0: // the statement tells how the type is searched, and means it
 		return ""
 	case !insists && (len(b.listed) > 0 || b.release != r4) && !slices.Contains(table(b.release), resourceType):
@@ -174,18 +173,18 @@ func (b builder) definitions() bool {
 // queries are the searches for a type that the plan begins with: the platform's own ways, or the parts it insists on,
 // or one for all of it.
 func (b builder) queries(resourceType, param string) []Query {
-	manners := b.facts.Manners
+	profile := b.facts.Profile
 	search := b.conveniences(resourceType)
 	search.Set(param, b.facts.PatientID)
 	if param != "patient" {
 		search.Set(param, "Patient/"+b.facts.PatientID) // a subject, a member need not be a patient, so its type is told
 	}
-	searches := narrowed(search, b.release, resourceType, manners.Needs[resourceType])
-	if ways := withWays(search, manners.Ways[resourceType]); len(ways) > 0 {
+	searches := narrowed(search, b.release, resourceType, profile.Needs[resourceType])
+	if ways := withWays(search, profile.Ways[resourceType]); len(ways) > 0 {
 		searches = ways
 	}
 	first := Query{Type: resourceType, Count: countUsual, Step: int(b.release)}
-	if slices.Contains(manners.NoCount, resourceType) {
+	if slices.Contains(profile.NoCount, resourceType) {
 		first.Count = 0
 	}
 	plain := search.Encode()

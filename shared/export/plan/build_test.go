@@ -63,16 +63,16 @@ func check(t *testing.T, got []plan.Query, want ...string) {
 	}
 }
 
-func TestAPlanFollowsTheManners(t *testing.T) {
+func TestAPlanFollowsTheProfile(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		stated  fhir.Capability
-		manners plan.Manners
+		profile plan.Profile
 		want    []string
 	}{
 		"Epic: its own care plans, observations by category": {
 			stated: server("Observation:patient,category", "CarePlan:patient", "Condition:patient"),
-			manners: plan.Manners{
+			profile: plan.Profile{
 				Needs: map[string][]string{"CarePlan": {"category"}, "Observation": {"category"}},
 				Ways:  map[string][]string{"CarePlan": {"category=734163000", "category=assess-plan"}},
 			},
@@ -82,14 +82,14 @@ func TestAPlanFollowsTheManners(t *testing.T) {
 		},
 		"athenahealth: intent, no search for Provenance": {
 			stated: server("MedicationRequest:patient,intent", "Provenance:patient", "Procedure:patient"),
-			manners: plan.Manners{
+			profile: plan.Profile{
 				Needs: map[string][]string{"MedicationRequest": {"intent"}, "Provenance": {"_revinclude"}},
 			},
 			want: []string{"Procedure?patient=p", "MedicationRequest?intent=order,plan&patient=p"},
 		},
 		"eClinicalWorks: no _count": {
 			stated: server("CarePlan", "CareTeam", "Goal", "Observation"),
-			manners: plan.Manners{
+			profile: plan.Profile{
 				NoCount: []string{"CarePlan", "CareTeam"},
 				Needs:   map[string][]string{"CarePlan": {"category"}, "CareTeam": {"status"}},
 			},
@@ -100,41 +100,41 @@ func TestAPlanFollowsTheManners(t *testing.T) {
 		},
 		"Cerner: appointments by date, no search for Patient": {
 			stated: server("Patient:_id", "Appointment:patient,date", "MedicationRequest:patient"),
-			manners: plan.Manners{
+			profile: plan.Profile{
 				Ways: map[string][]string{"Appointment": {"date=ge1900-01-01"}, "Patient": {"_id"}},
 			},
 			want: []string{"MedicationRequest?patient=p", "Appointment?date=ge1900-01-01&patient=p"},
 		},
 		"Quest: its categories only, though the statement is silent about patients": {
 			stated:  server("DiagnosticReport:category", "Observation", "Goal:_id"),
-			manners: plan.Manners{Ways: map[string][]string{"Observation": {"category=laboratory"}, "DiagnosticReport": {"category=LAB"}}},
+			profile: plan.Profile{Ways: map[string][]string{"Observation": {"category=laboratory"}, "DiagnosticReport": {"category=LAB"}}},
 			want:    []string{"Observation?category=laboratory&patient=p", "DiagnosticReport?category=LAB&patient=p"},
 		},
 		"a payer with $everything: the searches follow": {
 			stated:  server("Coverage:patient", "ExplanationOfBenefit:patient"),
-			manners: plan.Manners{Everything: true},
+			profile: plan.Profile{Everything: true},
 			want:    []string{"Patient/p/$everything", "Coverage?patient=p", "ExplanationOfBenefit?patient=p"},
 		},
 		"a way cannot ask for another patient": {
 			stated:  server("Goal:patient"),
-			manners: plan.Manners{Ways: map[string][]string{"Goal": {"patient=q&subject=Patient/q&_count=7&x=1", "%zz"}}},
+			profile: plan.Profile{Ways: map[string][]string{"Goal": {"patient=q&subject=Patient/q&_count=7&x=1", "%zz"}}},
 			want:    []string{"Goal?patient=p&x=1"},
 		},
 		"a need that nothing is known about": {
 			stated:  server("Observation:patient"),
-			manners: plan.Manners{Needs: map[string][]string{"Observation": {"code"}}},
+			profile: plan.Profile{Needs: map[string][]string{"Observation": {"code"}}},
 			want:    []string{"Observation?patient=p"},
 		},
 		"types that only the platform names": {
 			stated: server("Media", "Basic:code", "Flag"),
-			manners: plan.Manners{
+			profile: plan.Profile{
 				Needs: map[string][]string{"Flag": {"date"}, "Invoice": {"date"}}, Ways: map[string][]string{"Basic": {"x=1"}},
 			},
 			want: []string{"Basic?patient=p&x=1", "Flag?date=ge1900-01-01&patient=p"},
 		},
 		"two needs are asked together": {
 			stated:  server("Condition:patient"),
-			manners: plan.Manners{Needs: map[string][]string{"Condition": {"date", "category", "date"}}},
+			profile: plan.Profile{Needs: map[string][]string{"Condition": {"date", "category", "date"}}},
 			want: []string{
 				"Condition?category=problem-list-item&date=ge1900-01-01&patient=p",
 				"Condition?category=health-concern&date=ge1900-01-01&patient=p",
@@ -145,7 +145,7 @@ func TestAPlanFollowsTheManners(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			made := build(plan.Facts{Capability: test.stated, Manners: test.manners})
+			made := build(plan.Facts{Capability: test.stated, Profile: test.profile})
 			check(t, made.Queries, test.want...)
 			if made.Denied != nil {
 				t.Error("denied:", made.Denied)
@@ -187,7 +187,7 @@ func TestAPlanTakesFromTheStatementOnlyWhatItDeclares(t *testing.T) {
 
 func TestAServerWithoutAStatementIsAskedForAllKnownTypes(t *testing.T) {
 	t.Parallel()
-	made := build(plan.Facts{Manners: plan.Manners{Ways: map[string][]string{"AdverseEvent": {"x=1"}}}})
+	made := build(plan.Facts{Profile: plan.Profile{Ways: map[string][]string{"AdverseEvent": {"x=1"}}}})
 	check(t, made.Queries[:29], "AllergyIntolerance?patient=p", "Coverage?patient=p", "Device?patient=p", "Encounter?patient=p",
 		"FamilyMemberHistory?patient=p", "Goal?patient=p", "Immunization?patient=p", "Procedure?patient=p",
 		"QuestionnaireResponse?patient=p", "RelatedPerson?patient=p", "Condition?patient=p", "CarePlan?patient=p",
@@ -264,9 +264,9 @@ func TestRelatedResourcesAreIncludedWhereDeclared(t *testing.T) {
 	stated.Resources[2].Includes = []string{"MedicationDispense:performer"}
 	stated.Resources[3].RevIncludes = []string{"*"}
 	stated.Resources[5].RevIncludes = []string{"Procedure:part-of"}
-	manners := plan.Manners{Needs: map[string][]string{"MedicationRequest": {"intent"}, "Provenance": {"_revinclude"}}}
+	profile := plan.Profile{Needs: map[string][]string{"MedicationRequest": {"intent"}, "Provenance": {"_revinclude"}}}
 
-	all := build(plan.Facts{Capability: stated, Manners: manners})
+	all := build(plan.Facts{Capability: stated, Profile: profile})
 	check(t, all.Queries, "Goal?_revinclude=Provenance%3Atarget&patient=p", "Procedure?patient=p",
 		"CareTeam?_include=CareTeam%3Aparticipant&patient=p",
 		"MedicationRequest?_include=MedicationRequest%3Amedication&_revinclude=Provenance%3Atarget&intent=order,plan&patient=p",
@@ -289,18 +289,18 @@ func TestOnlyWantedTypesAndChangesAreAskedFor(t *testing.T) {
 	stated := server("Condition:patient,_lastUpdated", "Goal:patient", "Flag:patient", "Procedure:patient")
 	made := build(plan.Facts{
 		Capability: stated, Since: since, Types: []string{"Patient", "Flag", "Condition", "Goal"},
-		Granted: "patient/Condition.read patient/Goal.read", Manners: plan.Manners{Everything: true},
+		Granted: "patient/Condition.read patient/Goal.read", Profile: plan.Profile{Everything: true},
 	})
 	check(t, made.Queries, "Goal?patient=p", "Condition?_lastUpdated=ge2026-02-28T23%3A30%3A00Z&patient=p")
 	if diff := cmp.Diff([]string{"Flag"}, made.Denied); diff != "" {
 		t.Error("denied (-want +got):\n" + diff)
 	}
 	changed := build(plan.Facts{
-		Capability: server("Goal:patient"), Since: since, Manners: plan.Manners{Everything: true},
+		Capability: server("Goal:patient"), Since: since, Profile: plan.Profile{Everything: true},
 	})
 	check(t, changed.Queries, "Goal?patient=p")
 	chosen := build(plan.Facts{
-		Capability: server("Goal:patient"), Types: []string{"Goal"}, Manners: plan.Manners{Everything: true},
+		Capability: server("Goal:patient"), Types: []string{"Goal"}, Profile: plan.Profile{Everything: true},
 	})
 	check(t, chosen.Queries, "Goal?patient=p")
 }
@@ -369,7 +369,7 @@ func TestOlderServersWithoutTypesAreAskedForThoseOfTheirRelease(t *testing.T) {
 
 func TestTheSameFactsGiveTheSamePlan(t *testing.T) {
 	t.Parallel()
-	facts := plan.Facts{PatientID: "p", Manners: plan.Manners{
+	facts := plan.Facts{PatientID: "p", Profile: plan.Profile{
 		Everything: true,
 		Ways: map[string][]string{
 			"Flag": {"b=2&a=1"}, "Basic": {"x=1"}, "List": {"x=1"}, "Media": {"x=1"}, "Invoice": {"x=1"}, "Group": {"x=1"},

@@ -5,13 +5,13 @@ import (
 	"regexp"
 )
 
-// placeholder is the place of a field of the token answer in a value of Manners.Query, such as {ah_practice}.
+// placeholder is the place of a field of the token answer in a value of Profile.Query, such as {ah_practice}.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// Filled returns the manners with the extra fields of a token set (tokens.Set) in the places that Query has for them. A
+// Filled returns the profile with the extra fields of a token set (tokens.Set) in the places that Query has for them. A
 // parameter with a place for a field that is not known is left out: half a value would be refused, or mean something
 // else. What a field brings is taken as it is, also where it looks like a place.
-func (m Manners) Filled(extra map[string]string) Manners {
+func (m Profile) Filled(extra map[string]string) Profile {
 	m.Query = maps.Clone(m.Query)
 	for name, value := range m.Query {
 		known := true

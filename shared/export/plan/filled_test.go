@@ -20,14 +20,14 @@ func TestPlaceholdersAreFilledOrTheirParameterIsLeftOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			manners := plan.Manners{Query: query, OnceNext: true}
-			got := manners.Filled(test.extra)
-			if diff := cmp.Diff(test.want, got.Query); diff != "" || !got.OnceNext || len(manners.Query) != 4 {
+			profile := plan.Profile{Query: query, OnceNext: true}
+			got := profile.Filled(test.extra)
+			if diff := cmp.Diff(test.want, got.Query); diff != "" || !got.OnceNext || len(profile.Query) != 4 {
 				t.Errorf("query (-want +got):\n%s", diff)
 			}
 		})
 	}
-	if got := (plan.Manners{}).Filled(map[string]string{"a": "b"}); got.Query != nil {
+	if got := (plan.Profile{}).Filled(map[string]string{"a": "b"}); got.Query != nil {
 		t.Errorf("got %v out of nothing", got.Query)
 	}
 }

@@ -24,7 +24,7 @@ func TestTheLadder(t *testing.T) {
 		return build(plan.Facts{Capability: server(resourceType)}).Queries[0]
 	}
 	uncounted := build(plan.Facts{
-		Capability: server("CareTeam"), Manners: plan.Manners{NoCount: []string{"CareTeam"}},
+		Capability: server("CareTeam"), Profile: plan.Profile{NoCount: []string{"CareTeam"}},
 	}).Queries[0]
 	needs := fhir.RequestError{Class: fhir.Rejected, Refusal: fhir.NeedsMore}
 	count := fhir.RequestError{Class: fhir.Rejected, Refusal: fhir.NoCount}
@@ -138,7 +138,7 @@ func TestAFinalRefusalIsFinal(t *testing.T) {
 
 func TestAWholeRecordIsAskedInSmallerPagesOnly(t *testing.T) {
 	t.Parallel()
-	whole := build(plan.Facts{Manners: plan.Manners{Everything: true}}).Queries[0]
+	whole := build(plan.Facts{Profile: plan.Profile{Everything: true}}).Queries[0]
 	if whole.Type != "" {
 		t.Fatal("not a whole record:", whole)
 	}
@@ -152,7 +152,7 @@ func TestAPlatformsOwnWayIsNotNarrowed(t *testing.T) {
 	t.Parallel()
 	way := build(plan.Facts{
 		Capability: server("Observation"),
-		Manners:    plan.Manners{Ways: map[string][]string{"Observation": {"category=laboratory"}}},
+		Profile:    plan.Profile{Ways: map[string][]string{"Observation": {"category=laboratory"}}},
 	}).Queries[0]
 	if got := way.Instead(&fhir.RequestError{Class: fhir.Rejected}); got != nil {
 		t.Error("asked instead:", asked(got))
@@ -182,12 +182,12 @@ func TestEveryLadderEnds(t *testing.T) {
 		if rapid.Bool().Draw(r, "since") {
 			facts.Since = time.Unix(0, 0)
 		}
-		facts.Manners.Everything = rapid.Bool().Draw(r, "everything")
+		facts.Profile.Everything = rapid.Bool().Draw(r, "everything")
 		if rapid.Bool().Draw(r, "no count") {
-			facts.Manners.NoCount = []string{resourceType}
+			facts.Profile.NoCount = []string{resourceType}
 		}
 		if rapid.Bool().Draw(r, "needs") {
-			facts.Manners.Needs = map[string][]string{resourceType: {"category", "status"}}
+			facts.Profile.Needs = map[string][]string{resourceType: {"category", "status"}}
 		}
 		waiting, seen := build(facts).Queries, map[string]bool{}
 		limit := 250 + len(waiting)*10 // 17 categories, of 7 sizes each, with conveniences and without

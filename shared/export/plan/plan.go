@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Manners is how a platform's FHIR server wants to be asked: the section fhir of its profile (package smart/platform).
-type Manners struct {
+// Profile is how a platform's FHIR server wants to be asked: the section fhir of its profile (package smart/platform).
+type Profile struct {
 	Base       string              // of the server as the catalogue has it now; empty where it has none
 	Everything bool                // Patient/$everything can be used
 	NoCount    []string            // types that refuse _count
@@ -32,7 +32,7 @@ type Denial struct {
 type Facts struct {
 	Capability fhir.Capability // empty when the server publishes none that can be read
 	Granted    string          // scopes; empty when the server did not say
-	Manners    Manners
+	Profile    Profile
 	PatientID  string
 	Types      []string  // resource types that are wanted; empty for all
 	Since      time.Time // only what has changed since then; zero for all

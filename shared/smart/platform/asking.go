@@ -8,15 +8,15 @@ import (
 	"recordbridge/shared/export/plan"
 )
 
-// Asking implements export.Platforms: the section fhir of the profile, with the endpoint's own overrides. A value of
+// Asking implements source.Platforms: the section fhir of the profile, with the endpoint's own overrides. A value of
 // Query may hold fields of the token answer as {name}: tokens.Set.Extra has them, and who asks fills them in.
-func (r Registry) Asking(endpoint catalog.Endpoint) (plan.Manners, error) {
+func (r Registry) Asking(endpoint catalog.Endpoint) (plan.Profile, error) {
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)
 	if err != nil {
-		return plan.Manners{}, err
+		return plan.Profile{}, err
 	}
 	asked := profile.FHIR
-	manners := plan.Manners{
+	manners := plan.Profile{
 		Everything: asked.Everything, NoCount: slices.Clone(asked.NoCount), Needs: maps.Clone(asked.Needs), Ways: maps.Clone(asked.Ways),
 		OnceNext: asked.OnceNext, Query: maps.Clone(asked.Query), Headers: maps.Clone(asked.Headers),
 	}

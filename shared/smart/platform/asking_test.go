@@ -69,7 +69,7 @@ func TestAskingHasTheWholeOfAProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := plan.Manners{
+	want := plan.Profile{
 		NoCount: []string{"Goal"}, Needs: map[string][]string{"CarePlan": {"category"}, "Observation": {"category"}},
 		Ways:     map[string][]string{"CarePlan": {"category=734163000", "category=38717003", "category=assess-plan"}},
 		OnceNext: true, Headers: map[string]string{"X-Own": "yes"},

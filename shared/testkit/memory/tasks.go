@@ -128,7 +128,7 @@ func (m *Tasks) CreateEvent(_ context.Context, event webhook.Event) error {
 	return m.do("CreateEvent", func() error { return m.tell(event) })
 }
 
-// ClaimTask implements export.WorkStore.
+// ClaimTask implements worker.Store.
 func (m *Tasks) ClaimTask(_ context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (task export.Task, err error) {
 	err = m.do("ClaimTask", func() error {
 		stored, ok := m.tasks[row{tenant, id}]
@@ -144,7 +144,7 @@ func (m *Tasks) ClaimTask(_ context.Context, tenant org.Tenant, id string, now, 
 	return task, err
 }
 
-// ExtendTask implements export.WorkStore.
+// ExtendTask implements worker.Store.
 func (m *Tasks) ExtendTask(_ context.Context, task export.Task, leaseUntil time.Time) error {
 	return m.fenced("ExtendTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.LeaseUntil, stored.Progress = leaseUntil, task.Progress
@@ -152,7 +152,7 @@ func (m *Tasks) ExtendTask(_ context.Context, task export.Task, leaseUntil time.
 	})
 }
 
-// ReportTask implements export.WorkStore.
+// ReportTask implements worker.Store.
 func (m *Tasks) ReportTask(_ context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
 	return m.fenced("ReportTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.LeaseUntil, stored.Progress = leaseUntil, task.Progress
@@ -161,11 +161,11 @@ func (m *Tasks) ReportTask(_ context.Context, task export.Task, leaseUntil time.
 	})
 }
 
-// ContinueTask implements export.WorkStore.
+// ContinueTask implements worker.Store.
 func (m *Tasks) ContinueTask(_ context.Context, task export.Task, leaseUntil time.Time) (onward export.Task, err error) {
 	err = m.fenced("ContinueTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Generation++
-		stored.Checkpoint, stored.Progress, stored.Setbacks, stored.LeaseUntil = task.Checkpoint, task.Progress, 0, leaseUntil
+		stored.Checkpoint, stored.Progress, stored.Failures, stored.LeaseUntil = task.Checkpoint, task.Progress, 0, leaseUntil
 		onward = *stored
 		return nil, leaseUntil
 	})
@@ -175,15 +175,15 @@ func (m *Tasks) ContinueTask(_ context.Context, task export.Task, leaseUntil tim
 	return onward, nil
 }
 
-// YieldTask implements export.WorkStore.
+// YieldTask implements worker.Store.
 func (m *Tasks) YieldTask(_ context.Context, task export.Task, dueAt time.Time) error {
 	return m.fenced("YieldTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
-		stored.Checkpoint, stored.Progress, stored.Setbacks, stored.LeaseUntil = task.Checkpoint, task.Progress, task.Setbacks, time.Time{}
+		stored.Checkpoint, stored.Progress, stored.Failures, stored.LeaseUntil = task.Checkpoint, task.Progress, task.Failures, time.Time{}
 		return nil, dueAt
 	})
 }
 
-// FinishTask implements export.WorkStore.
+// FinishTask implements worker.Store.
 func (m *Tasks) FinishTask(_ context.Context, task export.Task, event webhook.Event) error {
 	return m.fenced("FinishTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Status, stored.FailureReason, stored.FinishedAt, stored.SentAt = task.Status, task.FailureReason, task.FinishedAt, task.FinishedAt

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/worker"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
@@ -17,7 +18,7 @@ import (
 // Tasks is what exports need to keep: tasks, the newest of each connection, and the events that tell of them.
 type Tasks interface {
 	export.TaskStore
-	export.WorkStore
+	worker.Store
 	CreateEvent(ctx context.Context, event webhook.Event) error
 }
 
@@ -35,7 +36,7 @@ func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connecti
 	})
 }
 
-// Work checks what an export.Worker needs: a pending task is one worker's for as long as its lease, and only its
+// Work checks what a worker.Worker needs: a pending task is one worker's for as long as its lease, and only its
 // generation writes.
 func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()

@@ -56,7 +56,7 @@ func oldGeneration(c subject[Tasks]) {
 	later := now().Add(2 * time.Minute)
 	current, err := s.ClaimTask(t.Context(), tenantA(), taskID, later, later.Add(time.Minute))
 	expect.NoError(t, err)
-	old.Checkpoint, old.Setbacks = "stolen", 4
+	old.Checkpoint, old.Failures = "stolen", 4
 	wantRefused(t, s, old)
 	wantTask(t, s, current)
 	expect.NoError(t, s.ExtendTask(t.Context(), current, later.Add(time.Hour)))
@@ -101,11 +101,11 @@ func reported(c subject[Tasks]) {
 func continued(c subject[Tasks]) {
 	t, s := c.t, c.store
 	task := claimed(t, s)
-	task.Checkpoint, task.Setbacks, task.Progress = "test/a/checkpoint", 3, webhook.Progress{QueriesDone: 1, QueriesPlanned: 2}
+	task.Checkpoint, task.Failures, task.Progress = "test/a/checkpoint", 3, webhook.Progress{QueriesDone: 1, QueriesPlanned: 2}
 	got, err := s.ContinueTask(t.Context(), task, now().Add(time.Hour))
 	expect.NoError(t, err)
 	want := task
-	want.Generation, want.Setbacks, want.LeaseUntil = task.Generation+1, 0, now().Add(time.Hour)
+	want.Generation, want.Failures, want.LeaseUntil = task.Generation+1, 0, now().Add(time.Hour)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("task (-want +got):\n%s", diff)
 	}
@@ -117,7 +117,7 @@ func continued(c subject[Tasks]) {
 func yielded(c subject[Tasks]) {
 	t, s := c.t, c.store
 	task := claimed(t, s)
-	task.Checkpoint, task.Setbacks = "test/a/checkpoint", 3
+	task.Checkpoint, task.Failures = "test/a/checkpoint", 3
 	expect.NoError(t, s.YieldTask(t.Context(), task, now().Add(time.Hour)))
 	want := task
 	want.LeaseUntil = time.Time{}

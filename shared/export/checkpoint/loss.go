@@ -1,0 +1,109 @@
+package checkpoint
+
+import (
+	"errors"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fhir"
+)
+
+// SearchLoss classes a failed search for a whole type. A type that the server itself lists has to have a way to it.
+func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
+	reason := NamedLoss(failed)
+	switch {
+	case failed.Refusal == fhir.Unsupported, failed.Refusal == fhir.Missing:
+		return export.LossUnsupported
+	case reason != export.LossNotFound && reason != export.LossRejected:
+		return reason
+	case s.Listed:
+		return export.LossRejected
+	}
+	return export.LossUnsupported
+}
+
+// NamedLoss classes a failed request for something that the record names: a resource, an attachment, a next page.
+func NamedLoss(failed *fhir.RequestError) export.LossReason {
+	switch failed.Refusal {
+	case fhir.Denied:
+		return export.LossRefused
+	case fhir.Missing:
+		return export.LossNotFound
+	case fhir.Unsupported:
+		return export.LossRejected
+	case fhir.Unexplained, fhir.NeedsMore, fhir.NoCount:
+	}
+	switch failed.Class {
+	case fhir.Unauthorized, fhir.Forbidden:
+		return export.LossRefused
+	case fhir.NotFound, fhir.Gone:
+		return export.LossNotFound
+	case fhir.Rejected:
+		return export.LossRejected
+	case fhir.TooLarge:
+		if errors.Is(failed, ErrLimit) {
+			return export.LossLimit
+		}
+		return export.LossTooLarge
+	case fhir.ForeignLink:
+		return export.LossForeignLink
+	case fhir.Content:
+		return export.LossContent
+	case fhir.Limited, fhir.ServerFault, fhir.Network:
+	}
+	return export.LossUnavailable
+}
+
+// OutcomeOf is what a failed request means for its type.
+func OutcomeOf(failed *fhir.RequestError) export.Outcome {
+	switch failed.Refusal {
+	case fhir.Denied:
+		return export.OutcomeDenied
+	case fhir.Unsupported, fhir.Missing:
+		return export.OutcomeUnsupported
+	case fhir.Unexplained, fhir.NeedsMore, fhir.NoCount:
+	}
+	switch failed.Class {
+	case fhir.Unauthorized, fhir.Forbidden:
+		return export.OutcomeDenied
+	case fhir.NotFound, fhir.Gone, fhir.Rejected:
+		return export.OutcomeUnsupported
+	case fhir.Limited, fhir.ServerFault, fhir.Content, fhir.TooLarge, fhir.ForeignLink, fhir.Network:
+	}
+	return export.OutcomeFailed
+}
+
+// Lost reports whether so much of the planned types is unreadable that there is no record to hand over, and the failure reason
+// that is true of it. Counted are the types whose search has brought a page, be it an empty one, and those whose searches all
+// ended in answers that cannot be read or in none. Half of them is too much. Types that the portal does not have, refuses, or
+// that the export left out at its own limits count on neither side; but a Patient alone, with everything else refused, is no
+// record either (docs/deviations.md, "Exports").
+func (a *Accounts) Lost() (reason export.Reason, isLost bool) {
+	var read, broken, silent, refused, rejected int
+	for _, one := range a.List {
+		switch {
+		case !one.Planned:
+		case one.Paged:
+			read++
+		case one.Barred == export.LossContent, one.Barred == export.LossTooLarge, one.Barred == export.LossForeignLink:
+			broken++
+		case one.Barred == export.LossUnavailable:
+			silent++
+		case one.Barred == export.LossRefused:
+			refused++
+		case one.Barred == export.LossRejected:
+			rejected++
+		}
+	}
+	unreadable := broken + silent
+	switch {
+	case unreadable > 0 && unreadable >= read && broken >= silent:
+		return export.ResourceInvalidContent, true
+	case unreadable > 0 && unreadable >= read:
+		return export.SuppressedPleaseContact, true
+	case read == 0 && refused > 0:
+		return export.ScopePatientMissing, true
+	case read == 0 && rejected > 0:
+		return export.SuppressedPleaseContact, true
+	}
+	return "", false
+}

@@ -1,0 +1,59 @@
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"iter"
+	"slices"
+)
+
+// marks is a set of names, of which only enough is kept to tell each from all others: eight bytes.
+type marks map[uint64]struct{}
+
+// MarkOf is the mark of a name or a link.
+func MarkOf[T string | []byte](text T) uint64 {
+	sum := sha256.Sum256([]byte(text))
+	return binary.BigEndian.Uint64(sum[:8])
+}
+
+func (m marks) has(mark uint64) bool {
+	_, known := m[mark]
+	return known
+}
+
+// add is false when the mark was there before.
+func (m marks) add(mark uint64) bool {
+	if m.has(mark) {
+		return false
+	}
+	m[mark] = struct{}{}
+	return true
+}
+
+// pack lists the marks in parts of size bytes.
+func (m marks) pack(size int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		part := make([]byte, 0, size)
+		for mark := range m {
+			if part = binary.BigEndian.AppendUint64(part, mark); len(part) < size {
+				continue
+			}
+			if !yield(part) {
+				return
+			}
+			part = part[:0]
+		}
+		if len(part) > 0 {
+			yield(part)
+		}
+	}
+}
+
+// unpack adds marks that pack has listed.
+func (m marks) unpack(packed []byte) {
+	for mark := range slices.Chunk(packed, 8) {
+		if len(mark) == 8 {
+			m[binary.BigEndian.Uint64(mark)] = struct{}{}
+		}
+	}
+}

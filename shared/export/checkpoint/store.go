@@ -1,0 +1,152 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"recordbridge/shared/export"
+)
+
+// document is how a State is stored: its first document has all but the lists, the others have parts of those.
+type document struct {
+	lists
+	*Server
+	*Patient
+	*Work
+	*Accounts
+	*Output
+
+	Spent []string `json:"spent"`
+}
+
+// lists are the parts of a State that can be long.
+type lists struct {
+	Refs        []Reference  `json:"refs,omitempty"`
+	Binaries    []Reference  `json:"binaries,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Later       Later        `json:"later,omitzero"`
+	Written     []byte       `json:"written,omitempty"` // marks
+	Noted       []byte       `json:"noted,omitempty"`   // marks
+}
+
+const (
+	// maxStored bounds what is read, in bytes: twice what the bounds of the lists allow.
+	maxStored = 128 << 20
+	// chunk is how many elements of a list one document holds, and chunkBytes how many bytes of marks.
+	chunk      = 1000
+	chunkBytes = 64 << 10
+)
+
+func (s *State) document() document {
+	return document{Server: &s.Server, Patient: &s.Patient, Work: &s.Work, Accounts: &s.Accounts, Output: &s.Output, Spent: s.Spent}
+}
+
+// Load reads the State at a key, which is a sequence of JSON documents, so that neither writing nor reading takes more memory
+// than the lists themselves. An empty key is that of an export that begins.
+func Load(ctx context.Context, files export.Files, key string) (*State, error) {
+	state := &State{Accounts: Accounts{Counts: map[string]int{}}, seen: seen{written: marks{}, noted: marks{}}}
+	if key == "" {
+		return state, nil
+	}
+	body, err := files.Open(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("open checkpoint: %w", err)
+	}
+	defer func() { _ = body.Close() }()
+	reader := json.NewDecoder(io.LimitReader(body, maxStored))
+	first := state.document()
+	err = reader.Decode(&first)
+	state.Spent = slices.Concat(first.Spent, []string{key})
+	part := first.lists
+	for err == nil {
+		state.join(part)
+		part = lists{}
+		err = reader.Decode(&part)
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("decode checkpoint: %w", err)
+	}
+	for _, r := range slices.Concat(state.Work.Refs, state.Work.Binaries, state.Work.Later.Refs) {
+		state.seen.note(r.Name(), len(r.ID))
+	}
+	for _, a := range slices.Concat(state.Work.Attachments, state.Work.Later.Attachments) {
+		state.seen.note(a.Name(), len(a.URL)+len(a.ContentType))
+	}
+	return state, nil
+}
+
+// join adds a part of the lists.
+func (s *State) join(part lists) {
+	w := &s.Work
+	w.Refs = append(w.Refs, part.Refs...)
+	w.Binaries = append(w.Binaries, part.Binaries...)
+	w.Attachments = append(w.Attachments, part.Attachments...)
+	w.Later.Queries = append(w.Later.Queries, part.Later.Queries...)
+	w.Later.Refs = append(w.Later.Refs, part.Later.Refs...)
+	w.Later.Attachments = append(w.Later.Attachments, part.Later.Attachments...)
+	s.seen.written.unpack(part.Written)
+	s.seen.noted.unpack(part.Noted)
+}
+
+// parts cuts the lists into what one document holds each.
+func (s *State) parts() []iter.Seq[lists] {
+	w := &s.Work
+	return []iter.Seq[lists]{
+		each(slices.Chunk(w.Refs, chunk), func(part []Reference) lists { return lists{Refs: part} }),
+		each(slices.Chunk(w.Binaries, chunk), func(part []Reference) lists { return lists{Binaries: part} }),
+		each(slices.Chunk(w.Later.Refs, chunk), func(part []Reference) lists { return lists{Later: Later{Refs: part}} }),
+		each(slices.Chunk(w.Attachments, chunk), func(part []Attachment) lists { return lists{Attachments: part} }),
+		each(slices.Chunk(w.Later.Attachments, chunk), func(part []Attachment) lists { return lists{Later: Later{Attachments: part}} }),
+		each(s.seen.written.pack(chunkBytes), func(part []byte) lists { return lists{Written: part} }),
+		each(s.seen.noted.pack(chunkBytes), func(part []byte) lists { return lists{Noted: part} }),
+	}
+}
+
+func each[T any](parts iter.Seq[T], as func(T) lists) iter.Seq[lists] {
+	return func(yield func(lists) bool) {
+		for part := range parts {
+			if !yield(as(part)) {
+				return
+			}
+		}
+	}
+}
+
+// Save stores the State under a key, for Load.
+func (s *State) Save(ctx context.Context, files export.Files, key string) error {
+	w, err := files.Create(ctx, key, "application/json")
+	if err != nil {
+		return fmt.Errorf("create checkpoint: %w", err)
+	}
+	if err := s.encode(w); err != nil {
+		w.Abort(ctx)
+		return err
+	}
+	if err := w.Close(ctx); err != nil {
+		return fmt.Errorf("close checkpoint: %w", err)
+	}
+	return nil
+}
+
+func (s *State) encode(w io.Writer) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	first := s.document()
+	first.lists = lists{Later: Later{Queries: s.Work.Later.Queries}}
+	if err := out.Encode(first); err != nil {
+		return fmt.Errorf("encode checkpoint: %w", err)
+	}
+	for _, parts := range s.parts() {
+		for part := range parts {
+			if err := out.Encode(part); err != nil {
+				return fmt.Errorf("encode checkpoint: %w", err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package checkpoint_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/testkit/exportmemory"
+)
+
+// documents are those of a stored checkpoint. Marks have no order.
+func documents(t *testing.T, body []byte) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for reader := json.NewDecoder(bytes.NewReader(body)); ; {
+		var one map[string]any
+		err := reader.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, marks := range []string{"written", "noted"} {
+			if packed, ok := one[marks].(string); ok {
+				var raw []byte
+				if err := json.Unmarshal([]byte(`"`+packed+`"`), &raw); err != nil {
+					t.Fatal(err)
+				}
+				parts := slices.Collect(slices.Chunk(raw, 8))
+				slices.SortFunc(parts, bytes.Compare)
+				one[marks] = slices.Concat(parts...)
+			}
+		}
+		all = append(all, one)
+	}
+}
+
+// The file was written by the first version of this format, with a value for every field: exports are under way whenever a
+// version is deployed.
+func TestAStoredCheckpointIsReadAndWrittenAgainAsItWas(t *testing.T) {
+	t.Parallel()
+	stored, err := os.ReadFile("testdata/checkpoint.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files exportmemory.Files
+	files.Put("k1", stored)
+	state, err := checkpoint.Load(t.Context(), &files, "k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = state.Save(t.Context(), &files, "k2"); err != nil {
+		t.Fatal(err)
+	}
+	want := documents(t, stored)
+	want[0]["spent"] = append(want[0]["spent"].([]any), "k1")
+	again, _ := files.Get("k2")
+	if diff := cmp.Diff(want, documents(t, again)); diff != "" {
+		t.Errorf("stored again (-want +got):\n%s", diff)
+	}
+	if !state.IsWritten(checkpoint.MarkOf("Patient/p1")) || state.IsNew("Organization", "Organization/o1", 1) || !state.IsNew("Organization", "Organization/o2", 1) {
+		t.Error("what was come across is not known any more")
+	}
+}
+
+func TestACheckpointThatIsNotThereOrBreaksOffIsNoBeginning(t *testing.T) {
+	t.Parallel()
+	stored, err := os.ReadFile("testdata/checkpoint.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files exportmemory.Files
+	files.Put("cut", stored[:len(stored)-20])
+	for _, key := range []string{"gone", "cut"} {
+		if got, failure := checkpoint.Load(t.Context(), &files, key); failure == nil {
+			t.Errorf("%s: got %+v", key, got)
+		}
+	}
+	state, err := checkpoint.Load(t.Context(), &files, "")
+	if err != nil || state.Server.Planned || state.Full() {
+		t.Errorf("an export that begins: %+v, %v", state, err)
+	}
+}

@@ -1,0 +1,138 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fhir"
+)
+
+// beginner makes the first stage.
+type beginner struct {
+	run    *run
+	writer *writer
+}
+
+// all reads the Patient, which decides whether there is anything to export, and makes the plan, unless a run before has.
+func (b beginner) all(ctx context.Context) (export.Result, error) {
+	r := b.run
+	if r.state.Server.Planned {
+		return export.Result{}, nil
+	}
+	patient, stop, err := b.readPatient(ctx)
+	if err != nil || stop.Stops() {
+		return stop, err
+	}
+	capability, stop, err := b.capability(ctx)
+	if err != nil || stop.Stops() {
+		return stop, err
+	}
+	planned := plan.Build(plan.Facts{
+		Capability: capability, Granted: r.session.Tokens().Scope, Profile: r.session.Profile(), PatientID: r.patient,
+		Types: r.task.Options.Types, Since: r.task.Options.Since,
+	})
+	server, accounts := &r.state.Server, &r.state.Accounts
+	r.state.Work.Queries, server.Version, server.ByURL = planned.Queries, capability.FHIRVersion, planned.Definitions
+	server.Listed = len(capability.Resources) > 0
+	accounts.Of("Patient").Answer("")
+	for _, q := range planned.Queries {
+		if q.Type != "" {
+			accounts.Of(q.Type).Planned = true
+		}
+	}
+	for _, denied := range planned.Denied {
+		accounts.Of(denied).Fail(export.OutcomeDenied, export.LossNotGranted, 0)
+	}
+	b.writer.refers.knownAs(patient)
+	server.Planned = true
+	return export.Result{}, b.writer.write(patient, 0)
+}
+
+// capability reads what the server says it can do. One that is not sent for long is as good as none: everything is asked then.
+func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Result, error) {
+	r := b.run
+	capability, answer, err := r.session.Capability(ctx, r.state.Work.TakeTried())
+	failed := answer.Failed
+	switch {
+	case err != nil || answer.Stop.Stops():
+		return fhir.Capability{}, answer.Stop, err
+	case failed == nil:
+		return capability, export.Result{}, nil
+	case isPassing(failed.Class) && r.task.CanFailAgain():
+		return fhir.Capability{}, failure(failed, export.SuppressedPleaseContact), nil
+	}
+	return fhir.Capability{}, export.Result{}, nil
+}
+
+func (b beginner) readPatient(ctx context.Context) (fhir.Resource, export.Result, error) {
+	r := b.run
+	if !fhir.ValidID(r.patient) { // the token answer named no patient
+		return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourcePatientFailure}, nil
+	}
+	found, err := r.session.Read("Patient", r.patient)(ctx, "", r.state.Work.TakeTried(), fhir.MaxPage)
+	if err == nil && found.Failed != nil && isRefusal(found.Failed.Class) {
+		found, err = b.findPatient(ctx, found)
+	}
+	switch {
+	case err != nil || found.Stop.Stops():
+		return fhir.Resource{}, found.Stop, err
+	case found.Failed != nil && errors.Is(found.Failed, source.ErrOther):
+		return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourceInvalidContent}, nil
+	case found.Failed != nil:
+		return fhir.Resource{}, failure(found.Failed, export.ResourcePatientFailure), nil
+	}
+	for patient := range found.All() {
+		return patient, export.Result{}, nil
+	}
+	return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourceInvalidContent}, nil // not reached: both ways have found one
+}
+
+// findPatient searches for the Patient where reading it was refused: some servers do no more than that (docs/deviations.md,
+// "Exports"). What reading has come to stands when it is not found; an answer that cannot be read is another matter.
+func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
+	r := b.run
+	search := r.session.Search(plan.Query{Type: "Patient", Params: url.Values{"_id": {r.patient}}.Encode()}, r.base)
+	found, err := search(ctx, "", 0, fhir.MaxPage)
+	switch {
+	case err != nil || found.Stop.Stops():
+		return found, err
+	case found.Failed != nil && found.Failed.Class != fhir.Content:
+		return unread, nil
+	case found.Failed != nil:
+		return found, nil
+	}
+	for one := range found.All() {
+		if one.Type == "Patient" && one.ID == r.patient {
+			return source.Page{Bundle: one.Alone()}, nil
+		}
+	}
+	if found.Unusable > 0 { // it is there, and cannot be told
+		return source.Page{Failed: &fhir.RequestError{Class: fhir.Content, Status: 200}}, nil
+	}
+	return unread, nil
+}
+
+// isRefusal reports whether a server that was asked for the Patient may know it by a search.
+func isRefusal(class fhir.Class) bool {
+	return class == fhir.NotFound || class == fhir.Rejected || class == fhir.Forbidden
+}
+
+// isPassing reports whether a failure says nothing of what was asked for.
+func isPassing(class fhir.Class) bool {
+	return class == fhir.Limited || class == fhir.ServerFault || class == fhir.Network
+}
+
+// failure is what a failed request means that the task cannot do without.
+func failure(failed *fhir.RequestError, reason export.Reason) export.Result {
+	switch {
+	case isPassing(failed.Class):
+		return export.Result{Kind: export.Retryable, Reason: reason, Wait: failed.RetryAfter}
+	case failed.Class == fhir.Content:
+		reason = export.ResourceInvalidContent
+	}
+	return export.Result{Kind: export.Fatal, Reason: reason}
+}

@@ -1,0 +1,176 @@
+// Package collect carries one run of an export: it goes from the task's checkpoint through the stages patient, searches,
+// references and attachments, writes each resource once, in the order of the plan, and either saves a checkpoint or makes the
+// files. Requests are made ahead and side by side, but one goroutine decides and writes.
+package collect
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/webhook"
+)
+
+// Collector has what all runs need.
+type Collector struct {
+	Source        source.Opener
+	Files         export.Files
+	Now           func() time.Time
+	AddMetaSource bool // say in meta.source where a resource comes from, where the server does not
+}
+
+// End is how a run has ended.
+type End struct {
+	Result   export.Result
+	Task     export.Task // where work was saved, with its checkpoint; where it is done, with files, statistics and outcome
+	Replaced []string    // where it is done, the keys of objects that are of no use once the task is stored
+}
+
+// run is what the parts of one run share.
+type run struct {
+	files    export.Files
+	task     export.Task
+	session  *source.Session
+	patient  string // id at the server
+	state    *checkpoint.State
+	base     fhir.Base      // with what was learned of the server's own address
+	out      *segmentWriter // nil between segments
+	schedule schedule
+	outage   *outage
+	report   func(webhook.Progress)
+}
+
+// Run collects from the task's checkpoint on, until the record is done or something ends the run, at the latest shortly before
+// deadline, unless that is zero. report is told how far it is. The error is a failure on our side.
+func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time, report func(webhook.Progress)) (End, error) {
+	times := newSchedule(c.Now, deadline)
+	session, stop, err := c.Source.Open(ctx, task.Tenant, task.ConnectionID, times.pauseBy)
+	if err != nil || stop.Stops() {
+		return End{Result: stop, Task: task}, err
+	}
+	r := &run{files: c.Files, task: task, session: session, schedule: times, report: report}
+	if stop, err = r.open(ctx); err != nil || stop.Stops() {
+		return End{Result: stop, Task: task}, err
+	}
+	end, err := r.toTheEnd(ctx, c.AddMetaSource)
+	if err == nil && end.Result.Saves() {
+		return r.save(ctx, end.Result)
+	}
+	if r.out != nil {
+		r.out.abort(ctx)
+	}
+	return end, err
+}
+
+// open loads the checkpoint and begins a segment.
+func (r *run) open(ctx context.Context) (stop export.Result, err error) {
+	set := r.session.Tokens()
+	r.patient = set.PatientID.Reveal()
+	if !r.session.Allows("Patient", fhir.Read) {
+		return export.Result{Kind: export.Fatal, Reason: export.ScopePatientMissing}, nil
+	}
+	if r.base, err = fhir.ParseBase(set.FHIRBase); err != nil {
+		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact}, nil //nolint:nilerr // the reason says it
+	}
+	if r.state, err = checkpoint.Load(ctx, r.files, r.task.Checkpoint); err != nil {
+		return export.Result{}, err
+	}
+	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, createdAt: r.task.CreatedAt}
+	if r.session.Profile().OnceNext { // the next link has been used: the query begins again, what is written stays written once
+		r.state.Work.Restart()
+	}
+	r.base = r.base.Knowing(r.state.Server.Own)
+	r.out, err = newSegment(ctx, r.files, r.task.SegmentKey(), export.JSONLines.ContentType(""), r.state.Output.Digest)
+	return export.Result{}, err
+}
+
+// toTheEnd goes all the way from the checkpoint to the files.
+func (r *run) toTheEnd(ctx context.Context, addMetaSource bool) (End, error) {
+	stop, err := r.collect(ctx, addMetaSource)
+	if err != nil || stop.Stops() {
+		return End{Result: stop, Task: r.task}, err
+	}
+	if r.state.Work.Later.Any() {
+		wait := roundWait(r.state.Work.Round)
+		r.state.Work.NextRound()
+		return End{Result: export.Result{Kind: export.Yield, Wait: wait}, Task: r.task}, nil
+	}
+	if reason, isLost := r.state.Accounts.Lost(); isLost {
+		r.task.Outcome = delivery{run: r}.outcome()
+		return End{Result: export.Result{Kind: export.Fatal, Reason: reason}, Task: r.task}, nil
+	}
+	if err := r.closeSegment(ctx); err != nil {
+		return End{}, err
+	}
+	return delivery{run: r}.all(ctx)
+}
+
+// collect goes through the stages: the patient, the searches of the plan, what the record refers to, and last what may be
+// large.
+func (r *run) collect(ctx context.Context, addMetaSource bool) (export.Result, error) {
+	ctx, leave := r.schedule.untilPause(ctx)
+	defer leave()
+	w := newWriter(r, addMetaSource)
+	first, searches, follows, attachments := beginner{run: r, writer: w}, newSearcher(r, w), &follower{run: r, writer: w}, attacher{run: r, writer: w}
+	defer searches.streams.Close()
+	defer follows.streams.Close()
+	for _, stage := range []func(context.Context) (export.Result, error){first.all, searches.all, follows.all, attachments.all} {
+		stop, err := stage(ctx)
+		if errors.Is(err, errPause) {
+			return export.Result{Kind: export.Yield}, nil
+		}
+		if err != nil || stop.Stops() {
+			return stop, err
+		}
+	}
+	return export.Result{}, nil
+}
+
+// tell reports how far the run is.
+func (r *run) tell() {
+	var bytes int64
+	if r.out != nil {
+		bytes = r.out.made.Bytes
+	}
+	r.report(r.state.Progress(bytes))
+}
+
+// isDue asks for an end when the deadline is near, and to save what there is when that was a while ago.
+func (r *run) isDue() export.Result { return r.schedule.check(r.state.Work.Pages == 0) }
+
+// closeSegment makes the segment an object, unless nothing was written to it.
+func (r *run) closeSegment(ctx context.Context) error {
+	out := r.out
+	if out == nil {
+		return nil
+	}
+	r.out = nil
+	if out.made.Bytes == 0 {
+		out.abort(ctx)
+		return nil
+	}
+	made, digest, err := out.close(ctx)
+	if err != nil {
+		return err
+	}
+	r.state.Output.Segments, r.state.Output.Digest = append(r.state.Output.Segments, made), digest
+	return nil
+}
+
+// save ends the segment and stores the checkpoint that a later run goes on from.
+func (r *run) save(ctx context.Context, result export.Result) (End, error) {
+	if err := r.closeSegment(ctx); err != nil {
+		return End{}, err
+	}
+	r.state.Work.Tried = result.Tried
+	key := r.task.CheckpointKey()
+	if err := r.state.Save(ctx, r.files, key); err != nil {
+		return End{}, err
+	}
+	r.task.Checkpoint, r.task.Progress = key, r.state.Progress(0)
+	return End{Result: result, Task: r.task}, nil
+}

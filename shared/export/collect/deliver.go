@@ -1,0 +1,196 @@
+package collect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/export/format"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/webhook"
+)
+
+// delivery makes the files of a run whose segments have the whole record.
+type delivery struct{ run *run }
+
+// all makes the files.
+func (d delivery) all(ctx context.Context) (End, error) {
+	r := d.run
+	if stop, err := d.render(ctx); err != nil || stop.Stops() {
+		return End{Result: stop, Task: r.task}, err
+	}
+	task, set := r.task, r.session.Tokens()
+	task.Stats, task.Outcome, task.Progress = r.state.Accounts.Stats(), d.outcome(), r.state.Progress(0)
+	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope}
+	for _, f := range task.Options.Chosen() {
+		file, err := d.file(ctx, task, f)
+		if err != nil {
+			return End{}, err
+		}
+		task.Files = append(task.Files, file)
+	}
+	return End{Task: task, Replaced: r.state.Replaced(task.Files)}, nil
+}
+
+// render makes what is missing of the other formats that were asked for.
+func (d delivery) render(ctx context.Context) (export.Result, error) {
+	for _, f := range d.run.task.Options.Chosen() {
+		if f != export.Gzipped && f != export.OneBundle {
+			continue
+		}
+		made := d.run.state.Output.Rendering(f)
+		for len(made.Parts) < len(d.run.state.Output.Segments) {
+			if stop := d.run.isDue(); stop.Stops() {
+				return stop, nil
+			}
+			if err := d.renderPart(ctx, made); err != nil {
+				return export.Result{}, err
+			}
+		}
+	}
+	return export.Result{}, nil
+}
+
+// renderPart makes the part of the first segment that has none. Parts of the same segment have the same bytes, whoever
+// makes them, so that they need no names of their own.
+func (d delivery) renderPart(ctx context.Context, made *checkpoint.Rendering) error {
+	at, segments := len(made.Parts), d.run.state.Output.Segments
+	body, err := d.run.files.Open(ctx, segments[at].Key)
+	if err != nil {
+		return fmt.Errorf("open segment: %w", err)
+	}
+	defer func() { _ = body.Close() }()
+	out, err := newSegment(ctx, d.run.files, export.PartKey(segments[at].Key, made.Format), d.contentType(made.Format), made.Digest)
+	if err != nil {
+		return err
+	}
+	if err = d.convert(out, body, made.Format, format.Part{First: at == 0, Last: at == len(segments)-1}); err != nil {
+		out.abort(ctx)
+		return err
+	}
+	part, digest, err := out.close(ctx)
+	if err != nil {
+		return err
+	}
+	made.Parts, made.Digest = append(made.Parts, part), digest
+	return nil
+}
+
+func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part format.Part) error {
+	if f == export.Gzipped {
+		return format.Gzip(dst, src)
+	}
+	return format.Bundle(dst, src, d.run.session.Tokens().FHIRBase, part)
+}
+
+// outcome lists how far every type came that was asked for or found, in the order of the plan, and then the other types of the
+// patient compartment, so that what was not asked for is told as well.
+func (d delivery) outcome() []export.TypeOutcome {
+	list := d.run.state.Accounts.Outcome()
+	told := map[string]bool{"Patient": true}
+	for _, o := range list {
+		told[o.Type] = true
+	}
+	for _, resourceType := range slices.Concat(plan.Compartment(d.run.state.Server.Version), d.run.task.Options.Types) {
+		if told[resourceType] || !d.run.task.Options.Wants(resourceType) || !plan.Searched(resourceType) {
+			continue
+		}
+		told[resourceType] = true
+		unasked := export.TypeOutcome{Type: resourceType, Result: export.OutcomeUnsupported, Reason: export.LossUnsupported}
+		if !d.run.state.Server.Listed && !d.run.session.Allows(resourceType, fhir.Search) {
+			unasked.Result, unasked.Reason = export.OutcomeDenied, export.LossNotGranted
+		}
+		list = append(list, unasked)
+	}
+	return list
+}
+
+// file makes the file of one format.
+func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (export.File, error) {
+	switch f {
+	case export.JSONLines:
+		return d.assemble(ctx, f, d.run.state.Output.Segments, d.run.state.Output.Digest)
+	case export.Report:
+		return d.writeReport(ctx, task)
+	case export.Gzipped, export.OneBundle:
+	}
+	made := d.run.state.Output.Rendering(f)
+	return d.assemble(ctx, f, made.Parts, made.Digest)
+}
+
+// assemble joins the parts of a file and describes it.
+func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpoint.Segment, digest []byte) (export.File, error) {
+	file := d.describe(f)
+	keys := make([]string, 0, len(parts))
+	for _, part := range parts {
+		file.Bytes += part.Bytes
+		keys = append(keys, part.Key)
+	}
+	var err error
+	if file.SHA256, err = sumOf(digest); err != nil {
+		return export.File{}, err
+	}
+	if len(keys) == 1 {
+		file.Key = keys[0]
+		return file, nil
+	}
+	file.Key = d.run.task.FileKey(f)
+	if err := d.run.files.Compose(ctx, file.Key, file.ContentType, keys); err != nil {
+		return export.File{}, fmt.Errorf("compose file: %w", err)
+	}
+	return file, nil
+}
+
+func (d delivery) describe(f export.Format) export.File {
+	return export.File{Format: f, ContentType: d.contentType(f), Name: d.run.task.ID + f.Suffix()}
+}
+
+func (d delivery) contentType(f export.Format) string {
+	return f.ContentType(d.run.state.Server.Version)
+}
+
+// report is the content of the file with the outcome.
+type report struct {
+	TaskID            string               `json:"task_id"`
+	OrgConnectionID   string               `json:"org_connection_id"`
+	FHIRVersion       string               `json:"fhir_version,omitempty"`
+	Scope             export.Scope         `json:"scope"`
+	Options           export.Options       `json:"options"`
+	Stats             webhook.Stats        `json:"stats"`
+	Outcome           []export.TypeOutcome `json:"outcome"`
+	Files             []export.FileSummary `json:"files"`
+	webhook.Shortfall                      //nolint:embeddedstructfieldcheck // members are written in this order
+}
+
+// writeReport writes the file with the outcome of a task whose other files are there.
+func (d delivery) writeReport(ctx context.Context, task export.Task) (export.File, error) {
+	body, err := json.Marshal(report{
+		TaskID: task.ID, OrgConnectionID: task.ConnectionID, FHIRVersion: d.run.state.Server.Version, Scope: task.Scope,
+		Options: task.Options, Stats: task.Stats, Outcome: task.Outcome, Files: task.Summaries(),
+		Shortfall: task.Shortfall(),
+	})
+	if err != nil {
+		return export.File{}, fmt.Errorf("encode outcome: %w", err)
+	}
+	file := d.describe(export.Report)
+	out, err := newSegment(ctx, d.run.files, task.FileKey(export.Report), file.ContentType, nil)
+	if err != nil {
+		return export.File{}, err
+	}
+	if _, err = out.Write(body); err != nil {
+		out.abort(ctx)
+		return export.File{}, err
+	}
+	made, digest, err := out.close(ctx)
+	if err != nil {
+		return export.File{}, err
+	}
+	file.Key, file.Bytes = made.Key, made.Bytes
+	file.SHA256, err = sumOf(digest)
+	return file, err
+}

@@ -1,0 +1,233 @@
+package collect
+
+import (
+	"context"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fhir"
+)
+
+// searcher makes the searches of the plan.
+type searcher struct {
+	run       *run
+	writer    *writer
+	streams   source.Streams[plan.Query]
+	resumed   bool                // the next link is an earlier run's
+	restarted map[plan.Query]bool // queries whose pages the server has forgotten in this run
+}
+
+func newSearcher(r *run, w *writer) *searcher {
+	return &searcher{run: r, writer: w, resumed: r.state.Work.Next != "", restarted: map[plan.Query]bool{}}
+}
+
+// all makes the searches that are left. When no further resource can be told from those that were found, none is made.
+func (s *searcher) all(ctx context.Context) (export.Result, error) {
+	state := s.run.state
+	for len(state.Work.Queries) > 0 {
+		if state.Full() {
+			s.end(state.Work.Queries[0], &fhir.RequestError{Class: fhir.TooLarge, Cause: checkpoint.ErrLimit})
+			continue
+		}
+		if stop, err := s.step(ctx); err != nil || stop.Stops() {
+			return stop, err
+		}
+	}
+	s.writer.refers.resolve()
+	if state.Full() {
+		state.Abandon()
+	}
+	return export.Result{}, nil
+}
+
+// step writes one page of the first query, while the pages of the next ones are read.
+func (s *searcher) step(ctx context.Context) (export.Result, error) {
+	if stop := s.run.isDue(); stop.Stops() {
+		return stop, nil
+	}
+	s.readAhead(ctx)
+	q := s.run.state.Work.Queries[0]
+	found, err := s.streams.Take(ctx, q)
+	switch {
+	case err != nil || found.Stop.Stops():
+		return found.Stop, err
+	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
+		// Some servers forget their pages between two runs, or once they have sent them; what is written already is not
+		// written again.
+		s.resumed = false
+		s.restart(q)
+		return export.Result{}, nil
+	case found.Failed != nil:
+		s.refused(q, found.Failed)
+		return export.Result{}, nil
+	}
+	s.resumed = false
+	s.run.outage.recordAnswer()
+	defer s.run.tell()
+	return export.Result{}, s.page(q, found.Bundle)
+}
+
+// readAhead starts the first queries that are not under way.
+func (s *searcher) readAhead(ctx context.Context) {
+	work := &s.run.state.Work
+	for i, q := range work.Queries[:min(source.InFlight, len(work.Queries))] {
+		if s.streams.Has(q) {
+			continue
+		}
+		next, tried := "", 0
+		if i == 0 {
+			next, tried = work.Next, work.TakeTried()
+		}
+		s.streams.Start(ctx, q, next, tried, s.run.session.Search(q, s.run.base))
+	}
+}
+
+// isForgotten reports whether a server says of a later page that it is not there, for the first time in this run.
+func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
+	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
+	if !isGone || s.run.state.Work.Pages == 0 || s.restarted[q] {
+		return false
+	}
+	s.restarted[q] = true
+	return true
+}
+
+// page writes a page of the first query, and turns to the next or ends the query.
+func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
+	work := &s.run.state.Work
+	if work.Pages == 0 {
+		s.writer.refers.learn(found, source.PathOf(q))
+	}
+	work.Lost += found.Unusable
+	work.Hits += found.Len
+	for resource := range found.All() {
+		if err := s.writer.write(resource, 0); err != nil {
+			return err
+		}
+	}
+	work.Pages++
+	if q.Type != "" {
+		s.run.state.Accounts.Of(q.Type).Paged = true
+	}
+	switch {
+	case found.NextLost:
+		s.end(q, &fhir.RequestError{Class: fhir.Content})
+	case found.Next == "":
+		s.end(q, nil)
+	case work.Pages >= checkpoint.MaxPages:
+		s.end(q, &fhir.RequestError{Class: fhir.TooLarge, Cause: checkpoint.ErrLimit})
+	case !work.Turn(found.Next):
+		s.end(q, &fhir.RequestError{Class: fhir.Content})
+	}
+	return nil
+}
+
+// refused asks for something else in place of a query that failed, or records how it ended. A query that has begun is
+// left where it is, unless its pages are too large, or the way to the next one leads elsewhere: then it begins again with
+// smaller or larger ones.
+func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
+	work := &s.run.state.Work
+	var instead []plan.Query
+	isOther := work.Pages == 0 // else only what is about the pages themselves is asked in another way
+	switch failed.Class {      //nolint:exhaustive // the others say nothing of pages
+	case fhir.TooLarge:
+		work.Oversize++
+		isOther = true
+	case fhir.ForeignLink:
+		isOther = !isOther
+	}
+	if work.Oversize <= checkpoint.MaxOversize && isOther {
+		instead = q.Instead(failed)
+	}
+	switch {
+	case instead != nil:
+		s.restart(q)
+		work.Queries = append(instead, work.Queries[1:]...)
+	case q.Type != "" && s.run.outage.mayPass(failed):
+		s.restart(q)
+		work.Queries = work.Queries[1:]
+		work.Later.Queries = append(work.Later.Queries, q)
+		if s.run.outage.recordFailure() {
+			s.streams.DropAll()
+		}
+	case q.Widened():
+		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // what all began with
+	default:
+		s.end(q, failed)
+	}
+}
+
+// restart forgets how far the first query has come.
+func (s *searcher) restart(q plan.Query) {
+	s.streams.Drop(q)
+	s.run.state.Work.Restart()
+}
+
+// end takes the first query off the plan and records how it ended.
+func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
+	state := s.run.state
+	work := &state.Work
+	begun, lost, hits := work.Pages > 0 || q.Widened(), work.Lost, work.Hits
+	s.restart(q)
+	work.Queries = work.Queries[1:]
+	work.Ended++
+	switch {
+	case q.Type == "":
+		s.endEverything(failed, lost)
+		return
+	case q.IsDefinition():
+		s.endDefinition(q, failed, hits)
+		return
+	}
+	account := state.Accounts.Of(q.Type)
+	switch {
+	case failed != nil && begun:
+		account.Fail(export.OutcomeTruncated, checkpoint.NamedLoss(failed), failed.Status)
+	case failed != nil:
+		reason := state.Server.SearchLoss(failed)
+		account.Bar(reason)
+		account.Fail(checkpoint.OutcomeOf(failed), reason, failed.Status)
+	default:
+		account.Answer(q.OnlyBy())
+	}
+	if lost > 0 {
+		account.Miss(lost, export.OutcomeTruncated, export.LossContent, 0)
+	}
+}
+
+// endEverything ends the query for the whole record at once. Where it brought more than the Patient, the queries for its
+// parts are not needed: what a server sends of a record at once is all that it has.
+func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
+	work, accounts := &s.run.state.Work, &s.run.state.Accounts
+	if failed != nil || lost > 0 || len(accounts.Counts) < 2 {
+		return
+	}
+	var left []plan.Query
+	for _, q := range work.Queries {
+		if q.IsDefinition() { // of what the record names, and no part of it
+			left = append(left, q)
+			continue
+		}
+		work.Ended++
+		account := accounts.Of(q.Type)
+		account.Paged = true
+		account.Answer("")
+		s.streams.Drop(q)
+	}
+	work.Queries = left
+}
+
+// endDefinition records how the search for a Questionnaire ended, which has found hits.
+func (s *searcher) endDefinition(q plan.Query, failed *fhir.RequestError, hits int) {
+	account := s.run.state.Accounts.Of(q.Type)
+	switch {
+	case failed != nil:
+		account.Miss(1, checkpoint.OutcomeOf(failed), checkpoint.NamedLoss(failed), failed.Status)
+	case hits == 0:
+		account.Miss(1, export.OutcomeUnsupported, export.LossNotFound, 0)
+	default:
+		account.Answer("")
+	}
+}

@@ -1,0 +1,119 @@
+package collect
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/checkpoint"
+)
+
+// segmentWriter writes one object of a file that is written in segments, one run after the other: it counts the bytes and goes
+// on with the SHA-256 of the whole file.
+type segmentWriter struct {
+	object export.Writer
+	made   checkpoint.Segment
+	digest hash.Hash
+
+	markedBytes  int64
+	markedDigest []byte
+}
+
+// newSegment begins an object. digest is the state of the segments before it; nil where it is the first.
+func newSegment(ctx context.Context, files export.Files, key, contentType string, digest []byte) (*segmentWriter, error) {
+	restored, err := restoreDigest(digest)
+	if err != nil {
+		return nil, err
+	}
+	object, err := files.Create(ctx, key, contentType)
+	if err != nil {
+		return nil, fmt.Errorf("create segment: %w", err)
+	}
+	return &segmentWriter{object: object, made: checkpoint.Segment{Key: key}, digest: restored}, nil
+}
+
+// Write implements io.Writer.
+func (w *segmentWriter) Write(data []byte) (int, error) {
+	n, err := w.object.Write(data)
+	w.made.Bytes += int64(n)
+	_, _ = w.digest.Write(data[:n]) // a hash takes everything
+	if err != nil {
+		return n, fmt.Errorf("write segment: %w", err)
+	}
+	return n, nil
+}
+
+// mark remembers the place after the last byte written.
+func (w *segmentWriter) mark() (err error) {
+	w.object.Mark()
+	w.markedBytes = w.made.Bytes
+	w.markedDigest, err = keepDigest(w.digest)
+	return err
+}
+
+// rewind takes back what was written since the mark.
+func (w *segmentWriter) rewind(ctx context.Context) (err error) {
+	if err = w.object.Rewind(ctx); err != nil {
+		return fmt.Errorf("take a broken line back: %w", err)
+	}
+	w.made.Bytes = w.markedBytes
+	w.digest, err = restoreDigest(w.markedDigest)
+	return err
+}
+
+// close makes the object exist, and returns it with the state of the digest after it.
+func (w *segmentWriter) close(ctx context.Context) (made checkpoint.Segment, digest []byte, err error) {
+	if err = w.object.Close(ctx); err != nil {
+		return checkpoint.Segment{}, nil, fmt.Errorf("close segment: %w", err)
+	}
+	digest, err = keepDigest(w.digest)
+	return w.made, digest, err
+}
+
+// abort leaves no object behind, also when the run's time is over.
+func (w *segmentWriter) abort(ctx context.Context) { w.object.Abort(context.WithoutCancel(ctx)) }
+
+var errDigest = errors.New("the digest cannot be kept")
+
+// keepDigest is what restoreDigest takes.
+func keepDigest(digest hash.Hash) ([]byte, error) {
+	to, ok := digest.(encoding.BinaryMarshaler)
+	if !ok {
+		return nil, errDigest
+	}
+	state, err := to.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("keep digest: %w", err)
+	}
+	return state, nil
+}
+
+// restoreDigest goes on from the state of an earlier run; nil to begin.
+func restoreDigest(state []byte) (hash.Hash, error) {
+	digest := sha256.New()
+	if len(state) == 0 {
+		return digest, nil
+	}
+	from, ok := digest.(encoding.BinaryUnmarshaler)
+	if !ok {
+		return nil, errDigest
+	}
+	if err := from.UnmarshalBinary(state); err != nil {
+		return nil, fmt.Errorf("restore digest: %w", err)
+	}
+	return digest, nil
+}
+
+// sumOf is the SHA-256, in hex, of what a digest has come to.
+func sumOf(state []byte) (string, error) {
+	digest, err := restoreDigest(state)
+	if err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(digest.Sum(nil)), nil
+}

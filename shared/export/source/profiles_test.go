@@ -1,0 +1,58 @@
+package source_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+)
+
+var errTrouble = errors.New("trouble on our side")
+
+// directory knows one connection, its endpoint and the endpoint's platform, unless one of them fails.
+type directory struct{ connection, endpoint, platform error }
+
+func (d directory) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {
+	return connection.Connection{EndpointID: "e"}, d.connection
+}
+
+func (d directory) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
+	return catalog.Endpoint{FHIRBase: "https://" + id + ".example"}, d.endpoint
+}
+
+func (d directory) Asking(catalog.Endpoint) (plan.Profile, error) {
+	return plan.Profile{Everything: true}, d.platform
+}
+
+func TestAServerIsAskedAsItsPlatformWants(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		directory directory
+		want      plan.Profile
+		err       error
+	}{
+		"known":                         {directory{}, plan.Profile{Everything: true, Base: "https://e.example"}, nil},
+		"a connection that has gone":    {directory{connection: fault.Missing("gone")}, plan.Profile{}, nil},
+		"an endpoint that has gone":     {directory{endpoint: fault.Missing("gone")}, plan.Profile{}, nil},
+		"connections cannot be read":    {directory{connection: errTrouble}, plan.Profile{}, errTrouble},
+		"the catalog cannot be read":    {directory{endpoint: errTrouble}, plan.Profile{}, errTrouble},
+		"the profile cannot be applied": {directory{platform: errTrouble}, plan.Profile{}, errTrouble},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			profiles := source.Profiles{Connections: c.directory, Endpoints: c.directory, Platforms: c.directory}
+			got, err := profiles.Of(t.Context(), org.Tenant{}, "c")
+			if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
+				t.Errorf("error %v, profile (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,111 @@
+// Package source asks one patient's FHIR server for an export: with usable tokens, no more than a few requests at a time, again
+// where that may help, as slowly as the server wants, and ahead of who needs the answers. It knows neither what is asked for
+// nor what becomes of it; it tells apart what the server refused, what ends the run, and what fails on our side.
+package source
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tokens"
+)
+
+// Server reads one patient's FHIR server. Bodies are at most limit bytes, and no document is larger than fhir.MaxPage;
+// failed requests are *fhir.RequestError.
+type Server interface {
+	Metadata(ctx context.Context) (fhir.Answer, error)
+	Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error)
+	// Search reads the first page at path: "Observation" or "Patient/p1/$everything".
+	Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error)
+	Page(ctx context.Context, next string, limit int64) (fhir.Answer, error)
+	// Attachment opens the content that an attachment's URL names.
+	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
+}
+
+// Portals opens the FHIR server at base, which is asked as profile says; token is asked before every request.
+type Portals interface {
+	Open(base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) (Server, error)
+}
+
+// Tokens hands out usable access tokens (tokens.Manager).
+type Tokens interface {
+	Current(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
+	// Renew gets other tokens than those of the version that was used.
+	Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (tokens.Usable, error)
+}
+
+// Opener opens the servers of connections.
+type Opener struct {
+	Tokens   Tokens
+	Portals  Portals
+	Profiles Profiles
+	Now      func() time.Time
+}
+
+// Session is a server that is open for one run, with the tokens it is read with. It is safe for concurrent use.
+type Session struct {
+	grant   grant
+	server  Server
+	profile plan.Profile
+	places  chan struct{} // of InFlight: taken by every request while it is under way
+	pace    pace
+}
+
+// Open gets usable tokens and opens the FHIR server that they belong to. No wait reaches beyond pauseBy, unless that is zero.
+// There is no session when the Result stops.
+func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time) (*Session, export.Result, error) {
+	usable, err := o.Tokens.Current(ctx, tenant, connectionID)
+	if err != nil {
+		return nil, tokenFailure(err, o.Now()), nil
+	}
+	if usable.Overdue != nil {
+		logx.Add(ctx, slog.Any("refresh_overdue", usable.Overdue))
+	}
+	set := usable.Set
+	profile, err := o.Profiles.Of(ctx, tenant, connectionID)
+	if err != nil {
+		return nil, export.Result{}, err
+	}
+	if profile.Base != "" && profile.Base != set.FHIRBase { // the patient's consent was for the server that issued the tokens
+		return nil, export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure}, nil
+	}
+	s := &Session{
+		grant: grant{
+			tokens: o.Tokens, tenant: tenant, connectionID: connectionID,
+			current: set, version: usable.Version, renewing: make(chan struct{}, 1),
+		},
+		profile: profile.Filled(set.Extra),
+		places:  make(chan struct{}, InFlight),
+		pace:    pace{now: o.Now, pauseBy: pauseBy},
+	}
+	s.server, err = o.Portals.Open(set.FHIRBase, s.profile, func(context.Context) (secret.Text, error) {
+		return s.Tokens().AccessToken, nil
+	})
+	if err != nil {
+		return nil, export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact}, nil //nolint:nilerr // the result says it
+	}
+	return s, export.Result{}, nil
+}
+
+// Profile is how the server wants to be asked.
+func (s *Session) Profile() plan.Profile { return s.profile }
+
+// Tokens are those that the server is read with now.
+func (s *Session) Tokens() tokens.Set {
+	set, _ := s.grant.now()
+	return set
+}
+
+// Allows reports whether the authorization allows an access to a type, as far as the server has said what it covers.
+func (s *Session) Allows(resourceType string, access fhir.Access) bool {
+	granted := s.Tokens().Scope
+	return granted == "" || fhir.ParseScopes(granted).Allows(resourceType, access)
+}

@@ -1,0 +1,297 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/export/worker"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart"
+	"recordbridge/shared/testkit/exportmemory"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	taskID       = "0123456789abcdef0123456789abcdef"
+	connectionID = "c0000000-0000-4000-8000-000000000001"
+	wideScope    = "openid launch/patient patient/*.read"
+	lease        = time.Minute
+)
+
+var (
+	tenant     = org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
+	errTrouble = errors.New("trouble on our side")
+)
+
+// files keeps objects, of which some cannot be closed.
+type files struct {
+	exportmemory.Files
+
+	refuse string       // part of the keys that cannot be closed
+	closed func(string) // is told every key that was closed
+}
+
+func (f *files) Create(ctx context.Context, key, contentType string) (export.Writer, error) {
+	w, err := f.Files.Create(ctx, key, contentType)
+	return &upload{Writer: w, files: f, key: key}, err
+}
+
+type upload struct {
+	export.Writer
+
+	files *files
+	key   string
+}
+
+func (u *upload) Close(ctx context.Context) error {
+	if u.files.refuse != "" && strings.Contains(u.key, u.files.refuse) {
+		u.Abort(ctx)
+		return errTrouble
+	}
+	if err := u.Writer.Close(ctx); err != nil {
+		return err
+	}
+	if u.files.closed != nil {
+		u.files.closed(u.key)
+	}
+	return nil
+}
+
+// workStore keeps one task, and fails where a test wants it to.
+type workStore struct {
+	exportmemory.Tasks
+
+	crashAfter int           // of ContinueTask, the next fails; 0 for never
+	finish     func() error  // instead of FinishTask, when set
+	answer     time.Duration // how long FinishTask takes to say that it has finished the task
+}
+
+func (s *workStore) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error) {
+	if s.crashAfter > 0 && s.Saves >= s.crashAfter {
+		return export.Task{}, errTrouble
+	}
+	return s.Tasks.ContinueTask(ctx, task, leaseUntil)
+}
+
+func (s *workStore) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
+	defer func() { <-time.After(s.answer) }()
+	if s.finish != nil {
+		return s.finish()
+	}
+	return s.Tasks.FinishTask(ctx, task, event)
+}
+
+// fakeTokens hands tokens out, and knows the connection that they are for.
+type fakeTokens struct {
+	set        tokens.Set
+	current    error // of Current
+	renew      error // of Renew
+	hang       bool  // Current answers only when its caller gives up
+	renewed    int
+	profile    plan.Profile
+	catalogued string   // the FHIR base that the catalog has; empty for none
+	due        error    // of RefreshDue
+	dues       []string // the connections whose tokens were made due
+}
+
+func (d *fakeTokens) RefreshDue(_ context.Context, _ org.Tenant, id string, _ time.Time) error {
+	d.dues = append(d.dues, id)
+	return d.due
+}
+
+func (*fakeTokens) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {
+	return connection.Connection{}, nil
+}
+
+func (d *fakeTokens) Endpoint(context.Context, string) (catalog.Endpoint, error) {
+	return catalog.Endpoint{FHIRBase: d.catalogued}, nil
+}
+
+func (d *fakeTokens) Asking(catalog.Endpoint) (plan.Profile, error) { return d.profile, nil }
+
+func (d *fakeTokens) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
+	if d.hang {
+		<-ctx.Done()
+		return tokens.Usable{}, ctx.Err()
+	}
+	return tokens.Usable{Set: d.set, Version: 1}, d.current
+}
+
+func (d *fakeTokens) Renew(_ context.Context, _ org.Tenant, _ string, used int64) (tokens.Usable, error) {
+	d.renewed++
+	if d.renew != nil {
+		return tokens.Usable{}, d.renew
+	}
+	d.set.AccessToken = secret.New("renewed")
+	return tokens.Usable{Set: d.set, Version: used + 1}, nil
+}
+
+// nudges remembers what was nudged.
+type nudges struct {
+	mu     sync.Mutex
+	tasks  []time.Duration // delays
+	events []string
+}
+
+func (n *nudges) NudgeTask(_ context.Context, _ org.Tenant, _ string, delay time.Duration) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tasks = append(n.tasks, delay)
+	return errTrouble // a lost nudge changes nothing
+}
+
+func (n *nudges) NudgeEvent(_ context.Context, _ org.Tenant, id string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.events = append(n.events, id)
+	return errTrouble
+}
+
+// bench is a worker with everything around it. It is made inside a synctest bubble: the clock is the bubble's.
+type bench struct {
+	server *fakeFHIR
+	store  *workStore
+	files  *files
+	tokens *fakeTokens
+	nudges *nudges
+	worker worker.Worker
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{
+		server: newFakeFHIR(t),
+		store: &workStore{Tasks: exportmemory.Tasks{Task: export.Task{
+			ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
+		}}},
+		files: &files{},
+		tokens: &fakeTokens{set: tokens.Set{
+			AccessToken: secret.New("first"), PatientID: secret.New(patientID), Scope: wideScope, FHIRBase: base,
+		}},
+		nudges: &nudges{},
+	}
+	b.worker = worker.Worker{
+		Store: b.store, Refreshes: b.tokens, Files: b.files, Nudger: b.nudges, Links: newLinks(t, "1"), Now: time.Now,
+		Source: source.Opener{
+			Tokens: b.tokens, Portals: smart.NewPortal(b.server, nil, nil, time.Now), Now: time.Now,
+			Profiles: source.Profiles{Connections: b.tokens, Endpoints: b.tokens, Platforms: b.tokens},
+		},
+		Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
+	}
+	return b
+}
+
+// work lets the worker run once; runFor is the time until its deadline, zero for none.
+func (b *bench) work(t *testing.T, runFor time.Duration) {
+	t.Helper()
+	var deadline time.Time
+	if runFor > 0 {
+		deadline = time.Now().Add(runFor)
+	}
+	if err := b.worker.Work(t.Context(), tenant, taskID, deadline); err != nil {
+		t.Fatalf("Work: %v", err)
+	}
+	if n := b.files.Unfinished(); n != 0 {
+		t.Errorf("%d objects were begun and neither closed nor given up", n)
+	}
+}
+
+// finish lets the worker run until the task has ended, waiting for its nudges as the queue does.
+func (b *bench) finish(t *testing.T) (runs int) {
+	t.Helper()
+	for b.store.Task.Status == export.Pending {
+		if len(b.nudges.tasks) > 0 {
+			<-time.After(b.nudges.tasks[len(b.nudges.tasks)-1])
+		}
+		b.work(t, 0)
+		if runs++; runs > 100 {
+			t.Fatal("the task never ends")
+		}
+	}
+	return runs
+}
+
+// file returns the finished export.
+func (b *bench) file(t *testing.T) []byte {
+	t.Helper()
+	if b.store.Task.Status != export.Success || len(b.store.Task.Files) == 0 {
+		t.Fatalf("no finished file: status %s, objects %v", b.store.Task.Status, b.files.Keys())
+	}
+	body, ok := b.files.Get(b.store.Task.Files[0].Key)
+	if !ok {
+		t.Fatalf("no finished file: status %s, objects %v", b.store.Task.Status, b.files.Keys())
+	}
+	sum := sha256.Sum256(body)
+	if told := b.store.Task.Files[0]; told.Bytes != int64(len(body)) || told.SHA256 != hex.EncodeToString(sum[:]) {
+		t.Errorf("the file has %d bytes and the sum %x, the task tells %+v", len(body), sum, told)
+	}
+	return body
+}
+
+// object returns an object that is there.
+func (b *bench) object(t *testing.T, key string) []byte {
+	t.Helper()
+	body, ok := b.files.Get(key)
+	if !ok {
+		t.Fatalf("no object %q", key)
+	}
+	return body
+}
+
+// names lists the resources of a file, in order.
+func names(t *testing.T, file []byte) []string {
+	t.Helper()
+	var found []string
+	for line := range bytes.Lines(file) {
+		var head struct {
+			ResourceType string
+			ID           string
+		}
+		if err := json.Unmarshal(line, &head); err != nil {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		found = append(found, head.ResourceType+"/"+head.ID)
+	}
+	return found
+}
+
+// asked are the outcomes of a task but for the types that the server does not offer.
+func asked(task export.Task) []export.TypeOutcome {
+	return slices.DeleteFunc(slices.Clone(task.Outcome), func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
+}
+
+// outcomeOf finds the outcome of a type.
+func outcomeOf(t *testing.T, task export.Task, resourceType string) export.TypeOutcome {
+	t.Helper()
+	at := slices.IndexFunc(task.Outcome, func(o export.TypeOutcome) bool { return o.Type == resourceType })
+	if at < 0 {
+		t.Fatalf("no outcome for %s: %v", resourceType, task.Outcome)
+	}
+	return task.Outcome[at]
+}
+
+func newLinks(t *testing.T, current string) export.Links {
+	t.Helper()
+	ring, err := secret.ParseKeyring(secret.New(
+		`{"current":"` + current + `","1":"` + strings.Repeat("a", 43) + `","2":"` + strings.Repeat("b", 43) + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return export.Links{Keys: ring, BaseURL: "https://api.example/v1"}
+}

@@ -1,0 +1,368 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+)
+
+// margin is how long before its deadline a run hands over.
+const margin = 75 * time.Second
+
+func contextUntil(t *testing.T, after time.Duration) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(t.Context(), after)
+}
+
+// uninterrupted is the file and the task of a run that nothing disturbed.
+func uninterrupted(t *testing.T) (file []byte, task export.Task, requests int) {
+	t.Helper()
+	b := newBench(t)
+	b.work(t, 0)
+	return b.file(t), b.store.Task, len(b.server.asked)
+}
+
+func TestAHandOverAtAnyPointChangesNothingInTheFile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, requests := uninterrupted(t)
+		for point := range requests + 1 {
+			b := newBench(t)
+			b.server.latency = time.Second
+			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // time for point requests, one after the other
+			if ended := b.store.Task.Status == export.Success; ended && point == 0 || !ended && point == requests {
+				t.Errorf("after %d seconds: status %s", point, b.store.Task.Status)
+			}
+			b.finish(t)
+			wantSameExport(t, b, file, whole)
+		}
+	})
+}
+
+func TestAHandOverAfterEveryStepChangesNothingInTheFile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, requests := uninterrupted(t)
+		for _, step := range []int{1, 2, 3, 5} {
+			b := newBench(t)
+			b.server.latency = time.Second
+			runs := 0
+			for ; b.store.Task.Status == export.Pending; runs++ {
+				b.work(t, margin+time.Duration(step)*time.Second-time.Millisecond)
+			}
+			wantSameExport(t, b, file, whole)
+			if least := requests / (4*step + 4); runs < least {
+				t.Errorf("steps of %d: %d runs, want at least %d", step, runs, least)
+			}
+			if got := b.server.times("Patient/p1"); got != 1 {
+				t.Errorf("steps of %d: the patient was read %d times", step, got)
+			}
+		}
+	})
+}
+
+// TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind: it cancels the run, whose leftovers have to go all the same.
+func TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.latency = time.Second
+		b.work(t, margin+3*time.Second-time.Millisecond)
+		if b.store.Task.Checkpoint == "" {
+			t.Fatal("the first run left no checkpoint")
+		}
+		b.store.answer = time.Minute
+		b.finish(t)
+		if got := b.files.Keys(); len(got) != 1 {
+			t.Errorf("left are %v, want the file alone", got)
+		}
+	})
+}
+
+func wantSameExport(t *testing.T, b *bench, file []byte, whole export.Task) {
+	t.Helper()
+	if got := b.file(t); !bytes.Equal(got, file) {
+		t.Errorf("file (-want +got):\n%s", cmp.Diff(string(file), string(got)))
+	}
+	if diff := cmp.Diff(whole.Stats, b.store.Task.Stats); diff != "" {
+		t.Errorf("stats (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(whole.Outcome, b.store.Task.Outcome); diff != "" {
+		t.Errorf("outcome (-want +got):\n%s", diff)
+	}
+	if got, want := b.store.Task.Files[0].Bytes, int64(len(file)); got != want {
+		t.Errorf("the task tells %d bytes, want %d", got, want)
+	}
+	if diff := cmp.Diff([]string{b.store.Task.Files[0].Key}, b.files.Keys()); diff != "" {
+		t.Errorf("objects left (-want +got):\n%s", diff)
+	}
+	if len(b.store.Events) != 1 {
+		t.Errorf("%d events, want 1", len(b.store.Events))
+	}
+}
+
+func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
+	t.Parallel()
+	for name, request := range map[string]string{
+		"the patient": readPatient, "the statement": "metadata", "a first page": findObservations, "a later page": observations2, "a reference": "Binary/b1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				file, whole, _ := uninterrupted(t)
+				b := newBench(t)
+				b.server.script(request, answer{status: 503, retryAfter: 120})
+				started := time.Now()
+				b.work(t, 0)
+				if b.store.Task.Status != export.Pending || time.Since(started) != 0 {
+					t.Fatalf("status %s after %v, want pending at once", b.store.Task.Status, time.Since(started))
+				}
+				if diff := cmp.Diff([]time.Duration{2 * time.Minute}, b.nudges.tasks); diff != "" {
+					t.Errorf("nudges (-want +got):\n%s", diff)
+				}
+				if got, want := time.Until(b.store.LookAt), 2*time.Minute+lease; got != want {
+					t.Errorf("the sweeper looks after %v, want %v", got, want)
+				}
+				b.finish(t)
+				wantSameExport(t, b, file, whole)
+			})
+		})
+	}
+}
+
+func TestARetryAfterOfADayIsAskedAgainAfterAQuarterOfAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.script(findObservations, answer{status: 429, retryAfter: 86400, always: true})
+		b.work(t, 0)
+		if diff := cmp.Diff([]time.Duration{15 * time.Minute}, b.nudges.tasks); diff != "" {
+			t.Errorf("nudges (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestATypeThatAlwaysAsksToWaitIsLeftAfterFiveTriesInEachOfThreeRounds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
+		if runs := b.finish(t); runs != 15 {
+			t.Errorf("%d runs, want 15", runs)
+		}
+		if got := b.server.times(findObservations); got != 15 {
+			t.Errorf("%d tries, want 15", got)
+		}
+		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeFailed, Status: 429, Reason: export.LossUnavailable}
+		if got := outcomeOf(t, b.store.Task, "Observation"); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		if diff := cmp.Diff(without(wholeRecord(), "Observation"), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAWaitThatWouldOutlastTheRunIsSpentInTheQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, _ := uninterrupted(t)
+		b := newBench(t)
+		b.server.script(findObservations, answer{status: 503, retryAfter: 20})
+		b.work(t, margin+10*time.Second)
+		if diff := cmp.Diff([]time.Duration{20 * time.Second}, b.nudges.tasks); diff != "" {
+			t.Errorf("nudges (-want +got):\n%s", diff)
+		}
+		b.finish(t)
+		wantSameExport(t, b, file, whole)
+	})
+}
+
+func TestAServerThatForgotItsPagesBetweenTwoRunsIsSearchedFromItsStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, _ := uninterrupted(t)
+		b := newBench(t)
+		b.server.script(observations2, answer{status: 503, retryAfter: 60}, answer{status: 410})
+		b.finish(t)
+		wantSameExport(t, b, file, whole)
+		if got := b.server.times(findObservations); got != 2 {
+			t.Errorf("searched %d times, want 2", got)
+		}
+	})
+}
+
+func TestATakeOverStopsTheRunAndNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.latency = 15 * time.Second
+		started := time.Now()
+		go func() {
+			<-time.After(50 * time.Second)
+			b.store.TakeOver()
+		}()
+		b.work(t, 0)
+		if got := b.store.Extends; got != 2 {
+			t.Errorf("the lease was extended %d times before, want 2", got)
+		}
+		// The heartbeat at 60 s sees it; the requests under way are given up.
+		if got := time.Since(started); got != time.Minute {
+			t.Errorf("the run ended after %v, want a minute", got)
+		}
+		if b.store.Task.Status != export.Pending || len(b.files.Keys())+len(b.nudges.tasks)+len(b.store.Events) != 0 {
+			t.Errorf("status %s, objects %v, nudges %v", b.store.Task.Status, b.files.Keys(), b.nudges.tasks)
+		}
+	})
+}
+
+func TestATakeOverDuringARefreshIsNoFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.tokens.hang = true
+		go func() {
+			<-time.After(10 * time.Second)
+			b.store.TakeOver()
+		}()
+		b.work(t, 0)
+		if b.store.Task.Failures != 0 || len(b.nudges.tasks)+len(b.store.Events) != 0 {
+			t.Errorf("%d failures, nudges %v, %d events", b.store.Task.Failures, b.nudges.tasks, len(b.store.Events))
+		}
+	})
+}
+
+func TestWhatARunHasReachedIsStoredThoughItsTimeEndsThen(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		runFor time.Duration
+		last   string // the last object of the run
+		want   export.Status
+	}{
+		"the result":     {0, "segment-1.ndjson", export.Success},
+		"the checkpoint": {margin + 5*time.Second, "checkpoint-1.json", export.Pending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.server.latency = time.Second
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				b.files.closed = func(key string) {
+					if strings.HasSuffix(key, c.last) {
+						cancel()
+					}
+				}
+				var deadline time.Time
+				if c.runFor > 0 {
+					deadline = time.Now().Add(c.runFor)
+				}
+				if err := b.worker.Work(ctx, tenant, taskID, deadline); err != nil {
+					t.Fatal(err)
+				}
+				if ctx.Err() == nil || b.store.Task.Status != c.want || !b.store.Task.LeaseUntil.IsZero() {
+					t.Errorf("context %v, task %+v", ctx.Err(), b.store.Task)
+				}
+			})
+		})
+	}
+}
+
+func TestALateWorkerLeavesTheOtherWorkersSegmentsAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, _ := uninterrupted(t)
+		b := newBench(t)
+		b.server.script(observations2, answer{status: 503, retryAfter: 60})
+		b.work(t, 0) // leaves a checkpoint and a segment
+		before := b.files.Keys()
+		b.store.finish = func() error {
+			b.store.Task.Generation++ // another worker has claimed the task in the last moment
+			return fault.Stale()
+		}
+		b.work(t, 0)
+		for _, key := range before {
+			if _, ok := b.files.Get(key); !ok {
+				t.Errorf("the late worker deleted %s", key)
+			}
+		}
+		b.store.finish = nil
+		<-time.After(lease + time.Second)
+		b.finish(t)
+		if got := b.file(t); !bytes.Equal(got, file) || b.store.Task.Stats.TotalResources != whole.Stats.TotalResources {
+			t.Errorf("the other worker's file differs:\n%s", cmp.Diff(string(file), string(got)))
+		}
+	})
+}
+
+func TestTheLeaseIsExtendedWhileARunLasts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.latency = 10 * time.Second
+		started := time.Now()
+		b.work(t, 0)
+		if got, want := b.store.Extends, int(time.Since(started)/(20*time.Second)); got < want-1 || got > want {
+			t.Errorf("extended %d times, want about %d", got, want)
+		}
+	})
+}
+
+func TestALateOrForgedMessageChangesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.store.Task.LeaseUntil = time.Now().Add(time.Second)
+		b.work(t, 0)
+		if len(b.server.asked) != 0 || b.store.Task.Generation != 0 {
+			t.Errorf("%v asked for a task that is somebody's", b.server.asked)
+		}
+		<-time.After(2 * time.Second)
+		b.work(t, 0)
+		done := b.store.Task
+		b.work(t, 0)
+		if diff := cmp.Diff(done, b.store.Task); diff != "" || len(b.store.Events) != 1 {
+			t.Errorf("%d events, task (-before +after):\n%s", len(b.store.Events), diff)
+		}
+	})
+}
+
+func TestACheckpointHoldsNoContent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.add(t, `{"resourceType":"Condition","id":"c1","code":{"text":"a secret of the patient"}}`)
+		b.server.script(findObservations, answer{status: 503, retryAfter: 60})
+		b.work(t, 0)
+		if body := string(b.object(t, b.store.Task.Checkpoint)); body == "" || strings.Contains(body, "secret") || strings.Contains(body, "first") {
+			t.Errorf("checkpoint %q", body)
+		}
+	})
+}
+
+func TestAReferenceThatCannotBeReadIsNotAskedForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.latency = time.Second
+		b.server.script("Practitioner/d1", answer{status: 404, always: true})
+		for b.store.Task.Status == export.Pending {
+			b.work(t, margin+time.Second-time.Millisecond)
+		}
+		if got := b.server.times("Practitioner/d1"); got > 4 { // ahead of its turn in some runs, too
+			t.Errorf("asked %d times, want at most 4", got)
+		}
+		if diff := cmp.Diff(without(wholeRecord(), "Practitioner/d1"), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}

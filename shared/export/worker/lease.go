@@ -1,0 +1,90 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/webhook"
+)
+
+// progressEvery is how far apart the progress events of a task are at least. They are off unless a subscription asks for them
+// (docs/deviations.md, "Exports").
+const progressEvery = 30 * time.Second
+
+// errSuperseded is why the context of a run ends whose task another worker has claimed.
+var errSuperseded = errors.New("another worker has taken the task over")
+
+// progress is how far a task has come while this worker has it: the run sets it, the heartbeat stores it.
+type progress struct {
+	mu  sync.Mutex
+	now webhook.Progress
+}
+
+func (p *progress) set(now webhook.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now = now
+}
+
+func (p *progress) get() webhook.Progress {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+// heartbeat extends the lease at a third of its length, stores how far the run is, and cancels the run once the task is
+// another worker's. The returned channel closes when it has ended.
+func (w Worker) heartbeat(ctx context.Context, task export.Task, reached *progress, stop context.CancelCauseFunc) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(w.Lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			err := w.beat(ctx, &task, reached.get())
+			if errors.Is(err, fault.Conflict) {
+				stop(errSuperseded)
+				return
+			}
+		}
+	}()
+	return ended
+}
+
+// beat extends the lease once. It makes a progress event when there is something new to tell and the last one was a while
+// ago. One that fails is made up for by the next.
+func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Progress) error {
+	now := w.Now()
+	isNew := reached != task.Progress
+	next := *task
+	next.Progress = reached
+	if !isNew || now.Sub(task.ProgressAt) < progressEvery {
+		if err := w.Store.ExtendTask(ctx, next, now.Add(w.Lease)); err != nil {
+			return fmt.Errorf("extend task: %w", err)
+		}
+		return nil
+	}
+	next.ProgressAt, next.ProgressSent = now, task.ProgressSent+1
+	event, err := webhook.NewEvent(task.Tenant, webhook.ExportProgressed, task.ID, next.ProgressSent, now, webhook.ExportProgress{
+		OrgConnectionID: task.ConnectionID, TaskID: task.ID, OrgID: task.Tenant.OrgID, Sequence: next.ProgressSent, Progress: reached,
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.Store.ReportTask(ctx, next, now.Add(w.Lease), event); err != nil {
+		return fmt.Errorf("report progress: %w", err)
+	}
+	*task = next
+	_ = w.Nudger.NudgeEvent(ctx, task.Tenant, event.ID)
+	return nil
+}

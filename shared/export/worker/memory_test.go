@@ -1,0 +1,115 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/secret"
+)
+
+const (
+	manyResources = 50_000
+	pageResources = 500
+	// heapBound is far below the 50 MB that the resources have together, and far above what a page and the marks of
+	// 50,000 resources take.
+	heapBound = 24 << 20
+)
+
+// endless is a Source whose record is made while it is read, so that it takes no memory itself.
+type endless struct {
+	peak uint64 // of the live heap
+}
+
+func (e *endless) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
+	return e, nil
+}
+
+func (*endless) Metadata(context.Context) (fhir.Answer, error) {
+	return fhir.Answer{Body: []byte(`{"resourceType":"CapabilityStatement","rest":[{"mode":"server","resource":[` +
+		`{"type":"Observation","searchParam":[{"name":"patient"}]}]}]}`)}, nil
+}
+
+func (*endless) Read(_ context.Context, resourceType, id string, _ int64) (fhir.Answer, error) {
+	return fhir.Answer{Body: fmt.Appendf(nil, `{"resourceType":%q,"id":%q}`, resourceType, id)}, nil
+}
+
+func (e *endless) Search(ctx context.Context, _ string, _ url.Values, limit int64) (fhir.Answer, error) {
+	return e.Page(ctx, "0", limit)
+}
+
+func (e *endless) Page(_ context.Context, next string, _ int64) (fhir.Answer, error) {
+	first, err := strconv.Atoi(next[strings.LastIndexByte(next, '/')+1:])
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	e.measure(first)
+	page := []byte(`{"resourceType":"Bundle","entry":[`)
+	for id := first; id < first+pageResources; id++ {
+		page = fmt.Appendf(page, `{"resource":{"resourceType":"Observation","id":"%d","note":[{"text":%q}]}},`, id, strings.Repeat("x", 1000))
+	}
+	page = append(page[:len(page)-1], ']')
+	if last := first + pageResources; last < manyResources {
+		page = fmt.Appendf(page, `,"link":[{"relation":"next","url":"%d"}]`, last)
+	}
+	return fhir.Answer{Body: append(page, '}')}, nil
+}
+
+func (*endless) Attachment(context.Context, string, int64) (fhir.File, error) {
+	return fhir.File{}, errTrouble
+}
+
+func (e *endless) measure(first int) {
+	if first%(20*pageResources) != 0 {
+		return
+	}
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&memory)
+	e.peak = max(e.peak, memory.HeapAlloc)
+}
+
+// nowhere forgets what is written to it but its length.
+type nowhere struct{ bytes int64 }
+
+func (n *nowhere) Create(context.Context, string, string) (export.Writer, error) { return n, nil }
+func (*nowhere) Open(context.Context, string) (io.ReadCloser, error)             { return nil, errTrouble }
+
+func (*nowhere) Compose(context.Context, string, string, []string) error { return errTrouble }
+func (*nowhere) Delete(context.Context, string) error                    { return nil }
+func (n *nowhere) Write(p []byte) (int, error)                           { n.bytes += int64(len(p)); return len(p), nil }
+func (*nowhere) Mark()                                                   {}
+func (*nowhere) Rewind(context.Context) error                            { return nil }
+func (*nowhere) Close(context.Context) error                             { return nil }
+func (*nowhere) Abort(context.Context)                                   {}
+
+// It measures the heap of the process, so it runs alone.
+func TestALargeRecordIsExportedInBoundedMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		var source endless
+		var written nowhere
+		b.worker.Source.Portals, b.worker.Files = &source, &written
+		b.work(t, 0)
+		if got := b.store.Task.Stats.TotalResources; got != manyResources+1 {
+			t.Errorf("%d resources, want %d", got, manyResources+1)
+		}
+		if written.bytes < manyResources*1000 || b.store.Task.Files[0].Bytes != written.bytes {
+			t.Errorf("%d bytes written, the task tells %d", written.bytes, b.store.Task.Files[0].Bytes)
+		}
+		if source.peak > heapBound {
+			t.Errorf("the heap reached %d MB, want at most %d", source.peak>>20, heapBound>>20)
+		}
+		t.Logf("largest live heap: %d MB for a file of %d MB", source.peak>>20, written.bytes>>20)
+	})
+}

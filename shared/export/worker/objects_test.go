@@ -1,0 +1,38 @@
+package worker_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/tokens"
+)
+
+func TestWhateverTheRunsOfATaskLeaveIsAmongItsObjects(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		left := map[string]bool{}
+		for range 3 { // each run hands over at its first wait
+			b.server.script(findObservations, answer{status: 503, always: true})
+			b.work(t, 76*time.Second)
+			for _, key := range b.files.Keys() {
+				left[key] = true
+			}
+			<-time.After(time.Hour)
+		}
+		b.tokens.current = tokens.ErrRefused
+		b.finish(t)
+		known := b.store.Task.Objects()
+		for key := range left {
+			if !slices.Contains(known, key) {
+				t.Errorf("nobody will delete %s", key)
+			}
+		}
+		if len(left) == 0 || b.store.Task.Status != export.Failed || b.store.Task.FilesUntil.Sub(b.store.Task.FinishedAt) < 15*time.Minute {
+			t.Errorf("%d objects were left, %s, deleted %v after it ended", len(left), b.store.Task.Status, b.store.Task.FilesUntil.Sub(b.store.Task.FinishedAt))
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package worker_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/export"
+)
+
+func TestAServerThatIsSlowToAnswerIsNotWaitedForUntilTheDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.latency = 10 * time.Minute
+		began := time.Now()
+		b.work(t, 2*time.Minute)
+		if took, want := time.Since(began), 2*time.Minute-margin+45*time.Second; took != want {
+			t.Errorf("the run took %v, want %v", took, want)
+		}
+		if got := b.store.Task; got.Status != export.Pending || got.Checkpoint == "" || got.Failures != 0 || len(b.nudges.tasks) != 1 {
+			t.Errorf("nudges %v, task %+v", b.nudges.tasks, got)
+		}
+	})
+}
+
+func TestARetryAfterHoldsForAllRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.latency = time.Second
+		b.server.pages["Condition"] = []string{"c1", "c2", "c3"} // are read while the search for Observations has to wait
+		b.server.script(findObservations, answer{status: 429, retryAfter: 20})
+		var answered []time.Time // of b.server.asked
+		b.server.down = func() bool {
+			answered = append(answered, time.Now())
+			return false
+		}
+		b.work(t, 0)
+		limited := answered[slices.Index(b.server.asked, findObservations)]
+		for i, at := range answered {
+			// what was on its way at that moment takes a second
+			if wait := at.Sub(limited); wait > time.Second && wait < 21*time.Second {
+				t.Errorf("%s was answered %v after the server had asked for 20 seconds", b.server.asked[i], wait)
+			}
+		}
+		if got := b.server.times(findObservations); got != 2 {
+			t.Errorf("asked %d times", got)
+		}
+	})
+}

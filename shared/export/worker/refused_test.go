@@ -1,0 +1,85 @@
+package worker_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/refresh"
+	"recordbridge/shared/tokens"
+)
+
+func TestARefusalOrAnEndMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		given func(*bench)
+		due   bool
+	}{
+		"refused":                {func(b *bench) { b.tokens.current = &tokens.RefusalError{Cause: tokens.CauseInvalidGrant} }, true},
+		"refused on the way":     {refusedOnTheWay(tokens.ErrRefused), true},
+		"revoked meanwhile":      {func(b *bench) { b.tokens.current, b.tokens.due = tokens.ErrRefused, fault.Stale() }, true},
+		"no tokens":              {func(b *bench) { b.tokens.current = fault.Missing("none") }, false},
+		"nothing to renew":       {func(b *bench) { b.tokens.current = tokens.ErrNothingToRenew }, true},
+		"none on the way":        {refusedOnTheWay(tokens.ErrNothingToRenew), true},
+		"a refresh fails":        {func(b *bench) { b.tokens.current = errTrouble }, false},
+		"another worker's turn":  {func(b *bench) { b.tokens.current = fault.Stale() }, false},
+		"the Patient is refused": {always(readPatient, answer{status: 403}), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				c.given(b)
+				b.finish(t)
+				if got := slices.Equal(b.tokens.dues, []string{connectionID}); got != c.due || !c.due && len(b.tokens.dues) > 0 {
+					t.Errorf("made due %v, want %v", b.tokens.dues, c.due)
+				}
+				if b.store.Task.Status != export.Failed {
+					t.Errorf("status %s", b.store.Task.Status)
+				}
+			})
+		})
+	}
+}
+
+func TestATokenEndpointThatIsBusyIsNoFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		for range 10 { // twice as often as a failure would be taken
+			b.tokens.current = fmt.Errorf("refresh: %w", &refresh.BusyError{RetryAt: time.Now().Add(2 * time.Minute)})
+			b.work(t, 0)
+			if wait := b.nudges.tasks[len(b.nudges.tasks)-1]; wait != 2*time.Minute || b.store.Task.Status != export.Pending {
+				t.Fatalf("waits %v, status %s", wait, b.store.Task.Status)
+			}
+			<-time.After(2 * time.Minute)
+		}
+		b.tokens.current = nil
+		b.finish(t)
+		if b.store.Task.Status != export.Success {
+			t.Errorf("status %s", b.store.Task.Status)
+		}
+	})
+}
+
+func TestATaskWhoseRefusalCannotBeNotedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.tokens.current, b.tokens.due = tokens.ErrRefused, errTrouble
+		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); !errors.Is(err, errTrouble) || b.store.Task.Status != export.Pending {
+			t.Fatalf("got %v, status %s", err, b.store.Task.Status)
+		}
+		b.tokens.due = nil
+		<-time.After(2 * lease)
+		b.finish(t)
+		if b.store.Task.FailureReason != export.TokenRefreshFailure || len(b.tokens.dues) != 2 {
+			t.Errorf("failed with %q after %d notes", b.store.Task.FailureReason, len(b.tokens.dues))
+		}
+	})
+}

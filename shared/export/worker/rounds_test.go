@@ -1,0 +1,149 @@
+package worker_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/export"
+)
+
+// downFor makes the server answer nothing but 503 from a moment on, for a time.
+func (h *fakeFHIR) downFor(after, length time.Duration) {
+	from := time.Now().Add(after)
+	h.down = func() bool { return !time.Now().Before(from) && time.Now().Before(from.Add(length)) }
+}
+
+func TestAServerThatIsDownForAWhileCostsTimeAndNoRecords(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after, length time.Duration
+		longest       time.Duration // of the whole export
+	}{
+		"a minute":            {time.Second, time.Minute, 7 * time.Minute},
+		"ten minutes":         {3 * time.Second, 10 * time.Minute, 25 * time.Minute},
+		"an hour":             {3 * time.Second, time.Hour, 85 * time.Minute},
+		"from the references": {7 * time.Second, 20 * time.Minute, 40 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.server.latency = time.Second
+				b.server.downFor(c.after, c.length)
+				started := time.Now()
+				b.finish(t)
+				got, want := names(t, b.file(t)), wholeRecord()
+				slices.Sort(got)
+				slices.Sort(want)
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("file (-want +got):\n%s", diff)
+				}
+				for _, o := range asked(b.store.Task) {
+					if o.Type != "Binary" && o.Type != "Practitioner" && o.Result != export.OutcomeOK && o.Result != export.OutcomeEmpty {
+						t.Errorf("outcome %+v", o)
+					}
+				}
+				if took := time.Since(started); took > c.longest {
+					t.Errorf("it took %v, want at most %v", took, c.longest)
+				}
+			})
+		})
+	}
+}
+
+func TestAServerThatIsDownIsLeftAloneAndAtLastWhatThereIsIsDelivered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.latency = time.Second
+		b.server.downFor(3500*time.Millisecond, 100*time.Hour)
+		started := time.Now()
+		b.finish(t)
+		if took := time.Since(started); took > 2*time.Hour {
+			t.Errorf("it took %v", took)
+		}
+		if got := names(t, b.file(t)); !slices.Contains(got, "Condition/c1") || slices.Contains(got, "Organization/g1") {
+			t.Errorf("file %v", got)
+		}
+		want := export.TypeOutcome{Type: "Practitioner", Result: export.OutcomeFailed, Missing: 2, Status: 503, Reason: export.LossUnavailable}
+		if got := outcomeOf(t, b.store.Task, "Practitioner"); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		// Eight rounds of some requests with five tries each; without being left alone it would be hundreds.
+		if got := len(b.server.asked); got > 250 {
+			t.Errorf("%d requests", got)
+		}
+	})
+}
+
+func TestACapabilityStatementThatCannotBeReadForLongIsDoneWithout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.script("metadata", answer{status: 503, always: true})
+		b.finish(t)
+		if diff := cmp.Diff(wholeRecord()[:7], names(t, b.file(t))[:7]); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAnExportWhoseTimeIsNearlyOverDeliversWhatItHas(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.store.Task.CreatedAt = time.Now().Add(-5*time.Hour - time.Second)
+		b.server.script(findObservations, answer{status: 503, always: true})
+		b.work(t, 0)
+		if got := outcomeOf(t, b.store.Task, "Observation"); got.Result != export.OutcomeFailed || got.Status != 503 {
+			t.Errorf("got %+v", got)
+		}
+		b.file(t)
+	})
+}
+
+func TestARunSavesWhatItHasAndGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		whole := newBench(t)
+		whole.work(t, 0)
+		b := newBench(t)
+		b.server.latency = 50 * time.Second
+		b.work(t, 0) // without a handover
+		if b.store.Task.Generation < 2 || len(b.nudges.tasks) > 0 {
+			t.Errorf("generation %d, nudges %v", b.store.Task.Generation, b.nudges.tasks)
+		}
+		if diff := cmp.Diff(string(whole.file(t)), string(b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+		if got, want := b.store.Task.Files[0].SHA256, whole.store.Task.Files[0].SHA256; got != want {
+			t.Errorf("SHA-256 %s, want %s", got, want)
+		}
+	})
+}
+
+func TestACrashLosesNoMoreThanSinceTheLastSave(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.server.latency = 50 * time.Second
+		b.store.crashAfter = 1 // save
+		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); err == nil {
+			t.Fatal("a store that fails was no failure")
+		}
+		asked := len(b.server.asked)
+		b.store.crashAfter = 0
+		<-time.After(lease + time.Second)
+		b.work(t, 0)
+		if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+		if b.server.times(findConditions) != 1 {
+			t.Errorf("%d requests before the crash; then the search of the first run was made again", asked)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+// Package worker carries exports out: it claims a task under a lease, lets package collect work on it in runs, and records the
+// one result of each in the task's row. A task that another worker has claimed is left alone: every write is fenced by the
+// task's generation.
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/collect"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// Store keeps a task while it is worked on. Every write but ClaimTask is fenced by task.Generation and answers fault.Conflict
+// when another worker has taken over.
+type Store interface {
+	// ClaimTask leases a pending task whose lease has ended, raising its generation; else fault.Conflict.
+	ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error)
+	// ExtendTask moves the end of the lease and stores Progress.
+	ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error
+	// ReportTask does the same, stores ProgressAt and ProgressSent, and the event that tells of it, in one transaction.
+	ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error
+	// ContinueTask stores Checkpoint, clears Failures and raises the generation of a task that its worker goes on with.
+	ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error)
+	// YieldTask stores Checkpoint and Failures and gives the lease back; the sweeper acts at dueAt.
+	YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error
+	// FinishTask stores the result and its event in one transaction.
+	FinishTask(ctx context.Context, task export.Task, event webhook.Event) error
+}
+
+// Refreshes looks after tokens between exports (package refresh).
+type Refreshes interface {
+	// RefreshDue makes the tokens of an authorized connection due at now, and has them looked at; fault.Conflict when it is
+	// not authorized.
+	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
+}
+
+// Worker carries exports out. Its method is safe to repeat: a duplicate or late call finds nothing to claim.
+type Worker struct {
+	Store            Store
+	Source           source.Opener
+	Refreshes        Refreshes
+	Files            export.Files
+	Nudger           export.Nudger
+	Links            export.Links
+	Now              func() time.Time
+	Lease            time.Duration
+	Retention        time.Duration
+	SendDownloadLink bool // send download_link too, whose removal date has passed
+	AddMetaSource    bool // say in meta.source where a resource comes from, where the server does not
+}
+
+// Work runs a task until it is finished, has failed, or the deadline is near; then it hands over to a next call
+// through the queue. The error is our own fault: the task stays pending and the sweeper tries again.
+func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
+	now := w.Now()
+	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("claim task: %w", err)
+	}
+	if now.Sub(task.CreatedAt) > export.Budget {
+		return w.fail(ctx, task, export.SuppressedPleaseContact)
+	}
+	for {
+		end, err := w.runOnce(ctx, task, deadline)
+		if err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+		if end.Result.Kind != export.Save {
+			return w.record(context.WithoutCancel(ctx), end)
+		}
+		task, err = w.Store.ContinueTask(ctx, end.Task, w.Now().Add(w.Lease))
+		if errors.Is(err, fault.Conflict) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("continue task: %w", err)
+		}
+	}
+}
+
+// runOnce works on the task from its checkpoint to its end or to its next checkpoint, and keeps the lease meanwhile.
+func (w Worker) runOnce(ctx context.Context, task export.Task, deadline time.Time) (collect.End, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	reached := &progress{now: task.Progress}
+	beats := w.heartbeat(ctx, task, reached, stop)
+	collector := collect.Collector{Source: w.Source, Files: w.Files, Now: w.Now, AddMetaSource: w.AddMetaSource}
+	end, err := collector.Run(ctx, task, deadline, reached.set)
+	if err == nil && end.Result.Kind == export.Done {
+		end, err = w.succeed(ctx, end)
+	}
+	if errors.Is(context.Cause(ctx), errSuperseded) {
+		end, err = collect.End{Result: export.Result{Kind: export.Superseded}}, nil // whatever failed on the way out
+	}
+	stop(nil)
+	<-beats
+	return end, err
+}
