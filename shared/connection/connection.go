@@ -45,8 +45,8 @@ type RefreshState struct {
 	// Unrenewable says that the portal gave no refresh token: RefreshAt is the end of the access token, and of the
 	// connection with it.
 	Unrenewable bool
-	// Setbacks counts failures in a row that said nothing about the consent.
-	Setbacks int
+	// Failures counts failures in a row that said nothing about the consent.
+	Failures int
 	// RefusedAt is when the refresh token of RefusedVersion was first refused while so many were that it was not
 	// believed; zero when it was not.
 	RefusedAt      time.Time

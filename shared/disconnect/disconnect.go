@@ -53,18 +53,18 @@ type Ending struct {
 	Event      webhook.Event         // tells that it failed
 }
 
-// Nudger tells the webhook worker about an event. A lost nudge is made up for by the sweeper.
-type Nudger interface {
-	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+// Enqueuer tells the webhook worker about an event. A lost message is made up for by the sweeper.
+type Enqueuer interface {
+	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
 // Disconnector disconnects.
 type Disconnector struct {
-	Store  Store
-	Vault  tokens.Vault
-	Sealer tokens.Sealer // of refresh.UpstreamPurpose
-	Nudger Nudger
-	Now    func() time.Time
+	Store    Store
+	Vault    tokens.Vault
+	Sealer   tokens.Sealer // of refresh.UpstreamPurpose
+	Enqueuer Enqueuer
+	Now      func() time.Time
 }
 
 // Disconnect ends a connection and returns it as it is then: it is revoked, its tokens are gone but for what the health
@@ -125,7 +125,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 		return connection.Connection{}, fmt.Errorf("end connection: %w", err)
 	}
 	if end.Failed.ID != "" {
-		_ = d.Nudger.NudgeEvent(ctx, tenant, end.Event.ID)
+		_ = d.Enqueuer.EnqueueEvent(ctx, tenant, end.Event.ID)
 	}
 	return end.Connection, nil
 }

@@ -71,12 +71,12 @@ func newWorld(t *testing.T) *world {
 		Work:        store.Work{DB: w.db, Table: w.names["WorkTable"]},
 		Sets:        store.Tokens{DB: w.db, Table: w.names["TokensTable"]},
 	}}
-	w.d = disconnect.Disconnector{Store: w.store, Vault: w.vault, Sealer: plainSealer{}, Nudger: w, Now: func() time.Time { return asked }}
+	w.d = disconnect.Disconnector{Store: w.store, Vault: w.vault, Sealer: plainSealer{}, Enqueuer: w, Now: func() time.Time { return asked }}
 	return w
 }
 
-// NudgeEvent implements disconnect.Nudger.
-func (w *world) NudgeEvent(_ context.Context, _ org.Tenant, id string) error {
+// EnqueueEvent implements disconnect.Enqueuer.
+func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	w.nudged = append(w.nudged, id)
 	return errTrouble // a nudge that is lost
 }
@@ -125,7 +125,7 @@ func authorized() connection.Connection {
 		ID: connID, Tenant: tenant, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
 		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: start.Add(1000 * time.Hour), Generation: 1, CreatedAt: start,
 		Patient: secret.Mark{Version: 1, Sum: []byte("keyed hash")},
-		Refresh: connection.RefreshState{RefreshAt: start.Add(100 * time.Hour), Setbacks: 2, Warned: true},
+		Refresh: connection.RefreshState{RefreshAt: start.Add(100 * time.Hour), Failures: 2, Warned: true},
 	}
 }
 

@@ -47,7 +47,7 @@ type Connections interface {
 type Registrar struct {
 	Tasks       TaskStore
 	Connections Connections
-	Nudger      Nudger
+	Enqueuer    Enqueuer
 	Now         func() time.Time
 	NewID       ids.Source
 	Reuse       time.Duration // for how long a finished export answers an equal request
@@ -97,7 +97,7 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 		return Task{}, fmt.Errorf("open task: %w", err)
 	}
 	// The task row is the truth: a nudge that fails is made up for by the sweeper, so it is no failure of the request.
-	_ = r.Nudger.NudgeTask(ctx, tenant, task.ID, 0)
+	_ = r.Enqueuer.EnqueueTask(ctx, tenant, task.ID, 0)
 	return task, nil
 }
 
@@ -153,6 +153,6 @@ func (r Registrar) resend(ctx context.Context, task Task) error {
 		}
 		return fmt.Errorf("resend success event: %w", err)
 	}
-	_ = r.Nudger.NudgeEvent(ctx, task.Tenant, event.ID)
+	_ = r.Enqueuer.EnqueueEvent(ctx, task.Tenant, event.ID)
 	return nil
 }

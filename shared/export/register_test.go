@@ -28,7 +28,7 @@ type ledger struct {
 	latest     string
 	tasks      map[string]export.Task
 	events     map[string]webhook.Event
-	nudged     []string      // tasks and events
+	enqueued   []string      // tasks and events
 	conflicts  int           // OpenTask answers so often with fault.Conflict
 	onConflict func(*ledger) // what happened meanwhile
 	broken     string        // method that fails
@@ -102,11 +102,11 @@ func (l *ledger) Connection(_ context.Context, owner org.Tenant, id string) (con
 	return l.connection, l.fails("Connection")
 }
 
-func (l *ledger) NudgeTask(_ context.Context, _ org.Tenant, id string, _ time.Duration) error {
-	return l.nudge(id)
+func (l *ledger) EnqueueTask(_ context.Context, _ org.Tenant, id string, _ time.Duration) error {
+	return l.enqueue(id)
 }
 
-func (l *ledger) NudgeEvent(_ context.Context, _ org.Tenant, id string) error { return l.nudge(id) }
+func (l *ledger) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error { return l.enqueue(id) }
 
 func (l *ledger) fails(method string) error {
 	if l.broken == method {
@@ -115,11 +115,11 @@ func (l *ledger) fails(method string) error {
 	return nil
 }
 
-func (l *ledger) nudge(id string) error {
+func (l *ledger) enqueue(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.nudged = append(l.nudged, id)
-	return errTrouble // a lost nudge changes nothing
+	l.enqueued = append(l.enqueued, id)
+	return errTrouble // a lost message changes nothing
 }
 
 // newRegistrar is made inside a synctest bubble.
@@ -129,7 +129,7 @@ func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 		connection: connection.Connection{ID: connectionID, Tenant: tenant, Status: connection.Authorized},
 		tasks:      map[string]export.Task{}, events: map[string]webhook.Event{},
 	}
-	return l, export.Registrar{Tasks: l, Connections: l, Nudger: l, Now: time.Now, NewID: ids.Random, Reuse: reuse}
+	return l, export.Registrar{Tasks: l, Connections: l, Enqueuer: l, Now: time.Now, NewID: ids.Random, Reuse: reuse}
 }
 
 // register asks for the export of the one connection.
@@ -170,8 +170,8 @@ func TestTheFirstRequestOpensATask(t *testing.T) {
 		if id, ok := ids.ParseTask(got.ID); !ok || id != got.ID {
 			t.Errorf("task id %q is not 32 hex digits", got.ID)
 		}
-		if diff := cmp.Diff([]string{got.ID}, l.nudged); diff != "" {
-			t.Errorf("nudged (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]string{got.ID}, l.enqueued); diff != "" {
+			t.Errorf("enqueued (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -264,8 +264,8 @@ func TestASuccessIsSentAgainAtMostEveryFiveMinutes(t *testing.T) {
 				t.Errorf("event %d: %+v", number, body)
 			}
 		}
-		if got := len(l.nudged); got != 3 { // the task, two events
-			t.Errorf("nudged %v", l.nudged)
+		if got := len(l.enqueued); got != 3 { // the task, two events
+			t.Errorf("enqueued %v", l.enqueued)
 		}
 	})
 }

@@ -96,10 +96,10 @@ func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	return t.Files[at], nil
 }
 
-// Nudger tells workers to look at a row. A lost nudge is made up for by the sweeper.
-type Nudger interface {
-	NudgeTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
-	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+// Enqueuer tells workers to look at a row. A lost message is made up for by the sweeper.
+type Enqueuer interface {
+	EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
+	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
 // Fail returns the task as it has failed at a time, and the event that tells of it (docs/webhooks.md, "Body"). The error is only

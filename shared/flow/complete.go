@@ -29,7 +29,7 @@ type Completer struct {
 	Sealer      tokens.Sealer // under the key for verifiers
 	Vault       tokens.Vault
 	Hashing     secret.Keyring // for comparing patients
-	Nudger      Nudger
+	Enqueuer    Enqueuer
 	BaseURL     string // of our own API
 	Now         func() time.Time
 	NewID       ids.Source

@@ -73,7 +73,7 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 		return fmt.Errorf("conclude attempt: %w", err)
 	}
 	note(ctx, attempt, slog.String("connection_id", conn.ID))
-	c.nudge(ctx, end.Events)
+	c.enqueue(ctx, end.Events)
 	return nil
 }
 
@@ -114,13 +114,13 @@ func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return,
 // store keeps the end of a failed attempt, if it can.
 func (c Completer) store(ctx context.Context, end Conclusion) {
 	if c.Store.ConcludeAttempt(ctx, end) == nil {
-		c.nudge(ctx, end.Events)
+		c.enqueue(ctx, end.Events)
 	}
 }
 
-func (c Completer) nudge(ctx context.Context, events []webhook.Event) {
+func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {
 	for _, event := range events {
-		_ = c.Nudger.NudgeEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost nudge
+		_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost message
 	}
 }
 

@@ -297,7 +297,7 @@ type Grant struct {
 	Verifier secret.Text // the attempt's, opened; empty where no challenge was sent
 }
 
-// Nudger tells the webhook worker about an event.
-type Nudger interface {
-	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+// Enqueuer tells the webhook worker about an event.
+type Enqueuer interface {
+	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }

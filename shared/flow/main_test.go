@@ -195,11 +195,11 @@ func (w *world) Open(_ context.Context, owner org.Tenant, boundTo string, sealed
 	return plain, errors.Join(err, w.fails("Open"))
 }
 
-func (w *world) NudgeEvent(_ context.Context, _ org.Tenant, id string) error {
+func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.nudged = append(w.nudged, id)
-	return errTrouble // a lost nudge changes nothing
+	return errTrouble // a lost message changes nothing
 }
 
 func (w *world) fails(method string) error {
@@ -224,7 +224,7 @@ func (w *world) creator() flow.Creator { return flow.Creator{Preparation: w.prep
 func (w *world) completer(t *testing.T) flow.Completer {
 	t.Helper()
 	return flow.Completer{
-		Store: w, Connections: w, Portal: w, Sealer: w, Vault: tokens.Vault{Sealer: w}, Hashing: newKeyring(t), Nudger: w,
+		Store: w, Connections: w, Portal: w, Sealer: w, Vault: tokens.Vault{Sealer: w}, Hashing: newKeyring(t), Enqueuer: w,
 		BaseURL: baseURL, Now: time.Now, NewID: ids.Random,
 	}
 }

@@ -27,7 +27,7 @@ func (w *world) connected(t *testing.T) connection.Connection {
 		ID: connID, Tenant: tenant, Status: connection.Revoked, BrandID: brandID, PortalID: portalID, EndpointID: endpointID,
 		PlatformType: "sandbox", Scope: "patient/*.read offline_access", ConsentExpiresAt: time.Now().Add(-time.Hour),
 		Patient: newKeyring(t).Sign([]byte("patient|" + fhirBase + "|p1")), Generation: 3, CreatedAt: time.Now().Add(-time.Hour), Rev: 9,
-		Refresh: connection.RefreshState{Setbacks: 2, Ended: "invalid_grant", Warned: true, UpstreamUntil: time.Now().Add(time.Hour)},
+		Refresh: connection.RefreshState{Failures: 2, Ended: "invalid_grant", Warned: true, UpstreamUntil: time.Now().Add(time.Hour)},
 	}
 	w.conns[connID] = conn
 	w.rows[connID] = tokens.Row{Tenant: tenant, ConnectionID: connID, Version: 5, LeaseOwner: "somebody"}
@@ -234,7 +234,7 @@ func TestARefusalOfAReconnectLeavesTheConnectionAsItIs(t *testing.T) {
 	}
 }
 
-func TestAReconnectThatLosesARaceIsDecidedAnew(t *testing.T) {
+func TestAReconnectThatLosesARaceIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		losses int // how often somebody else is faster

@@ -117,7 +117,7 @@ func (o *Operator) emit(ctx context.Context, event webhook.Event) error {
 	if err := o.deps.Work.CreateEvent(ctx, event); err != nil {
 		return fmt.Errorf("store event: %w", err)
 	}
-	if err := o.deps.Queue.NudgeEvent(ctx, event.Tenant, event.ID); err != nil {
+	if err := o.deps.Queue.EnqueueEvent(ctx, event.Tenant, event.ID); err != nil {
 		return fmt.Errorf("nudge event: %w", err)
 	}
 	return nil

@@ -45,7 +45,7 @@ type Work interface {
 // Queue has a worker look at what was stored. What it loses, the sweeper makes up for.
 type Queue interface {
 	webhook.Queue
-	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 

@@ -29,8 +29,8 @@ type Deliveries struct{ destination }
 // NewDeliveries makes the Deliveries of the queue at url.
 func NewDeliveries(client Client, url string) Deliveries { return Deliveries{destination{client, url}} }
 
-// NudgeEvent tells the webhook worker to fan an event out.
-func (q Deliveries) NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error {
+// EnqueueEvent tells the webhook worker to fan an event out.
+func (q Deliveries) EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}
 	return q.send(ctx, i, group(tenant), 0)
 }
@@ -54,8 +54,8 @@ type Refreshes struct{ destination }
 // NewRefreshes makes the Refreshes of the queue at url.
 func NewRefreshes(client Client, url string) Refreshes { return Refreshes{destination{client, url}} }
 
-// NudgeConnection tells the refresh worker to look at a connection.
-func (q Refreshes) NudgeConnection(ctx context.Context, tenant org.Tenant, id string) error {
+// EnqueueConnection tells the refresh worker to look at a connection.
+func (q Refreshes) EnqueueConnection(ctx context.Context, tenant org.Tenant, id string) error {
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0)
 }
 
@@ -79,12 +79,12 @@ func NewWork(client Client, exportURL, deliveryURL string) Work {
 	return Work{NewDeliveries(client, deliveryURL), destination{client, exportURL}}
 }
 
-// NudgeTask tells the export worker to look at a task after a delay.
-func (q Work) NudgeTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error {
+// EnqueueTask tells the export worker to look at a task after a delay.
+func (q Work) EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error {
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
 }
 
-// Send nudges the worker in charge of a row that is due: a task, event, delivery or notice. Rows of other kinds are refused.
+// Send tells the worker in charge of a row that is due: a task, event, delivery or notice. Rows of other kinds are refused.
 func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	switch i.Kind {
 	case due.Task:

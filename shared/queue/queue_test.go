@@ -82,15 +82,15 @@ func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
 	return out.Messages
 }
 
-func TestEachNudgeReachesTheWorkerInCharge(t *testing.T) {
+func TestEachMessageReachesTheWorkerInCharge(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	for _, err := range []error{
-		q.NudgeTask(t.Context(), tenant, taskID, 0),
-		q.NudgeEvent(t.Context(), tenant, id),
+		q.EnqueueTask(t.Context(), tenant, taskID, 0),
+		q.EnqueueEvent(t.Context(), tenant, id),
 		q.EnqueueDelivery(t.Context(), tenant, id, hookID, 0),
 		q.EnqueueNotice(t.Context(), tenant, id),
-		q.NudgeConnection(t.Context(), tenant, id),
+		q.EnqueueConnection(t.Context(), tenant, id),
 		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: time.Now()}, 0),
 		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Event, ID: id}, 0),
 		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Notice, ID: id}, 0),
@@ -184,7 +184,7 @@ func TestAFailureToSendIsTheCallersToSee(t *testing.T) {
 	q, r := newQueues(t)
 	r.err = fmt.Errorf("no route: %w", errors.ErrUnsupported)
 	for name, err := range map[string]error{
-		"task": q.NudgeTask(t.Context(), tenant, taskID, 0), "event": q.NudgeEvent(t.Context(), tenant, id),
+		"task": q.EnqueueTask(t.Context(), tenant, taskID, 0), "event": q.EnqueueEvent(t.Context(), tenant, id),
 		"delivery": q.EnqueueDelivery(t.Context(), tenant, id, hookID, 0),
 	} {
 		if !errors.Is(err, errors.ErrUnsupported) {

@@ -198,7 +198,7 @@ type quiet struct{}
 
 func (quiet) Revoke(context.Context, org.Tenant, tokens.Set) error { return nil }
 
-func (quiet) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
+func (quiet) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
 // schedule sends what is due every minute, and leaves what it has sent alone for 10 minutes. Every tenth message comes
 // twice.

@@ -66,7 +66,7 @@ func (h *fakePortal) withdraw() { h.grants[h.stored().generation].withdrawn = tr
 
 // checkRevocation looks at one at the moment of its effect.
 func (w *simulation) checkRevocation(before, after connection.Connection) {
-	stored, care := w.stored(), before.Refresh
+	stored, earlier := w.stored(), before.Refresh
 	isBare := w.portal.grants[stored.generation].isBare()
 	switch {
 	case w.revoked[after.Generation]:
@@ -80,8 +80,8 @@ func (w *simulation) checkRevocation(before, after connection.Connection) {
 		w.failf("revoked, although refresh token %v was never refused", stored)
 	case after.Refresh.Ended == string(tokens.CauseInvalidGrant) && !w.portal.grants[stored.generation].withdrawn:
 		w.failf("a lost rotation passes for a withdrawn consent")
-	case care.RefusedVersion == w.newest && time.Since(care.RefusedAt) < time.Hour:
-		w.failf("revoked %v after a refusal that was not believed", time.Since(care.RefusedAt))
+	case earlier.RefusedVersion == w.newest && time.Since(earlier.RefusedAt) < time.Hour:
+		w.failf("revoked %v after a refusal that was not believed", time.Since(earlier.RefusedAt))
 	}
 	w.revoked[after.Generation] = true
 }

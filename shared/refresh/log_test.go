@@ -32,7 +32,7 @@ func TestAFailureIsOnTheLogWithWhatAnOperatorLooksFor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		err      error
-		setbacks int // before
+		failures int // before
 		want     map[string]any
 	}{
 		"an answer, the first time": {fmt.Errorf("refresh tokens: %w", refusing{}), 0, map[string]any{
@@ -53,7 +53,7 @@ func TestAFailureIsOnTheLogWithWhatAnOperatorLooksFor(t *testing.T) {
 			t.Parallel()
 			b := newBench()
 			b.err = test.err
-			b.change(func(c *connection.Connection) { c.Refresh.Setbacks = test.setbacks })
+			b.change(func(c *connection.Connection) { c.Refresh.Failures = test.failures })
 			ctx, line := logx.Begin(t.Context())
 			must(t, b.worker().Look(ctx, tenant, connID))
 			var log bytes.Buffer

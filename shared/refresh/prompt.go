@@ -11,8 +11,8 @@ import (
 // Prompt makes the tokens of a connection due, and has the worker look at them at once instead of at the scheduler's next
 // run. An export asks for that when it meets a refusal: it decides nothing itself. It implements worker.Refreshes.
 type Prompt struct {
-	Rows   Rows
-	Nudger ConnectionNudger
+	Rows     Rows
+	Enqueuer ConnectionNudger
 }
 
 // Rows makes connections due (store.Connections).
@@ -21,10 +21,10 @@ type Rows interface {
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// ConnectionNudger tells the refresh worker to look at a connection (queue.Queue). A lost nudge is made up for by the
+// ConnectionNudger tells the refresh worker to look at a connection (queue.Queue). A lost message is made up for by the
 // scheduler.
 type ConnectionNudger interface {
-	NudgeConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
+	EnqueueConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
 }
 
 // RefreshDue implements worker.Refreshes. Errors are those of Rows.
@@ -32,6 +32,6 @@ func (p Prompt) RefreshDue(ctx context.Context, tenant org.Tenant, connectionID 
 	if err := p.Rows.RefreshDue(ctx, tenant, connectionID, now); err != nil {
 		return fmt.Errorf("make connection due: %w", err)
 	}
-	_ = p.Nudger.NudgeConnection(ctx, tenant, connectionID) // the row is due, whatever becomes of the message
+	_ = p.Enqueuer.EnqueueConnection(ctx, tenant, connectionID) // the row is due, whatever becomes of the message
 	return nil
 }

@@ -157,7 +157,7 @@ func (w *simulation) finish() {
 		if !c.Refresh.RefreshAt.Equal(given.until) || c.ConsentExpiresAt.After(given.until) || !c.Refresh.Unrenewable {
 			w.failf("it ends at %v, yet consent does at %v, and its state is %+v", given.until, c.ConsentExpiresAt, c.Refresh)
 		}
-	case alive && (c.Refresh.Setbacks != 0 || !c.Refresh.RefusedAt.IsZero() || time.Until(c.Refresh.RefreshAt) < day):
+	case alive && (c.Refresh.Failures != 0 || !c.Refresh.RefusedAt.IsZero() || time.Until(c.Refresh.RefreshAt) < day):
 		w.failf("the connection works, yet its state is %+v", c.Refresh)
 	}
 }

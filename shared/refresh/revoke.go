@@ -103,6 +103,6 @@ func (w Worker) revoke(ctx context.Context, c connection.Connection, cause strin
 		return fmt.Errorf("revoke connection: %w", err)
 	}
 	logx.Add(ctx, slog.String("refresh", "revoked"), slog.String("ended", cause))
-	_ = w.nudger.NudgeEvent(ctx, event.Tenant, event.ID)
+	_ = w.enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID)
 	return nil
 }

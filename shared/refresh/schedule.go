@@ -47,8 +47,8 @@ func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 
 // backOff is how long a connection waits after so many failures in a row, the last one included; never less than the
 // token endpoint asked for.
-func backOff(connectionID string, setbacks int, asked time.Duration) time.Duration {
-	wait := min(firstRetry<<min(setbacks-1, 8), longestRetry)
+func backOff(connectionID string, failures int, asked time.Duration) time.Duration {
+	wait := min(firstRetry<<min(failures-1, 8), longestRetry)
 	wait -= spread(connectionID, wait/4)
 	if asked > wait {
 		return asked + spread(connectionID, crowdSpread)

@@ -77,8 +77,8 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 		if err != nil {
 			logx.Add(ctx, slog.String("upstream", "failed"), slog.Any("cause", err))
 			return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
-				c.Refresh.Setbacks++
-				wait := max(upstreamWait(c.Refresh.Setbacks), askedWait(err))
+				c.Refresh.Failures++
+				wait := max(upstreamWait(c.Refresh.Failures), askedWait(err))
 				c.Refresh.RefreshAt = earlier(now.Add(wait), c.Refresh.UpstreamUntil)
 			})
 		}
@@ -96,7 +96,7 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 func (w Worker) takenBack(ctx context.Context, seen connection.Connection, outcome string) error {
 	logx.Add(ctx, slog.String("upstream", outcome))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
-		c.Refresh.Setbacks, c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = 0, time.Time{}, time.Time{}
+		c.Refresh.Failures, c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = 0, time.Time{}, time.Time{}
 	})
 }
 
@@ -116,7 +116,7 @@ func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection, sea
 }
 
 // upstreamWait is the pause after so many tries that failed.
-func upstreamWait(setbacks int) time.Duration {
+func upstreamWait(failures int) time.Duration {
 	waits := map[int]time.Duration{1: time.Minute, 2: 5 * time.Minute, 3: 15 * time.Minute}
-	return cmp.Or(waits[setbacks], time.Hour)
+	return cmp.Or(waits[failures], time.Hour)
 }

@@ -25,7 +25,7 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 		err = w.store.SaveConnection(ctx, next, events...)
 		if err == nil {
 			for _, event := range events {
-				_ = w.nudger.NudgeEvent(ctx, event.Tenant, event.ID)
+				_ = w.enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID)
 			}
 			return nil
 		}

@@ -31,28 +31,28 @@ type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Nudger tells the webhook worker to look at an event. A lost nudge is made up for by the sweeper.
-type Nudger interface {
-	NudgeEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+// Enqueuer tells the webhook worker to look at an event. A lost message is made up for by the sweeper.
+type Enqueuer interface {
+	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
 // Worker acts on connections that are due. Its method is safe to repeat: a duplicate, late or forged call finds nothing
 // due and changes nothing.
 type Worker struct {
-	store   Store
-	tokens  Tokens
-	state   EndpointState
-	revoker Revoker
-	opener  Opener
-	nudger  Nudger
-	now     func() time.Time
+	store    Store
+	tokens   Tokens
+	state    EndpointState
+	revoker  Revoker
+	opener   Opener
+	enqueuer Enqueuer
+	now      func() time.Time
 }
 
 // NewWorker makes a Worker; all of it is needed. opener opens what is sealed under UpstreamPurpose.
 func NewWorker(
-	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, nudger Nudger, now func() time.Time,
+	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, enqueuer Enqueuer, now func() time.Time,
 ) Worker {
-	return Worker{store: store, tokens: refresher, state: state, revoker: revoker, opener: opener, nudger: nudger, now: now}
+	return Worker{store: store, tokens: refresher, state: state, revoker: revoker, opener: opener, enqueuer: enqueuer, now: now}
 }
 
 // Look does the one thing that a connection is due for, if any: a try to take its tokens back upstream, a refresh, or
@@ -126,7 +126,7 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 		c.ConsentExpiresAt = ends
 	}
 	c.Refresh.RefreshAt = Next(c.ID, set, now)
-	c.Refresh.Setbacks, c.Refresh.RefusedAt, c.Refresh.RefusedVersion = 0, time.Time{}, 0
+	c.Refresh.Failures, c.Refresh.RefusedAt, c.Refresh.RefusedVersion = 0, time.Time{}, 0
 }
 
 // outlast waits for the end of an access token that nothing follows, and then ends the connection. That is no judgement of
@@ -150,13 +150,13 @@ func (w Worker) postpone(ctx context.Context, seen connection.Connection, why st
 // recordFailure keeps a failure that says nothing about the consent, however often it comes.
 func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, cause error) error {
 	now := w.now()
-	logx.Add(ctx, slog.String("refresh", "failed"), slog.Any("cause", cause), slog.Int("setbacks", seen.Refresh.Setbacks+1))
+	logx.Add(ctx, slog.String("refresh", "failed"), slog.Any("cause", cause), slog.Int("setbacks", seen.Refresh.Failures+1))
 	if answer, ok := errors.AsType[answered](cause); ok {
 		logx.Add(ctx, slog.Any("answer", answer))
 	}
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
-		c.Refresh.Setbacks++
-		c.Refresh.RefreshAt = now.Add(backOff(c.ID, c.Refresh.Setbacks, askedWait(cause)))
+		c.Refresh.Failures++
+		c.Refresh.RefreshAt = now.Add(backOff(c.ID, c.Refresh.Failures, askedWait(cause)))
 	})
 }
 

@@ -54,9 +54,9 @@ func (b *bench) Revoke(_ context.Context, _ org.Tenant, set tokens.Set) error {
 	return b.revoke
 }
 
-func (b *bench) NudgeEvent(_ context.Context, _ org.Tenant, id string) error {
+func (b *bench) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	b.nudged = append(b.nudged, id)
-	return errOurs // lost nudges are made up for
+	return errOurs // lost messages are made up for
 }
 
 func (b *bench) worker() refresh.Worker {
@@ -126,9 +126,9 @@ func TestARefreshKeepsWhatItsAnswerSays(t *testing.T) {
 			set:  func(s *tokens.Set) { s.ConsentExpiresAt = ends },
 			want: func(c *connection.Connection) { c.ConsentExpiresAt = ends },
 		},
-		"setbacks and a refusal that was held": {
+		"failures and a refusal that was held": {
 			was: func(c *connection.Connection) {
-				c.Refresh.Setbacks, c.Refresh.RefusedAt, c.Refresh.RefusedVersion = 11, start.Add(-time.Hour), 7
+				c.Refresh.Failures, c.Refresh.RefusedAt, c.Refresh.RefusedVersion = 11, start.Add(-time.Hour), 7
 			},
 		},
 	} {
@@ -167,7 +167,7 @@ func TestAFailureOnlyPostpones(t *testing.T) {
 	asked := fault.New(fault.Limited, fault.CodeRateLimited, "Slow.").After(2 * time.Hour)
 	for name, test := range map[string]struct {
 		err      error
-		setbacks int // before
+		failures int // before
 		from, to time.Duration
 		counted  bool
 	}{
@@ -186,7 +186,7 @@ func TestAFailureOnlyPostpones(t *testing.T) {
 			t.Parallel()
 			b := newBench()
 			b.err = test.err
-			b.change(func(c *connection.Connection) { c.Refresh.Setbacks = test.setbacks })
+			b.change(func(c *connection.Connection) { c.Refresh.Failures = test.failures })
 			want, got := b.now(), b.look(t)
 			wait := got.Refresh.RefreshAt.Sub(start)
 			if wait < test.from || wait > test.to {
@@ -194,7 +194,7 @@ func TestAFailureOnlyPostpones(t *testing.T) {
 			}
 			want.Rev, want.Refresh.RefreshAt = want.Rev+1, got.Refresh.RefreshAt
 			if test.counted {
-				want.Refresh.Setbacks++
+				want.Refresh.Failures++
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("connection (-want +got):\n%s", diff)

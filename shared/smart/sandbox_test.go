@@ -72,7 +72,7 @@ func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use cata
 // signIn goes the whole way at the sandbox, as the platform's profile has it.
 func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID string) tokens.Set {
 	t.Helper()
-	book, err := platform.NewRegistry()
+	registry, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +84,11 @@ func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID 
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := book.Profile(catalog.Endpoint{PlatformType: platformType, FHIRBase: s.fhirBase}, authority)
+	profile, err := registry.Profile(catalog.Endpoint{PlatformType: platformType, FHIRBase: s.fhirBase}, authority)
 	if err != nil {
 		t.Fatal(err)
 	}
-	common, err := book.Profile(catalog.Endpoint{PlatformType: "sandbox", FHIRBase: s.fhirBase}, authority)
+	common, err := registry.Profile(catalog.Endpoint{PlatformType: "sandbox", FHIRBase: s.fhirBase}, authority)
 	if err != nil {
 		t.Fatal(err)
 	}

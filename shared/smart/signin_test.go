@@ -161,7 +161,7 @@ func (*ourSide) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) (
 	return sealed, nil
 }
 
-func (*ourSide) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
+func (*ourSide) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
 // visitor is a browser on its way: what it was sent to the portal with, and its cookie.
 type visitor struct {
@@ -176,14 +176,14 @@ func (d *ourSide) connect(t *testing.T) visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := platform.NewRegistry()
+	registry, err := platform.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
 	started, err := flow.Starter{
 		Preparation: flow.Preparation{
 			Catalog: d, Connections: flow.NoConnections{}, Portal: smart.NewAuthorizer(doer(), rand.Reader, time.Now),
-			Platforms: book, BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+			Platforms: registry, BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random, Random: rand.Reader,
 		},
 		Store: d, Sealer: d,
 	}.Start(t.Context(), flow.Request{
@@ -207,7 +207,7 @@ func (d *ourSide) comeBack(t *testing.T, v visitor, code, iss string) (flow.Comp
 		t.Fatal(err)
 	}
 	return flow.Completer{
-		Store: d, Connections: flow.NoConnections{}, Portal: portal(doer(), time.Now, public{}), Sealer: d, Vault: tokens.Vault{Sealer: d}, Hashing: ring, Nudger: d,
+		Store: d, Connections: flow.NoConnections{}, Portal: portal(doer(), time.Now, public{}), Sealer: d, Vault: tokens.Vault{Sealer: d}, Hashing: ring, Enqueuer: d,
 		BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{
 		State: v.state, Code: secret.New(code), Issuer: iss, Cookie: func(name string) string {

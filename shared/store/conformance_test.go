@@ -76,7 +76,7 @@ func TestEndpointStateConforms(t *testing.T) {
 	t.Parallel()
 	storetest.EndpointState(t, func(tb testing.TB) refresh.EndpointState {
 		tb.Helper()
-		return newStores(tb).traffic
+		return newStores(tb).endpoints
 	})
 }
 

@@ -31,7 +31,7 @@ func (s Connections) Connection(ctx context.Context, tenant org.Tenant, id strin
 		Patient:    secret.Mark{Version: int(row.int("patient_version")), Sum: row.bytes("patient_hash")},
 		Generation: row.int("generation"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
 		Refresh: connection.RefreshState{
-			RefreshAt: row.time("refresh_at"), Unrenewable: row.flag("unrenewable"), Setbacks: int(row.int("setbacks")),
+			RefreshAt: row.time("refresh_at"), Unrenewable: row.flag("unrenewable"), Failures: int(row.int("setbacks")),
 			RefusedAt: row.time("refused_at"), RefusedVersion: row.int("refused_version"), ConsentFixed: row.flag("consent_fixed"), Warned: row.flag("warned"),
 			Ended: row.text("ended"), UpstreamUntil: row.time("upstream_until"),
 		},
@@ -76,7 +76,7 @@ func connectionItem(c connection.Connection) item {
 	row.setTime("created_at", c.CreatedAt)
 	row.setTime("refresh_at", c.Refresh.RefreshAt)
 	row.setFlag("unrenewable", c.Refresh.Unrenewable)
-	row.setInt("setbacks", int64(c.Refresh.Setbacks))
+	row.setInt("setbacks", int64(c.Refresh.Failures))
 	row.setTime("refused_at", c.Refresh.RefusedAt)
 	row.setInt("refused_version", c.Refresh.RefusedVersion)
 	row.setFlag("consent_fixed", c.Refresh.ConsentFixed)

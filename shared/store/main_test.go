@@ -34,19 +34,19 @@ var (
 
 // stores are all stores over the tables that template.yaml declares, in an AWS of the test's own.
 type stores struct {
-	db      *dynamodb.Client
-	writes  *writes
-	names   map[string]string // logical id to table name
-	control store.Control
-	audit   store.Audit
-	conns   store.Connections
-	tokens  store.Tokens
-	flow    store.Conclusions
-	work    store.Register
-	timers  store.Timers
-	sandbox store.Sandbox
-	refresh store.Refresh
-	traffic store.EndpointState
+	db        *dynamodb.Client
+	writes    *writes
+	names     map[string]string // logical id to table name
+	control   store.Control
+	audit     store.Audit
+	conns     store.Connections
+	tokens    store.Tokens
+	flow      store.Conclusions
+	work      store.Register
+	timers    store.Timers
+	sandbox   store.Sandbox
+	refresh   store.Refresh
+	endpoints store.EndpointState
 }
 
 func newStores(tb testing.TB) stores {
@@ -61,14 +61,14 @@ func newStores(tb testing.TB) stores {
 // over returns the stores on another client.
 func over(db store.DB, names map[string]string) stores {
 	s := stores{
-		names:   names,
-		control: store.Control{DB: db, Table: names["ControlTable"]},
-		audit:   store.Audit{DB: db, Table: names["AuditTable"]},
-		conns:   store.Connections{DB: db, Table: names["ConnectionTable"]},
-		tokens:  store.Tokens{DB: db, Table: names["TokensTable"]},
-		timers:  store.Timers{DB: db, Table: names["WorkTable"]},
-		sandbox: store.Sandbox{DB: db, Table: names["SandboxTable"]},
-		traffic: store.EndpointState{DB: db, Table: names["FlowTable"]},
+		names:     names,
+		control:   store.Control{DB: db, Table: names["ControlTable"]},
+		audit:     store.Audit{DB: db, Table: names["AuditTable"]},
+		conns:     store.Connections{DB: db, Table: names["ConnectionTable"]},
+		tokens:    store.Tokens{DB: db, Table: names["TokensTable"]},
+		timers:    store.Timers{DB: db, Table: names["WorkTable"]},
+		sandbox:   store.Sandbox{DB: db, Table: names["SandboxTable"]},
+		endpoints: store.EndpointState{DB: db, Table: names["FlowTable"]},
 	}
 	s.work = store.NewRegister(store.Work{DB: db, Table: names["WorkTable"]}, s.conns)
 	s.flow = store.NewConclusions(store.Flow{DB: db, Table: names["FlowTable"]}, s.conns, s.tokens, s.work.Work)
@@ -110,7 +110,7 @@ func connectionOf(of org.Tenant) connection.Connection {
 		ID: connID, Tenant: of, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
 		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour), Generation: 1, CreatedAt: now,
 		Refresh: connection.RefreshState{
-			RefreshAt: now.Add(time.Minute), Unrenewable: true, Setbacks: 2, RefusedAt: now.Add(-time.Minute), RefusedVersion: 7, ConsentFixed: true, Warned: true,
+			RefreshAt: now.Add(time.Minute), Unrenewable: true, Failures: 2, RefusedAt: now.Add(-time.Minute), RefusedVersion: 7, ConsentFixed: true, Warned: true,
 			Ended: "invalid_grant", UpstreamUntil: now.Add(time.Hour),
 		},
 	}

@@ -49,7 +49,7 @@ func TestNothingButFailuresWarnsTwiceAndDisablesAfterFiveDays(t *testing.T) {
 	})
 }
 
-func TestOneSuccessBeginsAnew(t *testing.T) {
+func TestOneSuccessEndsARunOfFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -27,7 +27,7 @@ func (w *world) runMessages(t *testing.T, worker webhook.Worker) {
 	}
 }
 
-func TestAReplayBeginsTheScheduleAnew(t *testing.T) {
+func TestAReplayRestartsTheSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -62,7 +62,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			Sealer:      kms.New(keys, env.SecretsKey, flow.VerifierPurpose, p.Now),
 			Vault:       tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 			Hashing:     e.Limiter.Hashing,
-			Nudger:      queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+			Enqueuer:    queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 			BaseURL:     baseURL, Now: p.Now, NewID: ids.Random,
 		},
 	})), nil

@@ -40,7 +40,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Exports: export.Registrar{
 			Tasks:       store.NewRegister(store.Work{DB: e.DB, Table: env.WorkTable}, connections),
 			Connections: connections,
-			Nudger:      queue.NewWork(sqs.NewFromConfig(p.AWS), env.ExportQueueURL, env.DeliveryQueueURL),
+			Enqueuer:    queue.NewWork(sqs.NewFromConfig(p.AWS), env.ExportQueueURL, env.DeliveryQueueURL),
 			Now:         p.Now, NewID: ids.Random, Reuse: env.ExportReuse,
 		},
 		Now: p.Now,

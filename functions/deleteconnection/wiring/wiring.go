@@ -45,10 +45,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 				Work:        store.Work{DB: e.DB, Table: env.WorkTable},
 				Sets:        store.Tokens{DB: e.DB, Table: env.TokensTable},
 			},
-			Vault:  tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-			Sealer: kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
-			Nudger: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
-			Now:    p.Now,
+			Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+			Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
+			Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+			Now:      p.Now,
 		},
 	})), nil
 }

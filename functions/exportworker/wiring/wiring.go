@@ -62,7 +62,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	book, err := platform.NewRegistry()
+	registry, err := platform.NewRegistry()
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,12 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 				portals, refresh.NewExportLimiter(store.EndpointState{DB: db, Table: env.FlowTable}, maxWait, p.Now, ids.Random), p.Now, ids.Random,
 			),
 			Portals:  portals,
-			Profiles: source.Profiles{Connections: connections, Endpoints: control, Platforms: book},
+			Profiles: source.Profiles{Connections: connections, Endpoints: control, Platforms: registry},
 			Now:      p.Now,
 		},
-		Refreshes: refresh.Prompt{Rows: connections, Nudger: queue.NewRefreshes(queues, env.RefreshQueueURL)},
+		Refreshes: refresh.Prompt{Rows: connections, Enqueuer: queue.NewRefreshes(queues, env.RefreshQueueURL)},
 		Files:     blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
-		Nudger:    queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL),
+		Enqueuer:  queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL),
 		Links:     export.Links{Keys: signing, BaseURL: env.BaseURL},
 		Now:       p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
 		AddMetaSource: env.AddMetaSource,

@@ -162,7 +162,7 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 				Sid:     "ConsumeDelivery",
 				Actions: []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, Resources: []string{queue},
 			},
-			{Sid: "NudgeDelivery", Actions: []string{"sqs:SendMessage"}, Resources: []string{queue}},
+			{Sid: "EnqueueDelivery", Actions: []string{"sqs:SendMessage"}, Resources: []string{queue}},
 			{Sid: "SendNotice", Actions: []string{"ses:SendEmail"}, Resources: []string{"arn:aws:ses:us-east-1:000000000000:identity/notices@localhost.example"}},
 		},
 	}

@@ -184,7 +184,7 @@ func (s *stack) tenantOf(nth int) org.Tenant {
 	return org.Tenant{}
 }
 
-// announce stores an event and nudges the worker, as whoever finds a fact does.
+// announce stores an event and tells the worker, as whoever finds a fact does.
 func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data any) string {
 	s.t.Helper()
 	event, err := webhook.NewEvent(to, what, ids.Derive(subject), 0, time.Now(), data)
@@ -192,8 +192,8 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 	outputs := s.template.Outputs
 	work := store.Work{DB: s.rows, Table: outputs["WorkTable"]}
 	must(s.t, work.CreateEvent(s.t.Context(), event))
-	nudges := queue.NewDeliveries(sqs.NewFromConfig(s.cloud.Config("test")), outputs["DeliveryQueueUrl"])
-	must(s.t, nudges.NudgeEvent(s.t.Context(), to, event.ID))
+	enqueued := queue.NewDeliveries(sqs.NewFromConfig(s.cloud.Config("test")), outputs["DeliveryQueueUrl"])
+	must(s.t, enqueued.EnqueueEvent(s.t.Context(), to, event.ID))
 	return event.ID
 }
 

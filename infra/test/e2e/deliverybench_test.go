@@ -51,7 +51,7 @@ type deliveries struct {
 	b        *testing.B
 	stack    *stack
 	rows     store.Webhooks
-	nudges   queue.Deliveries
+	enqueued queue.Deliveries
 	tenants  []org.Tenant
 	receiver *httptest.Server
 	calls    atomic.Int64 // of the worker to AWS
@@ -73,7 +73,7 @@ func newDeliveries(b *testing.B) *deliveries {
 		Work:    store.Work{DB: db, Table: outputs["WorkTable"]},
 		Control: store.Control{DB: db, Table: outputs["ControlTable"]},
 	}
-	d.nudges = queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
+	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
 	editor := webhook.Editor{Vault: vault, Random: rand.Reader, Now: time.Now}
 	for range benchedTenants {
@@ -196,7 +196,7 @@ func BenchmarkDeliveries(b *testing.B) {
 		b.StartTimer()
 		began, before := time.Now(), processorTime(b)
 		for _, e := range waiting {
-			must(b, d.nudges.NudgeEvent(b.Context(), e.Tenant, e.ID))
+			must(b, d.enqueued.EnqueueEvent(b.Context(), e.Tenant, e.ID))
 		}
 		d.await(len(waiting))
 		took += time.Since(began)
@@ -218,7 +218,7 @@ func processorTime(b *testing.B) time.Duration {
 }
 
 // BenchmarkDeliveryLatency is the time from a fact to its receipt, with 50 facts a second: the event is stored, the worker
-// nudged, the webhook signed and posted. An iteration is a second of it.
+// enqueued, the webhook signed and posted. An iteration is a second of it.
 func BenchmarkDeliveryLatency(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -227,7 +227,7 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 		e := d.event(n)
 		sent[e.ID] = time.Now()
 		must(b, d.rows.CreateEvent(b.Context(), e))
-		must(b, d.nudges.NudgeEvent(b.Context(), e.Tenant, e.ID))
+		must(b, d.enqueued.EnqueueEvent(b.Context(), e.Tenant, e.ID))
 	}
 	for n := range benchedTenants { // each has a key to be opened once
 		send(n)

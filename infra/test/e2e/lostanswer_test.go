@@ -36,7 +36,7 @@ func TestAnAnswerThatGotLostIsAskedForOnceMore(t *testing.T) {
 				s.letPass(2)
 				s.checkStatus(id, "authorized")
 				if got := s.connection(id).number("setbacks"); lost != 1 || got != 1 {
-					t.Errorf("%d answers were lost, and the connection counts %d setbacks", lost, got)
+					t.Errorf("%d answers were lost, and the connection counts %d failures", lost, got)
 				}
 				s.letPassSlowly(2)
 				if ended != "" {

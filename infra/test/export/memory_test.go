@@ -147,7 +147,7 @@ func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profil
 // exportOf makes the whole export of a record without an end that is kept: the file is thrown away.
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
-	var nudges []time.Duration
+	var enqueued []time.Duration
 	state := &exportmemory.Tasks{Task: export.Task{
 		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
 	}}
@@ -155,9 +155,9 @@ func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) ex
 		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope, FHIRBase: base,
 		ExpiresAt: time.Now().Add(24 * time.Hour),
 	}}
-	world := crashing{invocation: &invocation{end: func() {}}, tasks: state, nudge: &nudges}
+	world := crashing{invocation: &invocation{end: func() {}}, tasks: state, enqueue: &enqueued}
 	err := worker.Worker{
-		Store: world, Refreshes: g, Files: kept, Nudger: world, Links: newLinks(tb), Now: time.Now,
+		Store: world, Refreshes: g, Files: kept, Enqueuer: world, Links: newLinks(tb), Now: time.Now,
 		Source: source.Opener{
 			Tokens: g, Portals: portalOf(doer), Now: time.Now,
 			Profiles: source.Profiles{Connections: g, Endpoints: g, Platforms: plain{}},

@@ -115,9 +115,9 @@ func (i *invocation) over() bool {
 type crashing struct {
 	*invocation
 
-	tasks *exportmemory.Tasks
-	files *exportmemory.Files
-	nudge *[]time.Duration
+	tasks   *exportmemory.Tasks
+	files   *exportmemory.Files
+	enqueue *[]time.Duration
 }
 
 // ClaimTask implements worker.Store.
@@ -152,13 +152,13 @@ func (c crashing) FinishTask(ctx context.Context, task export.Task, event webhoo
 	return c.call(func() error { return c.tasks.FinishTask(ctx, task, event) })
 }
 
-// NudgeTask implements export.Nudger.
-func (c crashing) NudgeTask(_ context.Context, _ org.Tenant, _ string, delay time.Duration) error {
-	return c.call(func() error { *c.nudge = append(*c.nudge, delay); return nil })
+// EnqueueTask implements export.Enqueuer.
+func (c crashing) EnqueueTask(_ context.Context, _ org.Tenant, _ string, delay time.Duration) error {
+	return c.call(func() error { *c.enqueue = append(*c.enqueue, delay); return nil })
 }
 
-// NudgeEvent implements export.Nudger.
-func (c crashing) NudgeEvent(context.Context, org.Tenant, string) error {
+// EnqueueEvent implements export.Enqueuer.
+func (c crashing) EnqueueEvent(context.Context, org.Tenant, string) error {
 	return c.call(func() error { return nil })
 }
 

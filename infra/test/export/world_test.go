@@ -141,7 +141,7 @@ type world struct {
 	grants   *grants
 	tasks    exportmemory.Tasks
 	files    exportmemory.Files
-	nudges   []time.Duration
+	enqueued []time.Duration
 }
 
 // run makes the whole export. It is called in a synctest bubble.
@@ -196,9 +196,9 @@ func (s scenario) endpoint() catalog.Endpoint {
 
 func profiles(t *testing.T) platform.Registry {
 	t.Helper()
-	book, err := platform.NewRegistry()
+	registry, err := platform.NewRegistry()
 	must(t, err)
-	return book
+	return registry
 }
 
 // connect signs the person in and gets tokens, as the function callback does.
@@ -223,12 +223,12 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 	if err != nil || back.Query().Get("code") == "" {
 		t.Fatalf("no code: status %d, back to %v, %v", response.StatusCode, back, err)
 	}
-	manners, err := profiles(t).Profile(s.endpoint(), flow.Authority{Access: "read"})
+	profile, err := profiles(t).Profile(s.endpoint(), flow.Authority{Access: "read"})
 	must(t, err)
 	set, err := portal.Exchange(t.Context(), flow.Grant{
 		Attempt: flow.Attempt{
 			Tenant: tenant, TokenEndpoint: there + "/oauth/token", Issuer: there, ClientID: sandbox.DefaultClientID,
-			Callback: callback, FHIRBase: s.fhirBase(), Scope: wideScope, Extra: manners.Extra, RepeatScope: manners.RepeatScope,
+			Callback: callback, FHIRBase: s.fhirBase(), Scope: wideScope, Extra: profile.Extra, RepeatScope: profile.RepeatScope,
 		},
 		Code: secret.New(back.Query().Get("code")), Verifier: verifier,
 	})
@@ -243,10 +243,10 @@ func (w *world) await(run int) {
 	}
 	task := w.tasks.Now()
 	wait := time.Until(w.tasks.LookAt)
-	if task.LeaseUntil.IsZero() && len(w.nudges) > 0 {
-		wait = min(wait, w.nudges[len(w.nudges)-1])
+	if task.LeaseUntil.IsZero() && len(w.enqueued) > 0 {
+		wait = min(wait, w.enqueued[len(w.enqueued)-1])
 	}
-	w.nudges = nil
+	w.enqueued = nil
 	<-time.After(max(wait, 0) + time.Millisecond)
 }
 
@@ -265,9 +265,9 @@ func (w *world) live(t *testing.T, run int) {
 			deadline = time.Now().Add(left)
 		}
 	}
-	lasting := crashing{invocation: one, tasks: &w.tasks, files: &w.files, nudge: &w.nudges}
+	lasting := crashing{invocation: one, tasks: &w.tasks, files: &w.files, enqueue: &w.enqueued}
 	err := worker.Worker{
-		Store: lasting, Refreshes: w.grants, Files: lasting, Nudger: lasting,
+		Store: lasting, Refreshes: w.grants, Files: lasting, Enqueuer: lasting,
 		Source: source.Opener{
 			Tokens: w.grants, Portals: portalOf(network{one, w.wire}), Now: time.Now,
 			Profiles: source.Profiles{Connections: w.grants, Endpoints: w.grants, Platforms: profiles(t)},

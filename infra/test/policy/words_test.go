@@ -33,7 +33,7 @@ func words() []policy.Word {
 		{Old: "heed", Use: "handleRefusal"},
 		{Old: "remedy", Use: "failureKind"},
 		{Old: "book", Whole: true, Use: "Registry"},
-		{Old: "conditions", Whole: true, Use: "HealthStore", In: []string{"infra/local/"}}, // of CloudFormation, IAM and DynamoDB
+		{Old: "conditions", Whole: true, Use: "HealthStore", In: []string{"infra/local/", "shared/export/plan/"}}, // of CloudFormation, IAM and DynamoDB, and FHIR's
 		{Old: "traffic", Whole: true, Use: "EndpointState"},
 		{Old: "letter", Whole: true, Use: "mail text", In: []string{"infra/"}},
 		{Old: "plain lines", Use: "AddMetaSource"},

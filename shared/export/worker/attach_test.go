@@ -120,8 +120,8 @@ func TestAHandOverBetweenAttachmentsChangesNothing(t *testing.T) {
 		if got, want := string(b.file(t)), string(whole.file(t)); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		if len(b.nudges.tasks) != 1 || b.nudges.tasks[0] != 2*time.Minute {
-			t.Errorf("nudges %v, want one after two minutes", b.nudges.tasks)
+		if len(b.enqueued.tasks) != 1 || b.enqueued.tasks[0] != 2*time.Minute {
+			t.Errorf("enqueued %v, want one after two minutes", b.enqueued.tasks)
 		}
 	})
 }

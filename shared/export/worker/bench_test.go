@@ -142,21 +142,21 @@ func (d *fakeTokens) Renew(_ context.Context, _ org.Tenant, _ string, used int64
 	return tokens.Usable{Set: d.set, Version: used + 1}, nil
 }
 
-// nudges remembers what was nudged.
-type nudges struct {
+// enqueued remembers what was enqueued.
+type enqueued struct {
 	mu     sync.Mutex
 	tasks  []time.Duration // delays
 	events []string
 }
 
-func (n *nudges) NudgeTask(_ context.Context, _ org.Tenant, _ string, delay time.Duration) error {
+func (n *enqueued) EnqueueTask(_ context.Context, _ org.Tenant, _ string, delay time.Duration) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tasks = append(n.tasks, delay)
-	return errTrouble // a lost nudge changes nothing
+	return errTrouble // a lost message changes nothing
 }
 
-func (n *nudges) NudgeEvent(_ context.Context, _ org.Tenant, id string) error {
+func (n *enqueued) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.events = append(n.events, id)
@@ -165,12 +165,12 @@ func (n *nudges) NudgeEvent(_ context.Context, _ org.Tenant, id string) error {
 
 // bench is a worker with everything around it. It is made inside a synctest bubble: the clock is the bubble's.
 type bench struct {
-	server *fakeFHIR
-	store  *workStore
-	files  *files
-	tokens *fakeTokens
-	nudges *nudges
-	worker worker.Worker
+	server   *fakeFHIR
+	store    *workStore
+	files    *files
+	tokens   *fakeTokens
+	enqueued *enqueued
+	worker   worker.Worker
 }
 
 func newBench(t *testing.T) *bench {
@@ -184,10 +184,10 @@ func newBench(t *testing.T) *bench {
 		tokens: &fakeTokens{set: tokens.Set{
 			AccessToken: secret.New("first"), PatientID: secret.New(patientID), Scope: wideScope, FHIRBase: base,
 		}},
-		nudges: &nudges{},
+		enqueued: &enqueued{},
 	}
 	b.worker = worker.Worker{
-		Store: b.store, Refreshes: b.tokens, Files: b.files, Nudger: b.nudges, Links: newLinks(t, "1"), Now: time.Now,
+		Store: b.store, Refreshes: b.tokens, Files: b.files, Enqueuer: b.enqueued, Links: newLinks(t, "1"), Now: time.Now,
 		Source: source.Opener{
 			Tokens: b.tokens, Portals: smart.NewPortal(b.server, nil, nil, time.Now), Now: time.Now,
 			Profiles: source.Profiles{Connections: b.tokens, Endpoints: b.tokens, Platforms: b.tokens},
@@ -212,12 +212,12 @@ func (b *bench) work(t *testing.T, runFor time.Duration) {
 	}
 }
 
-// finish lets the worker run until the task has ended, waiting for its nudges as the queue does.
+// finish lets the worker run until the task has ended, waiting for its messages as the queue does.
 func (b *bench) finish(t *testing.T) (runs int) {
 	t.Helper()
 	for b.store.Task.Status == export.Pending {
-		if len(b.nudges.tasks) > 0 {
-			<-time.After(b.nudges.tasks[len(b.nudges.tasks)-1])
+		if len(b.enqueued.tasks) > 0 {
+			<-time.After(b.enqueued.tasks[len(b.enqueued.tasks)-1])
 		}
 		b.work(t, 0)
 		if runs++; runs > 100 {

@@ -116,8 +116,8 @@ func TestTheSuccessEventTellsWhatTheSpecificationLists(t *testing.T) {
 				b.worker.SendDownloadLink = deprecated
 				b.server.types = []string{"Condition:patient"}
 				b.work(t, 0)
-				if len(b.store.Events) != 1 || !slices.Equal(b.nudges.events, []string{b.store.Events[0].ID}) {
-					t.Fatalf("events %v, nudged %v", b.store.Events, b.nudges.events)
+				if len(b.store.Events) != 1 || !slices.Equal(b.enqueued.events, []string{b.store.Events[0].ID}) {
+					t.Fatalf("events %v, enqueued %v", b.store.Events, b.enqueued.events)
 				}
 				event := b.store.Events[0]
 				links, err := b.worker.Links.List(b.store.Task)

@@ -118,8 +118,8 @@ func wantFailureEvent(t *testing.T, b *bench, reason export.Reason) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{b.store.Events[0].ID}, b.nudges.events); diff != "" {
-		t.Errorf("nudged events (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{b.store.Events[0].ID}, b.enqueued.events); diff != "" {
+		t.Errorf("enqueued events (-want +got):\n%s", diff)
 	}
 	if len(b.store.Task.Files) > 0 {
 		t.Errorf("a failed export has the files %v", b.store.Task.Files)
@@ -134,8 +134,8 @@ func TestAnExportRecoversFromFourFailures(t *testing.T) {
 		for run := range 4 {
 			b.work(t, 0)
 			wait := time.Duration(run+1) * 15 * time.Second
-			if got := b.nudges.tasks[run]; got != wait {
-				t.Errorf("nudged after %v, want %v", got, wait)
+			if got := b.enqueued.tasks[run]; got != wait {
+				t.Errorf("enqueued after %v, want %v", got, wait)
 			}
 			if got := time.Until(b.store.LookAt); got != wait+lease {
 				t.Errorf("the sweeper looks after %v, want %v", got, wait+lease)
@@ -200,8 +200,8 @@ func TestTheFunctionsEndStopsTheRunAndLeavesTheTaskPending(t *testing.T) {
 		if err := b.worker.Work(ctx, tenant, taskID, time.Time{}); err == nil {
 			t.Error("no error from a run that was cut off")
 		}
-		if b.store.Task.Status != export.Pending || len(b.files.Keys()) != 0 || len(b.nudges.tasks) != 0 {
-			t.Errorf("status %s, objects %v, nudges %v", b.store.Task.Status, b.files.Keys(), b.nudges.tasks)
+		if b.store.Task.Status != export.Pending || len(b.files.Keys()) != 0 || len(b.enqueued.tasks) != 0 {
+			t.Errorf("status %s, objects %v, enqueued %v", b.store.Task.Status, b.files.Keys(), b.enqueued.tasks)
 		}
 	})
 }

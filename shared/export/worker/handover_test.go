@@ -125,8 +125,8 @@ func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
 				if b.store.Task.Status != export.Pending || time.Since(started) != 0 {
 					t.Fatalf("status %s after %v, want pending at once", b.store.Task.Status, time.Since(started))
 				}
-				if diff := cmp.Diff([]time.Duration{2 * time.Minute}, b.nudges.tasks); diff != "" {
-					t.Errorf("nudges (-want +got):\n%s", diff)
+				if diff := cmp.Diff([]time.Duration{2 * time.Minute}, b.enqueued.tasks); diff != "" {
+					t.Errorf("enqueued (-want +got):\n%s", diff)
 				}
 				if got, want := time.Until(b.store.LookAt), 2*time.Minute+lease; got != want {
 					t.Errorf("the sweeper looks after %v, want %v", got, want)
@@ -144,8 +144,8 @@ func TestARetryAfterOfADayIsAskedAgainAfterAQuarterOfAnHour(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 86400, always: true})
 		b.work(t, 0)
-		if diff := cmp.Diff([]time.Duration{15 * time.Minute}, b.nudges.tasks); diff != "" {
-			t.Errorf("nudges (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]time.Duration{15 * time.Minute}, b.enqueued.tasks); diff != "" {
+			t.Errorf("enqueued (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -178,8 +178,8 @@ func TestAWaitThatWouldOutlastTheRunIsSpentInTheQueue(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 503, retryAfter: 20})
 		b.work(t, margin+10*time.Second)
-		if diff := cmp.Diff([]time.Duration{20 * time.Second}, b.nudges.tasks); diff != "" {
-			t.Errorf("nudges (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]time.Duration{20 * time.Second}, b.enqueued.tasks); diff != "" {
+			t.Errorf("enqueued (-want +got):\n%s", diff)
 		}
 		b.finish(t)
 		wantSameExport(t, b, file, whole)
@@ -218,8 +218,8 @@ func TestATakeOverStopsTheRunAndNothingIsWritten(t *testing.T) {
 		if got := time.Since(started); got != time.Minute {
 			t.Errorf("the run ended after %v, want a minute", got)
 		}
-		if b.store.Task.Status != export.Pending || len(b.files.Keys())+len(b.nudges.tasks)+len(b.store.Events) != 0 {
-			t.Errorf("status %s, objects %v, nudges %v", b.store.Task.Status, b.files.Keys(), b.nudges.tasks)
+		if b.store.Task.Status != export.Pending || len(b.files.Keys())+len(b.enqueued.tasks)+len(b.store.Events) != 0 {
+			t.Errorf("status %s, objects %v, enqueued %v", b.store.Task.Status, b.files.Keys(), b.enqueued.tasks)
 		}
 	})
 }
@@ -234,8 +234,8 @@ func TestATakeOverDuringARefreshIsNoFailure(t *testing.T) {
 			b.store.TakeOver()
 		}()
 		b.work(t, 0)
-		if b.store.Task.Failures != 0 || len(b.nudges.tasks)+len(b.store.Events) != 0 {
-			t.Errorf("%d failures, nudges %v, %d events", b.store.Task.Failures, b.nudges.tasks, len(b.store.Events))
+		if b.store.Task.Failures != 0 || len(b.enqueued.tasks)+len(b.store.Events) != 0 {
+			t.Errorf("%d failures, enqueued %v, %d events", b.store.Task.Failures, b.enqueued.tasks, len(b.store.Events))
 		}
 	})
 }

@@ -85,6 +85,6 @@ func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Pro
 		return fmt.Errorf("report progress: %w", err)
 	}
 	*task = next
-	_ = w.Nudger.NudgeEvent(ctx, task.Tenant, event.ID)
+	_ = w.Enqueuer.EnqueueEvent(ctx, task.Tenant, event.ID)
 	return nil
 }

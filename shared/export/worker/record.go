@@ -88,7 +88,7 @@ func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Even
 	if err := w.Store.FinishTask(ctx, task, event); err != nil {
 		return fmt.Errorf("finish task: %w", err)
 	}
-	_ = w.Nudger.NudgeEvent(ctx, task.Tenant, event.ID)
+	_ = w.Enqueuer.EnqueueEvent(ctx, task.Tenant, event.ID)
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (w Worker) yield(ctx context.Context, task export.Task, wait time.Duration)
 	if err := w.Store.YieldTask(ctx, task, w.Now().Add(wait+w.Lease)); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("yield task: %w", err)
 	}
-	// Lost nudges are made up for by the sweeper.
-	_ = w.Nudger.NudgeTask(ctx, task.Tenant, task.ID, wait)
+	// Lost messages are made up for by the sweeper.
+	_ = w.Enqueuer.EnqueueTask(ctx, task.Tenant, task.ID, wait)
 	return nil
 }

@@ -54,7 +54,7 @@ func TestATokenEndpointThatIsBusyIsNoFailure(t *testing.T) {
 		for range 10 { // twice as often as a failure would be taken
 			b.tokens.current = fmt.Errorf("refresh: %w", &refresh.BusyError{RetryAt: time.Now().Add(2 * time.Minute)})
 			b.work(t, 0)
-			if wait := b.nudges.tasks[len(b.nudges.tasks)-1]; wait != 2*time.Minute || b.store.Task.Status != export.Pending {
+			if wait := b.enqueued.tasks[len(b.enqueued.tasks)-1]; wait != 2*time.Minute || b.store.Task.Status != export.Pending {
 				t.Fatalf("waits %v, status %s", wait, b.store.Task.Status)
 			}
 			<-time.After(2 * time.Minute)

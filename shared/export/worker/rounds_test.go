@@ -114,8 +114,8 @@ func TestARunSavesWhatItHasAndGoesOn(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = 50 * time.Second
 		b.work(t, 0) // without a handover
-		if b.store.Task.Generation < 2 || len(b.nudges.tasks) > 0 {
-			t.Errorf("generation %d, nudges %v", b.store.Task.Generation, b.nudges.tasks)
+		if b.store.Task.Generation < 2 || len(b.enqueued.tasks) > 0 {
+			t.Errorf("generation %d, enqueued %v", b.store.Task.Generation, b.enqueued.tasks)
 		}
 		if diff := cmp.Diff(string(whole.file(t)), string(b.file(t))); diff != "" {
 			t.Errorf("file (-want +got):\n%s", diff)

@@ -47,7 +47,7 @@ type Worker struct {
 	Source           source.Opener
 	Refreshes        Refreshes
 	Files            export.Files
-	Nudger           export.Nudger
+	Enqueuer         export.Enqueuer
 	Links            export.Links
 	Now              func() time.Time
 	Lease            time.Duration

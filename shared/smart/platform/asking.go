@@ -16,12 +16,12 @@ func (r Registry) Asking(endpoint catalog.Endpoint) (plan.Profile, error) {
 		return plan.Profile{}, err
 	}
 	asked := profile.FHIR
-	manners := plan.Profile{
+	asking := plan.Profile{
 		Everything: asked.Everything, NoCount: slices.Clone(asked.NoCount), Needs: maps.Clone(asked.Needs), Ways: maps.Clone(asked.Ways),
 		OnceNext: asked.OnceNext, Query: maps.Clone(asked.Query), Headers: maps.Clone(asked.Headers),
 	}
 	for _, d := range asked.Denials {
-		manners.Denials = append(manners.Denials, plan.Denial{Status: d.Status, Body: d.Body})
+		asking.Denials = append(asking.Denials, plan.Denial{Status: d.Status, Body: d.Body})
 	}
-	return manners, nil
+	return asking, nil
 }

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/smart/platform"
 )
 
-func TestPlaceholdersStayInTheMannersAndNameWhatIsKept(t *testing.T) {
+func TestPlaceholdersStayInTheProfileAndNameWhatIsKept(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {

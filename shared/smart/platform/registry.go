@@ -57,24 +57,24 @@ func (r Registry) Profile(endpoint catalog.Endpoint, authority flow.Authority) (
 	upstream.Introspection = cmp.Or(upstream.Introspection, profile.Tokens.Introspect)
 	upstream.IntrospectBearer = profile.Tokens.Introspection == "bearer"
 	upstream.Consent = profile.Tokens.Consent
-	manners := flow.Profile{
+	common := flow.Profile{
 		Nonce: profile.Authorize.Nonce, RepeatScope: profile.Authorize.Refresh, RawBasic: profile.Client.Basic == "raw",
 		NoChallenge: profile.Authorize.PKCE == "none" && !authority.S256,
 		Scope:       profile.Scope(authority.Access), Extra: profile.fields(), Upstream: upstream,
 		Known: profile.Origins(endpoint.FHIRBase),
 	}
 	if wildcard := "patient/*." + authority.Access; profile.Authorize.Wildcard {
-		scopes := strings.Fields(manners.Scope)
+		scopes := strings.Fields(common.Scope)
 		if i := slices.Index(scopes, wildcard); i >= 0 {
 			scopes[i] = authority.Scope
 		}
-		manners.Scope = strings.Join(scopes, " ")
+		common.Scope = strings.Join(scopes, " ")
 	}
 	switch profile.Authorize.Aud {
 	case "base":
-		manners.Aud = endpoint.FHIRBase
+		common.Aud = endpoint.FHIRBase
 	case "trimmed":
-		manners.Aud = strings.TrimRight(endpoint.FHIRBase, "/")
+		common.Aud = strings.TrimRight(endpoint.FHIRBase, "/")
 	}
-	return manners, nil
+	return common, nil
 }

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/smart/platform"
 )
 
-func TestABookKnowsThePlatformsManners(t *testing.T) {
+func TestARegistryKnowsThePlatforms(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -41,15 +41,15 @@ func TestABookKnowsThePlatformsManners(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, manners(t, platforms, test.platform, base, test.authority)); diff != "" {
-				t.Errorf("manners (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, profile(t, platforms, test.platform, base, test.authority)); diff != "" {
+				t.Errorf("profile (-want +got):\n%s", diff)
 			}
 		})
 	}
-	if got := manners(t, platforms, "eclinicalworks", base, v1).Aud; got != strings.TrimRight(base, "/") {
+	if got := profile(t, platforms, "eclinicalworks", base, v1).Aud; got != strings.TrimRight(base, "/") {
 		t.Errorf("aud %q, want it without the slash", got)
 	}
-	if !manners(t, platforms, "athena", base, v1).Nonce {
+	if !profile(t, platforms, "athena", base, v1).Nonce {
 		t.Error("athenahealth wants a nonce")
 	}
 }
@@ -80,7 +80,7 @@ func TestABookKnowsWhatIsAskedAboutTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, manners(t, platforms, test.platform, base, test.authority).Upstream); diff != "" {
+			if diff := cmp.Diff(test.want, profile(t, platforms, test.platform, base, test.authority).Upstream); diff != "" {
 				t.Errorf("upstream (-want +got):\n%s", diff)
 			}
 		})
@@ -92,7 +92,7 @@ func TestAPlatformThatRefusesChallengesGetsNoneUnlessTheServerChecksThem(t *test
 	for method, refuses := range map[string]bool{"S256": false, "none": true} {
 		for _, declared := range []bool{false, true} {
 			platforms := platform.RegistryOf(platform.Profile{ID: "one", Authorize: platform.Authorize{PKCE: method}})
-			got := manners(t, platforms, "one", "https://ehr.example/r4", flow.Authority{S256: declared}).NoChallenge
+			got := profile(t, platforms, "one", "https://ehr.example/r4", flow.Authority{S256: declared}).NoChallenge
 			if want := refuses && !declared; got != want {
 				t.Errorf("pkce %s, declared %t: no challenge %t, want %t", method, declared, got, want)
 			}
@@ -100,7 +100,7 @@ func TestAPlatformThatRefusesChallengesGetsNoneUnlessTheServerChecksThem(t *test
 	}
 }
 
-func manners(t *testing.T, platforms platform.Registry, platformType, base string, authority flow.Authority) flow.Profile {
+func profile(t *testing.T, platforms platform.Registry, platformType, base string, authority flow.Authority) flow.Profile {
 	t.Helper()
 	got, err := platforms.Profile(catalog.Endpoint{PlatformType: platformType, FHIRBase: base}, authority)
 	if err != nil {

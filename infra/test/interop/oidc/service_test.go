@@ -84,18 +84,18 @@ func (*service) OpenAttempt(context.Context, flow.Ticket, flow.Attempt, flow.Sta
 
 func (*service) TokenVersion(context.Context, org.Tenant, string) (int64, error) { return 0, nil }
 
-func (*service) NudgeEvent(context.Context, org.Tenant, string) error { return nil }
+func (*service) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
 // leave begins an attempt at a platform that nobody has written a profile for.
 func (d *service) leave(t *testing.T) flow.Started {
 	t.Helper()
 	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
 	must(t, err)
-	book, err := platform.NewRegistry()
+	registry, err := platform.NewRegistry()
 	must(t, err)
 	started, err := flow.Starter{
 		Preparation: flow.Preparation{
-			Catalog: d, Connections: flow.NoConnections{}, Portal: portal(), Platforms: book, BaseURL: ours, Now: time.Now,
+			Catalog: d, Connections: flow.NoConnections{}, Portal: portal(), Platforms: registry, BaseURL: ours, Now: time.Now,
 			NewID: ids.Random, Random: rand.Reader,
 		},
 		Store: d, Sealer: glass{},
@@ -110,7 +110,7 @@ func (d *service) comeBack(t *testing.T, left flow.Started, told url.Values) (fl
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	must(t, err)
 	return flow.Completer{
-		Store: d, Connections: flow.NoConnections{}, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Nudger: d,
+		Store: d, Connections: flow.NoConnections{}, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Enqueuer: d,
 		BaseURL: ours, Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{
 		State: told.Get("state"), Code: secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"),
