@@ -95,8 +95,8 @@ func TestADisconnectedConnectionHoldsNothingButWhatIsToBeRevokedUpstream(t *test
 	if got := string(plain); !strings.Contains(got, refreshToken(1)) || !strings.Contains(got, "https://ehr.example/revoke") || strings.Contains(got, "access 1") {
 		t.Errorf("kept for upstream: %s, want the refresh token and where it is revoked, and no access token", got)
 	}
-	if got := w.due(t, due.Event, 1000*time.Hour); got != nil || w.nudged != nil {
-		t.Errorf("events %v, nudges %v, want none: the organisation knows", got, w.nudged)
+	if got := w.due(t, due.Event, 1000*time.Hour); got != nil || w.enqueued != nil {
+		t.Errorf("events %v, messages %v, want none: the organisation knows", got, w.enqueued)
 	}
 }
 
@@ -168,8 +168,8 @@ func TestAPendingExportFailsWithItsEvent(t *testing.T) {
 	if diff := cmp.Diff(told, body.Data); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{id}, w.nudged); diff != "" {
-		t.Errorf("nudged (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{id}, w.enqueued); diff != "" {
+		t.Errorf("enqueued (-want +got):\n%s", diff)
 	}
 	// What its runs have left is deleted when none of them can still be at work.
 	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil || !slices.Equal(then, []string{task.ID}) {
@@ -292,8 +292,8 @@ func TestDisconnectingAgainChangesNothing(t *testing.T) {
 		}
 	}
 	w.wantConnection(t, disconnected())
-	if len(w.nudged) != 1 {
-		t.Errorf("%d nudges, want 1", len(w.nudged))
+	if len(w.enqueued) != 1 {
+		t.Errorf("%d messages, want 1", len(w.enqueued))
 	}
 }
 

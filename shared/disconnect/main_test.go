@@ -46,12 +46,12 @@ var (
 
 // world is a connection in the tables that template.yaml declares, in an AWS of the test's own.
 type world struct {
-	db     *dynamodb.Client
-	names  map[string]string // logical id to table name
-	store  *stage
-	vault  tokens.Vault
-	nudged []string // events
-	d      disconnect.Disconnector
+	db       *dynamodb.Client
+	names    map[string]string // logical id to table name
+	store    *stage
+	vault    tokens.Vault
+	enqueued []string // events
+	d        disconnect.Disconnector
 }
 
 func newWorld(t *testing.T) *world {
@@ -77,8 +77,8 @@ func newWorld(t *testing.T) *world {
 
 // EnqueueEvent implements disconnect.Enqueuer.
 func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
-	w.nudged = append(w.nudged, id)
-	return errTrouble // a nudge that is lost
+	w.enqueued = append(w.enqueued, id)
+	return errTrouble // a message that is lost
 }
 
 // connect stores an authorized connection with tokens, as the callback does.

@@ -96,7 +96,7 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	if err := r.Tasks.OpenTask(ctx, task, latestID); err != nil {
 		return Task{}, fmt.Errorf("open task: %w", err)
 	}
-	// The task row is the truth: a nudge that fails is made up for by the sweeper, so it is no failure of the request.
+	// The task row is the truth: a message that fails is made up for by the sweeper, so it is no failure of the request.
 	_ = r.Enqueuer.EnqueueTask(ctx, tenant, task.ID, 0)
 	return task, nil
 }

@@ -45,8 +45,8 @@ func wantNoConnection(t *testing.T, w *world) {
 			}
 		}
 	}
-	if len(w.nudged) != told {
-		t.Errorf("nudged %v of %d events", w.nudged, told)
+	if len(w.enqueued) != told {
+		t.Errorf("enqueued %v of %d events", w.enqueued, told)
 	}
 }
 
@@ -118,8 +118,8 @@ func TestCompleteStoresAWholeConnection(t *testing.T) {
 func wantConnectionEvent(t *testing.T, w *world, data map[string]any) {
 	t.Helper()
 	events := w.theConclusion(t).Events
-	if len(events) != 1 || len(w.nudged) != 1 || w.nudged[0] != events[0].ID {
-		t.Fatalf("%d events, nudged %v", len(events), w.nudged)
+	if len(events) != 1 || len(w.enqueued) != 1 || w.enqueued[0] != events[0].ID {
+		t.Fatalf("%d events, enqueued %v", len(events), w.enqueued)
 	}
 	var got map[string]any
 	if err := json.Unmarshal(events[0].Body, &got); err != nil {

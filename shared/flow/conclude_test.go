@@ -55,8 +55,8 @@ func TestAnAuthorisationWithoutARefreshTokenSaysWhenItEnds(t *testing.T) {
 				if data := dataOf(t, flow.Conclusion{Events: c.Events[:1]}, webhook.ConnectionSucceeded); done.Result.Get("consent_expires_at") != told || data["consent_expires_at"] != told {
 					t.Errorf("the result says %q, the event %q, want %q", done.Result.Get("consent_expires_at"), data["consent_expires_at"], told)
 				}
-				if isWarned := len(c.Events) == 2; isWarned != test.isWarned || len(w.nudged) != len(c.Events) {
-					t.Fatalf("%d events, of which %d were sent on", len(c.Events), len(w.nudged))
+				if isWarned := len(c.Events) == 2; isWarned != test.isWarned || len(w.enqueued) != len(c.Events) {
+					t.Fatalf("%d events, of which %d were sent on", len(c.Events), len(w.enqueued))
 				}
 				if test.isWarned {
 					data := dataOf(t, flow.Conclusion{Events: c.Events[1:]}, webhook.AuthorizationEnding)

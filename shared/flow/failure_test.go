@@ -58,8 +58,8 @@ func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	if len(c.Description) > 200 {
 		t.Errorf("the description has %d characters", len(c.Description))
 	}
-	if len(w.nudged) != 1 || w.nudged[0] != c.Events[0].ID || c.Events[0].ID != webhook.EventID(tenant, webhook.ConnectionFailed, c.Attempt.ID, 0) {
-		t.Errorf("nudged %v, event %s", w.nudged, c.Events[0].ID)
+	if len(w.enqueued) != 1 || w.enqueued[0] != c.Events[0].ID || c.Events[0].ID != webhook.EventID(tenant, webhook.ConnectionFailed, c.Attempt.ID, 0) {
+		t.Errorf("enqueued %v, event %s", w.enqueued, c.Events[0].ID)
 	}
 	return data
 }
@@ -156,8 +156,8 @@ func TestWhatTheBrowserIsToldDoesNotHangOnTheStore(t *testing.T) {
 		r.Error, w.broken = sent, "ConcludeAttempt"
 		done, err := w.completer(t).Complete(t.Context(), r)
 		wantFault(t, err, fault.Upstream, want)
-		if done.Redirect.URI() != redirectURI || len(w.nudged) != 0 {
-			t.Errorf("%s: completed %+v, nudged %v", sent, done, w.nudged)
+		if done.Redirect.URI() != redirectURI || len(w.enqueued) != 0 {
+			t.Errorf("%s: completed %+v, enqueued %v", sent, done, w.enqueued)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestAFailureOfAWriteThatSucceededTellsNothingElse(t *testing.T) {
 	if _, err := w.completer(t).Complete(t.Context(), r); err == nil {
 		t.Error("it succeeded")
 	}
-	if len(w.concluded) != 0 || len(w.nudged) != 0 {
-		t.Errorf("%d conclusions, nudged %v", len(w.concluded), w.nudged)
+	if len(w.concluded) != 0 || len(w.enqueued) != 0 {
+		t.Errorf("%d conclusions, enqueued %v", len(w.concluded), w.enqueued)
 	}
 }

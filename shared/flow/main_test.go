@@ -65,7 +65,7 @@ type world struct {
 	rows      map[string]tokens.Row
 	meddle    func() // runs before a conclusion is stored, once
 	concluded []flow.Conclusion
-	nudged    []string
+	enqueued  []string
 
 	authority flow.Authority
 	discover  error
@@ -198,7 +198,7 @@ func (w *world) Open(_ context.Context, owner org.Tenant, boundTo string, sealed
 func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.nudged = append(w.nudged, id)
+	w.enqueued = append(w.enqueued, id)
 	return errTrouble // a lost message changes nothing
 }
 

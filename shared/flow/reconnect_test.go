@@ -226,7 +226,7 @@ func TestARefusalOfAReconnectLeavesTheConnectionAsItIs(t *testing.T) {
 	done, err := w.completer(t).Complete(t.Context(), r)
 	wantFault(t, err, fault.Upstream, "access_denied")
 	c := w.theConclusion(t)
-	if diff := cmp.Diff(map[string]connection.Connection{connID: before}, w.conns); diff != "" || len(c.Events)+len(w.nudged) != 0 {
+	if diff := cmp.Diff(map[string]connection.Connection{connID: before}, w.conns); diff != "" || len(c.Events)+len(w.enqueued) != 0 {
 		t.Errorf("%d events, connections (-want +got):\n%s", len(c.Events), diff)
 	}
 	if done.Redirect.URI() != redirectURI || c.Error != "access_denied" || c.Cause != "declined" {

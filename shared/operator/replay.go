@@ -107,7 +107,7 @@ func (o *Operator) Simulate(ctx context.Context, tenant org.Tenant, id string, t
 		return "", fmt.Errorf("store event: %w", err)
 	}
 	if err := o.deps.Queue.EnqueueDelivery(ctx, tenant, d.ID, sub.ID, 0); err != nil {
-		return "", fmt.Errorf("nudge delivery: %w", err)
+		return "", fmt.Errorf("enqueue delivery: %w", err)
 	}
 	return event.ID, o.record(ctx, tenant, "webhook.simulated", event.ID)
 }
@@ -118,7 +118,7 @@ func (o *Operator) emit(ctx context.Context, event webhook.Event) error {
 		return fmt.Errorf("store event: %w", err)
 	}
 	if err := o.deps.Queue.EnqueueEvent(ctx, event.Tenant, event.ID); err != nil {
-		return fmt.Errorf("nudge event: %w", err)
+		return fmt.Errorf("enqueue event: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package queue sends nudges over SQS: messages that tell a worker to look at a row. They carry ids only (package due),
+// Package queue sends messages over SQS that tell a worker to look at a row. They carry ids only (package due),
 // so losing, doubling or reading one does no harm; the sweeper makes up for the lost ones. Each destination has a type of its
 // own: a function cannot send to a queue that it was not wired to.
 package queue
@@ -59,7 +59,7 @@ func (q Refreshes) EnqueueConnection(ctx context.Context, tenant org.Tenant, id 
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0)
 }
 
-// Send nudges for a row that is due: a connection. Rows of other kinds are refused.
+// Send tells of a row that is due: a connection. Rows of other kinds are refused.
 func (q Refreshes) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	if i.Kind != due.Connection {
 		return errKind

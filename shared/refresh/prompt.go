@@ -12,7 +12,7 @@ import (
 // run. An export asks for that when it meets a refusal: it decides nothing itself. It implements worker.Refreshes.
 type Prompt struct {
 	Rows     Rows
-	Enqueuer ConnectionNudger
+	Enqueuer ConnectionEnqueuer
 }
 
 // Rows makes connections due (store.Connections).
@@ -21,9 +21,9 @@ type Rows interface {
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// ConnectionNudger tells the refresh worker to look at a connection (queue.Queue). A lost message is made up for by the
+// ConnectionEnqueuer tells the refresh worker to look at a connection (queue.Queue). A lost message is made up for by the
 // scheduler.
-type ConnectionNudger interface {
+type ConnectionEnqueuer interface {
 	EnqueueConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
 }
 

@@ -119,8 +119,8 @@ func TestARevocationIsToldAsTheSpecificationSays(t *testing.T) {
 		if diff := cmp.Diff(any(want), got); diff != "" {
 			t.Errorf("body (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{id}, b.nudged); diff != "" {
-			t.Errorf("nudged (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]string{id}, b.enqueued); diff != "" {
+			t.Errorf("enqueued (-want +got):\n%s", diff)
 		}
 	}
 }

@@ -43,8 +43,8 @@ func TestTheEndOfConsentIsToldSevenDaysBefore(t *testing.T) {
 				t.Errorf("connection (-want +got):\n%s", diff)
 			}
 			b.look(t) // a duplicate
-			if got := len(b.store.told(webhook.AuthorizationEnding)); got != test.events || len(b.nudged) != test.events {
-				t.Errorf("told %d times, nudged %d times, want %d", got, len(b.nudged), test.events)
+			if got := len(b.store.told(webhook.AuthorizationEnding)); got != test.events || len(b.enqueued) != test.events {
+				t.Errorf("told %d times, enqueued %d times, want %d", got, len(b.enqueued), test.events)
 			}
 			if got := b.now(); test.warned && !got.DueAt().Equal(start.Add(30*day)) {
 				t.Errorf("due at %v, want the refresh", got.DueAt())

@@ -19,11 +19,11 @@ import (
 
 // bench is a worker with one connection, and tokens and a health system that answer what a test says.
 type bench struct {
-	store  *memory
-	state  *endpointState
-	nudged []string
-	at     time.Time
-	opener plainSealer
+	store    *memory
+	state    *endpointState
+	enqueued []string
+	at       time.Time
+	opener   plainSealer
 
 	set     tokens.Set // what a refresh answers
 	err     error
@@ -55,7 +55,7 @@ func (b *bench) Revoke(_ context.Context, _ org.Tenant, set tokens.Set) error {
 }
 
 func (b *bench) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
-	b.nudged = append(b.nudged, id)
+	b.enqueued = append(b.enqueued, id)
 	return errOurs // lost messages are made up for
 }
 
