@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 
 	"recordbridge/shared/export"
@@ -61,7 +60,8 @@ func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	reader := json.NewDecoder(io.LimitReader(body, maxStored))
 	first := state.document()
 	err = reader.Decode(&first)
-	state.Spent = slices.Concat(first.Spent, []string{key})
+	state.Spent = first.Spent
+	state.Spent = append(state.Spent, key)
 	part := first.lists
 	for err == nil {
 		state.join(part)
@@ -71,11 +71,15 @@ func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("decode checkpoint: %w", err)
 	}
-	for _, r := range slices.Concat(state.Work.Refs, state.Work.Binaries, state.Work.Later.Refs) {
-		state.seen.note(r.Name(), len(r.ID))
+	for _, list := range [][]Reference{state.Work.Refs, state.Work.Binaries, state.Work.Later.Refs} {
+		for _, r := range list {
+			state.seen.note(r.Name(), len(r.ID))
+		}
 	}
-	for _, a := range slices.Concat(state.Work.Attachments, state.Work.Later.Attachments) {
-		state.seen.note(a.Name(), len(a.URL)+len(a.ContentType))
+	for _, list := range [][]Attachment{state.Work.Attachments, state.Work.Later.Attachments} {
+		for _, a := range list {
+			state.seen.note(a.Name(), len(a.URL)+len(a.ContentType))
+		}
 	}
 	return state, nil
 }
@@ -91,30 +95,6 @@ func (s *State) join(part lists) {
 	w.Later.Attachments = append(w.Later.Attachments, part.Later.Attachments...)
 	s.seen.written.unpack(part.Written)
 	s.seen.noted.unpack(part.Noted)
-}
-
-// parts cuts the lists into what one document holds each.
-func (s *State) parts() []iter.Seq[lists] {
-	w := &s.Work
-	return []iter.Seq[lists]{
-		each(slices.Chunk(w.Refs, chunk), func(part []Reference) lists { return lists{Refs: part} }),
-		each(slices.Chunk(w.Binaries, chunk), func(part []Reference) lists { return lists{Binaries: part} }),
-		each(slices.Chunk(w.Later.Refs, chunk), func(part []Reference) lists { return lists{Later: Later{Refs: part}} }),
-		each(slices.Chunk(w.Attachments, chunk), func(part []Attachment) lists { return lists{Attachments: part} }),
-		each(slices.Chunk(w.Later.Attachments, chunk), func(part []Attachment) lists { return lists{Later: Later{Attachments: part}} }),
-		each(s.seen.written.pack(chunkBytes), func(part []byte) lists { return lists{Written: part} }),
-		each(s.seen.noted.pack(chunkBytes), func(part []byte) lists { return lists{Noted: part} }),
-	}
-}
-
-func each[T any](parts iter.Seq[T], as func(T) lists) iter.Seq[lists] {
-	return func(yield func(lists) bool) {
-		for part := range parts {
-			if !yield(as(part)) {
-				return
-			}
-		}
-	}
 }
 
 // Save stores the State under a key, for Load.
@@ -141,12 +121,40 @@ func (s *State) encode(w io.Writer) error {
 	if err := out.Encode(first); err != nil {
 		return fmt.Errorf("encode checkpoint: %w", err)
 	}
-	for _, parts := range s.parts() {
-		for part := range parts {
-			if err := out.Encode(part); err != nil {
-				return fmt.Errorf("encode checkpoint: %w", err)
-			}
+	return s.encodeLists(out)
+}
+
+// encodeLists writes the lists in documents that hold a part of one list each.
+func (s *State) encodeLists(out *json.Encoder) (err error) {
+	put := func(part lists) {
+		if err == nil {
+			err = out.Encode(part)
 		}
+	}
+	w := &s.Work
+	for part := range slices.Chunk(w.Refs, chunk) {
+		put(lists{Refs: part})
+	}
+	for part := range slices.Chunk(w.Binaries, chunk) {
+		put(lists{Binaries: part})
+	}
+	for part := range slices.Chunk(w.Later.Refs, chunk) {
+		put(lists{Later: Later{Refs: part}})
+	}
+	for part := range slices.Chunk(w.Attachments, chunk) {
+		put(lists{Attachments: part})
+	}
+	for part := range slices.Chunk(w.Later.Attachments, chunk) {
+		put(lists{Later: Later{Attachments: part}})
+	}
+	for part := range s.seen.written.pack(chunkBytes) {
+		put(lists{Written: part})
+	}
+	for part := range s.seen.noted.pack(chunkBytes) {
+		put(lists{Noted: part})
+	}
+	if err != nil {
+		return fmt.Errorf("encode checkpoint: %w", err)
 	}
 	return nil
 }
