@@ -71,18 +71,20 @@ func (s Sweep) Run(ctx context.Context, before time.Time, act func(ctx context.C
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	r := run{sweep: s}
+	var group errgroup.Group
+	group.SetLimit(parallel)
 	items := r.list(ctx, before)
 	for index, i := range items {
 		if r.late(ctx) {
 			break
 		}
 		r.oldest = max(r.oldest, started.Sub(i.At))
-		r.group.Go(func() error {
+		group.Go(func() error {
 			r.done(act(ctx, i, Place{index, len(items)}))
 			return nil
 		})
 	}
-	_ = r.group.Wait() // the failures are the run's own
+	_ = group.Wait() // the failures are the run's own
 	logx.Add(ctx, slog.Int("sent", r.sent), slog.Int("failed", r.failed),
 		slog.Int64("oldest_ms", r.oldest.Milliseconds()), slog.Bool("cut_short", r.cutShort))
 	return errors.Join(r.failures...)
@@ -116,7 +118,6 @@ func (s Sweep) bound(ctx context.Context) (context.Context, context.CancelFunc) 
 // run is one run of a Sweep.
 type run struct {
 	sweep    Sweep
-	group    errgroup.Group
 	oldest   time.Duration // how late the row is that has been due for longest
 	cutShort bool
 
@@ -135,13 +136,14 @@ func (r *run) late(ctx context.Context) bool {
 
 // list finds what is due: of every shard one row in turn.
 func (r *run) list(ctx context.Context, before time.Time) []Item {
-	r.group.SetLimit(parallel)
+	var group errgroup.Group
+	group.SetLimit(parallel)
 	found := make([][]Item, r.sweep.shards)
 	for shard := range found {
 		if r.late(ctx) {
 			break
 		}
-		r.group.Go(func() error {
+		group.Go(func() error {
 			items, err := r.sweep.rows.Due(ctx, shard, before)
 			if err != nil {
 				r.done(false, fmt.Errorf("shard %d: %w", shard, err))
@@ -150,7 +152,7 @@ func (r *run) list(ctx context.Context, before time.Time) []Item {
 			return nil
 		})
 	}
-	_ = r.group.Wait()
+	_ = group.Wait()
 	var all []Item
 	for position, more := 0, true; more; position++ {
 		more = false
