@@ -76,9 +76,9 @@ func TestARequestWithOtherOptionsIsAnotherExport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			done := l.tasks[task.ID]
-			done.Status, done.FinishedAt, done.SentAt, done.FilesUntil = export.Success, time.Now(), time.Now(), time.Now().Add(reuse)
-			l.tasks[task.ID] = done
+			l.Change(tenant, task.ID, func(done *export.Task) {
+				done.Status, done.FinishedAt, done.SentAt, done.FilesUntil = export.Success, time.Now(), time.Now(), time.Now().Add(reuse)
+			})
 			return task.ID
 		}
 		since := export.Options{Since: aMoment()}

@@ -27,8 +27,8 @@ func TestFiftyRequestsAtOnceGetOneTask(t *testing.T) {
 	}
 	requests.Wait()
 	for _, id := range got {
-		if id != l.latest || len(l.tasks) != 1 {
-			t.Fatalf("%d tasks, one answer %q, newest %q", len(l.tasks), id, l.latest)
+		if tasks := l.All(tenant); id != l.latest(t) || len(tasks) != 1 {
+			t.Fatalf("%d tasks, one answer %q, newest %q", len(tasks), id, l.latest(t))
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestFiftyRequestsAtOnceSendASuccessAgainOnce(t *testing.T) {
 			})
 		}
 		requests.Wait()
-		if got := len(l.events); got != 2 {
+		if got := len(l.Told()); got != 2 {
 			t.Errorf("%d events, want 2", got)
 		}
 	})

@@ -16,81 +16,23 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/webhook"
 )
 
 const reuse = 24 * time.Hour
 
-// ledger keeps the tasks of one connection, as the database does.
+// ledger keeps the tasks of one connection, and fails where a test wants it to.
 type ledger struct {
+	memory.Tasks
+
 	mu         sync.Mutex
 	connection connection.Connection
-	latest     string
-	tasks      map[string]export.Task
-	events     map[string]webhook.Event
 	enqueued   []string      // tasks and events
 	conflicts  int           // OpenTask answers so often with fault.Conflict
 	onConflict func(*ledger) // what happened meanwhile
 	broken     string        // method that fails
-}
-
-func (l *ledger) LatestTask(context.Context, org.Tenant, string) (string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.latest == "" {
-		return "", fault.Missing("no task")
-	}
-	return l.latest, l.fails("LatestTask")
-}
-
-func (l *ledger) Task(_ context.Context, _ org.Tenant, id string) (export.Task, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	task, ok := l.tasks[id]
-	if !ok {
-		return export.Task{}, fault.Missing("no task")
-	}
-	return task, l.fails("Task")
-}
-
-func (l *ledger) OpenTask(_ context.Context, task export.Task, previous string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conflicts > 0 {
-		l.conflicts--
-		if l.onConflict != nil {
-			l.onConflict(l)
-		}
-		return fault.Stale()
-	}
-	if l.latest != previous || l.connection.Status != connection.Authorized {
-		return fault.Stale()
-	}
-	l.tasks[task.ID], l.latest = task, task.ID
-	return l.fails("OpenTask")
-}
-
-func (l *ledger) ResendEvent(_ context.Context, task export.Task, event webhook.Event) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	stored := l.tasks[task.ID]
-	if stored.Resends != task.Resends {
-		return fault.Stale()
-	}
-	stored.Resends++
-	stored.SentAt = event.CreatedAt
-	l.tasks[task.ID], l.events[event.ID] = stored, event
-	return l.fails("ResendEvent")
-}
-
-func (l *ledger) Event(_ context.Context, _ org.Tenant, id string) (webhook.Event, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	event, ok := l.events[id]
-	if !ok {
-		return webhook.Event{}, fault.Missing("no event")
-	}
-	return event, l.fails("Event")
 }
 
 func (l *ledger) Connection(_ context.Context, owner org.Tenant, id string) (connection.Connection, error) {
@@ -107,6 +49,36 @@ func (l *ledger) EnqueueTask(_ context.Context, _ org.Tenant, id string, _ time.
 }
 
 func (l *ledger) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error { return l.enqueue(id) }
+
+func (l *ledger) around(method string, effect func() error) error {
+	if method == "OpenTask" && l.conflicts > 0 {
+		l.conflicts--
+		if l.onConflict != nil {
+			l.onConflict(l)
+		}
+		return fault.Stale()
+	}
+	if err := effect(); err != nil {
+		return err
+	}
+	return l.fails(method)
+}
+
+// become gives the connection a status.
+func (l *ledger) become(status connection.Status) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.connection.Status = status
+	l.Authorize(tenant, connectionID, status == connection.Authorized)
+}
+
+// latest is the newest task.
+func (l *ledger) latest(t *testing.T) string {
+	t.Helper()
+	id, err := l.LatestTask(t.Context(), tenant, connectionID)
+	expect.NoError(t, err)
+	return id
+}
 
 func (l *ledger) fails(method string) error {
 	if l.broken == method {
@@ -125,10 +97,9 @@ func (l *ledger) enqueue(id string) error {
 // newRegistrar is made inside a synctest bubble.
 func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 	t.Helper()
-	l := &ledger{
-		connection: connection.Connection{ID: connectionID, Tenant: tenant, Status: connection.Authorized},
-		tasks:      map[string]export.Task{}, events: map[string]webhook.Event{},
-	}
+	l := &ledger{connection: connection.Connection{ID: connectionID, Tenant: tenant}}
+	l.become(connection.Authorized)
+	l.Around = l.around
 	return l, export.Registrar{Tasks: l, Connections: l, Enqueuer: l, Now: time.Now, NewID: ids.Random, Reuse: reuse}
 }
 
@@ -136,25 +107,22 @@ func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 func register(t *testing.T, r export.Registrar, refresh bool) export.Task {
 	t.Helper()
 	task, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, refresh)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return task
 }
 
 // end makes the newest task end now.
 func (l *ledger) end(t *testing.T, status export.Status) export.Task {
 	t.Helper()
-	task := l.tasks[l.latest]
+	task := l.Get(tenant, l.latest(t))
 	task.Status, task.FinishedAt, task.FilesUntil = status, time.Now(), time.Now().Add(8*24*time.Hour)
 	if status == export.Success {
 		event, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, task.ID, 0, time.Now(), webhook.ExportSuccess{TaskID: task.ID})
-		if err != nil {
-			t.Fatal(err)
-		}
-		task.SentAt, l.events[event.ID] = time.Now(), event
+		expect.NoError(t, err)
+		expect.NoError(t, l.CreateEvent(t.Context(), event))
+		task.SentAt = event.CreatedAt
 	}
-	l.tasks[task.ID] = task
+	l.Put(task)
 	return task
 }
 
@@ -203,15 +171,15 @@ func TestWhichTaskARequestGets(t *testing.T) {
 					l.end(t, c.end)
 				}
 				if c.forget {
-					delete(l.tasks, first.ID)
+					l.Forget(tenant, first.ID)
 				}
 				<-time.After(c.later)
 				second := register(t, r, c.refresh)
 				if same := first.ID == second.ID; same != c.same {
 					t.Errorf("the same task: %t, want %t", same, c.same)
 				}
-				if !c.same && (second.Status != export.Pending || l.latest != second.ID) {
-					t.Errorf("status %s, newest %s", second.Status, l.latest)
+				if !c.same && (second.Status != export.Pending || l.latest(t) != second.ID) {
+					t.Errorf("status %s, newest %s", second.Status, l.latest(t))
 				}
 			})
 		})
@@ -225,7 +193,7 @@ func TestASuccessWhoseFilesAreDeletedIsNotReused(t *testing.T) {
 		first := register(t, r, false)
 		task := l.end(t, export.Success)
 		task.FilesUntil = time.Now()
-		l.tasks[task.ID] = task
+		l.Put(task)
 		if second := register(t, r, false); second.ID == first.ID {
 			t.Error("an export whose files are gone was answered again")
 		}
@@ -246,18 +214,20 @@ func TestASuccessIsSentAgainAtMostEveryFiveMinutes(t *testing.T) {
 		} {
 			<-time.After(step.wait)
 			register(t, r, false)
-			if got := len(l.events); got != step.want {
+			if got := len(l.Told()); got != step.want {
 				t.Fatalf("after another %v there are %d events, want %d", step.wait, got, step.want)
 			}
 		}
 		for number := range int64(3) {
 			id := webhook.EventID(tenant, webhook.ExportSucceeded, task.ID, number)
+			event, err := l.Event(t.Context(), tenant, id)
+			expect.NoError(t, err)
 			var body struct {
 				ID   string
 				Type string
 				Data webhook.ExportSuccess
 			}
-			if err := json.Unmarshal(l.events[id].Body, &body); err != nil {
+			if err := json.Unmarshal(event.Body, &body); err != nil {
 				t.Fatalf("event %d: %v", number, err)
 			}
 			if body.ID != id || body.Type != "patient.ehi_export_success" || body.Data.TaskID != task.ID {
@@ -289,7 +259,7 @@ func TestAConnectionThatCannotBeExportedIsAConflictOnlyForANewTask(t *testing.T)
 					if c.end != "" {
 						l.end(t, c.end)
 					}
-					l.connection.Status = status
+					l.become(status)
 					_, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, c.refresh)
 					if !errors.Is(err, c.want) || (c.want != nil && fault.Of(err).Code != fault.CodeConnectionNotExportable) {
 						t.Errorf("got %v, want %v", err, c.want)
@@ -305,10 +275,10 @@ func TestAConnectionRevokedWhileATaskOpensIsAConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
 		l.conflicts = 1
-		l.onConflict = func(l *ledger) { l.connection.Status = connection.Revoked }
+		l.onConflict = func(l *ledger) { l.become(connection.Revoked) }
 		_, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, false)
-		if fault.Of(err).Code != fault.CodeConnectionNotExportable || len(l.tasks) != 0 {
-			t.Errorf("got %v with %d tasks", err, len(l.tasks))
+		if fault.Of(err).Code != fault.CodeConnectionNotExportable || len(l.All(tenant)) != 0 {
+			t.Errorf("got %v with %d tasks", err, len(l.All(tenant)))
 		}
 	})
 }

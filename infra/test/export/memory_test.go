@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/export/worker"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
-	"recordbridge/shared/testkit/exportmemory"
+	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/tokens"
 )
 
@@ -148,26 +148,26 @@ func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profil
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
 	var enqueued []time.Duration
-	state := &exportmemory.Tasks{Task: export.Task{
-		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
-	}}
+	var state memory.Tasks
+	state.Put(pendingTask())
 	g := &grants{version: 1, turn: make(chan struct{}, 1), set: tokens.Set{
 		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope, FHIRBase: base,
 		ExpiresAt: time.Now().Add(24 * time.Hour),
 	}}
-	world := crashing{invocation: &invocation{end: func() {}}, tasks: state, enqueue: &enqueued}
+	world := crashing{invocation: &invocation{end: func() {}}, enqueue: &enqueued}
 	err := worker.Worker{
-		Store: world, Refreshes: g, Files: kept, Enqueuer: world, Links: newLinks(tb), Now: time.Now,
+		Store: &state, Refreshes: g, Files: kept, Enqueuer: world, Links: newLinks(tb), Now: time.Now,
 		Source: source.Opener{
 			Tokens: g, Portals: portalOf(doer), Now: time.Now,
 			Profiles: source.Profiles{Connections: g, Endpoints: g, Platforms: plain{}},
 		},
 		Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}.Work(tb.Context(), tenant, taskID, time.Time{})
-	if err != nil || state.Task.Status != export.Success {
-		tb.Fatalf("status %s, reason %s: %v", state.Task.Status, state.Task.FailureReason, err)
+	task := state.Get(tenant, taskID)
+	if err != nil || task.Status != export.Success {
+		tb.Fatalf("status %s, reason %s: %v", task.Status, task.FailureReason, err)
 	}
-	return state.Task
+	return task
 }
 
 // It measures the heap of the process, so it runs alone.
@@ -178,13 +178,13 @@ func TestAnExportOfManyLargeAttachmentsStaysInBoundedMemory(t *testing.T) {
 	}
 	var peak, first uint64
 	source.measure = func() {
-		var memory runtime.MemStats
+		var stats runtime.MemStats
 		runtime.GC()
-		runtime.ReadMemStats(&memory)
+		runtime.ReadMemStats(&stats)
 		if first == 0 {
-			first = memory.HeapAlloc
+			first = stats.HeapAlloc
 		}
-		peak = max(peak, memory.HeapAlloc)
+		peak = max(peak, stats.HeapAlloc)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var written shredder

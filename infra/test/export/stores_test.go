@@ -15,9 +15,8 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/smart"
-	"recordbridge/shared/testkit/exportmemory"
+	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/tokens"
-	"recordbridge/shared/webhook"
 )
 
 // grants hands out the tokens of one connection, which it renews at the portal, and knows its endpoint.
@@ -111,45 +110,12 @@ func (i *invocation) over() bool {
 	return i.endsAt > 0 && i.calls >= i.endsAt
 }
 
-// crashing is the world of one invocation. It implements what a Worker needs to store.
+// crashing is the world of one invocation. It implements what a Worker needs but its tasks.
 type crashing struct {
 	*invocation
 
-	tasks   *exportmemory.Tasks
-	files   *exportmemory.Files
+	files   *memory.Files
 	enqueue *[]time.Duration
-}
-
-// ClaimTask implements worker.Store.
-func (c crashing) ClaimTask(ctx context.Context, owner org.Tenant, id string, now, leaseUntil time.Time) (task export.Task, err error) {
-	err = c.call(func() error { task, err = c.tasks.ClaimTask(ctx, owner, id, now, leaseUntil); return err })
-	return task, err
-}
-
-// ExtendTask implements worker.Store.
-func (c crashing) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
-	return c.call(func() error { return c.tasks.ExtendTask(ctx, task, leaseUntil) })
-}
-
-// ReportTask implements worker.Store.
-func (c crashing) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
-	return c.call(func() error { return c.tasks.ReportTask(ctx, task, leaseUntil, event) })
-}
-
-// ContinueTask implements worker.Store.
-func (c crashing) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (onward export.Task, err error) {
-	err = c.call(func() error { onward, err = c.tasks.ContinueTask(ctx, task, leaseUntil); return err })
-	return onward, err
-}
-
-// YieldTask implements worker.Store.
-func (c crashing) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error {
-	return c.call(func() error { return c.tasks.YieldTask(ctx, task, dueAt) })
-}
-
-// FinishTask implements worker.Store.
-func (c crashing) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
-	return c.call(func() error { return c.tasks.FinishTask(ctx, task, event) })
 }
 
 // EnqueueTask implements export.Enqueuer.

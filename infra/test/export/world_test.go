@@ -26,7 +26,7 @@ import (
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/platform"
-	"recordbridge/shared/testkit/exportmemory"
+	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -139,8 +139,8 @@ type world struct {
 	scenario scenario
 	wire     *wire
 	grants   *grants
-	tasks    exportmemory.Tasks
-	files    exportmemory.Files
+	tasks    memory.Tasks
+	files    memory.Files
 	enqueued []time.Duration
 }
 
@@ -149,20 +149,20 @@ func (s scenario) run(t *testing.T) result {
 	t.Helper()
 	w := s.newWorld(t)
 	began, runs := time.Now(), 0
-	for w.tasks.Now().Status == export.Pending {
+	for w.tasks.Get(tenant, taskID).Status == export.Pending {
 		if runs++; runs > maxRuns {
 			t.Fatal("the task never ends")
 		}
 		w.await(runs)
 		w.live(t, runs)
 	}
-	task := w.tasks.Now()
+	task := w.tasks.Get(tenant, taskID)
 	var file []byte
 	if len(task.Files) == 1 {
 		file, _ = w.files.Get(task.Files[0].Key)
 	}
 	return result{
-		scenario: s, task: task, events: w.tasks.Events, file: file, keys: w.files.Keys(), runs: runs,
+		scenario: s, task: task, events: w.tasks.Told(webhook.ExportSucceeded, webhook.ExportFailed), file: file, keys: w.files.Keys(), runs: runs,
 		requests: w.wire.asked, foreign: w.wire.foreign, most: w.wire.most, took: time.Since(began),
 	}
 }
@@ -181,12 +181,15 @@ func (s scenario) newWorld(t *testing.T) *world {
 		scenario: s,
 		wire:     &wire{handler: handler, asked: map[string]int{}, mishap: s.mishap},
 		grants:   &grants{portal: portal, endpoint: s.endpoint(), version: 1, turn: make(chan struct{}, 1)},
-		tasks: exportmemory.Tasks{Task: export.Task{
-			ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
-		}},
 	}
+	w.tasks.Put(pendingTask())
 	w.grants.set = s.connect(t, calm, portal)
 	return w
+}
+
+// pendingTask is the one task before any worker has claimed it.
+func pendingTask() export.Task {
+	return export.Task{ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now()}
 }
 
 // endpoint is the scenario's server as the catalog has it.
@@ -241,8 +244,8 @@ func (w *world) await(run int) {
 	if run == 1 {
 		return
 	}
-	task := w.tasks.Now()
-	wait := time.Until(w.tasks.LookAt)
+	task := w.tasks.Get(tenant, taskID)
+	wait := time.Until(w.tasks.LookAt(tenant, taskID))
 	if task.LeaseUntil.IsZero() && len(w.enqueued) > 0 {
 		wait = min(wait, w.enqueued[len(w.enqueued)-1])
 	}
@@ -265,9 +268,10 @@ func (w *world) live(t *testing.T, run int) {
 			deadline = time.Now().Add(left)
 		}
 	}
-	lasting := crashing{invocation: one, tasks: &w.tasks, files: &w.files, enqueue: &w.enqueued}
+	w.tasks.Around = func(_ string, effect func() error) error { return one.call(effect) }
+	lasting := crashing{invocation: one, files: &w.files, enqueue: &w.enqueued}
 	err := worker.Worker{
-		Store: lasting, Refreshes: w.grants, Files: lasting, Enqueuer: lasting,
+		Store: &w.tasks, Refreshes: w.grants, Files: lasting, Enqueuer: lasting,
 		Source: source.Opener{
 			Tokens: w.grants, Portals: portalOf(network{one, w.wire}), Now: time.Now,
 			Profiles: source.Profiles{Connections: w.grants, Endpoints: w.grants, Platforms: profiles(t)},

@@ -6,13 +6,13 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
-	"recordbridge/shared/testkit/exportmemory"
+	"recordbridge/shared/testkit/memory"
 )
 
 // begun is the state of an export that begins.
 func begun(t *testing.T) *checkpoint.State {
 	t.Helper()
-	state, err := checkpoint.Load(t.Context(), &exportmemory.Files{}, "")
+	state, err := checkpoint.Load(t.Context(), &memory.Files{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export/checkpoint"
-	"recordbridge/shared/testkit/exportmemory"
+	"recordbridge/shared/testkit/memory"
 )
 
 // documents are those of a stored checkpoint. Marks have no order.
@@ -51,7 +51,7 @@ func TestAStoredCheckpointIsReadAndWrittenAgainAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var files exportmemory.Files
+	var files memory.Files
 	files.Put("k1", stored)
 	state, err := checkpoint.Load(t.Context(), &files, "k1")
 	if err != nil {
@@ -77,7 +77,7 @@ func TestACheckpointThatIsNotThereOrBreaksOffIsNoBeginning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var files exportmemory.Files
+	var files memory.Files
 	files.Put("cut", stored[:len(stored)-20])
 	for _, key := range []string{"gone", "cut"} {
 		if got, failure := checkpoint.Load(t.Context(), &files, key); failure == nil {

@@ -57,7 +57,7 @@ func TestContentAtAnAddressBecomesABinary(t *testing.T) {
 				t.Errorf("binary %v", resource)
 			}
 		}
-		if got := b.store.Task.Stats.TotalByResourceType["Binary"]; got != 2 {
+		if got := b.task().Stats.TotalByResourceType["Binary"]; got != 2 {
 			t.Errorf("stats tell %d binaries, want 2", got)
 		}
 	})
@@ -98,10 +98,10 @@ func TestAnAttachmentThatCannotBeReadIsNamedAndLeavesNoBrokenLine(t *testing.T) 
 					t.Errorf("%d binaries, want b1 alone", len(found))
 				}
 				want := export.TypeOutcome{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Status: c.status, Reason: c.reason}
-				if got := outcomeOf(t, b.store.Task, "Binary"); got != want {
+				if got := outcomeOf(t, b.task(), "Binary"); got != want {
 					t.Errorf("got %+v, want %+v", got, want)
 				}
-				if got, want := b.store.Task.Files[0].Bytes, int64(len(b.file(t))); got != want {
+				if got, want := b.task().Files[0].Bytes, int64(len(b.file(t))); got != want {
 					t.Errorf("the task tells %d bytes, want %d", got, want)
 				}
 			})

@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
-	"recordbridge/shared/testkit/exportmemory"
+	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -41,7 +41,7 @@ var (
 
 // files keeps objects, of which some cannot be closed.
 type files struct {
-	exportmemory.Files
+	memory.Files
 
 	refuse string       // part of the keys that cannot be closed
 	closed func(string) // is told every key that was closed
@@ -75,26 +75,40 @@ func (u *upload) Close(ctx context.Context) error {
 
 // workStore keeps one task, and fails where a test wants it to.
 type workStore struct {
-	exportmemory.Tasks
+	memory.Tasks
 
 	crashAfter int           // of ContinueTask, the next fails; 0 for never
 	finish     func() error  // instead of FinishTask, when set
 	answer     time.Duration // how long FinishTask takes to say that it has finished the task
+	saves      int           // calls of ContinueTask that succeeded
+	extends    int           // renewals of the lease
 }
 
-func (s *workStore) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error) {
-	if s.crashAfter > 0 && s.Saves >= s.crashAfter {
-		return export.Task{}, errTrouble
+func (s *workStore) around(call string, effect func() error) error {
+	switch call {
+	case "ExtendTask", "ReportTask":
+		return counted(&s.extends, effect)
+	case "ContinueTask":
+		if s.crashAfter > 0 && s.saves >= s.crashAfter {
+			return errTrouble
+		}
+		return counted(&s.saves, effect)
+	case "FinishTask":
+		defer func() { <-time.After(s.answer) }()
+		if s.finish != nil {
+			return s.finish()
+		}
 	}
-	return s.Tasks.ContinueTask(ctx, task, leaseUntil)
+	return effect()
 }
 
-func (s *workStore) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
-	defer func() { <-time.After(s.answer) }()
-	if s.finish != nil {
-		return s.finish()
+// counted counts a call unless it fails.
+func counted(calls *int, effect func() error) error {
+	err := effect()
+	if err == nil {
+		*calls++
 	}
-	return s.Tasks.FinishTask(ctx, task, event)
+	return err
 }
 
 // fakeTokens hands tokens out, and knows the connection that they are for.
@@ -177,15 +191,15 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{
 		server: newFakeFHIR(t),
-		store: &workStore{Tasks: exportmemory.Tasks{Task: export.Task{
-			ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
-		}}},
-		files: &files{},
+		store:  &workStore{},
+		files:  &files{},
 		tokens: &fakeTokens{set: tokens.Set{
 			AccessToken: secret.New("first"), PatientID: secret.New(patientID), Scope: wideScope, FHIRBase: base,
 		}},
 		enqueued: &enqueued{},
 	}
+	b.store.Around = b.store.around
+	b.store.Put(export.Task{ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now()})
 	b.worker = worker.Worker{
 		Store: b.store, Refreshes: b.tokens, Files: b.files, Enqueuer: b.enqueued, Links: newLinks(t, "1"), Now: time.Now,
 		Source: source.Opener{
@@ -195,6 +209,17 @@ func newBench(t *testing.T) *bench {
 		Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}
 	return b
+}
+
+// task is the one task as it is.
+func (b *bench) task() export.Task { return b.store.Get(tenant, taskID) }
+
+// change changes the one task, whoever holds it.
+func (b *bench) change(change func(task *export.Task)) { b.store.Change(tenant, taskID, change) }
+
+// results are the events of the task's end.
+func (b *bench) results() []webhook.Event {
+	return b.store.Told(webhook.ExportSucceeded, webhook.ExportFailed)
 }
 
 // work lets the worker run once; runFor is the time until its deadline, zero for none.
@@ -215,7 +240,7 @@ func (b *bench) work(t *testing.T, runFor time.Duration) {
 // finish lets the worker run until the task has ended, waiting for its messages as the queue does.
 func (b *bench) finish(t *testing.T) (runs int) {
 	t.Helper()
-	for b.store.Task.Status == export.Pending {
+	for b.task().Status == export.Pending {
 		if len(b.enqueued.tasks) > 0 {
 			<-time.After(b.enqueued.tasks[len(b.enqueued.tasks)-1])
 		}
@@ -230,15 +255,15 @@ func (b *bench) finish(t *testing.T) (runs int) {
 // file returns the finished export.
 func (b *bench) file(t *testing.T) []byte {
 	t.Helper()
-	if b.store.Task.Status != export.Success || len(b.store.Task.Files) == 0 {
-		t.Fatalf("no finished file: status %s, objects %v", b.store.Task.Status, b.files.Keys())
+	if b.task().Status != export.Success || len(b.task().Files) == 0 {
+		t.Fatalf("no finished file: status %s, objects %v", b.task().Status, b.files.Keys())
 	}
-	body, ok := b.files.Get(b.store.Task.Files[0].Key)
+	body, ok := b.files.Get(b.task().Files[0].Key)
 	if !ok {
-		t.Fatalf("no finished file: status %s, objects %v", b.store.Task.Status, b.files.Keys())
+		t.Fatalf("no finished file: status %s, objects %v", b.task().Status, b.files.Keys())
 	}
 	sum := sha256.Sum256(body)
-	if told := b.store.Task.Files[0]; told.Bytes != int64(len(body)) || told.SHA256 != hex.EncodeToString(sum[:]) {
+	if told := b.task().Files[0]; told.Bytes != int64(len(body)) || told.SHA256 != hex.EncodeToString(sum[:]) {
 		t.Errorf("the file has %d bytes and the sum %x, the task tells %+v", len(body), sum, told)
 	}
 	return body

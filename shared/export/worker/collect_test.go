@@ -23,7 +23,7 @@ func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
 		if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
 			t.Errorf("file (-want +got):\n%s", diff)
 		}
-		got := b.store.Task
+		got := b.task()
 		if got.Stats.TotalResources != len(wholeRecord()) || got.Stats.TotalByResourceType["Observation"] != 4 {
 			t.Errorf("stats: %+v", got.Stats)
 		}
@@ -116,11 +116,11 @@ func TestTheSuccessEventTellsWhatTheSpecificationLists(t *testing.T) {
 				b.worker.SendDownloadLink = deprecated
 				b.server.types = []string{"Condition:patient"}
 				b.work(t, 0)
-				if len(b.store.Events) != 1 || !slices.Equal(b.enqueued.events, []string{b.store.Events[0].ID}) {
-					t.Fatalf("events %v, enqueued %v", b.store.Events, b.enqueued.events)
+				if len(b.results()) != 1 || !slices.Equal(b.enqueued.events, []string{b.results()[0].ID}) {
+					t.Fatalf("events %v, enqueued %v", b.results(), b.enqueued.events)
 				}
-				event := b.store.Events[0]
-				links, err := b.worker.Links.List(b.store.Task)
+				event := b.results()[0]
+				links, err := b.worker.Links.List(b.task())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -166,7 +166,7 @@ func TestTypesOutsideTheGrantedScopesAreDeniedWithoutARequest(t *testing.T) {
 				b.tokens.set.Scope = scope
 				b.work(t, 0)
 				for _, denied := range []string{"Observation", "DocumentReference", "Goal", "MedicationRequest"} {
-					if got, want := outcomeOf(t, b.store.Task, denied), (export.TypeOutcome{Type: denied, Result: export.OutcomeDenied, Reason: export.LossNotGranted}); got != want {
+					if got, want := outcomeOf(t, b.task(), denied), (export.TypeOutcome{Type: denied, Result: export.OutcomeDenied, Reason: export.LossNotGranted}); got != want {
 						t.Errorf("got %+v, want %+v", got, want)
 					}
 				}
@@ -212,7 +212,7 @@ func TestResourcesWithoutAnIDAreToldApartByTheirContent(t *testing.T) {
 		page := `{"resourceType":"Bundle","entry":[{"resource":` + one + `},{"resource":` + other + `},{"resource":` + one + `}]}`
 		b.server.script(findConditions, answer{status: 200, body: page})
 		b.work(t, 0)
-		if got := b.store.Task.Stats.TotalByResourceType["Condition"]; got != 2 {
+		if got := b.task().Stats.TotalByResourceType["Condition"]; got != 2 {
 			t.Errorf("wrote %d, want 2", got)
 		}
 	})
@@ -256,10 +256,10 @@ func TestPagesThatNeverEndAreLeft(t *testing.T) {
 				if got > c.requests+1 { // one was read ahead
 					t.Errorf("%d requests for a loop, want at most %d", got, c.requests+1)
 				}
-				if o := outcomeOf(t, b.store.Task, "Condition"); o.Result != export.OutcomeTruncated {
+				if o := outcomeOf(t, b.task(), "Condition"); o.Result != export.OutcomeTruncated {
 					t.Errorf("outcome %+v, want truncated", o)
 				}
-				if o := outcomeOf(t, b.store.Task, "Observation"); o.Result != export.OutcomeOK {
+				if o := outcomeOf(t, b.task(), "Observation"); o.Result != export.OutcomeOK {
 					t.Errorf("the next type: %+v, want ok", o)
 				}
 			})
@@ -295,7 +295,7 @@ func TestATypeThatAnswers401IsDeniedAndNothingIsRenewed(t *testing.T) {
 			t.Errorf("file (-want +got):\n%s", diff)
 		}
 		denied := export.TypeOutcome{Type: "Observation", Result: export.OutcomeDenied, Status: 401, Reason: export.LossRefused}
-		if diff := cmp.Diff(denied, outcomeOf(t, b.store.Task, "Observation")); diff != "" {
+		if diff := cmp.Diff(denied, outcomeOf(t, b.task(), "Observation")); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
 		if asked, read := b.server.times(findObservations), b.server.times(readPatient); asked != 1 || read != 2 || b.tokens.renewed != 0 {
@@ -325,7 +325,7 @@ func TestAFailedReferenceIsRecordedAndTheRestGoesOn(t *testing.T) {
 				if diff := cmp.Diff(without(wholeRecord(), "Binary"), names(t, b.file(t))); diff != "" {
 					t.Errorf("file (-want +got):\n%s", diff)
 				}
-				if got := outcomeOf(t, b.store.Task, "Binary"); got != c.want {
+				if got := outcomeOf(t, b.task(), "Binary"); got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
 			})
@@ -343,7 +343,7 @@ func TestLinksToOtherServersAreNeverFollowed(t *testing.T) {
 		if got := b.server.times("elsewhere.example"); got != 0 {
 			t.Errorf("another server was asked %d times", got)
 		}
-		if o := outcomeOf(t, b.store.Task, "Condition"); o.Result != export.OutcomeTruncated || o.Reason != export.LossForeignLink {
+		if o := outcomeOf(t, b.task(), "Condition"); o.Result != export.OutcomeTruncated || o.Reason != export.LossForeignLink {
 			t.Errorf("outcome %+v, want truncated", o)
 		}
 		if got := b.server.times("Condition?*"); got != 2 {
@@ -365,11 +365,11 @@ func TestAServerWithoutAReadableStatementIsAskedForEverything(t *testing.T) {
 				b.server.script("metadata", unreadable)
 				b.work(t, 0)
 				for _, resourceType := range []string{"Condition", "Observation", "MedicationRequest"} {
-					if o := outcomeOf(t, b.store.Task, resourceType); o.Result != export.OutcomeOK {
+					if o := outcomeOf(t, b.task(), resourceType); o.Result != export.OutcomeOK {
 						t.Errorf("outcome %+v, want ok", o)
 					}
 				}
-				if o := outcomeOf(t, b.store.Task, "Immunization"); o.Result != export.OutcomeUnsupported || o.Status != 404 {
+				if o := outcomeOf(t, b.task(), "Immunization"); o.Result != export.OutcomeUnsupported || o.Status != 404 {
 					t.Errorf("outcome %+v, want unsupported", o)
 				}
 			})

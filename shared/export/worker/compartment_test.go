@@ -53,7 +53,7 @@ func TestEveryTypeOfThePatientCompartmentHasARow(t *testing.T) {
 				c.change(b)
 				b.finish(t)
 				seen := map[string]int{}
-				for _, o := range b.store.Task.Outcome {
+				for _, o := range b.task().Outcome {
 					seen[o.Type]++
 				}
 				for resourceType := range strings.FieldsSeq(patientCompartment) {
@@ -61,7 +61,7 @@ func TestEveryTypeOfThePatientCompartmentHasARow(t *testing.T) {
 						t.Errorf("%s has %d rows", resourceType, seen[resourceType])
 					}
 				}
-				if diff := cmp.Diff(c.row, outcomeOf(t, b.store.Task, "Schedule")); diff != "" {
+				if diff := cmp.Diff(c.row, outcomeOf(t, b.task(), "Schedule")); diff != "" {
 					t.Errorf("row (-want +got):\n%s", diff)
 				}
 			})
@@ -73,10 +73,12 @@ func TestARowOfAnExportOfSomeTypesIsOneOfThem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.store.Task.Options = export.Options{Types: []string{"Condition", "Group", "MedicationOrder", "Practitioner"}}
+		b.change(func(task *export.Task) {
+			task.Options = export.Options{Types: []string{"Condition", "Group", "MedicationOrder", "Practitioner"}}
+		})
 		b.work(t, 0)
 		got := make([]string, 0, 5)
-		for _, o := range b.store.Task.Outcome {
+		for _, o := range b.task().Outcome {
 			got = append(got, o.Type+" "+string(o.Result))
 		}
 		want := []string{"Patient ok", "Condition ok", "Practitioner ok", "Group unsupported", "MedicationOrder unsupported"}
@@ -110,7 +112,7 @@ func TestGroupsAndSchedulesAreFoundByTheirMembersAndActors(t *testing.T) {
 			}
 		}
 		want := export.TypeOutcome{Type: "Group", Result: export.OutcomeOK, Count: 1, LeftOut: 1}
-		if diff := cmp.Diff(want, outcomeOf(t, b.store.Task, "Group")); diff != "" || slices.Contains(got, "Group/shared") {
+		if diff := cmp.Diff(want, outcomeOf(t, b.task(), "Group")); diff != "" || slices.Contains(got, "Group/shared") {
 			t.Errorf("a group with others is in the file, or the outcome is wrong (-want +got):\n%s", diff)
 		}
 		if b.server.times("Group?_count=100&member=Patient%2Fp1") != 1 || b.server.times("Schedule?_count=100&actor=Patient%2Fp1") != 1 {
@@ -180,7 +182,7 @@ func TestAQuestionnaireIsFoundByItsCanonicalURL(t *testing.T) {
 				}
 				b.work(t, 0)
 				c.want.Type = "Questionnaire"
-				if diff := cmp.Diff(c.want, outcomeOf(t, b.store.Task, "Questionnaire")); diff != "" {
+				if diff := cmp.Diff(c.want, outcomeOf(t, b.task(), "Questionnaire")); diff != "" {
 					t.Errorf("outcome (-want +got):\n%s", diff)
 				}
 				if got := b.server.times("Questionnaire?*") + b.server.times("Questionnaire/*"); c.asked == "" && got > 0 ||
@@ -203,7 +205,7 @@ func TestAHandOverBetweenAResponseAndItsQuestionnaireChangesNothing(t *testing.T
 		if runs := b.finish(t); runs != 3 {
 			t.Errorf("%d runs, want 3", runs)
 		}
-		if got := outcomeOf(t, b.store.Task, "Questionnaire"); got.Count != 1 || got.Result != export.OutcomeOK {
+		if got := outcomeOf(t, b.task(), "Questionnaire"); got.Count != 1 || got.Result != export.OutcomeOK {
 			t.Errorf("outcome %+v", got)
 		}
 		if got := b.server.times("Questionnaire?*"); got != 2 {

@@ -67,7 +67,9 @@ func failureCases() map[string]failureCase {
 			b.server.script(readPatient, patient, down, patient, down, patient, down, patient, down, patient, down)
 		}, 5, export.TokenRefreshFailure},
 		"refresh fails on the way": {refusedOnTheWay(errTrouble), 5, export.TokenRefreshFailure},
-		"older than its budget":    {func(b *bench) { b.store.Task.CreatedAt = time.Now().Add(-6*time.Hour - time.Second) }, 1, export.SuppressedPleaseContact},
+		"older than its budget": {func(b *bench) {
+			b.change(func(task *export.Task) { task.CreatedAt = time.Now().Add(-6*time.Hour - time.Second) })
+		}, 1, export.SuppressedPleaseContact},
 	}
 }
 
@@ -90,7 +92,7 @@ func TestAnExportFailsWithTheReasonOfTheSpecification(t *testing.T) {
 				if runs := b.finish(t); runs != c.runs {
 					t.Errorf("%d runs, want %d", runs, c.runs)
 				}
-				if got := b.store.Task; got.Status != export.Failed || got.FailureReason != c.want || !got.FinishedAt.Equal(time.Now()) {
+				if got := b.task(); got.Status != export.Failed || got.FailureReason != c.want || !got.FinishedAt.Equal(time.Now()) {
 					t.Errorf("got %s %s at %v, want failed %s now", got.Status, got.FailureReason, got.FinishedAt, c.want)
 				}
 				wantFailureEvent(t, b, c.want)
@@ -101,15 +103,15 @@ func TestAnExportFailsWithTheReasonOfTheSpecification(t *testing.T) {
 
 func wantFailureEvent(t *testing.T, b *bench, reason export.Reason) {
 	t.Helper()
-	if len(b.store.Events) != 1 {
-		t.Fatalf("%d events, want 1", len(b.store.Events))
+	if len(b.results()) != 1 {
+		t.Fatalf("%d events, want 1", len(b.results()))
 	}
 	var got map[string]any
-	if err := json.Unmarshal(b.store.Events[0].Body, &got); err != nil {
+	if err := json.Unmarshal(b.results()[0].Body, &got); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"api_mode": "test", "id": b.store.Events[0].ID, "type": "patient.ehi_export_failed",
+		"api_mode": "test", "id": b.results()[0].ID, "type": "patient.ehi_export_failed",
 		"date": time.Now().UTC().Format(time.RFC3339Nano),
 		"data": map[string]any{
 			"failure_reason": string(reason), "org_connection_id": connectionID, "task_id": taskID, "org_id": tenant.OrgID,
@@ -118,11 +120,11 @@ func wantFailureEvent(t *testing.T, b *bench, reason export.Reason) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{b.store.Events[0].ID}, b.enqueued.events); diff != "" {
+	if diff := cmp.Diff([]string{b.results()[0].ID}, b.enqueued.events); diff != "" {
 		t.Errorf("enqueued events (-want +got):\n%s", diff)
 	}
-	if len(b.store.Task.Files) > 0 {
-		t.Errorf("a failed export has the files %v", b.store.Task.Files)
+	if len(b.task().Files) > 0 {
+		t.Errorf("a failed export has the files %v", b.task().Files)
 	}
 }
 
@@ -137,7 +139,7 @@ func TestAnExportRecoversFromFourFailures(t *testing.T) {
 			if got := b.enqueued.tasks[run]; got != wait {
 				t.Errorf("enqueued after %v, want %v", got, wait)
 			}
-			if got := time.Until(b.store.LookAt); got != wait+lease {
+			if got := time.Until(b.store.LookAt(tenant, taskID)); got != wait+lease {
 				t.Errorf("the sweeper looks after %v, want %v", got, wait+lease)
 			}
 		}
@@ -153,11 +155,11 @@ func TestAHandOverEndsTheRowOfFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.store.Task.Failures = 4
+		b.change(func(task *export.Task) { task.Failures = 4 })
 		b.server.latency = time.Second
 		b.work(t, margin+3*time.Second)
-		if b.store.Task.Status != export.Pending || b.store.Task.Checkpoint == "" || b.store.Task.Failures != 0 {
-			t.Errorf("got %+v", b.store.Task)
+		if b.task().Status != export.Pending || b.task().Checkpoint == "" || b.task().Failures != 0 {
+			t.Errorf("got %+v", b.task())
 		}
 	})
 }
@@ -176,8 +178,8 @@ func TestAFailureOfOurOwnLeavesTheTaskPending(t *testing.T) {
 				if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); !errors.Is(err, errTrouble) {
 					t.Errorf("got %v, want the trouble", err)
 				}
-				if b.store.Task.Status != export.Pending || len(b.store.Events) != 0 {
-					t.Errorf("status %s, %d events", b.store.Task.Status, len(b.store.Events))
+				if b.task().Status != export.Pending || len(b.results()) != 0 {
+					t.Errorf("status %s, %d events", b.task().Status, len(b.results()))
 				}
 				b.files.refuse, b.store.finish = "", nil
 				<-time.After(lease + time.Second)
@@ -200,8 +202,8 @@ func TestTheFunctionsEndStopsTheRunAndLeavesTheTaskPending(t *testing.T) {
 		if err := b.worker.Work(ctx, tenant, taskID, time.Time{}); err == nil {
 			t.Error("no error from a run that was cut off")
 		}
-		if b.store.Task.Status != export.Pending || len(b.files.Keys()) != 0 || len(b.enqueued.tasks) != 0 {
-			t.Errorf("status %s, objects %v, enqueued %v", b.store.Task.Status, b.files.Keys(), b.enqueued.tasks)
+		if b.task().Status != export.Pending || len(b.files.Keys()) != 0 || len(b.enqueued.tasks) != 0 {
+			t.Errorf("status %s, objects %v, enqueued %v", b.task().Status, b.files.Keys(), b.enqueued.tasks)
 		}
 	})
 }
@@ -212,11 +214,11 @@ func TestAStatementThatCannotBeReadForNowIsNotDoneWithoutAtOnce(t *testing.T) {
 		b := newBench(t)
 		b.server.script("metadata", slices.Repeat([]answer{{status: 503}}, 5)...)
 		b.work(t, 0)
-		if got := b.store.Task; got.Status != export.Pending || got.Failures != 1 {
+		if got := b.task(); got.Status != export.Pending || got.Failures != 1 {
 			t.Errorf("after one run: %+v", got)
 		}
 		b.finish(t)
-		if got := outcomeOf(t, b.store.Task, "Claim").Result; got != export.OutcomeUnsupported {
+		if got := outcomeOf(t, b.task(), "Claim").Result; got != export.OutcomeUnsupported {
 			t.Errorf("a type that the statement does not list: %s", got)
 		}
 	})

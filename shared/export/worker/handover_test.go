@@ -27,7 +27,7 @@ func uninterrupted(t *testing.T) (file []byte, task export.Task, requests int) {
 	t.Helper()
 	b := newBench(t)
 	b.work(t, 0)
-	return b.file(t), b.store.Task, len(b.server.asked)
+	return b.file(t), b.task(), len(b.server.asked)
 }
 
 func TestAHandOverAtAnyPointChangesNothingInTheFile(t *testing.T) {
@@ -38,8 +38,8 @@ func TestAHandOverAtAnyPointChangesNothingInTheFile(t *testing.T) {
 			b := newBench(t)
 			b.server.latency = time.Second
 			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // time for point requests, one after the other
-			if ended := b.store.Task.Status == export.Success; ended && point == 0 || !ended && point == requests {
-				t.Errorf("after %d seconds: status %s", point, b.store.Task.Status)
+			if ended := b.task().Status == export.Success; ended && point == 0 || !ended && point == requests {
+				t.Errorf("after %d seconds: status %s", point, b.task().Status)
 			}
 			b.finish(t)
 			wantSameExport(t, b, file, whole)
@@ -55,7 +55,7 @@ func TestAHandOverAfterEveryStepChangesNothingInTheFile(t *testing.T) {
 			b := newBench(t)
 			b.server.latency = time.Second
 			runs := 0
-			for ; b.store.Task.Status == export.Pending; runs++ {
+			for ; b.task().Status == export.Pending; runs++ {
 				b.work(t, margin+time.Duration(step)*time.Second-time.Millisecond)
 			}
 			wantSameExport(t, b, file, whole)
@@ -76,7 +76,7 @@ func TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
 		b.work(t, margin+3*time.Second-time.Millisecond)
-		if b.store.Task.Checkpoint == "" {
+		if b.task().Checkpoint == "" {
 			t.Fatal("the first run left no checkpoint")
 		}
 		b.store.answer = time.Minute
@@ -92,20 +92,20 @@ func wantSameExport(t *testing.T, b *bench, file []byte, whole export.Task) {
 	if got := b.file(t); !bytes.Equal(got, file) {
 		t.Errorf("file (-want +got):\n%s", cmp.Diff(string(file), string(got)))
 	}
-	if diff := cmp.Diff(whole.Stats, b.store.Task.Stats); diff != "" {
+	if diff := cmp.Diff(whole.Stats, b.task().Stats); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(whole.Outcome, b.store.Task.Outcome); diff != "" {
+	if diff := cmp.Diff(whole.Outcome, b.task().Outcome); diff != "" {
 		t.Errorf("outcome (-want +got):\n%s", diff)
 	}
-	if got, want := b.store.Task.Files[0].Bytes, int64(len(file)); got != want {
+	if got, want := b.task().Files[0].Bytes, int64(len(file)); got != want {
 		t.Errorf("the task tells %d bytes, want %d", got, want)
 	}
-	if diff := cmp.Diff([]string{b.store.Task.Files[0].Key}, b.files.Keys()); diff != "" {
+	if diff := cmp.Diff([]string{b.task().Files[0].Key}, b.files.Keys()); diff != "" {
 		t.Errorf("objects left (-want +got):\n%s", diff)
 	}
-	if len(b.store.Events) != 1 {
-		t.Errorf("%d events, want 1", len(b.store.Events))
+	if len(b.results()) != 1 {
+		t.Errorf("%d events, want 1", len(b.results()))
 	}
 }
 
@@ -122,13 +122,13 @@ func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
 				b.server.script(request, answer{status: 503, retryAfter: 120})
 				started := time.Now()
 				b.work(t, 0)
-				if b.store.Task.Status != export.Pending || time.Since(started) != 0 {
-					t.Fatalf("status %s after %v, want pending at once", b.store.Task.Status, time.Since(started))
+				if b.task().Status != export.Pending || time.Since(started) != 0 {
+					t.Fatalf("status %s after %v, want pending at once", b.task().Status, time.Since(started))
 				}
 				if diff := cmp.Diff([]time.Duration{2 * time.Minute}, b.enqueued.tasks); diff != "" {
 					t.Errorf("enqueued (-want +got):\n%s", diff)
 				}
-				if got, want := time.Until(b.store.LookAt), 2*time.Minute+lease; got != want {
+				if got, want := time.Until(b.store.LookAt(tenant, taskID)), 2*time.Minute+lease; got != want {
 					t.Errorf("the sweeper looks after %v, want %v", got, want)
 				}
 				b.finish(t)
@@ -162,7 +162,7 @@ func TestATypeThatAlwaysAsksToWaitIsLeftAfterFiveTriesInEachOfThreeRounds(t *tes
 			t.Errorf("%d tries, want 15", got)
 		}
 		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeFailed, Status: 429, Reason: export.LossUnavailable}
-		if got := outcomeOf(t, b.store.Task, "Observation"); got != want {
+		if got := outcomeOf(t, b.task(), "Observation"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 		if diff := cmp.Diff(without(wholeRecord(), "Observation"), names(t, b.file(t))); diff != "" {
@@ -208,18 +208,18 @@ func TestATakeOverStopsTheRunAndNothingIsWritten(t *testing.T) {
 		started := time.Now()
 		go func() {
 			<-time.After(50 * time.Second)
-			b.store.TakeOver()
+			b.change(func(task *export.Task) { task.Generation++ })
 		}()
 		b.work(t, 0)
-		if got := b.store.Extends; got != 2 {
+		if got := b.store.extends; got != 2 {
 			t.Errorf("the lease was extended %d times before, want 2", got)
 		}
 		// The heartbeat at 60 s sees it; the requests under way are given up.
 		if got := time.Since(started); got != time.Minute {
 			t.Errorf("the run ended after %v, want a minute", got)
 		}
-		if b.store.Task.Status != export.Pending || len(b.files.Keys())+len(b.enqueued.tasks)+len(b.store.Events) != 0 {
-			t.Errorf("status %s, objects %v, enqueued %v", b.store.Task.Status, b.files.Keys(), b.enqueued.tasks)
+		if b.task().Status != export.Pending || len(b.files.Keys())+len(b.enqueued.tasks)+len(b.results()) != 0 {
+			t.Errorf("status %s, objects %v, enqueued %v", b.task().Status, b.files.Keys(), b.enqueued.tasks)
 		}
 	})
 }
@@ -231,11 +231,11 @@ func TestATakeOverDuringARefreshIsNoFailure(t *testing.T) {
 		b.tokens.hang = true
 		go func() {
 			<-time.After(10 * time.Second)
-			b.store.TakeOver()
+			b.change(func(task *export.Task) { task.Generation++ })
 		}()
 		b.work(t, 0)
-		if b.store.Task.Failures != 0 || len(b.enqueued.tasks)+len(b.store.Events) != 0 {
-			t.Errorf("%d failures, enqueued %v, %d events", b.store.Task.Failures, b.enqueued.tasks, len(b.store.Events))
+		if b.task().Failures != 0 || len(b.enqueued.tasks)+len(b.results()) != 0 {
+			t.Errorf("%d failures, enqueued %v, %d events", b.task().Failures, b.enqueued.tasks, len(b.results()))
 		}
 	})
 }
@@ -269,8 +269,8 @@ func TestWhatARunHasReachedIsStoredThoughItsTimeEndsThen(t *testing.T) {
 				if err := b.worker.Work(ctx, tenant, taskID, deadline); err != nil {
 					t.Fatal(err)
 				}
-				if ctx.Err() == nil || b.store.Task.Status != c.want || !b.store.Task.LeaseUntil.IsZero() {
-					t.Errorf("context %v, task %+v", ctx.Err(), b.store.Task)
+				if ctx.Err() == nil || b.task().Status != c.want || !b.task().LeaseUntil.IsZero() {
+					t.Errorf("context %v, task %+v", ctx.Err(), b.task())
 				}
 			})
 		})
@@ -286,7 +286,7 @@ func TestALateWorkerLeavesTheOtherWorkersSegmentsAlone(t *testing.T) {
 		b.work(t, 0) // leaves a checkpoint and a segment
 		before := b.files.Keys()
 		b.store.finish = func() error {
-			b.store.Task.Generation++ // another worker has claimed the task in the last moment
+			b.change(func(task *export.Task) { task.Generation++ }) // another worker has claimed the task in the last moment
 			return fault.Stale()
 		}
 		b.work(t, 0)
@@ -298,7 +298,7 @@ func TestALateWorkerLeavesTheOtherWorkersSegmentsAlone(t *testing.T) {
 		b.store.finish = nil
 		<-time.After(lease + time.Second)
 		b.finish(t)
-		if got := b.file(t); !bytes.Equal(got, file) || b.store.Task.Stats.TotalResources != whole.Stats.TotalResources {
+		if got := b.file(t); !bytes.Equal(got, file) || b.task().Stats.TotalResources != whole.Stats.TotalResources {
 			t.Errorf("the other worker's file differs:\n%s", cmp.Diff(string(file), string(got)))
 		}
 	})
@@ -311,7 +311,7 @@ func TestTheLeaseIsExtendedWhileARunLasts(t *testing.T) {
 		b.server.latency = 10 * time.Second
 		started := time.Now()
 		b.work(t, 0)
-		if got, want := b.store.Extends, int(time.Since(started)/(20*time.Second)); got < want-1 || got > want {
+		if got, want := b.store.extends, int(time.Since(started)/(20*time.Second)); got < want-1 || got > want {
 			t.Errorf("extended %d times, want about %d", got, want)
 		}
 	})
@@ -321,17 +321,17 @@ func TestALateOrForgedMessageChangesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.store.Task.LeaseUntil = time.Now().Add(time.Second)
+		b.change(func(task *export.Task) { task.LeaseUntil = time.Now().Add(time.Second) })
 		b.work(t, 0)
-		if len(b.server.asked) != 0 || b.store.Task.Generation != 0 {
+		if len(b.server.asked) != 0 || b.task().Generation != 0 {
 			t.Errorf("%v asked for a task that is somebody's", b.server.asked)
 		}
 		<-time.After(2 * time.Second)
 		b.work(t, 0)
-		done := b.store.Task
+		done := b.task()
 		b.work(t, 0)
-		if diff := cmp.Diff(done, b.store.Task); diff != "" || len(b.store.Events) != 1 {
-			t.Errorf("%d events, task (-before +after):\n%s", len(b.store.Events), diff)
+		if diff := cmp.Diff(done, b.task()); diff != "" || len(b.results()) != 1 {
+			t.Errorf("%d events, task (-before +after):\n%s", len(b.results()), diff)
 		}
 	})
 }
@@ -343,7 +343,7 @@ func TestACheckpointHoldsNoContent(t *testing.T) {
 		b.server.add(t, `{"resourceType":"Condition","id":"c1","code":{"text":"a secret of the patient"}}`)
 		b.server.script(findObservations, answer{status: 503, retryAfter: 60})
 		b.work(t, 0)
-		if body := string(b.object(t, b.store.Task.Checkpoint)); body == "" || strings.Contains(body, "secret") || strings.Contains(body, "first") {
+		if body := string(b.object(t, b.task().Checkpoint)); body == "" || strings.Contains(body, "secret") || strings.Contains(body, "first") {
 			t.Errorf("checkpoint %q", body)
 		}
 	})
@@ -355,7 +355,7 @@ func TestAReferenceThatCannotBeReadIsNotAskedForEver(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
 		b.server.script("Practitioner/d1", answer{status: 404, always: true})
-		for b.store.Task.Status == export.Pending {
+		for b.task().Status == export.Pending {
 			b.work(t, margin+time.Second-time.Millisecond)
 		}
 		if got := b.server.times("Practitioner/d1"); got > 4 { // ahead of its turn in some runs, too

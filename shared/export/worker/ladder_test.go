@@ -52,7 +52,7 @@ func TestARefusedSearchIsAskedInAnotherWayAndNothingIsMissing(t *testing.T) {
 				if b.server.times(c.then) != 1 {
 					t.Errorf("%s was not asked: %v", c.then, b.server.asked)
 				}
-				if o := outcomeOf(t, b.store.Task, "Observation"); o.Result != export.OutcomeOK {
+				if o := outcomeOf(t, b.task(), "Observation"); o.Result != export.OutcomeOK {
 					t.Errorf("outcome %+v, want ok", o)
 				}
 			})
@@ -87,7 +87,7 @@ func TestAWholeRecordAtOnceIsEnoughOrElseAskedForInParts(t *testing.T) {
 				if c.searched == 0 {
 					count = 1
 				}
-				if o := outcomeOf(t, b.store.Task, "Condition"); o.Result != export.OutcomeOK || o.Count != count {
+				if o := outcomeOf(t, b.task(), "Condition"); o.Result != export.OutcomeOK || o.Count != count {
 					t.Errorf("outcome %+v, want ok with %d", o, count)
 				}
 			})
@@ -195,7 +195,7 @@ func TestAServerThatAnswersNothingButTooMuchIsNotAskedForEver(t *testing.T) {
 		huge := `{"resourceType":"Bundle","entry":[` + strings.Repeat(`{"resource":{"resourceType":"A"}},`, 50_000) + `{}]}`
 		b.server.script(anyObservations, answer{status: 200, body: huge, always: true})
 		b.finish(t)
-		if got := outcomeOf(t, b.store.Task, "Observation").Result; got != export.OutcomeFailed {
+		if got := outcomeOf(t, b.task(), "Observation").Result; got != export.OutcomeFailed {
 			t.Errorf("got %s", got)
 		}
 		if got := b.server.times(anyObservations); got > 2 {

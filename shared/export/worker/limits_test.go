@@ -19,7 +19,7 @@ import (
 // documents are those of the task's checkpoint.
 func (b *bench) documents(t *testing.T) (list []map[string]any) {
 	t.Helper()
-	reader := json.NewDecoder(bytes.NewReader(b.object(t, b.store.Task.Checkpoint)))
+	reader := json.NewDecoder(bytes.NewReader(b.object(t, b.task().Checkpoint)))
 	for {
 		var one map[string]any
 		err := reader.Decode(&one)
@@ -43,7 +43,7 @@ func (b *bench) edit(t *testing.T, change func([]map[string]any) []map[string]an
 			t.Fatal(err)
 		}
 	}
-	b.files.Put(b.store.Task.Checkpoint, body.Bytes())
+	b.files.Put(b.task().Checkpoint, body.Bytes())
 }
 
 func TestARecordThatNeverEndsIsEndedAndSaysSo(t *testing.T) {
@@ -60,7 +60,7 @@ func TestARecordThatNeverEndsIsEndedAndSaysSo(t *testing.T) {
 			return append(all, map[string]any{"written": marks})
 		})
 		b.finish(t)
-		if got := outcomeOf(t, b.store.Task, "Observation").Result; got != export.OutcomeFailed && got != export.OutcomeTruncated {
+		if got := outcomeOf(t, b.task(), "Observation").Result; got != export.OutcomeFailed && got != export.OutcomeTruncated {
 			t.Errorf("a type that was not read: %s", got)
 		}
 		if slices.Contains(names(t, b.file(t)), "Observation/o4") {
@@ -97,7 +97,7 @@ func TestOnlySoMuchCanWaitToBeReadAndTheRestIsCounted(t *testing.T) {
 			t.Errorf("%d references wait, want 100,000", waiting)
 		}
 		b.finish(t)
-		if got := outcomeOf(t, b.store.Task, "Device"); got.Missing < 20_000 || got.Result != export.OutcomeTruncated {
+		if got := outcomeOf(t, b.task(), "Device"); got.Missing < 20_000 || got.Result != export.OutcomeTruncated {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -107,7 +107,7 @@ func TestALossOfHalfTheReadableTypesFailsTheExportWithTheReasonThatIsTrue(t *tes
 					b.file(t)
 					return
 				}
-				if got := b.store.Task; got.Status != export.Failed || got.FailureReason != want || len(got.Outcome) <= len(strings.Fields(ways)) {
+				if got := b.task(); got.Status != export.Failed || got.FailureReason != want || len(got.Outcome) <= len(strings.Fields(ways)) {
 					t.Errorf("got %s %s with %d outcomes, want failed %s", got.Status, got.FailureReason, len(got.Outcome), want)
 				}
 				wantFailureEvent(t, b, want)
@@ -133,9 +133,9 @@ func TestOnlyTheTypesThatWereAskedForCountAsLost(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := lossBench(t, cut, full, full)
-				b.store.Task.Options.Types = c.types
+				b.change(func(task *export.Task) { task.Options.Types = c.types })
 				b.finish(t)
-				if got := b.store.Task.Status; got != c.want {
+				if got := b.task().Status; got != c.want {
 					t.Errorf("got %s, want %s", got, c.want)
 				}
 			})
@@ -160,13 +160,13 @@ func TestAWholeRecordAtOnceIsNoLossWhateverTheSearchesWouldSay(t *testing.T) {
 // successData is the data of the success event as it is sent.
 func successData(t *testing.T, b *bench) string {
 	t.Helper()
-	if len(b.store.Events) != 1 || b.store.Task.Status != export.Success {
-		t.Fatalf("status %s, %d events", b.store.Task.Status, len(b.store.Events))
+	if len(b.results()) != 1 || b.task().Status != export.Success {
+		t.Fatalf("status %s, %d events", b.task().Status, len(b.results()))
 	}
 	var body struct {
 		Data json.RawMessage `json:"data"`
 	}
-	if err := json.Unmarshal(b.store.Events[0].Body, &body); err != nil {
+	if err := json.Unmarshal(b.results()[0].Body, &body); err != nil {
 		t.Fatal(err)
 	}
 	return string(body.Data)
@@ -239,7 +239,7 @@ func TestWhatThePatientHasNotGrantedIsNotMissing(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 		want := export.TypeOutcome{Type: "Encounter", Result: export.OutcomeDenied, Missing: 1, Reason: export.LossNotGranted, Status: 403}
-		if diff := cmp.Diff(want, outcomeOf(t, b.store.Task, "Encounter")); diff != "" {
+		if diff := cmp.Diff(want, outcomeOf(t, b.task(), "Encounter")); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
 	})

@@ -101,11 +101,11 @@ func TestALargeRecordIsExportedInBoundedMemory(t *testing.T) {
 		var written nowhere
 		b.worker.Source.Portals, b.worker.Files = &source, &written
 		b.work(t, 0)
-		if got := b.store.Task.Stats.TotalResources; got != manyResources+1 {
+		if got := b.task().Stats.TotalResources; got != manyResources+1 {
 			t.Errorf("%d resources, want %d", got, manyResources+1)
 		}
-		if written.bytes < manyResources*1000 || b.store.Task.Files[0].Bytes != written.bytes {
-			t.Errorf("%d bytes written, the task tells %d", written.bytes, b.store.Task.Files[0].Bytes)
+		if written.bytes < manyResources*1000 || b.task().Files[0].Bytes != written.bytes {
+			t.Errorf("%d bytes written, the task tells %d", written.bytes, b.task().Files[0].Bytes)
 		}
 		if source.peak > heapBound {
 			t.Errorf("the heap reached %d MB, want at most %d", source.peak>>20, heapBound>>20)

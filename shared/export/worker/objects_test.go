@@ -25,14 +25,14 @@ func TestWhateverTheRunsOfATaskLeaveIsAmongItsObjects(t *testing.T) {
 		}
 		b.tokens.current = tokens.ErrRefused
 		b.finish(t)
-		known := b.store.Task.Objects()
+		known := b.task().Objects()
 		for key := range left {
 			if !slices.Contains(known, key) {
 				t.Errorf("nobody will delete %s", key)
 			}
 		}
-		if len(left) == 0 || b.store.Task.Status != export.Failed || b.store.Task.FilesUntil.Sub(b.store.Task.FinishedAt) < 15*time.Minute {
-			t.Errorf("%d objects were left, %s, deleted %v after it ended", len(left), b.store.Task.Status, b.store.Task.FilesUntil.Sub(b.store.Task.FinishedAt))
+		if len(left) == 0 || b.task().Status != export.Failed || b.task().FilesUntil.Sub(b.task().FinishedAt) < 15*time.Minute {
+			t.Errorf("%d objects were left, %s, deleted %v after it ended", len(left), b.task().Status, b.task().FilesUntil.Sub(b.task().FinishedAt))
 		}
 	})
 }

@@ -22,7 +22,9 @@ func TestOnlyTheTypesThatAreWantedAreAskedForAndWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.store.Task.Options = export.Options{Types: []string{"Claim", "MedicationRequest", "Practitioner"}}
+		b.change(func(task *export.Task) {
+			task.Options = export.Options{Types: []string{"Claim", "MedicationRequest", "Practitioner"}}
+		})
 		b.work(t, 0)
 		want := []string{"Patient/p1", "MedicationRequest/r1", "Practitioner/d1"}
 		if diff := cmp.Diff(want, names(t, b.file(t))); diff != "" {
@@ -31,7 +33,7 @@ func TestOnlyTheTypesThatAreWantedAreAskedForAndWritten(t *testing.T) {
 		if b.server.times(findConditions)+b.server.times(anyObservations)+b.server.times("Binary/b1")+b.server.times("Organization/g1") > 0 {
 			t.Errorf("asked for %v", b.server.asked)
 		}
-		if got := outcomeOf(t, b.store.Task, "Claim").Result; got != export.OutcomeUnsupported {
+		if got := outcomeOf(t, b.task(), "Claim").Result; got != export.OutcomeUnsupported {
 			t.Errorf("a type that the server has not: %s, want unsupported", got)
 		}
 	})
@@ -43,7 +45,7 @@ func TestOnlyWhatHasChangedSinceIsWritten(t *testing.T) {
 		b := newBench(t)
 		b.server.types = []string{"Condition:patient:_lastUpdated", "Observation:patient", "MedicationRequest:patient"}
 		since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		b.store.Task.Options = export.Options{Since: since}
+		b.change(func(task *export.Task) { task.Options = export.Options{Since: since} })
 		for id, at := range map[string]string{"o1": "2026-03-01T11:59:59Z", "o2": "2026-03-01T14:00:00+02:00", "o3": "soon", "o4": "2026-03-02T00:00:00Z"} {
 			b.server.resources["Observation/"+id] = `{"resourceType":"Observation","id":"` + id + `","meta":{"lastUpdated":"` + at + `"},"performer":[{"reference":"Practitioner/of-` + id + `"}]}`
 			b.server.resources["Practitioner/of-"+id] = `{"resourceType":"Practitioner","id":"of-` + id + `","meta":{"lastUpdated":"2026-04-01T00:00:00Z"}}`
@@ -70,15 +72,17 @@ func TestOnlyWhatHasChangedSinceIsWritten(t *testing.T) {
 // formatted exports the record in all formats and returns the files by format.
 func formatted(t *testing.T, b *bench, runFor time.Duration) map[export.Format][]byte {
 	t.Helper()
-	b.store.Task.Options = export.Options{Formats: []export.Format{export.JSONLines, export.Gzipped, export.OneBundle, export.Report}}
-	for runs := 0; b.store.Task.Status == export.Pending; runs++ {
+	b.change(func(task *export.Task) {
+		task.Options = export.Options{Formats: []export.Format{export.JSONLines, export.Gzipped, export.OneBundle, export.Report}}
+	})
+	for runs := 0; b.task().Status == export.Pending; runs++ {
 		if runs > 100 {
 			t.Fatal("the task never ends")
 		}
 		b.work(t, runFor)
 	}
-	found := make(map[export.Format][]byte, len(b.store.Task.Files))
-	for _, f := range b.store.Task.Files {
+	found := make(map[export.Format][]byte, len(b.task().Files))
+	for _, f := range b.task().Files {
 		body := b.object(t, f.Key)
 		sum := sha256.Sum256(body)
 		if int64(len(body)) != f.Bytes || hex.EncodeToString(sum[:]) != f.SHA256 {
@@ -110,8 +114,8 @@ func TestAllFormatsHoldTheSameRecordHoweverManyRunsMakeThem(t *testing.T) {
 					t.Errorf("compressed: %v, %d bytes, want %d", err, len(unpacked), len(lines))
 				}
 				wantBundle(t, found[export.OneBundle], lines)
-				kept := make([]string, 0, len(b.store.Task.Files))
-				for _, f := range b.store.Task.Files {
+				kept := make([]string, 0, len(b.task().Files))
+				for _, f := range b.task().Files {
 					kept = append(kept, f.Key)
 				}
 				slices.Sort(kept)
@@ -169,13 +173,13 @@ func TestTheOutcomeFileTellsWhatWasAskedAndWhatIsMissing(t *testing.T) {
 		if got.TaskID != taskID || got.Scope != (export.Scope{Asked: wideScope + " offline_access", Granted: wideScope}) || len(got.Options.Formats) != 4 {
 			t.Errorf("got %+v", got)
 		}
-		if diff := cmp.Diff(b.store.Task.Outcome, got.Outcome); diff != "" {
+		if diff := cmp.Diff(b.task().Outcome, got.Outcome); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
 		if got.Complete == nil || *got.Complete || got.Missing["Observation"] != "refused" {
 			t.Errorf("complete %v, missing %v", got.Complete, got.Missing)
 		}
-		if diff := cmp.Diff(b.store.Task.Summaries()[:3], got.Files); diff != "" {
+		if diff := cmp.Diff(b.task().Summaries()[:3], got.Files); diff != "" {
 			t.Errorf("files (-want +got):\n%s", diff)
 		}
 		if strings.Contains(string(found[export.Report]), "http") && strings.Contains(string(found[export.Report]), "://") {
@@ -193,7 +197,7 @@ func TestLinksNameTheFormatAndTheVersionOfFHIR(t *testing.T) {
 				b := newBench(t)
 				b.server.version = version
 				formatted(t, b, 0)
-				links, err := b.worker.Links.List(b.store.Task)
+				links, err := b.worker.Links.List(b.task())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -135,7 +135,7 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 				if diff := cmp.Diff(without(wholeRecord(), c.lost...), names(t, b.file(t))); diff != "" {
 					t.Errorf("file (-want +got):\n%s", diff)
 				}
-				if got := outcomeOf(t, b.store.Task, "Observation"); got != c.want {
+				if got := outcomeOf(t, b.task(), "Observation"); got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
 				if got := b.server.times(c.request); got != c.requests {
@@ -181,7 +181,7 @@ func TestAnEntryThatIsNoResourceIsNotSilent(t *testing.T) {
 			`{"resource":{"resourceType":"Observation","id":"good"}},{"resource":{"id":"without-a-type"}}]}`})
 		b.finish(t)
 		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Reason: export.LossContent}
-		if diff := cmp.Diff(want, outcomeOf(t, b.store.Task, "Observation")); diff != "" {
+		if diff := cmp.Diff(want, outcomeOf(t, b.task(), "Observation")); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
 	})

@@ -47,7 +47,7 @@ func TestAServerThatKnowsItselfByAnotherAddressLosesNothing(t *testing.T) {
 				b.work(t, 0)
 				got := names(t, b.file(t))
 				if c.own[0] == '/' { // nothing tells which part of the path is the base
-					if o := outcomeOf(t, b.store.Task, "Observation"); o.Reason != export.LossForeignLink {
+					if o := outcomeOf(t, b.task(), "Observation"); o.Reason != export.LossForeignLink {
 						t.Errorf("outcome %+v", o)
 					}
 					return
@@ -59,7 +59,7 @@ func TestAServerThatKnowsItselfByAnotherAddressLosesNothing(t *testing.T) {
 				if data := successData(t, b); !strings.HasSuffix(data, want) {
 					t.Errorf("data %s", data)
 				}
-				if left := outcomeOf(t, b.store.Task, "Condition").LeftOut; left != 1 {
+				if left := outcomeOf(t, b.task(), "Condition").LeftOut; left != 1 {
 					t.Errorf("%d left out, want the other patient's", left)
 				}
 				wantOnlyOurs(t, b.server)
@@ -131,7 +131,7 @@ func TestWhereOnlyTheFirstPageCanBeHadALargerOneIsAskedFor(t *testing.T) {
 				b.server.script(wide, c.larger)
 				b.server.script("Observation?_count=300&patient=p1", c.larger)
 				b.finish(t)
-				if got := outcomeOf(t, b.store.Task, "Observation"); got != c.want {
+				if got := outcomeOf(t, b.task(), "Observation"); got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
 				wantOnlyOurs(t, b.server)

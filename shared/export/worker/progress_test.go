@@ -17,7 +17,7 @@ func TestProgressIsToldAtMostEveryHalfMinute(t *testing.T) {
 		b.work(t, 0)
 		var last time.Time
 		var before webhook.ExportProgress
-		told := b.store.Reports
+		told := b.store.Told(webhook.ExportProgressed)
 		if len(told) < 2 {
 			t.Fatalf("%d events", len(told))
 		}
@@ -41,7 +41,7 @@ func TestProgressIsToldAtMostEveryHalfMinute(t *testing.T) {
 			}
 			last, before = event.CreatedAt, got
 		}
-		end := b.store.Task.Progress
+		end := b.task().Progress
 		if end.QueriesDone != end.QueriesPlanned || end.Resources != len(wholeRecord()) || end.Bytes != int64(len(b.file(t))) {
 			t.Errorf("at the end: %+v", end)
 		}
@@ -56,7 +56,7 @@ func TestNothingNewIsNoEvent(t *testing.T) {
 		b.server.script(findConditions, answer{status: 429, retryAfter: 29}, answer{status: 429, retryAfter: 29}, answer{status: 429, retryAfter: 29})
 		b.work(t, 0)
 		var before string
-		for _, event := range b.store.Reports {
+		for _, event := range b.store.Told(webhook.ExportProgressed) {
 			var body struct{ Data webhook.ExportProgress }
 			if err := json.Unmarshal(event.Body, &body); err != nil {
 				t.Fatal(err)

@@ -39,8 +39,8 @@ func TestARefusalOrAnEndMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
 				if got := slices.Equal(b.tokens.dues, []string{connectionID}); got != c.due || !c.due && len(b.tokens.dues) > 0 {
 					t.Errorf("made due %v, want %v", b.tokens.dues, c.due)
 				}
-				if b.store.Task.Status != export.Failed {
-					t.Errorf("status %s", b.store.Task.Status)
+				if b.task().Status != export.Failed {
+					t.Errorf("status %s", b.task().Status)
 				}
 			})
 		})
@@ -54,15 +54,15 @@ func TestATokenEndpointThatIsBusyIsNoFailure(t *testing.T) {
 		for range 10 { // twice as often as a failure would be taken
 			b.tokens.current = fmt.Errorf("refresh: %w", &refresh.BusyError{RetryAt: time.Now().Add(2 * time.Minute)})
 			b.work(t, 0)
-			if wait := b.enqueued.tasks[len(b.enqueued.tasks)-1]; wait != 2*time.Minute || b.store.Task.Status != export.Pending {
-				t.Fatalf("waits %v, status %s", wait, b.store.Task.Status)
+			if wait := b.enqueued.tasks[len(b.enqueued.tasks)-1]; wait != 2*time.Minute || b.task().Status != export.Pending {
+				t.Fatalf("waits %v, status %s", wait, b.task().Status)
 			}
 			<-time.After(2 * time.Minute)
 		}
 		b.tokens.current = nil
 		b.finish(t)
-		if b.store.Task.Status != export.Success {
-			t.Errorf("status %s", b.store.Task.Status)
+		if b.task().Status != export.Success {
+			t.Errorf("status %s", b.task().Status)
 		}
 	})
 }
@@ -72,14 +72,14 @@ func TestATaskWhoseRefusalCannotBeNotedIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.tokens.current, b.tokens.due = tokens.ErrRefused, errTrouble
-		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); !errors.Is(err, errTrouble) || b.store.Task.Status != export.Pending {
-			t.Fatalf("got %v, status %s", err, b.store.Task.Status)
+		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); !errors.Is(err, errTrouble) || b.task().Status != export.Pending {
+			t.Fatalf("got %v, status %s", err, b.task().Status)
 		}
 		b.tokens.due = nil
 		<-time.After(2 * lease)
 		b.finish(t)
-		if b.store.Task.FailureReason != export.TokenRefreshFailure || len(b.tokens.dues) != 2 {
-			t.Errorf("failed with %q after %d notes", b.store.Task.FailureReason, len(b.tokens.dues))
+		if b.task().FailureReason != export.TokenRefreshFailure || len(b.tokens.dues) != 2 {
+			t.Errorf("failed with %q after %d notes", b.task().FailureReason, len(b.tokens.dues))
 		}
 	})
 }

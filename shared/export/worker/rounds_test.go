@@ -42,7 +42,7 @@ func TestAServerThatIsDownForAWhileCostsTimeAndNoRecords(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("file (-want +got):\n%s", diff)
 				}
-				for _, o := range asked(b.store.Task) {
+				for _, o := range asked(b.task()) {
 					if o.Type != "Binary" && o.Type != "Practitioner" && o.Result != export.OutcomeOK && o.Result != export.OutcomeEmpty {
 						t.Errorf("outcome %+v", o)
 					}
@@ -70,7 +70,7 @@ func TestAServerThatIsDownIsLeftAloneAndAtLastWhatThereIsIsDelivered(t *testing.
 			t.Errorf("file %v", got)
 		}
 		want := export.TypeOutcome{Type: "Practitioner", Result: export.OutcomeFailed, Missing: 2, Status: 503, Reason: export.LossUnavailable}
-		if got := outcomeOf(t, b.store.Task, "Practitioner"); got != want {
+		if got := outcomeOf(t, b.task(), "Practitioner"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 		// Eight rounds of some requests with five tries each; without being left alone it would be hundreds.
@@ -96,10 +96,10 @@ func TestAnExportWhoseTimeIsNearlyOverDeliversWhatItHas(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.store.Task.CreatedAt = time.Now().Add(-5*time.Hour - time.Second)
+		b.change(func(task *export.Task) { task.CreatedAt = time.Now().Add(-5*time.Hour - time.Second) })
 		b.server.script(findObservations, answer{status: 503, always: true})
 		b.work(t, 0)
-		if got := outcomeOf(t, b.store.Task, "Observation"); got.Result != export.OutcomeFailed || got.Status != 503 {
+		if got := outcomeOf(t, b.task(), "Observation"); got.Result != export.OutcomeFailed || got.Status != 503 {
 			t.Errorf("got %+v", got)
 		}
 		b.file(t)
@@ -114,13 +114,13 @@ func TestARunSavesWhatItHasAndGoesOn(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = 50 * time.Second
 		b.work(t, 0) // without a handover
-		if b.store.Task.Generation < 2 || len(b.enqueued.tasks) > 0 {
-			t.Errorf("generation %d, enqueued %v", b.store.Task.Generation, b.enqueued.tasks)
+		if b.task().Generation < 2 || len(b.enqueued.tasks) > 0 {
+			t.Errorf("generation %d, enqueued %v", b.task().Generation, b.enqueued.tasks)
 		}
 		if diff := cmp.Diff(string(whole.file(t)), string(b.file(t))); diff != "" {
 			t.Errorf("file (-want +got):\n%s", diff)
 		}
-		if got, want := b.store.Task.Files[0].SHA256, whole.store.Task.Files[0].SHA256; got != want {
+		if got, want := b.task().Files[0].SHA256, whole.task().Files[0].SHA256; got != want {
 			t.Errorf("SHA-256 %s, want %s", got, want)
 		}
 	})

@@ -144,7 +144,7 @@ func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 	b.server.resources[readPatient] = ownPatient
 	b.server.script(findConditions, answer{status: 200, body: `{"resourceType":"Bundle","entry":[` + strings.Join(page, ",") + `]}`})
 	run()
-	file := string(b.object(t, b.store.Task.Files[0].Key))
+	file := string(b.object(t, b.task().Files[0].Key))
 	kept, left := make([]bool, len(resources)), 0
 	for i := range resources {
 		kept[i] = strings.Contains(file, fmt.Sprintf(`"id":"case-%d"`, i))
@@ -153,7 +153,7 @@ func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 		}
 	}
 	told := 0
-	for _, o := range b.store.Task.Outcome {
+	for _, o := range b.task().Outcome {
 		told += o.LeftOut
 	}
 	if told != left {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,11 +33,20 @@ func (m *Tasks) Authorize(tenant org.Tenant, connectionID string, is bool) {
 	put(&m.authorized, row{tenant, connectionID}, is)
 }
 
-// Put stores a task as it is. It is no call, and neither are Get, LookAt and Told.
+// Put stores a task as it is. It is no call, and neither are the methods up to Told.
 func (m *Tasks) Put(task export.Task) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	put(&m.tasks, row{task.Tenant, task.ID}, task)
+}
+
+// Change changes a task that is there, whoever holds it.
+func (m *Tasks) Change(tenant org.Tenant, id string, change func(task *export.Task)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	task := m.tasks[row{tenant, id}]
+	change(&task)
+	put(&m.tasks, row{tenant, id}, task)
 }
 
 // Get gives a task as it is; one that is not there is zero.
@@ -46,6 +56,20 @@ func (m *Tasks) Get(tenant org.Tenant, id string) export.Task {
 	return m.tasks[row{tenant, id}]
 }
 
+// All lists a tenant's tasks, by id.
+func (m *Tasks) All(tenant org.Tenant) []export.Task {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return of(m.tasks, tenant)
+}
+
+// Forget removes a task whose row has ended; it stays the newest of its connection.
+func (m *Tasks) Forget(tenant org.Tenant, id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.tasks, row{tenant, id})
+}
+
 // LookAt tells when the sweeper looks at a task.
 func (m *Tasks) LookAt(tenant org.Tenant, id string) time.Time {
 	m.mu.Lock()
@@ -53,16 +77,21 @@ func (m *Tasks) LookAt(tenant org.Tenant, id string) time.Time {
 	return m.lookAt[row{tenant, id}]
 }
 
-// Told lists the events of all tasks, in the order in which they were stored.
-func (m *Tasks) Told() []webhook.Event {
+// Told lists the events of the types that are named, or all if none is, in the order in which they were stored.
+func (m *Tasks) Told(types ...webhook.Type) (told []webhook.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return append([]webhook.Event(nil), m.told...)
+	for _, event := range m.told {
+		if len(types) == 0 || slices.Contains(types, event.Type) {
+			told = append(told, event)
+		}
+	}
+	return told
 }
 
 // LatestTask implements export.TaskStore.
-func (m *Tasks) LatestTask(_ context.Context, tenant org.Tenant, connectionID string) (id string, err error) {
-	err = m.do("LatestTask", func() error {
+func (m *Tasks) LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (id string, err error) {
+	err = m.do(ctx, "LatestTask", func() error {
 		found, ok := m.latest[row{tenant, connectionID}]
 		if id = found; !ok {
 			return missing()
@@ -73,8 +102,8 @@ func (m *Tasks) LatestTask(_ context.Context, tenant org.Tenant, connectionID st
 }
 
 // Task implements export.TaskStore.
-func (m *Tasks) Task(_ context.Context, tenant org.Tenant, id string) (task export.Task, err error) {
-	err = m.do("Task", func() error {
+func (m *Tasks) Task(ctx context.Context, tenant org.Tenant, id string) (task export.Task, err error) {
+	err = m.do(ctx, "Task", func() error {
 		found, ok := m.tasks[row{tenant, id}]
 		if task = found; !ok {
 			return missing()
@@ -85,8 +114,8 @@ func (m *Tasks) Task(_ context.Context, tenant org.Tenant, id string) (task expo
 }
 
 // OpenTask implements export.TaskStore.
-func (m *Tasks) OpenTask(_ context.Context, task export.Task, previous string) error {
-	return m.do("OpenTask", func() error {
+func (m *Tasks) OpenTask(ctx context.Context, task export.Task, previous string) error {
+	return m.do(ctx, "OpenTask", func() error {
 		of := row{task.Tenant, task.ConnectionID}
 		_, taken := m.tasks[row{task.Tenant, task.ID}]
 		if taken || m.latest[of] != previous || !m.authorized[of] {
@@ -100,8 +129,8 @@ func (m *Tasks) OpenTask(_ context.Context, task export.Task, previous string) e
 }
 
 // ResendEvent implements export.TaskStore.
-func (m *Tasks) ResendEvent(_ context.Context, task export.Task, event webhook.Event) error {
-	return m.do("ResendEvent", func() error {
+func (m *Tasks) ResendEvent(ctx context.Context, task export.Task, event webhook.Event) error {
+	return m.do(ctx, "ResendEvent", func() error {
 		stored, ok := m.tasks[row{task.Tenant, task.ID}]
 		if !ok || stored.Resends != task.Resends {
 			return fault.Stale()
@@ -112,8 +141,8 @@ func (m *Tasks) ResendEvent(_ context.Context, task export.Task, event webhook.E
 }
 
 // Event implements export.TaskStore.
-func (m *Tasks) Event(_ context.Context, tenant org.Tenant, id string) (event webhook.Event, err error) {
-	err = m.do("Event", func() error {
+func (m *Tasks) Event(ctx context.Context, tenant org.Tenant, id string) (event webhook.Event, err error) {
+	err = m.do(ctx, "Event", func() error {
 		found, ok := m.events[row{tenant, id}]
 		if event = found; !ok {
 			return missing()
@@ -124,13 +153,13 @@ func (m *Tasks) Event(_ context.Context, tenant org.Tenant, id string) (event we
 }
 
 // CreateEvent stores an event that no task belongs to.
-func (m *Tasks) CreateEvent(_ context.Context, event webhook.Event) error {
-	return m.do("CreateEvent", func() error { return m.tell(event) })
+func (m *Tasks) CreateEvent(ctx context.Context, event webhook.Event) error {
+	return m.do(ctx, "CreateEvent", func() error { return m.tell(event) })
 }
 
 // ClaimTask implements worker.Store.
-func (m *Tasks) ClaimTask(_ context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (task export.Task, err error) {
-	err = m.do("ClaimTask", func() error {
+func (m *Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (task export.Task, err error) {
+	err = m.do(ctx, "ClaimTask", func() error {
 		stored, ok := m.tasks[row{tenant, id}]
 		if !ok || stored.Status != export.Pending || !stored.LeaseUntil.Before(now) {
 			return fault.Stale()
@@ -145,16 +174,16 @@ func (m *Tasks) ClaimTask(_ context.Context, tenant org.Tenant, id string, now, 
 }
 
 // ExtendTask implements worker.Store.
-func (m *Tasks) ExtendTask(_ context.Context, task export.Task, leaseUntil time.Time) error {
-	return m.fenced("ExtendTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+func (m *Tasks) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
+	return m.fenced(ctx, "ExtendTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.LeaseUntil, stored.Progress = leaseUntil, task.Progress
 		return nil, leaseUntil
 	})
 }
 
 // ReportTask implements worker.Store.
-func (m *Tasks) ReportTask(_ context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
-	return m.fenced("ReportTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+func (m *Tasks) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
+	return m.fenced(ctx, "ReportTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.LeaseUntil, stored.Progress = leaseUntil, task.Progress
 		stored.ProgressAt, stored.ProgressSent = task.ProgressAt, task.ProgressSent
 		return []webhook.Event{event}, leaseUntil
@@ -162,8 +191,8 @@ func (m *Tasks) ReportTask(_ context.Context, task export.Task, leaseUntil time.
 }
 
 // ContinueTask implements worker.Store.
-func (m *Tasks) ContinueTask(_ context.Context, task export.Task, leaseUntil time.Time) (onward export.Task, err error) {
-	err = m.fenced("ContinueTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+func (m *Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (onward export.Task, err error) {
+	err = m.fenced(ctx, "ContinueTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Generation++
 		stored.Checkpoint, stored.Progress, stored.Failures, stored.LeaseUntil = task.Checkpoint, task.Progress, 0, leaseUntil
 		onward = *stored
@@ -176,16 +205,16 @@ func (m *Tasks) ContinueTask(_ context.Context, task export.Task, leaseUntil tim
 }
 
 // YieldTask implements worker.Store.
-func (m *Tasks) YieldTask(_ context.Context, task export.Task, dueAt time.Time) error {
-	return m.fenced("YieldTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+func (m *Tasks) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error {
+	return m.fenced(ctx, "YieldTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Checkpoint, stored.Progress, stored.Failures, stored.LeaseUntil = task.Checkpoint, task.Progress, task.Failures, time.Time{}
 		return nil, dueAt
 	})
 }
 
 // FinishTask implements worker.Store.
-func (m *Tasks) FinishTask(_ context.Context, task export.Task, event webhook.Event) error {
-	return m.fenced("FinishTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+func (m *Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
+	return m.fenced(ctx, "FinishTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Status, stored.FailureReason, stored.FinishedAt, stored.SentAt = task.Status, task.FailureReason, task.FinishedAt, task.FinishedAt
 		stored.Stats, stored.Outcome, stored.Files = task.Stats, task.Outcome, task.Files
 		stored.Scope, stored.Progress, stored.FilesUntil, stored.LeaseUntil = task.Scope, task.Progress, task.FilesUntil, time.Time{}
@@ -194,8 +223,8 @@ func (m *Tasks) FinishTask(_ context.Context, task export.Task, event webhook.Ev
 }
 
 // fenced lets the worker that holds a pending task change it.
-func (m *Tasks) fenced(call string, task export.Task, change func(stored *export.Task) ([]webhook.Event, time.Time)) error {
-	return m.do(call, func() error {
+func (m *Tasks) fenced(ctx context.Context, call string, task export.Task, change func(stored *export.Task) ([]webhook.Event, time.Time)) error {
+	return m.do(ctx, call, func() error {
 		stored := m.tasks[row{task.Tenant, task.ID}]
 		if stored.Generation != task.Generation || stored.Status != export.Pending {
 			return fault.Stale()
@@ -236,9 +265,12 @@ func (m *Tasks) keep(task export.Task, lookAt time.Time) {
 	put(&m.lookAt, row{task.Tenant, task.ID}, lookAt)
 }
 
-// do runs one call, alone.
-func (m *Tasks) do(call string, effect func() error) error {
+// do runs one call, alone. It has no effect once its caller has given up.
+func (m *Tasks) do(ctx context.Context, call string, effect func() error) error {
 	return m.Around.run(call, func() error {
+		if err := over(ctx); err != nil {
+			return err
+		}
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return effect()

@@ -1,10 +1,11 @@
 // Package memory keeps what the stores keep, in maps, for tests that make thousands of worlds or crash between two calls.
-// Each model answers as DynamoDB does: the suites of package storetest run against both. Only tests link it.
+// Each model of a store answers as DynamoDB does: the suites of package storetest run against both. Only tests link it.
 package memory
 
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -24,6 +25,14 @@ func (h Hook) run(call string, effect func() error) error {
 		return effect()
 	}
 	return h(call, effect)
+}
+
+// over is an error once nothing can be asked in ctx any more.
+func over(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("ask: %w", err)
+	}
+	return nil
 }
 
 // row addresses what one tenant has.

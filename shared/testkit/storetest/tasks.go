@@ -48,6 +48,7 @@ func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID str
 		"a yielded task can be claimed at once":                    yielded,
 		"a finished task has its result, and its event":            finished,
 		"a task whose event exists stays pending":                  unfinished,
+		"who has given up changes nothing":                         givenUp,
 		"a claim is its tenant's":                                  claimOfTenant,
 	})
 }

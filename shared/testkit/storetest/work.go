@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -157,6 +158,28 @@ func unfinished(c subject[Tasks]) {
 	expect.Conflict(t, "FinishTask", s.FinishTask(t.Context(), succeeded(task), eventOf(eventID)))
 	expect.Conflict(t, "ReportTask", s.ReportTask(t.Context(), task, now().Add(time.Hour), eventOf(eventID)))
 	wantTask(t, s, task)
+}
+
+func givenUp(c subject[Tasks]) {
+	t, s := c.t, c.store
+	task := claimed(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	later := now().Add(time.Hour)
+	_, claim := s.ClaimTask(ctx, tenantA(), taskID, later, later.Add(time.Minute))
+	_, onward := s.ContinueTask(ctx, task, later)
+	for call, err := range map[string]error{
+		"ClaimTask": claim, "ContinueTask": onward, "ExtendTask": s.ExtendTask(ctx, task, later),
+		"ReportTask": s.ReportTask(ctx, task, later, eventOf(eventID)), "YieldTask": s.YieldTask(ctx, task, later),
+		"FinishTask": s.FinishTask(ctx, succeeded(task), eventOf(eventID)),
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s = %v, want context.Canceled", call, err)
+		}
+	}
+	wantTask(t, s, task)
+	_, err := s.Event(t.Context(), tenantA(), eventID)
+	expect.NotFound(t, "the event of who has given up", err)
 }
 
 func claimOfTenant(c subject[Tasks]) {

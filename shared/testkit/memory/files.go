@@ -1,4 +1,4 @@
-package exportmemory
+package memory
 
 import (
 	"bytes"
