@@ -24,6 +24,7 @@ import (
 	"recordbridge/shared/blob"
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/testkit/expect"
 )
 
 const (
@@ -54,26 +55,19 @@ func newWorld(t *testing.T) *world {
 			next(out, r, c)
 		}
 	}}})
-	must(t, err)
+	expect.NoError(t, err)
 	w.client = s3.NewFromConfig(w.cloud.Config("test"))
 	_, err = w.client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: awssdk.String(name)})
-	must(t, err)
+	expect.NoError(t, err)
 	w.bucket = blob.Bucket{Client: w.client, Name: name}
 	w.calls = nil
 	return w
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (w *world) create(t *testing.T, key string) export.Writer {
 	t.Helper()
 	out, err := w.bucket.Create(t.Context(), key, contentType)
-	must(t, err)
+	expect.NoError(t, err)
 	return out
 }
 
@@ -81,7 +75,7 @@ func (w *world) create(t *testing.T, key string) export.Writer {
 func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	t.Helper()
 	body, err := w.bucket.Open(t.Context(), key)
-	must(t, err)
+	expect.NoError(t, err)
 	defer body.Close()
 	rest := comparison{slices.Clone(pieces)}
 	if _, err := io.Copy(&rest, body); err != nil {
@@ -161,16 +155,16 @@ func TestAnObjectComesBackAsItWasWritten(t *testing.T) {
 			if !errors.Is(err, fault.NotFound) {
 				t.Errorf("before Close: %v, want fault.NotFound", err)
 			}
-			must(t, out.Close(t.Context()))
+			expect.NoError(t, out.Close(t.Context()))
 			got := slices.DeleteFunc(slices.Clone(w.calls), func(call string) bool { return call == "GetObject" })
 			if !slices.Equal(got, test.calls) {
 				t.Errorf("calls = %v, want %v", got, test.calls)
 			}
-			must(t, w.compare(t, "test/a/file.ndjson", want))
+			expect.NoError(t, w.compare(t, "test/a/file.ndjson", want))
 			head, err := w.client.HeadObject(t.Context(), &s3.HeadObjectInput{
 				Bucket: awssdk.String(name), Key: awssdk.String("test/a/file.ndjson"),
 			})
-			must(t, err)
+			expect.NoError(t, err)
 			if awssdk.ToString(head.ContentType) != contentType {
 				t.Errorf("content type = %q", awssdk.ToString(head.ContentType))
 			}
@@ -184,7 +178,7 @@ func TestAnAbortedObjectIsNeverMade(t *testing.T) {
 		w := newWorld(t)
 		out := w.create(t, "key")
 		_, err := out.Write(noise(size))
-		must(t, err)
+		expect.NoError(t, err)
 		out.Abort(t.Context())
 		_, writeErr := out.Write([]byte("more"))
 		closeErr := out.Close(t.Context())
@@ -232,7 +226,7 @@ func TestAWriterThatFailedMakesNoObject(t *testing.T) {
 	w := newWorld(t)
 	client := &failing{Client: w.client, err: errors.New("connection reset"), after: 1}
 	out, err := blob.Bucket{Client: client, Name: name}.Create(t.Context(), "key", contentType)
-	must(t, err)
+	expect.NoError(t, err)
 	if _, err := out.Write(noise(20 << 20)); !errors.Is(err, client.err) {
 		t.Errorf("Write = %v, want the cause", err)
 	}
@@ -254,9 +248,9 @@ func TestAWriterThatFailedMakesNoObject(t *testing.T) {
 func TestADeletedObjectIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	must(t, w.bucket.Delete(t.Context(), "never written"))
-	must(t, w.create(t, "key").Close(t.Context()))
-	must(t, w.bucket.Delete(t.Context(), "key"))
+	expect.NoError(t, w.bucket.Delete(t.Context(), "never written"))
+	expect.NoError(t, w.create(t, "key").Close(t.Context()))
+	expect.NoError(t, w.bucket.Delete(t.Context(), "key"))
 	if _, err := w.bucket.Open(t.Context(), "key"); !errors.Is(err, fault.NotFound) {
 		t.Errorf("Open = %v, want fault.NotFound", err)
 	}
@@ -272,11 +266,11 @@ func TestADownloadAddressWorksUntilItExpires(t *testing.T) {
 		w := newWorld(t)
 		out := w.create(t, "test/a/file.ndjson")
 		_, err := out.Write([]byte(`{"resourceType":"Patient"}`))
-		must(t, err)
-		must(t, out.Close(t.Context()))
+		expect.NoError(t, err)
+		expect.NoError(t, out.Close(t.Context()))
 		downloads := blob.Downloads{Presigner: s3.NewPresignClient(w.client), Name: name}
 		address, err := downloads.Address(t.Context(), http.MethodGet, "test/a/file.ndjson", "export.ndjson", contentType, 10*time.Minute)
-		must(t, err)
+		expect.NoError(t, err)
 
 		status, header, body := w.download(t, http.MethodGet, address)
 		if status != http.StatusOK || body != `{"resourceType":"Patient"}` {
@@ -290,7 +284,7 @@ func TestADownloadAddressWorksUntilItExpires(t *testing.T) {
 			}
 		}
 		other, err := url.Parse(address)
-		must(t, err)
+		expect.NoError(t, err)
 		other.Path = strings.Replace(other.Path, "/a/", "/b/", 1)
 		if got, _, _ := w.download(t, http.MethodGet, other.String()); got != http.StatusForbidden {
 			t.Errorf("the address of another object = %d, want 403", got)
@@ -311,12 +305,12 @@ func TestAnAddressIsGoodForItsMethod(t *testing.T) {
 	w := newWorld(t)
 	out := w.create(t, "key")
 	_, err := out.Write([]byte("text"))
-	must(t, err)
-	must(t, out.Close(t.Context()))
+	expect.NoError(t, err)
+	expect.NoError(t, out.Close(t.Context()))
 	downloads := blob.Downloads{Presigner: s3.NewPresignClient(w.client), Name: name}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		address, err := downloads.Address(t.Context(), method, "key", "export.ndjson", contentType, time.Minute)
-		must(t, err)
+		expect.NoError(t, err)
 		for _, used := range []string{http.MethodGet, http.MethodHead} {
 			want := http.StatusForbidden
 			if used == method {
@@ -333,11 +327,11 @@ func TestAnAddressIsGoodForItsMethod(t *testing.T) {
 func (w *world) download(t *testing.T, method, address string) (int, http.Header, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, address, nil)
-	must(t, err)
+	expect.NoError(t, err)
 	response, err := w.cloud.Do(request)
-	must(t, err)
+	expect.NoError(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	must(t, err)
+	expect.NoError(t, err)
 	return response.StatusCode, response.Header, string(body)
 }

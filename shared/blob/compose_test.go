@@ -17,6 +17,7 @@ import (
 
 	"recordbridge/shared/blob"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/testkit/expect"
 )
 
 const least = 5 << 20 // of every part of an upload but the last
@@ -30,7 +31,7 @@ func (w *world) put(t *testing.T, content []byte, sizes ...int) []string {
 		_, err := w.client.PutObject(t.Context(), &s3.PutObjectInput{
 			Bucket: aws.String(name), Key: &key, Body: bytes.NewReader(content[:size]),
 		})
-		must(t, err)
+		expect.NoError(t, err)
 		keys, content = append(keys, key), content[size:]
 	}
 	w.calls = nil
@@ -91,7 +92,7 @@ func TestOnlySmallPartsOfAComposedObjectAreRead(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			must(t, w.bucket.Compose(t.Context(), "file", contentType, w.put(t, noise(6*least), test.sizes...)))
+			expect.NoError(t, w.bucket.Compose(t.Context(), "file", contentType, w.put(t, noise(6*least), test.sizes...)))
 			calls := make([]string, 0, len(w.calls))
 			for _, call := range w.calls {
 				calls = append(calls, short[call])
@@ -100,7 +101,7 @@ func TestOnlySmallPartsOfAComposedObjectAreRead(t *testing.T) {
 				t.Errorf("calls = %s, want %s", got, test.want)
 			}
 			head, err := w.client.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(name), Key: aws.String("file")})
-			must(t, err)
+			expect.NoError(t, err)
 			if got := aws.ToString(head.ContentType); got != contentType {
 				t.Errorf("content type = %q", got)
 			}
@@ -206,7 +207,7 @@ func (c *refusing) refuse(operation string) error {
 func TestAVeryLargeObjectIsCopiedInEqualRanges(t *testing.T) {
 	t.Parallel()
 	client := &vast{}
-	must(t, (blob.Bucket{Client: client, Name: name}).Compose(t.Context(), "file", contentType, []string{"2 GiB and a byte", "a byte"}))
+	expect.NoError(t, (blob.Bucket{Client: client, Name: name}).Compose(t.Context(), "file", contentType, []string{"2 GiB and a byte", "a byte"}))
 	want := []string{"bytes=0-715827882", "bytes=715827883-1431655765", "bytes=1431655766-2147483648"}
 	if !slices.Equal(client.ranges, want) {
 		t.Errorf("ranges = %v, want %v", client.ranges, want)

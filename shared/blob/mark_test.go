@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"recordbridge/shared/blob"
+	"recordbridge/shared/testkit/expect"
 )
 
 // sizes are sizes of writes; a few of each kind cross the borders of parts at every distance.
@@ -92,15 +93,15 @@ func TestABrokenLineIsTakenBackAcrossParts(t *testing.T) {
 			out := w.create(t, "key")
 			write := func(piece []byte) {
 				_, err := out.Write(piece)
-				must(t, err)
+				expect.NoError(t, err)
 			}
 			good, lost, next := content[:test.good], content[test.good:test.good+test.lost], content[test.good+test.lost:][:99]
 			write(good)
 			out.Mark()
 			write(lost)
-			must(t, out.Rewind(t.Context()))
+			expect.NoError(t, out.Rewind(t.Context()))
 			write(next)
-			must(t, out.Close(t.Context()))
+			expect.NoError(t, out.Close(t.Context()))
 			if !slices.Equal(w.calls, test.calls) {
 				t.Errorf("calls = %v, want %v", w.calls, test.calls)
 			}
@@ -116,7 +117,7 @@ func TestAFailedObjectCannotBeRewound(t *testing.T) {
 	w := newWorld(t)
 	client := &failing{Client: w.client, err: errors.New("connection reset")}
 	out, err := blob.Bucket{Client: client, Name: name}.Create(t.Context(), "key", contentType)
-	must(t, err)
+	expect.NoError(t, err)
 	if _, err := out.Write(noise(part)); !errors.Is(err, client.err) {
 		t.Errorf("Write = %v, want the cause", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -28,7 +29,7 @@ import (
 func (w *world) disconnect(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.d.Disconnect(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	return c
 }
 
@@ -36,7 +37,7 @@ func (w *world) disconnect(t *testing.T) connection.Connection {
 func (w *world) wantConnection(t *testing.T, want connection.Connection) {
 	t.Helper()
 	got, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	got.Rev, want.Rev = 0, 0
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("connection (-want +got):\n%s", diff)
@@ -46,7 +47,7 @@ func (w *world) wantConnection(t *testing.T, want connection.Connection) {
 func (w *world) task(t *testing.T, id string) export.Task {
 	t.Helper()
 	task, err := w.store.Disconnections.Task(t.Context(), tenant, id)
-	must(t, err)
+	expect.NoError(t, err)
 	return task
 }
 
@@ -56,7 +57,7 @@ func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string 
 	var found []string
 	for shard := range store.DueShards {
 		items, err := store.Timers{DB: w.store.Work.DB, Table: w.store.Work.Table}.Due(t.Context(), shard, asked.Add(within))
-		must(t, err)
+		expect.NoError(t, err)
 		for _, i := range items {
 			if i.Kind == kind {
 				found = append(found, i.ID)
@@ -91,7 +92,7 @@ func TestADisconnectedConnectionHoldsNothingButWhatIsToBeRevokedUpstream(t *test
 		t.Errorf("version = %d, want 2: one more than that of the set that ended", got)
 	}
 	plain, err := plainSealer{}.Open(t.Context(), tenant, refresh.UpstreamBinding(tenant, connID), w.upstream(t))
-	must(t, err)
+	expect.NoError(t, err)
 	if got := string(plain); !strings.Contains(got, refreshToken(1)) || !strings.Contains(got, "https://ehr.example/revoke") || strings.Contains(got, "access 1") {
 		t.Errorf("kept for upstream: %s, want the refresh token and where it is revoked, and no access token", got)
 	}
@@ -109,8 +110,8 @@ func TestWhereNothingCanBeRevokedUpstreamNothingIsKept(t *testing.T) {
 			set := setOf(1)
 			set.RevocationEndpoint = ""
 			row, err := w.vault.Seal(t.Context(), tenant, connID, 2, set)
-			must(t, err)
-			must(t, w.store.Sets.RotateTokens(t.Context(), row))
+			expect.NoError(t, err)
+			expect.NoError(t, w.store.Sets.RotateTokens(t.Context(), row))
 		},
 		"no tokens": func(t *testing.T, w *world) { t.Helper(); w.keep(t, authorized()) },
 	} {
@@ -136,8 +137,8 @@ func TestAnAccessTokenIsRevokedWhereThereIsNoOther(t *testing.T) {
 	set := setOf(2)
 	set.RefreshToken = secret.Text{}
 	row, err := w.vault.Seal(t.Context(), tenant, connID, 2, set)
-	must(t, err)
-	must(t, w.store.Sets.RotateTokens(t.Context(), row))
+	expect.NoError(t, err)
+	expect.NoError(t, w.store.Sets.RotateTokens(t.Context(), row))
 	w.disconnect(t)
 	if got := string(w.upstream(t)); !strings.Contains(got, "access 2") {
 		t.Errorf("kept for upstream: %s, want the access token", got)
@@ -159,11 +160,11 @@ func TestAPendingExportFailsWithItsEvent(t *testing.T) {
 	}
 	id := webhook.EventID(tenant, webhook.ExportFailed, task.ID, 0)
 	event, err := w.store.Event(t.Context(), tenant, id)
-	must(t, err)
+	expect.NoError(t, err)
 	var body struct {
 		Data webhook.ExportFailure `json:"data"`
 	}
-	must(t, json.Unmarshal(event.Body, &body))
+	expect.NoError(t, json.Unmarshal(event.Body, &body))
 	told := webhook.ExportFailure{FailureReason: "token_refresh_failure", OrgConnectionID: connID, TaskID: task.ID, OrgID: tenant.OrgID}
 	if diff := cmp.Diff(told, body.Data); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
@@ -190,9 +191,9 @@ func TestFilesOfAllExportsEndAndAreDueForDeletion(t *testing.T) {
 		var task export.Task
 		if n%5 == 3 { // some fail in between
 			failed, event, err := w.claim(t, n, previous).Fail(export.ResourcePatientFailure, start)
-			must(t, err)
-			must(t, w.store.FinishTask(t.Context(), failed, event))
-			must(t, w.store.ForgetFile(t.Context(), failed)) // the sweeper has been there
+			expect.NoError(t, err)
+			expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
+			expect.NoError(t, w.store.ForgetFile(t.Context(), failed)) // the sweeper has been there
 			task = failed
 		} else {
 			task = w.export(t, n, previous)
@@ -219,11 +220,11 @@ func TestTheWalkThroughEarlierExportsEnds(t *testing.T) {
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
 	w.export(t, 1, "") // before the old one: never looked at, or its file would have to end
-	must(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
+	expect.NoError(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
-	must(t, err)
+	expect.NoError(t, err)
 	done := succeeded(claimed)
-	must(t, w.store.FinishTask(t.Context(), done, doneEvent(done)))
+	expect.NoError(t, w.store.FinishTask(t.Context(), done, doneEvent(done)))
 	w.export(t, 3, old.ID)
 	w.disconnect(t)
 	if diff := cmp.Diff([]string{taskOf(2).ID, taskOf(3).ID}, w.due(t, due.Task, time.Minute)); diff != "" {
@@ -325,13 +326,13 @@ func TestAConnectionThatHasEndedStaysAsItIsButItsExportsEnd(t *testing.T) {
 func (w *world) refused(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: "invalid_grant"}
 	event := webhook.Event{
 		ID:     webhook.EventID(tenant, webhook.AuthorizationEnded, connID, c.Generation),
 		Tenant: tenant, Type: webhook.AuthorizationEnded, Body: []byte("{}"), CreatedAt: start,
 	}
-	must(t, w.refresh().RevokeConnection(t.Context(), c, w.version(t), event))
+	expect.NoError(t, w.refresh().RevokeConnection(t.Context(), c, w.version(t), event))
 	return c
 }
 

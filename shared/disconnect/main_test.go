@@ -7,16 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"recordbridge/infra/local/aws"
-	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/disconnect"
 	"recordbridge/shared/export"
@@ -24,6 +21,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -33,21 +31,14 @@ const connID = "c0000000-0000-4000-8000-000000000001"
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 	// start is when the patient connected, asked is when the organisation disconnects.
-	start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	asked = start.Add(time.Hour)
-
-	loaded = sync.OnceValues(func() (*template.Template, error) {
-		return template.Load("../../template.yaml", template.Options{
-			Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "test",
-		})
-	})
+	start      = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	asked      = start.Add(time.Hour)
 	errTrouble = errors.New("trouble on our side")
 )
 
 // world is a connection in the tables that template.yaml declares, in an AWS of the test's own.
 type world struct {
-	db       *dynamodb.Client
-	names    map[string]string // logical id to table name
+	tables   tables.Tables
 	store    *stage
 	vault    tokens.Vault
 	enqueued []string // events
@@ -56,20 +47,11 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	declared, err := loaded()
-	must(t, err)
-	cloud, err := aws.New(aws.Options{})
-	must(t, err)
-	cfg := cloud.Config("test")
-	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
-	w := &world{db: dynamodb.NewFromConfig(cfg), names: map[string]string{}, vault: tokens.Vault{Sealer: plainSealer{}}}
-	for _, table := range declared.Tables {
-		w.names[table.LogicalID] = table.Name
-	}
+	w := &world{tables: tables.New(t), vault: tokens.Vault{Sealer: plainSealer{}}}
 	w.store = &stage{Disconnections: store.Disconnections{
-		Connections: store.Connections{DB: w.db, Table: w.names["ConnectionTable"]},
-		Work:        store.Work{DB: w.db, Table: w.names["WorkTable"]},
-		Sets:        store.Tokens{DB: w.db, Table: w.names["TokensTable"]},
+		Connections: store.Connections{DB: w.tables.DB, Table: w.tables.Name("ConnectionTable")},
+		Work:        store.Work{DB: w.tables.DB, Table: w.tables.Name("WorkTable")},
+		Sets:        store.Tokens{DB: w.tables.DB, Table: w.tables.Name("TokensTable")},
 	}}
 	w.d = disconnect.Disconnector{Store: w.store, Vault: w.vault, Sealer: plainSealer{}, Enqueuer: w, Now: func() time.Time { return asked }}
 	return w
@@ -92,14 +74,14 @@ func (w *world) connect(t *testing.T) {
 func (w *world) keep(t *testing.T, c connection.Connection) {
 	t.Helper()
 	w.put(t, "ConnectionTable", connectionKey(), map[string]types.AttributeValue{"rev": number(0)})
-	must(t, w.refresh().SaveConnection(t.Context(), c))
+	expect.NoError(t, w.refresh().SaveConnection(t.Context(), c))
 }
 
 // hold stores the token set of a version.
 func (w *world) hold(t *testing.T, version int64) {
 	t.Helper()
 	row, err := w.vault.Seal(t.Context(), tenant, connID, version, setOf(version))
-	must(t, err)
+	expect.NoError(t, err)
 	w.put(t, "TokensTable", tokensKey(), map[string]types.AttributeValue{
 		"sealed": &types.AttributeValueMemberB{Value: row.Sealed}, "version": number(version),
 	})
@@ -108,8 +90,8 @@ func (w *world) hold(t *testing.T, version int64) {
 func (w *world) put(t *testing.T, table string, key, row map[string]types.AttributeValue) {
 	t.Helper()
 	maps.Copy(row, key)
-	_, err := w.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: new(w.names[table]), Item: row})
-	must(t, err)
+	_, err := w.tables.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: new(w.tables.Name(table)), Item: row})
+	expect.NoError(t, err)
 }
 
 func (w *world) refresh() store.Refresh {
@@ -144,7 +126,7 @@ func refreshToken(version int64) string { return fmt.Sprint("refresh ", version)
 func (w *world) open(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := taskOf(number)
-	must(t, w.register().OpenTask(t.Context(), task, previous))
+	expect.NoError(t, w.register().OpenTask(t.Context(), task, previous))
 	return task
 }
 
@@ -152,7 +134,7 @@ func (w *world) open(t *testing.T, number int, previous string) export.Task {
 func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task, err := w.store.ClaimTask(t.Context(), tenant, w.open(t, number, previous).ID, start, asked.Add(time.Hour))
-	must(t, err)
+	expect.NoError(t, err)
 	return task
 }
 
@@ -160,7 +142,7 @@ func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 func (w *world) export(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := succeeded(w.claim(t, number, previous))
-	must(t, w.store.FinishTask(t.Context(), task, doneEvent(task)))
+	expect.NoError(t, w.store.FinishTask(t.Context(), task, doneEvent(task)))
 	return task
 }
 
@@ -187,10 +169,10 @@ func doneEvent(task export.Task) webhook.Event {
 func (w *world) reconnect(t *testing.T) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	c.Status, c.Refresh = connection.Authorized, connection.RefreshState{}
 	c.Generation++
-	must(t, w.refresh().SaveConnection(t.Context(), c))
+	expect.NoError(t, w.refresh().SaveConnection(t.Context(), c))
 	w.hold(t, w.version(t)+1)
 }
 
@@ -215,17 +197,17 @@ func number(n int64) types.AttributeValue {
 // version is the version of the tokens' row, also of a tombstone.
 func (w *world) version(t *testing.T) int64 {
 	t.Helper()
-	out, err := w.db.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: new(w.names["TokensTable"]), Key: tokensKey(), ConsistentRead: new(true),
+	out, err := w.tables.DB.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: new(w.tables.Name("TokensTable")), Key: tokensKey(), ConsistentRead: new(true),
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	stored, ok := out.Item["version"].(*types.AttributeValueMemberN)
 	if !ok {
 		t.Fatal("the tokens' row has no version")
 	}
 	var version int64
 	_, err = fmt.Sscan(stored.Value, &version)
-	must(t, err)
+	expect.NoError(t, err)
 	return version
 }
 
@@ -236,7 +218,7 @@ func (w *world) upstream(t *testing.T) []byte {
 	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
-	must(t, err)
+	expect.NoError(t, err)
 	return sealed
 }
 
@@ -253,11 +235,4 @@ func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed
 		return nil, errors.New("sealed for another place")
 	}
 	return plain, nil
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -24,7 +25,7 @@ var finishedID, pendingID = taskOf(1).ID, taskOf(2).ID
 func (w *world) wantNoExports(t *testing.T) {
 	t.Helper()
 	id, err := w.store.Disconnections.LatestTask(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	for id != "" {
 		task := w.task(t, id)
 		switch {
@@ -63,8 +64,8 @@ func others() map[string]func(*testing.T, *world) error {
 			pending := w.task(t, pendingID)
 			if pending.Status == export.Pending { // the next one opens once this has ended
 				failed, event, err := pending.Fail(export.ResourcePatientFailure, start)
-				must(t, err)
-				must(t, w.store.FinishTask(t.Context(), failed, event))
+				expect.NoError(t, err)
+				expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
 			}
 			return w.register().OpenTask(t.Context(), taskOf(3), pendingID)
 		},
@@ -78,7 +79,7 @@ func others() map[string]func(*testing.T, *world) error {
 				return err
 			}
 			next, err := w.store.ClaimTask(t.Context(), tenant, taskOf(3).ID, start, asked.Add(time.Hour))
-			must(t, err)
+			expect.NoError(t, err)
 			next = succeeded(next)
 			return w.store.FinishTask(t.Context(), next, doneEvent(next))
 		},
@@ -90,7 +91,7 @@ func others() map[string]func(*testing.T, *world) error {
 		"an export fails": func(t *testing.T, w *world) error {
 			t.Helper()
 			failed, event, err := w.task(t, pendingID).Fail(export.TokenRefreshFailure, start)
-			must(t, err)
+			expect.NoError(t, err)
 			return w.store.FinishTask(t.Context(), failed, event)
 		},
 		"an export hands over": func(t *testing.T, w *world) error {
@@ -105,7 +106,7 @@ func others() map[string]func(*testing.T, *world) error {
 		"a refresh ends": func(t *testing.T, w *world) error {
 			t.Helper()
 			row, err := w.vault.Seal(t.Context(), tenant, connID, 2, setOf(2))
-			must(t, err)
+			expect.NoError(t, err)
 			return w.store.Sets.RotateTokens(t.Context(), row)
 		},
 		"tokens become due": func(t *testing.T, w *world) error {
@@ -116,7 +117,7 @@ func others() map[string]func(*testing.T, *world) error {
 		"the health system refuses": func(t *testing.T, w *world) error {
 			t.Helper()
 			c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
-			must(t, err)
+			expect.NoError(t, err)
 			if c.Status == connection.Authorized {
 				w.refused(t)
 			}
@@ -182,7 +183,7 @@ func TestWhoeverComesBetweenADisconnectionEndsEverything(t *testing.T) {
 func (w *world) wantReconnected(t *testing.T) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	row, err := w.store.Disconnections.Tokens(t.Context(), tenant, connID)
 	if c.Status != connection.Authorized || err != nil || row.Version != 3 {
 		t.Errorf("status %s, version %d (%v), want what the patient's return has brought", c.Status, row.Version, err)
@@ -194,7 +195,7 @@ func (w *world) wantReconnected(t *testing.T) {
 func (w *world) wantEnded(t *testing.T, last int) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	ended, kept := "disconnected", fmt.Sprintf(`"refresh_token":%q`, refreshToken(int64(last)))
 	if last == 0 {
 		ended, kept = "invalid_grant", ""
@@ -210,12 +211,12 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	}
 	w.wantNoExports(t)
 	latest, err := w.store.Disconnections.LatestTask(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	if err = w.register().OpenTask(t.Context(), taskOf(9), latest); !errors.Is(err, fault.Conflict) {
 		t.Errorf("opening an export = %v, want fault.Conflict", err)
 	}
 	row, err := w.vault.Seal(t.Context(), tenant, connID, w.version(t)+1, setOf(9))
-	must(t, err)
+	expect.NoError(t, err)
 	if err = w.store.Sets.RotateTokens(t.Context(), row); !errors.Is(err, fault.Conflict) {
 		t.Errorf("storing refreshed tokens = %v, want fault.Conflict", err)
 	}
@@ -236,7 +237,7 @@ func TestADisconnectionThatBreaksOffIsFinishedByTheNext(t *testing.T) {
 				t.Errorf("error = %v, want the trouble", err)
 			}
 			c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
-			must(t, err)
+			expect.NoError(t, err)
 			if c.Status == connection.Revoked {
 				w.wantNoExports(t) // a connection that is revoked has no files, whatever broke off
 			}

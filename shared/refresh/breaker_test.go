@@ -11,6 +11,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -40,7 +41,7 @@ func TestFiveFailuresInARowStopScheduledWorkForAMinute(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newEndpoint()
 				d.fail(t, 4, err)
-				must(t, d.scheduled(t.Context())) // which ends the row
+				expect.NoError(t, d.scheduled(t.Context())) // which ends the row
 				d.fail(t, 5, err)
 				calls, opened := d.ehr.calls, time.Now()
 				for range 5 {
@@ -51,8 +52,8 @@ func TestFiveFailuresInARowStopScheduledWorkForAMinute(t *testing.T) {
 					t.Errorf("%d calls while it was open", d.ehr.calls-calls)
 				}
 				<-time.After(10 * time.Second)
-				must(t, d.scheduled(t.Context()))
-				must(t, d.scheduled(t.Context()))
+				expect.NoError(t, d.scheduled(t.Context()))
+				expect.NoError(t, d.scheduled(t.Context()))
 				if got := d.breaker(); got != (refresh.Breaker{}) {
 					t.Errorf("after a success: %+v", got)
 				}
@@ -161,7 +162,7 @@ func TestAProbeThatNeverReturnsIsFollowedByAnother(t *testing.T) {
 		d.ehr.err = nil
 		wantBusy(t, d.scheduled(t.Context()), d.breaker().OpenUntil)
 		<-time.After(time.Minute)
-		must(t, d.scheduled(t.Context()))
+		expect.NoError(t, d.scheduled(t.Context()))
 	})
 }
 
@@ -189,8 +190,8 @@ func TestExportsPassAnOpenBreakerAndCountToo(t *testing.T) {
 		if d.breaker() != open {
 			t.Errorf("failures of exports while it is open make it %+v, was %+v", d.breaker(), open)
 		}
-		must(t, d.export(t.Context()))
-		must(t, d.scheduled(t.Context()))
+		expect.NoError(t, d.export(t.Context()))
+		expect.NoError(t, d.scheduled(t.Context()))
 	})
 }
 

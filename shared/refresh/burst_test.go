@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -78,7 +79,7 @@ func newBurst(t *testing.T, many int) *burst {
 		set := setOf(id + "|0")
 		set.TokenEndpoint = url
 		row, err := tokens.Vault{Sealer: plainSealer{}}.Seal(t.Context(), tenant, id, 1, set)
-		must(t, err)
+		expect.NoError(t, err)
 		s.rows[id] = row
 		s.connections[id] = connection.Connection{
 			ID: id, Tenant: tenant, Status: connection.Authorized, Generation: 1, Refresh: connection.RefreshState{RefreshAt: time.Now()},
@@ -313,7 +314,7 @@ func (s *burst) checkAlive(t *testing.T, c connection.Connection) {
 	t.Helper()
 	row := s.rows[c.ID]
 	set, err := tokens.Vault{Sealer: plainSealer{}}.Open(t.Context(), row)
-	must(t, err)
+	expect.NoError(t, err)
 	here := s.systems[s.where[c.ID]]
 	if want := fmt.Sprint(c.ID, "|", here.rotated[c.ID]); set.RefreshToken.Reveal() != want {
 		t.Errorf("%s has refresh token %s, want %s", c.ID, set.RefreshToken.Reveal(), want)

@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/testkit/storetest"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
@@ -29,7 +30,7 @@ func TestTheMemoryKeepsTokensAsTheStoreDoes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rows, now, double := tokensTable(t), start, newMemory()
 		first, err := rows.Tokens(t.Context(), tenant, connID)
-		must(t, err)
+		expect.NoError(t, err)
 		double.rows[connID] = first
 		for _, m := range moves.Draw(r, "moves") {
 			row := double.rows[connID] // what a worker has read, or something else
@@ -45,7 +46,7 @@ func TestTheMemoryKeepsTokensAsTheStoreDoes(t *testing.T) {
 				got, want = rows.ReleaseTokens(t.Context(), row), double.ReleaseTokens(t.Context(), row)
 			case 2:
 				next, err := vault.Seal(t.Context(), tenant, connID, row.Version+1, setOf("refresh "+strconv.Itoa(m[3])))
-				must(t, err)
+				expect.NoError(t, err)
 				got, want = rows.RotateTokens(t.Context(), next), double.RotateTokens(t.Context(), next)
 			default:
 				now = now.Add(time.Duration(m[3]) * time.Second)
@@ -54,7 +55,7 @@ func TestTheMemoryKeepsTokensAsTheStoreDoes(t *testing.T) {
 				r.Fatalf("the store answers %v, the memory %v", got, want)
 			}
 			stored, err := rows.Tokens(t.Context(), tenant, connID)
-			must(t, err)
+			expect.NoError(t, err)
 			if diff := cmp.Diff(double.rows[connID], stored); diff != "" {
 				r.Fatalf("the memory has -, the store has +:\n%s", diff)
 			}
@@ -68,11 +69,11 @@ func tokensTable(t *testing.T) store.Tokens {
 	made := tables.New(t)
 	rows := store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}
 	row, err := tokens.Vault{Sealer: plainSealer{}}.Seal(t.Context(), tenant, connID, 1, setOf("refresh 1"))
-	must(t, err)
+	expect.NoError(t, err)
 	attempts := store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, store.Connections{}, rows, store.Work{})
 	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
-	must(t, attempts.BeginAttempt(t.Context(), attempt, flow.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
-	must(t, attempts.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
+	expect.NoError(t, attempts.BeginAttempt(t.Context(), attempt, flow.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
+	expect.NoError(t, attempts.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 	return rows
 }
 

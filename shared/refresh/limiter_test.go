@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -212,7 +213,7 @@ func TestASlotComesBackByItself(t *testing.T) {
 		d.ehr.takes = 0
 		wantBusy(t, d.scheduled(t.Context()), time.Now().Add(time.Minute))
 		<-time.After(15 * time.Second)
-		must(t, d.scheduled(t.Context()))
+		expect.NoError(t, d.scheduled(t.Context()))
 	})
 }
 
@@ -302,7 +303,7 @@ func TestAnExportGoesAheadWhateverItsStateDoes(t *testing.T) {
 				d.state.fails[call] = errOurs
 				d.state.hangs = call == "all of them hang"
 				began := time.Now()
-				must(t, d.export(t.Context()))
+				expect.NoError(t, d.export(t.Context()))
 				if got := time.Since(began); got > 16*time.Second {
 					t.Errorf("an answer after 10 s came after %v", got)
 				}
@@ -374,11 +375,11 @@ func TestNothingComesBetweenAGoodAnswerAndItsStorage(t *testing.T) {
 		}}
 		vault := tokens.Vault{Sealer: plainSealer{}}
 		row, err := vault.Seal(t.Context(), tenant, connID, 1, setOf("refresh 1"))
-		must(t, err)
+		expect.NoError(t, err)
 		store.rows[connID] = row
 		manager := tokens.NewManager(store, vault, d.ehr, limiter(d.state, true, 0, d.newID), time.Now, d.newID)
 		got, err := manager.Refresh(t.Context(), tenant, connID)
-		if must(t, err); got.Version != 2 || answers() != 1 || d.state.taken(name) != 0 {
+		if expect.NoError(t, err); got.Version != 2 || answers() != 1 || d.state.taken(name) != 0 {
 			t.Errorf("version %d, %d answers and %d slots taken after it, want 2, 1 and 0", got.Version, answers(), d.state.taken(name))
 		}
 	})

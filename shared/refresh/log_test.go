@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -55,11 +56,11 @@ func TestAFailureIsOnTheLogWithWhatAnOperatorLooksFor(t *testing.T) {
 			b.err = test.err
 			b.change(func(c *connection.Connection) { c.Refresh.Failures = test.failures })
 			ctx, line := logx.Begin(t.Context())
-			must(t, b.worker().Look(ctx, tenant, connID))
+			expect.NoError(t, b.worker().Look(ctx, tenant, connID))
 			var log bytes.Buffer
 			line.Emit(ctx, logx.New(&log), "test")
 			var got map[string]any
-			must(t, json.Unmarshal(log.Bytes(), &got))
+			expect.NoError(t, json.Unmarshal(log.Bytes(), &got))
 			want := map[string]any{
 				"level": "INFO", "msg": "test", "time": got["time"],
 				"connection_id": connID, "org_id": tenant.OrgID, "mode": "test", "endpoint_id": "endpoint",

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"testing"
 	"time"
 
 	"recordbridge/shared/connection"
@@ -372,12 +371,5 @@ func setOf(refreshToken string) tokens.Set {
 	return tokens.Set{
 		AccessToken: secret.New("access"), RefreshToken: secret.New(refreshToken), PatientID: secret.New("patient 1"),
 		FHIRBase: "https://ehr.example/r4", TokenEndpoint: endpointURL, ClientID: "client", ExpiresAt: start.Add(time.Hour),
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -108,7 +109,7 @@ func TestARevocationIsToldAsTheSpecificationSays(t *testing.T) {
 	b.wantRevoked(t, "rotation_lost")
 	for id, event := range b.store.events {
 		var got any
-		must(t, json.Unmarshal(event.Body, &got))
+		expect.NoError(t, json.Unmarshal(event.Body, &got))
 		want := map[string]any{
 			"api_mode": "test", "date": "2026-03-04T05:06:07Z", "id": id, "type": "patient.authorization_revoked",
 			"data": map[string]any{

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -25,7 +26,7 @@ func (b *bench) leave(t *testing.T, set tokens.Set) {
 	t.Helper()
 	b.change(disconnect)
 	sealed, err := plainSealer{}.Seal(t.Context(), tenant, refresh.UpstreamBinding(tenant, connID), refresh.EncodeUpstream(set))
-	must(t, err)
+	expect.NoError(t, err)
 	b.store.upstream[connID] = sealed
 }
 
@@ -94,7 +95,7 @@ func TestARevocationWaitsAsLongAsTheHealthSystemAsks(t *testing.T) {
 		b := newBench()
 		b.leave(t, setOf("refresh 1"))
 		wait, err := time.ParseDuration(asked)
-		must(t, err)
+		expect.NoError(t, err)
 		b.revoke = fault.New(fault.Unavailable, fault.CodeUnavailable, "Later.").After(wait)
 		if got := b.look(t).DueAt().Sub(start); got != want {
 			t.Errorf("asked to wait %s: tried again after %v, want %v", asked, got, want)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/connection"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -59,7 +60,7 @@ func TestTheWarningTellsWhatToDo(t *testing.T) {
 	b.look(t)
 	for id, event := range b.store.events {
 		var got any
-		must(t, json.Unmarshal(event.Body, &got))
+		expect.NoError(t, json.Unmarshal(event.Body, &got))
 		want := map[string]any{
 			"api_mode": "test", "date": "2026-03-04T05:06:07Z", "id": id, "type": "patient.authorization_expiring",
 			"data": map[string]any{

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -66,7 +67,7 @@ func (b *bench) worker() refresh.Worker {
 // look lets the worker look once and returns the connection as it then is.
 func (b *bench) look(t *testing.T) connection.Connection {
 	t.Helper()
-	must(t, b.worker().Look(t.Context(), tenant, connID))
+	expect.NoError(t, b.worker().Look(t.Context(), tenant, connID))
 	return b.now()
 }
 
@@ -223,7 +224,7 @@ func TestConnectionsThatFailTogetherComeAgainApart(t *testing.T) {
 			c := b.now()
 			c.ID = id
 			b.store.connections[id] = c
-			must(t, b.worker().Look(t.Context(), tenant, id))
+			expect.NoError(t, b.worker().Look(t.Context(), tenant, id))
 			times[b.store.connections[id].Refresh.RefreshAt.Truncate(time.Second)] = true
 		}
 		if len(times) < 50 {
@@ -257,7 +258,7 @@ func TestWhereNothingIsDueTheConnectionIsPutBackAsItIs(t *testing.T) {
 		})
 	}
 	b := newBench()
-	must(t, b.worker().Look(t.Context(), tenant, "unknown"))
+	expect.NoError(t, b.worker().Look(t.Context(), tenant, "unknown"))
 }
 
 // What another has made of the connection meanwhile stays, and only what it cannot know is added.
@@ -328,7 +329,7 @@ func TestWhatCameOfARefreshIsKeptAlsoAfterTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	refresher := refreshFunc(func() (tokens.Usable, error) { cancel(); return tokens.Usable{Set: b.set, Version: 8}, nil })
 	worker := refresh.NewWorker(untilCancelled{b.store}, refresher, b.state, b, b.opener, b, func() time.Time { return b.at })
-	must(t, worker.Look(ctx, tenant, connID))
+	expect.NoError(t, worker.Look(ctx, tenant, connID))
 	if got := b.now().Refresh.RefreshAt; !got.After(start) {
 		t.Errorf("still due at %v", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -20,9 +21,9 @@ func TestATokenSetOfAnEarlierVersionOpens(t *testing.T) {
 		"access_token":"access 1","refresh_token":"refresh 1","patient_id":"patient 1","scope":"patient/*.read",
 		"fhir_base":"https://fhir.example/r4","token_endpoint":"https://fhir.example/token","client_id":"client",
 		"expires_at":"2026-01-02T03:04:05Z"}`))
-	must(t, err)
+	expect.NoError(t, err)
 	got, err := w.vault.Open(t.Context(), tokens.Row{Tenant: tenant, ConnectionID: connID, Sealed: sealed, Version: 7})
-	must(t, err)
+	expect.NoError(t, err)
 	want := tokens.Set{
 		AccessToken: secret.New("access 1"), RefreshToken: secret.New("refresh 1"), PatientID: secret.New("patient 1"),
 		Scope: "patient/*.read", FHIRBase: "https://fhir.example/r4", TokenEndpoint: "https://fhir.example/token",

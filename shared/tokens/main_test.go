@@ -11,16 +11,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/local/faults"
-	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/template"
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -120,29 +119,20 @@ func newWorld(t *testing.T, expiresIn time.Duration) *world {
 // newWorldUnder is a world whose workers live under a plan of faults.
 func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *world {
 	t.Helper()
-	var options aws.Options
+	var around []wire.Middleware
 	if plan != nil {
 		plan.Pause(true)
-		options.Middleware = []wire.Middleware{plan.Middleware()}
+		around = append(around, plan.Middleware())
 	}
-	declared, err := template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "test"})
-	must(t, err)
-	cloud, err := aws.New(options)
-	must(t, err)
-	cfg := cloud.Config("WorkerFunction")
-	must(t, provision.Apply(t.Context(), cfg, &template.Template{Tables: declared.Tables}))
-	names := map[string]string{}
-	for _, table := range declared.Tables {
-		names[table.LogicalID] = table.Name
-	}
+	made := tables.New(t, around...)
+	_, key := made.Key(t)
+	cfg := made.Cloud.Config("WorkerFunction") // faults befall functions alone
 	keys, db := awskms.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
-	key, err := keys.CreateKey(t.Context(), &awskms.CreateKeyInput{})
-	must(t, err)
 
 	w := &world{at: start}
-	w.rows = store.Tokens{DB: db, Table: names["TokensTable"]}
-	w.flow = store.NewConclusions(store.Flow{DB: db, Table: names["FlowTable"]}, store.Connections{}, w.rows, store.Work{})
-	w.vault = tokens.Vault{Sealer: kms.New(keys, *key.KeyMetadata.KeyId, tokens.Purpose, w.now)}
+	w.rows = store.Tokens{DB: db, Table: made.Name("TokensTable")}
+	w.flow = store.NewConclusions(store.Flow{DB: db, Table: made.Name("FlowTable")}, store.Connections{}, w.rows, store.Work{})
+	w.vault = tokens.Vault{Sealer: kms.New(keys, key, tokens.Purpose, w.now)}
 	w.ehr = &ehr{valid: "refresh 1", now: w.now, life: time.Hour}
 	w.store, w.refresher, w.slots.now = w.rows, w.ehr, w.now
 	w.put(t, setOf(start.Add(expiresIn)))
@@ -158,10 +148,10 @@ func (w *world) now() time.Time { return w.at }
 func (w *world) put(t *testing.T, set tokens.Set) {
 	t.Helper()
 	row, err := w.vault.Seal(t.Context(), tenant, connID, 1, set)
-	must(t, err)
+	expect.NoError(t, err)
 	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
-	must(t, w.flow.BeginAttempt(t.Context(), attempt, flow.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
-	must(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
+	expect.NoError(t, w.flow.BeginAttempt(t.Context(), attempt, flow.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
+	expect.NoError(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 }
 
 // manager is one worker; owner is who it leases as.
@@ -182,9 +172,9 @@ func setOf(expires time.Time) tokens.Set {
 func (w *world) stored(t *testing.T) (tokens.Set, tokens.Row) {
 	t.Helper()
 	row, err := w.rows.Tokens(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	set, err := w.vault.Open(t.Context(), row)
-	must(t, err)
+	expect.NoError(t, err)
 	return set, row
 }
 
@@ -193,7 +183,7 @@ func (w *world) lease(t *testing.T, owner string) {
 	t.Helper()
 	_, row := w.stored(t)
 	row.LeaseOwner, row.LeaseUntil = owner, w.at.Add(time.Minute)
-	must(t, w.rows.LeaseTokens(t.Context(), row, w.at))
+	expect.NoError(t, w.rows.LeaseTokens(t.Context(), row, w.at))
 }
 
 // wantMarked: the row remembers, or does not, that its refresh token may have been used.
@@ -209,12 +199,5 @@ func (w *world) wantFree(t *testing.T) {
 	t.Helper()
 	if _, row := w.stored(t); row.LeaseOwner != "" || !row.LeaseUntil.IsZero() {
 		t.Errorf("%q has the lease until %v, want nobody", row.LeaseOwner, row.LeaseUntil)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

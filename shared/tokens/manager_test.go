@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -62,8 +63,8 @@ func TestTokensAreRefreshedOnlyWhenNeeded(t *testing.T) {
 func (w *world) replace(t *testing.T, set tokens.Set) {
 	t.Helper()
 	next, err := w.vault.Seal(t.Context(), tenant, connID, 2, set)
-	must(t, err)
-	must(t, w.rows.RotateTokens(t.Context(), next))
+	expect.NoError(t, err)
+	expect.NoError(t, w.rows.RotateTokens(t.Context(), next))
 }
 
 func TestAConnectionWithoutTokensIsNotFound(t *testing.T) {
@@ -81,14 +82,14 @@ func TestRenewRefreshesWhatHasNotExpired(t *testing.T) {
 	w := newWorld(t, time.Hour)
 	usable, err := w.manager("a").Renew(t.Context(), tenant, connID, 1)
 	set, version := usable.Set, usable.Version
-	must(t, err)
+	expect.NoError(t, err)
 	if set.AccessToken.Reveal() != "access 2" || version != 2 {
 		t.Errorf("got %q as version %d, want access 2 as version 2", set.AccessToken.Reveal(), version)
 	}
 	// A second worker that was refused with the first version takes what is there.
 	usable, err = w.manager("b").Renew(t.Context(), tenant, connID, 1)
 	set, version = usable.Set, usable.Version
-	must(t, err)
+	expect.NoError(t, err)
 	if set.AccessToken.Reveal() != "access 2" || version != 2 || len(w.ehr.spent) != 1 {
 		t.Errorf("got %q as version %d after %d refreshes, want the stored ones", set.AccessToken.Reveal(), version, len(w.ehr.spent))
 	}

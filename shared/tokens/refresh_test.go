@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -52,7 +53,7 @@ func TestAFailedWriteOfRotatedTokensIsTriedAgain(t *testing.T) {
 				w.store = store
 				usable, err := w.manager("a").Current(t.Context(), tenant, connID)
 				set, version := usable.Set, usable.Version
-				must(t, err)
+				expect.NoError(t, err)
 				stored, row := w.stored(t)
 				if diff := cmp.Diff(stored, set); diff != "" || version != 2 || row.Version != 2 {
 					t.Errorf("version %d was handed out, %d is stored (-stored +handed out):\n%s", version, row.Version, diff)
@@ -76,7 +77,7 @@ func TestAWriteThatLostToAnotherWorkerIsNotTakenForOurs(t *testing.T) {
 	}
 	usable, err := w.manager("a").Current(t.Context(), tenant, connID)
 	set, version := usable.Set, usable.Version
-	must(t, err)
+	expect.NoError(t, err)
 	if set.AccessToken.Reveal() != "access 1" || version != 2 {
 		t.Errorf("got %q of version %d, want what the other worker stored", set.AccessToken.Reveal(), version)
 	}
@@ -125,7 +126,7 @@ func TestAnAnswerReplacesWhatItBringsAndKeepsTheRest(t *testing.T) {
 			w.refresher = answering(test.answer)
 			usable, err := w.manager("a").Current(t.Context(), tenant, connID)
 			got := usable.Set
-			must(t, err)
+			expect.NoError(t, err)
 			stored, _ := w.stored(t)
 			if diff := cmp.Diff(test.want, got) + cmp.Diff(test.want, stored); diff != "" {
 				t.Errorf("handed out and stored (-want +got):\n%s", diff)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -22,9 +23,9 @@ func TestATokenSetComesBackFromItsRow(t *testing.T) {
 	}
 	empty := tokens.Set{AccessToken: got.AccessToken, ExpiresAt: start}
 	sealed, err := w.vault.Seal(t.Context(), tenant, connID, 2, empty)
-	must(t, err)
+	expect.NoError(t, err)
 	opened, err := w.vault.Open(t.Context(), sealed)
-	must(t, err)
+	expect.NoError(t, err)
 	if !opened.RefreshToken.Empty() || !opened.PatientID.Empty() {
 		t.Error("a set without a refresh token came back with one")
 	}

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"recordbridge/shared/export/format"
+	"recordbridge/shared/testkit/expect"
 )
 
 // whole is a file of one part.
@@ -20,29 +21,22 @@ func whole() format.Part { return format.Part{First: true, Last: true} }
 
 const base = "https://fhir.example.org/r4"
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestGzipIsReproducibleAndComesBack(t *testing.T) {
 	t.Parallel()
 	want := strings.Repeat(`{"resourceType":"Patient","id":"1"}`+"\n", 5000)
 	var first, second bytes.Buffer
-	must(t, format.Gzip(&first, strings.NewReader(want)))
-	must(t, format.Gzip(&second, iotest.HalfReader(strings.NewReader(want))))
+	expect.NoError(t, format.Gzip(&first, strings.NewReader(want)))
+	expect.NoError(t, format.Gzip(&second, iotest.HalfReader(strings.NewReader(want))))
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("the same input gave other bytes")
 	}
 	in, err := gzip.NewReader(&first)
-	must(t, err)
+	expect.NoError(t, err)
 	if in.Name != "" || !in.ModTime.IsZero() {
 		t.Errorf("the header carries the name %q and the time %v", in.Name, in.ModTime)
 	}
 	got, err := io.ReadAll(in)
-	must(t, err)
+	expect.NoError(t, err)
 	if string(got) != want {
 		t.Error("other bytes came back")
 	}
@@ -94,7 +88,7 @@ func TestABundleHoldsEveryLineAsAnEntry(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			must(t, format.Bundle(&out, strings.NewReader(test.lines), test.base, whole()))
+			expect.NoError(t, format.Bundle(&out, strings.NewReader(test.lines), test.base, whole()))
 			if got, want := out.String(), `{"resourceType":"Bundle","type":"collection"`+test.want+`}`; got != want {
 				t.Errorf("bundle = %.500s\nwant     %.500s", got, want)
 			}
@@ -116,21 +110,21 @@ func TestAFileInPartsIsTheSameFile(t *testing.T) {
 	}
 	all := strings.Join(lines, "")
 	var bundle, packed bytes.Buffer
-	must(t, format.Bundle(&bundle, strings.NewReader(all), base, whole()))
+	expect.NoError(t, format.Bundle(&bundle, strings.NewReader(all), base, whole()))
 	for cut := 1; cut < len(lines); cut++ {
 		var inParts bytes.Buffer
 		packed.Reset()
 		for i, part := range []string{strings.Join(lines[:cut], ""), strings.Join(lines[cut:], "")} {
-			must(t, format.Bundle(&inParts, strings.NewReader(part), base, format.Part{First: i == 0, Last: i == 1}))
-			must(t, format.Gzip(&packed, strings.NewReader(part)))
+			expect.NoError(t, format.Bundle(&inParts, strings.NewReader(part), base, format.Part{First: i == 0, Last: i == 1}))
+			expect.NoError(t, format.Gzip(&packed, strings.NewReader(part)))
 		}
 		if inParts.String() != bundle.String() {
 			t.Errorf("cut at %d: %s\nwant %s", cut, inParts.String(), bundle.String())
 		}
 		in, err := gzip.NewReader(&packed)
-		must(t, err)
+		expect.NoError(t, err)
 		unpacked, err := io.ReadAll(in)
-		must(t, err)
+		expect.NoError(t, err)
 		if string(unpacked) != all {
 			t.Errorf("cut at %d: unpacked %q, want %q", cut, unpacked, all)
 		}
@@ -240,7 +234,7 @@ func TestALongLineTakesLittleMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			line := newAttachment()
-			must(t, form(io.Discard, line))
+			expect.NoError(t, form(io.Discard, line))
 			if most := uint64(16 << 20); line.left != 0 || line.peak == 0 || line.peak > most {
 				t.Errorf("%d bytes left; %d bytes live, want at most %d", line.left, line.peak, most)
 			}
