@@ -78,8 +78,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 // where it comes from, could bind a person's sign-in to another's attempt (docs/threat-model.md).
 func (d Deps) leave(ctx context.Context, visit httpapi.Visit, in prepared) (httpapi.Answer, error) {
 	if in.Site != "same-origin" {
-		return httpapi.Answer{}, fault.BadRequest("This address works only from the page that made it, in a browser of 2023 or later. " +
-			"Return to the application and start there.")
+		return httpapi.Answer{}, fault.BadRequest("This page cannot be opened by itself. Return to the application and start again there; " +
+			"if that does not help, update your browser or use another one.")
 	}
 	started, err := d.Flows.Leave(ctx, secret.New(in.Attempt))
 	if err != nil {

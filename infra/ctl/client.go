@@ -30,7 +30,7 @@ func createClient(ctx context.Context, o *operator.Operator, input io.Reader, ar
 	var made catalog.ClientAuth
 	method := flags.String("method", "", "client_secret_basic, client_secret_post or private_key_jwt")
 	flags.StringVar(&made.Algorithm, "algorithm", "", "of private_key_jwt: RS384 or ES384 (default RS384)")
-	flags.StringVar(&made.KeyID, "key-id", "", "of private_key_jwt: sign with this key, a kid that keys jwks shows (default: always the present one)")
+	flags.StringVar(&made.KeyID, "key-id", "", "of private_key_jwt: sign with this key, a kid that keys jwks shows (default: always the current one)")
 	flags.Var((*texts)(&made.Origins), "origin", "an origin that the client secret may be shown to, a token endpoint's; may be repeated")
 	file := secretFlag(flags)
 	owned := clientOwnerFlags(flags)
@@ -56,7 +56,7 @@ func createClient(ctx context.Context, o *operator.Operator, input io.Reader, ar
 func rotateClient(ctx context.Context, o *operator.Operator, input io.Reader, args []string) (any, error) {
 	flags := flag.NewFlagSet("client rotate", flag.ContinueOnError)
 	id := flags.String("id", "", "what client create printed as client_auth_id")
-	keyID := flags.String("key-id", "", `of private_key_jwt: sign with this key from now on; "" for always the present one`)
+	keyID := flags.String("key-id", "", `of private_key_jwt: sign with this key from now on; "" for always the current one`)
 	file := secretFlag(flags)
 	owned := clientOwnerFlags(flags)
 	if err := parse(flags, args); err != nil {
@@ -102,14 +102,14 @@ func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	return func() (org.Tenant, error) {
 		owner, _, err := owned()
 		if err == nil && owner == (org.Tenant{}) && given(flags, "mode") {
-			return org.Tenant{}, errors.New("-mode goes with -org; a client of everybody's is one of both modes")
+			return org.Tenant{}, errors.New("-mode goes with -org; a client that all organisations share is for both modes")
 		}
 		return owner, err
 	}
 }
 
 func secretFlag(flags *flag.FlagSet) *string {
-	return flags.String("secret-file", "", "of client_secret_*: the file that holds the client secret, - for the input")
+	return flags.String("secret-file", "", "of client_secret_*: the file that holds the client secret, - for standard input")
 }
 
 // maxSecretFile bounds what is read; what a secret may be, the operator package says.

@@ -200,7 +200,7 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		args string
 		want string
 	}{
-		{"client create", "The method is client_secret_basic"},
+		{"client create", "The method must be client_secret_basic"},
 		{"client create -method public", "public client needs no authentication"},
 		{"client create -method client_secret_basic", "needs a client secret"},
 		{"client create -method client_secret_basic -secret-file -", "needs a client secret"},
@@ -216,7 +216,7 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		{"client create -method private_key_jwt -org nobody", "organisation's id"},
 		{"client create -method private_key_jwt -org " + unknown, "There is no organisation"},
 		{"client create -method client_secret_post -secret-file " + writeFile(t, "x"), "needs the origins"},
-		{"client create -method client_secret_post -origin a.example -secret-file " + writeFile(t, "x"), "is no origin"},
+		{"client create -method client_secret_post -origin a.example -secret-file " + writeFile(t, "x"), "is not an origin"},
 		{"client create -method client_secret_post -origin https://a.example/token -secret-file " + writeFile(t, "x"), "no path"},
 		{"client create -method client_secret_post -origin http://a.example -secret-file " + writeFile(t, "x"), "not https"},
 		{"client origins -id " + withSecret, "-origin is missing"},
@@ -226,7 +226,7 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		{"client rotate -id " + key, "which key signs"},
 		{"client rotate -id " + key + " -secret-file " + writeFile(t, "x"), "no client secret"},
 		{"client rotate -id " + withSecret, "needs a client secret"},
-		{"client rotate -id " + withSecret + " -key-id one", "rotate its secret"},
+		{"client rotate -id " + withSecret + " -key-id one", "Rotate its secret: -secret-file"},
 	} {
 		if _, err := ctl(t, outputs, strings.Split(test.args, " ")...); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.args, err, test.want)

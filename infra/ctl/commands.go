@@ -71,7 +71,7 @@ func tenantFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 // ownerFlags adds the flags that say whose something is: an organisation's in a mode, or without -org everybody's, for
 // which it returns the zero tenant.
 func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err error) {
-	id := flags.String("org", "", "id of the organisation whose own it is (default: everybody's)")
+	id := flags.String("org", "", "id of the organisation that it belongs to (default: shared by all)")
 	mode := flags.String("mode", string(org.Test), "test or live")
 	return func() (org.Tenant, string, error) {
 		if err := stated(flags, "org"); err != nil {

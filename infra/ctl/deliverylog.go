@@ -17,9 +17,9 @@ func listDeliveries(ctx context.Context, o *operator.Operator, args []string) (a
 	flags.StringVar(&q.ID, "delivery", "", "one delivery, or all of one event")
 	flags.StringVar((*string)(&q.Type), "type", "", "event type")
 	flags.StringVar((*string)(&q.Status), "status", "", "scheduled, inflight, delivered, exhausted or held")
-	flags.TextVar(&q.From, "from", time.Time{}, "made from then on")
-	flags.TextVar(&q.To, "to", time.Time{}, "made before then")
-	flags.StringVar(&q.After, "after", "", "go on behind this position: next of the page before")
+	flags.TextVar(&q.From, "from", time.Time{}, "only those made at this time or later")
+	flags.TextVar(&q.To, "to", time.Time{}, "only those made before this time")
+	flags.StringVar(&q.After, "after", "", "go on after this position: next of the page before")
 	flags.IntVar(&q.Limit, "limit", 0, "how many, 1 to 100 (default 50)")
 	named := webhookFlags(flags)
 	if err := parse(flags, args); err != nil {

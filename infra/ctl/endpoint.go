@@ -18,15 +18,15 @@ func createEndpoint(ctx context.Context, o *operator.Operator, args []string) (a
 	e, r := &wanted.Endpoint, &wanted.Registration
 	flags.StringVar(&e.FHIRBase, "fhir-base", "", "FHIR base URL")
 	flags.StringVar(&e.Name, "name", "", "institution's name")
-	flags.StringVar(&e.PlatformType, "platform", "", "EHR platform type, as platform list shows them (default: as the server shows itself)")
+	flags.StringVar(&e.PlatformType, "platform", "", "EHR platform type, as platform list shows them (default: found out from the server)")
 	flags.StringVar(&e.FHIRVersion, "fhir-version", "4.0.1", "FHIR version")
 	flags.StringVar(&e.Mode, "mode", string(org.Test), "test or live")
-	flags.StringVar(&r.ClientID, "client-id", "", "our client id there (default: as registered at the platform)")
+	flags.StringVar(&r.ClientID, "client-id", "", "our client id there (default: the one registered at the platform)")
 	flags.StringVar(&r.AuthID, "client-auth", "", "how the client proves who it is, from client create (default: a public client)")
 	flags.StringVar(&r.Scope, "scope", "", "scopes to ask for, separated by spaces (default: as the platform and its discovery say)")
 	flags.StringVar(&e.Overrides, "override", "", "what is different there from the platform's profile, as YAML: 'authorize: {aud: none}'")
 	flags.StringVar(&wanted.Access, "access", "", "instead of -scope: the platform's scopes with reading spelt rs (version 2) or read (version 1)")
-	flags.BoolVar(&wanted.Unpinned, "unpinned", false, "go on though the server's discovery cannot be read now")
+	flags.BoolVar(&wanted.Unpinned, "unpinned", false, "go on even if the server's discovery cannot be read now")
 	flags.BoolVar(&wanted.Again, "again", false, "make a second endpoint with the same FHIR base")
 	approved := approvalFlags(flags)
 	if err := parse(flags, args); err != nil {
@@ -94,7 +94,7 @@ func showEndpoint(ctx context.Context, o *operator.Operator, args []string) (any
 
 func listEndpoints(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("endpoint list", flag.ContinueOnError)
-	mode := flags.String("mode", "", "only those of test or of live mode")
+	mode := flags.String("mode", "", "only those in this mode, test or live (default: both)")
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func approveEndpoint(ctx context.Context, o *operator.Operator, args []string) (
 func overrideEndpoint(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("endpoint override", flag.ContinueOnError)
 	id := flags.String("endpoint", "", "endpoint id")
-	overrides := flags.String("override", "", "what is different there from the platform's profile, as YAML; '' for nothing any more")
+	overrides := flags.String("override", "", "what is different there from the platform's profile, as YAML; '' takes back what was said before")
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}

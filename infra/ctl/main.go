@@ -68,7 +68,7 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   registration callback (-endpoint ID | -fhir-base URL | -platform TYPE) -mode test|live [-org ID]
   keys jwks           [-rsa]
 
-What concerns registrations is everybody's unless -org names an organisation. A client secret is read from a file, or
+Clients and registrations are shared by all organisations unless -org names one. A client secret is read from a file, or
 from the input with "-secret-file -", and never from an argument, which others on the machine could see. So are the
 headers that a webhook is to be sent with: a file of lines NAME=VALUE. Times are like 2026-11-21T09:30:00Z.`
 
@@ -165,7 +165,7 @@ type unfinishedError struct {
 }
 
 func (u *unfinishedError) Error() string {
-	return "what is printed was made; but then: " + u.cause.Error()
+	return "what is printed was made, but a later step failed: " + u.cause.Error()
 }
 
 func (u *unfinishedError) Unwrap() error { return u.cause }

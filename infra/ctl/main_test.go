@@ -263,7 +263,7 @@ func TestWhoeverAsksForHelpGetsIt(t *testing.T) {
 		{[]string{"help"}, "registration callback", ""},
 		{[]string{"endpoint", "help"}, "endpoint approve", ""},
 		{[]string{"endpoint", "create", "-h"}, "[-unpinned]", "endpoint show"},
-		{[]string{"-outputs", outputs, "endpoint", "create", "--help"}, "go on though the server's discovery cannot be read", ""},
+		{[]string{"-outputs", outputs, "endpoint", "create", "--help"}, "go on even if the server's discovery cannot be read", ""},
 	} {
 		var out bytes.Buffer
 		if err := run(t.Context(), test.args, nil, &out); err != nil || !strings.Contains(out.String(), test.want) || test.not != "" && strings.Contains(out.String(), test.not) {

@@ -16,9 +16,9 @@ func setRegistration(ctx context.Context, o *operator.Operator, args []string) (
 	clientID := flags.String("client-id", "", "our client id there")
 	authID := flags.String("client-auth", "", "how the client proves who it is, from client create (default: as it is, at first a public client)")
 	scope := flags.String("scope", "", "scopes to ask for, separated by spaces; '' for what the platform and its discovery say (default: as it is)")
-	public := flags.Bool("public", false, "the client proves nothing any more")
+	public := flags.Bool("public", false, "make it a public client, which does not prove who it is")
 	var change operator.Change
-	flags.BoolVar(&change.OwnCallback, "own-callback", false, "go over to the callback address of its own, which the health system has to know by then")
+	flags.BoolVar(&change.OwnCallback, "own-callback", false, "use a callback address of its own from now on; the health system must know it already")
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func TestARegistrationThatCannotWorkIsRefusedInWordsToActOn(t *testing.T) {
 		{[]string{"set", "-client-id", "c", "-platform", "epic", "-org", ""}, "-org is empty"},
 		{[]string{"set", "-client-id", "c", "-platform", "epic", "-client-auth", ""}, "-client-auth is empty"},
 		{[]string{"set", "-client-id", "c", "-endpoint", unknown}, "There is no endpoint"},
-		{[]string{"set", "-client-id", "c", "-endpoint", endpoint, "-mode", "live"}, "of test mode, not of live mode"},
+		{[]string{"set", "-client-id", "c", "-endpoint", endpoint, "-mode", "live"}, "in test mode, not in live mode"},
 		{[]string{"set", "-platform", "epic"}, "needs the client id"},
 		{[]string{"set", "-platform", "epic", "-client-id", "c\n"}, "needs the client id"},
 		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "openid\nfhirUser"}, "no scope has"},

@@ -20,14 +20,14 @@ func createWebhook(ctx context.Context, o *operator.Operator, input io.Reader, a
 	flags.StringVar(&made.URL, "url", "", "where events are sent")
 	flags.IntVar(&made.Rate, "rate", 0, "attempts per second, 1 to 1000 (default 50)")
 	flags.BoolVar(&made.SigningKey, "signing-key", false, "sign with an ed25519 key as well, whose public half is printed")
-	file := flags.String("header-file", "", "send these headers, too: a file of lines NAME=VALUE, - for the input")
+	file := flags.String("header-file", "", "send these headers, too: a file of lines NAME=VALUE, - for standard input")
 	typed := typeFlags(flags)
 	tenantOf := tenantFlags(flags)
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
 	if given(flags, "rate") && made.Rate == 0 {
-		return nil, errors.New("-rate is from 1 to 1000")
+		return nil, errors.New("-rate must be from 1 to 1000")
 	}
 	var err error
 	if made.Tenant, err = tenantOf(); err != nil {
@@ -70,7 +70,7 @@ func listWebhooks(ctx context.Context, o *operator.Operator, args []string) (any
 func webhookTypes(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("webhook types", flag.ContinueOnError)
 	named, typed := webhookFlags(flags), typeFlags(flags)
-	none := flags.Bool("none", false, "the required types alone")
+	none := flags.Bool("none", false, "only the required types")
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func disableWebhook(ctx context.Context, o *operator.Operator, args []string) (a
 
 func rotateWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("webhook rotate", flag.ContinueOnError)
-	atOnce := flags.Bool("expire-now", false, "the old secrets end now and not in 24 hours, as they have to when one has leaked")
+	atOnce := flags.Bool("expire-now", false, "end the old secrets now and not in 24 hours; do so when one has leaked")
 	named := webhookFlags(flags)
 	if err := parse(flags, args); err != nil {
 		return nil, err
@@ -137,10 +137,10 @@ func enableWebhook(ctx context.Context, o *operator.Operator, args []string) (an
 
 func replayWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("webhook replay", flag.ContinueOnError)
-	delivery := flags.String("delivery", "", "one delivery, whatever has become of it")
-	since := timeFlag(flags, "failed-since", "what was made since and has failed, or is held")
-	from := timeFlag(flags, "from", "what was made from then on, delivered or not")
-	to := timeFlag(flags, "to", "up to then")
+	delivery := flags.String("delivery", "", "one delivery, whatever its status")
+	since := timeFlag(flags, "failed-since", "the deliveries made since this time that have failed or are held")
+	from := timeFlag(flags, "from", "the deliveries made at this time or later, delivered or not")
+	to := timeFlag(flags, "to", "only those made before this time")
 	tenantOf := tenantFlags(flags)
 	id := flags.String("id", "", "the webhook")
 	if err := parse(flags, args); err != nil {
@@ -173,7 +173,7 @@ func replayWebhook(ctx context.Context, o *operator.Operator, args []string) (an
 func simulateEvent(ctx context.Context, o *operator.Operator, args []string) (any, error) {
 	flags := flag.NewFlagSet("webhook simulate", flag.ContinueOnError)
 	tenantOf := tenantFlags(flags)
-	id := flags.String("id", "", "the webhook (default: all that are for the type)")
+	id := flags.String("id", "", "the webhook (default: all that are subscribed to the type)")
 	name := flags.String("type", "", "event type")
 	if err := parse(flags, args); err != nil {
 		return nil, err

@@ -322,7 +322,7 @@ func TestWhatCannotBeDoneToAWebhookIsRefusedInWordsToActOn(t *testing.T) {
 	replay := "webhook replay -org " + id + " "
 	secrets := writeFile(t, "X-Key=secret-value\nsecret-line")
 	for _, test := range []struct{ args, want string }{
-		{create + "-rate 0", "-rate is from 1"},
+		{create + "-rate 0", "-rate must be from 1"},
 		{create + "-rate 1001", "from 1 to 1000"},
 		{create + "-header-file " + secrets, "line 2 of -header-file"},
 		{create + "-header-file " + writeFile(t, "X=1\nX=2"), "names a header again"},
@@ -347,8 +347,8 @@ func TestWhatCannotBeDoneToAWebhookIsRefusedInWordsToActOn(t *testing.T) {
 		{"webhook simulate -org " + id, "There is no event type"},
 		{"webhook simulate -org " + id + " -type webhook.test -id " + unknown, "There is no webhook"},
 		{"webhook simulate -org " + id + " -type webhook.test -id=", "-id is empty"},
-		{"webhook simulate -org " + id + " -type patient.connection_failed -id " + hook, "not for this event type"},
-		{"webhook simulate -org " + id + " -type patient.connection_failed", "No webhook that works"},
+		{"webhook simulate -org " + id + " -type patient.connection_failed -id " + hook, "not subscribed to this event type"},
+		{"webhook simulate -org " + id + " -type patient.connection_failed", "No enabled webhook is subscribed"},
 		{"webhook simulate -org " + unknown + " -type webhook.test", "There is no organisation"},
 	} {
 		_, err := ctl(t, outputs, strings.Fields(test.args)...)

@@ -38,7 +38,7 @@ type Page struct {
 // fault.Invalid, fault.Unavailable and failures of our own.
 func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	if !q.isValid() {
-		return Page{}, fault.BadRequest("The limit is from 1 to 100, and the status one that deliveries have.")
+		return Page{}, fault.BadRequest("The limit must be from 1 to 100, and the status scheduled, inflight, delivered, exhausted or held.")
 	}
 	if q.Limit == 0 {
 		q.Limit = defaultEntries

@@ -75,7 +75,7 @@ func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 	body := base64.RawURLEncoding.EncodeToString(plain)
 	mark, ok := l.Keys.SignAs(version, []byte(body))
 	if !ok && !l.Keys.IsRetired(version) {
-		return "", fault.New(fault.Unavailable, fault.CodeUnavailable, "The download links cannot be signed yet. Please try again.")
+		return "", fault.New(fault.Unavailable, fault.CodeUnavailable, "The download links cannot be made right now. Please try again.")
 	}
 	return path + tokenParameter + strconv.Itoa(version) + "." + body + "." + base64.RawURLEncoding.EncodeToString(mark.Sum), nil
 }

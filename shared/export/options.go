@@ -111,11 +111,11 @@ func parseTypes(list []string) ([]string, error) {
 		case plan.Searched(resourceType) || resourceType == "Patient":
 			searched = true
 		case !plan.Followed(resourceType):
-			return nil, fault.BadRequest(fmt.Sprintf("resource_types[%d] is no type of resource that can be exported.", i))
+			return nil, fault.BadRequest(fmt.Sprintf("resource_types[%d] is not a resource type that can be exported.", i))
 		}
 	}
 	if !searched {
-		return nil, fault.BadRequest("resource_types names only types that are found through others. Name the types that refer to them, too.")
+		return nil, fault.BadRequest("resource_types names only types that are fetched when other records refer to them. Name the types that refer to them, too.")
 	}
 	return slices.Compact(slices.Sorted(slices.Values(list))), nil
 }
@@ -131,7 +131,7 @@ func parseFormats(list []string) ([]Format, error) {
 	case len(chosen) == 0, len(chosen) == 1 && chosen[0] == JSONLines:
 		return nil, nil
 	case len(chosen) == 1 && chosen[0] == Report:
-		return nil, fault.BadRequest("formats must name one with the record besides outcome.")
+		return nil, fault.BadRequest("formats must also name jsonl, jsonl_gz or fhir_bundle; outcome alone holds no records.")
 	}
 	return chosen, nil
 }

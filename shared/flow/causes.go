@@ -28,7 +28,7 @@ const (
 	causeInternal      = "internal"
 	refusedDescription = "The patient portal refused the request."
 	brokenDescription  = "The sign-in at the patient portal could not be completed. Please try again."
-	misfitDescription  = "The patient portal does not accept how this application asks for the sign-in. That is for the application's support to mend."
+	misfitDescription  = "The patient portal does not accept how this application asks for the sign-in. Please tell the application's support, who can have this put right."
 )
 
 // failureKind is how a failed attempt is told: to the browser and the events as code and text, and to who looks after the
@@ -57,15 +57,15 @@ func answered() map[string]failureKind {
 		},
 		"invalid_client": {
 			fault.Upstream, "invalid_client", refusedDescription,
-			"Compare client id and client authentication (secret, key, JWKS address) of the registration with what the health system has on file.",
+			"Compare the client id and the client authentication (secret, key, JWKS address) of the registration with what the health system has on file.",
 		},
 		causeEncoding: {
 			fault.Upstream, "invalid_client", refusedDescription,
-			"Client id or secret hold characters that RFC 6749 has encoded in HTTP Basic. Compare both with what the health system has on file; if they are right, its server does not decode them: have the operator set client: {basic: raw} for the endpoint (or take that away where it is set).",
+			"The client id or secret holds characters that RFC 6749 says to encode in HTTP Basic. Compare both with what the health system has on file. If they are right, its server does not decode them: ask the operator to set client: {basic: raw} for the endpoint, or to remove it where it is set.",
 		},
 		"invalid_grant": {
 			fault.Upstream, "invalid_grant", refusedDescription,
-			"Try again without going back in the browser. If it comes back, check that our callback address is registered at the health system exactly.",
+			"Let the patient try again without going back in the browser. If it happens again, check that our callback address is registered at the health system exactly as it is.",
 		},
 		"unauthorized_client": {
 			fault.Upstream, "unauthorized_client", refusedDescription,
@@ -81,7 +81,7 @@ func answered() map[string]failureKind {
 		},
 		"invalid_request": {
 			fault.Upstream, fault.CodeTokenExchange, misfitDescription,
-			"Check that our callback address is registered at the health system exactly, and the platform's profile for aud and PKCE.",
+			"Check that our callback address is registered at the health system exactly as it is, and what the platform's profile says of aud and PKCE.",
 		},
 		"unsupported_response_type": {
 			fault.Upstream, fault.CodeTokenExchange, misfitDescription,
@@ -89,7 +89,7 @@ func answered() map[string]failureKind {
 		},
 		"server_error": {
 			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
-			"The health system had a failure of its own. Let the patient try again later; tell the health system if it lasts.",
+			"The health system's server failed. Let the patient try again later; tell the health system if it lasts.",
 		},
 		"temporarily_unavailable": {
 			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
@@ -101,7 +101,7 @@ func answered() map[string]failureKind {
 		},
 		causePortal: {
 			fault.Upstream, fault.CodeTokenExchange, "The patient portal ended the sign-in with an error of its own.",
-			"The portal's code is none of OAuth's. Let the patient try again once; if it comes back, give support the request id.",
+			"The portal answered with an error code that OAuth does not define. Let the patient try again once; if it happens again, give support the request id.",
 		},
 	}
 }
@@ -113,30 +113,30 @@ func unanswered() map[string]failureKind {
 		causePortalMoved: {
 			fault.Upstream, fault.CodeUnavailable,
 			"The sign-in of this institution has changed and is being checked. Nothing was shared. Please try again later, or share your records in another way.",
-			"Nothing to be done here: the operator was told, and patients can connect again once the institution's new addresses are confirmed.",
+			"You need not do anything: the operator was told, and patients can connect again once the institution's new addresses are confirmed.",
 		},
 		causeCallback: {
-			fault.Invalid, invalid, "The answer came back to another address than this sign-in was sent from. Nothing was shared; please try again, and tell the application's support if it happens twice.",
-			"Try again. If it comes back, the health system returns to a callback address of another registration, or somebody interferes: give support the request id.",
+			fault.Invalid, invalid, "The patient portal's answer came back to the wrong address. Nothing was shared; please try again, and tell the application's support if it happens twice.",
+			"Let the patient try again. If it happens again, the health system returns to a callback address of another registration, or somebody interferes: give support the request id.",
 		},
 		causeIssuer: {
-			fault.Invalid, invalid, "The answer came from another server than the one that was asked. Nothing was shared; please try again, and tell the application's support if it happens twice.",
-			"Try again. If it comes back, the health system names itself differently in its discovery document and in its answers, or somebody interferes: give support the request id.",
+			fault.Invalid, invalid, "The answer did not come from the patient portal that was asked. Nothing was shared; please try again, and tell the application's support if it happens twice.",
+			"Let the patient try again. If it happens again, the health system names itself differently in its discovery document and in its answers, or somebody interferes: give support the request id.",
 		},
 		causeNoCode: {
-			fault.Invalid, invalid, "The patient portal sent neither a code nor an error.",
-			"Try again in another browser. If it comes back, give support the request id: the portal answers in a way that is not known yet.",
+			fault.Invalid, invalid, "The patient portal's answer was incomplete. Please try again.",
+			"The portal sent neither a code nor an error. Let the patient try again in another browser. If it happens again, give support the request id: the portal answers in a way that we do not know yet.",
 		},
 		causeExchange: {
 			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
-			"The health system's token answer could not be used. Let the patient try again; if it comes back, give support the request id.",
+			"The health system's token answer could not be used. Let the patient try again; if it happens again, give support the request id.",
 		},
 		causeNoAnswer: {
 			fault.Upstream, fault.CodeTokenExchange, brokenDescription,
 			"The health system's token endpoint did not answer in time. Let the patient try again in some minutes.",
 		},
 		causeUnproven: {
-			fault.Unavailable, fault.CodeTokenExchange, "This service could not prove to the patient portal who it is. That is for its support to mend.",
+			fault.Unavailable, fault.CodeTokenExchange, "This service could not identify itself to the patient portal. Please tell the application's support, who can have this put right.",
 			"Our client could not prove who it is, so the health system was not asked. Check on our side the secret or signing key of the registration, and at which origins the secret may be shown.",
 		},
 		causeUnknown: {
@@ -144,21 +144,21 @@ func unanswered() map[string]failureKind {
 			"Check that the id is of a connection of this organisation and mode that is not a TEFCA connection; else make a new connection.",
 		},
 		causeWrongPatient: {
-			fault.Invalid, invalid, "The sign-in could not be matched with the existing connection, which stays as it was.",
+			fault.Invalid, invalid, "The sign-in could not be matched with the existing connection, which stays as it was. Please sign in as you did the first time.",
 			"Let the patient sign in with the portal account, and pick the person, that the connection was made with; for anyone else make a new connection.",
 		},
 		causeGivenUp: {
-			fault.Invalid, invalid, "The application gave this connection up while the sign-in was under way.",
-			"If giving it up was not meant, let the patient reconnect once more.",
+			fault.Invalid, invalid, "The application ended this connection while the sign-in was under way.",
+			"If it was not meant to end, let the patient reconnect once more.",
 		},
 		causeTryAgain: {
 			fault.Unavailable, fault.CodeUnavailable,
-			"The new authorisation could not be stored and is lost; the existing connection stays as it was. Please sign in once more.",
-			"The connection was changed by others at the same time. Let the patient reconnect once more.",
+			"The new sign-in could not be saved; the existing connection stays as it was. Please sign in once more.",
+			"Another request changed the connection at the same time. Let the patient reconnect once more.",
 		},
 		causeInternal: {
 			fault.Internal, fault.CodeServerError, fault.Of(nil).Public,
-			"Let the patient try again. If it comes back, give support the request id.",
+			"Let the patient try again. If it happens again, give support the request id.",
 		},
 	}
 }

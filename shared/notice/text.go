@@ -35,36 +35,40 @@ func content(n Notice) (headline string, facts, advice []string) {
 			append([]string{"Nothing that was sent to this webhook has been accepted for some time."}, aboutWebhook(n)...),
 			[]string{
 				"Repair the receiver. " + receive,
-				"What fails is sent again by itself, ten times in about 75 hours.",
-				"After 120 hours of nothing but failures the webhook is disabled. What it misses then is kept for 15 days.",
+				"Each event is sent up to ten times in about 75 hours, until it is accepted.",
+				"After 120 hours of nothing but failures the webhook is disabled. Events that it misses then are kept for 15 days.",
 			}
 	case KindDisabled:
+		first := "Repair the receiver. " + receive
+		if n.Reason == webhook.ReasonByHand {
+			first = "If nobody in your organisation asked for it, answer this e-mail to learn why."
+		}
 		return "A webhook was disabled",
 			append(because(n.Reason), aboutWebhook(n)...),
 			[]string{
-				"Repair the receiver. " + receive,
-				"Then ask for the webhook to be enabled again, and say whether what it has missed is to be sent.",
-				"What happens in the meantime is kept for 15 days.",
+				first,
+				"When it is ready, answer this e-mail to have the webhook enabled again, and say whether the events that it has missed should be sent.",
+				"Events in the meantime are kept for 15 days.",
 			}
 	case KindWebhookCreated:
 		return "A webhook was created",
 			append([]string{"Events will be sent to a new webhook."}, aboutWebhook(n)...),
-			[]string{"If nobody of yours asked for it, ask at once for the webhook to be disabled: events tell where records can be downloaded."}
+			[]string{"If nobody in your organisation asked for it, answer this e-mail at once and ask for the webhook to be disabled: its events say where patients' records can be downloaded."}
 	case KindSecretRotated:
 		return "A webhook has a new secret",
 			append([]string{"Events to this webhook are signed with a new secret, and for at most 24 hours with the old one as well."}, aboutWebhook(n)...),
 			[]string{
 				"Give the receiver the new secret before the old one ends.",
-				"If nobody of yours asked for it, ask at once for the webhook to be disabled: somebody else may have the new secret.",
+				"If nobody in your organisation asked for it, answer this e-mail at once and ask for the webhook to be disabled: somebody else may have the new secret.",
 			}
 	case KindCredentialCreated:
 		return "A credential was created",
-			[]string{"There is a new API credential.", "", "Public id: " + n.PublicID, "Since: " + moment(n.At)},
-			[]string{"If nobody of yours asked for it, ask at once for its keys to be revoked: a private key gives access to patients' records."}
+			[]string{"There is a new API credential.", "", "Public id: " + n.PublicID, "Created: " + moment(n.At)},
+			[]string{"If nobody in your organisation asked for it, answer this e-mail at once and ask for its keys to be revoked: a private key gives access to patients' records."}
 	case KindKeyCreated:
 		return "A private key was created",
-			[]string{"An API credential has another private key.", "", "Public id: " + n.PublicID, "Since: " + moment(n.At)},
-			[]string{"If nobody of yours asked for it, ask at once for all keys of the credential to be revoked: a private key gives access to patients' records."}
+			[]string{"An API credential has a new private key.", "", "Public id: " + n.PublicID, "Created: " + moment(n.At)},
+			[]string{"If nobody in your organisation asked for it, answer this e-mail at once and ask for all keys of the credential to be revoked: a private key gives access to patients' records."}
 	}
 	return "", nil, nil
 }
@@ -80,7 +84,9 @@ func aboutWebhook(n Notice) []string {
 	switch n.Kind {
 	case KindDisabled:
 		lines = append(lines, "Disabled: "+moment(n.At))
-	case KindWebhookCreated, KindSecretRotated:
+	case KindWebhookCreated:
+		lines = append(lines, "Created: "+moment(n.At))
+	case KindSecretRotated:
 		lines = append(lines, "Since: "+moment(n.At))
 	case KindFailing, KindCredentialCreated, KindKeyCreated:
 	}

@@ -36,8 +36,8 @@ Disabled: 2000-01-01 00:00 UTC
 
 What to do:
 - Repair the receiver. A receiver has to answer each request with a status from 200 to 299 within 30 seconds.
-- Then ask for the webhook to be enabled again, and say whether what it has missed is to be sent.
-- What happens in the meantime is kept for 15 days.
+- When it is ready, answer this e-mail to have the webhook enabled again, and say whether the events that it has missed should be sent.
+- Events in the meantime are kept for 15 days.
 
 Answer this e-mail to reach whoever runs Recordbridge for you.
 `
@@ -72,7 +72,7 @@ func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
 		"rotated": {
 			notice.SecretRotated(sub, time.Time{}), "A webhook has a new secret", []string{"Webhook: https://alder.example/hook\n", "24 hours"},
 		},
-		"by hand": {notice.DisabledByHand(sub, time.Time{}), "was disabled", []string{"whoever runs Recordbridge for you has disabled it"}},
+		"by hand": {notice.DisabledByHand(sub, time.Time{}), "was disabled", []string{"whoever runs Recordbridge for you has disabled it", "to learn why"}},
 		"failing": {
 			notice.Notice{Kind: notice.KindFailing, URL: shown, Failures: 1}, "keeps failing", []string{"(1 failed attempt)", "120 hours"},
 		},

@@ -78,7 +78,7 @@ func (o *Operator) checkOrigins(method catalog.AuthMethod, named []string) ([]st
 		origin := catalog.Origin(text)
 		u, err := url.Parse(text)
 		if err != nil || origin == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, fault.BadRequest(fmt.Sprintf("-origin %q is no origin, such as https://auth.hospital.example: a scheme, a host, and no path.", text))
+			return nil, fault.BadRequest(fmt.Sprintf("-origin %q is not an origin, such as https://auth.hospital.example: a scheme, a host, and no path.", text))
 		}
 		if u.Scheme != "https" && !loopback(u) {
 			return nil, fault.BadRequest(fmt.Sprintf("-origin %q is not https (http is possible on this machine only).", text))
@@ -106,11 +106,11 @@ func (o *Operator) RotateClient(ctx context.Context, owner org.Tenant, id string
 	}
 	if change.KeyID != nil {
 		if found.Method != catalog.AuthPrivateKey {
-			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id; rotate its secret.", found.Method))
+			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id. Rotate its secret: -secret-file.", found.Method))
 		}
 		found.KeyID = *change.KeyID
 	} else if found.Method == catalog.AuthPrivateKey && change.Secret.Empty() {
-		return fault.BadRequest("The client authenticates with private_key_jwt: say which key signs from now on.")
+		return fault.BadRequest("The client authenticates with private_key_jwt: say with -key-id which key signs from now on.")
 	}
 	if err := checkClient(found, change.Secret); err != nil {
 		return err
@@ -170,13 +170,13 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 			return fault.BadRequest("private_key_jwt has no client secret.")
 		}
 		if a.Algorithm != "RS384" && a.Algorithm != "ES384" {
-			return fault.BadRequest("The algorithm of private_key_jwt is RS384 or ES384.")
+			return fault.BadRequest("The algorithm of private_key_jwt must be RS384 or ES384.")
 		}
 		if !visible(a.KeyID) || strings.Contains(a.KeyID, " ") {
-			return fault.BadRequest("The key id holds characters that no key id of ours has. keys jwks shows them as kid.")
+			return fault.BadRequest("The key id holds characters that none of our key ids has. The command keys jwks shows ours as kid.")
 		}
 	default:
-		return fault.BadRequest("The method is client_secret_basic, client_secret_post or private_key_jwt. A public client needs no " +
+		return fault.BadRequest("The method must be client_secret_basic, client_secret_post or private_key_jwt. A public client needs no " +
 			"authentication: make its registration without one.")
 	}
 	return nil

@@ -47,7 +47,7 @@ type MadeEndpoint struct {
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
-		return "", fault.BadRequest("The FHIR base URL is not valid.").Because(err)
+		return "", fault.BadRequest("The FHIR base URL is not valid. A valid one looks like https://fhir.hospital.example/r4.").Because(err)
 	}
 	return ids.Derive("endpoint", mode, parsed.String()), nil
 }
@@ -59,7 +59,7 @@ func EndpointID(mode, base string) (string, error) {
 func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
 	if _, ok := org.ParseMode(e.Mode); !ok {
-		return MadeEndpoint{}, fault.BadRequest("The mode of an endpoint is test or live: -mode.")
+		return MadeEndpoint{}, fault.BadRequest("The mode of an endpoint must be test or live: -mode.")
 	}
 	if strings.TrimSpace(e.Name) == "" {
 		return MadeEndpoint{}, fault.BadRequest("An endpoint needs the institution's name, which patients see: -name.")
@@ -86,7 +86,7 @@ func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (Made
 		return MadeEndpoint{}, err
 	}
 	if e.Pins == (catalog.Pins{}) {
-		made.Note = strings.TrimSpace("Its server was not asked, so nothing is pinned. " + note)
+		made.Note = strings.TrimSpace("Its server was not asked, so none of its addresses is pinned. " + note)
 	}
 	if profile, err = profile.Listed(seen.Methods, seen.Algorithms).With(e.Overrides); err != nil {
 		return MadeEndpoint{}, fault.BadRequest(err.Error())
@@ -122,7 +122,7 @@ func (o *Operator) newEndpointID(ctx context.Context, e catalog.Endpoint, again 
 		return o.deps.NewID(), nil
 	}
 	return "", fault.New(fault.Conflict, fault.CodeInvalidRequest,
-		fmt.Sprintf("There is an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode, id))
+		fmt.Sprintf("There is already an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode, id))
 }
 
 // pinsOf pins what a server says, when all of it is at the FHIR base's origin, the vendor's own, or named by the operator.
@@ -143,7 +143,7 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	case access == "":
 		return r, nil
 	case (access != "rs" && access != "read") || r.Scope != "":
-		return r, fault.BadRequest("-access is rs or read, and not given together with -scope.")
+		return r, fault.BadRequest("-access must be rs or read, and cannot go together with -scope.")
 	}
 	r.Scope = profile.Scope(access)
 	return r, nil

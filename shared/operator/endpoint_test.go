@@ -113,13 +113,13 @@ func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
 	r := newFixture(t)
 	for at, want := range map[string]string{
 		"":                                    "-fhir-base",
-		"fhir.hospital.example/r4":            "no absolute URL",
+		"fhir.hospital.example/r4":            "must be an absolute URL",
 		"ftp://fhir.hospital.example/r4":      `the scheme "ftp"`,
 		"http://fhir.hospital.example/r4":     "in live mode it must be https",
 		"https://me:pw@hospital.example/r4":   "user name or a password",
 		"https://fhir.hospital.example/r4?x=": "a query",
 		"https://fhir.hospital.example/r4#x":  "a fragment",
-		"https://fhir.hospital.example/../r4": "more than one way",
+		"https://fhir.hospital.example/../r4": "not all servers read in the same way",
 		us + "/bridge":                        "an address of this service itself",
 		us + "/sandbox/fhir":                  "in test mode",
 	} {
@@ -159,7 +159,7 @@ func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
 	says(t, err, "-unpinned")
 	wanted.Unpinned = true
 	made, err := r.operator.CreateEndpoint(t.Context(), wanted)
-	if err != nil || made.Endpoint.Pins != (catalog.Pins{}) || !strings.Contains(made.Note, "nothing is pinned") {
+	if err != nil || made.Endpoint.Pins != (catalog.Pins{}) || !strings.Contains(made.Note, "none of its addresses is pinned") {
 		t.Fatalf("made %+v (%v)", made, err)
 	}
 	id := made.Endpoint.ID
@@ -185,7 +185,7 @@ func TestAPlatformIsToldByTheServerUnlessTheOperatorNamesOne(t *testing.T) {
 	wanted := institution(base)
 	wanted.Endpoint.PlatformType, wanted.Again = "NextGen", true
 	made, err = r.operator.CreateEndpoint(t.Context(), wanted)
-	if err != nil || made.Endpoint.PlatformType != "nextgen" || !strings.Contains(made.Note, "by itself it would be epic") {
+	if err != nil || made.Endpoint.PlatformType != "nextgen" || !strings.Contains(made.Note, "without that it would be epic") {
 		t.Errorf("made %+v (%v)", made, err)
 	}
 	wanted.Endpoint.PlatformType = "epc"

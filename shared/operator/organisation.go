@@ -45,11 +45,11 @@ func (o *Operator) CreateOrganisation(ctx context.Context, made org.Organisation
 		return org.Organisation{}, fault.BadRequest("An organisation needs a name.")
 	}
 	if made.Plan != org.Free && made.Plan != org.Paid {
-		return org.Organisation{}, fault.BadRequest("The plan is free or paid.")
+		return org.Organisation{}, fault.BadRequest("The plan must be free or paid: -plan.")
 	}
 	for _, address := range []string{made.LogoURI, made.PrivacyPolicyURI, made.WebsiteURI} {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
-			return org.Organisation{}, fault.BadRequest("The organisation's addresses must be https URLs.")
+			return org.Organisation{}, fault.BadRequest("The organisation's addresses must be https URLs: -website, -privacy, -logo.")
 		}
 	}
 	if err := checkEmails(made.Emails); err != nil {
@@ -92,7 +92,7 @@ func (o *Operator) SetEmails(ctx context.Context, tenant org.Tenant, emails []st
 // checkEmails takes addresses alone, without names, and as many as one e-mail has room for.
 func checkEmails(emails []string) error {
 	if len(emails) > maxEmails {
-		return fault.BadRequest("An organisation has no more than 10 e-mail addresses.")
+		return fault.BadRequest("An organisation can have at most 10 e-mail addresses.")
 	}
 	for _, text := range emails {
 		if parsed, err := mail.ParseAddress(text); err != nil || parsed.Address != text || len(text) > 254 {
@@ -129,7 +129,7 @@ func (o *Operator) Organisations(ctx context.Context) ([]Listed, error) {
 // again, and has its organisation told by e-mail. Errors are fault.Invalid and fault.NotFound.
 func (o *Operator) CreateCredential(ctx context.Context, tenant org.Tenant, redirects, origins []string) (org.Credential, secret.Text, error) {
 	if len(redirects) == 0 || len(redirects) > maxRedirectURIs {
-		return org.Credential{}, secret.Text{}, fault.BadRequest("A credential has 1 to 25 redirect URIs.")
+		return org.Credential{}, secret.Text{}, fault.BadRequest("A credential needs 1 to 25 redirect URIs: -redirect.")
 	}
 	for _, uri := range redirects {
 		if err := org.CheckRedirectURI(tenant.Mode, uri); err != nil {
@@ -200,7 +200,7 @@ func (o *Operator) RevokeKeys(ctx context.Context, publicID string, all bool) er
 		}
 	}
 	if revoked == 0 {
-		return fault.Missing("The credential has no live key.")
+		return fault.Missing("The credential has no live key, so there is none to revoke.")
 	}
 	if err := o.deps.Store.SaveCredential(ctx, credential); err != nil {
 		return fmt.Errorf("save credential: %w", err)
@@ -211,7 +211,7 @@ func (o *Operator) RevokeKeys(ctx context.Context, publicID string, all bool) er
 func (o *Operator) credential(ctx context.Context, publicID string) (org.Credential, error) {
 	id, _, ok := org.ParsePublicID(publicID)
 	if !ok {
-		return org.Credential{}, fault.BadRequest("This is no public id.")
+		return org.Credential{}, fault.BadRequest("A public id looks like public_test_<uuid> or public_live_<uuid>.")
 	}
 	tenant, err := o.deps.Store.TenantOf(ctx, id)
 	if err != nil {

@@ -32,7 +32,7 @@ type Servers interface {
 
 func (o *Operator) look(ctx context.Context, base string) (Survey, error) {
 	if o.deps.Servers == nil {
-		return Survey{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "Nothing is at hand to ask the health system with.")
+		return Survey{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "This command was started without network access.")
 	}
 	seen, err := o.deps.Servers.Survey(ctx, base)
 	if err != nil {
@@ -58,7 +58,7 @@ func platformOf(base, named string, seen Survey) (profile platform.Profile, beca
 		return platform.Profile{}, "", "", fault.BadRequest(err.Error())
 	}
 	if profile.ID != shown.ID {
-		note = fmt.Sprintf("-platform %s was named; by itself it would be %s: %s.", profile.ID, shown.ID, because)
+		note = fmt.Sprintf("-platform %s was named; without that it would be %s: %s.", profile.ID, shown.ID, because)
 	}
 	return profile, "-platform names it", note, nil
 }
@@ -70,18 +70,18 @@ func (o *Operator) checkBase(base, mode string) error {
 	case base == "":
 		return fault.BadRequest("An endpoint needs a FHIR base URL: -fhir-base.")
 	case err != nil || u.Host == "":
-		return fault.BadRequest("The FHIR base is no absolute URL, such as https://fhir.hospital.example/r4.")
+		return fault.BadRequest("The FHIR base must be an absolute URL, such as https://fhir.hospital.example/r4.")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return fault.BadRequest(fmt.Sprintf("The FHIR base has the scheme %q; it must be https.", u.Scheme))
 	case u.User != nil:
-		return fault.BadRequest("The FHIR base holds a user name or a password, which belong into no address.")
+		return fault.BadRequest("The FHIR base holds a user name or a password; leave them out.")
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(base, "#"):
-		return fault.BadRequest("The FHIR base has a query or a fragment; leave out what is behind ? or #.")
+		return fault.BadRequest("The FHIR base has a query or a fragment; leave out everything from the ? or # on.")
 	case u.Scheme == "http" && mode == string(org.Live):
 		return fault.BadRequest("The FHIR base is an http address; in live mode it must be https.")
 	}
 	if _, err := fhir.ParseBase(base); err != nil {
-		return fault.BadRequest("The FHIR base has a path that servers read in more than one way.")
+		return fault.BadRequest("The FHIR base has a path that not all servers read in the same way. Leave out //, ., .. and encoded characters.")
 	}
 	if len(catalog.Ours(o.deps.BaseURL, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
 		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, in test mode.")
@@ -93,7 +93,7 @@ func (o *Operator) checkBase(base, mode string) error {
 func (o *Operator) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
 	for _, d := range catalog.Ours(o.deps.BaseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
-			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to.", d.To, d.Role))
+			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to do so.", d.To, d.Role))
 	}
 	return nil
 }

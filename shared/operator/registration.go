@@ -135,7 +135,7 @@ func (o *Operator) Registration(ctx context.Context, tenant org.Tenant, place ca
 	used := Registered{Owner: tenant}
 	used.Registration, err = o.deps.Store.Registration(ctx, tenant, at)
 	if errors.Is(err, fault.NotFound) {
-		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. Make it known with registration set.")
+		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. The command registration set registers it.")
 	}
 	if err != nil {
 		return Registered{}, fmt.Errorf("read registration: %w", err)
@@ -166,7 +166,7 @@ func (o *Operator) locate(ctx context.Context, owner org.Tenant, place catalog.P
 		return catalog.Endpoint{}, errOnePlace()
 	}
 	if _, ok := org.ParseMode(place.Mode); !ok {
-		return catalog.Endpoint{}, fault.BadRequest("The mode of a registration is test or live: -mode.")
+		return catalog.Endpoint{}, fault.BadRequest("The mode of a registration must be test or live: -mode.")
 	}
 	if err := o.checkOwner(ctx, owner); err != nil {
 		return catalog.Endpoint{}, err
@@ -180,7 +180,7 @@ func (o *Operator) locate(ctx context.Context, owner org.Tenant, place catalog.P
 	}
 	found, err := o.Endpoint(ctx, place.EndpointID)
 	if err == nil && found.Mode != place.Mode {
-		err = fault.BadRequest(fmt.Sprintf("The endpoint is one of %s mode, not of %s mode: -mode %s.", found.Mode, place.Mode, found.Mode))
+		err = fault.BadRequest(fmt.Sprintf("The endpoint is in %s mode, not in %s mode. Use -mode %s.", found.Mode, place.Mode, found.Mode))
 	}
 	return found, err
 }
@@ -222,14 +222,14 @@ func (o *Operator) checkMethod(
 func shownOnlyWhereItMay(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
-		return fault.BadRequest(fmt.Sprintf("Nobody has said which origins the secret of client %s may be shown to, so it is shown to none: "+
+		return fault.BadRequest(fmt.Sprintf("Nobody has said which origins the secret of client %s may be shown to, so it is shown to none. Name them with "+
 			"client origins -id %s -origin https://the-token-endpoint.example.", auth.ID, auth.ID))
 	}
 	token := at.Pins.Token
 	if len(auth.Origins) == 0 || token == "" || slices.Contains(auth.Origins, token) {
 		return nil
 	}
-	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, and client %s may be shown to %s only. If it is right there, too: "+
+	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, and client %s may be shown to %s only. If it is right there, too, add it with "+
 		"client origins -id %s -origin %s -origin %s.",
 		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "), token))
 }
@@ -239,7 +239,7 @@ func (o *Operator) client(ctx context.Context, tenant org.Tenant, id string) (ca
 	found, err := o.deps.Store.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf(
-			"There is no client authentication %q that %s can use. client create makes one.", id, ownerName(tenant)))
+			"There is no client authentication %q that %s can use. The command client create makes one.", id, ownerName(tenant)))
 	}
 	if err != nil {
 		return catalog.ClientAuth{}, fmt.Errorf("read client authentication: %w", err)

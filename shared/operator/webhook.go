@@ -71,7 +71,7 @@ func (o *Operator) AddWebhook(ctx context.Context, d webhook.Draft) (webhook.Sub
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("list webhooks: %w", err)
 	}
 	if len(known) >= maxSubscriptions {
-		return webhook.Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "There are 25 webhooks already.")
+		return webhook.Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The organisation has 25 webhooks already, and can have no more.")
 	}
 	if err = o.deps.Store.CreateSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)

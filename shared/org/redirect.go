@@ -52,7 +52,7 @@ func (v VerifiedRedirect) With(params url.Values) string {
 func CheckRedirectURI(mode Mode, text string) error {
 	target, err := url.Parse(text)
 	if err != nil || target.Scheme == "" || strings.ContainsAny(text, "*#\r\n\t ") || target.User != nil {
-		return fault.BadRequest("A redirect URI must be an absolute URI without wildcard, fragment and user information.")
+		return fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user information.")
 	}
 	switch target.Scheme {
 	case "https":
@@ -66,7 +66,7 @@ func CheckRedirectURI(mode Mode, text string) error {
 		}
 		return fault.BadRequest("A redirect URI may use http only for a loopback address in test mode.")
 	case "javascript", "data", "file", "vbscript", "about", "blob":
-		return fault.BadRequest("This scheme cannot receive a redirect.")
+		return fault.BadRequest("A redirect URI cannot have this scheme.")
 	}
 	if !strings.Contains(target.Scheme, ".") {
 		return fault.BadRequest("A custom scheme must be a reversed domain name, such as com.example.app (RFC 8252 section 7.1).")

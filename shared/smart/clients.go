@@ -34,7 +34,7 @@ func (*unprovenError) Unspent() bool { return true }
 // by the health system nor a failure of it.
 func unproven(cause error) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
-		"The health system could not be asked. Please try again later.").Because(&unprovenError{cause})
+		"This service could not identify itself to the health system. Please try again later.").Because(&unprovenError{cause})
 }
 
 // useOf is the client that a token set belongs to, on its way to an address of its server.

@@ -59,7 +59,7 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 		return Subscription{}, secret.Text{}, err
 	}
 	if d.Rate < 0 || d.Rate > maxRate {
-		return Subscription{}, secret.Text{}, fault.BadRequest("A webhook's rate is from 1 to 1000 attempts per second.")
+		return Subscription{}, secret.Text{}, fault.BadRequest("A webhook's rate must be from 1 to 1000 attempts per second.")
 	}
 	s := Subscription{
 		ID: d.ID, Tenant: d.Tenant, URL: d.URL, Rate: d.Rate, HeaderNames: slices.Sorted(maps.Keys(own)), CreatedAt: e.Now(),
@@ -109,7 +109,7 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	}
 	if len(rotated.Secrets) > 1+maxOldSecrets {
 		return Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest,
-			"Ten old secrets are in use already; wait until one has ended.")
+			"Ten old secrets are still valid. Wait until one has expired, or end them all now: -expire-now.")
 	}
 	rotated, err = e.seal(ctx, rotated, k)
 	return rotated, fresh, err
@@ -166,7 +166,7 @@ func checkHeaders(headers map[string]string) (map[string]string, error) {
 	for name, value := range headers {
 		canonical := canonicalHeader(name)
 		if _, twice := checked[canonical]; twice || canonical == "" || isReserved(strings.ToLower(name)) {
-			return nil, fault.BadRequest("A webhook's header has a name that is not allowed, or given twice.")
+			return nil, fault.BadRequest("A webhook's header has a name that is not allowed or is given twice.")
 		}
 		if len(value) > maxHeaderValue || strings.ContainsFunc(value, notPrintable) || strings.TrimSpace(value) != value {
 			return nil, fault.BadRequest("A webhook's header has a value that is too long or not printable ASCII.")

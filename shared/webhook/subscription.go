@@ -75,7 +75,7 @@ func (s Subscription) interval() time.Duration {
 func checkURL(mode org.Mode, text string) error {
 	target, err := url.Parse(text)
 	if err != nil || target.Hostname() == "" || target.User != nil || target.Fragment != "" {
-		return fault.BadRequest("A webhook URL must be absolute, without user information and fragment.")
+		return fault.BadRequest("A webhook URL must be absolute, without user information or a fragment.")
 	}
 	host := target.Hostname()
 	loopback := host == "localhost" || host == "127.0.0.1" || host == "::1"
