@@ -102,7 +102,7 @@ func (r *runner) until(what string, done func() bool) {
 		select {
 		case <-late:
 			r.t.Fatalf("it never came that %s", what)
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(25 * time.Millisecond):
 		}
 	}
 }
