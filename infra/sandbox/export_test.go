@@ -73,7 +73,7 @@ func (p *portal) export(got tokens) map[string]int {
 func TestAnExportOfEachSyntheaPatientHasEveryResourceOnce(t *testing.T) {
 	t.Parallel()
 	if isRaced {
-		t.Skip("takes half a minute under the race detector: make test runs it once more without")
+		t.Skip("takes half a minute under the race detector: make test runs it without")
 	}
 	files, err := filepath.Glob(filepath.Join(syntheaFolder, "*.json.gz"))
 	if err != nil || len(files) == 0 {
@@ -154,7 +154,7 @@ func TestAnExportOfEachPersonaHasEveryResourceOnce(t *testing.T) {
 func TestEveryReferenceInTheSyntheaRecordsResolves(t *testing.T) {
 	t.Parallel()
 	if isRaced {
-		t.Skip("takes half a minute under the race detector: make test runs it once more without")
+		t.Skip("takes half a minute under the race detector: make test runs it without")
 	}
 	people, err := persona.LoadDir(syntheaFolder)
 	if err != nil {

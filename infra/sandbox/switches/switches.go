@@ -46,7 +46,7 @@ type Switch struct {
 	Value string `json:"value,omitempty"`
 	// About says what the portal does when the switch is on.
 	About string `json:"about"`
-	// Platform is where this was seen (notes on platforms, section 1.6), or the rule that it breaks.
+	// Platform is where this was seen, or the rule that it breaks.
 	Platform string `json:"platform"`
 }
 
