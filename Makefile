@@ -64,7 +64,7 @@ build-%Function:
 	GOOS=linux GOARCH=arm64 $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
 
 bench: ## measure; the figures belong in docs/performance.md
-	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e
+	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process
 
 docs: ## write docs/asyncapi.yaml from the Go types
 	go run ./infra/apidocs

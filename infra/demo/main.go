@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"time"
+
+	"recordbridge/infra/demo/job"
 )
 
 func main() {
@@ -39,11 +41,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer stop()
-	j, err := newJob(stack, *persona, out)
+	j, err := job.New(stack, *persona, out)
 	if err != nil {
 		return err
 	}
-	if err = j.perform(ctx); err != nil {
+	if err = j.Perform(ctx); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "\nDone in %s.\n", time.Since(began).Round(time.Millisecond))

@@ -48,7 +48,7 @@ func TestALargeExportSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	who, step := "willow-ash", 61 // prime to what the engine does in turns
 	if budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK")); err == nil {
-		who, step = bigPersona, max(1, int(400*time.Second/budget))
+		who, step = "cedar-brook", max(1, int(400*time.Second/budget))
 	}
 	var whole [sha256.Size]byte
 	synctest.Test(t, func(t *testing.T) {

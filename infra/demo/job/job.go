@@ -1,4 +1,6 @@
-package main
+// Package job performs the main job against a running stack, as an application, its patient and its receiver would: connect, ask for the
+// export, receive the webhook, download.
+package job
 
 import (
 	"bufio"
@@ -20,8 +22,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// job is one run of the main job.
-type job struct {
+// Job is one run of the main job by the first organisation that the stack was seeded with.
+type Job struct {
 	stack   runfile.Run
 	org     runfile.Organisation
 	persona runfile.Persona
@@ -30,11 +32,13 @@ type job struct {
 	cookies map[string]*http.Cookie
 }
 
-func newJob(stack runfile.Run, persona string, out io.Writer) (*job, error) {
+// New makes the job of a persona's record, or of the sandbox's third without one. What it does is told to out. The error says what the
+// stack lacks.
+func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	if len(stack.Organisations) == 0 || len(stack.Sandbox.Personas) < 3 {
 		return nil, errors.New("the stack was started without its seed")
 	}
-	j := &job{
+	j := &Job{
 		stack: stack, org: stack.Organisations[0], persona: stack.Sandbox.Personas[2], out: out, cookies: map[string]*http.Cookie{},
 		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
@@ -48,19 +52,17 @@ func newJob(stack runfile.Run, persona string, out io.Writer) (*job, error) {
 	return j, nil
 }
 
-func (j *job) sayf(format string, args ...any) { fmt.Fprintf(j.out, format+"\n", args...) }
-
-// perform is the main job, step by step.
-func (j *job) perform(ctx context.Context) error {
+// Perform is the main job, step by step.
+func (j *Job) Perform(ctx context.Context) error {
 	j.sayf("\n1. Patient %s signs in at the sandbox and consents", j.persona.ID)
-	connectionID, err := j.connect(ctx)
+	connectionID, err := j.Connect(ctx)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	j.sayf("   connected: org_connection_id %s", connectionID)
 
 	j.sayf("2. %s asks for the export", j.org.Name)
-	taskID, err := j.request(ctx, connectionID)
+	taskID, err := j.Request(ctx, connectionID)
 	if err != nil {
 		return fmt.Errorf("request the export: %w", err)
 	}
@@ -83,8 +85,8 @@ func (j *job) perform(ctx context.Context) error {
 	return j.download(ctx, hook.Data.Links[0].URL, hook.Data.Stats.Total)
 }
 
-// connect goes where a browser would go.
-func (j *job) connect(ctx context.Context) (string, error) {
+// Connect goes where a patient's browser would go, consents, and returns the connection's id.
+func (j *Job) Connect(ctx context.Context) (string, error) {
 	address := j.stack.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {j.org.PublicID}, "endpoint_id": {j.stack.Sandbox.EndpointID}, "redirect_uri": {j.org.RedirectURI},
 	}.Encode()
@@ -116,25 +118,8 @@ func (j *job) connect(ctx context.Context) (string, error) {
 	return "", errors.New("too many redirects")
 }
 
-func (j *job) get(ctx context.Context, address string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, fmt.Errorf("request: %w", err)
-	}
-	for _, c := range j.cookies {
-		r.AddCookie(c)
-	}
-	response, err := j.client.Do(r)
-	if err != nil {
-		return nil, fmt.Errorf("request: %w", err)
-	}
-	for _, c := range response.Cookies() {
-		j.cookies[c.Name] = c
-	}
-	return response, nil
-}
-
-func (j *job) request(ctx context.Context, connectionID string) (string, error) {
+// Request asks for the export of a connection and returns the task's id.
+func (j *Job) Request(ctx context.Context, connectionID string) (string, error) {
 	body, err := json.Marshal(map[string]string{"org_connection_id": connectionID})
 	if err != nil {
 		return "", fmt.Errorf("encode: %w", err)
@@ -166,6 +151,26 @@ func (j *job) request(ctx context.Context, connectionID string) (string, error) 
 	return answer.Data.TaskID, nil
 }
 
+func (j *Job) sayf(format string, args ...any) { fmt.Fprintf(j.out, format+"\n", args...) }
+
+func (j *Job) get(ctx context.Context, address string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	for _, c := range j.cookies {
+		r.AddCookie(c)
+	}
+	response, err := j.client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	for _, c := range response.Cookies() {
+		j.cookies[c.Name] = c
+	}
+	return response, nil
+}
+
 // event is a webhook's body.
 type event struct {
 	ID   string `json:"id"`
@@ -184,8 +189,11 @@ type event struct {
 	} `json:"data"`
 }
 
+// pollEvery is how often the inbox is looked at.
+const pollEvery = 5 * time.Millisecond
+
 // await polls the inbox, as the webhook itself goes there, and verifies what came for the task.
-func (j *job) await(ctx context.Context, taskID string) (event, error) {
+func (j *Job) await(ctx context.Context, taskID string) (event, error) {
 	verifier, err := standardwebhooks.NewWebhook(j.org.WebhookSecret)
 	if err != nil {
 		return event{}, fmt.Errorf("secret: %w", err)
@@ -198,12 +206,12 @@ func (j *job) await(ctx context.Context, taskID string) (event, error) {
 		select {
 		case <-ctx.Done():
 			return event{}, errors.New("none came")
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(pollEvery):
 		}
 	}
 }
 
-func (j *job) look(ctx context.Context, taskID string, verifier *standardwebhooks.Webhook) (event, error) {
+func (j *Job) look(ctx context.Context, taskID string, verifier *standardwebhooks.Webhook) (event, error) {
 	response, err := j.get(ctx, j.org.WebhookURL)
 	if err != nil {
 		return event{}, err
@@ -239,7 +247,7 @@ const (
 	shownWidth = 110
 )
 
-func (j *job) download(ctx context.Context, link string, want int) error {
+func (j *Job) download(ctx context.Context, link string, want int) error {
 	for range 3 {
 		response, err := j.get(ctx, link)
 		if err != nil {
@@ -256,7 +264,7 @@ func (j *job) download(ctx context.Context, link string, want int) error {
 	return errors.New("download: too many redirects")
 }
 
-func (j *job) show(response *http.Response, want int) error {
+func (j *Job) show(response *http.Response, want int) error {
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("download: the file answered %d", response.StatusCode)
 	}

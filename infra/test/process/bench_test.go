@@ -1,0 +1,62 @@
+package process_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"recordbridge/shared/testkit/expect"
+)
+
+// startBenched starts a runner that keeps everything in memory, as make run does, and refuses nobody who asks often.
+func startBenched(b *testing.B) *runner {
+	b.Helper()
+	return newRunner(b, "-param", "KeyedRequestsPerMinute=1000000", "-param", "BrowserRequestsPerMinute=1000000",
+		"-param", "ConnectRequestsPerMinute=1000000")
+}
+
+// BenchmarkRunnerStart is the time from the start of the built runner to its run file: everything is created and seeded.
+func BenchmarkRunnerStart(b *testing.B) {
+	startBenched(b) // builds what has to be built
+	var total time.Duration
+	for b.Loop() {
+		total += startBenched(b).took
+	}
+	b.ReportMetric(float64(total.Milliseconds())/float64(b.N), "ms/start")
+}
+
+// BenchmarkFirstAnswer is a request that starts its function's process.
+func BenchmarkFirstAnswer(b *testing.B) {
+	r := startBenched(b)
+	for b.Loop() {
+		b.StopTimer()
+		r.function("/GetOrgFunction/kill")
+		b.StartTimer()
+		r.send(http.MethodGet, r.seeded.BaseURL+"/bridge/org?public_id="+r.seeded.Organisations[0].PublicID)
+	}
+}
+
+// BenchmarkWarmRequest is a request to a process that is there: gateway, Lambda runtime, two DynamoDB calls at most.
+func BenchmarkWarmRequest(b *testing.B) {
+	r := startBenched(b)
+	address := r.seeded.BaseURL + "/bridge/org?public_id=" + r.seeded.Organisations[0].PublicID
+	r.send(http.MethodGet, address)
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		r.send(http.MethodGet, address)
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+}
+
+// BenchmarkMainJob is the main job of a small record: connect, export, webhook, download, over HTTP and warm.
+func BenchmarkMainJob(b *testing.B) {
+	r := startBenched(b)
+	for b.Loop() {
+		expect.NoError(b, r.job("alder-maple").Perform(b.Context()))
+	}
+}

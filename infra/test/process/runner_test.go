@@ -1,0 +1,127 @@
+package process_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"recordbridge/infra/demo/job"
+	"recordbridge/infra/local/runfile"
+	"recordbridge/shared/testkit/expect"
+)
+
+// binary builds the runner once for all tests of the package.
+var binary = sync.OnceValues(func() (string, error) {
+	file, err := filepath.Abs("../../../build/local-under-test")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace", "-o", file, "./infra/local")
+	build.Dir, build.Stderr, build.Env = "../../..", os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
+	return file, build.Run()
+})
+
+// runner is a runner at an address that it keeps.
+type runner struct {
+	t       testing.TB
+	address string
+	args    []string
+	runFile string
+	command *exec.Cmd
+	seeded  runfile.Run
+	took    time.Duration // from its start to its run file
+	client  http.Client
+}
+
+// newRunner starts a runner with arguments, and ends it with the test.
+func newRunner(tb testing.TB, args ...string) *runner {
+	tb.Helper()
+	free, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	expect.NoError(tb, err)
+	r := &runner{
+		t: tb, address: free.Addr().String(), args: args, runFile: filepath.Join(tb.TempDir(), "run.json"),
+		client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+	expect.NoError(tb, free.Close())
+	r.start()
+	tb.Cleanup(func() { r.end(syscall.SIGTERM) })
+	return r
+}
+
+// start starts the runner and waits until it is ready.
+func (r *runner) start() {
+	r.t.Helper()
+	file, err := binary()
+	expect.NoError(r.t, err)
+	_ = os.Remove(r.runFile)
+	r.command = exec.Command(file, append([]string{"-addr", r.address, "-run-file", r.runFile}, r.args...)...)
+	r.command.Dir, r.command.Stdout, r.command.Stderr = "../../..", io.Discard, io.Discard
+	began := time.Now()
+	expect.NoError(r.t, r.command.Start())
+	r.until("the runner is ready", func() bool {
+		body, err := os.ReadFile(r.runFile)
+		return err == nil && json.Unmarshal(body, &r.seeded) == nil
+	})
+	r.took = time.Since(began)
+}
+
+func (r *runner) end(signal syscall.Signal) {
+	_ = r.command.Process.Signal(signal)
+	_ = r.command.Wait()
+}
+
+// until polls for something that has to come.
+func (r *runner) until(what string, done func() bool) {
+	r.t.Helper()
+	late := time.After(4 * time.Minute) // the runner compiles every function first, perhaps with nothing in the build cache
+	for !done() {
+		select {
+		case <-late:
+			r.t.Fatalf("it never came that %s", what)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// send sends a request without a body and returns what was answered.
+func (r *runner) send(method, address string) []byte {
+	r.t.Helper()
+	request, err := http.NewRequestWithContext(r.t.Context(), method, address, nil)
+	expect.NoError(r.t, err)
+	response, err := r.client.Do(request)
+	expect.NoError(r.t, err)
+	defer func() { _ = response.Body.Close() }()
+	var body bytes.Buffer
+	_, err = body.ReadFrom(response.Body)
+	expect.NoError(r.t, err)
+	return body.Bytes()
+}
+
+// function does something with a function by the console's API.
+func (r *runner) function(path string) {
+	r.t.Helper()
+	r.send(http.MethodPost, "http://"+r.address+"/_local/api/functions"+path)
+}
+
+// json reads what a path of the runner answers.
+func (r *runner) json(path string, into any) {
+	r.t.Helper()
+	expect.NoError(r.t, json.Unmarshal(r.send(http.MethodGet, "http://"+r.address+path), into))
+}
+
+// job is the main job of a persona.
+func (r *runner) job(persona string) *job.Job {
+	r.t.Helper()
+	j, err := job.New(r.seeded, persona, io.Discard)
+	expect.NoError(r.t, err)
+	return j
+}
