@@ -28,7 +28,7 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 		}
 		t.Errorf("no scenario uses this permission: %s %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource, g.Rows)
 	}
-	stride := 23
+	stride := 61
 	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
 		stride = 1
 	}

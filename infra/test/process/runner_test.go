@@ -3,7 +3,9 @@ package process_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -27,8 +29,18 @@ var binary = sync.OnceValues(func() (string, error) {
 	}
 	build := exec.Command("go", "build", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace", "-o", file, "./infra/local")
 	build.Dir, build.Stderr, build.Env = "../../..", os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
-	return file, build.Run()
+	return file, errors.Join(build.Run(), touchSources())
 })
+
+// touchSources looks into every folder that the binaries are made of: go test caches a result until something changes that the test
+// itself has opened, and what a build opens it does not see.
+func touchSources() error {
+	_, err := os.Stat("../../../template.yaml")
+	for _, folder := range []string{"functions", "shared", "infra/local", "infra/sandbox"} {
+		err = errors.Join(err, filepath.WalkDir("../../../"+folder, func(_ string, _ fs.DirEntry, err error) error { return err }))
+	}
+	return err
+}
 
 // runner is a runner at an address that it keeps.
 type runner struct {
