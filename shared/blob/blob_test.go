@@ -25,6 +25,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/storetest"
 )
 
 const (
@@ -43,8 +44,8 @@ type world struct {
 	calls []string
 }
 
-func newWorld(t *testing.T) *world {
-	t.Helper()
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
 	w := &world{}
 	var err error
 	w.cloud, err = aws.New(aws.Options{Middleware: []wire.Middleware{func(next wire.Handler) wire.Handler {
@@ -55,13 +56,21 @@ func newWorld(t *testing.T) *world {
 			next(out, r, c)
 		}
 	}}})
-	expect.NoError(t, err)
+	expect.NoError(tb, err)
 	w.client = s3.NewFromConfig(w.cloud.Config("test"))
-	_, err = w.client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: awssdk.String(name)})
-	expect.NoError(t, err)
+	_, err = w.client.CreateBucket(tb.Context(), &s3.CreateBucketInput{Bucket: awssdk.String(name)})
+	expect.NoError(tb, err)
 	w.bucket = blob.Bucket{Client: w.client, Name: name}
 	w.calls = nil
 	return w
+}
+
+func TestABucketIsWhatFilesHaveToBe(t *testing.T) {
+	t.Parallel()
+	storetest.Files(t, func(tb testing.TB) export.Files {
+		tb.Helper()
+		return newWorld(tb).bucket
+	})
 }
 
 func (w *world) create(t *testing.T, key string) export.Writer {

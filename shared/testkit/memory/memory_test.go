@@ -3,6 +3,7 @@ package memory_test
 import (
 	"testing"
 
+	"recordbridge/shared/export"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/testkit/storetest"
@@ -13,6 +14,11 @@ func TestWebhooksAnswerAsTheStoreDoes(t *testing.T) {
 	open := func(testing.TB) storetest.Webhooks { return &memory.Webhooks{} }
 	storetest.Deliveries(t, open)
 	storetest.Health(t, open)
+}
+
+func TestFilesAnswerAsTheBucketDoes(t *testing.T) {
+	t.Parallel()
+	storetest.Files(t, func(testing.TB) export.Files { return &memory.Files{} })
 }
 
 func TestTasksAnswerAsTheStoreDoes(t *testing.T) {
