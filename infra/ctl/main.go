@@ -54,6 +54,7 @@ const usage = `usage: ctl -outputs FILE COMMAND [flags]
   endpoint show       -id ID
   endpoint approve    -id ID [-origin ORIGIN ...] [-issuer ISSUER]
   endpoint override   -endpoint ID -override YAML
+  endpoint test       (-id ID | -fhir-base URL [-platform TYPE]) -mode test|live [-org ID] [-token-request]
   platform list
   platform show       -platform TYPE
   client create       -method client_secret_basic|client_secret_post -secret-file FILE|- -origin ORIGIN [-origin ORIGIN ...]
@@ -72,8 +73,8 @@ Clients and registrations are shared by all organisations unless -org names one.
 from the input with "-secret-file -", and never from an argument, which others on the machine could see. So are the
 headers that a webhook is to be sent with: a file of lines NAME=VALUE. Times are like 2026-11-21T09:30:00Z.`
 
-// commands are the functions behind the words. Secrets come in through input.
-func commands(input io.Reader) map[string]command {
+// commands are the functions behind the words. Secrets come in through input; outputs is the file that says which stack it is.
+func commands(input io.Reader, outputs string) map[string]command {
 	return map[string]command{
 		"organisation create":   createOrganisation,
 		"organisation list":     listOrganisations,
@@ -97,6 +98,7 @@ func commands(input io.Reader) map[string]command {
 		"endpoint show":         showEndpoint,
 		"endpoint approve":      approveEndpoint,
 		"endpoint override":     overrideEndpoint,
+		"endpoint test":         probing(outputs, testEndpoint),
 		"platform list":         listPlatforms,
 		"platform show":         showPlatform,
 		"client create":         reading(input, createClient),
@@ -125,7 +127,7 @@ func run(ctx context.Context, args []string, input io.Reader, out io.Writer) err
 		return fmt.Errorf("no command\n%s", usage)
 	}
 	rest := flags.Args()
-	chosen, ok := commands(input)[rest[0]+" "+rest[1]]
+	chosen, ok := commands(input, *outputs)[rest[0]+" "+rest[1]]
 	if asks(rest[1]) {
 		return tell(out, usage)
 	}
@@ -143,8 +145,8 @@ func run(ctx context.Context, args []string, input io.Reader, out io.Writer) err
 	if help, ok := errors.AsType[*helpError](err); ok {
 		return tell(out, help.text)
 	}
-	if unfinished, ok := errors.AsType[*unfinishedError](err); ok {
-		return errors.Join(show(out, unfinished.result), err)
+	if printed, ok := errors.AsType[printedError](err); ok {
+		return errors.Join(show(out, printed.shown()), err)
 	}
 	if err != nil {
 		return err
@@ -158,6 +160,12 @@ func show(out io.Writer, result any) error {
 	return encoder.Encode(result)
 }
 
+// printedError is one that has something to print all the same.
+type printedError interface {
+	error
+	shown() any
+}
+
 // unfinishedError says that something was made, and that what had to follow, such as its audit row, has failed.
 type unfinishedError struct {
 	result any
@@ -169,6 +177,8 @@ func (u *unfinishedError) Error() string {
 }
 
 func (u *unfinishedError) Unwrap() error { return u.cause }
+
+func (u *unfinishedError) shown() any { return u.result }
 
 // showing is what a command returns that makes a secret: it can never be shown again, so once it is made it is printed,
 // whatever fails afterwards.

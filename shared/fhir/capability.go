@@ -5,6 +5,7 @@ package fhir
 type Capability struct {
 	FHIRVersion string               // such as "4.0.1"
 	Software    string               // software.name; empty when not stated
+	Formats     []string             // that it speaks, as it spells them: media types, "json"
 	Resources   []CapabilityResource // types of the server side, in the statement's order
 	OAuth       OAuthURIs
 }
@@ -51,6 +52,8 @@ func ParseCapability(raw []byte) (Capability, error) {
 				reader.read.FHIRVersion, err = reader.stringOr(2)
 			case "software":
 				err = reader.software(2)
+			case "format":
+				err = reader.list(2, &reader.read.Formats)
 			case "rest":
 				err = reader.array(2, func() error { return reader.rest(3) })
 			default:

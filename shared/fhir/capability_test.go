@@ -12,7 +12,7 @@ import (
 
 func TestParseCapabilityReadsTypesParametersAndEndpoints(t *testing.T) {
 	t.Parallel()
-	raw := `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","software":{"name":"An EHR","version":"7"},"rest":[
+	raw := `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","software":{"name":"An EHR","version":"7"},"format":["application/fhir+json","xml"],"rest":[
 	  {"mode":"client","resource":[{"type":"Account"}]},
 	  {"mode":"server",
 	   "security":{"extension":[{"url":"http://example.org/other","extension":[{"url":"token","valueUri":"wrong"}]},
@@ -25,7 +25,7 @@ func TestParseCapabilityReadsTypesParametersAndEndpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fhir.Capability{
-		FHIRVersion: "4.0.1", Software: "An EHR",
+		FHIRVersion: "4.0.1", Software: "An EHR", Formats: []string{"application/fhir+json", "xml"},
 		Resources: []fhir.CapabilityResource{
 			{Type: "Patient"},
 			{Type: "Observation", SearchParams: []string{"patient", "code"}},

@@ -64,7 +64,7 @@ func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (Made
 	if strings.TrimSpace(e.Name) == "" {
 		return MadeEndpoint{}, fault.BadRequest("An endpoint needs the institution's name, which patients see: -name.")
 	}
-	if err := o.checkBase(e.FHIRBase, e.Mode); err != nil {
+	if err := CheckBase(o.deps.BaseURL, e.FHIRBase, e.Mode); err != nil {
 		return MadeEndpoint{}, err
 	}
 	var err error

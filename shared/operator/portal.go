@@ -63,8 +63,8 @@ func platformOf(base, named string, seen Survey) (profile platform.Profile, beca
 	return profile, "-platform names it", note, nil
 }
 
-// checkBase refuses a FHIR base that nobody should be sent to.
-func (o *Operator) checkBase(base, mode string) error {
+// CheckBase refuses a FHIR base that nobody should be sent to. service is the base URL of our own API.
+func CheckBase(service, base, mode string) error {
 	u, err := url.Parse(base)
 	switch {
 	case base == "":
@@ -83,7 +83,7 @@ func (o *Operator) checkBase(base, mode string) error {
 	if _, err := fhir.ParseBase(base); err != nil {
 		return fault.BadRequest("The FHIR base has a path that not all servers read in the same way. Leave out //, ., .. and encoded characters.")
 	}
-	if len(catalog.Ours(o.deps.BaseURL, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
+	if len(catalog.Ours(service, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
 		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, in test mode.")
 	}
 	return nil

@@ -198,28 +198,39 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 func (o *Operator) checkMethod(
 	ctx context.Context, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
-	method, auth := publicMethod, catalog.ClientAuth{}
+	auth := catalog.ClientAuth{}
 	if authID != "" {
 		var err error
 		if auth, err = o.client(ctx, owner, authID); err != nil {
 			return catalog.ClientAuth{}, err
 		}
+	}
+	if err := CheckMethod(profile, auth); err != nil {
+		return catalog.ClientAuth{}, err
+	}
+	return auth, CheckShown(auth, at)
+}
+
+// CheckMethod wants a client, public without an id, that a platform takes, by all that is known of it; fault.Invalid.
+func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
+	method := publicMethod
+	if auth.ID != "" {
 		method = string(auth.Method)
 	}
 	if !slices.Contains(profile.Client.Methods, method) {
-		return catalog.ClientAuth{}, fault.BadRequest(fmt.Sprintf("%s does not take %s clients. It takes %s.",
+		return fault.BadRequest(fmt.Sprintf("%s does not take %s clients. It takes %s.",
 			profile.Name, method, strings.Join(profile.Client.Methods, ", ")))
 	}
 	if auth.Method == catalog.AuthPrivateKey && !slices.Contains(profile.Client.Algorithms, auth.Algorithm) {
-		return catalog.ClientAuth{}, fault.BadRequest(fmt.Sprintf("%s does not take %s. It takes %s.",
+		return fault.BadRequest(fmt.Sprintf("%s does not take %s. It takes %s.",
 			profile.Name, auth.Algorithm, strings.Join(profile.Client.Algorithms, ", ")))
 	}
-	return auth, shownOnlyWhereItMay(auth, at)
+	return nil
 }
 
-// shownOnlyWhereItMay refuses a client whose secret would never be shown, since the functions show it to no origin that is
-// not on its list, and tells which origin to add.
-func shownOnlyWhereItMay(auth catalog.ClientAuth, at catalog.Endpoint) error {
+// CheckShown refuses a client whose secret would never be shown, since the functions show it to no origin that is
+// not on its list, and tells which origin to add; fault.Invalid.
+func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
 		return fault.BadRequest(fmt.Sprintf("Nobody has said which origins the secret of client %s may be shown to, so it is shown to none. Name them with "+

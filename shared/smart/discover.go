@@ -29,6 +29,7 @@ type configuration struct {
 	algorithms            []string
 	challengeMethods      []string
 	capabilities          []string
+	grants                []string
 	scopes                []string
 	issParameter          bool
 }
@@ -51,6 +52,7 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 		algorithms:            read.words("token_endpoint_auth_signing_alg_values_supported"),
 		challengeMethods:      read.words("code_challenge_methods_supported"),
 		capabilities:          read.words("capabilities"),
+		grants:                read.words("grant_types_supported"),
 		scopes:                read.words("scopes_supported"),
 		issParameter:          string(read["authorization_response_iss_parameter_supported"]) == "true",
 	}
@@ -75,9 +77,7 @@ func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, 
 	if err != nil {
 		return flow.Authority{}, fault.BadRequest("The FHIR base URL is not valid.").Because(err)
 	}
-	from := fetcher{doer: doer, base: base}
-	address := base.Join(".well-known", "smart-configuration")
-	document, err := from.get(ctx, address, "application/json", maxConfiguration, secret.Text{})
+	document, err := fetcher{doer: doer, base: base}.configuration(ctx)
 	if isUnanswered(err) {
 		return flow.Authority{}, unusable(err)
 	}
@@ -104,6 +104,11 @@ func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, 
 	})
 	found.Substitute = isSubstitute && err == nil
 	return found, err
+}
+
+// configuration reads the document of the SMART configuration.
+func (f fetcher) configuration(ctx context.Context) ([]byte, error) {
+	return f.get(ctx, f.base.Join(".well-known", "smart-configuration"), "application/json", maxConfiguration, secret.Text{})
 }
 
 // Metadata reads the CapabilityStatement of the server at fhirBase, of at most fhir.MaxPage bytes, without a token, since

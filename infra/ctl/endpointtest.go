@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/safehttp"
+	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/smart/probe"
+)
+
+// probing makes a command of one that needs a probe of the stack, besides the rules that are open already.
+func probing(outputs string, c func(ctx context.Context, o *operator.Operator, p probe.Probe, args []string) (any, error)) command {
+	return func(ctx context.Context, o *operator.Operator, args []string) (any, error) {
+		cfg, named, err := configuration(ctx, outputs)
+		if err != nil {
+			return nil, err
+		}
+		p, err := wiring.NewProbe(cfg, named, wiring.Options{
+			Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "operator",
+			HTTP: safehttp.New(safehttp.Options{Allow: wiring.PrivateRanges(named)}),
+		}, o)
+		if err != nil {
+			return nil, err
+		}
+		return c(ctx, o, p, args)
+	}
+}
+
+// failedTestError says that a test was made and found what does not work. What it found is printed.
+type failedTestError struct {
+	checks []probe.Check
+	failed int
+}
+
+// Error implements error.
+func (f *failedTestError) Error() string { return fmt.Sprintf("checks that have failed: %d", f.failed) }
+
+func (f *failedTestError) shown() any { return f.checks }
+
+// testEndpoint tests everything of an endpoint short of a patient.
+func testEndpoint(ctx context.Context, o *operator.Operator, p probe.Probe, args []string) (any, error) {
+	flags := flag.NewFlagSet("endpoint test", flag.ContinueOnError)
+	owned := ownerFlags(flags)
+	id := flags.String("id", "", "endpoint id")
+	base := flags.String("fhir-base", "", "or one that is not made yet: its FHIR base URL")
+	platformType := flags.String("platform", "", "of one that is not made yet: its EHR platform type (default: found out from the server)")
+	var subject probe.Subject
+	flags.BoolVar(&subject.TokenRequest, "token-request", false,
+		"make two token requests that must fail, to see whether our client is accepted; some health systems count failed ones")
+	if err := parse(flags, args); err != nil {
+		return nil, err
+	}
+	if (*id == "") == (*base == "") {
+		return nil, errors.New("name one of them: -id for an endpoint that is there, -fhir-base for one that is not made yet")
+	}
+	if *id != "" && *platformType != "" {
+		return nil, errors.New("-platform goes with -fhir-base; an endpoint that is there has its platform")
+	}
+	owner, mode, err := owned()
+	if err != nil {
+		return nil, err
+	}
+	subject.Tenant = owner
+	if subject.Endpoint, subject.Stored, err = findSubject(ctx, o, *id, *base, mode); err != nil {
+		return nil, err
+	}
+	if *platformType != "" {
+		if subject.Stored {
+			return nil, fmt.Errorf("there is endpoint %s with this -fhir-base, of platform %s; test it with -id", subject.Endpoint.ID, subject.Endpoint.PlatformType)
+		}
+		if subject.Endpoint.PlatformType, err = platformOf(*platformType); err != nil {
+			return nil, err
+		}
+	}
+	checks, err := p.Run(ctx, subject)
+	if err != nil {
+		return nil, err
+	}
+	failed := len(slices.DeleteFunc(slices.Clone(checks), func(c probe.Check) bool { return c.Result != probe.Failed }))
+	if failed > 0 {
+		return nil, &failedTestError{checks: checks, failed: failed}
+	}
+	return checks, nil
+}
+
+func platformOf(named string) (string, error) {
+	found, err := platform.Find(strings.ToLower(named))
+	if err != nil {
+		return "", fmt.Errorf("-platform: %w", err)
+	}
+	return found.ID, nil
+}
+
+// findSubject finds the endpoint with an id or a FHIR base, or makes up the one that there could be.
+func findSubject(ctx context.Context, o *operator.Operator, id, base, mode string) (e catalog.Endpoint, stored bool, err error) {
+	if id == "" {
+		if id, err = operator.EndpointID(mode, base); err != nil { // the test says what is wrong with the address
+			return catalog.Endpoint{FHIRBase: base, Mode: mode, Status: catalog.EndpointActive}, false, nil //nolint:nilerr // see above
+		}
+	}
+	e, err = o.Endpoint(ctx, id)
+	switch {
+	case errors.Is(err, fault.NotFound) && base != "":
+		return catalog.Endpoint{ID: id, FHIRBase: base, Mode: mode, FHIRVersion: "4.0.1", Status: catalog.EndpointActive}, false, nil
+	case err != nil:
+		return catalog.Endpoint{}, false, err
+	case e.Mode != mode:
+		return catalog.Endpoint{}, false, fmt.Errorf("the endpoint is in %s mode: -mode %s", e.Mode, e.Mode)
+	}
+	return e, true, nil
+}

@@ -1,0 +1,66 @@
+package e2e_test
+
+import (
+	"crypto/rand"
+	"net/url"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/ids"
+	smartprobe "recordbridge/shared/smart/probe"
+)
+
+// onlyWithAPatient are refusals that no test without one can see: they are about what comes back from a sign-in.
+func onlyWithAPatient() []string {
+	return []string{
+		"discovery-missing", "hostile:no-issuer", "iss:wrong", // the answer names an issuer that discovery does not
+		"id-token:wrong-nonce", "id-token:bad-signature",
+	}
+}
+
+// TestWhatATestOfAnEndpointSaysIsWhatASignInMeets: where nothing has failed a patient connects, and where something has,
+// none does, or their connection does not last.
+func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		p, err := wiring.NewProbe(s.cloud.Config("operator"), s.template.Outputs,
+			wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s}, s.operator)
+		must(t, err)
+		for _, q := range quirks() {
+			connect := s.connectURLOf(q)
+			failed := s.failedChecks(p, connect)
+			_, last := s.browser().open(connect, crashPersona, "approve")
+			refused := last.Query().Get("error")
+			switch {
+			case refused != "" && len(failed) == 0 && !slices.Contains(onlyWithAPatient(), q.with):
+				t.Errorf("%s: nothing has failed, and a patient meets %s", q.with, refused)
+			case refused == "" && slices.ContainsFunc(failed, func(step smartprobe.Step) bool {
+				return !q.later || step != smartprobe.TokenRefresh && step != smartprobe.TokenCode
+			}):
+				t.Errorf("%s: %v have failed, and a patient connects", q.with, failed)
+			}
+		}
+	})
+}
+
+// failedChecks tests the endpoint that a patient is about to connect to.
+func (s *stack) failedChecks(p smartprobe.Probe, connect string) []smartprobe.Step {
+	s.t.Helper()
+	at, err := url.Parse(connect)
+	must(s.t, err)
+	endpoint, err := s.operator.Endpoint(s.t.Context(), at.Query().Get("endpoint_id"))
+	must(s.t, err)
+	checks, err := p.Run(s.t.Context(), smartprobe.Subject{Endpoint: endpoint, Stored: true, TokenRequest: true})
+	must(s.t, err)
+	var failed []smartprobe.Step
+	for _, c := range checks {
+		if c.Result == smartprobe.Failed {
+			failed = append(failed, c.Step)
+		}
+	}
+	return failed
+}
