@@ -49,7 +49,7 @@ func createClient(ctx context.Context, o *operator.Operator, input io.Reader, ar
 	if err != nil {
 		return nil, err
 	}
-	id, err := o.CreateClient(ctx, owner, made, plain)
+	id, err := o.Clients.Create(ctx, owner, made, plain)
 	return map[string]any{"client_auth_id": id}, err
 }
 
@@ -73,7 +73,7 @@ func rotateClient(ctx context.Context, o *operator.Operator, input io.Reader, ar
 	if change.Secret, err = readSecret(input, "secret-file", *file); err != nil {
 		return nil, err
 	}
-	return map[string]any{"client_auth_id": *id, "rotated": true}, o.RotateClient(ctx, owner, *id, change)
+	return map[string]any{"client_auth_id": *id, "rotated": true}, o.Clients.Rotate(ctx, owner, *id, change)
 }
 
 func setOrigins(ctx context.Context, o *operator.Operator, args []string) (any, error) {
@@ -92,7 +92,7 @@ func setOrigins(ctx context.Context, o *operator.Operator, args []string) (any, 
 	if err = needed(flags, "id", "origin"); err != nil {
 		return nil, err
 	}
-	stored, err := o.SetOrigins(ctx, owner, *id, origins)
+	stored, err := o.Clients.SetOrigins(ctx, owner, *id, origins)
 	return map[string]any{"client_auth_id": *id, "origins": stored}, err
 }
 

@@ -30,7 +30,7 @@ func listDeliveries(ctx context.Context, o *operator.Operator, args []string) (a
 		return nil, err
 	}
 	q.SubscriptionID = id
-	page, err := o.Deliveries(ctx, tenant, q)
+	page, err := o.Log.Search(ctx, tenant, q)
 	rows := make([]map[string]any, 0, len(page.Entries))
 	for _, e := range page.Entries {
 		rows = append(rows, deliveryShown(e))
@@ -50,7 +50,7 @@ func showDelivery(ctx context.Context, o *operator.Operator, args []string) (any
 	if err != nil {
 		return nil, err
 	}
-	detail, err := o.Delivery(ctx, tenant, *id)
+	detail, err := o.Log.Show(ctx, tenant, *id)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func createEndpoint(ctx context.Context, o *operator.Operator, args []string) (a
 		return nil, err
 	}
 	wanted.Approved = approved()
-	made, err := o.CreateEndpoint(ctx, wanted)
+	made, err := o.Endpoints.Create(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func showEndpoint(ctx context.Context, o *operator.Operator, args []string) (any
 	if err := needed(flags, "id"); err != nil {
 		return nil, err
 	}
-	e, err := o.Endpoint(ctx, *id)
+	e, err := o.Endpoints.Show(ctx, *id)
 	return endpointShown(e), err
 }
 
@@ -101,7 +101,7 @@ func listEndpoints(ctx context.Context, o *operator.Operator, args []string) (an
 	if _, ok := org.ParseMode(*mode); given(flags, "mode") && !ok {
 		return nil, errors.New("-mode must be test or live")
 	}
-	all, err := o.Endpoints(ctx)
+	all, err := o.Endpoints.List(ctx)
 	rows := make([]map[string]any, 0, len(all))
 	for _, e := range all {
 		if *mode == "" || e.Mode == *mode {
@@ -124,7 +124,7 @@ func approveEndpoint(ctx context.Context, o *operator.Operator, args []string) (
 	if err := needed(flags, "id"); err != nil {
 		return nil, err
 	}
-	changes, err := o.ApproveEndpoint(ctx, *id, approved())
+	changes, err := o.Endpoints.Approve(ctx, *id, approved())
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func overrideEndpoint(ctx context.Context, o *operator.Operator, args []string) 
 	if !given(flags, "override") {
 		return nil, errors.New("-override is missing; -override '' takes back what was said before")
 	}
-	return map[string]any{"endpoint_id": *id, "overrides": *overrides}, o.OverrideEndpoint(ctx, *id, *overrides)
+	return map[string]any{"endpoint_id": *id, "overrides": *overrides}, o.Endpoints.Override(ctx, *id, *overrides)
 }
 
 func listPlatforms(context.Context, *operator.Operator, []string) (any, error) {

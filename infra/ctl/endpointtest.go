@@ -110,7 +110,7 @@ func findSubject(ctx context.Context, o *operator.Operator, id, base, mode strin
 			return catalog.Endpoint{FHIRBase: base, Mode: mode, Status: catalog.EndpointActive}, false, nil //nolint:nilerr // see above
 		}
 	}
-	e, err = o.Endpoint(ctx, id)
+	e, err = o.Endpoints.Show(ctx, id)
 	switch {
 	case errors.Is(err, fault.NotFound) && base != "":
 		return catalog.Endpoint{ID: id, FHIRBase: base, Mode: mode, FHIRVersion: "4.0.1", Status: catalog.EndpointActive}, false, nil

@@ -14,5 +14,5 @@ func showKeys(ctx context.Context, o *operator.Operator, args []string) (any, er
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
-	return o.PublicKeys(ctx, *rsa)
+	return o.Clients.PublicKeys(ctx, *rsa)
 }

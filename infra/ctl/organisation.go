@@ -23,7 +23,7 @@ func createOrganisation(ctx context.Context, o *operator.Operator, args []string
 		return nil, err
 	}
 	made.Plan, made.Emails = org.Plan(*plan), emails
-	made, err := o.CreateOrganisation(ctx, made)
+	made, err := o.Organisations.Create(ctx, made)
 	return map[string]any{"id": made.ID, "name": made.Name, "plan": made.Plan}, err
 }
 
@@ -45,16 +45,16 @@ func emails(ctx context.Context, o *operator.Operator, args []string) (any, erro
 		return nil, errors.New("-none and -email do not go together")
 	}
 	if *none || len(named) > 0 {
-		if err = o.SetEmails(ctx, tenant, named); err != nil {
+		if err = o.Organisations.SetEmails(ctx, tenant, named); err != nil {
 			return nil, err
 		}
 	}
-	stored, err := o.Emails(ctx, tenant)
+	stored, err := o.Organisations.Emails(ctx, tenant)
 	return map[string]any{"org": tenant.OrgID, "emails": append([]string{}, stored...)}, err
 }
 
 func listOrganisations(ctx context.Context, o *operator.Operator, _ []string) (any, error) {
-	listed, err := o.Organisations(ctx)
+	listed, err := o.Organisations.List(ctx)
 	rows := make([]map[string]any, 0, len(listed))
 	for _, l := range listed {
 		rows = append(rows, map[string]any{
@@ -78,7 +78,7 @@ func createCredential(ctx context.Context, o *operator.Operator, args []string) 
 	if err != nil {
 		return nil, err
 	}
-	credential, private, err := o.CreateCredential(ctx, tenant, redirects, origins)
+	credential, private, err := o.Credentials.Create(ctx, tenant, redirects, origins)
 	return showing(map[string]any{"public_id": credential.PublicID(), "private_key": private.Reveal()}, private, err)
 }
 
@@ -88,7 +88,7 @@ func addKey(ctx context.Context, o *operator.Operator, args []string) (any, erro
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
-	private, err := o.AddKey(ctx, *publicID)
+	private, err := o.Credentials.AddKey(ctx, *publicID)
 	return showing(map[string]any{"public_id": *publicID, "private_key": private.Reveal()}, private, err)
 }
 
@@ -99,5 +99,5 @@ func revokeKeys(ctx context.Context, o *operator.Operator, args []string) (any, 
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
-	return map[string]any{"public_id": *publicID, "revoked": true}, o.RevokeKeys(ctx, *publicID, *all)
+	return map[string]any{"public_id": *publicID, "revoked": true}, o.Credentials.RevokeKeys(ctx, *publicID, *all)
 }

@@ -41,7 +41,7 @@ func setRegistration(ctx context.Context, o *operator.Operator, args []string) (
 	if err != nil {
 		return nil, err
 	}
-	set, err := o.SetRegistration(ctx, owner, place, change)
+	set, err := o.Registrations.Set(ctx, owner, place, change)
 	return registrationShown(set), err
 }
 
@@ -65,7 +65,7 @@ func showCallback(ctx context.Context, o *operator.Operator, args []string) (any
 			return nil, err
 		}
 	}
-	address, registered, err := o.Callback(ctx, owner, place)
+	address, registered, err := o.Registrations.Callback(ctx, owner, place)
 	return map[string]any{"callback": address, "registered": registered}, err
 }
 
@@ -79,7 +79,7 @@ func showRegistration(ctx context.Context, o *operator.Operator, args []string) 
 	if err != nil {
 		return nil, err
 	}
-	used, err := o.Registration(ctx, tenant, place)
+	used, err := o.Registrations.InEffect(ctx, tenant, place)
 	return registrationShown(used), err
 }
 

@@ -42,7 +42,7 @@ func createWebhook(ctx context.Context, o *operator.Operator, input io.Reader, a
 	if made.Headers, err = readHeaders(input, *file); err != nil {
 		return nil, err
 	}
-	sub, signing, err := o.AddWebhook(ctx, made)
+	sub, signing, err := o.Webhooks.Create(ctx, made)
 	shown := webhookShown(sub)
 	shown["secret"] = signing.Reveal()
 	return showing(shown, signing, err)
@@ -58,7 +58,7 @@ func listWebhooks(ctx context.Context, o *operator.Operator, args []string) (any
 	if err != nil {
 		return nil, err
 	}
-	all, err := o.Webhooks(ctx, tenant)
+	all, err := o.Webhooks.List(ctx, tenant)
 	rows := make([]map[string]any, 0, len(all))
 	for _, sub := range all {
 		rows = append(rows, webhookShown(sub))
@@ -86,10 +86,10 @@ func webhookTypes(ctx context.Context, o *operator.Operator, args []string) (any
 	case *none && len(optional) > 0:
 		return nil, errors.New("-none and -type do not go together")
 	case !*none && len(optional) == 0:
-		optional, err = o.WebhookTypes(ctx, tenant, id)
+		optional, err = o.Webhooks.Types(ctx, tenant, id)
 		return map[string]any{"id": id, "types": optional}, err
 	}
-	sub, err := o.SetWebhookTypes(ctx, tenant, id, optional)
+	sub, err := o.Webhooks.SetTypes(ctx, tenant, id, optional)
 	return map[string]any{"id": sub.ID, "types": sub.Types}, err
 }
 
@@ -103,7 +103,7 @@ func disableWebhook(ctx context.Context, o *operator.Operator, args []string) (a
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"id": id, "disabled": true}, o.DisableWebhook(ctx, tenant, id)
+	return map[string]any{"id": id, "disabled": true}, o.Webhooks.Disable(ctx, tenant, id)
 }
 
 func rotateWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
@@ -117,7 +117,7 @@ func rotateWebhook(ctx context.Context, o *operator.Operator, args []string) (an
 	if err != nil {
 		return nil, err
 	}
-	sub, signing, err := o.RotateWebhook(ctx, tenant, id, *atOnce)
+	sub, signing, err := o.Webhooks.Rotate(ctx, tenant, id, *atOnce)
 	return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)}, signing, err)
 }
 
@@ -131,7 +131,7 @@ func enableWebhook(ctx context.Context, o *operator.Operator, args []string) (an
 	if err != nil {
 		return nil, err
 	}
-	was, missedSince, err := o.EnableWebhook(ctx, tenant, id)
+	was, missedSince, err := o.Webhooks.Enable(ctx, tenant, id)
 	return map[string]any{"id": was.ID, "disabled_at": was.DisabledAt, "missed_since": missedSince}, err
 }
 
@@ -154,16 +154,16 @@ func replayWebhook(ctx context.Context, o *operator.Operator, args []string) (an
 	switch flags.NFlag() - countGiven(flags, "org", "mode") {
 	case 1:
 		if isOne {
-			return map[string]any{"replayed": 1}, o.ReplayDelivery(ctx, tenant, *delivery)
+			return map[string]any{"replayed": 1}, o.Webhooks.ReplayDelivery(ctx, tenant, *delivery)
 		}
 	case 2:
 		if isSince {
-			count, err := o.ReplayFailed(ctx, tenant, *id, *since)
+			count, err := o.Webhooks.ReplayFailed(ctx, tenant, *id, *since)
 			return map[string]any{"replayed": count}, err
 		}
 	case 3:
 		if isRange {
-			count, err := o.ReplayRange(ctx, tenant, *id, *from, *to)
+			count, err := o.Webhooks.ReplayRange(ctx, tenant, *id, *from, *to)
 			return map[string]any{"replayed": count}, err
 		}
 	}
@@ -189,7 +189,7 @@ func simulateEvent(ctx context.Context, o *operator.Operator, args []string) (an
 	if err != nil {
 		return nil, err
 	}
-	event, err := o.Simulate(ctx, tenant, *id, types[0])
+	event, err := o.Webhooks.Simulate(ctx, tenant, *id, types[0])
 	return map[string]any{"event_id": event}, err
 }
 
@@ -203,7 +203,7 @@ func testWebhook(ctx context.Context, o *operator.Operator, args []string) (any,
 	if err != nil {
 		return nil, err
 	}
-	id, err := o.SendTest(ctx, tenant)
+	id, err := o.Webhooks.SendTest(ctx, tenant)
 	return map[string]any{"event_id": id}, err
 }
 

@@ -9,12 +9,12 @@ import (
 	"recordbridge/shared/smart/platform"
 )
 
-// ApproveEndpoint discovers an endpoint's server anew and pins what it says now, if the operator has named all of it that
+// Approve discovers an endpoint's server anew and pins what it says now, if the operator has named all of it that
 // has changed; one that was never pinned only what is neither at its FHIR base's origin nor the vendor's own. It returns
 // what has changed, which is nothing when all is as it was. Errors are fault.Invalid, with what has not been named;
 // fault.NotFound; fault.Conflict; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
-func (o *Operator) ApproveEndpoint(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
-	e, err := o.Endpoint(ctx, id)
+func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
+	e, err := o.Show(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,12 @@ func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", map[string]any{"revocation_endpoint": base + "/revoke"})
-	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
+	made, err := r.operator.Endpoints.Create(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := made.Endpoint.ID
-	unmoved, err := r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{})
+	unmoved, err := r.operator.Endpoints.Approve(t.Context(), id, operator.Approval{})
 	if err != nil || len(unmoved) > 0 {
 		t.Errorf("where nothing has moved: %v (%v)", unmoved, err)
 	}
@@ -34,14 +34,14 @@ func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 		{Issuer: &issuer},
 		{Origins: []string{"https://login.hospital.example.evil.test"}, Issuer: &issuer},
 	} {
-		_, err = r.operator.ApproveEndpoint(t.Context(), id, wanting)
+		_, err = r.operator.Endpoints.Approve(t.Context(), id, wanting)
 		says(t, err, "nothing was stored", login)
 	}
-	kept, err := r.operator.Endpoint(t.Context(), id)
+	kept, err := r.operator.Endpoints.Show(t.Context(), id)
 	if err != nil || kept.Pins != made.Endpoint.Pins {
 		t.Errorf("the pins are %+v (%v) though nothing was approved", kept.Pins, err)
 	}
-	changes, err := r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{Origins: []string{login}, Issuer: &issuer})
+	changes, err := r.operator.Endpoints.Approve(t.Context(), id, operator.Approval{Origins: []string{login}, Issuer: &issuer})
 	const origin = "https://fhir.hospital.example"
 	want := []catalog.Departure{
 		{Role: "issuer", From: base, To: issuer},
@@ -52,7 +52,7 @@ func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 	if diff := cmp.Diff(want, changes); err != nil || diff != "" {
 		t.Errorf("%v, changes (-want +got):\n%s", err, diff)
 	}
-	if e, err := r.operator.Endpoint(t.Context(), id); err != nil || e.Pins != (catalog.Pins{Issuer: issuer, Authorization: login, Token: login}) {
+	if e, err := r.operator.Endpoints.Show(t.Context(), id); err != nil || e.Pins != (catalog.Pins{Issuer: issuer, Authorization: login, Token: login}) {
 		t.Errorf("pinned to %+v (%v)", e.Pins, err)
 	}
 	rows := []string{
@@ -68,14 +68,14 @@ func TestAServerThatStopsNamingItsIssuerIsNotApprovedBySilence(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", nil)
-	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
+	made, err := r.operator.Endpoints.Create(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.servers.at(t, base, "", map[string]any{"issuer": ""})
-	_, err = r.operator.ApproveEndpoint(t.Context(), made.Endpoint.ID, operator.Approval{Origins: []string{base}})
+	_, err = r.operator.Endpoints.Approve(t.Context(), made.Endpoint.ID, operator.Approval{Origins: []string{base}})
 	says(t, err, `-issuer ""`)
-	if _, err = r.operator.ApproveEndpoint(t.Context(), made.Endpoint.ID, operator.Approval{Issuer: new("")}); err != nil {
+	if _, err = r.operator.Endpoints.Approve(t.Context(), made.Endpoint.ID, operator.Approval{Issuer: new("")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -84,11 +84,11 @@ func TestAMoveToOurselvesIsNeverApproved(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", nil)
-	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
+	made, err := r.operator.Endpoints.Create(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.servers.at(t, base, "", map[string]any{"authorization_endpoint": us + "/bridge/connect?attempt=1"})
-	_, err = r.operator.ApproveEndpoint(t.Context(), made.Endpoint.ID, operator.Approval{Origins: []string{us}})
+	_, err = r.operator.Endpoints.Approve(t.Context(), made.Endpoint.ID, operator.Approval{Origins: []string{us}})
 	says(t, err, "an address of this service itself")
 }

@@ -14,8 +14,11 @@ import (
 	"recordbridge/shared/secret"
 )
 
-// ClientAuths keeps how our clients prove who they are. An owner is a tenant, or with a zero tenant everybody.
-type ClientAuths interface {
+// Clients makes and changes how our clients prove who they are.
+type Clients struct{ *core }
+
+// ClientRows keeps how our clients prove who they are. An owner is a tenant, or with a zero tenant everybody.
+type ClientRows interface {
 	// ClientAuth reads what a tenant's connections use: its own, else everybody's; fault.NotFound.
 	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
 	// ClientAuthOf reads that of exactly this owner; fault.NotFound.
@@ -29,10 +32,10 @@ type Sealer interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 }
 
-// CreateClient stores how a client of ours proves who it is, for one organisation or with a zero owner for everybody.
+// Create stores how a client of ours proves who it is, for one organisation or with a zero owner for everybody.
 // Plain is the secret of a method that has one, else empty; only its sealed form is kept. The id is chosen here and
 // returned. Errors are fault.Invalid and fault.NotFound.
-func (o *Operator) CreateClient(ctx context.Context, owner org.Tenant, made catalog.ClientAuth, plain secret.Text) (string, error) {
+func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth, plain secret.Text) (string, error) {
 	if err := checkClient(made, plain); err != nil {
 		return "", err
 	}
@@ -44,7 +47,7 @@ func (o *Operator) CreateClient(ctx context.Context, owner org.Tenant, made cata
 		return "", err
 	}
 	made.ID, made.Rev = o.deps.NewID(), 0
-	if err := o.saveClient(ctx, owner, made, plain); err != nil {
+	if err := o.save(ctx, owner, made, plain); err != nil {
 		return "", err
 	}
 	return made.ID, o.record(ctx, owner, "client.created", made.ID)
@@ -53,22 +56,56 @@ func (o *Operator) CreateClient(ctx context.Context, owner org.Tenant, made cata
 // SetOrigins says which origins the secret of a client of exactly this owner may be shown to, in place of those before;
 // for one with keys, where an assertion may go, which none leaves open. It returns them as they are stored. Errors are
 // fault.Invalid, fault.NotFound and fault.Conflict.
-func (o *Operator) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
-	found, err := o.ownClient(ctx, owner, id)
+func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
+	found, err := o.own(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
 	if found.Origins, err = o.checkOrigins(found.Method, origins); err != nil {
 		return nil, err
 	}
-	if err := o.saveClient(ctx, owner, found, secret.Text{}); err != nil {
+	if err := o.save(ctx, owner, found, secret.Text{}); err != nil {
 		return nil, err
 	}
 	return found.Origins, o.record(ctx, owner, "client.origins_set", id)
 }
 
+// Rotation is what changes of a ClientAuth: its secret, or its key.
+type Rotation struct {
+	Secret secret.Text // empty: there is none
+	KeyID  *string     // nil: there is none; empty: from now on the present key
+}
+
+// Rotate gives a client of exactly this owner a new secret or key under its old id, so that the connections which
+// were made with it use the new one from their next refresh on. Errors are fault.Invalid, fault.NotFound and, when
+// somebody else changes it at the same time, fault.Conflict.
+func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
+	found, err := o.own(ctx, owner, id)
+	if err != nil {
+		return err
+	}
+	if change.KeyID != nil {
+		if found.Method != catalog.AuthPrivateKey {
+			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id. Rotate its secret: -secret-file.", found.Method))
+		}
+		found.KeyID = *change.KeyID
+	} else if found.Method == catalog.AuthPrivateKey && change.Secret.Empty() {
+		return fault.BadRequest("The client authenticates with private_key_jwt: say with -key-id which key signs from now on.")
+	}
+	if err := checkClient(found, change.Secret); err != nil {
+		return err
+	}
+	if err := o.save(ctx, owner, found, change.Secret); err != nil {
+		return err
+	}
+	return o.record(ctx, owner, "client.rotated", id)
+}
+
+// maxSecret bounds a client secret in bytes. Health systems give out some dozens.
+const maxSecret = 4096
+
 // checkOrigins wants at least one origin for a secret, and writes all of them in the one way.
-func (o *Operator) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
+func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
 	if method != catalog.AuthPrivateKey && len(named) == 0 {
 		return nil, fault.BadRequest("A client secret needs the origins it may be shown to, those of the token endpoints it is for: " +
 			"-origin https://auth.hospital.example.")
@@ -90,39 +127,8 @@ func (o *Operator) checkOrigins(method catalog.AuthMethod, named []string) ([]st
 	return origins, nil
 }
 
-// Rotation is what changes of a ClientAuth: its secret, or its key.
-type Rotation struct {
-	Secret secret.Text // empty: there is none
-	KeyID  *string     // nil: there is none; empty: from now on the present key
-}
-
-// RotateClient gives a client of exactly this owner a new secret or key under its old id, so that the connections which
-// were made with it use the new one from their next refresh on. Errors are fault.Invalid, fault.NotFound and, when
-// somebody else changes it at the same time, fault.Conflict.
-func (o *Operator) RotateClient(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
-	found, err := o.ownClient(ctx, owner, id)
-	if err != nil {
-		return err
-	}
-	if change.KeyID != nil {
-		if found.Method != catalog.AuthPrivateKey {
-			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id. Rotate its secret: -secret-file.", found.Method))
-		}
-		found.KeyID = *change.KeyID
-	} else if found.Method == catalog.AuthPrivateKey && change.Secret.Empty() {
-		return fault.BadRequest("The client authenticates with private_key_jwt: say with -key-id which key signs from now on.")
-	}
-	if err := checkClient(found, change.Secret); err != nil {
-		return err
-	}
-	if err := o.saveClient(ctx, owner, found, change.Secret); err != nil {
-		return err
-	}
-	return o.record(ctx, owner, "client.rotated", id)
-}
-
-// ownClient reads a client of exactly this owner.
-func (o *Operator) ownClient(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
+// own reads a client of exactly this owner.
+func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := o.deps.Store.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner)))
@@ -133,8 +139,8 @@ func (o *Operator) ownClient(ctx context.Context, owner org.Tenant, id string) (
 	return found, nil
 }
 
-// saveClient seals the secret, if there is one, and writes the row over the revision that was read.
-func (o *Operator) saveClient(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
+// save seals the secret, if there is one, and writes the row over the revision that was read.
+func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
 	if !plain.Empty() {
 		sealed, err := o.deps.Clients.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
 		if err != nil {
@@ -147,9 +153,6 @@ func (o *Operator) saveClient(ctx context.Context, owner org.Tenant, a catalog.C
 	}
 	return nil
 }
-
-// maxSecret bounds a client secret in bytes. Health systems give out some dozens.
-const maxSecret = 4096
 
 // checkClient refuses what no authorization server could be given. Its errors never repeat the secret.
 func checkClient(a catalog.ClientAuth, plain secret.Text) error {
@@ -185,43 +188,4 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 // visible reports whether text is of VSCHAR, as client ids and secrets are (RFC 6749, appendix A).
 func visible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
-}
-
-// checkOwner wants an organisation that exists, or the zero tenant.
-func (o *Operator) checkOwner(ctx context.Context, owner org.Tenant) error {
-	if owner == (org.Tenant{}) {
-		return nil
-	}
-	_, err := o.deps.Store.Organisation(ctx, owner)
-	if errors.Is(err, fault.NotFound) {
-		return fault.Missing(fmt.Sprintf("There is no organisation %s.", owner.OrgID))
-	}
-	if err != nil {
-		return fmt.Errorf("read organisation: %w", err)
-	}
-	return nil
-}
-
-// ownerKey names an owner as catalog.CallbackOf wants it.
-func ownerKey(owner org.Tenant) string {
-	if owner == (org.Tenant{}) {
-		return "*"
-	}
-	return owner.Key()
-}
-
-func ownerName(owner org.Tenant) string {
-	if owner == (org.Tenant{}) {
-		return "everybody"
-	}
-	return fmt.Sprintf("organisation %s in %s mode", owner.OrgID, owner.Mode)
-}
-
-// changed says what to do about a lost compare-and-swap.
-func changed(what string, err error) error {
-	if errors.Is(err, fault.Conflict) {
-		return fault.New(fault.Conflict, fault.CodeUnavailable,
-			fmt.Sprintf("Somebody else changed the %s at the same time, and nothing was saved. Look at it and try again.", what))
-	}
-	return fmt.Errorf("save %s: %w", what, err)
 }

@@ -76,7 +76,7 @@ func wantConflict(t *testing.T, err error) {
 func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	id, err := r.operator.CreateClient(t.Context(), org.Tenant{}, catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{"https://auth.example"}}, secret.New("first"))
+	id, err := r.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{"https://auth.example"}}, secret.New("first"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 			t.Error(saving)
 		}
 	}
-	wantConflict(t, r.operator.RotateClient(t.Context(), org.Tenant{}, id, operator.Rotation{Secret: secret.New("second")}))
+	wantConflict(t, r.operator.Clients.Rotate(t.Context(), org.Tenant{}, id, operator.Rotation{Secret: secret.New("second")}))
 	kept, err := r.control.ClientAuthOf(t.Context(), org.Tenant{}, id)
 	if err != nil || kept.Method != theirs.Method || kept.Rev != 2 {
 		t.Errorf("kept %+v (%v), want what the other one wrote", kept, err)
@@ -102,7 +102,7 @@ func TestOfTwoRegistrationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	_, err := r.operator.SetRegistration(t.Context(), org.Tenant{}, place, operator.Change{ClientID: new("ours")})
+	_, err := r.operator.Registrations.Set(t.Context(), org.Tenant{}, place, operator.Change{ClientID: new("ours")})
 	wantConflict(t, err)
 	kept, err := r.control.RegistrationAt(t.Context(), org.Tenant{}, place)
 	if err != nil || kept.ClientID != "theirs" {
@@ -117,7 +117,7 @@ func TestARegistrationOfAClientThatIsGoneSaysSo(t *testing.T) {
 	if err := r.control.SaveRegistration(t.Context(), org.Tenant{}, catalog.Registration{Place: place, ClientID: "ours", AuthID: "gone"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.operator.Registration(t.Context(), org.Tenant{}, place); !errors.Is(err, fault.NotFound) || !strings.Contains(err.Error(), `"gone"`) {
+	if _, err := r.operator.Registrations.InEffect(t.Context(), org.Tenant{}, place); !errors.Is(err, fault.NotFound) || !strings.Contains(err.Error(), `"gone"`) {
 		t.Errorf("the registration: %v, want fault.NotFound that names the client", err)
 	}
 }

@@ -10,8 +10,11 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Deliveries searches a tenant's delivery log, newest first. Errors are fault.Invalid.
-func (o *Operator) Deliveries(ctx context.Context, tenant org.Tenant, q deliverylog.Query) (deliverylog.Page, error) {
+// Log shows what was sent to webhooks.
+type Log struct{ *core }
+
+// Search searches a tenant's delivery log, newest first. Errors are fault.Invalid.
+func (o Log) Search(ctx context.Context, tenant org.Tenant, q deliverylog.Query) (deliverylog.Page, error) {
 	page, err := o.deps.Log.Search(ctx, tenant, q)
 	if err != nil {
 		return deliverylog.Page{}, fmt.Errorf("search deliveries: %w", err)
@@ -19,8 +22,8 @@ func (o *Operator) Deliveries(ctx context.Context, tenant org.Tenant, q delivery
 	return page, nil
 }
 
-// Delivery shows one delivery with its attempts. Errors are fault.NotFound.
-func (o *Operator) Delivery(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error) {
+// Show shows one delivery with its attempts. Errors are fault.NotFound.
+func (o Log) Show(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error) {
 	detail, err := o.deps.Log.Show(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return deliverylog.Detail{}, fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant)))

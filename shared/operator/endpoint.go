@@ -14,8 +14,11 @@ import (
 	"recordbridge/shared/smart/platform"
 )
 
-// Endpoints keeps the institutions that patients connect to.
-type Endpoints interface {
+// Endpoints makes and changes the institutions that patients connect to.
+type Endpoints struct{ *core }
+
+// EndpointRows keeps them.
+type EndpointRows interface {
 	// Endpoint reads an endpoint; fault.NotFound.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 	// Endpoints lists the ids of all, but for those older than the list.
@@ -52,11 +55,11 @@ func EndpointID(mode, base string) (string, error) {
 	return ids.Derive("endpoint", mode, parsed.String()), nil
 }
 
-// CreateEndpoint makes an institution's endpoint connectable for everybody, with how our client is registered there, or
+// Create makes an institution's endpoint connectable for everybody, with how our client is registered there, or
 // with a zero registration under that of its platform, which has to exist. It reads the server's discovery, pins what it
 // says, and tells its platform by it (docs/operations.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that
 // has an endpoint; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
-func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
+func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
 	if _, ok := org.ParseMode(e.Mode); !ok {
 		return MadeEndpoint{}, fault.BadRequest("The mode of an endpoint must be test or live: -mode.")
@@ -68,7 +71,7 @@ func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (Made
 		return MadeEndpoint{}, err
 	}
 	var err error
-	if e.ID, err = o.newEndpointID(ctx, e, wanted.Again); err != nil {
+	if e.ID, err = o.newID(ctx, e, wanted.Again); err != nil {
 		return MadeEndpoint{}, err
 	}
 	seen, err := o.look(ctx, e.FHIRBase)
@@ -97,7 +100,7 @@ func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (Made
 	if r, err = o.usable(ctx, e, r, profile); err != nil {
 		return MadeEndpoint{}, err
 	}
-	if made.Endpoint, err = o.addEndpoint(ctx, e, r); err != nil {
+	if made.Endpoint, err = o.add(ctx, e, r); err != nil {
 		return MadeEndpoint{}, err
 	}
 	if r.Callback != "" {
@@ -106,8 +109,54 @@ func (o *Operator) CreateEndpoint(ctx context.Context, wanted NewEndpoint) (Made
 	return made, nil
 }
 
-// newEndpointID refuses a second endpoint with the same FHIR base, unless that is meant.
-func (o *Operator) newEndpointID(ctx context.Context, e catalog.Endpoint, again bool) (string, error) {
+// Add stores an endpoint, and its registration unless it is zero, as they are: nothing is asked, checked or
+// pinned. It is for what is known in every detail, such as the sandbox; institutions are made by CreateEndpoint.
+func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
+	_, err := o.add(ctx, e, r)
+	return err
+}
+
+// Show reads an endpoint; fault.NotFound.
+func (o Endpoints) Show(ctx context.Context, id string) (catalog.Endpoint, error) {
+	return o.endpoint(ctx, id)
+}
+
+// List lists all endpoints, but for those older than the list.
+func (o Endpoints) List(ctx context.Context) ([]catalog.Endpoint, error) {
+	found, err := o.deps.Store.Endpoints(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	listed := make([]catalog.Endpoint, 0, len(found))
+	for _, id := range found {
+		e, err := o.Show(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		listed = append(listed, e)
+	}
+	return listed, nil
+}
+
+// Override says what is different at an endpoint from its platform's profile, in place of what was said before;
+// an empty text takes it all back. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
+	e, err := o.Show(ctx, id)
+	if err != nil {
+		return err
+	}
+	e.Overrides = overrides
+	if _, err := o.profileOf(ctx, e); err != nil {
+		return err
+	}
+	if err := o.deps.Store.SaveEndpoint(ctx, e); err != nil {
+		return changed("endpoint", err)
+	}
+	return o.record(ctx, org.Tenant{}, "endpoint.overridden", id)
+}
+
+// newID refuses a second endpoint with the same FHIR base, unless that is meant.
+func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (string, error) {
 	id, err := EndpointID(e.Mode, e.FHIRBase)
 	if err != nil {
 		return "", err
@@ -127,7 +176,7 @@ func (o *Operator) newEndpointID(ctx context.Context, e catalog.Endpoint, again 
 
 // pinsOf pins what a server says, when all of it is at the FHIR base's origin, the vendor's own, or named by the operator.
 // Without a survey there is nothing to pin.
-func (o *Operator) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey, approved Approval) (catalog.Pins, error) {
+func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey, approved Approval) (catalog.Pins, error) {
 	if err := o.checkForeign(e, seen.Addresses); err != nil {
 		return catalog.Pins{}, err
 	}
@@ -151,7 +200,7 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 
 // usable checks what a new endpoint is connected to with: its own registration, which it returns as it is to be stored, or
 // where r names no client, its platform's.
-func (o *Operator) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration, profile platform.Profile) (catalog.Registration, error) {
+func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration, profile platform.Profile) (catalog.Registration, error) {
 	if r.ClientID == "" {
 		if r.AuthID != "" || r.Scope != "" {
 			return r, fault.BadRequest("-client-auth, -scope and -access belong to a client id: -client-id.")
@@ -177,14 +226,7 @@ func (o *Operator) usable(ctx context.Context, e catalog.Endpoint, r catalog.Reg
 	return r, err
 }
 
-// AddEndpoint stores an endpoint, and its registration unless it is zero, as they are: nothing is asked, checked or
-// pinned. It is for what is known in every detail, such as the sandbox; institutions are made by CreateEndpoint.
-func (o *Operator) AddEndpoint(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
-	_, err := o.addEndpoint(ctx, e, r)
-	return err
-}
-
-func (o *Operator) addEndpoint(ctx context.Context, e catalog.Endpoint, r catalog.Registration) (catalog.Endpoint, error) {
+func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) (catalog.Endpoint, error) {
 	e.Status = catalog.EndpointActive
 	if r.ClientID != "" {
 		r.Place = catalog.Place{EndpointID: e.ID}
@@ -206,9 +248,9 @@ func (o *Operator) addEndpoint(ctx context.Context, e catalog.Endpoint, r catalo
 	return e, o.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
 }
 
-// Endpoint reads an endpoint; fault.NotFound.
-func (o *Operator) Endpoint(ctx context.Context, id string) (catalog.Endpoint, error) {
-	e, err := o.deps.Store.Endpoint(ctx, id)
+// endpoint is Endpoints.Show, for all subjects.
+func (c *core) endpoint(ctx context.Context, id string) (catalog.Endpoint, error) {
+	e, err := c.deps.Store.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.Endpoint{}, fault.Missing(fmt.Sprintf("There is no endpoint %q.", id))
 	}
@@ -218,50 +260,16 @@ func (o *Operator) Endpoint(ctx context.Context, id string) (catalog.Endpoint, e
 	return e, nil
 }
 
-// Endpoints lists all endpoints, but for those older than the list.
-func (o *Operator) Endpoints(ctx context.Context) ([]catalog.Endpoint, error) {
-	found, err := o.deps.Store.Endpoints(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list endpoints: %w", err)
-	}
-	listed := make([]catalog.Endpoint, 0, len(found))
-	for _, id := range found {
-		e, err := o.Endpoint(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		listed = append(listed, e)
-	}
-	return listed, nil
-}
-
-// OverrideEndpoint says what is different at an endpoint from its platform's profile, in place of what was said before;
-// an empty text takes it all back. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
-func (o *Operator) OverrideEndpoint(ctx context.Context, id, overrides string) error {
-	e, err := o.Endpoint(ctx, id)
-	if err != nil {
-		return err
-	}
-	e.Overrides = overrides
-	if _, err := o.profileOf(ctx, e); err != nil {
-		return err
-	}
-	if err := o.deps.Store.SaveEndpoint(ctx, e); err != nil {
-		return changed("endpoint", err)
-	}
-	return o.record(ctx, org.Tenant{}, "endpoint.overridden", id)
-}
-
 // profileOf is how an endpoint is spoken to: its platform's profile, with what its discovery lists where the profile leaves
 // that open, and its own overrides above both. A server that does not answer now lists nothing.
-func (o *Operator) profileOf(ctx context.Context, e catalog.Endpoint) (platform.Profile, error) {
+func (c *core) profileOf(ctx context.Context, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {
 		return platform.Profile{}, err
 	}
 	profile := platforms.Of(e)
 	if profile.Client.AsListed {
-		seen, _ := o.look(ctx, e.FHIRBase)
+		seen, _ := c.look(ctx, e.FHIRBase)
 		profile = profile.Listed(seen.Methods, seen.Algorithms)
 	}
 	merged, err := profile.With(e.Overrides)

@@ -18,7 +18,7 @@ func TestAnEndpointIsPinnedToWhatItsDiscoverySays(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", nil)
-	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
+	made, err := r.operator.Endpoints.Create(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,17 +53,17 @@ func TestWhatDiscoveryNamesElsewhereIsRefusedUntilTheOperatorNamesIt(t *testing.
 	r := newFixture(t)
 	r.servers.at(t, base, "", elsewhere(login))
 	wanted := institution(base)
-	_, err := r.operator.CreateEndpoint(t.Context(), wanted)
+	_, err := r.operator.Endpoints.Create(t.Context(), wanted)
 	says(t, err, "issuer ", "authorization ", "token ", "keys ", "-> "+login, "-origin "+login)
 	wanted.Approved.Origins = []string{"https://other.hospital.example"}
-	_, err = r.operator.CreateEndpoint(t.Context(), wanted)
+	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
 	says(t, err, "token ")
 	id, _ := operator.EndpointID("test", base)
 	if _, err = r.control.Endpoint(t.Context(), id); !errors.Is(err, fault.NotFound) {
 		t.Errorf("after two refusals there is an endpoint: %v", err)
 	}
 	wanted.Approved.Origins = []string{login + "/"}
-	made, err := r.operator.CreateEndpoint(t.Context(), wanted)
+	made, err := r.operator.Endpoints.Create(t.Context(), wanted)
 	if want := (catalog.Pins{Issuer: login + "/i", Authorization: login, Token: login, Keys: login}); err != nil || made.Endpoint.Pins != want {
 		t.Errorf("named, it is pinned to %+v (%v)", made.Endpoint.Pins, err)
 	}
@@ -74,14 +74,14 @@ func TestAVendorsOwnHostsNeedNoNaming(t *testing.T) {
 	r := newFixture(t)
 	const tenant, authorization = "https://fhir-myrecord.cerner.com/r4/tenant", "https://authorization.cerner.com"
 	r.servers.at(t, tenant, "", elsewhere(authorization))
-	made, err := r.operator.CreateEndpoint(t.Context(), institution(tenant))
+	made, err := r.operator.Endpoints.Create(t.Context(), institution(tenant))
 	if err != nil || made.Endpoint.PlatformType != "cerner" || made.Endpoint.Pins.Token != authorization {
 		t.Errorf("made %+v (%v)", made, err)
 	}
 	r.servers.at(t, base, "", elsewhere(authorization))
 	wanted := institution(base)
 	wanted.Endpoint.PlatformType = "cerner"
-	_, err = r.operator.CreateEndpoint(t.Context(), wanted)
+	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
 	says(t, err, "-origin "+authorization)
 }
 
@@ -93,18 +93,18 @@ func TestADiscoveryThatLeadsBackToUsIsRefusedHoweverItIsNamed(t *testing.T) {
 		r.servers.at(t, base, "", map[string]any{"authorization_endpoint": address})
 		wanted := institution(base)
 		wanted.Approved.Origins = []string{us, other}
-		_, err := r.operator.CreateEndpoint(t.Context(), wanted)
+		_, err := r.operator.Endpoints.Create(t.Context(), wanted)
 		says(t, err, "an address of this service itself")
 	}
 	sandbox := us + "/sandbox/with/no-total/fhir"
 	r.servers.at(t, sandbox, "", map[string]any{"authorization_endpoint": us + "/sandbox/with/no-total/oauth/authorize"})
-	if _, err := r.operator.CreateEndpoint(t.Context(), institution(sandbox)); err != nil {
+	if _, err := r.operator.Endpoints.Create(t.Context(), institution(sandbox)); err != nil {
 		t.Errorf("the sandbox: %v", err)
 	}
 	r.servers.at(t, sandbox, "", map[string]any{"authorization_endpoint": us + "/bridge/connect"})
 	again := institution(sandbox)
 	again.Again = true
-	_, err := r.operator.CreateEndpoint(t.Context(), again)
+	_, err := r.operator.Endpoints.Create(t.Context(), again)
 	says(t, err, "an address of this service itself")
 }
 
@@ -125,7 +125,7 @@ func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
 	} {
 		wanted := institution(at)
 		wanted.Endpoint.Mode, wanted.Unpinned = "live", true
-		_, err := r.operator.CreateEndpoint(t.Context(), wanted)
+		_, err := r.operator.Endpoints.Create(t.Context(), wanted)
 		says(t, err, want)
 		if err != nil && strings.Contains(err.Error(), "pw@") {
 			t.Errorf("the password is repeated: %v", err)
@@ -137,15 +137,15 @@ func TestASecondEndpointWithTheSameFHIRBaseIsMadeOnlyWhenThatIsMeant(t *testing.
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", nil)
-	first, err := r.operator.CreateEndpoint(t.Context(), institution(base))
+	first, err := r.operator.Endpoints.Create(t.Context(), institution(base))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.operator.CreateEndpoint(t.Context(), institution(base))
+	_, err = r.operator.Endpoints.Create(t.Context(), institution(base))
 	says(t, err, first.Endpoint.ID, "-again")
 	wanted := institution(base)
 	wanted.Again = true
-	second, err := r.operator.CreateEndpoint(t.Context(), wanted)
+	second, err := r.operator.Endpoints.Create(t.Context(), wanted)
 	if err != nil || second.Endpoint.ID == first.Endpoint.ID {
 		t.Errorf("the second is %+v (%v)", second.Endpoint, err)
 	}
@@ -155,21 +155,21 @@ func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	wanted := institution(base)
-	_, err := r.operator.CreateEndpoint(t.Context(), wanted)
+	_, err := r.operator.Endpoints.Create(t.Context(), wanted)
 	says(t, err, "-unpinned")
 	wanted.Unpinned = true
-	made, err := r.operator.CreateEndpoint(t.Context(), wanted)
+	made, err := r.operator.Endpoints.Create(t.Context(), wanted)
 	if err != nil || made.Endpoint.Pins != (catalog.Pins{}) || !strings.Contains(made.Note, "none of its addresses is pinned") {
 		t.Fatalf("made %+v (%v)", made, err)
 	}
 	id := made.Endpoint.ID
 	r.servers.at(t, base, "", elsewhere(login))
-	_, err = r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{})
+	_, err = r.operator.Endpoints.Approve(t.Context(), id, operator.Approval{})
 	says(t, err, "nothing was stored", "-origin "+login)
-	if _, err = r.operator.ApproveEndpoint(t.Context(), id, operator.Approval{Origins: []string{login}}); err != nil {
+	if _, err = r.operator.Endpoints.Approve(t.Context(), id, operator.Approval{Origins: []string{login}}); err != nil {
 		t.Fatal(err)
 	}
-	if e, err := r.operator.Endpoint(t.Context(), id); err != nil || e.Pins.Token != login {
+	if e, err := r.operator.Endpoints.Show(t.Context(), id); err != nil || e.Pins.Token != login {
 		t.Errorf("pinned to %+v (%v)", e.Pins, err)
 	}
 }
@@ -178,17 +178,17 @@ func TestAPlatformIsToldByTheServerUnlessTheOperatorNamesOne(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "Epic", nil)
-	made, err := r.operator.CreateEndpoint(t.Context(), institution(base))
+	made, err := r.operator.Endpoints.Create(t.Context(), institution(base))
 	if err != nil || made.Endpoint.PlatformType != "epic" || !strings.Contains(made.Because, `"Epic"`) || made.Note != "" {
 		t.Errorf("made %+v (%v)", made, err)
 	}
 	wanted := institution(base)
 	wanted.Endpoint.PlatformType, wanted.Again = "NextGen", true
-	made, err = r.operator.CreateEndpoint(t.Context(), wanted)
+	made, err = r.operator.Endpoints.Create(t.Context(), wanted)
 	if err != nil || made.Endpoint.PlatformType != "nextgen" || !strings.Contains(made.Note, "without that it would be epic") {
 		t.Errorf("made %+v (%v)", made, err)
 	}
 	wanted.Endpoint.PlatformType = "epc"
-	_, err = r.operator.CreateEndpoint(t.Context(), wanted)
+	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
 	says(t, err, "there are athena")
 }

@@ -17,7 +17,7 @@ type KeySet struct {
 
 // PublicKeys asks the running service for the public keys of its client, all or only the RSA ones, as they are pasted
 // into a registration. It returns nothing but a set of at least one key in which no private part is found.
-func (o *Operator) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
+func (o Clients) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
 	address, err := keysAddress(o.deps.BaseURL, onlyRSA)
 	if err != nil {
 		return KeySet{}, err

@@ -17,7 +17,7 @@ const redirect = "https://app.example/return"
 // organisation makes one and returns its tenant of live mode.
 func (r *fixture) organisation(t *testing.T) org.Tenant {
 	t.Helper()
-	made, err := r.operator.CreateOrganisation(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free})
+	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,20 +30,20 @@ func TestAnOrganisationHas25WebhooksAtMost(t *testing.T) {
 	tenant := r.organisation(t)
 	for i := range 25 {
 		address := fmt.Sprintf("https://app.example/hooks/%d", i)
-		if _, _, err := r.operator.CreateWebhook(t.Context(), tenant, address, nil); err != nil {
+		if _, _, err := r.operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: tenant, URL: address}); err != nil {
 			t.Fatalf("webhook %d: %v", i+1, err)
 		}
 	}
-	sub, signing, err := r.operator.AddWebhook(t.Context(), webhook.Draft{Tenant: tenant, URL: redirect})
+	sub, signing, err := r.operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: tenant, URL: redirect})
 	if !errors.Is(err, fault.Conflict) || sub.ID != "" || !signing.Empty() {
 		t.Errorf("the 26th: %q %v, want fault.Conflict and no secret", sub.ID, err)
 	}
-	if all, err := r.operator.Webhooks(t.Context(), tenant); err != nil || len(all) != 25 {
+	if all, err := r.operator.Webhooks.List(t.Context(), tenant); err != nil || len(all) != 25 {
 		t.Errorf("there are %d (%v)", len(all), err)
 	}
 	other := tenant
 	other.Mode = org.Test
-	if _, _, err := r.operator.CreateWebhook(t.Context(), other, redirect, nil); err != nil {
+	if _, _, err := r.operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: other, URL: redirect}); err != nil {
 		t.Errorf("in the other mode: %v", err)
 	}
 }
@@ -51,26 +51,26 @@ func TestAnOrganisationHas25WebhooksAtMost(t *testing.T) {
 func TestACredentialHasTwoLiveKeysAtMost(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	made, _, err := r.operator.CreateCredential(t.Context(), r.organisation(t), []string{redirect}, nil)
+	made, _, err := r.operator.Credentials.Create(t.Context(), r.organisation(t), []string{redirect}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	public := made.PublicID()
 	for range 2 { // a second key, and a third in the place of the one that was revoked
-		if second, err := r.operator.AddKey(t.Context(), public); err != nil || second.Empty() {
+		if second, err := r.operator.Credentials.AddKey(t.Context(), public); err != nil || second.Empty() {
 			t.Fatal(err)
 		}
-		if third, err := r.operator.AddKey(t.Context(), public); !errors.Is(err, fault.Conflict) || !third.Empty() {
+		if third, err := r.operator.Credentials.AddKey(t.Context(), public); !errors.Is(err, fault.Conflict) || !third.Empty() {
 			t.Errorf("beside two live keys: %v, want fault.Conflict", err)
 		}
-		if err := r.operator.RevokeKeys(t.Context(), public, false); err != nil {
+		if err := r.operator.Credentials.RevokeKeys(t.Context(), public, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.operator.RevokeKeys(t.Context(), public, true); err != nil {
+	if err := r.operator.Credentials.RevokeKeys(t.Context(), public, true); err != nil {
 		t.Error(err)
 	}
-	if err := r.operator.RevokeKeys(t.Context(), public, true); !errors.Is(err, fault.NotFound) {
+	if err := r.operator.Credentials.RevokeKeys(t.Context(), public, true); !errors.Is(err, fault.NotFound) {
 		t.Errorf("without a live key: %v", err)
 	}
 }
@@ -80,31 +80,31 @@ func TestWhatNoOrganisationMayHaveIsRefused(t *testing.T) {
 	r := newFixture(t)
 	tenant := r.organisation(t)
 	for _, redirects := range [][]string{nil, slices.Repeat([]string{redirect}, 26), {"http://app.example/return"}} {
-		if _, private, err := r.operator.CreateCredential(t.Context(), tenant, redirects, nil); !errors.Is(err, fault.Invalid) || !private.Empty() {
+		if _, private, err := r.operator.Credentials.Create(t.Context(), tenant, redirects, nil); !errors.Is(err, fault.Invalid) || !private.Empty() {
 			t.Errorf("%d redirect URIs: %v", len(redirects), err)
 		}
 	}
-	if _, _, err := r.operator.CreateCredential(t.Context(), tenant, slices.Repeat([]string{redirect}, 25), nil); err != nil {
+	if _, _, err := r.operator.Credentials.Create(t.Context(), tenant, slices.Repeat([]string{redirect}, 25), nil); err != nil {
 		t.Error(err)
 	}
 	addresses := slices.Repeat([]string{"ops@alder.example.org"}, 10)
-	if err := r.operator.SetEmails(t.Context(), tenant, addresses); err != nil {
+	if err := r.operator.Organisations.SetEmails(t.Context(), tenant, addresses); err != nil {
 		t.Error(err)
 	}
 	for _, emails := range [][]string{
 		append(addresses, addresses[0]), {"Alder <ops@alder.example.org>"}, {"alder"}, {strings.Repeat("a", 243) + "@example.org"},
 	} {
-		if err := r.operator.SetEmails(t.Context(), tenant, emails); !errors.Is(err, fault.Invalid) {
+		if err := r.operator.Organisations.SetEmails(t.Context(), tenant, emails); !errors.Is(err, fault.Invalid) {
 			t.Errorf("%d addresses: %v", len(emails), err)
 		}
 	}
-	if kept, err := r.operator.Emails(t.Context(), tenant); err != nil || !slices.Equal(kept, addresses) {
+	if kept, err := r.operator.Organisations.Emails(t.Context(), tenant); err != nil || !slices.Equal(kept, addresses) {
 		t.Errorf("kept %v (%v)", kept, err)
 	}
 	for _, wrong := range []org.Organisation{
 		{Name: " ", Plan: org.Free}, {Name: "Alder", Plan: "gold"}, {Name: "Alder", Plan: org.Paid, WebsiteURI: "http://alder.example"},
 	} {
-		if _, err := r.operator.CreateOrganisation(t.Context(), wrong); !errors.Is(err, fault.Invalid) {
+		if _, err := r.operator.Organisations.Create(t.Context(), wrong); !errors.Is(err, fault.Invalid) {
 			t.Errorf("%+v: %v", wrong, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/webhook"
@@ -39,11 +40,12 @@ type Deps struct {
 
 // Store keeps what an operator decides.
 type Store interface {
-	Organisations
-	ClientAuths
-	Registrations
-	Endpoints
-	Subscriptions
+	OrganisationRows
+	CredentialRows
+	ClientRows
+	RegistrationRows
+	EndpointRows
+	WebhookRows
 }
 
 // Audit keeps who changed what.
@@ -52,16 +54,44 @@ type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// Operator changes one stack. It is safe for concurrent use.
-type Operator struct{ deps Deps }
+// Operator is what an operator does to one stack, by subject. It is safe for concurrent use.
+type Operator struct {
+	Organisations Organisations
+	Credentials   Credentials
+	Webhooks      Webhooks
+	Log           Log
+	Endpoints     Endpoints
+	Clients       Clients
+	Registrations Registrations
+}
 
 // New makes an Operator.
-func New(d Deps) *Operator { return &Operator{deps: d} }
+func New(d Deps) *Operator {
+	c := &core{deps: d}
+	return &Operator{
+		Organisations: Organisations{c}, Credentials: Credentials{c}, Webhooks: Webhooks{c}, Log: Log{c},
+		Endpoints: Endpoints{c}, Clients: Clients{c}, Registrations: Registrations{c},
+	}
+}
+
+// core is what all subjects work with.
+type core struct{ deps Deps }
 
 // record writes the audit row of a change that has been made, to a tenant or with a zero tenant to what is everybody's.
-func (o *Operator) record(ctx context.Context, tenant org.Tenant, action, target string) error {
-	if err := o.deps.Audit.Append(ctx, tenant, o.deps.Now(), o.deps.NewID(), o.deps.Actor, action, target); err != nil {
+func (c *core) record(ctx context.Context, tenant org.Tenant, action, target string) error {
+	if err := c.deps.Audit.Append(ctx, tenant, c.deps.Now(), c.deps.NewID(), c.deps.Actor, action, target); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
+	}
+	return nil
+}
+
+// tell has an organisation told by e-mail, if it has an address.
+func (c *core) tell(ctx context.Context, owner org.Organisation, n notice.Notice) error {
+	if len(owner.Emails) == 0 {
+		return nil
+	}
+	if err := (notice.Outbox{Rows: c.deps.Work, Queue: c.deps.Queue}).Notify(ctx, n); err != nil {
+		return fmt.Errorf("notify: %w", err)
 	}
 	return nil
 }

@@ -30,11 +30,11 @@ type Servers interface {
 	Survey(ctx context.Context, base string) (Survey, error)
 }
 
-func (o *Operator) look(ctx context.Context, base string) (Survey, error) {
-	if o.deps.Servers == nil {
+func (c *core) look(ctx context.Context, base string) (Survey, error) {
+	if c.deps.Servers == nil {
 		return Survey{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "This command was started without network access.")
 	}
-	seen, err := o.deps.Servers.Survey(ctx, base)
+	seen, err := c.deps.Servers.Survey(ctx, base)
 	if err != nil {
 		return Survey{}, fmt.Errorf("discovery of %s: %w", base, err)
 	}
@@ -90,7 +90,7 @@ func CheckBase(service, base, mode string) error {
 }
 
 // checkForeign refuses a discovery that leads back to us.
-func (o *Operator) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
+func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
 	for _, d := range catalog.Ours(o.deps.BaseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
 			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to do so.", d.To, d.Role))

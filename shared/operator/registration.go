@@ -18,8 +18,11 @@ import (
 // publicMethod is how profiles call a client that has nothing to prove who it is.
 const publicMethod = "public"
 
-// Registrations keeps where our clients are registered. An owner is a tenant, or with a zero tenant everybody.
-type Registrations interface {
+// Registrations says where our clients are registered.
+type Registrations struct{ *core }
+
+// RegistrationRows keeps where our clients are registered. An owner is a tenant, or with a zero tenant everybody.
+type RegistrationRows interface {
 	// Registration is what a tenant's connections to an endpoint are made with; fault.NotFound.
 	Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error)
 	// RegistrationAt reads the one at exactly this place and of exactly this owner; fault.NotFound.
@@ -54,10 +57,10 @@ type Change struct {
 	OwnCallback bool
 }
 
-// SetRegistration makes or changes how our client is registered at a place, for one organisation or with a zero owner for
+// Set makes or changes how our client is registered at a place, for one organisation or with a zero owner for
 // everybody. Place.Mode has to be the endpoint's where an endpoint is named. Connections that exist keep the client they
 // were made with. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
-func (o *Operator) SetRegistration(ctx context.Context, owner org.Tenant, place catalog.Place, change Change) (Registered, error) {
+func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place, change Change) (Registered, error) {
 	at, err := o.locate(ctx, owner, place)
 	if err != nil {
 		return Registered{}, err
@@ -101,7 +104,7 @@ func (c Change) of(r catalog.Registration) catalog.Registration {
 // Callback is the callback address of a registration of exactly this owner at a place, which need not exist yet: health
 // systems want the address before they give out a client id. registered tells whether there is one. Errors are
 // fault.Invalid.
-func (o *Operator) Callback(ctx context.Context, owner org.Tenant, place catalog.Place) (address string, registered bool, err error) {
+func (o Registrations) Callback(ctx context.Context, owner org.Tenant, place catalog.Place) (address string, registered bool, err error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return "", false, errOnePlace()
 	}
@@ -117,17 +120,17 @@ func (o *Operator) Callback(ctx context.Context, owner org.Tenant, place catalog
 }
 
 // callbackAddress is where patients return to a registration, the plain address for those without one of their own.
-func (o *Operator) callbackAddress(callback string) string {
-	address := strings.TrimRight(o.deps.BaseURL, "/") + flow.CallbackPath
+func (c *core) callbackAddress(callback string) string {
+	address := strings.TrimRight(c.deps.BaseURL, "/") + flow.CallbackPath
 	if callback == "" {
 		return address
 	}
 	return address + "/" + callback
 }
 
-// Registration is what connections of an organisation at a place are made with, whoever's and wherever that registration
+// InEffect is what connections of an organisation at a place are made with, whoever's and wherever that registration
 // is; with a zero tenant, those of an organisation that has none of its own. Errors are fault.Invalid and fault.NotFound.
-func (o *Operator) Registration(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
+func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
 	at, err := o.locate(ctx, tenant, place)
 	if err != nil {
 		return Registered{}, err
@@ -161,7 +164,7 @@ func errOnePlace() error {
 }
 
 // locate finds what a place means to its owner: the endpoint, or for a platform all that its endpoints have in common.
-func (o *Operator) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
+func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return catalog.Endpoint{}, errOnePlace()
 	}
@@ -178,7 +181,7 @@ func (o *Operator) locate(ctx context.Context, owner org.Tenant, place catalog.P
 		}
 		return catalog.Endpoint{Mode: place.Mode, PlatformType: profile.ID}, nil
 	}
-	found, err := o.Endpoint(ctx, place.EndpointID)
+	found, err := o.endpoint(ctx, place.EndpointID)
 	if err == nil && found.Mode != place.Mode {
 		err = fault.BadRequest(fmt.Sprintf("The endpoint is in %s mode, not in %s mode. Use -mode %s.", found.Mode, place.Mode, found.Mode))
 	}
@@ -195,13 +198,13 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 
 // checkMethod wants a client authentication that the owner can use, that the endpoint, or the platform where it has no id,
 // takes, and whose secret may be shown there; no id stands for a public client.
-func (o *Operator) checkMethod(
+func (c *core) checkMethod(
 	ctx context.Context, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
 	auth := catalog.ClientAuth{}
 	if authID != "" {
 		var err error
-		if auth, err = o.client(ctx, owner, authID); err != nil {
+		if auth, err = c.client(ctx, owner, authID); err != nil {
 			return catalog.ClientAuth{}, err
 		}
 	}
@@ -246,8 +249,8 @@ func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
 }
 
 // client reads a client's authentication as a connection of the tenant would: its own, else everybody's.
-func (o *Operator) client(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
-	found, err := o.deps.Store.ClientAuth(ctx, tenant, id)
+func (c *core) client(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
+	found, err := c.deps.Store.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf(
 			"There is no client authentication %q that %s can use. The command client create makes one.", id, ownerName(tenant)))

@@ -14,7 +14,7 @@ import (
 
 // ReplayDelivery delivers again, whatever has become of the delivery. Errors are fault.NotFound, and fault.Conflict while
 // it is under way or its webhook is disabled.
-func (o *Operator) ReplayDelivery(ctx context.Context, tenant org.Tenant, id string) error {
+func (o Webhooks) ReplayDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := o.deps.Work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant)))
@@ -33,7 +33,7 @@ func (o *Operator) ReplayDelivery(ctx context.Context, tenant org.Tenant, id str
 
 // ReplayFailed delivers again what was made for a webhook since a time and has failed or is held, and returns how many
 // that is. Errors are fault.NotFound, and fault.Conflict for a disabled webhook.
-func (o *Operator) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
+func (o Webhooks) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().FailedSince(ctx, tenant, id, from)
 	})
@@ -41,14 +41,14 @@ func (o *Operator) ReplayFailed(ctx context.Context, tenant org.Tenant, id strin
 
 // ReplayRange delivers again what was made for a webhook from one time up to, and without, another one, delivered or not,
 // and returns how many that is. Errors are those of ReplayFailed.
-func (o *Operator) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
+func (o Webhooks) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)
 	})
 }
 
 // replay takes one step after another until all is done.
-func (o *Operator) replay(
+func (o Webhooks) replay(
 	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
 ) (int, error) {
 	if _, err := o.working(ctx, tenant, id); err != nil {
@@ -71,14 +71,14 @@ func (o *Operator) replay(
 	}
 }
 
-func (o *Operator) replayer() webhook.Replayer {
+func (o Webhooks) replayer() webhook.Replayer {
 	return webhook.Replayer{Store: o.deps.Work, Queue: o.deps.Queue, Now: o.deps.Now}
 }
 
 // Simulate sends an event with made-up data to the webhook with this id or, with an empty one, to all of a tenant's that
 // are for its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict when no such webhook works
 // or is for the type.
-func (o *Operator) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
+func (o Webhooks) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
 	now := o.deps.Now()
 	// Each simulation is a fact of its own.
 	event, err := webhook.NewEvent(tenant, t, o.deps.NewID(), 0, now, webhook.Example(t))
@@ -86,7 +86,7 @@ func (o *Operator) Simulate(ctx context.Context, tenant org.Tenant, id string, t
 		return "", fmt.Errorf("make event: %w", err)
 	}
 	if id == "" {
-		all, failure := o.Webhooks(ctx, tenant)
+		all, failure := o.List(ctx, tenant)
 		if failure != nil {
 			return "", failure
 		}
@@ -113,7 +113,7 @@ func (o *Operator) Simulate(ctx context.Context, tenant org.Tenant, id string, t
 }
 
 // emit stores an event that no other change belongs to, and has it delivered.
-func (o *Operator) emit(ctx context.Context, event webhook.Event) error {
+func (o Webhooks) emit(ctx context.Context, event webhook.Event) error {
 	if err := o.deps.Work.CreateEvent(ctx, event); err != nil {
 		return fmt.Errorf("store event: %w", err)
 	}
@@ -124,7 +124,7 @@ func (o *Operator) emit(ctx context.Context, event webhook.Event) error {
 }
 
 // working reads one webhook of a tenant that is not disabled; fault.NotFound and fault.Conflict.
-func (o *Operator) working(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
+func (o Webhooks) working(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	sub, err := o.webhook(ctx, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, err

@@ -20,8 +20,11 @@ import (
 // maxSubscriptions bounds what one event fans out to, so that it stays one transaction.
 const maxSubscriptions = 25
 
-// Subscriptions keeps webhooks.
-type Subscriptions interface {
+// Webhooks makes, changes and tries webhooks.
+type Webhooks struct{ *core }
+
+// WebhookRows keeps webhooks.
+type WebhookRows interface {
 	// Subscriptions lists a tenant's with their health, consistently.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 	// CreateSubscription stores a new one.
@@ -49,14 +52,9 @@ type Queue interface {
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// CreateWebhook is AddWebhook for a URL and event types alone.
-func (o *Operator) CreateWebhook(ctx context.Context, tenant org.Tenant, address string, optional []webhook.Type) (webhook.Subscription, secret.Text, error) {
-	return o.AddWebhook(ctx, webhook.Draft{Tenant: tenant, URL: address, Optional: optional})
-}
-
-// AddWebhook makes a webhook, whose id is chosen here, and has its organisation told by e-mail. The signing secret is
+// Create makes a webhook, whose id is chosen here, and has its organisation told by e-mail. The signing secret is
 // returned here and can never be shown again. Errors are fault.Invalid, fault.Conflict (too many) and fault.NotFound.
-func (o *Operator) AddWebhook(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
+func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
 	d.ID = o.deps.NewID()
 	sub, signing, err := o.editor().Create(ctx, d)
 	if err != nil {
@@ -80,8 +78,8 @@ func (o *Operator) AddWebhook(ctx context.Context, d webhook.Draft) (webhook.Sub
 	return sub, signing, err
 }
 
-// Webhooks lists a tenant's webhooks with how they fare. Errors are fault.NotFound.
-func (o *Operator) Webhooks(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
+// List lists a tenant's webhooks with how they fare. Errors are fault.NotFound.
+func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
 	if err := o.checkOwner(ctx, tenant); err != nil {
 		return nil, err
 	}
@@ -92,9 +90,9 @@ func (o *Operator) Webhooks(ctx context.Context, tenant org.Tenant) ([]webhook.S
 	return all, nil
 }
 
-// RotateWebhook gives a webhook a new signing secret, which is returned here and can never be shown again, and has its
+// Rotate gives a webhook a new signing secret, which is returned here and can never be shown again, and has its
 // organisation told by e-mail. The one before goes on to sign for 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
-func (o *Operator) RotateWebhook(ctx context.Context, tenant org.Tenant, id string, atOnce bool) (webhook.Subscription, secret.Text, error) {
+func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string, atOnce bool) (webhook.Subscription, secret.Text, error) {
 	sub, err := o.webhook(ctx, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
@@ -113,9 +111,9 @@ func (o *Operator) RotateWebhook(ctx context.Context, tenant org.Tenant, id stri
 	return rotated, signing, errors.Join(o.tell(ctx, owner, notice.SecretRotated(sub, o.deps.Now())), o.record(ctx, tenant, "webhook.rotated", id))
 }
 
-// SetWebhookTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
+// SetTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
 // fault.NotFound and fault.Conflict.
-func (o *Operator) SetWebhookTypes(ctx context.Context, tenant org.Tenant, id string, optional []webhook.Type) (webhook.Subscription, error) {
+func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string, optional []webhook.Type) (webhook.Subscription, error) {
 	sub, err := o.webhook(ctx, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, err
@@ -127,15 +125,15 @@ func (o *Operator) SetWebhookTypes(ctx context.Context, tenant org.Tenant, id st
 	return sub, o.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// WebhookTypes returns the event types of a webhook. Errors are fault.NotFound.
-func (o *Operator) WebhookTypes(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Type, error) {
+// Types returns the event types of a webhook. Errors are fault.NotFound.
+func (o Webhooks) Types(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Type, error) {
 	sub, err := o.webhook(ctx, tenant, id)
 	return sub.Types, err
 }
 
-// DisableWebhook stops everything to a webhook, which is then held, and has its organisation told by e-mail. Errors are
+// Disable stops everything to a webhook, which is then held, and has its organisation told by e-mail. Errors are
 // fault.NotFound, and fault.Conflict when it is disabled.
-func (o *Operator) DisableWebhook(ctx context.Context, tenant org.Tenant, id string) error {
+func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := o.webhook(ctx, tenant, id)
 	if err != nil {
 		return err
@@ -151,10 +149,10 @@ func (o *Operator) DisableWebhook(ctx context.Context, tenant org.Tenant, id str
 	return errors.Join(o.tell(ctx, owner, notice.DisabledByHand(sub, now)), o.record(ctx, tenant, "webhook.disabled", id))
 }
 
-// EnableWebhook makes a disabled webhook work again and returns it as it was, and since when there are events that it has
+// Enable makes a disabled webhook work again and returns it as it was, and since when there are events that it has
 // missed, up to 15 days ago: those that have failed or are held wait for a replay. Errors are fault.NotFound and
 // fault.Conflict.
-func (o *Operator) EnableWebhook(ctx context.Context, tenant org.Tenant, id string) (was webhook.Subscription, missedSince time.Time, err error) {
+func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant, id string) (was webhook.Subscription, missedSince time.Time, err error) {
 	sub, err := o.webhook(ctx, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, time.Time{}, err
@@ -172,9 +170,23 @@ func (o *Operator) EnableWebhook(ctx context.Context, tenant org.Tenant, id stri
 	return sub, missedSince, o.record(ctx, tenant, "webhook.enabled", id)
 }
 
+// SendTest sends a webhook.test event to every webhook of a tenant and returns its id.
+func (o Webhooks) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
+	random := make([]byte, 16)
+	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
+		return "", fmt.Errorf("random bytes: %w", err)
+	}
+	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.deps.NewID(), 0, o.deps.Now(),
+		webhook.Test{Hello: "world", Random: hex.EncodeToString(random)})
+	if err != nil {
+		return "", fmt.Errorf("make test event: %w", err)
+	}
+	return event.ID, o.emit(ctx, event)
+}
+
 // missedSince is when the oldest delivery was made that has failed or is held, whenever that was; that is what a replay
 // goes by. Where there is none yet, it is when the webhook was disabled.
-func (o *Operator) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
+func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
 	since := sub.DisabledAt
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
 		q := deliverylog.Query{SubscriptionID: sub.ID, Status: status, Limit: 100}
@@ -197,38 +209,13 @@ func (o *Operator) missedSince(ctx context.Context, sub webhook.Subscription) (t
 	return since, nil
 }
 
-// SendTest sends a webhook.test event to every webhook of a tenant and returns its id.
-func (o *Operator) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
-	random := make([]byte, 16)
-	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
-		return "", fmt.Errorf("random bytes: %w", err)
-	}
-	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.deps.NewID(), 0, o.deps.Now(),
-		webhook.Test{Hello: "world", Random: hex.EncodeToString(random)})
-	if err != nil {
-		return "", fmt.Errorf("make test event: %w", err)
-	}
-	return event.ID, o.emit(ctx, event)
-}
-
-func (o *Operator) editor() webhook.Editor {
+func (o Webhooks) editor() webhook.Editor {
 	return webhook.Editor{Vault: o.deps.Vault, Random: o.deps.Random, Now: o.deps.Now}
 }
 
-// tell has an organisation told by e-mail, if it has an address.
-func (o *Operator) tell(ctx context.Context, owner org.Organisation, n notice.Notice) error {
-	if len(owner.Emails) == 0 {
-		return nil
-	}
-	if err := (notice.Outbox{Rows: o.deps.Work, Queue: o.deps.Queue}).Notify(ctx, n); err != nil {
-		return fmt.Errorf("notify: %w", err)
-	}
-	return nil
-}
-
 // webhook reads one webhook of a tenant; fault.NotFound.
-func (o *Operator) webhook(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
-	all, err := o.Webhooks(ctx, tenant)
+func (o Webhooks) webhook(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
+	all, err := o.List(ctx, tenant)
 	if err != nil {
 		return webhook.Subscription{}, err
 	}

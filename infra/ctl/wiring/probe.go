@@ -33,7 +33,7 @@ func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *opera
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, signing),
 			Now:    o.Now, NewID: o.NewID,
 		}),
-		Registrations: rules, Keys: rules, Platforms: platforms, BaseURL: outputs["BaseUrl"],
+		Registrations: rules.Registrations, Keys: rules.Clients, Platforms: platforms, BaseURL: outputs["BaseUrl"],
 		Now: o.Now, NewID: o.NewID, Random: o.Random,
 	}), nil
 }

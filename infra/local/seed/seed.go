@@ -71,7 +71,7 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 
 func addSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
-	err := o.AddEndpoint(ctx, catalog.Endpoint{
+	err := o.Endpoints.Add(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test),
 		// What its discovery says, written down so that seeding runs no function; infra/test/e2e compares the two.
@@ -89,7 +89,7 @@ func addSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox) er
 
 // organisation makes an organisation whose notices go to an address that nobody has: locally, the console shows them.
 func organisation(ctx context.Context, o *operator.Operator, name string, plan org.Plan, email string) (org.Organisation, error) {
-	made, err := o.CreateOrganisation(ctx, org.Organisation{
+	made, err := o.Organisations.Create(ctx, org.Organisation{
 		Name: name, Plan: plan, Emails: []string{email}, LogoURI: "https://app.example/logo.svg",
 		PrivacyPolicyURI: "https://app.example/privacy", WebsiteURI: "https://app.example",
 	})
@@ -101,7 +101,7 @@ func organisation(ctx context.Context, o *operator.Operator, name string, plan o
 
 // credential makes a credential and, when an inbox is named, a webhook to it with the optional event types of the specification.
 func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, redirect, inboxURL, inbox string) (runfile.Organisation, error) {
-	made, key, err := o.CreateCredential(ctx, tenant, []string{redirect}, nil)
+	made, key, err := o.Credentials.Create(ctx, tenant, []string{redirect}, nil)
 	if err != nil {
 		return runfile.Organisation{}, fmt.Errorf("seed a credential: %w", err)
 	}
@@ -112,7 +112,9 @@ func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, re
 		return seeded, nil
 	}
 	seeded.WebhookURL = inboxURL + "/" + inbox
-	_, signing, err := o.CreateWebhook(ctx, tenant, seeded.WebhookURL, []webhook.Type{webhook.ConnectionSucceeded, webhook.AuthorizationEnded})
+	_, signing, err := o.Webhooks.Create(ctx, webhook.Draft{
+		Tenant: tenant, URL: seeded.WebhookURL, Optional: []webhook.Type{webhook.ConnectionSucceeded, webhook.AuthorizationEnded},
+	})
 	if err != nil {
 		return runfile.Organisation{}, fmt.Errorf("seed a webhook: %w", err)
 	}

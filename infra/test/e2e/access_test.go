@@ -238,7 +238,7 @@ func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		own := f.seeded.Organisations[0]
-		second, err := f.operator.AddKey(t.Context(), own.PublicID)
+		second, err := f.operator.Credentials.AddKey(t.Context(), own.PublicID)
 		must(t, err)
 		<-time.After(31 * time.Second)
 		path := "/bridge/org_connection/" + f.connectionID
@@ -247,7 +247,7 @@ func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
 				t.Fatalf("one of two live keys: got %d %s", got.status, got.Error)
 			}
 		}
-		must(t, f.operator.RevokeKeys(t.Context(), own.PublicID, false))
+		must(t, f.operator.Credentials.RevokeKeys(t.Context(), own.PublicID, false))
 		<-time.After(31 * time.Second)
 		if got := f.call(http.MethodGet, path, own.PublicID, own.PrivateKey, nil); got.status != http.StatusUnauthorized {
 			t.Errorf("the revoked key: got %d %s", got.status, got.Error)

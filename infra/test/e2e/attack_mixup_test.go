@@ -150,7 +150,7 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					m := newMixup(t)
 					// The operator has let the honest hospital alone see the secret.
-					authID, err := m.operator.CreateClient(t.Context(), org.Tenant{}, catalog.ClientAuth{
+					authID, err := m.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{
 						Method: method, Origins: []string{"https://login.hazel.example"},
 					}, secret.New("hush-hush-hush"))
 					must(t, err)

@@ -52,7 +52,7 @@ func (s *stack) failedChecks(p smartprobe.Probe, connect string) []smartprobe.St
 	s.t.Helper()
 	at, err := url.Parse(connect)
 	must(s.t, err)
-	endpoint, err := s.operator.Endpoint(s.t.Context(), at.Query().Get("endpoint_id"))
+	endpoint, err := s.operator.Endpoints.Show(s.t.Context(), at.Query().Get("endpoint_id"))
 	must(s.t, err)
 	checks, err := p.Run(s.t.Context(), smartprobe.Subject{Endpoint: endpoint, Stored: true, TokenRequest: true})
 	must(s.t, err)

@@ -47,14 +47,14 @@ func runEchoingReceiver(s *stack) []string {
 		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(string(body))), Request: r}
 	}
 	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
-	must(s.t, s.operator.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
+	must(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.startExport(connectionID)
 	s.letPass(12)
 	s.startExport(connectionID)
 	s.letPass(1)
 	isGone = true
-	_, err := s.operator.SendTest(s.t.Context(), tenant)
+	_, err := s.operator.Webhooks.SendTest(s.t.Context(), tenant)
 	must(s.t, err)
 	s.letPass(2)
 	if len(bodies) != 4 || len(s.cloud.SES().Sent()) == 0 {
@@ -118,10 +118,10 @@ func (s *stack) everythingAtRest(w *wiretap) map[string]string {
 		}
 	}
 	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
-	page, err := s.operator.Deliveries(s.t.Context(), tenant, deliverylog.Query{})
+	page, err := s.operator.Log.Search(s.t.Context(), tenant, deliverylog.Query{})
 	must(s.t, err)
 	for _, e := range page.Entries {
-		detail, err := s.operator.Delivery(s.t.Context(), tenant, e.ID)
+		detail, err := s.operator.Log.Show(s.t.Context(), tenant, e.ID)
 		must(s.t, err)
 		shown := append(make([]string, 0, 1+len(detail.Attempts)), string(detail.Body))
 		for _, a := range detail.Attempts {
@@ -203,12 +203,12 @@ func (s *stack) rotateDownloadKey() {
 func (s *stack) replayed() []string {
 	s.t.Helper()
 	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
-	hooks, err := s.operator.Webhooks(s.t.Context(), tenant)
+	hooks, err := s.operator.Webhooks.List(s.t.Context(), tenant)
 	must(s.t, err)
-	_, _, err = s.operator.EnableWebhook(s.t.Context(), tenant, hooks[0].ID)
+	_, _, err = s.operator.Webhooks.Enable(s.t.Context(), tenant, hooks[0].ID)
 	must(s.t, err)
 	s.outside = nil
-	_, err = s.operator.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
+	_, err = s.operator.Webhooks.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
 	must(s.t, err)
 	s.letPass(1)
 	sent := s.events("patient.ehi_export_success")

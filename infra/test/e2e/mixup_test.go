@@ -72,7 +72,7 @@ func newMixup(t *testing.T) *mixup {
 // enroll makes an endpoint connectable.
 func (m *mixup) enroll(id, base string, pins catalog.Pins, r catalog.Registration) {
 	m.t.Helper()
-	must(m.t, m.operator.AddEndpoint(m.t.Context(), catalog.Endpoint{
+	must(m.t, m.operator.Endpoints.Add(m.t.Context(), catalog.Endpoint{
 		ID: id, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital", FHIRBase: base, PlatformType: "sandbox",
 		FHIRVersion: "4.0.1", Mode: string(org.Test), Pins: pins,
 	}, r))

@@ -16,11 +16,11 @@ func TestTheSeededSandboxIsPinnedToWhatItsDiscoverySays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		seeded, err := s.operator.Endpoint(t.Context(), s.seeded.Sandbox.EndpointID)
+		seeded, err := s.operator.Endpoints.Show(t.Context(), s.seeded.Sandbox.EndpointID)
 		if err != nil || seeded.Pins.Token != host {
 			t.Errorf("pinned to %+v (%v)", seeded.Pins, err)
 		}
-		if changes, err := s.operator.ApproveEndpoint(t.Context(), seeded.ID, operator.Approval{}); err != nil || len(changes) > 0 {
+		if changes, err := s.operator.Endpoints.Approve(t.Context(), seeded.ID, operator.Approval{}); err != nil || len(changes) > 0 {
 			t.Errorf("its discovery says otherwise: %v (%v)", changes, err)
 		}
 	})
@@ -30,7 +30,7 @@ func TestAServerOfNoKnownVendorIsMadeConnectableByItsDiscovery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		made, err := s.operator.CreateEndpoint(t.Context(), operator.NewEndpoint{
+		made, err := s.operator.Endpoints.Create(t.Context(), operator.NewEndpoint{
 			Endpoint: catalog.Endpoint{
 				Name: "Hazel Hospital", FHIRBase: baseURL + "/sandbox/with/ah-practice,refresh-needs-scope/fhir", PlatformType: "smart",
 				Mode: string(org.Test), BrandID: ids.Random(), PortalID: ids.Random(),

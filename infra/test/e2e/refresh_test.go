@@ -313,7 +313,7 @@ func runConfidential(s *stack) {
 		if c.auth.Method != catalog.AuthPrivateKey {
 			plain = secret.New(password)
 		}
-		authID, err := s.operator.CreateClient(s.t.Context(), org.Tenant{}, c.auth, plain)
+		authID, err := s.operator.Clients.Create(s.t.Context(), org.Tenant{}, c.auth, plain)
 		must(s.t, err)
 		result := s.connectTo(quirk{with: "label:" + strings.ToLower(name) + "," + c.with, authID: authID})
 		id := result.Get("org_connection_id")
@@ -360,7 +360,7 @@ func (s *stack) subscribe(types ...webhook.Type) {
 	s.t.Helper()
 	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
 	path := "/_local/inbox/" + ids.Random()
-	_, signing, err := s.operator.CreateWebhook(s.t.Context(), tenant, host+path, types)
+	_, signing, err := s.operator.Webhooks.Create(s.t.Context(), webhook.Draft{Tenant: tenant, URL: host + path, Optional: types})
 	must(s.t, err)
 	s.secrets[path] = signing.Reveal()
 }

@@ -212,15 +212,15 @@ func runNotices(s *stack) {
 	if seeded != 5 { // of three credentials and two webhooks
 		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
 	}
-	must(s.t, s.operator.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
-	_, _, err := s.operator.CreateCredential(s.t.Context(), tenant, []string{"https://app.example/return"}, nil)
+	must(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
+	_, _, err := s.operator.Credentials.Create(s.t.Context(), tenant, []string{"https://app.example/return"}, nil)
 	must(s.t, err)
 	s.loseMessages()
 	s.letPass(3)
 	s.outside = func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
 	}
-	_, err = s.operator.SendTest(s.t.Context(), tenant)
+	_, err = s.operator.Webhooks.SendTest(s.t.Context(), tenant)
 	must(s.t, err)
 	s.letPass(3)
 	subjects := make([]string, 0, 2)

@@ -30,12 +30,12 @@ func (s *stack) newStranger() stranger {
 	}
 	tenant := org.Tenant{Mode: org.Test, OrgID: other.ID}
 	of := stranger{stack: s, redirect: host + "/_local/return/stranger", inbox: "/_local/inbox/stranger"}
-	made, key, err := s.operator.CreateCredential(s.t.Context(), tenant, []string{of.redirect}, nil)
+	made, key, err := s.operator.Credentials.Create(s.t.Context(), tenant, []string{of.redirect}, nil)
 	must(s.t, err)
 	of.publicID, of.key = made.PublicID(), key.Reveal()
-	_, _, err = s.operator.CreateWebhook(s.t.Context(), tenant, host+of.inbox, []webhook.Type{
+	_, _, err = s.operator.Webhooks.Create(s.t.Context(), webhook.Draft{Tenant: tenant, URL: host + of.inbox, Optional: []webhook.Type{
 		webhook.ConnectionSucceeded, webhook.ConnectionFailed, webhook.AuthorizationEnded, webhook.AuthorizationEnding,
-	})
+	}})
 	must(s.t, err)
 	return of
 }

@@ -24,6 +24,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/webhook"
 )
 
 // bigPersona's record takes long enough to collect that a worker can be met at it.
@@ -257,6 +258,6 @@ func (l *life) subscribe(url string) {
 		} `json:"data"`
 	}
 	l.json("/v1/bridge/org?public_id="+l.seeded.Organisations[0].PublicID, &shown)
-	_, _, err = o.CreateWebhook(context.WithoutCancel(l.t.Context()), org.Tenant{Mode: org.Test, OrgID: shown.Data.ID}, url, nil)
+	_, _, err = o.Webhooks.Create(context.WithoutCancel(l.t.Context()), webhook.Draft{Tenant: org.Tenant{Mode: org.Test, OrgID: shown.Data.ID}, URL: url})
 	expect.NoError(l.t, err)
 }

@@ -18,7 +18,7 @@ import (
 // findRegistration finds what a sign-in would be made with.
 func (t *test) findRegistration(ctx context.Context) error {
 	kind := t.findPlatform()
-	used, err := t.Registrations.Registration(ctx, t.subject.Tenant, t.placeOf())
+	used, err := t.Registrations.InEffect(ctx, t.subject.Tenant, t.placeOf())
 	switch {
 	case errors.Is(err, fault.NotFound) && t.subject.Stored:
 		t.add(Registration, Failed, exchange{}, kind+" "+fault.Of(err).Public, "registration callback, then registration set -endpoint "+t.endpoint.ID+" …")

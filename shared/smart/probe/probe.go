@@ -20,13 +20,13 @@ import (
 	"recordbridge/shared/smart/platform"
 )
 
-// Registrations finds what connections are made with (operator.Operator).
+// Registrations finds what connections are made with (operator.Registrations).
 type Registrations interface {
-	// Registration is what connections of an organisation at a place are made with; fault.NotFound and fault.Invalid.
-	Registration(ctx context.Context, tenant org.Tenant, place catalog.Place) (operator.Registered, error)
+	// InEffect is what connections of an organisation at a place are made with; fault.NotFound and fault.Invalid.
+	InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (operator.Registered, error)
 }
 
-// Keys asks the running service for our public keys, as a health system would (operator.Operator).
+// Keys asks the running service for our public keys, as a health system would (operator.Clients).
 type Keys interface {
 	PublicKeys(ctx context.Context, onlyRSA bool) (operator.KeySet, error)
 }

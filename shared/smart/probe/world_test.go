@@ -103,7 +103,7 @@ func (w *world) Do(r *http.Request) (*http.Response, error) {
 	return w.client.Do(r)
 }
 
-func (w *world) Registration(context.Context, org.Tenant, catalog.Place) (operator.Registered, error) {
+func (w *world) InEffect(context.Context, org.Tenant, catalog.Place) (operator.Registered, error) {
 	if w.missing {
 		return operator.Registered{}, fault.Missing("Our client is not registered there.")
 	}
