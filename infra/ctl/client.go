@@ -16,84 +16,150 @@ import (
 	"recordbridge/shared/secret"
 )
 
-// readingCommand is a command that may read a secret from the input.
-type readingCommand func(ctx context.Context, o *operator.Operator, input io.Reader, args []string) (any, error)
-
-func reading(input io.Reader, c readingCommand) command {
-	return func(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-		return c(ctx, o, input, args)
+func clientCommands() []command {
+	const owner = " [-org ID -mode test|live]"
+	return []command{
+		{
+			name: "client create", help: "Says how a client of ours proves who it is, for everybody or one organisation",
+			needs: []string{"method"}, declare: createClient,
+			flags: "-method client_secret_basic|client_secret_post -secret-file FILE|- -origin ORIGIN ..." + owner +
+				"\n-method private_key_jwt [-algorithm RS384|ES384] [-key-id KID]" + owner,
+		},
+		{name: "client list", help: "Lists how our clients prove who they are, without secrets", declare: listClients},
+		{name: "client show", flags: "-id ID" + owner, help: "Shows one, without its secret", needs: []string{"id"}, declare: showClient},
+		{
+			name: "client rotate", flags: "-id ID -secret-file FILE|-" + owner + "\n-id ID -key-id KID" + owner,
+			help: "Gives a client a new secret or key under the same id", needs: []string{"id"}, declare: rotateClient,
+		},
+		{
+			name: "client origins", flags: "-id ID -origin ORIGIN ..." + owner, needs: []string{"id", "origin"}, declare: setOrigins,
+			help: "Replaces the origins that a client's secret may be shown to",
+		},
+		{
+			name: "client remove", flags: "-id ID [-abandon]" + owner, help: "Removes a client that no registration names",
+			needs: []string{"id"}, declare: removeClient,
+		},
 	}
 }
 
-func createClient(ctx context.Context, o *operator.Operator, input io.Reader, args []string) (any, error) {
-	flags := flag.NewFlagSet("client create", flag.ContinueOnError)
+func createClient(flags *flag.FlagSet) action {
 	var made catalog.ClientAuth
 	method := flags.String("method", "", "client_secret_basic, client_secret_post or private_key_jwt")
-	flags.StringVar(&made.Algorithm, "algorithm", "", "of private_key_jwt: RS384 or ES384 (default RS384)")
-	flags.StringVar(&made.KeyID, "key-id", "", "of private_key_jwt: sign with this key, a kid that keys jwks shows (default: always the current one)")
-	flags.Var((*texts)(&made.Origins), "origin", "an origin that the client secret may be shown to, a token endpoint's; may be repeated")
+	flags.StringVar(&made.Algorithm, "algorithm", "", "of private_key_jwt: `RS384` or ES384 (default RS384)")
+	flags.StringVar(&made.KeyID, "key-id", "", "of private_key_jwt: sign with this key, a `kid` that keys jwks shows (default: always the current one)")
+	flags.Var((*texts)(&made.Origins), "origin", "an `origin` that the client secret may be shown to, a token endpoint's; may be repeated")
 	file := secretFlag(flags)
 	owned := clientOwnerFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		owner, err := owned()
+		if err != nil {
+			return nil, err
+		}
+		made.Method = catalog.AuthMethod(*method)
+		if made.Method == catalog.AuthPrivateKey && made.Algorithm == "" {
+			made.Algorithm = "RS384"
+		}
+		plain, err := readSecret(s.input, "secret-file", *file)
+		if err != nil {
+			return nil, err
+		}
+		id, err := s.Clients.Create(ctx, owner, made, plain)
+		return map[string]any{"client_auth_id": id}, err
 	}
-	owner, err := owned()
-	if err != nil {
-		return nil, err
-	}
-	made.Method = catalog.AuthMethod(*method)
-	if made.Method == catalog.AuthPrivateKey && made.Algorithm == "" {
-		made.Algorithm = "RS384"
-	}
-	plain, err := readSecret(input, "secret-file", *file)
-	if err != nil {
-		return nil, err
-	}
-	id, err := o.Clients.Create(ctx, owner, made, plain)
-	return map[string]any{"client_auth_id": id}, err
 }
 
-func rotateClient(ctx context.Context, o *operator.Operator, input io.Reader, args []string) (any, error) {
-	flags := flag.NewFlagSet("client rotate", flag.ContinueOnError)
-	id := flags.String("id", "", "what client create printed as client_auth_id")
-	keyID := flags.String("key-id", "", `of private_key_jwt: sign with this key from now on; "" for always the current one`)
+func listClients(*flag.FlagSet) action {
+	return func(ctx context.Context, s session) (any, error) {
+		all, err := s.Clients.List(ctx)
+		rows := make([]map[string]any, 0, len(all))
+		for _, c := range all {
+			rows = append(rows, clientShown(c))
+		}
+		return rows, err
+	}
+}
+
+func showClient(flags *flag.FlagSet) action {
+	id, owned := clientFlag(flags), clientOwnerFlags(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		owner, err := owned()
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.Clients.Show(ctx, owner, *id)
+		return clientShown(catalog.OwnedClient{Owner: owner, Auth: found}), err
+	}
+}
+
+// clientShown is what an operator sees of a client. Nothing of its secret is in it.
+func clientShown(c catalog.OwnedClient) map[string]any {
+	shown := ownerShown(c.Owner)
+	shown["client_auth_id"], shown["method"], shown["origins"] = c.Auth.ID, c.Auth.Method, append([]string{}, c.Auth.Origins...)
+	for name, value := range map[string]string{"algorithm": c.Auth.Algorithm, "key_id": c.Auth.KeyID} {
+		if value != "" {
+			shown[name] = value
+		}
+	}
+	return shown
+}
+
+// ownerShown is whose something is.
+func ownerShown(owner org.Tenant) map[string]any {
+	if owner == (org.Tenant{}) {
+		return map[string]any{"of": "everybody"}
+	}
+	return map[string]any{"of": owner.OrgID, "mode": owner.Mode}
+}
+
+// clientFlag adds the flag that names a client.
+func clientFlag(flags *flag.FlagSet) *string {
+	return flags.String("id", "", "what client create printed as client_auth_`id`")
+}
+
+func rotateClient(flags *flag.FlagSet) action {
+	id := clientFlag(flags)
+	var keyID mayBeEmpty
+	flags.Var(&keyID, "key-id", "of private_key_jwt: `kid` of the key that signs from now on; '' for always the current one")
 	file := secretFlag(flags)
 	owned := clientOwnerFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		owner, err := owned()
+		if err != nil {
+			return nil, err
+		}
+		change := operator.Rotation{KeyID: keyID.said}
+		if change.Secret, err = readSecret(s.input, "secret-file", *file); err != nil {
+			return nil, err
+		}
+		return map[string]any{"client_auth_id": *id, "rotated": true}, s.Clients.Rotate(ctx, owner, *id, change)
 	}
-	owner, err := owned()
-	if err != nil {
-		return nil, err
-	}
-	var change operator.Rotation
-	if given(flags, "key-id") {
-		change.KeyID = keyID
-	}
-	if change.Secret, err = readSecret(input, "secret-file", *file); err != nil {
-		return nil, err
-	}
-	return map[string]any{"client_auth_id": *id, "rotated": true}, o.Clients.Rotate(ctx, owner, *id, change)
 }
 
-func setOrigins(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("client origins", flag.ContinueOnError)
-	id := flags.String("id", "", "what client create printed as client_auth_id")
+func setOrigins(flags *flag.FlagSet) action {
+	id := clientFlag(flags)
 	var origins texts
-	flags.Var(&origins, "origin", "an origin that the client secret may be shown to, a token endpoint's; may be repeated, and replaces those before")
+	flags.Var(&origins, "origin", "an `origin` that the client secret may be shown to, a token endpoint's; may be repeated, and replaces those before")
 	owned := clientOwnerFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		owner, err := owned()
+		if err != nil {
+			return nil, err
+		}
+		stored, err := s.Clients.SetOrigins(ctx, owner, *id, origins)
+		return map[string]any{"client_auth_id": *id, "origins": stored}, err
 	}
-	owner, err := owned()
-	if err != nil {
-		return nil, err
+}
+
+func removeClient(flags *flag.FlagSet) action {
+	id, owned := clientFlag(flags), clientOwnerFlags(flags)
+	abandon := flags.Bool("abandon", false, "go on though there are connections, which can never be refreshed again if they were made with it")
+	return func(ctx context.Context, s session) (any, error) {
+		owner, err := owned()
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"client_auth_id": *id, "removed": true}, s.Clients.Remove(ctx, owner, *id, *abandon)
 	}
-	if err = needed(flags, "id", "origin"); err != nil {
-		return nil, err
-	}
-	stored, err := o.Clients.SetOrigins(ctx, owner, *id, origins)
-	return map[string]any{"client_auth_id": *id, "origins": stored}, err
 }
 
 // clientOwnerFlags are ownerFlags of something that has no mode when it is everybody's.
@@ -102,14 +168,14 @@ func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	return func() (org.Tenant, error) {
 		owner, _, err := owned()
 		if err == nil && owner == (org.Tenant{}) && given(flags, "mode") {
-			return org.Tenant{}, errors.New("-mode goes with -org; a client that all organisations share is for both modes")
+			return org.Tenant{}, misused("-mode goes with -org; a client that all organisations share is for both modes")
 		}
 		return owner, err
 	}
 }
 
 func secretFlag(flags *flag.FlagSet) *string {
-	return flags.String("secret-file", "", "of client_secret_*: the file that holds the client secret, - for standard input")
+	return flags.String("secret-file", "", "of client_secret_*: the `file` that holds the client secret, - for standard input")
 }
 
 // maxSecretFile bounds what is read; what a secret may be, the operator package says.

@@ -31,10 +31,7 @@ type stored struct {
 
 func openStored(t *testing.T, file string) stored {
 	t.Helper()
-	outputs, err := readOutputs(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outputs := outputsOf(t, file)
 	cfg, err := awsconfig.LoadDefaultConfig(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -63,10 +60,15 @@ func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.Clien
 // audited lists the actions and targets in a tenant's audit rows of this month, in order.
 func (s stored) audited(t *testing.T, tenant org.Tenant) []string {
 	t.Helper()
+	return s.auditedIn(t, tenant.Key())
+}
+
+func (s stored) auditedIn(t *testing.T, partition string) []string {
+	t.Helper()
 	out, err := dynamodb.NewFromConfig(s.config).Query(t.Context(), &dynamodb.QueryInput{
 		TableName: new(s.outputs["AuditTable"]), KeyConditionExpression: new("pk = :pk"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#" + time.Now().UTC().Format("200601")},
+			":pk": &types.AttributeValueMemberS{Value: partition + "#" + time.Now().UTC().Format("200601")},
 		},
 	})
 	if err != nil {
@@ -200,7 +202,8 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		args string
 		want string
 	}{
-		{"client create", "The method must be client_secret_basic"},
+		{"client create", "-method is missing"},
+		{"client create -method basic", "-method: svc_invalid_request: The method must be client_secret_basic"},
 		{"client create -method public", "public client needs no authentication"},
 		{"client create -method client_secret_basic", "needs a client secret"},
 		{"client create -method client_secret_basic -secret-file -", "needs a client secret"},

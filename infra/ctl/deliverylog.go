@@ -6,61 +6,168 @@ import (
 	"time"
 
 	"recordbridge/shared/deliverylog"
-	"recordbridge/shared/operator"
 	"recordbridge/shared/webhook"
 )
 
+// deliveryCommands are those about what is sent to webhooks.
+func deliveryCommands() []command {
+	return []command{
+		{
+			name: "webhook log", help: "Searches the delivery log of 15 days, newest first", needs: []string{"org"}, declare: listDeliveries,
+			flags: ofTenant + " [-id ID] [-delivery ID] [-type TYPE] [-status STATUS] [-from TIME] [-to TIME] [-after POSITION] [-limit N]",
+		},
+		{
+			name: "webhook delivery", flags: ofTenant + " -delivery ID", help: "Shows one delivery with every attempt",
+			needs: []string{"org", "delivery"}, declare: showDelivery,
+		},
+		{
+			name: "webhook replay", help: "Delivers again", needs: []string{"org"}, declare: replayWebhook,
+			flags: ofTenant + " (-delivery ID | -id ID -failed-since TIME | -id ID -from TIME -to TIME)",
+		},
+		{
+			name: "webhook simulate", flags: ofTenant + " -type TYPE [-id ID]", help: "Sends an event with made-up data",
+			needs: []string{"org", "type"}, declare: simulateEvent,
+		},
+		{
+			name: "webhook test", flags: ofTenant, help: "Sends webhook.test to all webhooks of the organisation",
+			needs: []string{"org"}, declare: testWebhook,
+		},
+	}
+}
+
 // listDeliveries searches the delivery log, newest first.
-func listDeliveries(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook log", flag.ContinueOnError)
+func listDeliveries(flags *flag.FlagSet) action {
 	var q deliverylog.Query
-	flags.StringVar(&q.ID, "delivery", "", "one delivery, or all of one event")
-	flags.StringVar((*string)(&q.Type), "type", "", "event type")
-	flags.StringVar((*string)(&q.Status), "status", "", "scheduled, inflight, delivered, exhausted or held")
-	flags.TextVar(&q.From, "from", time.Time{}, "only those made at this time or later")
-	flags.TextVar(&q.To, "to", time.Time{}, "only those made before this time")
-	flags.StringVar(&q.After, "after", "", "go on after this position: next of the page before")
+	flags.StringVar(&q.ID, "delivery", "", "`id` of one delivery, or of the event whose deliveries are meant")
+	flags.StringVar((*string)(&q.Type), "type", "", "event `type`")
+	flags.StringVar((*string)(&q.Status), "status", "", "`scheduled`, inflight, delivered, exhausted or held")
+	flags.TextVar(&q.From, "from", time.Time{}, "only those made at this `time` or later")
+	flags.TextVar(&q.To, "to", time.Time{}, "only those made before this `time`")
+	flags.StringVar(&q.After, "after", "", "go on after this `position`: next of the page before")
 	flags.IntVar(&q.Limit, "limit", 0, "how many, 1 to 100 (default 50)")
 	named := webhookFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, id, err := named()
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := webhook.ParseType(string(q.Type)); q.Type != "" && !ok {
+			return nil, misused("-type: there is no event type %q", q.Type)
+		}
+		if given(flags, "limit") && q.Limit == 0 {
+			return nil, misused("-limit must be from 1 to 100")
+		}
+		q.SubscriptionID = id
+		page, err := s.Log.Search(ctx, tenant, q)
+		rows := make([]map[string]any, 0, len(page.Entries))
+		for _, e := range page.Entries {
+			rows = append(rows, deliveryShown(e))
+		}
+		return map[string]any{"deliveries": rows, "next": page.Next}, err
 	}
-	tenant, id, err := named()
-	if err != nil {
-		return nil, err
-	}
-	q.SubscriptionID = id
-	page, err := o.Log.Search(ctx, tenant, q)
-	rows := make([]map[string]any, 0, len(page.Entries))
-	for _, e := range page.Entries {
-		rows = append(rows, deliveryShown(e))
-	}
-	return map[string]any{"deliveries": rows, "next": page.Next}, err
 }
 
 // showDelivery prints one delivery with all of its attempts: what was sent and what was answered.
-func showDelivery(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook delivery", flag.ContinueOnError)
-	id := flags.String("delivery", "", "what webhook log printed as id")
+func showDelivery(flags *flag.FlagSet) action {
+	id := flags.String("delivery", "", "what webhook log printed as `id`")
 	tenantOf := tenantFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		detail, err := s.Log.Show(ctx, tenant, *id)
+		if err != nil {
+			return nil, err
+		}
+		attempts := make([]map[string]any, 0, len(detail.Attempts))
+		for _, a := range detail.Attempts {
+			attempts = append(attempts, attemptShown(a))
+		}
+		shown := deliveryShown(detail.Entry)
+		shown["body"], shown["attempts"] = string(detail.Body), attempts
+		return shown, nil
 	}
-	tenant, err := tenantOf()
-	if err != nil {
-		return nil, err
+}
+
+func replayWebhook(flags *flag.FlagSet) action {
+	delivery := flags.String("delivery", "", "`id` of one delivery, whatever its status")
+	since := timeFlag(flags, "failed-since", "the deliveries made since this `time` that have failed or are held")
+	from := timeFlag(flags, "from", "the deliveries made at this `time` or later, delivered or not")
+	to := timeFlag(flags, "to", "only those made before this `time`")
+	tenantOf := tenantFlags(flags)
+	id := flags.String("id", "", "`id` of the webhook")
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		isOne, isSince, isRange := *delivery != "", *id != "" && !since.IsZero(), *id != "" && !from.IsZero() && !to.IsZero()
+		switch flags.NFlag() - countGiven(flags, "org", "mode") {
+		case 1:
+			if isOne {
+				return map[string]any{"replayed": 1}, s.Webhooks.ReplayDelivery(ctx, tenant, *delivery)
+			}
+		case 2:
+			if isSince {
+				count, err := s.Webhooks.ReplayFailed(ctx, tenant, *id, *since)
+				return map[string]any{"replayed": count}, err
+			}
+		case 3:
+			if isRange {
+				count, err := s.Webhooks.ReplayRange(ctx, tenant, *id, *from, *to)
+				return map[string]any{"replayed": count}, err
+			}
+		}
+		return nil, misused("say what is to be replayed: -delivery, or -id with -failed-since, or -id with -from and -to")
 	}
-	detail, err := o.Log.Show(ctx, tenant, *id)
-	if err != nil {
-		return nil, err
+}
+
+func simulateEvent(flags *flag.FlagSet) action {
+	tenantOf := tenantFlags(flags)
+	id := flags.String("id", "", "`id` of the webhook (default: all that are subscribed to the type)")
+	name := flags.String("type", "", "event `type`")
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		types, err := typesOf([]string{*name})
+		if err != nil {
+			return nil, err
+		}
+		event, err := s.Webhooks.Simulate(ctx, tenant, *id, types[0])
+		return map[string]any{"event_id": event}, err
 	}
-	attempts := make([]map[string]any, 0, len(detail.Attempts))
-	for _, a := range detail.Attempts {
-		attempts = append(attempts, attemptShown(a))
+}
+
+func testWebhook(flags *flag.FlagSet) action {
+	tenantOf := tenantFlags(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		id, err := s.Webhooks.SendTest(ctx, tenant)
+		return map[string]any{"event_id": id}, err
 	}
-	shown := deliveryShown(detail.Entry)
-	shown["body"], shown["attempts"] = string(detail.Body), attempts
-	return shown, nil
+}
+
+// timeFlag adds a flag for a time as RFC 3339 writes it.
+func timeFlag(flags *flag.FlagSet, name, usage string) *time.Time {
+	at := &time.Time{}
+	flags.TextVar(at, name, time.Time{}, usage)
+	return at
+}
+
+func countGiven(flags *flag.FlagSet, names ...string) int {
+	count := 0
+	for _, name := range names {
+		if given(flags, name) {
+			count++
+		}
+	}
+	return count
 }
 
 func deliveryShown(e deliverylog.Entry) map[string]any {

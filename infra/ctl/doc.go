@@ -1,11 +1,10 @@
 // Command ctl is the operator's command line: organisations, credentials, webhooks, institutions and
-// our registrations there. Where the stack is, AWS's own variables say (AWS_ENDPOINT_URL, AWS_REGION, AWS_PROFILE); its tables and keys come from its
-// outputs:
+// our registrations there. Without a flag it talks to the local run that .local/run.json tells of, with -stack to a stack on AWS by its name,
+// with -outputs to the stack whose outputs are in a file:
 //
-//	aws cloudformation describe-stacks --stack-name recordbridge --query 'Stacks[0].Outputs' > outputs.json
-//	go run ./infra/ctl -outputs outputs.json organisation create -name "Alder Clinic App"
+//	go run ./infra/ctl organisation create -name "Alder Clinic App"
+//	go run ./infra/ctl -stack recordbridge organisation list
 //
-// The file that make run writes will do, too: -outputs .local/run.json.
-//
-// It prints JSON. Private keys and webhook secrets are printed once, when they are made.
+// It prints JSON, and on standard error which stack it talks to. Private keys and webhook secrets are printed once, when
+// they are made. It exits with 0, with 2 when the command line itself was wrong, and with 1 when something else failed.
 package main

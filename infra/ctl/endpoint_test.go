@@ -79,7 +79,7 @@ func TestAHospitalIsConnectedFromItsCallbackAddressToTheApprovalOfItsMove(t *tes
 	}
 	for mode, want := range map[string]int{"test": 1, "live": 0} {
 		var out bytes.Buffer
-		err := run(t.Context(), []string{"-outputs", outputs, "endpoint", "list", "-mode", mode}, nil, &out)
+		err := run(t.Context(), []string{"-outputs", outputs, "endpoint", "list", "-mode", mode}, to(&out))
 		if err != nil || strings.Count(out.String(), id) != want {
 			t.Errorf("the endpoints of %s mode are %s (%v)", mode, out.String(), err)
 		}

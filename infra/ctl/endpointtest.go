@@ -2,41 +2,19 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
-	"recordbridge/shared/safehttp"
 	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/smart/probe"
 )
-
-// probing makes a command of one that needs a probe of the stack, besides the rules that are open already.
-func probing(outputs string, c func(ctx context.Context, o *operator.Operator, p probe.Probe, args []string) (any, error)) command {
-	return func(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-		cfg, named, err := configuration(ctx, outputs)
-		if err != nil {
-			return nil, err
-		}
-		p, err := wiring.NewProbe(cfg, named, wiring.Options{
-			Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "operator",
-			HTTP: safehttp.New(safehttp.Options{Allow: wiring.PrivateRanges(named)}),
-		}, o)
-		if err != nil {
-			return nil, err
-		}
-		return c(ctx, o, p, args)
-	}
-}
 
 // failedTestError says that a test was made and found what does not work. What it found is printed.
 type failedTestError struct {
@@ -50,39 +28,46 @@ func (f *failedTestError) Error() string { return fmt.Sprintf("checks that have 
 func (f *failedTestError) shown() any { return f.checks }
 
 // testEndpoint tests everything of an endpoint short of a patient.
-func testEndpoint(ctx context.Context, o *operator.Operator, p probe.Probe, args []string) (any, error) {
-	flags := flag.NewFlagSet("endpoint test", flag.ContinueOnError)
+func testEndpoint(flags *flag.FlagSet) action {
 	owned := ownerFlags(flags)
-	id := flags.String("id", "", "endpoint id")
-	base := flags.String("fhir-base", "", "or one that is not made yet: its FHIR base URL")
-	platformType := flags.String("platform", "", "of one that is not made yet: its EHR platform type (default: found out from the server)")
+	id := endpointFlag(flags)
+	base := flags.String("fhir-base", "", "or one that is not made yet: its FHIR base `URL`")
+	platformType := flags.String("platform", "", "of one that is not made yet: its EHR platform `type` (default: found out from the server)")
 	var subject probe.Subject
 	flags.BoolVar(&subject.TokenRequest, "token-request", false,
 		"make two token requests that must fail, to see whether our client is accepted; some health systems count failed ones")
-	if err := parse(flags, args); err != nil {
-		return nil, err
-	}
-	if (*id == "") == (*base == "") {
-		return nil, errors.New("name one of them: -id for an endpoint that is there, -fhir-base for one that is not made yet")
-	}
-	if *id != "" && *platformType != "" {
-		return nil, errors.New("-platform goes with -fhir-base; an endpoint that is there has its platform")
-	}
-	owner, mode, err := owned()
-	if err != nil {
-		return nil, err
-	}
-	subject.Tenant = owner
-	if subject.Endpoint, subject.Stored, err = findSubject(ctx, o, *id, *base, mode); err != nil {
-		return nil, err
-	}
-	if *platformType != "" {
-		if subject.Stored {
-			return nil, fmt.Errorf("there is endpoint %s with this -fhir-base, of platform %s; test it with -id", subject.Endpoint.ID, subject.Endpoint.PlatformType)
+	return func(ctx context.Context, s session) (any, error) {
+		if (*id == "") == (*base == "") {
+			return nil, misused("name one of them: -id for an endpoint that is there, -fhir-base for one that is not made yet")
 		}
-		if subject.Endpoint.PlatformType, err = platformOf(*platformType); err != nil {
+		if *id != "" && *platformType != "" {
+			return nil, misused("-platform goes with -fhir-base; an endpoint that is there has its platform")
+		}
+		owner, mode, err := owned()
+		if err != nil {
 			return nil, err
 		}
+		subject.Tenant = owner
+		if subject.Endpoint, subject.Stored, err = findSubject(ctx, s.Operator, *id, *base, mode); err != nil {
+			return nil, err
+		}
+		if *platformType != "" {
+			if subject.Stored {
+				return nil, fmt.Errorf("there is endpoint %s with this -fhir-base, of platform %s; test it with -id", subject.Endpoint.ID, subject.Endpoint.PlatformType)
+			}
+			if subject.Endpoint.PlatformType, err = platformOf(*platformType); err != nil {
+				return nil, err
+			}
+		}
+		return s.test(ctx, subject)
+	}
+}
+
+// test runs the probe, and fails with what it has found when something of it has.
+func (s session) test(ctx context.Context, subject probe.Subject) (any, error) {
+	p, err := wiring.NewProbe(s.stack.config, s.stack.outputs, s.stack.options(), s.Operator)
+	if err != nil {
+		return nil, err
 	}
 	checks, err := p.Run(ctx, subject)
 	if err != nil {

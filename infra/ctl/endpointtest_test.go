@@ -38,11 +38,11 @@ func newService(t *testing.T) (outputs, base, keys string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, named, err := configuration(t.Context(), outputs)
+	stack, err := where{outputs: outputs}.find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := clientauth.NewKeyring(kms.SigningKeys{Client: awskms.NewFromConfig(cfg)}, strings.Split(named["ClientKeys"], ",")).JWKS(t.Context(), "")
+	set, err := clientauth.NewKeyring(kms.SigningKeys{Client: awskms.NewFromConfig(stack.config)}, strings.Split(stack.outputs["ClientKeys"], ",")).JWKS(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func newService(t *testing.T) (outputs, base, keys string) {
 func tested(t *testing.T, outputs string, args ...string) (results map[string]string, printed string, err error) {
 	t.Helper()
 	var out bytes.Buffer
-	err = run(t.Context(), append([]string{"-outputs", outputs, "endpoint", "test"}, args...), nil, &out)
+	err = run(t.Context(), append([]string{"-outputs", outputs, "endpoint", "test"}, args...), to(&out))
 	var checks []struct{ Step, Result, Found string }
 	if json.Unmarshal(out.Bytes(), &checks) != nil {
 		t.Fatalf("%v printed %s (%v)", args, out.String(), err)

@@ -3,16 +3,17 @@ package main
 import (
 	"context"
 	"flag"
-
-	"recordbridge/shared/operator"
 )
 
+func keyCommands() []command {
+	return []command{{
+		name: "keys jwks", flags: "[-rsa]", declare: showKeys,
+		help: "Prints the running service's public keys, for a registration that takes them inline",
+	}}
+}
+
 // showKeys prints the public keys of our client as health systems take them.
-func showKeys(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("keys jwks", flag.ContinueOnError)
+func showKeys(flags *flag.FlagSet) action {
 	rsa := flags.Bool("rsa", false, "only RSA keys, for platforms that take no others")
-	if err := parse(flags, args); err != nil {
-		return nil, err
-	}
-	return o.Clients.PublicKeys(ctx, *rsa)
+	return func(ctx context.Context, s session) (any, error) { return s.Clients.PublicKeys(ctx, *rsa) }
 }

@@ -20,10 +20,7 @@ func serving(t *testing.T, outputs string, handler http.HandlerFunc) string {
 
 func withBaseURL(t *testing.T, outputs, address string) string {
 	t.Helper()
-	named, err := readOutputs(outputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	named := outputsOf(t, outputs)
 	named["BaseUrl"] = address
 	body, err := json.Marshal(named)
 	if err != nil {

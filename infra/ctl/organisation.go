@@ -2,102 +2,183 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 )
 
-func createOrganisation(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("organisation create", flag.ContinueOnError)
-	var made org.Organisation
-	flags.StringVar(&made.Name, "name", "", "display name")
-	flags.StringVar(&made.WebsiteURI, "website", "", "https URL")
-	flags.StringVar(&made.PrivacyPolicyURI, "privacy", "", "https URL")
-	flags.StringVar(&made.LogoURI, "logo", "", "https URL")
-	plan := flags.String("plan", string(org.Free), "free or paid")
-	var emails texts
-	flags.Var(&emails, "email", "where notices go, may be repeated")
-	if err := parse(flags, args); err != nil {
-		return nil, err
+func organisationCommands() []command {
+	return []command{
+		{
+			name: "organisation create", help: "Makes an organisation, in both modes", needs: []string{"name"}, declare: createOrganisation,
+			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-logo URL] [-email ADDRESS ...]",
+		},
+		{name: "organisation list", help: "Lists all organisations in both modes", declare: listOrganisations},
+		{
+			name: "organisation show", flags: "-org ID", help: "Shows an organisation and where its notices go",
+			needs: []string{"org"}, declare: showOrganisation,
+		},
+		{
+			name: "organisation set", help: "Changes what is named of an organisation", needs: []string{"org"}, declare: changeOrganisation,
+			flags: "-org ID [-name NAME] [-plan free|paid] [-website URL] [-privacy URL] [-logo URL] [-without website|privacy|logo ...]",
+		},
+		{
+			name: "organisation emails", flags: "-org ID [-email ADDRESS ... | -none]", needs: []string{"org"}, declare: emails,
+			help: "Shows the addresses of an organisation's notices, replaces them, or takes all away",
+		},
+		{
+			name: "organisation suspend", flags: "-org ID", needs: []string{"org"}, declare: suspendOrganisation,
+			help: "Stops an organisation's public ids and keys, in both modes",
+		},
+		{
+			name: "organisation resume", flags: "-org ID", needs: []string{"org"}, declare: resumeOrganisation,
+			help: "Makes a suspended organisation work again",
+		},
+		{
+			name: "organisation remove", flags: "-org ID", needs: []string{"org"}, declare: removeOrganisation,
+			help: "Removes a suspended organisation that nothing belongs to",
+		},
 	}
-	made.Plan, made.Emails = org.Plan(*plan), emails
-	made, err := o.Organisations.Create(ctx, made)
-	return map[string]any{"id": made.ID, "name": made.Name, "plan": made.Plan}, err
+}
+
+func createOrganisation(flags *flag.FlagSet) action {
+	var made org.Organisation
+	flags.StringVar(&made.Name, "name", "", "display `name`")
+	flags.StringVar(&made.WebsiteURI, "website", "", "https `URL`")
+	flags.StringVar(&made.PrivacyPolicyURI, "privacy", "", "https `URL`")
+	flags.StringVar(&made.LogoURI, "logo", "", "https `URL`")
+	plan := flags.String("plan", string(org.Free), "`free` or paid")
+	var emails texts
+	flags.Var(&emails, "email", "`address` where notices go, may be repeated")
+	return func(ctx context.Context, s session) (any, error) {
+		made.Plan, made.Emails = org.Plan(*plan), emails
+		stored, err := s.Organisations.Create(ctx, made)
+		return map[string]any{"id": stored.ID, "name": stored.Name, "plan": stored.Plan}, err
+	}
+}
+
+func listOrganisations(*flag.FlagSet) action {
+	return func(ctx context.Context, s session) (any, error) {
+		listed, err := s.Organisations.List(ctx)
+		rows := make([]map[string]any, 0, len(listed))
+		for _, l := range listed {
+			rows = append(rows, map[string]any{
+				"id": l.Organisation.ID, "mode": l.Tenant.Mode, "name": l.Organisation.Name,
+				"plan": l.Organisation.Plan, "status": l.Organisation.Status,
+			})
+		}
+		return rows, err
+	}
+}
+
+func showOrganisation(flags *flag.FlagSet) action {
+	tenantOf := orgFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		shown, err := s.Organisations.Show(ctx, tenant)
+		return organisationShown(shown), err
+	}
+}
+
+// organisationShown is what an operator sees of an organisation.
+func organisationShown(o org.Organisation) map[string]any {
+	return map[string]any{
+		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
+		"privacy_policy_uri": o.PrivacyPolicyURI, "logo_uri": o.LogoURI, "emails": append([]string{}, o.Emails...),
+		"created_at": o.CreatedAt,
+	}
+}
+
+func changeOrganisation(flags *flag.FlagSet) action {
+	tenantOf := orgFlag(flags)
+	for name, usage := range map[string]string{
+		"name": "display `name`", "plan": "`free` or paid", "website": "https `URL`", "privacy": "https `URL`", "logo": "https `URL`",
+	} {
+		_ = flags.String(name, "", usage)
+	}
+	var without texts
+	flags.Var(&without, "without", "have none from now on: `website`, privacy or logo; may be repeated")
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		change := operator.OrganisationChange{
+			Name: optional(flags, "name"), Plan: optional(flags, "plan"), Website: optional(flags, "website"),
+			Privacy: optional(flags, "privacy"), Logo: optional(flags, "logo"),
+		}
+		for _, name := range without {
+			field, ok := map[string]**string{"website": &change.Website, "privacy": &change.Privacy, "logo": &change.Logo}[name]
+			if !ok || *field != nil {
+				return nil, misused("-without must be website, privacy or logo, and none that is set at the same time")
+			}
+			*field = new(string)
+		}
+		if change == (operator.OrganisationChange{}) {
+			return nil, misused("nothing is to be changed: name it with -name, -plan, -website, -privacy, -logo or -without")
+		}
+		changed, err := s.Organisations.Change(ctx, tenant, change)
+		return organisationShown(changed), err
+	}
 }
 
 // emails shows where an organisation's notices go, or changes it. What is left out changes nothing.
-func emails(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("organisation emails", flag.ContinueOnError)
-	tenantOf := tenantFlags(flags)
+func emails(flags *flag.FlagSet) action {
+	tenantOf := orgFlag(flags)
 	var named texts
-	flags.Var(&named, "email", "where notices go from now on, may be repeated; without it they are shown")
+	flags.Var(&named, "email", "`address` where notices go from now on, may be repeated; without it they are shown")
 	none := flags.Bool("none", false, "notices go nowhere from now on")
-	if err := parse(flags, args); err != nil {
-		return nil, err
-	}
-	tenant, err := tenantOf()
-	if err != nil {
-		return nil, err
-	}
-	if *none && len(named) > 0 {
-		return nil, errors.New("-none and -email do not go together")
-	}
-	if *none || len(named) > 0 {
-		if err = o.Organisations.SetEmails(ctx, tenant, named); err != nil {
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
 			return nil, err
 		}
+		if *none && len(named) > 0 {
+			return nil, misused("-none and -email do not go together")
+		}
+		if *none || len(named) > 0 {
+			if err = s.Organisations.SetEmails(ctx, tenant, named); err != nil {
+				return nil, err
+			}
+		}
+		stored, err := s.Organisations.Show(ctx, tenant)
+		return map[string]any{"org": tenant.OrgID, "emails": append([]string{}, stored.Emails...)}, err
 	}
-	stored, err := o.Organisations.Emails(ctx, tenant)
-	return map[string]any{"org": tenant.OrgID, "emails": append([]string{}, stored...)}, err
 }
 
-func listOrganisations(ctx context.Context, o *operator.Operator, _ []string) (any, error) {
-	listed, err := o.Organisations.List(ctx)
-	rows := make([]map[string]any, 0, len(listed))
-	for _, l := range listed {
-		rows = append(rows, map[string]any{
-			"id": l.Organisation.ID, "mode": l.Tenant.Mode, "name": l.Organisation.Name,
-			"plan": l.Organisation.Plan, "status": l.Organisation.Status,
-		})
+func suspendOrganisation(flags *flag.FlagSet) action {
+	tenantOf := orgFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"org": tenant.OrgID, "status": org.Inactive}, s.Organisations.Suspend(ctx, tenant)
 	}
-	return rows, err
 }
 
-func createCredential(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("credential create", flag.ContinueOnError)
-	tenantOf := tenantFlags(flags)
-	var redirects, origins texts
-	flags.Var(&redirects, "redirect", "redirect URI, may be repeated")
-	flags.Var(&origins, "origin", "allowed origin, may be repeated")
-	if err := parse(flags, args); err != nil {
-		return nil, err
+func resumeOrganisation(flags *flag.FlagSet) action {
+	tenantOf := orgFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"org": tenant.OrgID, "status": org.Active}, s.Organisations.Resume(ctx, tenant)
 	}
-	tenant, err := tenantOf()
-	if err != nil {
-		return nil, err
-	}
-	credential, private, err := o.Credentials.Create(ctx, tenant, redirects, origins)
-	return showing(map[string]any{"public_id": credential.PublicID(), "private_key": private.Reveal()}, private, err)
 }
 
-func addKey(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("credential add-key", flag.ContinueOnError)
-	publicID := flags.String("public-id", "", "public id")
-	if err := parse(flags, args); err != nil {
-		return nil, err
+func removeOrganisation(flags *flag.FlagSet) action {
+	tenantOf := orgFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"org": tenant.OrgID, "removed": true}, s.Organisations.Remove(ctx, tenant)
 	}
-	private, err := o.Credentials.AddKey(ctx, *publicID)
-	return showing(map[string]any{"public_id": *publicID, "private_key": private.Reveal()}, private, err)
-}
-
-func revokeKeys(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("credential revoke", flag.ContinueOnError)
-	publicID := flags.String("public-id", "", "public id")
-	all := flags.Bool("all", false, "all keys, not only the oldest")
-	if err := parse(flags, args); err != nil {
-		return nil, err
-	}
-	return map[string]any{"public_id": *publicID, "revoked": true}, o.Credentials.RevokeKeys(ctx, *publicID, *all)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 
 	"recordbridge/shared/catalog"
@@ -10,85 +9,131 @@ import (
 	"recordbridge/shared/org"
 )
 
-func setRegistration(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("registration set", flag.ContinueOnError)
+func registrationCommands() []command {
+	const place, owner = "(-endpoint ID | -platform TYPE) -mode test|live", " [-org ID]"
+	return []command{
+		{
+			name: "registration set", help: "Makes a registration, or changes what is named of it", declare: setRegistration,
+			flags: place + " -client-id ID [-client-auth ID | -public] [-scope SCOPES] [-own-callback]" + owner,
+		},
+		{name: "registration list", help: "Lists all registrations", declare: listRegistrations},
+		{
+			name: "registration show", flags: place + owner, declare: showRegistration,
+			help: "Shows the registration that is used there, whosever it is",
+		},
+		{
+			name: "registration callback", flags: "(-endpoint ID | -fhir-base URL | -platform TYPE) -mode test|live" + owner, declare: showCallback,
+			help: "Shows the callback address to register at the health system",
+		},
+		{
+			name: "registration remove", flags: place + owner, declare: removeRegistration,
+			help: "Removes the registration of exactly this place and owner",
+		},
+	}
+}
+
+func setRegistration(flags *flag.FlagSet) action {
 	placed := placeFlags(flags)
-	clientID := flags.String("client-id", "", "our client id there")
-	authID := flags.String("client-auth", "", "how the client proves who it is, from client create (default: as it is, at first a public client)")
-	scope := flags.String("scope", "", "scopes to ask for, separated by spaces; '' for what the platform and its discovery say (default: as it is)")
+	_ = flags.String("client-id", "", "our client `id` there")
+	_ = flags.String("client-auth", "", "`id` of how the client proves who it is, from client create (default: as it is, at first a public client)")
+	var scope mayBeEmpty
+	flags.Var(&scope, "scope", "`scopes` to ask for, separated by spaces; '' for what the platform and its discovery say (default: as it is)")
 	public := flags.Bool("public", false, "make it a public client, which does not prove who it is")
-	var change operator.Change
-	flags.BoolVar(&change.OwnCallback, "own-callback", false, "use a callback address of its own from now on; the health system must know it already")
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	own := flags.Bool("own-callback", false, "use a callback address of its own from now on; the health system must know it already")
+	return func(ctx context.Context, s session) (any, error) {
+		change := operator.Change{
+			ClientID: optional(flags, "client-id"), AuthID: optional(flags, "client-auth"), Scope: scope.said, OwnCallback: *own,
+		}
+		if *public {
+			if change.AuthID != nil {
+				return nil, misused("-public and -client-auth exclude one another")
+			}
+			change.AuthID = new(string)
+		}
+		if change == (operator.Change{}) {
+			return nil, misused("nothing is to be set: name it with -client-id, -client-auth, -public, -scope or -own-callback")
+		}
+		owner, place, err := placed()
+		if err != nil {
+			return nil, err
+		}
+		set, err := s.Registrations.Set(ctx, owner, place, change)
+		return registrationShown(set), err
 	}
-	if err := stated(flags, "client-id", "client-auth"); err != nil {
-		return nil, err
+}
+
+func listRegistrations(*flag.FlagSet) action {
+	return func(ctx context.Context, s session) (any, error) {
+		all, err := s.Registrations.List(ctx)
+		rows := make([]map[string]any, 0, len(all))
+		for _, r := range all {
+			shown := ownerShown(r.Owner)
+			delete(shown, "mode") // is the place's
+			shown["place"], shown["client_id"] = placeShown(r.Registration.Place), r.Registration.ClientID
+			if r.Registration.AuthID != "" {
+				shown["client_auth_id"] = r.Registration.AuthID
+			}
+			rows = append(rows, shown)
+		}
+		return rows, err
 	}
-	if *public && given(flags, "client-auth") {
-		return nil, errors.New("-public and -client-auth exclude one another")
-	}
-	if given(flags, "client-id") {
-		change.ClientID = clientID
-	}
-	if given(flags, "client-auth") || *public {
-		change.AuthID = authID
-	}
-	if given(flags, "scope") {
-		change.Scope = scope
-	}
-	owner, place, err := placed()
-	if err != nil {
-		return nil, err
-	}
-	set, err := o.Registrations.Set(ctx, owner, place, change)
-	return registrationShown(set), err
 }
 
 // showCallback prints the address that a health system wants to know before it gives out a client id.
-func showCallback(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("registration callback", flag.ContinueOnError)
-	base := flags.String("fhir-base", "", "or at an endpoint that is not made yet: its FHIR base URL")
+func showCallback(flags *flag.FlagSet) action {
+	base := flags.String("fhir-base", "", "or at an endpoint that is not made yet: its FHIR base `URL`")
 	placed := placeFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
-	}
-	owner, place, err := placed()
-	if err != nil {
-		return nil, err
-	}
-	if *base != "" {
-		if place.EndpointID != "" {
-			return nil, errors.New("-fhir-base and -endpoint exclude one another")
-		}
-		if place.EndpointID, err = operator.EndpointID(place.Mode, *base); err != nil {
+	return func(ctx context.Context, s session) (any, error) {
+		owner, place, err := placed()
+		if err != nil {
 			return nil, err
 		}
+		if *base != "" {
+			if place.EndpointID != "" {
+				return nil, misused("-fhir-base and -endpoint exclude one another")
+			}
+			if place.EndpointID, err = operator.EndpointID(place.Mode, *base); err != nil {
+				return nil, err
+			}
+		}
+		address, registered, err := s.Registrations.Callback(ctx, owner, place)
+		return map[string]any{"callback": address, "registered": registered}, err
 	}
-	address, registered, err := o.Registrations.Callback(ctx, owner, place)
-	return map[string]any{"callback": address, "registered": registered}, err
 }
 
-func showRegistration(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("registration show", flag.ContinueOnError)
+func showRegistration(flags *flag.FlagSet) action {
 	placed := placeFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, place, err := placed()
+		if err != nil {
+			return nil, err
+		}
+		used, err := s.Registrations.InEffect(ctx, tenant, place)
+		return registrationShown(used), err
 	}
-	tenant, place, err := placed()
-	if err != nil {
-		return nil, err
+}
+
+func removeRegistration(flags *flag.FlagSet) action {
+	placed := placeFlags(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		owner, place, err := placed()
+		if err != nil {
+			return nil, err
+		}
+		gone, err := s.Registrations.Remove(ctx, owner, place)
+		shown := ownerShown(owner)
+		delete(shown, "mode") // is the place's
+		shown["place"], shown["client_id"], shown["removed"] = placeShown(gone.Place), gone.ClientID, true
+		return shown, err
 	}
-	used, err := o.Registrations.InEffect(ctx, tenant, place)
-	return registrationShown(used), err
 }
 
 // placeFlags adds the flags that say where a registration is and whose it is.
 func placeFlags(flags *flag.FlagSet) func() (org.Tenant, catalog.Place, error) {
 	owned := ownerFlags(flags)
 	var place catalog.Place
-	flags.StringVar(&place.EndpointID, "endpoint", "", "at one endpoint: its id")
-	flags.StringVar(&place.PlatformType, "platform", "", "or at all endpoints of an EHR platform: its type, as platform list shows them")
+	flags.StringVar(&place.EndpointID, "endpoint", "", "at one endpoint: its `id`")
+	flags.StringVar(&place.PlatformType, "platform", "", "or at all endpoints of an EHR platform: its `type`, as platform list shows them")
 	return func() (org.Tenant, catalog.Place, error) {
 		owner, mode, err := owned()
 		place.Mode = mode
@@ -98,12 +143,8 @@ func placeFlags(flags *flag.FlagSet) func() (org.Tenant, catalog.Place, error) {
 
 // registrationShown is what an operator sees of a registration. Nothing of a secret is in it.
 func registrationShown(r operator.Registered) map[string]any {
-	place := map[string]any{"endpoint_id": r.Registration.Place.EndpointID}
-	if r.Registration.Place.EndpointID == "" {
-		place = map[string]any{"platform_type": r.Registration.Place.PlatformType, "mode": r.Registration.Place.Mode}
-	}
 	shown := map[string]any{
-		"place": place, "of": "everybody", "client_id": r.Registration.ClientID, "method": r.Method(), "scope": r.Registration.Scope,
+		"place": placeShown(r.Registration.Place), "of": "everybody", "client_id": r.Registration.ClientID, "method": r.Method(), "scope": r.Registration.Scope,
 		"callback": r.CallbackAddress,
 	}
 	if r.Owner != (org.Tenant{}) {
@@ -120,4 +161,11 @@ func registrationShown(r operator.Registered) map[string]any {
 		}
 	}
 	return shown
+}
+
+func placeShown(p catalog.Place) map[string]any {
+	if p.EndpointID == "" {
+		return map[string]any{"platform_type": p.PlatformType, "mode": p.Mode}
+	}
+	return map[string]any{"endpoint_id": p.EndpointID}
 }

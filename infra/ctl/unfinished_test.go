@@ -33,12 +33,12 @@ func TestASecretIsShownAlsoWhenWhatFollowsFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	err = run(t.Context(), []string{"-outputs", broken, "credential", "add-key", "-public-id", public}, strings.NewReader(""), &out)
+	err = run(t.Context(), []string{"-outputs", broken, "credential", "add-key", "-public-id", public}, to(&out))
 	if err == nil || !strings.Contains(err.Error(), "was made") || !strings.Contains(out.String(), `"private_key": "private_test_`) {
 		t.Errorf("printed %q and failed with %v", out.String(), err)
 	}
 	out.Reset()
-	err = run(t.Context(), []string{"-outputs", broken, "credential", "add-key", "-public-id", public}, strings.NewReader(""), &out)
+	err = run(t.Context(), []string{"-outputs", broken, "credential", "add-key", "-public-id", public}, to(&out))
 	if err == nil || out.Len() > 0 {
 		t.Errorf("a third key: printed %q and failed with %v", out.String(), err)
 	}

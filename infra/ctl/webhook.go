@@ -2,215 +2,195 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
-	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
 
-func createWebhook(ctx context.Context, o *operator.Operator, input io.Reader, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook create", flag.ContinueOnError)
-	var made webhook.Draft
-	flags.StringVar(&made.URL, "url", "", "where events are sent")
-	flags.IntVar(&made.Rate, "rate", 0, "attempts per second, 1 to 1000 (default 50)")
-	flags.BoolVar(&made.SigningKey, "signing-key", false, "sign with an ed25519 key as well, whose public half is printed")
-	file := flags.String("header-file", "", "send these headers, too: a file of lines NAME=VALUE, - for standard input")
-	typed := typeFlags(flags)
-	tenantOf := tenantFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+// ofTenant is how the flags of an organisation in a mode are written.
+const ofTenant = "-org ID -mode test|live"
+
+func webhookCommands() []command {
+	one, moved := []string{"org", "id"}, []string{"org", "id", "url"}
+	return []command{
+		{
+			name: "webhook create", help: "Makes a webhook and prints its secret, once", needs: []string{"org", "url"}, declare: createWebhook,
+			flags: ofTenant + " -url URL [-type TYPE ...] [-rate N] [-signing-key] [-header-file FILE|-]",
+		},
+		{name: "webhook list", flags: ofTenant, help: "Lists webhooks, with how they fare", needs: one[:1], declare: listWebhooks},
+		{name: "webhook show", flags: ofTenant + " -id ID", help: "Shows a webhook, without its secrets", needs: one, declare: showWebhook},
+		{
+			name: "webhook types", flags: ofTenant + " -id ID [-type TYPE ... | -none]", needs: one, declare: webhookTypes,
+			help: "Shows a webhook's event types, replaces the optional ones, or takes those away",
+		},
+		{
+			name: "webhook url", flags: ofTenant + " -id ID -url URL", needs: moved, declare: moveWebhook,
+			help: "Has a webhook's events sent to another address",
+		},
+		{
+			name: "webhook rotate", flags: ofTenant + " -id ID [-expire-now]", help: "Makes a new signing secret and prints it, once",
+			needs: one, declare: rotateWebhook,
+		},
+		{name: "webhook disable", flags: ofTenant + " -id ID", help: "Stops everything to a webhook; its events are held", needs: one, declare: disableWebhook},
+		{name: "webhook enable", flags: ofTenant + " -id ID", help: "Enables a disabled webhook and tells what it has missed", needs: one, declare: enableWebhook},
+		{name: "webhook remove", flags: ofTenant + " -id ID", help: "Removes a disabled webhook", needs: one, declare: removeWebhook},
 	}
-	if given(flags, "rate") && made.Rate == 0 {
-		return nil, errors.New("-rate must be from 1 to 1000")
-	}
-	var err error
-	if made.Tenant, err = tenantOf(); err != nil {
-		return nil, err
-	}
-	if made.Optional, err = typed(); err != nil {
-		return nil, err
-	}
-	if !given(flags, "type") {
-		made.Optional = webhook.Default()
-	}
-	if made.Headers, err = readHeaders(input, *file); err != nil {
-		return nil, err
-	}
-	sub, signing, err := o.Webhooks.Create(ctx, made)
-	shown := webhookShown(sub)
-	shown["secret"] = signing.Reveal()
-	return showing(shown, signing, err)
 }
 
-func listWebhooks(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook list", flag.ContinueOnError)
+func createWebhook(flags *flag.FlagSet) action {
+	var made webhook.Draft
+	flags.StringVar(&made.URL, "url", "", "`URL` that events are sent to")
+	flags.IntVar(&made.Rate, "rate", 0, "attempts per second, 1 to 1000 (default 50)")
+	flags.BoolVar(&made.SigningKey, "signing-key", false, "sign with an ed25519 key as well, whose public half is printed")
+	file := flags.String("header-file", "", "send these headers, too: a `file` of lines NAME=VALUE, - for standard input")
+	typed := typeFlags(flags)
 	tenantOf := tenantFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		if given(flags, "rate") && made.Rate == 0 {
+			return nil, misused("-rate must be from 1 to 1000")
+		}
+		var err error
+		if made.Tenant, err = tenantOf(); err != nil {
+			return nil, err
+		}
+		if made.Optional, err = typed(); err != nil {
+			return nil, err
+		}
+		if !given(flags, "type") {
+			made.Optional = webhook.Default()
+		}
+		if made.Headers, err = readHeaders(s.input, *file); err != nil {
+			return nil, err
+		}
+		sub, signing, err := s.Webhooks.Create(ctx, made)
+		shown := webhookShown(sub)
+		shown["secret"] = signing.Reveal()
+		return showing(shown, signing, err)
 	}
-	tenant, err := tenantOf()
-	if err != nil {
-		return nil, err
+}
+
+func listWebhooks(flags *flag.FlagSet) action {
+	tenantOf := tenantFlags(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		all, err := s.Webhooks.List(ctx, tenant)
+		rows := make([]map[string]any, 0, len(all))
+		for _, sub := range all {
+			rows = append(rows, webhookShown(sub))
+		}
+		return rows, err
 	}
-	all, err := o.Webhooks.List(ctx, tenant)
-	rows := make([]map[string]any, 0, len(all))
-	for _, sub := range all {
-		rows = append(rows, webhookShown(sub))
+}
+
+func showWebhook(flags *flag.FlagSet) action {
+	named := webhookFlags(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, id, err := named()
+		if err != nil {
+			return nil, err
+		}
+		sub, err := s.Webhooks.Show(ctx, tenant, id)
+		return webhookShown(sub), err
 	}
-	return rows, err
 }
 
 // webhookTypes shows the event types of a webhook, or changes them. What is left out changes nothing.
-func webhookTypes(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook types", flag.ContinueOnError)
+func webhookTypes(flags *flag.FlagSet) action {
 	named, typed := webhookFlags(flags), typeFlags(flags)
 	none := flags.Bool("none", false, "only the required types")
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, id, err := named()
+		if err != nil {
+			return nil, err
+		}
+		wanted, err := typed()
+		if err != nil {
+			return nil, err
+		}
+		if *none && len(wanted) > 0 {
+			return nil, misused("-none and -type do not go together")
+		}
+		var sub webhook.Subscription
+		if *none || len(wanted) > 0 {
+			sub, err = s.Webhooks.SetTypes(ctx, tenant, id, wanted)
+		} else {
+			sub, err = s.Webhooks.Show(ctx, tenant, id)
+		}
+		return map[string]any{"id": sub.ID, "types": sub.Types}, err
 	}
-	tenant, id, err := named()
-	if err != nil {
-		return nil, err
-	}
-	optional, err := typed()
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case *none && len(optional) > 0:
-		return nil, errors.New("-none and -type do not go together")
-	case !*none && len(optional) == 0:
-		optional, err = o.Webhooks.Types(ctx, tenant, id)
-		return map[string]any{"id": id, "types": optional}, err
-	}
-	sub, err := o.Webhooks.SetTypes(ctx, tenant, id, optional)
-	return map[string]any{"id": sub.ID, "types": sub.Types}, err
 }
 
-func disableWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook disable", flag.ContinueOnError)
+func moveWebhook(flags *flag.FlagSet) action {
 	named := webhookFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	address := flags.String("url", "", "`URL` that events are sent to from now on")
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, id, err := named()
+		if err != nil {
+			return nil, err
+		}
+		sub, err := s.Webhooks.SetURL(ctx, tenant, id, *address)
+		return webhookShown(sub), err
 	}
-	tenant, id, err := named()
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"id": id, "disabled": true}, o.Webhooks.Disable(ctx, tenant, id)
 }
 
-func rotateWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook rotate", flag.ContinueOnError)
+func rotateWebhook(flags *flag.FlagSet) action {
 	atOnce := flags.Bool("expire-now", false, "end the old secrets now and not in 24 hours; do so when one has leaked")
 	named := webhookFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, id, err := named()
+		if err != nil {
+			return nil, err
+		}
+		sub, signing, err := s.Webhooks.Rotate(ctx, tenant, id, *atOnce)
+		return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)}, signing, err)
 	}
-	tenant, id, err := named()
-	if err != nil {
-		return nil, err
-	}
-	sub, signing, err := o.Webhooks.Rotate(ctx, tenant, id, *atOnce)
-	return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)}, signing, err)
 }
 
-func enableWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook enable", flag.ContinueOnError)
+func disableWebhook(flags *flag.FlagSet) action {
 	named := webhookFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, id, err := named()
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"id": id, "disabled": true}, s.Webhooks.Disable(ctx, tenant, id)
 	}
-	tenant, id, err := named()
-	if err != nil {
-		return nil, err
-	}
-	was, missedSince, err := o.Webhooks.Enable(ctx, tenant, id)
-	return map[string]any{"id": was.ID, "disabled_at": was.DisabledAt, "missed_since": missedSince}, err
 }
 
-func replayWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook replay", flag.ContinueOnError)
-	delivery := flags.String("delivery", "", "one delivery, whatever its status")
-	since := timeFlag(flags, "failed-since", "the deliveries made since this time that have failed or are held")
-	from := timeFlag(flags, "from", "the deliveries made at this time or later, delivered or not")
-	to := timeFlag(flags, "to", "only those made before this time")
-	tenantOf := tenantFlags(flags)
-	id := flags.String("id", "", "the webhook")
-	if err := parse(flags, args); err != nil {
-		return nil, err
-	}
-	tenant, err := tenantOf()
-	if err != nil {
-		return nil, err
-	}
-	isOne, isSince, isRange := *delivery != "", *id != "" && !since.IsZero(), *id != "" && !from.IsZero() && !to.IsZero()
-	switch flags.NFlag() - countGiven(flags, "org", "mode") {
-	case 1:
-		if isOne {
-			return map[string]any{"replayed": 1}, o.Webhooks.ReplayDelivery(ctx, tenant, *delivery)
+func enableWebhook(flags *flag.FlagSet) action {
+	named := webhookFlags(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, id, err := named()
+		if err != nil {
+			return nil, err
 		}
-	case 2:
-		if isSince {
-			count, err := o.Webhooks.ReplayFailed(ctx, tenant, *id, *since)
-			return map[string]any{"replayed": count}, err
-		}
-	case 3:
-		if isRange {
-			count, err := o.Webhooks.ReplayRange(ctx, tenant, *id, *from, *to)
-			return map[string]any{"replayed": count}, err
-		}
+		was, missedSince, err := s.Webhooks.Enable(ctx, tenant, id)
+		return map[string]any{"id": was.ID, "disabled_at": was.DisabledAt, "missed_since": missedSince}, err
 	}
-	return nil, errors.New("say what is to be replayed: -delivery, or -id with -failed-since, or -id with -from and -to")
 }
 
-func simulateEvent(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook simulate", flag.ContinueOnError)
-	tenantOf := tenantFlags(flags)
-	id := flags.String("id", "", "the webhook (default: all that are subscribed to the type)")
-	name := flags.String("type", "", "event type")
-	if err := parse(flags, args); err != nil {
-		return nil, err
+func removeWebhook(flags *flag.FlagSet) action {
+	named := webhookFlags(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, id, err := named()
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"id": id, "removed": true}, s.Webhooks.Remove(ctx, tenant, id)
 	}
-	if err := stated(flags, "id"); err != nil {
-		return nil, err
-	}
-	tenant, err := tenantOf()
-	if err != nil {
-		return nil, err
-	}
-	types, err := typesOf([]string{*name})
-	if err != nil {
-		return nil, err
-	}
-	event, err := o.Webhooks.Simulate(ctx, tenant, *id, types[0])
-	return map[string]any{"event_id": event}, err
-}
-
-func testWebhook(ctx context.Context, o *operator.Operator, args []string) (any, error) {
-	flags := flag.NewFlagSet("webhook test", flag.ContinueOnError)
-	tenantOf := tenantFlags(flags)
-	if err := parse(flags, args); err != nil {
-		return nil, err
-	}
-	tenant, err := tenantOf()
-	if err != nil {
-		return nil, err
-	}
-	id, err := o.Webhooks.SendTest(ctx, tenant)
-	return map[string]any{"event_id": id}, err
 }
 
 // webhookFlags adds the flags that name a webhook of an organisation in a mode.
 func webhookFlags(flags *flag.FlagSet) func() (org.Tenant, string, error) {
 	tenantOf := tenantFlags(flags)
-	id := flags.String("id", "", "what webhook create printed as id")
+	id := flags.String("id", "", "what webhook create printed as `id`")
 	return func() (org.Tenant, string, error) {
 		tenant, err := tenantOf()
 		return tenant, *id, err
@@ -220,7 +200,7 @@ func webhookFlags(flags *flag.FlagSet) func() (org.Tenant, string, error) {
 // typeFlags adds the flag for optional event types.
 func typeFlags(flags *flag.FlagSet) func() ([]webhook.Type, error) {
 	var names texts
-	flags.Var(&names, "type", fmt.Sprintf("event type besides the required ones, may be repeated; required are %v", webhook.Required()))
+	flags.Var(&names, "type", fmt.Sprintf("event `type` besides the required ones, may be repeated; required are %v", webhook.Required()))
 	return func() ([]webhook.Type, error) { return typesOf(names) }
 }
 
@@ -229,28 +209,11 @@ func typesOf(names []string) ([]webhook.Type, error) {
 	for _, name := range names {
 		t, ok := webhook.ParseType(name)
 		if !ok {
-			return nil, fmt.Errorf("there is no event type %q", name)
+			return nil, misused("-type: there is no event type %q", name)
 		}
 		types = append(types, t)
 	}
 	return types, nil
-}
-
-// timeFlag adds a flag for a time as RFC 3339 writes it.
-func timeFlag(flags *flag.FlagSet, name, usage string) *time.Time {
-	at := &time.Time{}
-	flags.TextVar(at, name, time.Time{}, usage)
-	return at
-}
-
-func countGiven(flags *flag.FlagSet, names ...string) int {
-	count := 0
-	for _, name := range names {
-		if given(flags, name) {
-			count++
-		}
-	}
-	return count
 }
 
 // readHeaders reads lines of NAME=VALUE. Its errors repeat nothing of them: the values are secrets.
@@ -268,39 +231,4 @@ func readHeaders(input io.Reader, file string) (map[string]string, error) {
 		headers[name] = value
 	}
 	return headers, nil
-}
-
-// webhookShown is a webhook without its secrets.
-func webhookShown(s webhook.Subscription) map[string]any {
-	shown := map[string]any{"id": s.ID, "url": s.URL, "types": s.Types, "created_at": s.CreatedAt, "disabled": s.Disabled}
-	if s.Rate != 0 {
-		shown["rate"] = s.Rate
-	}
-	if s.PublicKey != "" {
-		shown["public_key"] = s.PublicKey
-	}
-	if len(s.HeaderNames) > 0 {
-		shown["headers"] = s.HeaderNames
-	}
-	if ends := oldSecretsEnd(s); len(ends) > 0 {
-		shown["old_secrets_end"] = ends
-	}
-	if s.Disabled {
-		shown["disabled_at"], shown["disabled_for"] = s.DisabledAt, s.DisabledFor
-	}
-	if h := s.Health; h.Failures > 0 {
-		shown["failures"], shown["failing_since"] = h.Failures, h.FailingSince
-	}
-	return shown
-}
-
-// oldSecretsEnd tells until when each secret but the current one signs.
-func oldSecretsEnd(s webhook.Subscription) []time.Time {
-	ends := []time.Time{}
-	for _, old := range s.Secrets {
-		if !old.ExpiresAt.IsZero() {
-			ends = append(ends, old.ExpiresAt)
-		}
-	}
-	return ends
 }

@@ -53,7 +53,7 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-outputs", outputs, "webhook", "list", "-org", organisation}, nil, &out); err != nil {
+	if err := run(t.Context(), []string{"-outputs", outputs, "webhook", "list", "-org", organisation}, to(&out)); err != nil {
 		t.Fatal(err)
 	}
 	var rows []map[string]any
@@ -332,7 +332,7 @@ func TestWhatCannotBeDoneToAWebhookIsRefusedInWordsToActOn(t *testing.T) {
 		{"webhook list -org nobody", "organisation's id"},
 		{"webhook rotate -org " + id + " -id " + unknown, "There is no webhook"},
 		{"webhook rotate -org " + id + " -mode live -id " + hook, "There is no webhook"},
-		{"webhook types -org " + id + " -id " + hook + " -type no.such.type", "There is no event type"},
+		{"webhook types -org " + id + " -id " + hook + " -type no.such.type", "there is no event type"},
 		{"webhook types -org " + id + " -id " + unknown, "There is no webhook"},
 		{"webhook enable -org " + id + " -id " + hook, "not disabled"},
 		{"webhook enable -org " + id + " -id " + unknown, "There is no webhook"},
@@ -344,7 +344,7 @@ func TestWhatCannotBeDoneToAWebhookIsRefusedInWordsToActOn(t *testing.T) {
 		{replay + "-id " + hook + " -failed-since yesterday", "failed-since"},
 		{replay + "-id " + unknown + " -failed-since 2026-01-01T00:00:00Z", "There is no webhook"},
 		{replay + "-delivery " + unknown, "There is no delivery"},
-		{"webhook simulate -org " + id, "There is no event type"},
+		{"webhook simulate -org " + id + " -type nothing", "there is no event type"},
 		{"webhook simulate -org " + id + " -type webhook.test -id " + unknown, "There is no webhook"},
 		{"webhook simulate -org " + id + " -type webhook.test -id=", "-id is empty"},
 		{"webhook simulate -org " + id + " -type patient.connection_failed -id " + hook, "not subscribed to this event type"},

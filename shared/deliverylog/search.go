@@ -37,8 +37,8 @@ type Page struct {
 // page goes on exactly behind the one before. A delivery appears some moments after it was made. Errors are
 // fault.Invalid, fault.Unavailable and failures of our own.
 func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
-	if !q.isValid() {
-		return Page{}, fault.BadRequest("The limit must be from 1 to 100, and the status scheduled, inflight, delivered, exhausted or held.")
+	if err := q.check(); err != nil {
+		return Page{}, err
 	}
 	if q.Limit == 0 {
 		q.Limit = defaultEntries
@@ -81,12 +81,15 @@ func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, erro
 	return page, nil
 }
 
-func (q Query) isValid() bool {
+func (q Query) check() error {
+	if q.Limit < 0 || q.Limit > mostEntries {
+		return fault.BadRequest("The limit must be from 1 to 100.").About("limit")
+	}
 	switch q.Status {
 	case "", webhook.Scheduled, webhook.InFlight, webhook.Delivered, webhook.Exhausted, webhook.Held:
-		return q.Limit >= 0 && q.Limit <= mostEntries
+		return nil
 	}
-	return false
+	return fault.BadRequest("The status must be scheduled, inflight, delivered, exhausted or held.").About("status")
 }
 
 // start is where the search begins. Clocks differ, so without a bound it begins a day ahead of ours.

@@ -69,6 +69,7 @@ type Error struct {
 	Code       Code
 	Public     string        // one or two ASCII sentences
 	RetryAfter time.Duration // zero when the client is told nothing about time
+	Field      string        // which of the values that were given is wrong, for who can point at it; empty when none is
 	cause      error
 }
 
@@ -89,6 +90,13 @@ func (e *Error) After(wait time.Duration) *Error {
 	waiting := *e
 	waiting.RetryAfter = wait
 	return &waiting
+}
+
+// About returns a copy of e that is about one of the values that were given.
+func (e *Error) About(field string) *Error {
+	about := *e
+	about.Field = field
+	return &about
 }
 
 // Error implements error. The text is for the log: it holds the cause.

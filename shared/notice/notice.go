@@ -22,6 +22,7 @@ const (
 	KindDisabled Kind = "webhook_disabled"
 	// What was made is told in case it was not the organisation who had it made.
 	KindWebhookCreated    Kind = "webhook_created"
+	KindWebhookMoved      Kind = "webhook_moved"
 	KindSecretRotated     Kind = "webhook_secret_rotated"
 	KindCredentialCreated Kind = "credential_created" //nolint:gosec // G101: the name of a kind
 	KindKeyCreated        Kind = "key_created"
@@ -59,6 +60,14 @@ const (
 func WebhookCreated(s webhook.Subscription) Notice {
 	n := about(s, KindWebhookCreated, s.CreatedAt)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind))
+	return n
+}
+
+// WebhookMoved tells that a subscription has another address, which is that of s. Its revision, as it was before, counts the
+// occasions.
+func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
+	n := about(s, KindWebhookMoved, at)
+	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
 	return n
 }
 

@@ -54,6 +54,10 @@ func content(n Notice) (headline string, facts, advice []string) {
 		return "A webhook was created",
 			append([]string{"Events will be sent to a new webhook."}, aboutWebhook(n)...),
 			[]string{"If nobody in your organisation asked for it, answer this e-mail at once and ask for the webhook to be disabled: its events say where patients' records can be downloaded."}
+	case KindWebhookMoved:
+		return "A webhook has a new address",
+			append([]string{"Events of this webhook are sent to this address from now on."}, aboutWebhook(n)...),
+			[]string{"If nobody in your organisation asked for it, answer this e-mail at once and ask for the webhook to be disabled: its events say where patients' records can be downloaded."}
 	case KindSecretRotated:
 		return "A webhook has a new secret",
 			append([]string{"Events to this webhook are signed with a new secret, and for at most 24 hours with the old one as well."}, aboutWebhook(n)...),
@@ -86,7 +90,7 @@ func aboutWebhook(n Notice) []string {
 		lines = append(lines, "Disabled: "+moment(n.At))
 	case KindWebhookCreated:
 		lines = append(lines, "Created: "+moment(n.At))
-	case KindSecretRotated:
+	case KindWebhookMoved, KindSecretRotated:
 		lines = append(lines, "Since: "+moment(n.At))
 	case KindFailing, KindCredentialCreated, KindKeyCreated:
 	}

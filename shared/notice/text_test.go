@@ -69,6 +69,9 @@ func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
 		"key": {
 			notice.KeyCreated(credential, credential.Keys[0]), "A private key was created", []string{"public_test_" + credential.ID, "all keys"},
 		},
+		"moved": {
+			notice.WebhookMoved(sub, time.Time{}), "A webhook has a new address", []string{"Webhook: https://alder.example/hook\n", hookID, "to be disabled"},
+		},
 		"rotated": {
 			notice.SecretRotated(sub, time.Time{}), "A webhook has a new secret", []string{"Webhook: https://alder.example/hook\n", "24 hours"},
 		},

@@ -14,7 +14,10 @@ import (
 // what has changed, which is nothing when all is as it was. Errors are fault.Invalid, with what has not been named;
 // fault.NotFound; fault.Conflict; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
 func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
-	e, err := o.Show(ctx, id)
+	if err := approved.check(); err != nil {
+		return nil, err
+	}
+	e, err := o.endpoint(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,10 @@ type ClientRows interface {
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 	// SaveClientAuth stores a new one with a.Rev 0, else over that revision; fault.Conflict.
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
+	// ClientAuths lists all, of whichever owner, but for those older than the list.
+	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
+	// RemoveClientAuth removes one as it was read; fault.Conflict.
+	RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
 // Sealer seals client secrets: a kms.Sealer of catalog.ClientSecretPurpose. What is everybody's is sealed for the zero tenant.
@@ -51,6 +55,20 @@ func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.Clie
 		return "", err
 	}
 	return made.ID, o.record(ctx, owner, "client.created", made.ID)
+}
+
+// List lists all clients, but for those older than the list.
+func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
+	all, err := o.deps.Store.ClientAuths(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list clients: %w", err)
+	}
+	return all, nil
+}
+
+// Show reads a client of exactly this owner; its secret stays sealed. Errors are fault.NotFound.
+func (o Clients) Show(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
+	return o.own(ctx, owner, id)
 }
 
 // SetOrigins says which origins the secret of a client of exactly this owner may be shown to, in place of those before;
@@ -86,11 +104,11 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	}
 	if change.KeyID != nil {
 		if found.Method != catalog.AuthPrivateKey {
-			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id. Rotate its secret: -secret-file.", found.Method))
+			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id. Rotate its secret: -secret-file.", found.Method)).About("key-id")
 		}
 		found.KeyID = *change.KeyID
 	} else if found.Method == catalog.AuthPrivateKey && change.Secret.Empty() {
-		return fault.BadRequest("The client authenticates with private_key_jwt: say with -key-id which key signs from now on.")
+		return fault.BadRequest("The client authenticates with private_key_jwt: say which key signs from now on.").About("key-id")
 	}
 	if err := checkClient(found, change.Secret); err != nil {
 		return err
@@ -101,24 +119,74 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	return o.record(ctx, owner, "client.rotated", id)
 }
 
+// Remove removes a client of exactly this owner that no registration names. Connections keep the client that they were
+// made with, under seal: where there may be some, they can never be refreshed again, so that has to be meant (abandon).
+// Errors are fault.NotFound and fault.Conflict.
+func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abandon bool) error {
+	found, err := o.own(ctx, owner, id)
+	if err != nil {
+		return err
+	}
+	registered, err := o.deps.Store.Registrations(ctx)
+	if err != nil {
+		return fmt.Errorf("list registrations: %w", err)
+	}
+	for _, r := range registered {
+		if r.Registration.AuthID == id {
+			return refused(fmt.Sprintf("The registration %s of %s names the client. Change or remove that first.", r.Registration.ClientID, ownerName(r.Owner)))
+		}
+	}
+	if !abandon {
+		if err := o.checkUnused(ctx, owner); err != nil {
+			return err
+		}
+	}
+	if err := o.deps.Store.RemoveClientAuth(ctx, owner, found); err != nil {
+		return changed("client authentication", err)
+	}
+	return o.record(ctx, owner, "client.removed", id)
+}
+
+// checkUnused wants no connection that could have been made with a client of this owner.
+func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
+	tenants := []org.Tenant{owner}
+	if owner == (org.Tenant{}) {
+		var err error
+		if tenants, err = o.deps.Store.Tenants(ctx); err != nil {
+			return fmt.Errorf("list organisations: %w", err)
+		}
+	}
+	for _, tenant := range tenants {
+		connected, err := o.deps.Connections.HasConnections(ctx, tenant)
+		if err != nil {
+			return fmt.Errorf("look for connections: %w", err)
+		}
+		if connected {
+			return fault.New(fault.Conflict, fault.CodeInvalidRequest, fmt.Sprintf("There are connections of %s. Those that were made with this client "+
+				"could never be refreshed again.", ownerName(tenant))).About("abandon")
+		}
+	}
+	return nil
+}
+
 // maxSecret bounds a client secret in bytes. Health systems give out some dozens.
 const maxSecret = 4096
 
 // checkOrigins wants at least one origin for a secret, and writes all of them in the one way.
 func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
 	if method != catalog.AuthPrivateKey && len(named) == 0 {
-		return nil, fault.BadRequest("A client secret needs the origins it may be shown to, those of the token endpoints it is for: " +
-			"-origin https://auth.hospital.example.")
+		return nil, fault.BadRequest("A client secret needs the origins it may be shown to, those of the token endpoints it is for, such as " +
+			"https://auth.hospital.example.").About("origin")
 	}
 	var origins []string
 	for _, text := range named {
 		origin := catalog.Origin(text)
 		u, err := url.Parse(text)
 		if err != nil || origin == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, fault.BadRequest(fmt.Sprintf("-origin %q is not an origin, such as https://auth.hospital.example: a scheme, a host, and no path.", text))
+			return nil, fault.BadRequest(fmt.Sprintf("%q is not an origin, such as https://auth.hospital.example: a scheme, a host, and no path.", text)).About("origin")
 		}
 		if u.Scheme != "https" && !loopback(u) {
-			return nil, fault.BadRequest(fmt.Sprintf("-origin %q is not https (http is possible on this machine only).", text))
+			return nil, fault.BadRequest(fmt.Sprintf("%q is not https; http is possible on this machine only.", text)).About("origin")
 		}
 		if !slices.Contains(origins, origin) {
 			origins = append(origins, origin)
@@ -131,7 +199,7 @@ func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]stri
 func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := o.deps.Store.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
-		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner)))
+		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner))).About("client-auth")
 	}
 	if err != nil {
 		return catalog.ClientAuth{}, fmt.Errorf("read client authentication: %w", err)
@@ -158,29 +226,31 @@ func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAut
 func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	switch a.Method {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
-		if a.Algorithm != "" || a.KeyID != "" {
-			return fault.BadRequest(fmt.Sprintf("%s has no algorithm and no key id.", a.Method))
+		for field, value := range map[string]string{"algorithm": a.Algorithm, "key-id": a.KeyID} {
+			if value != "" {
+				return fault.BadRequest(fmt.Sprintf("%s has no algorithm and no key id.", a.Method)).About(field)
+			}
 		}
 		if plain.Empty() {
-			return fault.BadRequest(fmt.Sprintf("%s needs a client secret, and none or an empty one was given.", a.Method))
+			return fault.BadRequest(fmt.Sprintf("%s needs a client secret, and none or an empty one was given.", a.Method)).About("secret-file")
 		}
 		if len(plain.Reveal()) > maxSecret || !visible(plain.Reveal()) {
 			return fault.BadRequest("The client secret is longer than 4096 bytes or holds characters that no client secret has, such as a " +
-				"line break (RFC 6749, appendix A.2). Is it the right file?")
+				"line break (RFC 6749, appendix A.2). Is it the right file?").About("secret-file")
 		}
 	case catalog.AuthPrivateKey:
 		if !plain.Empty() {
-			return fault.BadRequest("private_key_jwt has no client secret.")
+			return fault.BadRequest("private_key_jwt has no client secret.").About("secret-file")
 		}
 		if a.Algorithm != "RS384" && a.Algorithm != "ES384" {
-			return fault.BadRequest("The algorithm of private_key_jwt must be RS384 or ES384.")
+			return fault.BadRequest("The algorithm of private_key_jwt must be RS384 or ES384.").About("algorithm")
 		}
 		if !visible(a.KeyID) || strings.Contains(a.KeyID, " ") {
-			return fault.BadRequest("The key id holds characters that none of our key ids has. The command keys jwks shows ours as kid.")
+			return fault.BadRequest("The key id holds characters that none of our key ids has. The command keys jwks shows ours as kid.").About("key-id")
 		}
 	default:
 		return fault.BadRequest("The method must be client_secret_basic, client_secret_post or private_key_jwt. A public client needs no " +
-			"authentication: make its registration without one.")
+			"authentication: make its registration without one.").About("method")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func newFixture(t *testing.T) *fixture {
 	r := &fixture{servers: fakeServers{}}
 	cloud, err := aws.New(aws.Options{Middleware: []wire.Middleware{func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
-			if first := r.meanwhile; first != nil && c.Operation == "PutItem" && c.Caller == "first" {
+			if first := r.meanwhile; first != nil && slices.Contains([]string{"PutItem", "TransactWriteItems"}, c.Operation) && c.Caller == "first" {
 				r.meanwhile = nil
 				first()
 			}

@@ -28,22 +28,24 @@ type CredentialRows interface {
 	// TenantOf and Credential read; fault.NotFound.
 	TenantOf(ctx context.Context, credentialID string) (org.Tenant, error)
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
+	// Credentials lists a tenant's.
+	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
+	// RemoveCredential removes one as it was read, and its public id; fault.Conflict.
+	RemoveCredential(ctx context.Context, c org.Credential) error
 }
 
 // Create makes a credential with its first private key, which is returned here and can never be shown
 // again, and has its organisation told by e-mail. Errors are fault.Invalid and fault.NotFound.
 func (o Credentials) Create(ctx context.Context, tenant org.Tenant, redirects, origins []string) (org.Credential, secret.Text, error) {
-	if len(redirects) == 0 || len(redirects) > maxRedirectURIs {
-		return org.Credential{}, secret.Text{}, fault.BadRequest("A credential needs 1 to 25 redirect URIs: -redirect.")
+	if err := checkRedirects(tenant.Mode, redirects, "redirect"); err != nil {
+		return org.Credential{}, secret.Text{}, err
 	}
-	for _, uri := range redirects {
-		if err := org.CheckRedirectURI(tenant.Mode, uri); err != nil {
-			return org.Credential{}, secret.Text{}, fmt.Errorf("redirect URI %q: %w", uri, err)
-		}
+	if err := checkAllowed(origins, "origin"); err != nil {
+		return org.Credential{}, secret.Text{}, err
 	}
-	owner, err := o.deps.Store.Organisation(ctx, tenant)
+	owner, err := o.organisation(ctx, tenant)
 	if err != nil {
-		return org.Credential{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
+		return org.Credential{}, secret.Text{}, err
 	}
 	key, private, err := o.newKey(tenant.Mode)
 	if err != nil {
@@ -59,6 +61,23 @@ func (o Credentials) Create(ctx context.Context, tenant org.Tenant, redirects, o
 	return credential, private, err
 }
 
+// List lists a tenant's credentials. Errors are fault.NotFound.
+func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credential, error) {
+	if err := o.checkOwner(ctx, tenant); err != nil {
+		return nil, err
+	}
+	all, err := o.deps.Store.Credentials(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list credentials: %w", err)
+	}
+	return all, nil
+}
+
+// Show reads a credential. Errors are fault.Invalid and fault.NotFound.
+func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential, error) {
+	return o.credential(ctx, publicID)
+}
+
 // AddKey gives a credential a second private key, for a rotation without downtime, and has its organisation told by
 // e-mail. With two live keys already it answers fault.Conflict.
 func (o Credentials) AddKey(ctx context.Context, publicID string) (secret.Text, error) {
@@ -66,18 +85,12 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (secret.Text, 
 	if err != nil {
 		return secret.Text{}, err
 	}
-	live := 0
-	for _, key := range credential.Keys {
-		if key.RevokedAt.IsZero() {
-			live++
-		}
+	if liveKeys(credential) >= maxLiveKeys {
+		return secret.Text{}, refused("The credential has two live keys. Revoke one first.")
 	}
-	if live >= maxLiveKeys {
-		return secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The credential has two live keys. Revoke one first.")
-	}
-	owner, err := o.deps.Store.Organisation(ctx, credential.Tenant)
+	owner, err := o.organisation(ctx, credential.Tenant)
 	if err != nil {
-		return secret.Text{}, fmt.Errorf("read organisation: %w", err)
+		return secret.Text{}, err
 	}
 	key, private, err := o.newKey(credential.Tenant.Mode)
 	if err != nil {
@@ -85,7 +98,7 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (secret.Text, 
 	}
 	credential.Keys = append(credential.Keys, key)
 	if err = o.deps.Store.SaveCredential(ctx, credential); err != nil {
-		return secret.Text{}, fmt.Errorf("save credential: %w", err)
+		return secret.Text{}, changed("credential", err)
 	}
 	err = errors.Join(o.tell(ctx, owner, notice.KeyCreated(credential, key)), o.record(ctx, credential.Tenant, "key.created", key.ID))
 	return private, err
@@ -108,25 +121,60 @@ func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) 
 		return fault.Missing("The credential has no live key, so there is none to revoke.")
 	}
 	if err := o.deps.Store.SaveCredential(ctx, credential); err != nil {
-		return fmt.Errorf("save credential: %w", err)
+		return changed("credential", err)
 	}
 	return o.record(ctx, credential.Tenant, "key.revoked", credential.ID)
 }
 
+// Change adds and takes away addresses of a credential. Its keys stay; what was taken away stops working within 30
+// seconds, but for sign-ins that have begun. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
+	found, err := o.credential(ctx, publicID)
+	if err != nil {
+		return org.Credential{}, err
+	}
+	if found, err = change.of(found); err != nil {
+		return org.Credential{}, err
+	}
+	if err := o.deps.Store.SaveCredential(ctx, found); err != nil {
+		return org.Credential{}, changed("credential", err)
+	}
+	return found, o.record(ctx, found.Tenant, "credential.changed", found.ID)
+}
+
+// Remove removes a credential that has no live key, and its public id, which stops working in browsers within 30 seconds;
+// sign-ins that have begun end as they would have. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Credentials) Remove(ctx context.Context, publicID string) error {
+	found, err := o.credential(ctx, publicID)
+	if err != nil {
+		return err
+	}
+	if liveKeys(found) > 0 {
+		return refused("The credential has a live key. Revoke all of them first: credential revoke -all.")
+	}
+	if err := o.deps.Store.RemoveCredential(ctx, found); err != nil {
+		return changed("credential", err)
+	}
+	return o.record(ctx, found.Tenant, "credential.removed", found.ID)
+}
+
 func (o Credentials) credential(ctx context.Context, publicID string) (org.Credential, error) {
-	id, _, ok := org.ParsePublicID(publicID)
+	id, mode, ok := org.ParsePublicID(publicID)
 	if !ok {
-		return org.Credential{}, fault.BadRequest("A public id looks like public_test_<uuid> or public_live_<uuid>.")
+		return org.Credential{}, fault.BadRequest("A public id looks like public_test_<uuid> or public_live_<uuid>.").About("public-id")
 	}
 	tenant, err := o.deps.Store.TenantOf(ctx, id)
-	if err != nil {
-		return org.Credential{}, fmt.Errorf("find public id: %w", err)
+	var found org.Credential
+	if err == nil {
+		found, err = o.deps.Store.Credential(ctx, tenant, id)
 	}
-	credential, err := o.deps.Store.Credential(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) || err == nil && mode != "" && mode != tenant.Mode {
+		return org.Credential{}, fault.Missing("There is no such public id.").About("public-id")
+	}
 	if err != nil {
 		return org.Credential{}, fmt.Errorf("read credential: %w", err)
 	}
-	return credential, nil
+	return found, nil
 }
 
 func (o Credentials) newKey(mode org.Mode) (org.Key, secret.Text, error) {
@@ -136,4 +184,14 @@ func (o Credentials) newKey(mode org.Mode) (org.Key, secret.Text, error) {
 	}
 	mark := o.deps.Hashing.Sign([]byte(private.Reveal()))
 	return org.Key{ID: o.deps.NewID(), HashVersion: mark.Version, Hash: mark.Sum, CreatedAt: o.deps.Now()}, private, nil
+}
+
+func liveKeys(c org.Credential) int {
+	live := 0
+	for _, key := range c.Keys {
+		if key.RevokedAt.IsZero() {
+			live++
+		}
+	}
+	return live
 }

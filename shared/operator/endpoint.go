@@ -25,6 +25,8 @@ type EndpointRows interface {
 	Endpoints(ctx context.Context) ([]string, error)
 	// SaveEndpoint stores a new one with e.Rev 0, else over that revision; fault.Conflict.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
+	// RemoveEndpoint removes one as it was read; fault.Conflict.
+	RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error
 }
 
 // NewEndpoint is what an operator says of an institution that patients are to connect to.
@@ -50,7 +52,7 @@ type MadeEndpoint struct {
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
-		return "", fault.BadRequest("The FHIR base URL is not valid. A valid one looks like https://fhir.hospital.example/r4.").Because(err)
+		return "", fault.BadRequest("The FHIR base URL is not valid. A valid one looks like https://fhir.hospital.example/r4.").About("fhir-base")
 	}
 	return ids.Derive("endpoint", mode, parsed.String()), nil
 }
@@ -61,16 +63,10 @@ func EndpointID(mode, base string) (string, error) {
 // has an endpoint; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
-	if _, ok := org.ParseMode(e.Mode); !ok {
-		return MadeEndpoint{}, fault.BadRequest("The mode of an endpoint must be test or live: -mode.")
-	}
-	if strings.TrimSpace(e.Name) == "" {
-		return MadeEndpoint{}, fault.BadRequest("An endpoint needs the institution's name, which patients see: -name.")
-	}
-	if err := CheckBase(o.deps.BaseURL, e.FHIRBase, e.Mode); err != nil {
+	err := o.checkNew(wanted)
+	if err != nil {
 		return MadeEndpoint{}, err
 	}
-	var err error
 	if e.ID, err = o.newID(ctx, e, wanted.Again); err != nil {
 		return MadeEndpoint{}, err
 	}
@@ -92,7 +88,7 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 		made.Note = strings.TrimSpace("Its server was not asked, so none of its addresses is pinned. " + note)
 	}
 	if profile, err = profile.Listed(seen.Methods, seen.Algorithms).With(e.Overrides); err != nil {
-		return MadeEndpoint{}, fault.BadRequest(err.Error())
+		return MadeEndpoint{}, fault.BadRequest(err.Error()).About("override")
 	}
 	if r, err = withAccess(profile, r, wanted.Access); err != nil {
 		return MadeEndpoint{}, err
@@ -138,21 +134,22 @@ func (o Endpoints) List(ctx context.Context) ([]catalog.Endpoint, error) {
 	return listed, nil
 }
 
-// Override says what is different at an endpoint from its platform's profile, in place of what was said before;
-// an empty text takes it all back. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
-func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
-	e, err := o.Show(ctx, id)
-	if err != nil {
+// checkNew refuses what can be told to be wrong without asking anybody.
+func (o Endpoints) checkNew(wanted NewEndpoint) error {
+	e := wanted.Endpoint
+	if _, ok := org.ParseMode(e.Mode); !ok {
+		return fault.BadRequest("The mode of an endpoint must be test or live.").About("mode")
+	}
+	if e.FHIRVersion != "" && !strings.HasPrefix(e.FHIRVersion, "4.0.") {
+		return fault.BadRequest("The FHIR version must be one of R4, such as 4.0.1.").About("fhir-version")
+	}
+	if err := wanted.Approved.check(); err != nil {
 		return err
 	}
-	e.Overrides = overrides
-	if _, err := o.profileOf(ctx, e); err != nil {
+	if err := checkName(e.Name); err != nil {
 		return err
 	}
-	if err := o.deps.Store.SaveEndpoint(ctx, e); err != nil {
-		return changed("endpoint", err)
-	}
-	return o.record(ctx, org.Tenant{}, "endpoint.overridden", id)
+	return CheckBase(o.deps.BaseURL, e.FHIRBase, e.Mode)
 }
 
 // newID refuses a second endpoint with the same FHIR base, unless that is meant.
@@ -171,7 +168,7 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 		return o.deps.NewID(), nil
 	}
 	return "", fault.New(fault.Conflict, fault.CodeInvalidRequest,
-		fmt.Sprintf("There is already an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode, id))
+		fmt.Sprintf("There is already an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode, id)).About("fhir-base")
 }
 
 // pinsOf pins what a server says, when all of it is at the FHIR base's origin, the vendor's own, or named by the operator.
@@ -192,7 +189,7 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	case access == "":
 		return r, nil
 	case (access != "rs" && access != "read") || r.Scope != "":
-		return r, fault.BadRequest("-access must be rs or read, and cannot go together with -scope.")
+		return r, fault.BadRequest("The access must be rs or read, and cannot go together with scopes.").About("access")
 	}
 	r.Scope = profile.Scope(access)
 	return r, nil
@@ -208,7 +205,7 @@ func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Reg
 		shared, err := o.deps.Store.RegistrationAt(ctx, org.Tenant{}, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
 		if errors.Is(err, fault.NotFound) {
 			return r, fault.BadRequest(fmt.Sprintf("Our client is not registered at platform %q in %s mode yet: give the endpoint a client id, "+
-				"or make the platform's registration with registration set first.", e.PlatformType, e.Mode))
+				"or make the platform's registration with registration set first.", e.PlatformType, e.Mode)).About("client-id")
 		}
 		if err != nil {
 			return r, fmt.Errorf("read registration: %w", err)
@@ -252,7 +249,7 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 func (c *core) endpoint(ctx context.Context, id string) (catalog.Endpoint, error) {
 	e, err := c.deps.Store.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
-		return catalog.Endpoint{}, fault.Missing(fmt.Sprintf("There is no endpoint %q.", id))
+		return catalog.Endpoint{}, fault.Missing(fmt.Sprintf("There is no endpoint %q.", id)).About("endpoint")
 	}
 	if err != nil {
 		return catalog.Endpoint{}, fmt.Errorf("read endpoint: %w", err)
@@ -274,7 +271,7 @@ func (c *core) profileOf(ctx context.Context, e catalog.Endpoint) (platform.Prof
 	}
 	merged, err := profile.With(e.Overrides)
 	if err != nil {
-		return platform.Profile{}, fault.BadRequest(err.Error())
+		return platform.Profile{}, fault.BadRequest(err.Error()).About("override")
 	}
 	return merged, nil
 }

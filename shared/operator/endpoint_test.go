@@ -112,7 +112,7 @@ func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	for at, want := range map[string]string{
-		"":                                    "-fhir-base",
+		"":                                    "needs a FHIR base",
 		"fhir.hospital.example/r4":            "must be an absolute URL",
 		"ftp://fhir.hospital.example/r4":      `the scheme "ftp"`,
 		"http://fhir.hospital.example/r4":     "in live mode it must be https",

@@ -20,15 +20,16 @@ import (
 
 // Deps are what an Operator works with. All are needed but Servers.
 type Deps struct {
-	Store   Store // store.Control
-	Work    Work  // store.Work
-	Audit   Audit // store.Audit
-	Queue   Queue
-	Log     deliverylog.Log
-	Hashing secret.Keyring // of private keys
-	Vault   webhook.Vault  // of webhook secrets
-	Clients Sealer         // of client secrets
-	Servers Servers        // nil for an operator who asks no health system
+	Store       Store          // store.Control
+	Work        Work           // store.Work
+	Connections ConnectionRows // store.Connections
+	Audit       Audit          // store.Audit
+	Queue       Queue
+	Log         deliverylog.Log
+	Hashing     secret.Keyring // of private keys
+	Vault       webhook.Vault  // of webhook secrets
+	Clients     Sealer         // of client secrets
+	Servers     Servers        // nil for an operator who asks no health system
 	// Get reads a document of at most 64 KiB from the running service, and follows no redirect.
 	Get     func(ctx context.Context, address string) ([]byte, error)
 	BaseURL string // of the running service

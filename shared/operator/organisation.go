@@ -17,32 +17,22 @@ const maxEmails = 10
 // Organisations makes and changes organisations.
 type Organisations struct{ *core }
 
-// OrganisationRows keeps organisations.
+// OrganisationRows keeps organisations, each in both modes alike.
 type OrganisationRows interface {
 	// CreateOrganisation stores an organisation in both modes; fault.Conflict when it is there already.
 	CreateOrganisation(ctx context.Context, o org.Organisation) error
 	// Organisation reads an organisation; fault.NotFound.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// SetEmails changes where an organisation's notices go; fault.Conflict when there is no such organisation.
-	SetEmails(ctx context.Context, o org.Organisation) error
+	// SaveOrganisation and RemoveOrganisation change the revision that was read, in both modes; fault.Conflict.
+	SaveOrganisation(ctx context.Context, o org.Organisation) error
+	RemoveOrganisation(ctx context.Context, o org.Organisation) error
 	// Tenants lists every organisation's tenants.
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
 // Create makes an active organisation in both modes; its id is chosen here. Errors are fault.Invalid.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
-	if strings.TrimSpace(made.Name) == "" {
-		return org.Organisation{}, fault.BadRequest("An organisation needs a name.")
-	}
-	if made.Plan != org.Free && made.Plan != org.Paid {
-		return org.Organisation{}, fault.BadRequest("The plan must be free or paid: -plan.")
-	}
-	for _, address := range []string{made.LogoURI, made.PrivacyPolicyURI, made.WebsiteURI} {
-		if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
-			return org.Organisation{}, fault.BadRequest("The organisation's addresses must be https URLs: -website, -privacy, -logo.")
-		}
-	}
-	if err := checkEmails(made.Emails); err != nil {
+	if err := checkOrganisation(made); err != nil {
 		return org.Organisation{}, err
 	}
 	made.ID, made.Status, made.CreatedAt = o.deps.NewID(), org.Active, o.deps.Now()
@@ -50,46 +40,6 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
 	}
 	return made, o.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
-}
-
-// Emails returns where an organisation's notices go. Errors are fault.NotFound.
-func (o Organisations) Emails(ctx context.Context, tenant org.Tenant) ([]string, error) {
-	found, err := o.deps.Store.Organisation(ctx, tenant)
-	if errors.Is(err, fault.NotFound) {
-		return nil, fault.Missing("There is no such organisation.")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read organisation: %w", err)
-	}
-	return found.Emails, nil
-}
-
-// SetEmails changes where an organisation's notices go. Errors are fault.Invalid and fault.NotFound.
-func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
-	if err := checkEmails(emails); err != nil {
-		return err
-	}
-	err := o.deps.Store.SetEmails(ctx, org.Organisation{ID: tenant.OrgID, Emails: emails})
-	if errors.Is(err, fault.Conflict) {
-		return fault.Missing("There is no such organisation.")
-	}
-	if err != nil {
-		return fmt.Errorf("change e-mail addresses: %w", err)
-	}
-	return o.record(ctx, tenant, "organisation.emails_changed", tenant.OrgID)
-}
-
-// checkEmails takes addresses alone, without names, and as many as one e-mail has room for.
-func checkEmails(emails []string) error {
-	if len(emails) > maxEmails {
-		return fault.BadRequest("An organisation can have at most 10 e-mail addresses.")
-	}
-	for _, text := range emails {
-		if parsed, err := mail.ParseAddress(text); err != nil || parsed.Address != text || len(text) > 254 {
-			return fault.BadRequest("An e-mail address is not valid.")
-		}
-	}
-	return nil
 }
 
 // Listed is one organisation in one mode.
@@ -113,4 +63,204 @@ func (o Organisations) List(ctx context.Context) ([]Listed, error) {
 		listed = append(listed, Listed{Tenant: tenant, Organisation: found})
 	}
 	return listed, nil
+}
+
+// Show reads an organisation. Errors are fault.NotFound.
+func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
+	return o.organisation(ctx, tenant)
+}
+
+// OrganisationChange is what an operator says of an organisation. What is nil stays as it is.
+type OrganisationChange struct {
+	Name    *string
+	Plan    *string
+	Website *string // empty: it has none; Privacy and Logo, too
+	Privacy *string
+	Logo    *string
+}
+
+// Change changes what is named of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
+// fault.Conflict.
+func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
+	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
+		for to, said := range map[*string]*string{
+			&found.Name: change.Name, &found.WebsiteURI: change.Website, &found.PrivacyPolicyURI: change.Privacy, &found.LogoURI: change.Logo,
+			(*string)(&found.Plan): change.Plan,
+		} {
+			if said != nil {
+				*to = *said
+			}
+		}
+		return checkOrganisation(*found)
+	})
+}
+
+// SetEmails changes where an organisation's notices go. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
+	_, err := o.save(ctx, tenant, "organisation.emails_changed", func(found *org.Organisation) error {
+		found.Emails = emails
+		return checkEmails(emails)
+	})
+	return err
+}
+
+// Suspend stops an organisation in both modes, within 30 seconds: its keys and public ids answer as if there were none.
+// What is under way ends, connections are looked after, and events are delivered (docs/operations.md, "Stopping and
+// removing"). Errors are fault.NotFound and fault.Conflict.
+func (o Organisations) Suspend(ctx context.Context, tenant org.Tenant) error {
+	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
+}
+
+// Resume makes a suspended organisation work again. Errors are fault.NotFound and fault.Conflict.
+func (o Organisations) Resume(ctx context.Context, tenant org.Tenant) error {
+	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
+}
+
+// Remove removes a suspended organisation that nothing belongs to in either mode. Errors are fault.NotFound, and
+// fault.Conflict with what is left.
+func (o Organisations) Remove(ctx context.Context, tenant org.Tenant) error {
+	found, err := o.organisation(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	if found.Status != org.Inactive {
+		return refused("The organisation is active. Suspend it first: organisation suspend.")
+	}
+	left, err := o.left(ctx, found)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		return refused(fmt.Sprintf("The organisation still has %s.", strings.Join(left, ", ")))
+	}
+	if err := o.deps.Store.RemoveOrganisation(ctx, found); err != nil {
+		return changed("organisation", err)
+	}
+	return o.record(ctx, tenant, "organisation.removed", tenant.OrgID)
+}
+
+func (o Organisations) setStatus(ctx context.Context, tenant org.Tenant, status org.Status, action string) error {
+	_, err := o.save(ctx, tenant, action, func(found *org.Organisation) error {
+		if found.Status == status {
+			return refused(fmt.Sprintf("The organisation is %s already.", status))
+		}
+		found.Status = status
+		return nil
+	})
+	return err
+}
+
+// save changes an organisation as it was read, and records the action.
+func (o Organisations) save(
+	ctx context.Context, tenant org.Tenant, action string, change func(*org.Organisation) error,
+) (org.Organisation, error) {
+	found, err := o.organisation(ctx, tenant)
+	if err != nil {
+		return org.Organisation{}, err
+	}
+	if err := change(&found); err != nil {
+		return org.Organisation{}, err
+	}
+	if err := o.deps.Store.SaveOrganisation(ctx, found); err != nil {
+		return org.Organisation{}, changed("organisation", err)
+	}
+	return found, o.record(ctx, tenant, action, tenant.OrgID)
+}
+
+// left tells what belongs to an organisation.
+func (o Organisations) left(ctx context.Context, of org.Organisation) ([]string, error) {
+	var left []string
+	for _, tenant := range of.Tenants() {
+		own, err := o.leftIn(ctx, tenant)
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, own...)
+	}
+	registrations, err := o.deps.Store.Registrations(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list registrations: %w", err)
+	}
+	clients, err := o.deps.Store.ClientAuths(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list clients: %w", err)
+	}
+	for _, r := range registrations {
+		if r.Owner.OrgID == of.ID {
+			left = append(left, "the registration "+r.Registration.ClientID)
+		}
+	}
+	for _, c := range clients {
+		if c.Owner.OrgID == of.ID {
+			left = append(left, "the client "+c.Auth.ID)
+		}
+	}
+	return left, nil
+}
+
+// leftIn tells what of it is in one mode.
+func (o Organisations) leftIn(ctx context.Context, tenant org.Tenant) ([]string, error) {
+	credentials, err := o.deps.Store.Credentials(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list credentials: %w", err)
+	}
+	webhooks, err := o.deps.Store.Subscriptions(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list webhooks: %w", err)
+	}
+	connected, err := o.deps.Connections.HasConnections(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("look for connections: %w", err)
+	}
+	var left []string
+	if len(credentials) > 0 {
+		left = append(left, fmt.Sprintf("%d credentials in %s mode", len(credentials), tenant.Mode))
+	}
+	if len(webhooks) > 0 {
+		left = append(left, fmt.Sprintf("%d webhooks in %s mode", len(webhooks), tenant.Mode))
+	}
+	if connected {
+		left = append(left, fmt.Sprintf("connections in %s mode, which stay for good", tenant.Mode))
+	}
+	return left, nil
+}
+
+func checkOrganisation(o org.Organisation) error {
+	if strings.TrimSpace(o.Name) == "" {
+		return fault.BadRequest("An organisation needs a name.").About("name")
+	}
+	if o.Plan != org.Free && o.Plan != org.Paid {
+		return fault.BadRequest("The plan must be free or paid.").About("plan")
+	}
+	for _, at := range []struct{ field, address string }{{"website", o.WebsiteURI}, {"privacy", o.PrivacyPolicyURI}, {"logo", o.LogoURI}} {
+		if u, err := url.Parse(at.address); at.address != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+			return fault.BadRequest("An organisation's addresses must be https URLs.").About(at.field)
+		}
+	}
+	return checkEmails(o.Emails)
+}
+
+// checkEmails takes addresses alone, without names, and as many as one e-mail has room for.
+func checkEmails(emails []string) error {
+	if len(emails) > maxEmails {
+		return fault.BadRequest("An organisation can have at most 10 e-mail addresses.").About("email")
+	}
+	for _, text := range emails {
+		if parsed, err := mail.ParseAddress(text); err != nil || parsed.Address != text || len(text) > 254 {
+			return fault.BadRequest("An e-mail address is not valid.").About("email")
+		}
+	}
+	return nil
+}
+
+// organisation reads an organisation; fault.NotFound.
+func (c *core) organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
+	found, err := c.deps.Store.Organisation(ctx, tenant)
+	if errors.Is(err, fault.NotFound) {
+		return org.Organisation{}, fault.Missing(fmt.Sprintf("There is no organisation %s.", tenant.OrgID)).About("org")
+	}
+	if err != nil {
+		return org.Organisation{}, fmt.Errorf("read organisation: %w", err)
+	}
+	return found, nil
 }

@@ -14,14 +14,8 @@ func (c *core) checkOwner(ctx context.Context, owner org.Tenant) error {
 	if owner == (org.Tenant{}) {
 		return nil
 	}
-	_, err := c.deps.Store.Organisation(ctx, owner)
-	if errors.Is(err, fault.NotFound) {
-		return fault.Missing(fmt.Sprintf("There is no organisation %s.", owner.OrgID))
-	}
-	if err != nil {
-		return fmt.Errorf("read organisation: %w", err)
-	}
-	return nil
+	_, err := c.organisation(ctx, owner)
+	return err
 }
 
 // ownerKey names an owner as catalog.CallbackOf wants it.
@@ -47,3 +41,6 @@ func changed(what string, err error) error {
 	}
 	return fmt.Errorf("save %s: %w", what, err)
 }
+
+// refused is the answer to what cannot be done as things are.
+func refused(public string) error { return fault.New(fault.Conflict, fault.CodeInvalidRequest, public) }

@@ -55,7 +55,7 @@ func platformOf(base, named string, seen Survey) (profile platform.Profile, beca
 	}
 	profile, err = platform.Find(strings.ToLower(named))
 	if err != nil {
-		return platform.Profile{}, "", "", fault.BadRequest(err.Error())
+		return platform.Profile{}, "", "", fault.BadRequest(err.Error()).About("platform")
 	}
 	if profile.ID != shown.ID {
 		note = fmt.Sprintf("-platform %s was named; without that it would be %s: %s.", profile.ID, shown.ID, because)
@@ -68,23 +68,23 @@ func CheckBase(service, base, mode string) error {
 	u, err := url.Parse(base)
 	switch {
 	case base == "":
-		return fault.BadRequest("An endpoint needs a FHIR base URL: -fhir-base.")
+		return fault.BadRequest("An endpoint needs a FHIR base URL.").About("fhir-base")
 	case err != nil || u.Host == "":
-		return fault.BadRequest("The FHIR base must be an absolute URL, such as https://fhir.hospital.example/r4.")
+		return fault.BadRequest("The FHIR base must be an absolute URL, such as https://fhir.hospital.example/r4.").About("fhir-base")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return fault.BadRequest(fmt.Sprintf("The FHIR base has the scheme %q; it must be https.", u.Scheme))
+		return fault.BadRequest(fmt.Sprintf("The FHIR base has the scheme %q; it must be https.", u.Scheme)).About("fhir-base")
 	case u.User != nil:
-		return fault.BadRequest("The FHIR base holds a user name or a password; leave them out.")
+		return fault.BadRequest("The FHIR base holds a user name or a password; leave them out.").About("fhir-base")
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(base, "#"):
-		return fault.BadRequest("The FHIR base has a query or a fragment; leave out everything from the ? or # on.")
+		return fault.BadRequest("The FHIR base has a query or a fragment; leave out everything from the ? or # on.").About("fhir-base")
 	case u.Scheme == "http" && mode == string(org.Live):
-		return fault.BadRequest("The FHIR base is an http address; in live mode it must be https.")
+		return fault.BadRequest("The FHIR base is an http address; in live mode it must be https.").About("fhir-base")
 	}
 	if _, err := fhir.ParseBase(base); err != nil {
-		return fault.BadRequest("The FHIR base has a path that not all servers read in the same way. Leave out //, ., .. and encoded characters.")
+		return fault.BadRequest("The FHIR base has a path that not all servers read in the same way. Leave out //, ., .. and encoded characters.").About("fhir-base")
 	}
 	if len(catalog.Ours(service, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
-		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, in test mode.")
+		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, in test mode.").About("fhir-base")
 	}
 	return nil
 }
@@ -102,6 +102,16 @@ func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) err
 type Approval struct {
 	Origins []string // as catalog.Origin writes them, or any address there
 	Issuer  *string  // exactly; nil when none was named, empty for a server that is to have none
+}
+
+// check refuses origins that can be nobody's, which would silently approve nothing.
+func (a Approval) check() error {
+	for _, named := range a.Origins {
+		if catalog.Origin(named) == "" {
+			return fault.BadRequest(fmt.Sprintf("%q is not an origin, such as https://login.hospital.example.", named)).About("origin")
+		}
+	}
+	return nil
 }
 
 // unnamed are those that the operator has not named. An issuer that is pinned for the first time is named by its origin,

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
+	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/smart/platform"
 )
@@ -29,6 +30,10 @@ type RegistrationRows interface {
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
 	// SaveRegistration stores the first one at its place with r.Rev 0, else over that revision; fault.Conflict.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
+	// Registrations lists all, of whichever owner, but for those older than the list.
+	Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error)
+	// RemoveRegistration removes one as it was read; fault.Conflict.
+	RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
 }
 
 // Registered is a registration together with what it leads to.
@@ -103,10 +108,19 @@ func (c Change) of(r catalog.Registration) catalog.Registration {
 
 // Callback is the callback address of a registration of exactly this owner at a place, which need not exist yet: health
 // systems want the address before they give out a client id. registered tells whether there is one. Errors are
-// fault.Invalid.
+// fault.Invalid and fault.NotFound.
 func (o Registrations) Callback(ctx context.Context, owner org.Tenant, place catalog.Place) (address string, registered bool, err error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return "", false, errOnePlace()
+	}
+	if err = o.checkOwner(ctx, owner); err != nil {
+		return "", false, err
+	}
+	if _, ok := ids.ParseUUID(place.EndpointID); place.EndpointID != "" && !ok {
+		return "", false, fault.BadRequest("An endpoint's id is a UUID.").About("endpoint")
+	}
+	if _, err = platform.Find(strings.ToLower(place.PlatformType)); place.PlatformType != "" && err != nil {
+		return "", false, fault.BadRequest(err.Error()).About("platform")
 	}
 	stored := storedPlace(catalog.Endpoint{ID: place.EndpointID, Mode: place.Mode, PlatformType: strings.ToLower(place.PlatformType)})
 	found, err := o.deps.Store.RegistrationAt(ctx, owner, stored)
@@ -138,7 +152,7 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 	used := Registered{Owner: tenant}
 	used.Registration, err = o.deps.Store.Registration(ctx, tenant, at)
 	if errors.Is(err, fault.NotFound) {
-		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. The command registration set registers it.")
+		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. The command registration set registers it.").About(fieldOf(place))
 	}
 	if err != nil {
 		return Registered{}, fmt.Errorf("read registration: %w", err)
@@ -159,8 +173,46 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 	return used, nil
 }
 
+// List lists all registrations, but for those older than the list.
+func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, error) {
+	all, err := o.deps.Store.Registrations(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list registrations: %w", err)
+	}
+	return all, nil
+}
+
+// Remove removes the registration at exactly this place and of exactly this owner, and returns it as it was. Patients
+// connect under the next one that there is, if any; sign-ins that have begun, and connections, keep the client they have.
+// Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Registrations) Remove(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error) {
+	at, err := o.locate(ctx, owner, place)
+	if err != nil {
+		return catalog.Registration{}, err
+	}
+	found, err := o.deps.Store.RegistrationAt(ctx, owner, storedPlace(at))
+	if errors.Is(err, fault.NotFound) {
+		return catalog.Registration{}, fault.Missing(fmt.Sprintf("There is no registration of %s at exactly this place.", ownerName(owner))).About(fieldOf(place))
+	}
+	if err != nil {
+		return catalog.Registration{}, fmt.Errorf("read registration: %w", err)
+	}
+	if err := o.deps.Store.RemoveRegistration(ctx, owner, found); err != nil {
+		return catalog.Registration{}, changed("registration", err)
+	}
+	return found, o.record(ctx, owner, "registration.removed", cmp.Or(at.ID, at.PlatformType))
+}
+
+// fieldOf is what has named a place.
+func fieldOf(place catalog.Place) string {
+	if place.EndpointID != "" {
+		return "endpoint"
+	}
+	return "platform"
+}
+
 func errOnePlace() error {
-	return fault.BadRequest("A registration is at an endpoint or at a platform: name one of them, -endpoint or -platform.")
+	return fault.BadRequest("A registration is at an endpoint or at a platform: name one of them, -endpoint or -platform.").About("endpoint")
 }
 
 // locate finds what a place means to its owner: the endpoint, or for a platform all that its endpoints have in common.
@@ -169,7 +221,7 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 		return catalog.Endpoint{}, errOnePlace()
 	}
 	if _, ok := org.ParseMode(place.Mode); !ok {
-		return catalog.Endpoint{}, fault.BadRequest("The mode of a registration must be test or live: -mode.")
+		return catalog.Endpoint{}, fault.BadRequest("The mode of a registration must be test or live.").About("mode")
 	}
 	if err := o.checkOwner(ctx, owner); err != nil {
 		return catalog.Endpoint{}, err
@@ -177,13 +229,13 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 	if place.EndpointID == "" {
 		profile, err := platform.Find(strings.ToLower(place.PlatformType))
 		if err != nil {
-			return catalog.Endpoint{}, fault.BadRequest(err.Error())
+			return catalog.Endpoint{}, fault.BadRequest(err.Error()).About("platform")
 		}
 		return catalog.Endpoint{Mode: place.Mode, PlatformType: profile.ID}, nil
 	}
 	found, err := o.endpoint(ctx, place.EndpointID)
 	if err == nil && found.Mode != place.Mode {
-		err = fault.BadRequest(fmt.Sprintf("The endpoint is in %s mode, not in %s mode. Use -mode %s.", found.Mode, place.Mode, found.Mode))
+		err = fault.BadRequest(fmt.Sprintf("The endpoint is in %s mode, not in %s mode.", found.Mode, place.Mode)).About("mode")
 	}
 	return found, err
 }
@@ -222,11 +274,11 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	}
 	if !slices.Contains(profile.Client.Methods, method) {
 		return fault.BadRequest(fmt.Sprintf("%s does not take %s clients. It takes %s.",
-			profile.Name, method, strings.Join(profile.Client.Methods, ", ")))
+			profile.Name, method, strings.Join(profile.Client.Methods, ", "))).About("client-auth")
 	}
 	if auth.Method == catalog.AuthPrivateKey && !slices.Contains(profile.Client.Algorithms, auth.Algorithm) {
 		return fault.BadRequest(fmt.Sprintf("%s does not take %s. It takes %s.",
-			profile.Name, auth.Algorithm, strings.Join(profile.Client.Algorithms, ", ")))
+			profile.Name, auth.Algorithm, strings.Join(profile.Client.Algorithms, ", "))).About("client-auth")
 	}
 	return nil
 }
@@ -237,7 +289,7 @@ func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
 		return fault.BadRequest(fmt.Sprintf("Nobody has said which origins the secret of client %s may be shown to, so it is shown to none. Name them with "+
-			"client origins -id %s -origin https://the-token-endpoint.example.", auth.ID, auth.ID))
+			"client origins -id %s -origin https://the-token-endpoint.example.", auth.ID, auth.ID)).About("client-auth")
 	}
 	token := at.Pins.Token
 	if len(auth.Origins) == 0 || token == "" || slices.Contains(auth.Origins, token) {
@@ -245,7 +297,7 @@ func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	}
 	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, and client %s may be shown to %s only. If it is right there, too, add it with "+
 		"client origins -id %s -origin %s -origin %s.",
-		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "), token))
+		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "), token)).About("client-auth")
 }
 
 // client reads a client's authentication as a connection of the tenant would: its own, else everybody's.
@@ -253,7 +305,7 @@ func (c *core) client(ctx context.Context, tenant org.Tenant, id string) (catalo
 	found, err := c.deps.Store.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf(
-			"There is no client authentication %q that %s can use. The command client create makes one.", id, ownerName(tenant)))
+			"There is no client authentication %q that %s can use. The command client create makes one.", id, ownerName(tenant))).About("client-auth")
 	}
 	if err != nil {
 		return catalog.ClientAuth{}, fmt.Errorf("read client authentication: %w", err)
@@ -265,10 +317,10 @@ func (c *core) client(ctx context.Context, tenant org.Tenant, id string) (catalo
 // (RFC 6749, section 3.3 and appendix A).
 func checked(r catalog.Registration) (catalog.Registration, error) {
 	if r.ClientID == "" || !visible(r.ClientID) || strings.TrimSpace(r.ClientID) != r.ClientID {
-		return catalog.Registration{}, fault.BadRequest("A registration needs the client id that the health system gave out, without spaces around it: -client-id.")
+		return catalog.Registration{}, fault.BadRequest("A registration needs the client id that the health system gave out, without spaces around it.").About("client-id")
 	}
 	if !visible(r.Scope) || strings.ContainsAny(r.Scope, `"\`) {
-		return catalog.Registration{}, fault.BadRequest("The scope holds characters that no scope has (RFC 6749, section 3.3).")
+		return catalog.Registration{}, fault.BadRequest("The scope holds characters that no scope has (RFC 6749, section 3.3).").About("scope")
 	}
 	r.Scope = strings.Join(strings.Fields(r.Scope), " ")
 	return r, nil

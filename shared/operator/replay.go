@@ -17,7 +17,7 @@ import (
 func (o Webhooks) ReplayDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := o.deps.Work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
-		return fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant)))
+		return fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant))).About("delivery")
 	}
 	if err != nil {
 		return fmt.Errorf("read delivery: %w", err)
@@ -91,7 +91,7 @@ func (o Webhooks) Simulate(ctx context.Context, tenant org.Tenant, id string, t 
 			return "", failure
 		}
 		if !slices.ContainsFunc(all, func(s webhook.Subscription) bool { return !s.Disabled && slices.Contains(s.Types, t) }) {
-			return "", fault.New(fault.Conflict, fault.CodeInvalidRequest, "No enabled webhook is subscribed to this event type.")
+			return "", fault.New(fault.Conflict, fault.CodeInvalidRequest, "No enabled webhook is subscribed to this event type.").About("type")
 		}
 		return event.ID, errors.Join(o.emit(ctx, event), o.record(ctx, tenant, "webhook.simulated", event.ID))
 	}
@@ -100,7 +100,7 @@ func (o Webhooks) Simulate(ctx context.Context, tenant org.Tenant, id string, t 
 		return "", err
 	}
 	if !slices.Contains(sub.Types, t) {
-		return "", fault.New(fault.Conflict, fault.CodeInvalidRequest, "The webhook is not subscribed to this event type. The command webhook types changes that.")
+		return "", fault.New(fault.Conflict, fault.CodeInvalidRequest, "The webhook is not subscribed to this event type. The command webhook types changes that.").About("type")
 	}
 	d := sub.Directed(event, now)
 	if err := o.deps.Work.CreateDirectedEvent(ctx, event, d); err != nil {

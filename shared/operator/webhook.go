@@ -33,6 +33,10 @@ type WebhookRows interface {
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
 	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
+	// MoveSubscription is SaveSubscription of one with another address, whose health knows nothing.
+	MoveSubscription(ctx context.Context, sub webhook.Subscription) error
+	// RemoveSubscription removes a disabled one with its health, as it was read; fault.Conflict.
+	RemoveSubscription(ctx context.Context, sub webhook.Subscription) error
 }
 
 // Work keeps events with their deliveries, and notices.
@@ -60,16 +64,16 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
 	}
-	owner, err := o.deps.Store.Organisation(ctx, d.Tenant)
+	owner, err := o.organisation(ctx, d.Tenant)
 	if err != nil {
-		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
+		return webhook.Subscription{}, secret.Text{}, err
 	}
 	known, err := o.deps.Store.Subscriptions(ctx, d.Tenant)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("list webhooks: %w", err)
 	}
 	if len(known) >= maxSubscriptions {
-		return webhook.Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The organisation has 25 webhooks already, and can have no more.")
+		return webhook.Subscription{}, secret.Text{}, refused("The organisation has 25 webhooks already, and can have no more.")
 	}
 	if err = o.deps.Store.CreateSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
@@ -97,9 +101,9 @@ func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string, atOn
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
 	}
-	owner, err := o.deps.Store.Organisation(ctx, tenant)
+	owner, err := o.organisation(ctx, tenant)
 	if err != nil {
-		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("read organisation: %w", err)
+		return webhook.Subscription{}, secret.Text{}, err
 	}
 	rotated, signing, err := o.editor().Rotate(ctx, sub, atOnce)
 	if err != nil {
@@ -125,10 +129,31 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string, op
 	return sub, o.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// Types returns the event types of a webhook. Errors are fault.NotFound.
-func (o Webhooks) Types(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Type, error) {
+// SetURL has a webhook's events sent to another address, with the same secrets and headers, and its organisation told by
+// e-mail. Attempts that are due go to the new address. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
 	sub, err := o.webhook(ctx, tenant, id)
-	return sub.Types, err
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	owner, err := o.organisation(ctx, tenant)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	moved, err := sub.WithURL(address)
+	if err != nil {
+		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
+	}
+	if err := o.deps.Store.MoveSubscription(ctx, moved); err != nil {
+		return webhook.Subscription{}, changed("webhook", err)
+	}
+	told := notice.WebhookMoved(moved, o.deps.Now())
+	return moved, errors.Join(o.tell(ctx, owner, told), o.record(ctx, tenant, "webhook.moved", id))
+}
+
+// Show reads a webhook. Errors are fault.NotFound.
+func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
+	return o.webhook(ctx, tenant, id)
 }
 
 // Disable stops everything to a webhook, which is then held, and has its organisation told by e-mail. Errors are
@@ -138,9 +163,9 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	if err != nil {
 		return err
 	}
-	owner, err := o.deps.Store.Organisation(ctx, tenant)
+	owner, err := o.organisation(ctx, tenant)
 	if err != nil {
-		return fmt.Errorf("read organisation: %w", err)
+		return err
 	}
 	now := o.deps.Now()
 	if err := o.deps.Store.DisableSubscription(ctx, tenant, id, webhook.ReasonByHand, now); err != nil {
@@ -158,7 +183,7 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant, id string) (was
 		return webhook.Subscription{}, time.Time{}, err
 	}
 	if !sub.Disabled {
-		return webhook.Subscription{}, time.Time{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "The webhook is not disabled.")
+		return webhook.Subscription{}, time.Time{}, refused("The webhook is not disabled.")
 	}
 	// Before anything is changed, so that who could not be told can ask again.
 	if missedSince, err = o.missedSince(ctx, sub); err != nil {
@@ -170,8 +195,27 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant, id string) (was
 	return sub, missedSince, o.record(ctx, tenant, "webhook.enabled", id)
 }
 
-// SendTest sends a webhook.test event to every webhook of a tenant and returns its id.
+// Remove removes a disabled webhook. What was held for it stays in the delivery log until it expires, and can be sent to
+// nobody. Errors are fault.NotFound, and fault.Conflict for one that is not disabled.
+func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
+	sub, err := o.webhook(ctx, tenant, id)
+	if err != nil {
+		return err
+	}
+	if !sub.Disabled {
+		return refused("The webhook is not disabled. Disable it first, so that its owner is told: webhook disable.")
+	}
+	if err := o.deps.Store.RemoveSubscription(ctx, sub); err != nil {
+		return changed("webhook", err)
+	}
+	return o.record(ctx, tenant, "webhook.removed", id)
+}
+
+// SendTest sends a webhook.test event to every webhook of a tenant and returns its id. Errors are fault.NotFound.
 func (o Webhooks) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
+	if err := o.checkOwner(ctx, tenant); err != nil {
+		return "", err
+	}
 	random := make([]byte, 16)
 	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
 		return "", fmt.Errorf("random bytes: %w", err)
@@ -221,7 +265,7 @@ func (o Webhooks) webhook(ctx context.Context, tenant org.Tenant, id string) (we
 	}
 	i := slices.IndexFunc(all, func(s webhook.Subscription) bool { return s.ID == id })
 	if i < 0 {
-		return webhook.Subscription{}, fault.Missing(fmt.Sprintf("There is no webhook %q of %s.", id, ownerName(tenant)))
+		return webhook.Subscription{}, fault.Missing(fmt.Sprintf("There is no webhook %q of %s.", id, ownerName(tenant))).About("id")
 	}
 	return all[i], nil
 }

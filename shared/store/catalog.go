@@ -124,7 +124,23 @@ func (s Control) SaveRegistration(ctx context.Context, tenant org.Tenant, r cata
 	row.setText("auth_id", r.AuthID)
 	row.setText("scope", r.Scope)
 	row.setText("callback", r.Callback)
-	return s.save(ctx, row, r.Rev)
+	return s.save(ctx, row, r.Rev, registrationListed(tenant, r.Place))
+}
+
+// RemoveRegistration removes revision r.Rev of a registration of exactly this owner; fault.Conflict.
+func (s Control) RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error {
+	return transact(ctx, s.DB,
+		removal(s.Table, registrationKey(r.Place, ownerKey(owner)), r.Rev), unlist(s.Table, registrationListedKey(owner, r.Place)))
+}
+
+// RemoveEndpoint removes revision e.Rev of an endpoint; fault.Conflict.
+func (s Control) RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error {
+	return transact(ctx, s.DB, removal(s.Table, endpointKey(e.ID), e.Rev), unlist(s.Table, key{endpointsPartition, e.ID}))
+}
+
+// RemoveClientAuth removes revision a.Rev of a client's authentication of exactly this owner; fault.Conflict.
+func (s Control) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error {
+	return transact(ctx, s.DB, removal(s.Table, clientAuthKey(a.ID, ownerKey(owner)), a.Rev), unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
 // SaveClientAuth stores a client's authentication, for one tenant or with a zero tenant for all. With a.Rev 0 it must
@@ -140,16 +156,16 @@ func (s Control) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalo
 			return err
 		}
 	}
-	return s.save(ctx, row, a.Rev)
+	return s.save(ctx, row, a.Rev, clientListed(tenant, a.ID))
 }
 
-// save creates a row, or replaces revision rev of it.
-func (s Control) save(ctx context.Context, row item, rev int64) error {
+// save creates a row, which it lists, or replaces revision rev of it.
+func (s Control) save(ctx context.Context, row item, rev int64, listing item) error {
 	if rev > 0 {
 		return replace(ctx, s.DB, s.Table, row, rev)
 	}
 	row.setInt("rev", 1)
-	return create(ctx, s.DB, s.Table, row)
+	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, listing))
 }
 
 func ownerKey(tenant org.Tenant) string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/shared/connection"
@@ -55,10 +54,7 @@ func (s Connections) RefreshDue(ctx context.Context, tenant org.Tenant, id strin
 
 // putConnection replaces revision c.Rev of a connection.
 func putConnection(table string, c connection.Connection) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{
-		TableName: &table, Item: connectionItem(c), ConditionExpression: aws.String("rev = :rev"),
-		ExpressionAttributeValues: item{":rev": number(c.Rev)},
-	}}
+	return putOver(table, connectionItem(c), c.Rev)
 }
 
 func connectionItem(c connection.Connection) item {

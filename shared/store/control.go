@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -33,6 +34,27 @@ func (s Control) Credential(ctx context.Context, tenant org.Tenant, id string) (
 	if err != nil {
 		return org.Credential{}, err
 	}
+	return credentialOf(tenant, id, row)
+}
+
+// Credentials lists a tenant's credentials.
+func (s Control) Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error) {
+	rows, err := s.list(ctx, tenant.Key(), credentialPrefix)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]org.Credential, 0, len(rows))
+	for _, row := range rows {
+		c, err := credentialOf(tenant, strings.TrimPrefix(row.text("sk"), credentialPrefix), row)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func credentialOf(tenant org.Tenant, id string, row item) (org.Credential, error) {
 	c := org.Credential{
 		ID: id, Tenant: tenant, RevokedAt: row.time("revoked_at"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
 	}
@@ -69,23 +91,30 @@ func (s Control) CreateOrganisation(ctx context.Context, o org.Organisation) err
 		if err != nil {
 			return err
 		}
+		row.setInt("rev", 1)
 		writes = append(writes, putNew(s.Table, row), putNew(s.Table, newItem(directoryKey(tenant))))
 	}
 	return transact(ctx, s.DB, writes...)
 }
 
-// SetEmails changes where an organisation's notices go, in both modes; fault.Conflict when there is no such organisation.
-func (s Control) SetEmails(ctx context.Context, o org.Organisation) error {
-	values := item{":one": number(1)}
-	if err := values.setJSON(":emails", o.Emails); err != nil {
-		return err
-	}
+// SaveOrganisation replaces revision o.Rev of an organisation, which is the same in both modes; fault.Conflict.
+func (s Control) SaveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 2)
 	for _, tenant := range o.Tenants() {
-		writes = append(writes, change{
-			table: s.Table, key: organisationKey(tenant), set: "SET emails = :emails, rev = rev + :one", when: "attribute_exists(pk)",
-			values: values,
-		}.write())
+		row, err := organisationItem(tenant, o)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, putOver(s.Table, row, o.Rev))
+	}
+	return transact(ctx, s.DB, writes...)
+}
+
+// RemoveOrganisation removes revision o.Rev of an organisation, in both modes, from the directory, too; fault.Conflict.
+func (s Control) RemoveOrganisation(ctx context.Context, o org.Organisation) error {
+	writes := make([]types.TransactWriteItem, 0, 4)
+	for _, tenant := range o.Tenants() {
+		writes = append(writes, removal(s.Table, organisationKey(tenant), o.Rev), unlist(s.Table, directoryKey(tenant)))
 	}
 	return transact(ctx, s.DB, writes...)
 }
@@ -99,7 +128,6 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
 	row.setTime("created_at", o.CreatedAt)
-	row.setInt("rev", 1)
 	return row, row.setJSON("emails", o.Emails)
 }
 
@@ -138,6 +166,11 @@ func (s Control) SaveCredential(ctx context.Context, c org.Credential) error {
 		return err
 	}
 	return replace(ctx, s.DB, s.Table, row, c.Rev)
+}
+
+// RemoveCredential removes revision c.Rev of a credential, and its public id; fault.Conflict.
+func (s Control) RemoveCredential(ctx context.Context, c org.Credential) error {
+	return transact(ctx, s.DB, removal(s.Table, credentialKey(c.Tenant, c.ID), c.Rev), unlist(s.Table, publicIDKey(c.ID)))
 }
 
 func credentialItem(c org.Credential) (item, error) {

@@ -51,21 +51,34 @@ func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
 	}
 	expect.Conflict(t, "creating it again", s.control.CreateOrganisation(t.Context(), want))
 
-	want.Emails, want.Rev = []string{"ops@alder.example"}, want.Rev+1
-	expect.NoError(t, s.control.SetEmails(t.Context(), want))
+	want.Emails, want.Status = []string{"ops@alder.example"}, org.Inactive
+	expect.NoError(t, s.control.SaveOrganisation(t.Context(), want))
+	expect.Conflict(t, "saving over the same revision again", s.control.SaveOrganisation(t.Context(), want))
+	want.Rev++
 	for _, tenant := range want.Tenants() {
 		got, err := s.control.Organisation(t.Context(), tenant)
 		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("organisation in %s with addresses (-want +got):\n%s", tenant.Mode, diff)
+			t.Errorf("organisation in %s after a change (-want +got):\n%s", tenant.Mode, diff)
 		}
 	}
-	expect.Conflict(t, "addresses of nobody", s.control.SetEmails(t.Context(), org.Organisation{ID: orgB}))
+	expect.Conflict(t, "a change of nobody", s.control.SaveOrganisation(t.Context(), org.Organisation{ID: orgB, Rev: 1}))
 
 	got, err := s.control.Tenants(t.Context())
 	expect.NoError(t, err)
 	if diff := cmp.Diff([]org.Tenant{{Mode: org.Live, OrgID: orgA}, {Mode: org.Test, OrgID: orgA}}, got); diff != "" {
 		t.Errorf("tenants (-want +got):\n%s", diff)
+	}
+	want.Rev--
+	expect.Conflict(t, "removing what was changed", s.control.RemoveOrganisation(t.Context(), want))
+	want.Rev++
+	expect.NoError(t, s.control.RemoveOrganisation(t.Context(), want))
+	for _, tenant := range want.Tenants() {
+		_, err := s.control.Organisation(t.Context(), tenant)
+		expect.NotFound(t, "the removed organisation", err)
+	}
+	if got, err := s.control.Tenants(t.Context()); err != nil || len(got) != 0 {
+		t.Errorf("the directory has %v (%v)", got, err)
 	}
 }
 

@@ -46,6 +46,9 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		{"SaveCredential", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			return s.control.SaveCredential(ctx, credentialOf(of))
 		}},
+		{"RemoveCredential", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.control.RemoveCredential(ctx, credentialOf(of))
+		}},
 		{"Connection", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
 			_, err := s.conns.Connection(ctx, of, connID)
 			return err
@@ -145,6 +148,12 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		}},
 		{"SaveSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			return s.control.SaveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
+		}},
+		{"MoveSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.control.MoveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
+		}},
+		{"RemoveSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			return s.control.RemoveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
 		}},
 		{"DisableSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			return s.control.DisableSubscription(ctx, of, hookID, webhook.ReasonGone, now)

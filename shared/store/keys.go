@@ -23,7 +23,7 @@ const meta = "META"
 
 // Control.
 func organisationKey(t org.Tenant) key          { return key{t.Key(), meta} }
-func credentialKey(t org.Tenant, id string) key { return key{t.Key(), "CRED#" + id} }
+func credentialKey(t org.Tenant, id string) key { return key{t.Key(), credentialPrefix + id} }
 
 // Subscriptions have a partition of their own, which the webhook worker may write to.
 func subscriptionKey(t org.Tenant, id string) key {
@@ -49,13 +49,25 @@ func registrationKey(place catalog.Place, owner string) key {
 }
 
 const (
+	credentialPrefix   = "CRED#"
 	subscriptionPrefix = "HOOK#"
 	healthSuffix       = "#HEALTH"
 	directoryPartition = "DIR#ORG"
 	endpointsPartition = "DIR#ENDP"
+	clientsPartition   = "DIR#CLIENT"
+	placesPartition    = "DIR#REG"
 	// everyone is the sort key of a registration, or of a client's authentication, that is not one tenant's own.
 	everyone = "*"
 )
+
+// clientListedKey and registrationListedKey are of the operator's lists.
+func clientListedKey(owner org.Tenant, id string) key {
+	return key{clientsPartition, clientAuthKey(id, "").pk + "#" + ownerKey(owner)}
+}
+
+func registrationListedKey(owner org.Tenant, place catalog.Place) key {
+	return key{placesPartition, registrationKey(place, "").pk + "#" + ownerKey(owner)}
+}
 
 // parseTenant reads Tenant.Key back.
 func parseTenant(text string) (org.Tenant, bool) {
@@ -157,7 +169,10 @@ func shardOf(id string) string {
 
 // listed puts the row into the organisation's list of its kind, in order of creation.
 func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
-	r["org_list"], r["org_order"] = text(t.Key()+"#"+kind), text(created.UTC().Format(stamp)+"#"+id)
+	r["org_list"], r["org_order"] = text(listKey(t, kind)), text(created.UTC().Format(stamp)+"#"+id)
 }
+
+// listKey is the key of a tenant's list of a kind in the index byOrg.
+func listKey(t org.Tenant, kind string) string { return t.Key() + "#" + kind }
 
 func newItem(k key) item { return k.attributes() }

@@ -117,6 +117,26 @@ func putNew(table string, row item) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{TableName: &table, Item: row, ConditionExpression: aws.String(absent)}}
 }
 
+// putOver replaces revision rev of a row.
+func putOver(table string, row item, rev int64) types.TransactWriteItem {
+	row.setInt("rev", rev+1)
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: &table, Item: row, ConditionExpression: aws.String("rev = :rev"), ExpressionAttributeValues: item{":rev": number(rev)},
+	}}
+}
+
+// removal deletes revision rev of a row.
+func removal(table string, k key, rev int64) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &table, Key: k.attributes(), ConditionExpression: aws.String("rev = :rev"), ExpressionAttributeValues: item{":rev": number(rev)},
+	}}
+}
+
+// unlist deletes what only points to another row, which is removed at the same time. Rows that are older than their list have none.
+func unlist(table string, k key) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
+}
+
 // transact writes all or nothing; fault.Conflict when a condition does not hold.
 func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) error {
 	return persist(ctx, func() error {

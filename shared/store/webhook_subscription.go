@@ -81,6 +81,21 @@ func (s Control) SaveSubscription(ctx context.Context, sub webhook.Subscription)
 	return replace(ctx, s.DB, s.Table, row, sub.Rev)
 }
 
+// MoveSubscription stores a subscription with another address, whose health knows nothing; fault.Conflict when it was
+// changed since it was read.
+func (s Control) MoveSubscription(ctx context.Context, sub webhook.Subscription) error {
+	row, err := subscriptionItem(sub)
+	if err != nil {
+		return err
+	}
+	return transact(ctx, s.DB, putOver(s.Table, row, sub.Rev), unlist(s.Table, healthKey(sub.Tenant, sub.ID)))
+}
+
+// RemoveSubscription removes a subscription with its health; fault.Conflict when it was changed since it was read.
+func (s Control) RemoveSubscription(ctx context.Context, sub webhook.Subscription) error {
+	return transact(ctx, s.DB, removal(s.Table, subscriptionKey(sub.Tenant, sub.ID), sub.Rev), unlist(s.Table, healthKey(sub.Tenant, sub.ID)))
+}
+
 func subscriptionItem(sub webhook.Subscription) (item, error) {
 	row := newItem(subscriptionKey(sub.Tenant, sub.ID))
 	row.setText("id", sub.ID)

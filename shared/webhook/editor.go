@@ -59,7 +59,7 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 		return Subscription{}, secret.Text{}, err
 	}
 	if d.Rate < 0 || d.Rate > maxRate {
-		return Subscription{}, secret.Text{}, fault.BadRequest("A webhook's rate must be from 1 to 1000 attempts per second.")
+		return Subscription{}, secret.Text{}, fault.BadRequest("A webhook's rate must be from 1 to 1000 attempts per second.").About("rate")
 	}
 	s := Subscription{
 		ID: d.ID, Tenant: d.Tenant, URL: d.URL, Rate: d.Rate, HeaderNames: slices.Sorted(maps.Keys(own)), CreatedAt: e.Now(),
@@ -126,6 +126,12 @@ func (s Subscription) WithTypes(optional []Type) Subscription {
 	return s
 }
 
+// WithURL returns the subscription with another address. Errors are fault.Invalid.
+func (s Subscription) WithURL(address string) (Subscription, error) {
+	s.URL = address
+	return s, checkURL(s.Tenant.Mode, address)
+}
+
 // seal seals everything of a subscription; s.Secrets has a place for each secret of k. One that has no log key yet gets it.
 func (e Editor) seal(ctx context.Context, s Subscription, k keys) (Subscription, error) {
 	if len(k.private.LogKey) == 0 {
@@ -160,16 +166,16 @@ const (
 // (Authorization, too), but nothing that is ours to say, or that belongs to the connection (RFC 9110 section 7.6.1).
 func checkHeaders(headers map[string]string) (map[string]string, error) {
 	if len(headers) > maxHeaders {
-		return nil, fault.BadRequest("A webhook has at most 20 headers of its own.")
+		return nil, fault.BadRequest("A webhook has at most 20 headers of its own.").About("header-file")
 	}
 	checked := make(map[string]string, len(headers))
 	for name, value := range headers {
 		canonical := canonicalHeader(name)
 		if _, twice := checked[canonical]; twice || canonical == "" || isReserved(strings.ToLower(name)) {
-			return nil, fault.BadRequest("A webhook's header has a name that is not allowed or is given twice.")
+			return nil, fault.BadRequest("A webhook's header has a name that is not allowed or is given twice.").About("header-file")
 		}
 		if len(value) > maxHeaderValue || strings.ContainsFunc(value, notPrintable) || strings.TrimSpace(value) != value {
-			return nil, fault.BadRequest("A webhook's header has a value that is too long or not printable ASCII.")
+			return nil, fault.BadRequest("A webhook's header has a value that is too long or not printable ASCII.").About("header-file")
 		}
 		checked[canonical] = value
 	}

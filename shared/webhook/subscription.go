@@ -75,12 +75,12 @@ func (s Subscription) interval() time.Duration {
 func checkURL(mode org.Mode, text string) error {
 	target, err := url.Parse(text)
 	if err != nil || target.Hostname() == "" || target.User != nil || target.Fragment != "" {
-		return fault.BadRequest("A webhook URL must be absolute, without user information or a fragment.")
+		return fault.BadRequest("A webhook URL must be absolute, without user information or a fragment.").About("url")
 	}
 	host := target.Hostname()
 	loopback := host == "localhost" || host == "127.0.0.1" || host == "::1"
 	if target.Scheme != "https" && (target.Scheme != "http" || mode != org.Test || !loopback) {
-		return fault.BadRequest("A webhook URL must use https; http only for a loopback address in test mode.")
+		return fault.BadRequest("A webhook URL must use https; http only for a loopback address in test mode.").About("url")
 	}
 	return nil
 }

@@ -47,7 +47,9 @@ type Options struct {
 
 // Open makes the operator of the stack with these outputs (see Outputs in template.yaml).
 func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*operator.Operator, error) {
-	for _, name := range []string{"ControlTable", "WorkTable", "AuditTable", "KeyHashingSecret", "SecretsKey", "DeliveryQueueUrl"} {
+	for _, name := range []string{
+		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "KeyHashingSecret", "SecretsKey", "DeliveryQueueUrl",
+	} {
 		if outputs[name] == "" {
 			return nil, fmt.Errorf("the stack has no output %s", name)
 		}
@@ -60,10 +62,11 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	control := store.Control{DB: db, Table: outputs["ControlTable"]}
 	vault := kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now)
 	deps := operator.Deps{
-		Store: control,
-		Work:  store.Work{DB: db, Table: outputs["WorkTable"]},
-		Audit: store.Audit{DB: db, Table: outputs["AuditTable"]},
-		Queue: queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"]),
+		Store:       control,
+		Work:        store.Work{DB: db, Table: outputs["WorkTable"]},
+		Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]},
+		Audit:       store.Audit{DB: db, Table: outputs["AuditTable"]},
+		Queue:       queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"]),
 		Log: deliverylog.Log{
 			Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: control, Answers: vault, Now: o.Now,
 		},

@@ -45,6 +45,7 @@ type Persona struct {
 
 // Organisation is a credential of an organisation. The secrets are plain text: the file is what protects them.
 type Organisation struct {
+	ID            string `json:"org_id"` // of the organisation, for the operator's command line
 	Name          string `json:"name"`
 	Mode          string `json:"mode"` // test or live
 	PublicID      string `json:"public_id"`

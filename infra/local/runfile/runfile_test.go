@@ -23,7 +23,7 @@ func TestTheFileHasTheAgreedShapeAndIsForItsOwnerOnly(t *testing.T) {
 			Personas: []runfile.Persona{{ID: "alder", PatientID: "pat-1", Resources: 8}},
 		},
 		Organisations: []runfile.Organisation{{
-			Name: "Alder Clinic App", Mode: "test", PublicID: "public_test_1", PrivateKey: "private_test_1",
+			ID: "o-1", Name: "Alder Clinic App", Mode: "test", PublicID: "public_test_1", PrivateKey: "private_test_1",
 			RedirectURI: "http://127.0.0.1:4566/_local/return", WebhookURL: "http://127.0.0.1:4566/_local/inbox/alder", WebhookSecret: "whsec_1",
 		}},
 	}

@@ -63,7 +63,7 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 		if err != nil {
 			return runfile.Run{}, err
 		}
-		seeded.Name = want.Name
+		seeded.ID, seeded.Name = want.ID, want.Name
 		run.Organisations = append(run.Organisations, seeded)
 	}
 	return run, nil

@@ -219,11 +219,9 @@ func reserved() map[string][]string {
 // excused are exported names that nothing outside tests uses from another package, each with its reason.
 func excused() map[string]string {
 	return map[string]string{
-		"shared/catalog.EndpointSuspended": "a stored value that every reader compares against active",
-		"shared/connection.Revoked":        "a stored value that every reader compares against authorized",
-		"shared/org.Inactive":              "a stored value that every reader compares against active",
-		"shared/config.LoadFrom":           "how tests of another package load an Environment",
-		"shared/fhir.ErrInvalid":           "what errors.Is tells a parse failure by",
-		"shared/org.ParsePrivateKey":       "the counterpart of NewPrivateKey",
+		"shared/connection.Revoked":  "a stored value that every reader compares against authorized",
+		"shared/config.LoadFrom":     "how tests of another package load an Environment",
+		"shared/fhir.ErrInvalid":     "what errors.Is tells a parse failure by",
+		"shared/org.ParsePrivateKey": "the counterpart of NewPrivateKey",
 	}
 }

@@ -252,12 +252,7 @@ func (l *life) subscribe(url string) {
 		Credentials: credentials.NewStaticCredentialsProvider(here.AccessKeyID, here.SecretAccessKey, ""),
 	}, here.Outputs, wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test"})
 	expect.NoError(l.t, err)
-	var shown struct {
-		Data struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	l.json("/v1/bridge/org?public_id="+l.seeded.Organisations[0].PublicID, &shown)
-	_, _, err = o.Webhooks.Create(context.WithoutCancel(l.t.Context()), webhook.Draft{Tenant: org.Tenant{Mode: org.Test, OrgID: shown.Data.ID}, URL: url})
+	tenant := org.Tenant{Mode: org.Test, OrgID: l.seeded.Organisations[0].ID}
+	_, _, err = o.Webhooks.Create(context.WithoutCancel(l.t.Context()), webhook.Draft{Tenant: tenant, URL: url})
 	expect.NoError(l.t, err)
 }

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+)
+
+func credentialCommands() []command {
+	return []command{
+		{
+			name: "credential create", flags: "-org ID -mode test|live -redirect URI ... [-origin ORIGIN ...]",
+			help: "Makes a public id with its first private key", needs: []string{"org", "redirect"}, declare: createCredential,
+		},
+		{
+			name: "credential list", flags: "-org ID -mode test|live", help: "Lists an organisation's credentials",
+			needs: []string{"org"}, declare: listCredentials,
+		},
+		{
+			name: "credential show", flags: "-public-id ID", help: "Shows a credential, without its keys",
+			needs: []string{"public-id"}, declare: showCredential,
+		},
+		{
+			name: "credential set", help: "Adds and takes away redirect URIs and origins", needs: []string{"public-id"}, declare: changeCredential,
+			flags: "-public-id ID [-add-redirect URI ...] [-remove-redirect URI ...] [-add-origin ORIGIN ...] [-remove-origin ORIGIN ... | -any-origin]",
+		},
+		{
+			name: "credential add-key", flags: "-public-id ID", help: "Makes a second private key",
+			needs: []string{"public-id"}, declare: addKey,
+		},
+		{
+			name: "credential revoke", flags: "-public-id ID [-all]", help: "Revokes the oldest live key, or all",
+			needs: []string{"public-id"}, declare: revokeKeys,
+		},
+		{
+			name: "credential remove", flags: "-public-id ID", help: "Removes a credential without a live key; its public id ends, too",
+			needs: []string{"public-id"}, declare: removeCredential,
+		},
+	}
+}
+
+func createCredential(flags *flag.FlagSet) action {
+	tenantOf := tenantFlags(flags)
+	var redirects, origins texts
+	flags.Var(&redirects, "redirect", "redirect `URI`, may be repeated")
+	flags.Var(&origins, "origin", "allowed `origin`, may be repeated")
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		credential, private, err := s.Credentials.Create(ctx, tenant, redirects, origins)
+		return showing(map[string]any{"public_id": credential.PublicID(), "private_key": private.Reveal()}, private, err)
+	}
+}
+
+func listCredentials(flags *flag.FlagSet) action {
+	tenantOf := tenantFlags(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf()
+		if err != nil {
+			return nil, err
+		}
+		all, err := s.Credentials.List(ctx, tenant)
+		rows := make([]map[string]any, 0, len(all))
+		for _, c := range all {
+			rows = append(rows, credentialShown(c))
+		}
+		return rows, err
+	}
+}
+
+// credentialShown is a credential without what proves anything.
+func credentialShown(c org.Credential) map[string]any {
+	keys := make([]map[string]any, 0, len(c.Keys))
+	for _, key := range c.Keys {
+		shown := map[string]any{"id": key.ID, "created_at": key.CreatedAt}
+		if !key.RevokedAt.IsZero() {
+			shown["revoked_at"] = key.RevokedAt
+		}
+		keys = append(keys, shown)
+	}
+	return map[string]any{
+		"public_id": c.PublicID(), "org": c.Tenant.OrgID, "mode": c.Tenant.Mode, "redirect_uris": c.RedirectURIs,
+		"origins": append([]string{}, c.AllowedOrigins...), "keys": keys, "created_at": c.CreatedAt,
+	}
+}
+
+// publicIDFlag adds the flag that names a credential.
+func publicIDFlag(flags *flag.FlagSet) *string {
+	return flags.String("public-id", "", "public `id`")
+}
+
+func showCredential(flags *flag.FlagSet) action {
+	publicID := publicIDFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		shown, err := s.Credentials.Show(ctx, *publicID)
+		return credentialShown(shown), err
+	}
+}
+
+func changeCredential(flags *flag.FlagSet) action {
+	publicID := publicIDFlag(flags)
+	var change operator.CredentialChange
+	flags.Var((*texts)(&change.AddRedirects), "add-redirect", "one more redirect `URI`, may be repeated")
+	flags.Var((*texts)(&change.RemoveRedirects), "remove-redirect", "redirect `URI` to take away, may be repeated")
+	flags.Var((*texts)(&change.AddOrigins), "add-origin", "one more allowed `origin`, may be repeated")
+	flags.Var((*texts)(&change.RemoveOrigins), "remove-origin", "allowed `origin` to take away, may be repeated")
+	flags.BoolVar(&change.AnyOrigin, "any-origin", false, "take all origins away: pages of any may use the public id")
+	return func(ctx context.Context, s session) (any, error) {
+		if flags.NFlag() < 2 {
+			return nil, misused("nothing is to be changed: name it with -add-redirect, -remove-redirect, -add-origin, -remove-origin or -any-origin")
+		}
+		changed, err := s.Credentials.Change(ctx, *publicID, change)
+		return credentialShown(changed), err
+	}
+}
+
+func addKey(flags *flag.FlagSet) action {
+	publicID := publicIDFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		private, err := s.Credentials.AddKey(ctx, *publicID)
+		return showing(map[string]any{"public_id": *publicID, "private_key": private.Reveal()}, private, err)
+	}
+}
+
+func revokeKeys(flags *flag.FlagSet) action {
+	publicID := publicIDFlag(flags)
+	all := flags.Bool("all", false, "all keys, not only the oldest")
+	return func(ctx context.Context, s session) (any, error) {
+		return map[string]any{"public_id": *publicID, "revoked": true}, s.Credentials.RevokeKeys(ctx, *publicID, *all)
+	}
+}
+
+func removeCredential(flags *flag.FlagSet) action {
+	publicID := publicIDFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		return map[string]any{"public_id": *publicID, "removed": true}, s.Credentials.Remove(ctx, *publicID)
+	}
+}

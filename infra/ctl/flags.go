@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// usageError says that the command line itself was wrong: nothing was tried.
+type usageError struct{ cause error }
+
+func (u *usageError) Error() string { return u.cause.Error() }
+
+func (u *usageError) Unwrap() error { return u.cause }
+
+func misused(format string, args ...any) error {
+	return &usageError{cause: fmt.Errorf(format, args...)}
+}
+
+// parse reads a command's flags. What is left over is not repeated in the error: it may be a secret that lost its flag.
+// The error is flag.ErrHelp for somebody who asks for help.
+func parse(flags *flag.FlagSet, args []string) error {
+	flags.SetOutput(io.Discard)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%s: something is left over after the flags (%d); every value needs its flag", flags.Name(), flags.NArg())
+	}
+	return stated(flags)
+}
+
+// stated refuses flags that were set to nothing, as happens with a variable of the shell that is not set.
+func stated(flags *flag.FlagSet) error {
+	var err error
+	flags.Visit(func(f *flag.Flag) {
+		if _, may := f.Value.(*mayBeEmpty); !may && strings.TrimSpace(f.Value.String()) == "" {
+			err = misused("-%s is empty; leave it out if that is meant", f.Name)
+		}
+	})
+	return err
+}
+
+// needed refuses a command that lacks one of its flags, by its name.
+func needed(flags *flag.FlagSet, names ...string) error {
+	for _, name := range names {
+		if !given(flags, name) {
+			_, usage := flag.UnquoteUsage(flags.Lookup(name))
+			return misused("-%s is missing: %s", name, usage)
+		}
+	}
+	return nil
+}
+
+// given reports whether a flag was set, be it to its default.
+func given(flags *flag.FlagSet, name string) bool {
+	found := false
+	flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
+}
+
+// naming puts the flag in front of an error about the value that it has given. What is named by its id has a flag of its
+// own, or, where the command is about nothing else, -id.
+func naming(flags *flag.FlagSet, err error) error {
+	for _, name := range []string{fault.Of(err).Field, "id"} {
+		if fault.Of(err).Field != "" && flags.Lookup(name) != nil {
+			return fmt.Errorf("-%s: %w", name, err)
+		}
+	}
+	return err
+}
+
+// tenantFlags adds the flags that name an organisation in a mode.
+func tenantFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
+	id := flags.String("org", "", "organisation `id`")
+	mode := flags.String("mode", string(org.Test), "`test` or live")
+	return func() (org.Tenant, error) { return tenantOf(*id, *mode) }
+}
+
+// orgFlag adds the flag that names an organisation in both modes; the tenant is any of the two.
+func orgFlag(flags *flag.FlagSet) func() (org.Tenant, error) {
+	id := flags.String("org", "", "organisation `id`")
+	return func() (org.Tenant, error) { return tenantOf(*id, string(org.Live)) }
+}
+
+// ownerFlags adds the flags that say whose something is: an organisation's in a mode, or without -org everybody's, for
+// which it returns the zero tenant.
+func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err error) {
+	id := flags.String("org", "", "`id` of the organisation that it belongs to (default: shared by all)")
+	mode := flags.String("mode", string(org.Test), "`test` or live")
+	return func() (org.Tenant, string, error) {
+		if *id != "" {
+			owner, err := tenantOf(*id, *mode)
+			return owner, *mode, err
+		}
+		_, err := modeOf(*mode)
+		return org.Tenant{}, *mode, err
+	}
+}
+
+func tenantOf(id, mode string) (org.Tenant, error) {
+	parsed, ok := ids.ParseUUID(id)
+	if !ok {
+		return org.Tenant{}, misused("-org must be an organisation's id, as organisation list shows them")
+	}
+	m, err := modeOf(mode)
+	return org.Tenant{Mode: m, OrgID: parsed}, err
+}
+
+func modeOf(text string) (org.Mode, error) {
+	mode, ok := org.ParseMode(text)
+	if !ok {
+		return "", misused("-mode must be test or live")
+	}
+	return mode, nil
+}
+
+// texts is a flag that may be given several times.
+type texts []string
+
+// String implements flag.Value.
+func (t *texts) String() string { return strings.Join(*t, ",") }
+
+// Set implements flag.Value.
+func (t *texts) Set(value string) error {
+	if strings.TrimSpace(value) == "" {
+		return errors.New("it is empty; leave it out if that is meant")
+	}
+	*t = append(*t, value)
+	return nil
+}
+
+// mayBeEmpty is a flag whose empty text is a value, too: it takes something back.
+type mayBeEmpty struct {
+	said *string // nil when the flag was not given
+}
+
+// String implements flag.Value.
+func (m *mayBeEmpty) String() string {
+	if m.said == nil {
+		return ""
+	}
+	return *m.said
+}
+
+// Set implements flag.Value.
+func (m *mayBeEmpty) Set(value string) error {
+	m.said = &value
+	return nil
+}
+
+// optional is the value of a flag, nil when it was not given.
+func optional(flags *flag.FlagSet, name string) *string {
+	if !given(flags, name) {
+		return nil
+	}
+	value := flags.Lookup(name).Value.String()
+	return &value
+}

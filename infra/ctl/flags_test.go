@@ -1,0 +1,206 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const unknownID = "00000000-0000-4000-8000-000000000000"
+
+// world is one of each thing that a command can be about.
+type world struct{ org, publicID, hook, endpoint, client string }
+
+func newWorld(t *testing.T, outputs string) world {
+	t.Helper()
+	done := doer(t, outputs)
+	text := func(printed map[string]any, name string) string {
+		value, _ := printed[name].(string)
+		return value
+	}
+	w := world{org: text(done("organisation", "create", "-name", "Alder", "-email", "ops@app.example"), "id")}
+	w.publicID = text(done("credential", "create", "-org", w.org, "-redirect", "https://app.example/return", "-origin", "https://app.example"), "public_id")
+	w.hook = text(done("webhook", "create", "-org", w.org, "-url", "https://app.example/hook", "-type", "patient.connection_success"), "id")
+	w.client = text(done("client", "create", "-method", "private_key_jwt"), "client_auth_id")
+	w.endpoint = text(done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "ours", "-name", "Maple Hospital",
+		"-override", "authorize: {aud: none}"), "endpoint_id")
+	return w
+}
+
+// right are values with which each command gets to the one that is wrong.
+func (w world) right(command string) map[string]string {
+	tenant := map[string]string{"org": w.org, "mode": "test"}
+	with := func(base map[string]string, more ...string) map[string]string {
+		all := maps.Clone(base)
+		for i := 0; i < len(more); i += 2 {
+			all[more[i]] = more[i+1]
+		}
+		return all
+	}
+	values := map[string]map[string]string{
+		"organisation create":   {"name": "Birch"},
+		"credential create":     with(tenant, "redirect", "https://app.example/return"),
+		"webhook create":        with(tenant, "url", "https://app.example/hook"),
+		"credential set":        {"public-id": w.publicID, "add-redirect": "https://app.example/another"},
+		"webhook list":          tenant,
+		"webhook log":           tenant,
+		"webhook test":          tenant,
+		"webhook simulate":      with(tenant, "type", "webhook.test"),
+		"webhook delivery":      with(tenant, "delivery", unknownID),
+		"webhook replay":        with(tenant, "id", w.hook, "failed-since", "2026-11-21T09:30:00Z"),
+		"endpoint create":       {"fhir-base": nowhere + "/another", "name": "Birch Hospital", "platform": "epic", "client-id": "ours", "unpinned": "true"},
+		"endpoint list":         {},
+		"endpoint override":     {"endpoint": w.endpoint, "override": ""},
+		"endpoint rename":       {"id": w.endpoint, "name": "Birch Hospital"},
+		"platform show":         {"platform": "epic"},
+		"client create":         {"method": "private_key_jwt"},
+		"client origins":        {"id": w.client, "origin": "https://auth.example"},
+		"client rotate":         {"id": w.client, "key-id": "one"},
+		"registration set":      {"platform": "epic", "client-id": "ours"},
+		"registration show":     {"platform": "epic"},
+		"registration callback": {"platform": "epic"},
+		"registration remove":   {"endpoint": w.endpoint},
+		"webhook url":           with(tenant, "id", w.hook, "url", "https://app.example/moved"),
+	}
+	if found, ok := values[command]; ok {
+		return found
+	}
+	switch group, _, _ := strings.Cut(command, " "); group {
+	case "organisation":
+		return map[string]string{"org": w.org}
+	case "credential":
+		if command == "credential list" {
+			return tenant
+		}
+		return map[string]string{"public-id": w.publicID}
+	case "webhook":
+		return with(tenant, "id", w.hook)
+	case "endpoint":
+		return map[string]string{"id": w.endpoint}
+	case "client":
+		return map[string]string{"id": w.client}
+	}
+	return map[string]string{}
+}
+
+// wrong is a value that no flag of this name takes.
+func wrong(t *testing.T, name string) string {
+	t.Helper()
+	if value, ok := map[string]string{
+		"id": unknownID, "endpoint": unknownID, "client-auth": unknownID, "delivery": unknownID, "name": " ", "client-id": "a\tb", "key-id": "a\tb",
+		"scope": `"`, "rate": "1001", "limit": "101", "secret-file": t.TempDir(), "header-file": t.TempDir(), "override": "authorize: {aud: sometimes}",
+		"website": "http://app.example", "privacy": "http://app.example", "logo": "http://app.example", "fhir-base": "ftp://hospital.example/r4",
+	}[name]; ok {
+		return value
+	}
+	return "wrong"
+}
+
+// TestWhatIsWrongIsToldByItsFlag: for every flag of every command.
+func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
+	outputs := newStack(t)
+	w := newWorld(t, outputs)
+	harmless := []string{
+		"endpoint create -issuer", "endpoint approve -issuer", // any text, which is compared with what discovery names
+		"webhook log -id", "webhook log -delivery", // nothing is found
+		"client list -", "registration set -client-auth x",
+	}
+	for _, c := range commands() {
+		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.declare(flags)
+		flags.VisitAll(func(f *flag.Flag) {
+			if slices.Contains(harmless, c.name+" -"+f.Name) {
+				return
+			}
+			values := maps.Clone(w.right(c.name))
+			values[f.Name] = wrong(t, f.Name)
+			if slices.Contains([]string{"endpoint", "fhir-base"}, f.Name) && strings.HasPrefix(c.name, "registration ") {
+				delete(values, "platform")
+			}
+			if f.Name == "platform" {
+				delete(values, "endpoint")
+			}
+			if c.name == "registration callback" && f.Name == "endpoint" {
+				values[f.Name] = "wrong" // any endpoint may come to be
+			}
+			args := strings.Fields(c.name)
+			for name, value := range values {
+				args = append(args, "-"+name+"="+value)
+			}
+			_, err := ctl(t, outputs, args...)
+			message, _, _ := strings.Cut(errorText(err), "\nusage:")
+			if !regexp.MustCompile(`(^|[^\w-])-` + f.Name + `($|[^\w-])`).MatchString(message) {
+				t.Errorf("%q: %q does not name -%s", args, message, f.Name)
+			}
+		})
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// TestAnEmptyValueIsRefusedWhereItTakesNothingBack: a variable of the shell that is not set is an empty value.
+func TestAnEmptyValueIsRefusedWhereItTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	var taken []string
+	for _, c := range commands() {
+		all := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.declare(all)
+		all.VisitAll(func(f *flag.Flag) {
+			flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+			c.declare(flags)
+			flags.SetOutput(io.Discard)
+			err := parse(flags, []string{"-" + f.Name + "="})
+			if err == nil {
+				taken = append(taken, c.name+" -"+f.Name)
+			} else if !strings.Contains(err.Error(), "-"+f.Name) {
+				t.Errorf("%s: %v does not name -%s", c.name, err, f.Name)
+			}
+		})
+	}
+	want := []string{
+		"endpoint create -issuer", "endpoint approve -issuer", "endpoint override -override", "client rotate -key-id", "registration set -scope",
+	}
+	if !slices.Equal(taken, want) {
+		t.Errorf("the empty text is a value of %q, want %q", taken, want)
+	}
+}
+
+// TestWhatIsLeftOutChangesNothing: a command with nothing but what it is about.
+func TestWhatIsLeftOutChangesNothing(t *testing.T) {
+	outputs, sent := newRecordedStack(t, "")
+	w := newWorld(t, outputs)
+	writes := regexp.MustCompile(`\.(PutItem|UpdateItem|DeleteItem|TransactWriteItems) |Action=`)
+	before := len(writes.FindAllString(sent.all(), -1))
+	tenant := "-org " + w.org + " -mode test "
+	for line, want := range map[string]string{
+		"organisation set -org " + w.org:                  "-website",
+		"organisation emails -org " + w.org:               "", // shows them
+		"credential set -public-id " + w.publicID:         "-add-redirect",
+		"webhook types " + tenant + "-id " + w.hook:       "", // shows them
+		"webhook url " + tenant + "-id " + w.hook:         "-url is missing",
+		"endpoint rename -id " + w.endpoint:               "-name is missing",
+		"endpoint override -endpoint " + w.endpoint:       "-override is missing",
+		"client rotate -id " + w.client:                   "-key-id: ",
+		"client origins -id " + w.client:                  "-origin is missing",
+		"registration set -endpoint " + w.endpoint:        "-client-id",
+		"webhook replay " + tenant + "-id " + w.hook:      "-failed-since",
+		"endpoint create -fhir-base " + nowhere + "/more": "-name is missing",
+	} {
+		_, err := ctl(t, outputs, strings.Fields(line)...)
+		if message, _, _ := strings.Cut(errorText(err), "\nusage:"); !strings.Contains(message, want) || (err == nil) != (want == "") {
+			t.Errorf("%s: %q, want %q", line, message, want)
+		}
+	}
+	if after := len(writes.FindAllString(sent.all(), -1)); before == 0 || after != before {
+		t.Errorf("%d writes were sent, after %d before", after-before, before)
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWhoeverAsksForHelpGetsItWithoutAStack: help is printed as a result, what is wrong is told as an error.
+func TestWhoeverAsksForHelpGetsItWithoutAStack(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, test := range []struct{ line, want, not string }{
+		{"-h", "registration callback  Shows the callback address", "go on even if"},
+		{"--help", "endpoint create", ""},
+		{"help", "endpoint create        Makes an institution connectable", ""},
+		{"help endpoint", "ctl endpoint approve -id ID [-origin ORIGIN ...]", "webhook"},
+		{"endpoint help", "ctl endpoint approve -id ID", "webhook"},
+		{"endpoint -h", "ctl endpoint approve -id ID", "webhook"},
+		{"help endpoint create", "-unpinned\n    \tgo on even if the server's discovery", "endpoint show"},
+		{"endpoint create -h", "usage: ctl endpoint create -fhir-base URL", "endpoint show"},
+		{"endpoint create -name X --help", "-name name\n    \tinstitution's name", ""},
+		{"-stack nowhere client rotate -help", "       ctl client rotate -id ID -key-id KID", ""},
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), strings.Fields(test.line), to(&out))
+		if exitCode(err) != 0 || !strings.Contains(out.String(), test.want) || test.not != "" && strings.Contains(out.String(), test.not) {
+			t.Errorf("%q: %v, %s", test.line, err, out.String())
+		}
+	}
+}
+
+func TestAWrongCommandLineSaysWhatWasMeantAndTriesNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for line, want := range map[string]string{
+		"":                                  "endpoint create        Makes an institution connectable",
+		"endpoint":                          "ctl endpoint approve -id ID",
+		"endpont create":                    "did you mean endpoint?",
+		"organization list":                 "did you mean organisation?",
+		"help webhok":                       "did you mean webhook?",
+		"endpoint craete":                   "did you mean create?",
+		"endpoint zzzzzzzz":                 "ctl help endpoint lists what there is",
+		"zzzzzzzz create":                   "ctl help lists all",
+		"-output x organisation list":       "flag provided but not defined: -output; the flags of ctl itself are -stack and -outputs",
+		"-stack= organisation list":         "-stack is empty",
+		"-stack a -outputs b platform list": "-stack and -outputs exclude one another",
+		"endpoint create -nme X":            "flag provided but not defined: -nme\nusage: ctl endpoint create",
+		"endpoint create -name X":           "-fhir-base is missing: FHIR base URL\nusage: ctl endpoint create",
+		"endpoint create left over":         "something is left over after the flags (2)",
+		"organisation list":                 "no local run here (.local/run.json",
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), strings.Fields(line), to(&out))
+		if exitCode(err) != 2 || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+			t.Errorf("%q: exit code %d, %v, printed %q; want %q", line, exitCode(err), err, out.String(), want)
+		}
+	}
+	if code := exitCode(errors.New("anything else")); code != 1 {
+		t.Errorf("a failure exits with %d", code)
+	}
+}
+
+// TestASynopsisNamesTheFlagsThatThereAre keeps the one line that people read and what is parsed together.
+func TestASynopsisNamesTheFlagsThatThereAre(t *testing.T) {
+	t.Parallel()
+	word := regexp.MustCompile(`(?:^|[\s\[(])-([a-z-]+)`)
+	for _, c := range commands() {
+		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.declare(flags)
+		var told, declared []string
+		for _, m := range word.FindAllStringSubmatch(c.flags, -1) {
+			told = append(told, m[1])
+		}
+		flags.VisitAll(func(f *flag.Flag) { declared = append(declared, f.Name) })
+		slices.Sort(told)
+		if told = slices.Compact(told); !slices.Equal(told, declared) {
+			t.Errorf("%s tells of %v and parses %v", c.name, told, declared)
+		}
+		for _, name := range c.needs {
+			if !slices.Contains(declared, name) {
+				t.Errorf("%s needs -%s, which it does not parse", c.name, name)
+			}
+		}
+	}
+}
+
+// TestTheDocumentListsEveryCommandAsItIs compares the table of docs/operations.md.
+func TestTheDocumentListsEveryCommandAsItIs(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, c := range commands() {
+		for way := range strings.SplitSeq(c.synopsis(), "\n") {
+			want = append(want, strings.ReplaceAll(way, "|", `\|`))
+		}
+	}
+	section, _, _ := strings.Cut(string(body), "\nOutput is JSON.")
+	rows := regexp.MustCompile("(?m)^\\| `([a-z]+ [^`]+)`").FindAllStringSubmatch(section, -1)
+	got := make([]string, 0, len(rows))
+	for _, m := range rows {
+		got = append(got, m[1])
+	}
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			t.Errorf("docs/operations.md has no row | `%s` |", line)
+		}
+	}
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			t.Errorf("docs/operations.md has a row for %q, which ctl does not have", line)
+		}
+	}
+}

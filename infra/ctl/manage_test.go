@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"recordbridge/shared/org"
+)
+
+// listing runs a command that prints a list.
+func listing(t *testing.T, outputs, line string) []map[string]any {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(t.Context(), append([]string{"-outputs", outputs}, strings.Fields(line)...), to(&out)); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	var rows []map[string]any
+	if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
+		t.Fatalf("%s printed %s: %v", line, out.String(), err)
+	}
+	return rows
+}
+
+// step is a command of a story: what it prints, or what it says in refusing.
+type step struct{ line, prints, refused string }
+
+// play plays a story.
+func play(t *testing.T, outputs string, steps []step) {
+	t.Helper()
+	for _, s := range steps {
+		printed, err := ctl(t, outputs, strings.Fields(s.line)...)
+		if s.refused == "" && (err != nil || !strings.Contains(fmt.Sprint(printed), s.prints)) {
+			t.Errorf("%s: printed %v, want %q (%v)", s.line, printed, s.prints, err)
+		}
+		if s.refused != "" && !strings.Contains(errorText(err), s.refused) {
+			t.Errorf("%s: %v, want %q", s.line, err, s.refused)
+		}
+	}
+}
+
+func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
+	outputs := newStack(t)
+	w := newWorld(t, outputs)
+	tenant, hook := "-org "+w.org+" -mode test", "-org "+w.org+" -mode test -id "+w.hook
+	own := doer(t, outputs)("client", "create", "-method", "private_key_jwt", "-org", w.org, "-mode", "test")["client_auth_id"].(string)
+	for line, want := range map[string]string{
+		"credential list " + tenant:                     w.publicID,
+		"credential list -org " + w.org + " -mode live": "",
+		"webhook list " + tenant:                        w.hook,
+		"endpoint list -mode test":                      w.endpoint,
+		"client list":                                   own,
+		"registration list":                             "ours",
+	} {
+		if got := fmt.Sprint(listing(t, outputs, line)); !strings.Contains(got, want) || (want == "") != (got == "[]") {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+	play(t, outputs, []step{
+		{line: "organisation show -org " + w.org, prints: "emails:[ops@app.example]"},
+		{line: "organisation set -org " + w.org + " -name Birch -plan paid -website https://birch.example", prints: "name:Birch"},
+		{line: "organisation set -org " + w.org + " -without website", prints: "emails:[ops@app.example]"},
+		{line: "organisation set -org " + w.org + " -without website -website https://birch.example", refused: "-without"},
+		{line: "organisation show -org " + w.org, prints: "plan:paid privacy_policy_uri: status:active website_uri:"},
+		{line: "organisation resume -org " + w.org, refused: "is active already"},
+		{line: "organisation remove -org " + w.org, refused: "organisation suspend"},
+
+		{line: "credential set -public-id " + w.publicID + " -add-redirect com.example.app:/return -add-origin https://birch.example", prints: "origins:[https://app.example https://birch.example]"},
+		{line: "credential set -public-id " + w.publicID + " -remove-redirect https://app.example/return -remove-origin https://app.example", prints: "redirect_uris:[com.example.app:/return]"},
+		{line: "credential set -public-id " + w.publicID + " -remove-redirect https://app.example/return", refused: "-remove-redirect: "},
+		{line: "credential set -public-id " + w.publicID + " -remove-redirect com.example.app:/return", refused: "needs a redirect URI"},
+		{line: "credential set -public-id " + w.publicID + " -remove-origin https://birch.example", refused: "-any-origin"},
+		{line: "credential show -public-id " + w.publicID, prints: "origins:[https://birch.example]"},
+		{line: "credential set -public-id " + w.publicID + " -any-origin", prints: "origins:[]"},
+		{line: "credential show -public-id " + strings.Replace(w.publicID, "test", "live", 1), refused: "There is no such public id"},
+		{line: "credential remove -public-id " + w.publicID, refused: "credential revoke -all"},
+
+		{line: "webhook url " + hook + " -url https://birch.example/hook", prints: "url:https://birch.example/hook"},
+		{line: "webhook show " + hook, prints: "patient.connection_success] url:https://birch.example/hook"},
+		{line: "webhook show -org " + w.org + " -mode live -id " + w.hook, refused: "There is no webhook"},
+		{line: "webhook remove " + hook, refused: "webhook disable"},
+
+		{line: "endpoint rename -id " + w.endpoint + " -name Birch", prints: "name:Birch"},
+		{line: "endpoint remove -id " + w.endpoint, refused: "endpoint disable"},
+		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
+		{line: "endpoint disable -id " + w.endpoint, refused: "is suspended already"},
+		{line: "endpoint show -id " + w.endpoint, prints: "overrides:authorize: {aud: none}"}, // what was not named
+		{line: "endpoint enable -id " + w.endpoint, prints: "status:active"},
+		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
+		{line: "endpoint remove -id " + w.endpoint, refused: "registration of everybody"},
+
+		{line: "client show -id " + own, refused: "of everybody"},
+		{line: "client show -id " + own + " " + tenant, prints: "method:private_key_jwt mode:test of:" + w.org},
+		{line: "registration set -endpoint " + w.endpoint + " -client-auth " + w.client, prints: "client_auth_id:" + w.client},
+		{line: "client remove -id " + w.client, refused: "The registration ours of everybody names the client"},
+		{line: "registration remove -endpoint " + w.endpoint + " -org " + w.org, refused: "There is no registration of organisation"},
+		{line: "registration set -endpoint " + w.endpoint + " -org " + w.org + " -client-id own", prints: "of:" + w.org},
+
+		{line: "organisation suspend -org " + w.org, prints: "status:inactive"},
+		{line: "organisation remove -org " + w.org, refused: "1 credentials in test mode"},
+		{line: "organisation remove -org " + w.org, refused: "1 webhooks in test mode"},
+		{line: "organisation remove -org " + w.org, refused: "the registration own, the client " + own},
+
+		{line: "registration remove -endpoint " + w.endpoint, prints: "client_id:ours"},
+		{line: "endpoint remove -id " + w.endpoint, refused: "registration of organisation " + w.org},
+		{line: "registration remove -endpoint " + w.endpoint + " -org " + w.org, prints: "client_id:own"},
+		{line: "registration show -endpoint " + w.endpoint, refused: "not registered there"},
+		{line: "endpoint remove -id " + w.endpoint, prints: "removed:true"},
+		{line: "endpoint show -id " + w.endpoint, refused: "There is no endpoint"},
+		{line: "client remove -id " + w.client, prints: "removed:true"},
+		{line: "client remove -id " + own + " " + tenant, prints: "removed:true"},
+		{line: "client show -id " + w.client, refused: "There is no client authentication"},
+		{line: "webhook disable " + hook, prints: "disabled:true"},
+		{line: "webhook remove " + hook, prints: "removed:true"},
+		{line: "credential revoke -public-id " + w.publicID + " -all", prints: "revoked:true"},
+		{line: "credential remove -public-id " + w.publicID, prints: "removed:true"},
+		{line: "credential show -public-id " + w.publicID, refused: "There is no such public id"},
+		{line: "organisation remove -org " + w.org, prints: "removed:true"},
+		{line: "organisation show -org " + w.org, refused: "There is no organisation"},
+	})
+	for _, line := range []string{"organisation list", "endpoint list", "client list", "registration list"} {
+		if left := listing(t, outputs, line); len(left) > 0 {
+			t.Errorf("%s: %v is left", line, left)
+		}
+	}
+	checkAudited(t, outputs, w)
+}
+
+// checkAudited: every change of the story has its row.
+func checkAudited(t *testing.T, outputs string, w world) {
+	t.Helper()
+	found := openStored(t, outputs)
+	rows := slices.Concat(
+		found.audited(t, org.Tenant{Mode: org.Test, OrgID: w.org}), found.audited(t, org.Tenant{Mode: org.Live, OrgID: w.org}),
+		found.auditedIn(t, "*"),
+	)
+	for _, action := range []string{
+		"organisation.changed", "organisation.suspended", "organisation.removed", "credential.changed", "credential.removed", "key.revoked",
+		"webhook.moved", "webhook.disabled", "webhook.removed", "endpoint.renamed", "endpoint.disabled", "endpoint.enabled", "endpoint.removed",
+		"client.removed", "registration.removed",
+	} {
+		if !slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, action+" ") }) {
+			t.Errorf("there is no audit row %s", action)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"recordbridge/infra/local/runfile"
+)
+
+// describeStacks answers as CloudFormation does, for the stack ctl with the outputs in a file.
+func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
+	if r.FormValue("Action") != "DescribeStacks" || r.FormValue("Version") != "2010-05-15" || r.FormValue("StackName") != "ctl" {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>`+
+			`<Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, r.FormValue("StackName"))
+		return
+	}
+	body, _ := os.ReadFile(file)
+	outputs, _ := readOutputs(body)
+	_, _ = io.WriteString(w, `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>`+
+		`<StackName>ctl</StackName><Outputs>`)
+	for name, value := range outputs {
+		_, _ = fmt.Fprintf(w, `<member><OutputKey>%s</OutputKey><OutputValue>%s</OutputValue></member>`, name, value)
+	}
+	_, _ = io.WriteString(w, `</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`)
+}
+
+// attempt runs a command in this folder and returns what was printed, and which stack was named.
+func attempt(t *testing.T, args ...string) (printed, said string, err error) {
+	t.Helper()
+	var out, about bytes.Buffer
+	err = run(t.Context(), args, streams{input: strings.NewReader(""), out: &out, said: &about})
+	return out.String(), about.String(), err
+}
+
+// TestALocalRunIsFoundByItself: what it writes holds the names of the tables and the secret, so nothing else has to be set.
+func TestALocalRunIsFoundByItself(t *testing.T) {
+	outputs := newStack(t)
+	here := runfile.AWS{
+		EndpointURL: os.Getenv("AWS_ENDPOINT_URL"), Region: "us-east-1", AccessKeyID: "operator",
+		SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), Outputs: outputsOf(t, outputs),
+	}
+	t.Chdir(t.TempDir())
+	if err := runfile.Write(localRun, runfile.Run{AWS: here}); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "of another stack")
+	for _, args := range [][]string{{"organisation", "create", "-name", "Alder"}, {"-outputs", localRun, "organisation", "list"}} {
+		printed, said, err := attempt(t, args...)
+		if want := "ctl: local run at " + here.EndpointURL + " (.local/run.json)\n"; err != nil || said != want || !strings.Contains(printed, `"name": "Alder"`) {
+			t.Errorf("%q: %v, printed %s, said %q, want %q", args, err, printed, said, want)
+		}
+	}
+	here.EndpointURL = "http://127.0.0.1:1"
+	if err := runfile.Write(localRun, runfile.Run{AWS: here}); err != nil {
+		t.Fatal(err)
+	}
+	_, said, err := attempt(t, "organisation", "list")
+	if exitCode(err) != 1 || said != "" || !strings.Contains(err.Error(), ".local/run.json no longer answers at http://127.0.0.1:1: start it again with make run") {
+		t.Errorf("of a run that has ended: %v, said %q", err, said)
+	}
+}
+
+func TestAStackIsFoundByItsName(t *testing.T) {
+	outputs := newStack(t)
+	t.Chdir(t.TempDir())
+	printed, said, err := attempt(t, "-stack", "ctl", "organisation", "create", "-name", "Alder")
+	if err != nil || said != "ctl: stack ctl in us-east-1\n" || !strings.Contains(printed, `"name": "Alder"`) {
+		t.Errorf("%v, printed %s, said %q", err, printed, said)
+	}
+	if _, said, err = attempt(t, "-outputs", outputs, "organisation", "list"); err != nil || said != "ctl: stack of "+outputs+" in us-east-1\n" {
+		t.Errorf("by its outputs: %v, said %q", err, said)
+	}
+	if _, _, err = attempt(t, "-stack", "nowhere", "organisation", "list"); err == nil ||
+		err.Error() != "-stack nowhere in us-east-1: ValidationError: Stack with id nowhere does not exist" {
+		t.Errorf("one that is not there: %v", err)
+	}
+	// As the AWS command line prints them.
+	names := outputsOf(t, outputs)
+	listed := make([]map[string]string, 0, len(names))
+	for name, value := range names {
+		listed = append(listed, map[string]string{"OutputKey": name, "OutputValue": value})
+	}
+	body, err := json.Marshal(listed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := attempt(t, "-outputs", writeFile(t, string(body)), "organisation", "list"); err != nil {
+		t.Errorf("by a list of outputs: %v", err)
+	}
+	for file, want := range map[string]string{
+		writeFile(t, "no JSON"): "holds no outputs", filepath.Join(t.TempDir(), "none"): "-outputs: open", writeFile(t, "{}"): "the stack has no output ControlTable",
+	} {
+		if _, _, err := attempt(t, "-outputs", file, "organisation", "list"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestWhatIsMissingToSignInIsSaid: the last place where AWS's SDK looks for credentials is a virtual machine's, of which it
+// then speaks.
+func TestWhatIsMissingToSignInIsSaid(t *testing.T) {
+	profiles := writeFile(t, "[profile there]\nregion = eu-west-1\n[profile nowhere]\n")
+	for name, test := range map[string]struct {
+		set  map[string]string
+		want []string
+	}{
+		"half a key":   {map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a"}, []string{"no AWS credentials were found", "AWS_PROFILE", "(set are AWS_REGION, AWS_ACCESS_KEY_ID)"}},
+		"nothing":      {nil, []string{"the AWS region is missing: set AWS_REGION", "(no variable for it is set)"}},
+		"a region":     {map[string]string{"AWS_REGION": "eu-west-1"}, []string{"no AWS credentials were found: set AWS_PROFILE"}},
+		"a profile":    {map[string]string{"AWS_PROFILE": "there"}, []string{"no AWS credentials were found", "(set are AWS_PROFILE)"}},
+		"no region":    {map[string]string{"AWS_PROFILE": "nowhere"}, []string{"the AWS region is missing"}},
+		"no profile":   {map[string]string{"AWS_PROFILE": "unknown"}, []string{"the AWS configuration cannot be used", "unknown", "(set are AWS_PROFILE)"}},
+		"no such role": {map[string]string{"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "private-value"}, []string{"no AWS credentials were found"}},
+	} {
+		for _, variable := range []string{
+			"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL",
+		} {
+			t.Setenv(variable, test.set[variable])
+		}
+		t.Setenv("AWS_CONFIG_FILE", profiles)
+		t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
+		t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:1")
+		t.Setenv("AWS_EC2_METADATA_DISABLED", strconv.FormatBool(name != "half a key")) // whose client tries for some seconds
+		_, _, err := attempt(t, "-stack", "ctl", "organisation", "list")
+		if exitCode(err) != 1 || slices.ContainsFunc(test.want, func(word string) bool { return !strings.Contains(err.Error(), word) }) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+		if err != nil && (strings.Contains(strings.ToLower(err.Error()), "imds") || strings.Contains(err.Error(), "private-value")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

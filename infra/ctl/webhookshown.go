@@ -1,0 +1,42 @@
+package main
+
+import (
+	"time"
+
+	"recordbridge/shared/webhook"
+)
+
+// webhookShown is a webhook without its secrets.
+func webhookShown(s webhook.Subscription) map[string]any {
+	shown := map[string]any{"id": s.ID, "url": s.URL, "types": s.Types, "created_at": s.CreatedAt, "disabled": s.Disabled}
+	if s.Rate != 0 {
+		shown["rate"] = s.Rate
+	}
+	if s.PublicKey != "" {
+		shown["public_key"] = s.PublicKey
+	}
+	if len(s.HeaderNames) > 0 {
+		shown["headers"] = s.HeaderNames
+	}
+	if ends := oldSecretsEnd(s); len(ends) > 0 {
+		shown["old_secrets_end"] = ends
+	}
+	if s.Disabled {
+		shown["disabled_at"], shown["disabled_for"] = s.DisabledAt, s.DisabledFor
+	}
+	if h := s.Health; h.Failures > 0 {
+		shown["failures"], shown["failing_since"] = h.Failures, h.FailingSince
+	}
+	return shown
+}
+
+// oldSecretsEnd tells until when each secret but the current one signs.
+func oldSecretsEnd(s webhook.Subscription) []time.Time {
+	ends := []time.Time{}
+	for _, old := range s.Secrets {
+		if !old.ExpiresAt.IsZero() {
+			ends = append(ends, old.ExpiresAt)
+		}
+	}
+	return ends
+}

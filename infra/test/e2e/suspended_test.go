@@ -1,0 +1,136 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// cached is a little longer than functions keep what they have read of an organisation.
+const cached = 31 * time.Second
+
+// TestASuspendedOrganisationCanBeginNothingAndLosesNothing (docs/operations.md, "Stopping and removing").
+func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		tenant := org.Tenant{Mode: org.Test, OrgID: f.orgID}
+		patient := f.browser()
+		callback := patient.returning(f.connectURL(), crashPersona)
+		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": f.connectionID, "refresh": true})
+		must(t, f.operator.Organisations.Suspend(t.Context(), tenant))
+		<-time.After(cached)
+		f.checkSuspended(t)
+
+		// What has begun ends: the sign-in at the portal, the export, and their events are told.
+		_, last := patient.open(callback.String(), crashPersona, "approve")
+		if last.Query().Get("org_connection_id") == "" {
+			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
+		}
+		f.finish(5)
+		sent := f.events("patient.ehi_export_success")
+		if len(sent) != 2 {
+			t.Fatalf("%d exports were told, want both", len(sent))
+		}
+		var event struct{ Data exportData }
+		must(t, json.Unmarshal([]byte(sent[0].Body), &event))
+		if found := f.download(event.Data.DownloadLinks[0].URL); len(found["Patient"]) != 1 {
+			t.Errorf("the file that it was told of holds %v", found["Patient"])
+		}
+		if err := f.operator.Organisations.Suspend(t.Context(), tenant); !errors.Is(err, fault.Conflict) {
+			t.Errorf("suspending it again: %v", err)
+		}
+		if err := f.operator.Organisations.Remove(t.Context(), tenant); !errors.Is(err, fault.Conflict) {
+			t.Errorf("removing it with all that it has: %v", err)
+		}
+
+		must(t, f.operator.Organisations.Resume(t.Context(), tenant))
+		<-time.After(cached)
+		if got := f.asOwner(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil); got.status != http.StatusOK {
+			t.Errorf("its key after that: %d %s", got.status, got.Error)
+		}
+		f.connect(crashPersona, "approve")
+	})
+}
+
+// checkSuspended: every door answers as to a stranger.
+func (f fixture) checkSuspended(t *testing.T) {
+	t.Helper()
+	live := f.seeded.Organisations[1]
+	if got := f.call(http.MethodGet, "/bridge/events", live.PublicID, live.PrivateKey, nil); got.status != http.StatusUnauthorized {
+		t.Errorf("the live key answers %d", got.status)
+	}
+	publicID := "?public_id=" + url.QueryEscape(f.seeded.Organisations[0].PublicID)
+	for path, got := range map[string]answer{
+		"the connection":   f.asOwner(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil),
+		"an export":        f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": f.connectionID}),
+		"the events":       f.asOwner(http.MethodGet, "/bridge/events", nil),
+		"the widget's org": f.call(http.MethodGet, "/bridge/org"+publicID, "", "", nil),
+		"an attempt":       f.call(http.MethodPost, "/bridge/attempts"+publicID, "", "", map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID}),
+	} {
+		if got.status != http.StatusUnauthorized || got.Error != "svc_unauthorized_client" {
+			t.Errorf("%s: got %d %s", path, got.status, got.Error)
+		}
+	}
+	for _, address := range []string{f.connectURL(), f.reconnectURL(f.connectionID)} {
+		if page, last := f.browser().open(address, crashPersona, "approve"); page == nil || page.status != http.StatusBadRequest {
+			t.Errorf("%s ended at %s: %+v", address, last, page)
+		}
+	}
+}
+
+// TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn (docs/operations.md, "Stopping and removing").
+func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		endpoints, id := f.operator.Endpoints, f.seeded.Sandbox.EndpointID
+		if err := endpoints.Remove(t.Context(), id); !errors.Is(err, fault.Conflict) {
+			t.Errorf("removing one that is not disabled: %v", err)
+		}
+		patient := f.browser()
+		callback := patient.returning(f.connectURL(), crashPersona)
+		must(t, endpoints.Disable(t.Context(), id))
+
+		for _, address := range []string{f.connectURL(), f.reconnectURL(f.connectionID)} {
+			if _, last := f.browser().open(address, crashPersona, "approve"); last.Query().Get("error") != "svc_invalid_request" {
+				t.Errorf("%s ended at %s", address, last)
+			}
+		}
+		attempt := f.call(http.MethodPost, "/bridge/attempts?public_id="+url.QueryEscape(f.seeded.Organisations[0].PublicID), "", "", map[string]string{"endpoint_id": id})
+		if attempt.status != http.StatusBadRequest || attempt.Error != "svc_invalid_request" {
+			t.Errorf("an attempt: %d %s", attempt.status, attempt.Error)
+		}
+		if _, last := patient.open(callback.String(), crashPersona, "approve"); last.Query().Get("org_connection_id") == "" {
+			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
+		}
+		<-time.After(2 * time.Hour) // so that its tokens are refreshed, too
+		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": f.connectionID, "refresh": true})
+		f.finish(5)
+		if sent := f.events("patient.ehi_export_success"); len(sent) != 2 {
+			t.Errorf("%d exports were told, want the one of the disabled endpoint, too", len(sent))
+		}
+		_, err := f.operator.Registrations.Remove(t.Context(), org.Tenant{}, catalog.Place{EndpointID: id, Mode: "test"})
+		must(t, err)
+		if err = endpoints.Remove(t.Context(), id); !errors.Is(err, fault.Conflict) {
+			t.Errorf("removing one with connections: %v", err)
+		}
+		must(t, endpoints.Enable(t.Context(), id))
+
+		client, err := f.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "RS384"}, secret.Text{})
+		must(t, err)
+		if err := f.operator.Clients.Remove(t.Context(), org.Tenant{}, client, false); !errors.Is(err, fault.Conflict) {
+			t.Errorf("removing a client that connections may have been made with: %v", err)
+		}
+		must(t, f.operator.Clients.Remove(t.Context(), org.Tenant{}, client, true))
+	})
+}

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/org"
+)
+
+// HasConnections implements operator.ConnectionRows.
+func (s Connections) HasConnections(ctx context.Context, tenant org.Tenant) (bool, error) {
+	page, err := s.page(ctx, tenant, 1, nil)
+	return err == nil && len(page.Items) > 0, err
+}
+
+// HasConnectionsAt implements operator.ConnectionRows.
+func (s Connections) HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error) {
+	var after map[string]types.AttributeValue
+	for {
+		page, err := s.page(ctx, tenant, connectionPage, after)
+		if err != nil {
+			return false, err
+		}
+		for _, listed := range page.Items { // the index has the keys alone
+			row, err := get(ctx, s.DB, s.Table, key{item(listed).text("pk"), item(listed).text("sk")})
+			if err != nil {
+				return false, err
+			}
+			if row.text("endpoint_id") == endpointID {
+				return true, nil
+			}
+		}
+		if after = page.LastEvaluatedKey; len(after) == 0 {
+			return false, nil
+		}
+	}
+}
+
+// connectionPage is how many are listed at once.
+const connectionPage = 200
+
+// page lists some of a tenant's connections.
+func (s Connections) page(ctx context.Context, tenant org.Tenant, limit int32, after item) (*dynamodb.QueryOutput, error) {
+	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.Table, IndexName: aws.String("byOrg"), KeyConditionExpression: aws.String("org_list = :list"),
+		ExpressionAttributeValues: item{":list": text(listKey(tenant, "CONN"))}, Limit: aws.Int32(limit), ExclusiveStartKey: after,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list connections: %w", err)
+	}
+	return out, nil
+}
