@@ -122,7 +122,7 @@ func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	for _, test := range []struct{ emails, want []string }{{}, {[]string{"-email", "ops@app.example"}, []string{
-		"credential_created", "webhook_created", "key_created", "webhook_secret_rotated", "webhook_secret_rotated", "webhook_disabled",
+		"credential_created", "webhook_created", "key_created", "webhook_secret_rotated", "webhook_secret_rotated", "webhook_moved", "webhook_disabled",
 	}}} {
 		args := append([]string{"organisation", "create", "-name", "Alder Clinic App"}, test.emails...)
 		id, _ := done(args...)["id"].(string)
@@ -131,6 +131,7 @@ func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
 		added := done("credential", "add-key", "-public-id", fmt.Sprint(credential["public_id"]))
 		done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		rotated := done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
+		done("webhook", "url", "-org", id, "-id", fmt.Sprint(hook["id"]), "-url", "https://app.example/hook?key=in-the-query")
 		done("webhook", "disable", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		rows := openStored(t, outputs).listed(t, org.Tenant{Mode: org.Test, OrgID: id}, "NOTICE")
 		got := make([]string, 0, len(rows))
