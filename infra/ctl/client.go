@@ -80,15 +80,10 @@ func listClients(*flag.FlagSet) action {
 }
 
 func showClient(flags *flag.FlagSet) action {
-	id, owned := clientFlag(flags), clientOwnerFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		owner, err := owned()
-		if err != nil {
-			return nil, err
-		}
-		found, err := s.Clients.Show(ctx, owner, *id)
+	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
+		found, err := s.Clients.Show(ctx, owner, id)
 		return clientShown(catalog.OwnedClient{Owner: owner, Auth: found}), err
-	}
+	})
 }
 
 // clientShown is what an operator sees of a client. Nothing of its secret is in it.
@@ -111,55 +106,47 @@ func ownerShown(owner org.Tenant) map[string]any {
 	return map[string]any{"of": owner.OrgID, "mode": owner.Mode}
 }
 
-// clientFlag adds the flag that names a client.
-func clientFlag(flags *flag.FlagSet) *string {
-	return flags.String("id", "", "what client create printed as client_auth_`id`")
+// forClient is an action on a client of an organisation in a mode, or of everybody.
+func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any, error)) action {
+	id := flags.String("id", "", "what client create printed as client_auth_`id`")
+	owned := clientOwnerFlags(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		owner, err := owned()
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, s, owner, *id)
+	}
 }
 
 func rotateClient(flags *flag.FlagSet) action {
-	id := clientFlag(flags)
 	var keyID mayBeEmpty
 	flags.Var(&keyID, "key-id", "of private_key_jwt: `kid` of the key that signs from now on; '' for always the current one")
 	file := secretFlag(flags)
-	owned := clientOwnerFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		owner, err := owned()
-		if err != nil {
-			return nil, err
-		}
+	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
 		change := operator.Rotation{KeyID: keyID.said}
+		var err error
 		if change.Secret, err = readSecret(s.input, "secret-file", *file); err != nil {
 			return nil, err
 		}
-		return map[string]any{"client_auth_id": *id, "rotated": true}, s.Clients.Rotate(ctx, owner, *id, change)
-	}
+		return map[string]any{"client_auth_id": id, "rotated": true}, s.Clients.Rotate(ctx, owner, id, change)
+	})
 }
 
 func setOrigins(flags *flag.FlagSet) action {
-	id := clientFlag(flags)
 	var origins texts
 	flags.Var(&origins, "origin", "an `origin` that the client secret may be shown to, a token endpoint's; may be repeated, and replaces those before")
-	owned := clientOwnerFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		owner, err := owned()
-		if err != nil {
-			return nil, err
-		}
-		stored, err := s.Clients.SetOrigins(ctx, owner, *id, origins)
-		return map[string]any{"client_auth_id": *id, "origins": stored}, err
-	}
+	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
+		stored, err := s.Clients.SetOrigins(ctx, owner, id, origins)
+		return map[string]any{"client_auth_id": id, "origins": stored}, err
+	})
 }
 
 func removeClient(flags *flag.FlagSet) action {
-	id, owned := clientFlag(flags), clientOwnerFlags(flags)
 	abandon := flags.Bool("abandon", false, "go on though there are connections, which can never be refreshed again if they were made with it")
-	return func(ctx context.Context, s session) (any, error) {
-		owner, err := owned()
-		if err != nil {
-			return nil, err
-		}
-		return map[string]any{"client_auth_id": *id, "removed": true}, s.Clients.Remove(ctx, owner, *id, *abandon)
-	}
+	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
+		return map[string]any{"client_auth_id": id, "removed": true}, s.Clients.Remove(ctx, owner, id, *abandon)
+	})
 }
 
 // clientOwnerFlags are ownerFlags of something that has no mode when it is everybody's.

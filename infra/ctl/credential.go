@@ -42,34 +42,24 @@ func credentialCommands() []command {
 }
 
 func createCredential(flags *flag.FlagSet) action {
-	tenantOf := tenantFlags(flags)
 	var redirects, origins texts
 	flags.Var(&redirects, "redirect", "redirect `URI`, may be repeated")
 	flags.Var(&origins, "origin", "allowed `origin`, may be repeated")
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		credential, private, err := s.Credentials.Create(ctx, tenant, redirects, origins)
 		return showing(map[string]any{"public_id": credential.PublicID(), "private_key": private.Reveal()}, private, err)
-	}
+	})
 }
 
 func listCredentials(flags *flag.FlagSet) action {
-	tenantOf := tenantFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		all, err := s.Credentials.List(ctx, tenant)
 		rows := make([]map[string]any, 0, len(all))
 		for _, c := range all {
 			rows = append(rows, credentialShown(c))
 		}
 		return rows, err
-	}
+	})
 }
 
 // credentialShown is a credential without what proves anything.

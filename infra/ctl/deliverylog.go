@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
 
@@ -45,12 +46,7 @@ func listDeliveries(flags *flag.FlagSet) action {
 	flags.TextVar(&q.To, "to", time.Time{}, "only those made before this `time`")
 	flags.StringVar(&q.After, "after", "", "go on after this `position`: next of the page before")
 	flags.IntVar(&q.Limit, "limit", 0, "how many, 1 to 100 (default 50)")
-	named := webhookFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, id, err := named()
-		if err != nil {
-			return nil, err
-		}
+	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		if _, ok := webhook.ParseType(string(q.Type)); q.Type != "" && !ok {
 			return nil, misused("-type: there is no event type %q", q.Type)
 		}
@@ -64,18 +60,13 @@ func listDeliveries(flags *flag.FlagSet) action {
 			rows = append(rows, deliveryShown(e))
 		}
 		return map[string]any{"deliveries": rows, "next": page.Next}, err
-	}
+	})
 }
 
 // showDelivery prints one delivery with all of its attempts: what was sent and what was answered.
 func showDelivery(flags *flag.FlagSet) action {
 	id := flags.String("delivery", "", "what webhook log printed as `id`")
-	tenantOf := tenantFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		detail, err := s.Log.Show(ctx, tenant, *id)
 		if err != nil {
 			return nil, err
@@ -87,7 +78,7 @@ func showDelivery(flags *flag.FlagSet) action {
 		shown := deliveryShown(detail.Entry)
 		shown["body"], shown["attempts"] = string(detail.Body), attempts
 		return shown, nil
-	}
+	})
 }
 
 func replayWebhook(flags *flag.FlagSet) action {
@@ -95,13 +86,8 @@ func replayWebhook(flags *flag.FlagSet) action {
 	since := timeFlag(flags, "failed-since", "the deliveries made since this `time` that have failed or are held")
 	from := timeFlag(flags, "from", "the deliveries made at this `time` or later, delivered or not")
 	to := timeFlag(flags, "to", "only those made before this `time`")
-	tenantOf := tenantFlags(flags)
 	id := flags.String("id", "", "`id` of the webhook")
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		isOne, isSince, isRange := *delivery != "", *id != "" && !since.IsZero(), *id != "" && !from.IsZero() && !to.IsZero()
 		switch flags.NFlag() - countGiven(flags, "org", "mode") {
 		case 1:
@@ -120,37 +106,27 @@ func replayWebhook(flags *flag.FlagSet) action {
 			}
 		}
 		return nil, misused("say what is to be replayed: -delivery, or -id with -failed-since, or -id with -from and -to")
-	}
+	})
 }
 
 func simulateEvent(flags *flag.FlagSet) action {
-	tenantOf := tenantFlags(flags)
 	id := flags.String("id", "", "`id` of the webhook (default: all that are subscribed to the type)")
 	name := flags.String("type", "", "event `type`")
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		types, err := typesOf([]string{*name})
 		if err != nil {
 			return nil, err
 		}
 		event, err := s.Webhooks.Simulate(ctx, tenant, *id, types[0])
 		return map[string]any{"event_id": event}, err
-	}
+	})
 }
 
 func testWebhook(flags *flag.FlagSet) action {
-	tenantOf := tenantFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		id, err := s.Webhooks.SendTest(ctx, tenant)
 		return map[string]any{"event_id": id}, err
-	}
+	})
 }
 
 // timeFlag adds a flag for a time as RFC 3339 writes it.

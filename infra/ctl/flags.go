@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -41,7 +42,7 @@ func stated(flags *flag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *flag.Flag) {
 		if _, may := f.Value.(*mayBeEmpty); !may && strings.TrimSpace(f.Value.String()) == "" {
-			err = misused("-%s is empty; leave it out if that is meant", f.Name)
+			err = misused("-%s is empty; is a variable of the shell not set?", f.Name)
 		}
 	})
 	return err
@@ -76,17 +77,29 @@ func naming(flags *flag.FlagSet, err error) error {
 	return err
 }
 
-// tenantFlags adds the flags that name an organisation in a mode.
-func tenantFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
+// forTenant is an action on an organisation in a mode.
+func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant) (any, error)) action {
 	id := flags.String("org", "", "organisation `id`")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
-	return func() (org.Tenant, error) { return tenantOf(*id, *mode) }
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf(*id, *mode)
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, s, tenant)
+	}
 }
 
-// orgFlag adds the flag that names an organisation in both modes; the tenant is any of the two.
-func orgFlag(flags *flag.FlagSet) func() (org.Tenant, error) {
+// forOrganisation is an action on an organisation in both modes; the tenant is one of the two.
+func forOrganisation(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant) (any, error)) action {
 	id := flags.String("org", "", "organisation `id`")
-	return func() (org.Tenant, error) { return tenantOf(*id, string(org.Live)) }
+	return func(ctx context.Context, s session) (any, error) {
+		tenant, err := tenantOf(*id, string(org.Live))
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, s, tenant)
+	}
 }
 
 // ownerFlags adds the flags that say whose something is: an organisation's in a mode, or without -org everybody's, for
@@ -130,7 +143,7 @@ func (t *texts) String() string { return strings.Join(*t, ",") }
 // Set implements flag.Value.
 func (t *texts) Set(value string) error {
 	if strings.TrimSpace(value) == "" {
-		return errors.New("it is empty; leave it out if that is meant")
+		return errors.New("it is empty; is a variable of the shell not set?")
 	}
 	*t = append(*t, value)
 	return nil

@@ -73,15 +73,10 @@ func listOrganisations(*flag.FlagSet) action {
 }
 
 func showOrganisation(flags *flag.FlagSet) action {
-	tenantOf := orgFlag(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		shown, err := s.Organisations.Show(ctx, tenant)
 		return organisationShown(shown), err
-	}
+	})
 }
 
 // organisationShown is what an operator sees of an organisation.
@@ -94,7 +89,6 @@ func organisationShown(o org.Organisation) map[string]any {
 }
 
 func changeOrganisation(flags *flag.FlagSet) action {
-	tenantOf := orgFlag(flags)
 	for name, usage := range map[string]string{
 		"name": "display `name`", "plan": "`free` or paid", "website": "https `URL`", "privacy": "https `URL`", "logo": "https `URL`",
 	} {
@@ -102,11 +96,7 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	}
 	var without texts
 	flags.Var(&without, "without", "have none from now on: `website`, privacy or logo; may be repeated")
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		change := operator.OrganisationChange{
 			Name: optional(flags, "name"), Plan: optional(flags, "plan"), Website: optional(flags, "website"),
 			Privacy: optional(flags, "privacy"), Logo: optional(flags, "logo"),
@@ -123,62 +113,42 @@ func changeOrganisation(flags *flag.FlagSet) action {
 		}
 		changed, err := s.Organisations.Change(ctx, tenant, change)
 		return organisationShown(changed), err
-	}
+	})
 }
 
 // emails shows where an organisation's notices go, or changes it. What is left out changes nothing.
 func emails(flags *flag.FlagSet) action {
-	tenantOf := orgFlag(flags)
 	var named texts
 	flags.Var(&named, "email", "`address` where notices go from now on, may be repeated; without it they are shown")
 	none := flags.Bool("none", false, "notices go nowhere from now on")
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		if *none && len(named) > 0 {
 			return nil, misused("-none and -email do not go together")
 		}
 		if *none || len(named) > 0 {
-			if err = s.Organisations.SetEmails(ctx, tenant, named); err != nil {
+			if err := s.Organisations.SetEmails(ctx, tenant, named); err != nil {
 				return nil, err
 			}
 		}
 		stored, err := s.Organisations.Show(ctx, tenant)
 		return map[string]any{"org": tenant.OrgID, "emails": append([]string{}, stored.Emails...)}, err
-	}
+	})
 }
 
 func suspendOrganisation(flags *flag.FlagSet) action {
-	tenantOf := orgFlag(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return map[string]any{"org": tenant.OrgID, "status": org.Inactive}, s.Organisations.Suspend(ctx, tenant)
-	}
+	})
 }
 
 func resumeOrganisation(flags *flag.FlagSet) action {
-	tenantOf := orgFlag(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return map[string]any{"org": tenant.OrgID, "status": org.Active}, s.Organisations.Resume(ctx, tenant)
-	}
+	})
 }
 
 func removeOrganisation(flags *flag.FlagSet) action {
-	tenantOf := orgFlag(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return map[string]any{"org": tenant.OrgID, "removed": true}, s.Organisations.Remove(ctx, tenant)
-	}
+	})
 }

@@ -33,14 +33,13 @@ func registrationCommands() []command {
 }
 
 func setRegistration(flags *flag.FlagSet) action {
-	placed := placeFlags(flags)
 	_ = flags.String("client-id", "", "our client `id` there")
 	_ = flags.String("client-auth", "", "`id` of how the client proves who it is, from client create (default: as it is, at first a public client)")
 	var scope mayBeEmpty
 	flags.Var(&scope, "scope", "`scopes` to ask for, separated by spaces; '' for what the platform and its discovery say (default: as it is)")
 	public := flags.Bool("public", false, "make it a public client, which does not prove who it is")
 	own := flags.Bool("own-callback", false, "use a callback address of its own from now on; the health system must know it already")
-	return func(ctx context.Context, s session) (any, error) {
+	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		change := operator.Change{
 			ClientID: optional(flags, "client-id"), AuthID: optional(flags, "client-auth"), Scope: scope.said, OwnCallback: *own,
 		}
@@ -53,13 +52,9 @@ func setRegistration(flags *flag.FlagSet) action {
 		if change == (operator.Change{}) {
 			return nil, misused("nothing is to be set: name it with -client-id, -client-auth, -public, -scope or -own-callback")
 		}
-		owner, place, err := placed()
-		if err != nil {
-			return nil, err
-		}
 		set, err := s.Registrations.Set(ctx, owner, place, change)
 		return registrationShown(set), err
-	}
+	})
 }
 
 func listRegistrations(*flag.FlagSet) action {
@@ -82,62 +77,49 @@ func listRegistrations(*flag.FlagSet) action {
 // showCallback prints the address that a health system wants to know before it gives out a client id.
 func showCallback(flags *flag.FlagSet) action {
 	base := flags.String("fhir-base", "", "or at an endpoint that is not made yet: its FHIR base `URL`")
-	placed := placeFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		owner, place, err := placed()
-		if err != nil {
-			return nil, err
-		}
+	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		if *base != "" {
 			if place.EndpointID != "" {
 				return nil, misused("-fhir-base and -endpoint exclude one another")
 			}
+			var err error
 			if place.EndpointID, err = operator.EndpointID(place.Mode, *base); err != nil {
 				return nil, err
 			}
 		}
 		address, registered, err := s.Registrations.Callback(ctx, owner, place)
 		return map[string]any{"callback": address, "registered": registered}, err
-	}
+	})
 }
 
 func showRegistration(flags *flag.FlagSet) action {
-	placed := placeFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, place, err := placed()
-		if err != nil {
-			return nil, err
-		}
-		used, err := s.Registrations.InEffect(ctx, tenant, place)
+	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
+		used, err := s.Registrations.InEffect(ctx, owner, place)
 		return registrationShown(used), err
-	}
+	})
 }
 
 func removeRegistration(flags *flag.FlagSet) action {
-	placed := placeFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		owner, place, err := placed()
-		if err != nil {
-			return nil, err
-		}
+	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		gone, err := s.Registrations.Remove(ctx, owner, place)
 		shown := ownerShown(owner)
 		delete(shown, "mode") // is the place's
 		shown["place"], shown["client_id"], shown["removed"] = placeShown(gone.Place), gone.ClientID, true
 		return shown, err
-	}
+	})
 }
 
-// placeFlags adds the flags that say where a registration is and whose it is.
-func placeFlags(flags *flag.FlagSet) func() (org.Tenant, catalog.Place, error) {
+// forPlace is an action on the registration at a place, of an organisation or of everybody.
+func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error)) action {
 	owned := ownerFlags(flags)
-	var place catalog.Place
-	flags.StringVar(&place.EndpointID, "endpoint", "", "at one endpoint: its `id`")
-	flags.StringVar(&place.PlatformType, "platform", "", "or at all endpoints of an EHR platform: its `type`, as platform list shows them")
-	return func() (org.Tenant, catalog.Place, error) {
+	endpoint := flags.String("endpoint", "", "at one endpoint: its `id`")
+	platformType := flags.String("platform", "", "or at all endpoints of an EHR platform: its `type`, as platform list shows them")
+	return func(ctx context.Context, s session) (any, error) {
 		owner, mode, err := owned()
-		place.Mode = mode
-		return owner, place, err
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, s, owner, catalog.Place{EndpointID: *endpoint, Mode: mode, PlatformType: *platformType})
 	}
 }
 

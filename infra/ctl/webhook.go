@@ -48,15 +48,12 @@ func createWebhook(flags *flag.FlagSet) action {
 	flags.BoolVar(&made.SigningKey, "signing-key", false, "sign with an ed25519 key as well, whose public half is printed")
 	file := flags.String("header-file", "", "send these headers, too: a `file` of lines NAME=VALUE, - for standard input")
 	typed := typeFlags(flags)
-	tenantOf := tenantFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		if given(flags, "rate") && made.Rate == 0 {
 			return nil, misused("-rate must be from 1 to 1000")
 		}
+		made.Tenant = tenant
 		var err error
-		if made.Tenant, err = tenantOf(); err != nil {
-			return nil, err
-		}
 		if made.Optional, err = typed(); err != nil {
 			return nil, err
 		}
@@ -70,46 +67,32 @@ func createWebhook(flags *flag.FlagSet) action {
 		shown := webhookShown(sub)
 		shown["secret"] = signing.Reveal()
 		return showing(shown, signing, err)
-	}
+	})
 }
 
 func listWebhooks(flags *flag.FlagSet) action {
-	tenantOf := tenantFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf()
-		if err != nil {
-			return nil, err
-		}
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		all, err := s.Webhooks.List(ctx, tenant)
 		rows := make([]map[string]any, 0, len(all))
 		for _, sub := range all {
 			rows = append(rows, webhookShown(sub))
 		}
 		return rows, err
-	}
+	})
 }
 
 func showWebhook(flags *flag.FlagSet) action {
-	named := webhookFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, id, err := named()
-		if err != nil {
-			return nil, err
-		}
+	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		sub, err := s.Webhooks.Show(ctx, tenant, id)
 		return webhookShown(sub), err
-	}
+	})
 }
 
 // webhookTypes shows the event types of a webhook, or changes them. What is left out changes nothing.
 func webhookTypes(flags *flag.FlagSet) action {
-	named, typed := webhookFlags(flags), typeFlags(flags)
+	typed := typeFlags(flags)
 	none := flags.Bool("none", false, "only the required types")
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, id, err := named()
-		if err != nil {
-			return nil, err
-		}
+	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		wanted, err := typed()
 		if err != nil {
 			return nil, err
@@ -124,77 +107,50 @@ func webhookTypes(flags *flag.FlagSet) action {
 			sub, err = s.Webhooks.Show(ctx, tenant, id)
 		}
 		return map[string]any{"id": sub.ID, "types": sub.Types}, err
-	}
+	})
 }
 
 func moveWebhook(flags *flag.FlagSet) action {
-	named := webhookFlags(flags)
 	address := flags.String("url", "", "`URL` that events are sent to from now on")
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, id, err := named()
-		if err != nil {
-			return nil, err
-		}
+	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		sub, err := s.Webhooks.SetURL(ctx, tenant, id, *address)
 		return webhookShown(sub), err
-	}
+	})
 }
 
 func rotateWebhook(flags *flag.FlagSet) action {
 	atOnce := flags.Bool("expire-now", false, "end the old secrets now and not in 24 hours; do so when one has leaked")
-	named := webhookFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, id, err := named()
-		if err != nil {
-			return nil, err
-		}
+	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		sub, signing, err := s.Webhooks.Rotate(ctx, tenant, id, *atOnce)
 		return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)}, signing, err)
-	}
+	})
 }
 
 func disableWebhook(flags *flag.FlagSet) action {
-	named := webhookFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, id, err := named()
-		if err != nil {
-			return nil, err
-		}
+	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		return map[string]any{"id": id, "disabled": true}, s.Webhooks.Disable(ctx, tenant, id)
-	}
+	})
 }
 
 func enableWebhook(flags *flag.FlagSet) action {
-	named := webhookFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, id, err := named()
-		if err != nil {
-			return nil, err
-		}
+	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		was, missedSince, err := s.Webhooks.Enable(ctx, tenant, id)
 		return map[string]any{"id": was.ID, "disabled_at": was.DisabledAt, "missed_since": missedSince}, err
-	}
+	})
 }
 
 func removeWebhook(flags *flag.FlagSet) action {
-	named := webhookFlags(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		tenant, id, err := named()
-		if err != nil {
-			return nil, err
-		}
+	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		return map[string]any{"id": id, "removed": true}, s.Webhooks.Remove(ctx, tenant, id)
-	}
+	})
 }
 
-// webhookFlags adds the flags that name a webhook of an organisation in a mode.
-func webhookFlags(flags *flag.FlagSet) func() (org.Tenant, string, error) {
-	tenantOf := tenantFlags(flags)
+// forWebhook is an action on a webhook of an organisation in a mode.
+func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error)) action {
 	id := flags.String("id", "", "what webhook create printed as `id`")
-	return func() (org.Tenant, string, error) {
-		tenant, err := tenantOf()
-		return tenant, *id, err
-	}
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		return do(ctx, s, tenant, *id)
+	})
 }
 
 // typeFlags adds the flag for optional event types.
