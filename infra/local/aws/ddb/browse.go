@@ -81,16 +81,8 @@ func (s *Server) Browse(p Position) (Page, error) {
 	}
 	s.applyDue()
 	s.mu.RLock()
-	rows, keys, next, err := s.browse(p, from)
-	s.mu.RUnlock()
-	if err != nil {
-		return Page{}, err
-	}
-	page := Page{Rows: make([]Row, len(rows)), Next: next}
-	for i, r := range rows { // rows are never modified, so they can be read without the lock
-		page.Rows[i] = r.show(keys)
-	}
-	return page, nil
+	defer s.mu.RUnlock()
+	return s.browse(p, from)
 }
 
 // Row returns one row of a table or, when index is not "", of an index. The errors are those of Browse; ok is false
@@ -112,7 +104,7 @@ func (s *Server) Row(table, index, id string) (found Row, ok bool, err error) {
 	if !ok {
 		return Row{}, false, nil
 	}
-	return partition[i].show(keys), true, nil
+	return rows.show(partition[i], keys), true, nil
 }
 
 // browsed finds what is browsed and the names of its keys. The caller holds the lock.
@@ -138,32 +130,33 @@ func (s *Server) browsed(table, index string) (rows *tree, keys []string, err er
 }
 
 // browse collects the rows of a page. The caller holds the lock.
-func (s *Server) browse(p Position, from rowKey) (page []*row, keys []string, next string, err error) {
+func (s *Server) browse(p Position, from rowKey) (Page, error) {
 	all, keys, err := s.browsed(p.Table, p.Index)
 	if err != nil {
-		return nil, nil, "", err
+		return Page{}, err
 	}
-	limit := max(p.Limit, 1)
+	page, limit := Page{Rows: []Row{}}, max(p.Limit, 1)
 	for _, name := range all.partitionsFrom(from.partition, p.Prefix, keys[0]) {
 		rows, first := all.partitions[name], 0
 		if name == from.partition {
 			first, _ = findRow(rows, from)
 		}
 		for _, r := range rows[first:] {
-			if len(page) == limit {
-				return page, keys, r.key.position(), nil
+			if len(page.Rows) == limit {
+				page.Next = r.key.position()
+				return page, nil
 			}
-			page = append(page, r)
+			page.Rows = append(page.Rows, all.show(r, keys))
 		}
 	}
-	return page, keys, "", nil
+	return page, nil
 }
 
 // partitionsFrom returns in order the partitions from first on whose key, the attribute of that name, begins with prefix.
 func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
 	var names []string
 	for name, rows := range t.partitions {
-		if name >= first && len(rows) > 0 && strings.HasPrefix(rows[0].item[attribute].text, prefix) {
+		if name >= first && len(rows) > 0 && strings.HasPrefix(rows[0].item.attribute(attribute).text, prefix) {
 			names = append(names, name)
 		}
 	}
@@ -171,9 +164,10 @@ func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
 	return names
 }
 
-func (r *row) show(keys []string) Row {
-	shown := Row{ID: r.key.position(), Keys: keys, Item: make(map[string]json.RawMessage, len(r.item)), Size: r.size}
-	for name, v := range r.item {
+func (t *tree) show(r *row, keys []string) Row {
+	it := t.read(r)
+	shown := Row{ID: r.key.position(), Keys: keys, Item: make(map[string]json.RawMessage, len(it)), Size: r.size}
+	for name, v := range it {
 		shown.Item[name] = v.appendJSON(nil)
 	}
 	return shown

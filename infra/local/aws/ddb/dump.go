@@ -40,7 +40,7 @@ func (t *table) dump(emit func(record any) error) error {
 	}
 	for _, partition := range slices.Sorted(maps.Keys(t.rows.partitions)) {
 		for _, row := range t.rows.partitions[partition] {
-			if err := emit(journalRecord{Items: []itemChange{{Table: t.spec.TableName, Put: row.item}}}); err != nil {
+			if err := emit(journalRecord{Items: []itemChange{{Table: t.spec.TableName, Put: t.rows.read(row)}}}); err != nil {
 				return err
 			}
 		}

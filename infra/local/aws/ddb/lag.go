@@ -16,19 +16,19 @@ func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
 
 // entryChange is what a write of a row does to an index.
 type entryChange struct {
-	row         rowKey // of the table
-	from, to    rowKey // places in the index
-	wasIn, isIn bool   // whether there was and is an entry
-	item        item   // the entry's new content
-	due         time.Time
+	row   rowKey // of the table
+	from  rowKey // its place in the index, when it was in there
+	wasIn bool
+	to    *row // its new entry; nil when there is none
+	due   time.Time
 }
 
 func (x *index) carryOut(c entryChange) {
-	if c.wasIn {
+	if c.wasIn && (c.to == nil || c.to.key != c.from) {
 		x.rows.remove(c.from)
 	}
-	if c.isIn {
-		x.rows.set(c.to, c.item)
+	if c.to != nil {
+		x.rows.set(c.to)
 	}
 }
 

@@ -201,8 +201,8 @@ func (q *queryPlan) page(rows []*row) queryReply {
 			out.LastEvaluatedKey = q.keyOfPage(last)
 			break
 		}
-		last = r.item
-		out.Items = append(out.Items, r.item)
+		last = q.rows.read(r)
+		out.Items = append(out.Items, last)
 		out.Count++
 		out.ScannedCount++
 		if out.ScannedCount == limit {

@@ -3,6 +3,7 @@ package ddb
 import (
 	"encoding/binary"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -75,12 +76,13 @@ type table struct {
 }
 
 func newTable(spec tableSpec, created time.Time) *table {
-	t := &table{spec: spec, created: created, types: map[string]string{}, key: keyNamesOf(spec.KeySchema), rows: newTree()}
+	t := &table{spec: spec, created: created, types: map[string]string{}, key: keyNamesOf(spec.KeySchema), rows: newTree(nil)}
 	for _, attribute := range spec.AttributeDefinitions {
 		t.types[attribute.AttributeName] = attribute.AttributeType
 	}
 	for _, indexed := range spec.GlobalSecondaryIndexes {
-		t.indexes = append(t.indexes, &index{spec: indexed, key: keyNamesOf(indexed.KeySchema), rows: newTree()})
+		key := keyNamesOf(indexed.KeySchema)
+		t.indexes = append(t.indexes, &index{spec: indexed, key: key, rows: newTree(indexed.Projection.shown(t.key, key))})
 	}
 	return t
 }
@@ -183,14 +185,17 @@ func (t *table) checkIndexKeys(it item) error {
 // put replaces or, with a nil item, removes one row, and has the indexes follow after their lag; a nil lag is none. It
 // tells whether an index is late now.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
-	old := t.rows.get(key)
+	old, content := t.rows.get(key), packed("")
+	if it != nil {
+		content = pack(it)
+	}
 	for _, x := range t.indexes {
 		change := entryChange{row: key}
 		change.from, change.wasIn = x.keyOf(old, key)
-		if change.to, change.isIn = x.keyOf(it, key); change.isIn {
-			change.item = x.project(t.key, it)
+		if at, isIn := x.keyOf(it, key); isIn {
+			change.to = &row{key: at, item: content, size: it.sizeOf(x.rows.shown)}
 		}
-		if !change.wasIn && !change.isIn {
+		if !change.wasIn && change.to == nil {
 			continue
 		}
 		wait := time.Duration(0)
@@ -206,7 +211,7 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	if it == nil {
 		t.rows.remove(key)
 	} else {
-		t.rows.set(key, it)
+		t.rows.set(&row{key: key, item: content, size: it.size()})
 	}
 	return late
 }
@@ -228,20 +233,16 @@ func (x *index) keyOf(it item, base rowKey) (key rowKey, ok bool) {
 	return key, true
 }
 
-// project is what the index stores of an item.
-func (x *index) project(tableKey keyNames, it item) item {
-	if x.spec.Projection.ProjectionType == projectAll {
-		return it
+// shown are the attributes that an index shows of an item; nil is all.
+func (p projectionSpec) shown(tableKey, indexKey keyNames) map[string]bool {
+	if p.ProjectionType == projectAll {
+		return nil
 	}
-	out := item{}
-	for _, names := range [][]string{tableKey.list(), x.key.list(), x.spec.Projection.NonKeyAttributes} {
-		for _, name := range names {
-			if v, ok := it[name]; ok {
-				out[name] = v
-			}
-		}
+	names := map[string]bool{}
+	for _, name := range slices.Concat(tableKey.list(), indexKey.list(), p.NonKeyAttributes) {
+		names[name] = true
 	}
-	return out
+	return names
 }
 
 // joined is the key as one string, unambiguous because the partition's length stands in front.

@@ -9,11 +9,11 @@ import (
 // tells rows of an index with equal keys apart and is empty in a table.
 type rowKey struct{ partition, order, tie string }
 
-// row is not modified once it is in a tree.
+// row is not modified once it is in a tree. The row of an index has the whole item of its table's, which it shares.
 type row struct {
 	key  rowKey
-	item item
-	size int
+	item packed
+	size int // of what it shows
 }
 
 // tree keeps rows by partition, sorted within it. A sorted slice is enough: an insertion moves pointers only, which
@@ -21,9 +21,12 @@ type row struct {
 type tree struct {
 	partitions map[string][]*row
 	count      int
+	shown      map[string]bool // the attributes of an index; nil is all
 }
 
-func newTree() *tree { return &tree{partitions: map[string][]*row{}} }
+func newTree(shown map[string]bool) *tree {
+	return &tree{partitions: map[string][]*row{}, shown: shown}
+}
 
 func findRow(rows []*row, key rowKey) (int, bool) {
 	return slices.BinarySearchFunc(rows, key, func(r *row, key rowKey) int {
@@ -31,23 +34,32 @@ func findRow(rows []*row, key rowKey) (int, bool) {
 	})
 }
 
-func (t *tree) get(key rowKey) item {
+func (t *tree) find(key rowKey) *row {
 	rows := t.partitions[key.partition]
 	if i, found := findRow(rows, key); found {
-		return rows[i].item
+		return rows[i]
 	}
 	return nil
 }
 
-func (t *tree) set(key rowKey, it item) {
-	rows := t.partitions[key.partition]
-	i, found := findRow(rows, key)
-	fresh := &row{key: key, item: it, size: it.size()}
+// get is nil when there is no such row.
+func (t *tree) get(key rowKey) item {
+	if r := t.find(key); r != nil {
+		return t.read(r)
+	}
+	return nil
+}
+
+func (t *tree) read(r *row) item { return r.item.item(t.shown) }
+
+func (t *tree) set(fresh *row) {
+	rows := t.partitions[fresh.key.partition]
+	i, found := findRow(rows, fresh.key)
 	if found {
 		rows[i] = fresh
 		return
 	}
-	t.partitions[key.partition] = slices.Insert(rows, i, fresh)
+	t.partitions[fresh.key.partition] = slices.Insert(rows, i, fresh)
 	t.count++
 }
 

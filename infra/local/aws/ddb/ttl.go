@@ -22,8 +22,8 @@ func (s *Server) Expire(now time.Time) int {
 		}
 		for _, rows := range t.rows.partitions {
 			for _, r := range rows {
-				if isExpired(r.item[t.ttlAttribute], now) && !s.inFlight[rowAddress{t, r.key}] {
-					record.Items = append(record.Items, itemChange{Table: t.spec.TableName, Removed: t.key.of(r.item)})
+				if isExpired(r.item.attribute(t.ttlAttribute), now) && !s.inFlight[rowAddress{t, r.key}] {
+					record.Items = append(record.Items, itemChange{Table: t.spec.TableName, Removed: t.key.of(t.rows.read(r))})
 				}
 			}
 		}

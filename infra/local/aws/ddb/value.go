@@ -191,10 +191,15 @@ func (v value) size() int {
 	return 1
 }
 
-func (it item) size() int {
+func (it item) size() int { return it.sizeOf(nil) }
+
+// sizeOf is the size of the attributes that are shown; nil is all.
+func (it item) sizeOf(shown map[string]bool) int {
 	total := 0
 	for name, v := range it {
-		total += len(name) + v.size()
+		if shown == nil || shown[name] {
+			total += len(name) + v.size()
+		}
 	}
 	return total
 }

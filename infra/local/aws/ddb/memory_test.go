@@ -1,0 +1,58 @@
+package ddb_test
+
+import (
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"recordbridge/infra/local/aws/ddb"
+	"recordbridge/infra/local/aws/wire"
+)
+
+// TestARowTakesLittleMoreMemoryThanItsContents: what was delivered stays until its time to live is over, 15 days, and a laptop has to
+// hold it; what has expired gives its memory back.
+func TestARowTakesLittleMoreMemoryThanItsContents(t *testing.T) { //nolint:paralleltest // other tests would use memory meanwhile
+	const rows = 3000
+	server := ddb.New(wire.Discard{})
+	client := clientOf(server)
+	createWork(t, client)
+	if err := updateTTL(t, client, true); err != nil {
+		t.Fatal(err)
+	}
+	before := liveHeap()
+	for i := range rows {
+		id := strconv.Itoa(i)
+		put(t, client, with(key("event-"+id, "meta"), item{
+			"expires": num(strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)), "org": str("org-" + id), "created": str(id),
+			"body": str(longText(300)), "status": str("delivered"), "attempt": num("1"), "fence": num("1"), "event": str(longText(36)),
+			"to": str(longText(36)), "trigger": str("clock"), "paced": yes(false), "lease": num("1795359600000"), "next": num("1795359600000"),
+		}))
+	}
+	size := 0
+	page, err := server.Browse(ddb.Position{Table: table, Limit: rows})
+	if err != nil || len(page.Rows) != rows {
+		t.Fatalf("%d rows are there (%v), want %d", len(page.Rows), err, rows)
+	}
+	for _, row := range page.Rows {
+		size += row.Size
+	}
+	page = ddb.Page{}
+	if used := liveHeap() - before; used > 3*size {
+		t.Errorf("rows of %d bytes take %d, want at most three times as much", size/rows, used/rows)
+	}
+	if got := server.Expire(time.Now().Add(2 * time.Hour)); got != rows {
+		t.Fatalf("%d rows expired, want %d", got, rows)
+	}
+	if left := liveHeap() - before; left > size {
+		t.Errorf("%d bytes a row are left of what has expired", left/rows)
+	}
+	runtime.KeepAlive(server)
+}
+
+func liveHeap() int {
+	var now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&now)
+	return int(now.HeapAlloc) //nolint:gosec // no test has so much
+}
