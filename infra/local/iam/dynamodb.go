@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"recordbridge/infra/local/aws/itemjson"
 	"recordbridge/infra/local/aws/wire"
 )
 
@@ -105,6 +106,14 @@ func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
 
 // keyOf is the value of the attribute hash in an encoded item, as a text. What has none has "", which is no key.
 func keyOf(item json.RawMessage, hash string) string {
+	var found json.RawMessage
+	if itemjson.Each(item, func(name, content []byte) {
+		if string(name) == hash {
+			found = content
+		}
+	}) {
+		return textOf(found)
+	}
 	var attributes map[string]json.RawMessage
 	if json.Unmarshal(item, &attributes) != nil {
 		return ""
@@ -113,9 +122,12 @@ func keyOf(item json.RawMessage, hash string) string {
 }
 
 // textOf is the text of {"S": "text"}; numbers and binary values are written in the same way.
-func textOf(attribute json.RawMessage) string {
+func textOf(encoded json.RawMessage) string {
+	if kind, content, ok := itemjson.Scalar(encoded); ok && string(kind) != "BOOL" && string(kind) != "NULL" {
+		return string(content)
+	}
 	var value map[string]string
-	if json.Unmarshal(attribute, &value) != nil || len(value) != 1 {
+	if json.Unmarshal(encoded, &value) != nil || len(value) != 1 {
 		return ""
 	}
 	for _, text := range value {

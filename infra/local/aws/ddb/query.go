@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 )
 
 const maxPageBytes = 1 << 20
@@ -35,7 +36,18 @@ type queryReply struct {
 	Items            []item
 	Count            int
 	ScannedCount     int
-	LastEvaluatedKey item `json:",omitzero"`
+	LastEvaluatedKey item
+}
+
+// AppendJSON implements wire.Appender.
+func (r queryReply) AppendJSON(to []byte) []byte {
+	to = appendArray(append(to, `{"Items":`...), r.Items, func(to []byte, it item) []byte { return it.appendJSON(to) })
+	to = strconv.AppendInt(append(to, `,"Count":`...), int64(r.Count), 10)
+	to = strconv.AppendInt(append(to, `,"ScannedCount":`...), int64(r.ScannedCount), 10)
+	if r.LastEvaluatedKey != nil {
+		to = r.LastEvaluatedKey.appendJSON(append(to, `,"LastEvaluatedKey":`...))
+	}
+	return append(to, '}')
 }
 
 // queryPlan is a query: its parsed expression, then the rows that it reads.

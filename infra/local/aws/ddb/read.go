@@ -24,10 +24,6 @@ func (in leftOut) check() error {
 	})
 }
 
-type itemReply struct {
-	Item item `json:",omitzero"`
-}
-
 func (s *Server) getItem(in *readInput) (any, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -38,5 +34,5 @@ func (s *Server) getItem(in *readInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return itemReply{rows[0]}, nil
+	return itemReply{"Item", rows[0]}, nil
 }

@@ -2,7 +2,9 @@ package ddb
 
 import (
 	"crypto/sha256"
-	"encoding/json"
+	"encoding/binary"
+	"maps"
+	"slices"
 	"time"
 
 	"recordbridge/infra/local/aws/wire"
@@ -48,9 +50,7 @@ func (s *Server) transactWriteItems(in *transactWriteInput) (any, error) {
 	}
 	var token *tokenRecord
 	if in.ClientRequestToken != "" {
-		if token, err = newToken(in); err != nil {
-			return nil, err
-		}
+		token = newToken(in)
 	}
 	plans, err := s.claim(writes, token)
 	if err != nil || plans == nil {
@@ -111,13 +111,32 @@ func (s *Server) parseElement(element map[string]*writeInput) (write, error) {
 }
 
 // newToken hashes the request in a form that does not depend on the order of its maps.
-func newToken(in *transactWriteInput) (*tokenRecord, error) {
-	body, err := json.Marshal(in.TransactItems)
-	if err != nil {
-		return nil, err
+func newToken(in *transactWriteInput) *tokenRecord {
+	request := make([]byte, 0, 2048)
+	for _, element := range in.TransactItems {
+		for kind, w := range element {
+			request = w.appendPacked(appendText(request, kind))
+		}
 	}
-	sum := sha256.Sum256(body)
-	return &tokenRecord{Token: in.ClientRequestToken, Request: sum[:], At: time.Now()}, nil
+	sum := sha256.Sum256(request)
+	return &tokenRecord{Token: in.ClientRequestToken, Request: sum[:], At: time.Now()}
+}
+
+// appendPacked writes what of a write a transaction can have.
+func (in *writeInput) appendPacked(to []byte) []byte {
+	for _, text := range []string{
+		in.TableName, string(in.ConditionExpression), string(in.UpdateExpression), string(in.ReturnValuesOnConditionCheckFailure),
+	} {
+		to = appendText(to, text)
+	}
+	to = binary.AppendUvarint(to, uint64(len(in.ExpressionAttributeNames)))
+	for _, name := range slices.Sorted(maps.Keys(in.ExpressionAttributeNames)) {
+		to = appendText(appendText(to, name), in.ExpressionAttributeNames[name])
+	}
+	for _, it := range []item{in.Item, in.Key, in.ExpressionAttributeValues} {
+		to = appendItem(to, it)
+	}
+	return to
 }
 
 // isRepeat says whether the transaction of token has been committed in the last ten minutes.

@@ -1,10 +1,13 @@
 package ddb
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"recordbridge/infra/local/aws/itemjson"
 )
 
 // DynamoDB's type tags, as they stand on the wire and in AttributeDefinitions.
@@ -51,6 +54,10 @@ type wireValue struct {
 
 // UnmarshalJSON implements json.Unmarshaler; the errors are those that AWS gives for malformed values.
 func (v *value) UnmarshalJSON(raw []byte) error {
+	if plain, ok := plainValue(raw); ok {
+		*v = plain
+		return nil
+	}
 	var in wireValue
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return err
@@ -65,6 +72,49 @@ func (v *value) UnmarshalJSON(raw []byte) error {
 	var err error
 	*v, err = found.normalised()
 	return err
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (it *item) UnmarshalJSON(raw []byte) error {
+	read := item{}
+	var malformed error
+	if !itemjson.Each(raw, func(name, content []byte) {
+		var v value
+		if malformed == nil {
+			malformed = v.UnmarshalJSON(content)
+		}
+		read[string(name)] = v
+	}) {
+		return json.Unmarshal(raw, (*map[string]value)(it))
+	}
+	*it = read
+	return malformed
+}
+
+// plainValue reads the scalars that need no decoding; what it does not take may still be a value.
+func plainValue(raw []byte) (v value, ok bool) {
+	kind, content, ok := itemjson.Scalar(raw)
+	if !ok {
+		return value{}, false
+	}
+	isText := raw[len(raw)-2] == '"'
+	switch v.text = string(content); {
+	case isText && string(kind) == typeString:
+		v.kind = typeString
+	case isText && string(kind) == typeNumber:
+		var err error
+		v.kind = typeNumber
+		v.text, err = parseNumber(v.text)
+		return v, err == nil
+	case isText && string(kind) == typeBinary:
+		decoded, err := base64.StdEncoding.DecodeString(v.text)
+		return value{kind: typeBinary, text: string(decoded)}, err == nil
+	case !isText && string(kind) == typeBool:
+		return value{kind: typeBool, truth: v.text == "true"}, true
+	default:
+		return value{}, false
+	}
+	return v, true
 }
 
 // MarshalJSON implements json.Marshaler.

@@ -55,8 +55,19 @@ type plan struct {
 	old, next item // nil when there is no item
 }
 
-type attributesReply struct {
-	Attributes item `json:",omitzero"`
+// itemReply has one item under a name, or is empty.
+type itemReply struct {
+	name string
+	item item
+}
+
+// AppendJSON implements wire.Appender.
+func (r itemReply) AppendJSON(to []byte) []byte {
+	to = append(to, '{')
+	if r.item != nil {
+		to = r.item.appendJSON(append(appendString(to, r.name), ':'))
+	}
+	return append(to, '}')
 }
 
 func (s *Server) putItem(in *writeInput) (any, error) {
@@ -94,7 +105,7 @@ func (s *Server) writeOne(kind string, in *writeInput, returnable ...choice) (an
 	if err = s.commitPlans([]*plan{p}, nil); err != nil {
 		return nil, err
 	}
-	return attributesReply{p.returned()}, nil
+	return itemReply{"Attributes", p.returned()}, nil
 }
 
 // parseWrite does all that needs no table, and so no lock.

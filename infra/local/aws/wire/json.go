@@ -104,8 +104,20 @@ func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	writeJSON(w, version, max(failure.Status, http.StatusBadRequest), body)
 }
 
+// Appender is an answer that writes its own JSON: encoding/json would read again whatever a Marshaler has written.
+type Appender interface {
+	AppendJSON(to []byte) []byte
+}
+
+func marshal(value any) ([]byte, error) {
+	if own, ok := value.(Appender); ok {
+		return own.AppendJSON(make([]byte, 0, 1024)), nil
+	}
+	return json.Marshal(value)
+}
+
 func writeJSON(w http.ResponseWriter, version string, status int, value any) {
-	body, err := json.Marshal(value)
+	body, err := marshal(value)
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"__type":"InternalServerError"}`)
 	}

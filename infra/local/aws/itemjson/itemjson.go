@@ -1,0 +1,89 @@
+// Package itemjson cuts the JSON of DynamoDB's items into attributes where they lie, without decoding what nobody asks for: items are
+// most of what the embedded AWS reads, and encoding/json reads each of them once more for every level of types that decode
+// themselves. It knows the form that the SDKs write; whatever is written in another way, with spaces or escapes, is left to
+// encoding/json, which decides what is an error.
+package itemjson
+
+import "bytes"
+
+// Each calls f with the name and the JSON of each member of an object, in their order, and reports whether it could: the names have
+// to be plain and nothing may stand between the parts. f may have been called before that shows. The slices are parts of object.
+func Each(object []byte, f func(name, content []byte)) bool {
+	rest, ok := bytes.CutPrefix(object, []byte("{"))
+	if !ok {
+		return false
+	}
+	if string(rest) == "}" {
+		return true
+	}
+	for {
+		name, tail, ok := plainString(rest)
+		if !ok || len(tail) == 0 || tail[0] != ':' {
+			return false
+		}
+		end := endOf(tail[1:])
+		if end <= 0 || end >= len(tail)-1 {
+			return false
+		}
+		f(name, tail[1:1+end])
+		if rest = tail[1+end:]; rest[0] != ',' {
+			return string(rest) == "}"
+		}
+		rest = rest[1:]
+	}
+}
+
+// Scalar reads a value of the one member that scalars have: {"S":"text"}, and {"BOOL":true} as the content true. ok is false
+// for everything else, and for texts with escapes or beyond ASCII.
+func Scalar(value []byte) (kind, content []byte, ok bool) {
+	members := 0
+	ok = Each(value, func(name, of []byte) {
+		members++
+		kind, content = name, of
+	})
+	if !ok || members != 1 {
+		return nil, nil, false
+	}
+	if string(content) == "true" || string(content) == "false" {
+		return kind, content, true
+	}
+	text, rest, ok := plainString(content)
+	return kind, text, ok && len(rest) == 0
+}
+
+// plainString reads a string of printable ASCII without escapes.
+func plainString(from []byte) (text, rest []byte, ok bool) {
+	if len(from) == 0 || from[0] != '"' {
+		return nil, nil, false
+	}
+	for i, c := range from[1:] {
+		switch {
+		case c == '"':
+			return from[1 : 1+i], from[2+i:], true
+		case c < ' ' || c > '~' || c == '\\':
+			return nil, nil, false
+		}
+	}
+	return nil, nil, false
+}
+
+// endOf is where the value ends with which from begins, 0 when it does not.
+func endOf(from []byte) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(from); i++ {
+		switch c := from[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case (c == '}' || c == ']' || c == ',') && depth == 0:
+			return i
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return 0
+}
