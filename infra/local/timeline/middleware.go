@@ -13,10 +13,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-const (
-	keptRequest = 1 << 20 // bytes of a request that are kept until the call's target has been read out of them
-	keptAnswer  = 4 << 10 // bytes of an answer that are kept until the error code has been read out of them
-)
+// keptAnswer is how many bytes of an answer are kept until the error code has been read out of them.
+const keptAnswer = 4 << 10
 
 // Middleware notes the calls that invocations make. A call without a known trace id belongs to the process that starts
 // for its caller, if there is exactly one: before its first invocation a process has no trace id to send. All other
@@ -31,10 +29,10 @@ func (r *Recorder) Middleware() wire.Middleware {
 			}
 			began := r.now()
 			in, out := &incoming{ReadCloser: request.Body}, &outgoing{ResponseWriter: w}
-			if c.Service != "s3" { // whose targets are paths
-				in.keep = keptRequest
-			}
-			if request.Body != nil {
+			var body []byte
+			if c.Service != "s3" { // whose targets are paths, and whose bodies are streams
+				body, _ = wire.Body(request) // the service says what is wrong with one that cannot be read
+			} else if request.Body != nil {
 				request.Body = in
 			}
 			finished := false
@@ -44,8 +42,8 @@ func (r *Recorder) Middleware() wire.Middleware {
 				}
 				r.note(trace, Call{
 					Service: c.Service, Operation: c.Operation, Init: starting,
-					Target: targetOf(c.Service, request, in.kept.Bytes()), Duration: milliseconds(r.now().Sub(began)),
-					Status: out.status, Error: out.code(), BytesIn: max(in.size, request.ContentLength), BytesOut: out.size,
+					Target: targetOf(c.Service, request, body), Duration: milliseconds(r.now().Sub(began)),
+					Status: out.status, Error: out.code(), BytesIn: max(in.size, int64(len(body)), request.ContentLength), BytesOut: out.size,
 				}, began)
 			}()
 			next(out, request, c)
@@ -84,12 +82,10 @@ func (r *Recorder) note(trace string, c Call, began time.Time) {
 	})
 }
 
-// incoming is the body of a request; it keeps the beginning.
+// incoming counts the bytes of a streamed body.
 type incoming struct {
 	io.ReadCloser
 
-	keep int // so many bytes
-	kept bytes.Buffer
 	size int64
 }
 
@@ -97,7 +93,6 @@ type incoming struct {
 func (b *incoming) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.size += int64(n)
-	b.kept.Write(p[:min(n, b.keep-b.kept.Len())])
 	return n, err
 }
 

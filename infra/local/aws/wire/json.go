@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,6 +65,23 @@ func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	}
 }
 
+// Body returns the body of r, which can be read again afterwards. Package sigv4 has read it before and left one that knows its
+// bytes, so that the middleware, which looks into it several times, copies nothing.
+func Body(r *http.Request) ([]byte, error) {
+	if kept, ok := r.Body.(interface{ Bytes() []byte }); ok {
+		return kept.Bytes(), nil
+	}
+	if r.Body == nil {
+		return nil, nil
+	}
+	content, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	if err != nil {
+		return nil, fmt.Errorf("read the body: %w", err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(content))
+	return content, nil
+}
+
 // Target returns the operation in the X-Amz-Target header ("DynamoDB_20120810.PutItem" gives "PutItem").
 func Target(r *http.Request) string {
 	_, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
@@ -72,7 +90,7 @@ func Target(r *http.Request) string {
 
 // ServeJSON answers r with one of ops in the AWS JSON protocol of the given version ("1.0" or "1.1").
 func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[string]Operation) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := Body(r)
 	if err != nil {
 		WriteJSONError(w, version, Fail("RequestEntityTooLarge", "request body is too large"))
 		return
