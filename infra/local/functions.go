@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -17,11 +18,13 @@ import (
 	"recordbridge/shared/ids"
 )
 
-// A laptop has fewer processors than AWS: more than these only get into each other's way.
-const (
-	mostProcesses = 10 // of one function
-	mostBatches   = 4  // of one queue at once
-)
+// mostProcesses is how many processes a function may have, and so how many batches of a queue are worked on at once, as far as the
+// MaximumConcurrency of the template lets it: enough that some that wait for a slow receiver or portal do not hold up the others, and few
+// enough for the memory of a laptop (18 MB of each of the webhook worker). A process works on one invocation at a time, as on AWS.
+const mostProcesses = 10
+
+// idleLife is how long one without work is kept; AWS keeps them for some minutes, too.
+const idleLife = 5 * time.Minute
 
 // functions runs functions, in whatever way.
 type functions interface {
@@ -38,7 +41,7 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 	for i, f := range all {
 		list[i] = lambda.Function{
 			ID: f.LogicalID, Name: f.Name, Bootstrap: filepath.Join(folder, f.Folder, "bootstrap"),
-			Environment: f.Environment, Timeout: f.Timeout, MemoryMB: f.MemoryMB, Concurrency: mostProcesses,
+			Environment: f.Environment, Timeout: f.Timeout, MemoryMB: f.MemoryMB, Concurrency: mostProcesses, IdleLife: idleLife,
 		}
 	}
 	return lambda.New(lambda.Options{
@@ -85,7 +88,7 @@ func newTriggers(t *template.Template, cloud *aws.Cloud, invoker triggers.Invoke
 	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
 	for _, f := range t.Functions {
 		for _, q := range f.QueueTriggers {
-			batches := mostBatches
+			batches := mostProcesses
 			if q.MaxConcurrency > 0 {
 				batches = min(batches, q.MaxConcurrency)
 			}

@@ -23,8 +23,9 @@ type instance struct {
 	started  bool
 	current  *invocation
 	latest   string      // trace of the invocation that it was started for, then of the one that it was given last
-	clock    *time.Timer // kills it; runs while it starts and while it works
+	clock    *time.Timer // kills it; runs while it starts, while it works and, if idle processes end, while it is idle
 	timedOut bool
+	retired  bool           // it ends because nobody needed it, and holds no slot
 	initFail *FunctionError // what it said about its failure to start
 	exit     error
 }

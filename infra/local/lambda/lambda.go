@@ -41,6 +41,8 @@ type Function struct {
 	Timeout     time.Duration     // of one invocation, and of the start of a process
 	MemoryMB    int               // only told to the function; nothing enforces it here
 	Concurrency int               // the most processes at once; further invocations wait; below 1 counts as 1
+	// IdleLife is how long a process without work is kept, so that what a burst needed does not stay; 0 is forever.
+	IdleLife time.Duration
 }
 
 // Options of New.

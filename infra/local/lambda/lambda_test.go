@@ -39,6 +39,32 @@ func TestAnIdleProcessIsUsedAgain(t *testing.T) {
 	}
 }
 
+func TestAProcessWithoutWorkEnds(t *testing.T) {
+	t.Parallel()
+	const idle = 50 * time.Millisecond
+	functions := start(t, func(f *lambda.Function) { f.IdleLife, f.Concurrency = idle, 1 })
+	began := time.Now()
+	first := mustInvoke(t, functions, "echo")
+	for late := time.After(10 * time.Second); functions.Status()[0].Processes > 0; {
+		select {
+		case <-late:
+			t.Fatal("it is still there")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if took := time.Since(began); took < idle {
+		t.Errorf("it ended after %v, want it to be kept for %v", took, idle)
+	}
+	for range 2 { // its slot is free again, once
+		if next := mustInvoke(t, functions, "echo"); next.PID == first.PID {
+			t.Error("the process that has ended was used again")
+		}
+	}
+	if status := functions.Status()[0]; status.Failures > 0 {
+		t.Errorf("%d invocations failed", status.Failures)
+	}
+}
+
 func TestTheDeadlineIsTheTimeoutOfTheFunction(t *testing.T) {
 	t.Parallel()
 	functions := start(t, func(f *lambda.Function) { f.Timeout = time.Hour })

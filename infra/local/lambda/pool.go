@@ -69,6 +69,7 @@ func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	timeout := in.pool.function.Timeout
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	in.clock.Stop()
 	inv.deadline = time.Now().Add(timeout)
 	in.current, in.latest = inv, inv.trace
 	in.clock = time.AfterFunc(timeout, func() { s.expire(in, inv) })
@@ -105,7 +106,21 @@ func (s *Subprocesses) next(in *instance) {
 	in.current = nil
 	in.clock.Stop()
 	in.pool.idle = append(in.pool.idle, in)
+	if life := in.pool.function.IdleLife; life > 0 {
+		in.clock = time.AfterFunc(life, func() { s.retire(in) })
+	}
 	<-in.pool.slots
+}
+
+// retire ends an instance that is still idle.
+func (s *Subprocesses) retire(in *instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := slices.Index(in.pool.idle, in); at >= 0 {
+		in.pool.idle = slices.Delete(in.pool.idle, at, at+1) // nobody is given it from now on
+		in.retired = true
+		in.kill()
+	}
 }
 
 // answer keeps the first answer to inv.
@@ -128,5 +143,7 @@ func (s *Subprocesses) remove(in *instance) {
 		in.pool.idle = slices.Delete(in.pool.idle, at, at+1)
 		return
 	}
-	<-in.pool.slots // it died at work
+	if !in.retired {
+		<-in.pool.slots // it died at work
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -19,12 +20,24 @@ const (
 	deleteTime   = 5 * time.Second // for the deletion of what was handled, also when the runner is stopping
 )
 
-// poll hands one batch after the other to the function of source.
+// poll hands batches to the function of source, one after the other and without waiting for its answers while there are fewer than
+// Source.Batches to come. It asks for messages only when one more batch can be worked on: what waits in the queue is not in flight.
 func (t *Triggers) poll(ctx context.Context, source Source) {
 	for ctx.Err() == nil && !t.attach(ctx, source) {
 		pause(ctx, afterFailure)
 	}
+	var working sync.WaitGroup
+	defer working.Wait()
+	free := make(chan struct{}, max(source.Batches, 1))
+	for range cap(free) {
+		free <- struct{}{}
+	}
 	for ctx.Err() == nil {
+		select {
+		case <-free:
+		case <-ctx.Done():
+			return
+		}
 		received, err := source.Queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl:                    &source.QueueURL,
 			MaxNumberOfMessages:         int32(min(max(source.BatchSize, 1), 10)), // the range of SQS
@@ -38,8 +51,14 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 			t.options.Log.ErrorContext(ctx, "queue cannot be read",
 				slog.String("queue", source.QueueARN), slog.Any("error", err))
 			pause(ctx, afterFailure)
-		case len(received.Messages) > 0:
-			t.handle(ctx, source, received.Messages)
+			free <- struct{}{}
+		case len(received.Messages) == 0:
+			free <- struct{}{}
+		default:
+			working.Go(func() {
+				t.handle(ctx, source, received.Messages)
+				free <- struct{}{}
+			})
 		}
 	}
 }

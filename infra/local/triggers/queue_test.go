@@ -165,6 +165,31 @@ func TestAMessageThatAlwaysFailsEndsInTheDeadLetterQueue(t *testing.T) {
 	})
 }
 
+// TestABatchThatTakesLongHoldsUpNoOther: neither those that are there when it begins nor those that come later.
+func TestABatchThatTakesLongHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		worker, q := &function{}, newQueue(t, 5)
+		worker.respond = func(payload []byte) ([]byte, error) {
+			if _, bodies := batch(t, payload); bodies[0] == "hangs" {
+				<-time.After(25 * time.Second)
+			}
+			return nil, nil
+		}
+		q.send(t, "hangs", "hangs", "goes")
+		o := options(t, worker)
+		o.Sources = []triggers.Source{q.source(1, 3, true)}
+		stop := run(t, o)
+		<-time.After(time.Second)
+		q.send(t, "goes")
+		<-time.After(time.Second)
+		if visible, inFlight := q.counts(t, q.url); visible != "0" || inFlight != "2" {
+			t.Errorf("%s messages wait and %s are being worked on, want the two that hang alone", visible, inFlight)
+		}
+		stop()
+	})
+}
+
 func TestNoMoreBatchesRunThanTheSourceMayHave(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -61,9 +61,7 @@ func New(options Options) *Triggers { return &Triggers{options: options} }
 func (t *Triggers) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, source := range t.options.Sources {
-		for range max(source.Batches, 1) {
-			all.Go(func() { t.poll(ctx, source) })
-		}
+		all.Go(func() { t.poll(ctx, source) })
 	}
 	for _, schedule := range t.options.Schedules {
 		all.Go(func() { t.tick(ctx, schedule) })
