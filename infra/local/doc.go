@@ -1,6 +1,6 @@
 // Command local runs the whole service on this machine: it reads template.yaml, creates what it declares in the embedded
 // AWS, serves the API, runs the functions' real binaries, polls the queues, fires the schedules and shows a console, all
-// on one loopback port; only the addresses of files lead to a second one. It holds no rule of the product: whatever it needs
+// on one loopback port; only the addresses of files lead to a second one (package filehost). It holds no rule of the product: whatever it needs
 // to know stands in the template.
 //
 //	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...] [-lambda URL] [-bin DIR] [-no-build] [-seed=false]

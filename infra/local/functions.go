@@ -45,7 +45,7 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 		}
 	}
 	return lambda.New(lambda.Options{
-		Address: address, ObjectsURL: s.objectsURL, SecretKey: s.run.AWS.SecretAccessKey, Region: region, Account: account,
+		Address: address, ObjectsURL: "http://" + s.objects, SecretKey: s.run.AWS.SecretAccessKey, Region: region, Account: account,
 		Functions: list, Line: output.print, Observer: s.timeline,
 	})
 }

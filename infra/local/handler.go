@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/infra/local/console"
+	"recordbridge/infra/local/filehost"
 	"recordbridge/infra/local/gateway"
 	"recordbridge/infra/local/lambda"
 	"recordbridge/shared/ids"
@@ -32,7 +33,8 @@ func (s *stack) handler() (http.Handler, error) {
 	}
 	stage := "/" + s.template.API.Stage
 	isAPI := func(path string) bool { return below(path, stage) }
-	return guard(isAPI, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	api = filehost.Redirects(s.objects, s.filesURL, api)
+	return guard(isAPI, isLoopback, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch at := r.URL.Path; {
 		case isAPI(at): // before AWS: a signed request to the API is still one to the API
 			api.ServeHTTP(w, r)
@@ -52,18 +54,24 @@ func (s *stack) handler() (http.Handler, error) {
 	})), nil
 }
 
-// objects serves S3 on a port of its own, since download links lead there: an Authorization header that a client has sent with the
-// link must not travel on, as it does to the same host and port, and as it never does on AWS.
-func (s *stack) objects() http.Handler {
+// files serves S3 on a port of its own, and under a host name of its own where that can be, since download links lead there: an
+// Authorization header that a client has sent with the link must not travel on, as it does to the same host and port, and as it never does on AWS.
+func (s *stack) files() http.Handler {
 	noAPI := func(string) bool { return false }
-	return guard(noAPI, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	isHost := func(host string) bool {
+		return isLoopback(host) || s.filesNamed() && strings.EqualFold(host, filehost.Name)
+	}
+	return guard(noAPI, isHost, filehost.Files(s.objects, s.filesURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.cloud.HandlesObject(r) {
 			http.NotFound(w, r)
 			return
 		}
 		s.cloud.ServeHTTP(w, r)
-	}))
+	})))
 }
+
+// filesNamed tells whether files have a host name of their own.
+func (s *stack) filesNamed() bool { return s.filesURL != "http://"+s.objects }
 
 func (s *stack) console() (http.Handler, error) {
 	cfg := s.cloud.Config(consoleCaller)

@@ -54,7 +54,11 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	if err = runfile.Write(o.runFile, started); err != nil {
 		return err
 	}
-	if err = banner(stdout, o.runFile, started); err != nil {
+	filesAt := ""
+	if !s.filesNamed() {
+		filesAt = s.filesURL
+	}
+	if err = banner(stdout, o.runFile, started, filesAt); err != nil {
 		return fmt.Errorf("print the ready message: %w", err)
 	}
 	<-ctx.Done()

@@ -15,6 +15,7 @@ import (
 
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/local/filehost"
 	"recordbridge/infra/local/iam"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/lambda"
@@ -41,17 +42,18 @@ const (
 
 // stack is everything that runs.
 type stack struct {
-	log        *slog.Logger
-	url        string // http://<address>, of the embedded AWS
-	objectsURL string // of S3 alone, on a port of its own
-	template   *template.Template
-	cloud      *aws.Cloud
-	functions  functions
-	triggers   *triggers.Triggers
-	inbox      *inbox.Inbox
-	timeline   *timeline.Recorder
-	run        runfile.Run // before seeding
-	runFile    string
+	log       *slog.Logger
+	url       string // http://<address>, of the embedded AWS
+	objects   string // host:port of S3 alone
+	filesURL  string // of the same, as clients are led there
+	template  *template.Template
+	cloud     *aws.Cloud
+	functions functions
+	triggers  *triggers.Triggers
+	inbox     *inbox.Inbox
+	timeline  *timeline.Recorder
+	run       runfile.Run // before seeding
+	runFile   string
 
 	servers    []*http.Server
 	stop       context.CancelFunc // of what goes on in the background
@@ -70,10 +72,11 @@ func start(ctx context.Context, o options, log *slog.Logger, output *lines) (*st
 	}
 	address := listener.Addr().String()
 	s := &stack{
-		log: log, url: "http://" + address, objectsURL: "http://" + objects.Addr().String(),
+		log: log, url: "http://" + address, objects: objects.Addr().String(),
 		inbox: inbox.New(inboxPath), timeline: timeline.New(time.Now), runFile: o.runFile,
 	}
 	var handler http.Handler
+	s.filesURL = filehost.URL(ctx, net.DefaultResolver.LookupNetIP, objects.Addr().(*net.TCPAddr).AddrPort()) // listenBeside listens on tcp
 	if err = s.prepare(ctx, o, address, output); err == nil {
 		handler, err = s.handler()
 	}
@@ -85,7 +88,7 @@ func start(ctx context.Context, o options, log *slog.Logger, output *lines) (*st
 	var background context.Context
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.serve(background, listener, handler)
-	s.serve(background, objects, s.objects())
+	s.serve(background, objects, s.files())
 	s.background.Go(func() { s.triggers.Run(background) })
 	s.background.Go(func() { s.expire(background) })
 	return s, nil

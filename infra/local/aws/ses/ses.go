@@ -31,6 +31,7 @@ const (
 	maxRecipients = 50
 	maxMessage    = 10 << 20
 	maxAddress    = 320
+	keep          = 1000 // mails; the oldest go first
 )
 
 // Mail is one accepted mail.
@@ -56,7 +57,7 @@ type Server struct {
 // New makes a service without mail; every mail goes into journal before it counts as sent.
 func New(journal wire.Journal) *Server { return &Server{journal: journal} }
 
-// Sent returns every mail, oldest first.
+// Sent returns the latest mails, oldest first.
 func (s *Server) Sent() []Mail {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -85,7 +86,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sent = append(s.sent, m)
+	s.keep(m)
 	return nil
 }
 
@@ -129,6 +130,14 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 	})
 }
 
+// keep adds m to what is kept. The caller holds the lock.
+func (s *Server) keep(m Mail) {
+	if len(s.sent) == keep {
+		s.sent = slices.Delete(s.sent, 0, 1)
+	}
+	s.sent = append(s.sent, m)
+}
+
 func (s *Server) accept(m Mail) (Mail, error) {
 	m.ID, m.At = uuid.NewString(), time.Now()
 	s.mu.Lock()
@@ -136,7 +145,7 @@ func (s *Server) accept(m Mail) (Mail, error) {
 	if err := s.journal.Append(serviceName, m); err != nil {
 		return Mail{}, err
 	}
-	s.sent = append(s.sent, m)
+	s.keep(m)
 	return m, nil
 }
 

@@ -2,6 +2,7 @@ package ses_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,4 +99,19 @@ func newClient(t *testing.T) (*aws.Cloud, *sdk.Client) {
 		t.Fatal(err)
 	}
 	return cloud, sdk.NewFromConfig(cloud.Config("test"))
+}
+
+func TestTheLatestThousandMailsAreKept(t *testing.T) {
+	t.Parallel()
+	cloud, client := newClient(t)
+	for i := range 1002 {
+		in := mailTo("alder@example.org")
+		in.Message.Subject.Data = awssdk.String(strconv.Itoa(i))
+		if _, err := client.SendEmail(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := cloud.SES().Sent(); len(got) != 1000 || got[0].Subject != "2" || got[999].Subject != "1001" {
+		t.Errorf("%d mails are kept, from %q to %q, want the latest 1000", len(got), got[0].Subject, got[len(got)-1].Subject)
+	}
 }
