@@ -77,7 +77,7 @@ func (s *stack) console() (http.Handler, error) {
 	cfg := s.cloud.Config(consoleCaller)
 	return console.New(console.Options{
 		Stack: view{s}, Invocations: s.timeline, Tables: s.cloud.DynamoDB(), Queues: s.cloud.SQS(),
-		QueueClient: sqs.NewFromConfig(cfg), Objects: s3.NewFromConfig(cfg),
+		QueueClient: sqs.NewFromConfig(cfg), Objects: s3.NewFromConfig(cfg), Faults: s.byHand,
 	})
 }
 

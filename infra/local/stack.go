@@ -15,6 +15,7 @@ import (
 
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/local/faults"
 	"recordbridge/infra/local/filehost"
 	"recordbridge/infra/local/iam"
 	"recordbridge/infra/local/inbox"
@@ -52,6 +53,7 @@ type stack struct {
 	triggers  *triggers.Triggers
 	inbox     *inbox.Inbox
 	timeline  *timeline.Recorder
+	byHand    *faults.ByHand
 	run       runfile.Run // before seeding
 	runFile   string
 
@@ -73,7 +75,7 @@ func start(ctx context.Context, o options, log *slog.Logger, output *lines) (*st
 	address := listener.Addr().String()
 	s := &stack{
 		log: log, url: "http://" + address, objects: objects.Addr().String(),
-		inbox: inbox.New(inboxPath), timeline: timeline.New(time.Now), runFile: o.runFile,
+		inbox: inbox.New(inboxPath), timeline: timeline.New(time.Now), byHand: faults.NewByHand(), runFile: o.runFile,
 	}
 	var handler http.Handler
 	s.filesURL = filehost.URL(ctx, net.DefaultResolver.LookupNetIP, objects.Addr().(*net.TCPAddr).AddrPort()) // listenBeside listens on tcp
@@ -147,7 +149,7 @@ func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	}
 	configuration := aws.Options{
 		URL: s.url, Dir: o.data, SecretKey: s.run.AWS.SecretAccessKey,
-		Middleware: []wire.Middleware{s.timeline.Middleware(), authority.Middleware()},
+		Middleware: []wire.Middleware{s.timeline.Middleware(), s.byHand.Middleware(), authority.Middleware()},
 	}
 	if o.faults == nil {
 		return aws.New(configuration)

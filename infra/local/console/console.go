@@ -24,6 +24,7 @@ type Options struct {
 	Queues      Queues
 	QueueClient QueueClient
 	Objects     ObjectClient
+	Faults      Faults
 }
 
 type console struct {
@@ -65,6 +66,9 @@ func New(o Options) (http.Handler, error) {
 		"GET /buckets/{bucket}/objects":   c.serveObjects,
 		"GET /buckets/{bucket}/object":    c.serveObject,
 		"GET /buckets/{bucket}/download":  c.serveDownload,
+		"POST /tables/{table}/damage":     c.serveDamage,
+		"GET /faults":                     c.serveFaults,
+		"POST /faults":                    c.serveSetFaults,
 		"GET /mail":                       c.serveMail,
 		"GET /inbox":                      c.serveInbox,
 	} {

@@ -1,6 +1,6 @@
 // Package console is the runner's page for people at /_local. It shows what the stack on this machine holds and does:
 // functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received webhooks; and it
-// lets a person fire a schedule, kill a function's processes, redrive or purge a queue. It also holds the page to which
+// lets a person fire a schedule, kill a function's processes, redrive or purge a queue, spoil a row and switch faults on. It also holds the page to which
 // the seeded test credential sends a browser back. It owns no state and decides nothing: each subject has an interface
 // below, which the owner of the subject implements.
 //
@@ -16,6 +16,9 @@
 //	GET  /_local/api/tables                                           with keys, indexes and numbers of rows
 //	GET  /_local/api/tables/{table}/items?index=&prefix=&from=&limit= rows by key, in pages
 //	GET  /_local/api/tables/{table}/item?index=&id=                   one row
+//	POST /_local/api/tables/{table}/damage?id=&attribute=             spoil a row
+//	GET  /_local/api/faults                                           that are switched on
+//	POST /_local/api/faults                                           {"faults":[{"name":"local-WorkTable","kind":"throttled"}]} and no others
 //	GET  /_local/api/queues                                           with their numbers
 //	GET  /_local/api/queues/{queue}/messages                          the oldest messages, without receiving them
 //	POST /_local/api/queues/{queue}/redrive                           dead letters back to where they came from

@@ -16,6 +16,7 @@ import (
 
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/console"
+	"recordbridge/infra/local/faults"
 	"recordbridge/infra/local/timeline"
 	"recordbridge/infra/local/triggers"
 )
@@ -86,7 +87,7 @@ func build(t *testing.T) fixture {
 	cfg := cloud.Config("console")
 	f.Handler, err = console.New(console.Options{
 		Stack: f.stack, Invocations: f.timeline, Tables: cloud.DynamoDB(), Queues: cloud.SQS(),
-		QueueClient: sqs.NewFromConfig(cfg), Objects: s3.NewFromConfig(cfg),
+		QueueClient: sqs.NewFromConfig(cfg), Objects: s3.NewFromConfig(cfg), Faults: faults.NewByHand(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ type Tables interface {
 	Tables() []ddb.TableInfo
 	Browse(p ddb.Position) (ddb.Page, error)
 	Row(table, index, id string) (row ddb.Row, ok bool, err error)
+	Damage(table, id, attribute string) (ok bool, err error)
 }
 
 // listedRow is a row in a list.
