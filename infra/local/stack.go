@@ -192,12 +192,12 @@ func (s *stack) close(ctx context.Context) {
 func (s *stack) expire(ctx context.Context) {
 	ticker := time.NewTicker(expireEvery)
 	defer ticker.Stop()
-	for {
+	for now := time.Now(); ; { // at once, too: the data may be older than this process
+		s.cloud.DynamoDB().Expire(now)
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-ticker.C:
-			s.cloud.DynamoDB().Expire(now)
+		case now = <-ticker.C:
 		}
 	}
 }

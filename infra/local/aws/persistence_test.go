@@ -3,9 +3,14 @@ package aws_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/local/aws"
@@ -50,6 +55,44 @@ func TestEveryServiceSurvivesARestart(t *testing.T) {
 			t.Errorf("%d mails came back, want 1", got)
 		}
 	})
+}
+
+// TestWhatHasExpiredLeavesTheData: with the next start, which writes what is there.
+func TestWhatHasExpiredLeavesTheData(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := newCloud(t, aws.Options{Dir: dir})
+	if err := fillTable(t.Context(), first.Config("test")); err != nil {
+		t.Fatal(err)
+	}
+	db := dynamodb.NewFromConfig(first.Config("test"))
+	if _, err := db.UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{
+		TableName:               awssdk.String("items"),
+		TimeToLiveSpecification: &ddbtypes.TimeToLiveSpecification{AttributeName: awssdk.String("ttl"), Enabled: awssdk.Bool(true)},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ends := time.Now().Add(time.Hour)
+	for i, name := range []string{"short-lived", "long-lived"} {
+		ttl := strconv.FormatInt(ends.Add(time.Duration(i)*time.Hour).Unix(), 10)
+		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String("items"), Item: map[string]ddbtypes.AttributeValue{
+			"pk": &ddbtypes.AttributeValueMemberS{Value: name}, "ttl": &ddbtypes.AttributeValueMemberN{Value: ttl},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := first.DynamoDB().Expire(ends.Add(time.Minute)); got != 1 {
+		t.Fatalf("%d rows expired, want 1", got)
+	}
+	dir = afterKill(t, dir)
+	newCloud(t, aws.Options{Dir: dir})
+	content, err := os.ReadFile(filepath.Join(dir, "journal.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(content), "short-lived") || !strings.Contains(string(content), "long-lived") {
+		t.Errorf("the data is %s, want the row that has not expired, and not the other", content)
+	}
 }
 
 // A second start reads what the first has made of the same state, which must not lose anything.
