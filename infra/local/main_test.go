@@ -33,7 +33,10 @@ func TestMain(m *testing.M) {
 	switch os.Getenv("AWS_LAMBDA_FUNCTION_NAME") {
 	case "local-EchoFunction":
 		awslambda.Start(func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-			return events.APIGatewayProxyResponse{StatusCode: 200, Body: os.Getenv("ANSWER") + " " + os.Getenv("RANGES")}, nil
+			return events.APIGatewayProxyResponse{
+				StatusCode: 200, Body: os.Getenv("ANSWER") + " " + os.Getenv("RANGES"),
+				Headers: map[string]string{"Files": os.Getenv("AWS_ENDPOINT_URL_S3")},
+			}, nil
 		})
 	case "local-WorkerFunction":
 		awslambda.Start(report)
