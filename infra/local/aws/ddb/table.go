@@ -56,6 +56,15 @@ func (k keyNames) of(it item) item {
 	return key
 }
 
+// rowKey encodes the key of it.
+func (k keyNames) rowKey(it item) rowKey {
+	key := rowKey{partition: it[k.partition].sortKey()}
+	if k.sort != "" {
+		key.order = it[k.sort].sortKey()
+	}
+	return key
+}
+
 type index struct {
 	spec indexSpec
 	key  keyNames
@@ -142,14 +151,10 @@ func (t *table) place(it item) (rowKey, error) {
 	if len(it[t.key.partition].text) > maxPartitionKeyBytes {
 		return rowKey{}, invalidf("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of%d bytes", maxPartitionKeyBytes)
 	}
-	key := rowKey{partition: it[t.key.partition].sortKey()}
-	if t.key.sort != "" {
-		if len(it[t.key.sort].text) > maxSortKeyBytes {
-			return rowKey{}, invalidf("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of %d bytes", maxSortKeyBytes)
-		}
-		key.order = it[t.key.sort].sortKey()
+	if len(it[t.key.sort].text) > maxSortKeyBytes {
+		return rowKey{}, invalidf("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of %d bytes", maxSortKeyBytes)
 	}
-	return key, nil
+	return t.key.rowKey(it), nil
 }
 
 const (
@@ -188,6 +193,8 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	old, content := t.rows.get(key), packed("")
 	if it != nil {
 		content = pack(it)
+		it = content.item(nil) // its texts are parts of content, so that no key holds on to what was there before
+		key = t.key.rowKey(it)
 	}
 	for _, x := range t.indexes {
 		change := entryChange{row: key}

@@ -3,6 +3,7 @@ package ddb
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // rowKey places an item: partition and order are the encoded partition and sort key (order is empty without one), tie
@@ -59,7 +60,11 @@ func (t *tree) set(fresh *row) {
 		rows[i] = fresh
 		return
 	}
-	t.partitions[fresh.key.partition] = slices.Insert(rows, i, fresh)
+	partition := fresh.key.partition
+	if len(rows) == 0 {
+		partition = strings.Clone(partition) // the name of a partition stays when its first row changes
+	}
+	t.partitions[partition] = slices.Insert(rows, i, fresh)
 	t.count++
 }
 
