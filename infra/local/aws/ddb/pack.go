@@ -57,7 +57,11 @@ func (v value) appendPacked(to []byte) []byte {
 func (p packed) item(shown map[string]bool) item {
 	rest := string(p)
 	n := takeNumber(&rest)
-	it := make(item, n)
+	size := n
+	if shown != nil {
+		size = min(n, len(shown))
+	}
+	it := make(item, size)
 	for range n {
 		if name, v := takeText(&rest), takeValue(&rest); shown == nil || shown[name] {
 			it[name] = v
@@ -66,7 +70,7 @@ func (p packed) item(shown map[string]bool) item {
 	return it
 }
 
-// attribute takes one attribute out; it has no kind when it is not there.
+// attribute implements attributes.
 func (p packed) attribute(name string) value {
 	rest := string(p)
 	for range takeNumber(&rest) {

@@ -56,11 +56,11 @@ func (k keyNames) of(it item) item {
 	return key
 }
 
-// rowKey encodes the key of it.
-func (k keyNames) rowKey(it item) rowKey {
-	key := rowKey{partition: it[k.partition].sortKey()}
+// rowKey encodes the key of an item, whose texts it shares.
+func (k keyNames) rowKey(of attributes) rowKey {
+	key := rowKey{partition: of.attribute(k.partition).sortKey()}
 	if k.sort != "" {
-		key.order = it[k.sort].sortKey()
+		key.order = of.attribute(k.sort).sortKey()
 	}
 	return key
 }
@@ -190,16 +190,18 @@ func (t *table) checkIndexKeys(it item) error {
 // put replaces or, with a nil item, removes one row, and has the indexes follow after their lag; a nil lag is none. It
 // tells whether an index is late now.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
-	old, content := t.rows.get(key), packed("")
+	var old, content packed
+	if r := t.rows.find(key); r != nil {
+		old = r.item
+	}
 	if it != nil {
 		content = pack(it)
-		it = content.item(nil) // its texts are parts of content, so that no key holds on to what was there before
-		key = t.key.rowKey(it)
+		key = t.key.rowKey(content) // a part of it, so that the key holds on to nothing that was there before
 	}
 	for _, x := range t.indexes {
 		change := entryChange{row: key}
 		change.from, change.wasIn = x.keyOf(old, key)
-		if at, isIn := x.keyOf(it, key); isIn {
+		if at, isIn := x.keyOf(content, key); isIn {
 			change.to = &row{key: at, item: content, size: it.sizeOf(x.rows.shown)}
 		}
 		if !change.wasIn && change.to == nil {
@@ -224,19 +226,14 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 }
 
 // keyOf places an item of the table in the index; ok is false when it lacks an index key, so that it is not in there.
-func (x *index) keyOf(it item, base rowKey) (key rowKey, ok bool) {
-	partition, ok := it[x.key.partition]
-	if !ok {
-		return rowKey{}, false
-	}
-	key = rowKey{partition: partition.sortKey(), tie: base.joined()}
-	if x.key.sort != "" {
-		order, found := it[x.key.sort]
-		if !found {
+func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
+	for _, name := range x.key.list() {
+		if it.attribute(name).kind == "" {
 			return rowKey{}, false
 		}
-		key.order = order.sortKey()
 	}
+	key = x.key.rowKey(it)
+	key.tie = base.joined()
 	return key, true
 }
 

@@ -41,6 +41,11 @@ type value struct {
 
 type item map[string]value
 
+// attributes are an item in either of its forms. An attribute that is not there has no kind.
+type attributes interface {
+	attribute(name string) value
+}
+
 // wireValue has one pointer per type tag, so that decoding shows which tags were there.
 type wireValue struct {
 	S, N       *string
@@ -240,6 +245,8 @@ func (v value) size() int {
 	}
 	return 1
 }
+
+func (it item) attribute(name string) value { return it[name] }
 
 func (it item) size() int { return it.sizeOf(nil) }
 
