@@ -15,6 +15,8 @@ type statement struct {
 	template.Statement
 
 	conditions []condition
+	patterns   []string // the actions in lower case, as they are compared
+	kinds      []string // of rows that it names, one empty one where it names none
 }
 
 func compile(declared template.Statement) (statement, error) {
@@ -29,7 +31,11 @@ func compile(declared template.Statement) (statement, error) {
 		}
 	}
 	all, err := conditions(declared.Condition)
-	return statement{Statement: declared, conditions: all}, err
+	s := statement{Statement: declared, conditions: all, kinds: rowsOf(declared)}
+	for _, action := range declared.Actions {
+		s.patterns = append(s.patterns, strings.ToLower(action))
+	}
+	return s, err
 }
 
 // need is one permission without which a call is refused.
@@ -42,9 +48,8 @@ type need struct {
 
 // grants tells whether the statement allows n, with the action and the resource of the statement that do.
 func (s *statement) grants(n need) (action, resource string, ok bool) {
-	i := slices.IndexFunc(s.Actions, func(pattern string) bool {
-		return matches(strings.ToLower(pattern), strings.ToLower(n.action))
-	})
+	action = strings.ToLower(n.action)
+	i := slices.IndexFunc(s.patterns, func(pattern string) bool { return matches(pattern, action) })
 	if i < 0 {
 		return "", "", false
 	}
@@ -78,15 +83,14 @@ func (r *role) allow(n need) ([]Grant, bool) {
 
 // rows lists the kinds of rows of the statement that n touches, one empty one where the statement names none.
 func (s *statement) rows(n need) []string {
-	declared := rowsOf(s.Statement)
-	if declared[0] == "" {
-		return declared
+	if s.kinds[0] == "" {
+		return s.kinds
 	}
 	var touched []string
 	for _, key := range n.keys[leadingKeys] {
-		i := slices.IndexFunc(declared, func(pattern string) bool { return matches(pattern, ofBothModes(key)) })
-		if i >= 0 && !slices.Contains(touched, declared[i]) {
-			touched = append(touched, declared[i])
+		i := slices.IndexFunc(s.kinds, func(pattern string) bool { return matches(pattern, ofBothModes(key)) })
+		if i >= 0 && !slices.Contains(touched, s.kinds[i]) {
+			touched = append(touched, s.kinds[i])
 		}
 	}
 	return touched

@@ -3,8 +3,6 @@ package ddb
 import (
 	"encoding/base64"
 	"encoding/json"
-	"maps"
-	"slices"
 )
 
 // The encoder is written out because encoding/json copies and rescans the output of every nested MarshalJSON, which
@@ -12,7 +10,7 @@ import (
 
 func (it item) appendJSON(to []byte) []byte {
 	to = append(to, '{')
-	for i, name := range slices.Sorted(maps.Keys(it)) {
+	for i, name := range it.names() {
 		if i > 0 {
 			to = append(to, ',')
 		}

@@ -1,10 +1,6 @@
 package ddb
 
-import (
-	"encoding/binary"
-	"maps"
-	"slices"
-)
+import "encoding/binary"
 
 // packed is an item as rows keep it: in order of name, each attribute with its value, and in front of whatever has no length of
 // its own its length. A map of the same item takes five times the memory, which counts for what stays until its time to live is
@@ -17,7 +13,7 @@ func pack(it item) packed {
 
 func appendItem(to []byte, it item) []byte {
 	to = binary.AppendUvarint(to, uint64(len(it)))
-	for _, name := range slices.Sorted(maps.Keys(it)) {
+	for _, name := range it.names() {
 		to = it[name].appendPacked(appendText(to, name))
 	}
 	return to

@@ -246,6 +246,16 @@ func (v value) size() int {
 	return 1
 }
 
+// names are those of the attributes, in order. Both encoders ask for every item, so nothing grows here.
+func (it item) names() []string {
+	names := make([]string, 0, len(it))
+	for name := range it {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 func (it item) attribute(name string) value { return it[name] }
 
 func (it item) size() int { return it.sizeOf(nil) }
