@@ -92,7 +92,7 @@ func (e *Error) After(wait time.Duration) *Error {
 	return &waiting
 }
 
-// About returns a copy of e that is about one of the values that were given.
+// About returns a copy of e that is about one of the values that were given. Its name is ours, never the client's: it is logged.
 func (e *Error) About(field string) *Error {
 	about := *e
 	about.Field = field

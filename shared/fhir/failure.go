@@ -3,6 +3,8 @@ package fhir
 import (
 	"strconv"
 	"time"
+
+	"recordbridge/shared/fault"
 )
 
 // Class says in one word how a request to a FHIR server failed. It is fit for logs and outcome records.
@@ -43,6 +45,14 @@ func (e *RequestError) Error() string {
 		text += ": " + e.Cause.Error()
 	}
 	return text
+}
+
+// Failure tells the class for a log line (fault.Spot): of Network, that of the cause, which says more.
+func (e *RequestError) Failure() (class string, status int) {
+	if class = fault.ClassOf(e.Cause); class != "" && e.Class == Network {
+		return class, e.Status
+	}
+	return string(e.Class), e.Status
 }
 
 // Unwrap returns the cause.

@@ -14,6 +14,13 @@ type Event struct {
 	mu    sync.Mutex
 	level slog.Level
 	attrs []slog.Attr
+	notes []note
+}
+
+// note is a line of its own about a part of the unit of work.
+type note struct {
+	message string
+	attrs   []slog.Attr
 }
 
 type eventKey struct{}
@@ -38,11 +45,27 @@ func Add(ctx context.Context, attrs ...slog.Attr) {
 	}
 }
 
-// Fail records why the unit of work failed: the code always, the cause only where it is our own (Internal and
-// Unavailable), since the text of other causes may repeat what a client or a health system sent.
+// Note writes a line about a part of the unit of work that ctx belongs to, such as one of several deliveries, when the unit's own
+// line is written. message is a constant.
+func Note(ctx context.Context, message string, attrs ...slog.Attr) {
+	event, ok := ctx.Value(eventKey{}).(*Event)
+	if !ok {
+		return
+	}
+	event.mu.Lock()
+	defer event.mu.Unlock()
+	event.notes = append(event.notes, note{message, attrs})
+}
+
+// Fail records that and why the unit of work failed: the code, the field and the spot always, the cause only where it is our own
+// (Internal and Unavailable), since the text of other causes may repeat what a client or a health system sent.
 func Fail(ctx context.Context, err error) {
 	failure := fault.Of(err)
-	Add(ctx, slog.String("error", string(failure.Code)), slog.String("error_kind", string(failure.Kind)))
+	Add(ctx, Failed(), slog.String("error", string(failure.Code)), slog.String("error_kind", string(failure.Kind)))
+	if failure.Field != "" {
+		Add(ctx, slog.String("field", failure.Field))
+	}
+	Add(ctx, Spot(fault.SpotOf(err))...)
 	if failure.Kind != fault.Internal && failure.Kind != fault.Unavailable {
 		return
 	}
@@ -63,6 +86,12 @@ func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 		e.put(slog.String("request_id", id))
 	}
 	logger.LogAttrs(ctx, e.level, message, e.attrs...) //nolint:sloglint // callers pass a constant
+	for _, n := range e.notes {
+		if id := RequestID(ctx); id != "" {
+			n.attrs = append(n.attrs, slog.String("request_id", id))
+		}
+		logger.LogAttrs(ctx, slog.LevelInfo, n.message, n.attrs...) //nolint:sloglint // callers pass a constant
+	}
 }
 
 func (e *Event) put(attr slog.Attr) {

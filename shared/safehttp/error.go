@@ -33,6 +33,9 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return "outbound request: " + string(e.Class) }
 
+// Failure tells the class for a log line (fault.Spot).
+func (e *Error) Failure() (class string, status int) { return string(e.Class), 0 }
+
 // Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
