@@ -30,6 +30,9 @@ func (e *unprovenError) Error() string { return "client authentication: " + e.ca
 // Unspent reports that no token was used (tokens.Refresher).
 func (*unprovenError) Unspent() bool { return true }
 
+// Failure tells the class for a log line (fault.Spot).
+func (*unprovenError) Failure() (class string, status int) { return "client_unproven", 0 }
+
 // unproven makes the error for a client that cannot prove who it is: our own trouble, which passes, and never a refusal
 // by the health system nor a failure of it.
 func unproven(cause error) error {

@@ -59,10 +59,19 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 	return found, found.tokenEndpoint != ""
 }
 
-var (
-	errNoS256     = errors.New("smart discovery: there are code challenge methods, but not S256")
-	errNoEndpoint = errors.New("smart discovery: no usable authorization or token endpoint")
+// misfit is what a configuration lacks that can be read.
+type misfit string
+
+const (
+	errNoS256     misfit = "no_s256"     // there are code challenge methods, but not S256
+	errNoEndpoint misfit = "no_endpoint" // no usable authorization or token endpoint
 )
+
+// Error implements error.
+func (m misfit) Error() string { return "smart discovery: " + string(m) }
+
+// Failure tells the class for a log line (fault.Spot).
+func (m misfit) Failure() (class string, status int) { return string(m), 0 }
 
 // Discover reads the SMART configuration of the server at fhirBase. Its addresses are absolute, https (http only where the
 // FHIR base is http, too) and free of user information and fragments. A server without one is asked for its
@@ -71,24 +80,50 @@ var (
 // they get the challenge all the same, and ignore it if they do not know it (RFC 6749 section 3.1, RFC 7636 section 5).
 // So whoever takes S256 off a list on its way to us weakens nothing. A list without S256 is refused: plain protects no
 // code whose request was seen. Errors: fault.Invalid for a malformed base, fault.Unavailable when the server did not
-// answer, fault.Upstream when what it answered is of no use.
+// answer, fault.Upstream when what it answered is of no use; both tell their fault.Spot.
 func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
 		return flow.Authority{}, fault.BadRequest("The FHIR base URL is not valid.").Because(err)
 	}
-	document, err := fetcher{doer: doer, base: base}.configuration(ctx)
-	if isUnanswered(err) {
-		return flow.Authority{}, unusable(err)
+	spot := fault.Spot{Step: fault.StepDiscovery, Host: fault.HostOf(fhirBase)}
+	stated, missing := fetchConfiguration(ctx, fetcher{doer: doer, base: base})
+	var found flow.Authority
+	switch {
+	case missing == nil:
+		found, err = authority(base, stated)
+		return found, spot.Failed(err)
+	case isUnanswered(missing), errors.Is(missing, errNoS256):
+		return flow.Authority{}, spot.Failed(unusable(missing))
 	}
-	if found, ok := readConfiguration(document); err == nil && ok {
-		if len(found.challengeMethods) > 0 && !slices.Contains(found.challengeMethods, "S256") {
-			return flow.Authority{}, unusable(errNoS256)
-		}
-		return authority(base, found)
+	found, err = substitute(ctx, doer, base)
+	if err != nil {
+		spot = fault.SpotOf(spot.Failed(missing)) // what is wrong with the configuration says more than what its substitute lacks
+		return flow.Authority{}, spot.Failed(err)
 	}
-	isSubstitute := passes(err)
-	document, err = Metadata(ctx, doer, fhirBase)
+	found.Substitute = passes(missing)
+	return found, nil
+}
+
+// fetchConfiguration reads the smart-configuration. The error is *fhir.RequestError, or what the document lacks.
+func fetchConfiguration(ctx context.Context, from fetcher) (configuration, error) {
+	document, err := from.configuration(ctx)
+	if err != nil {
+		return configuration{}, err
+	}
+	found, ok := readConfiguration(document)
+	switch {
+	case !ok:
+		return configuration{}, errNoEndpoint
+	case len(found.challengeMethods) > 0 && !slices.Contains(found.challengeMethods, "S256"):
+		return configuration{}, errNoS256
+	}
+	return found, nil
+}
+
+// substitute takes what the CapabilityStatement says.
+func substitute(ctx context.Context, doer Doer, base fhir.Base) (flow.Authority, error) {
+	document, err := Metadata(ctx, doer, base.String())
 	if err != nil {
 		return flow.Authority{}, unusable(err)
 	}
@@ -96,14 +131,12 @@ func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, 
 	if err != nil {
 		return flow.Authority{}, unusable(err)
 	}
-	found, err := authority(base, configuration{
+	return authority(base, configuration{
 		authorizationEndpoint: capability.OAuth.Authorize,
 		tokenEndpoint:         capability.OAuth.Token,
 		revocation:            capability.OAuth.Revoke,
 		introspection:         capability.OAuth.Introspect,
 	})
-	found.Substitute = isSubstitute && err == nil
-	return found, err
 }
 
 // configuration reads the document of the SMART configuration.

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"recordbridge/shared/fhir"
 )
 
 // codeClient is the code of RFC 6749 section 5.2 for a client that is unknown or could not prove who it is.
@@ -57,6 +59,17 @@ func (e *OAuthError) LogValue() slog.Value {
 		slog.String("text_hash", e.textHash),
 		slog.Bool("basic_ambiguous", e.AmbiguousBasic),
 	)
+}
+
+// Failure tells for a log line (fault.Spot) the code, or what a FHIR server's answer with the same status would be called.
+func (e *OAuthError) Failure() (class string, status int) {
+	switch {
+	case e.Code != "":
+		return e.Code, e.Status
+	case e.Status/100 == 2:
+		return string(fhir.Content), e.Status
+	}
+	return string(classOf(e.Status)), e.Status
 }
 
 // stale reports whether the answer may mean that the token endpoint has moved since its address was stored: nothing is there any more, or something is that does not know us. In neither case was the grant used.

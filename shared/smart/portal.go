@@ -50,14 +50,14 @@ func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 	}
 	answer, err := p.token(ctx, a.Tenant, useOf(set, a.TokenEndpoint), wanted{a.Scope, a.Extra}, form)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.Code != "" {
-		return tokens.Set{}, &flow.PortalError{Code: refusal.Code, AmbiguousBasic: refusal.AmbiguousBasic}
+		return tokens.Set{}, fault.SpotOf(err).Failed(&flow.PortalError{Code: refusal.Code, AmbiguousBasic: refusal.AmbiguousBasic})
 	}
 	if err != nil {
 		return tokens.Set{}, err
 	}
 	patient, err := p.patient(ctx, a, answer)
 	if err != nil {
-		return tokens.Set{}, err
+		return tokens.Set{}, fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(a.TokenEndpoint), Class: "id_token"}.Failed(err)
 	}
 	set.AccessToken, set.RefreshToken, set.PatientID = answer.access, answer.refresh, secret.New(patient)
 	set.Scope, set.ExpiresAt, set.Extra = answer.scope, p.now().Add(answer.expiresIn), answer.extra

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/tokens"
@@ -26,11 +27,12 @@ func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) e
 		return nil
 	}
 	form := url.Values{"token": {token.Reveal()}, "token_type_hint": {hint}}
+	spot := fault.Spot{Step: fault.StepRevocation, Host: fault.HostOf(set.RevocationEndpoint)}
 	response, err := p.post(ctx, tenant, useOf(set, set.RevocationEndpoint), form) //nolint:bodyclose // revoked closes it
 	if err != nil {
-		return unavailable(fmt.Errorf("revocation request: %w", err), 0)
+		return spot.Failed(unavailable(fmt.Errorf("revocation request: %w", err), 0))
 	}
-	return revoked(response)
+	return spot.Failed(revoked(response))
 }
 
 // revoked reads the answer to a revocation. A redirect is none: whoever answers so has not been asked.

@@ -56,7 +56,7 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	case err == nil:
 		return Usable{Set: fresh, Version: version}, nil
 	case errors.Is(err, ErrRefused):
-		return m.refused(ctx, row, leased, set.TokenEndpoint)
+		return m.refused(ctx, row, leased, fault.SpotOf(err).Failed(refusalOf(row, set.TokenEndpoint)))
 	case errors.Is(err, fault.Conflict): // of the store
 		return m.newerThan(ctx, leased, err) // which may be what was to be stored
 	case isUnspent(err) || errors.Is(err, errTooLate):
@@ -138,8 +138,8 @@ func (m Manager) release(ctx context.Context, leased Row) {
 // refused returns the refusal, which says nothing once another worker has stored a newer set, or has the lease: that one may
 // have spent the refresh token and be about to store its successor. What was unknown about the token's use before,
 // stays so: a later refusal has the same cause.
-func (m Manager) refused(ctx context.Context, before, leased Row, endpoint string) (Usable, error) {
-	newer, err := m.newerThan(ctx, leased, refusalOf(before, endpoint))
+func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
+	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt
 	m.release(ctx, leased)
 	return newer, err

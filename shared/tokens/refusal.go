@@ -83,7 +83,7 @@ func isUnspent(err error) bool {
 func opaque(err error) error {
 	for _, mistakable := range []error{fault.NotFound, fault.Conflict, ErrNothingToRenew} {
 		if errors.Is(err, mistakable) && !errors.Is(err, ErrRefused) {
-			return &opaqueError{cause: err}
+			return fault.SpotOf(err).Failed(&opaqueError{cause: err})
 		}
 	}
 	return err

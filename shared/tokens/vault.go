@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 )
@@ -71,12 +72,13 @@ func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string,
 // Open returns the token set of a row. A row moved to another connection, tenant or version does not open.
 func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 	plain, err := v.Sealer.Open(ctx, row.Tenant, boundTo(row.Tenant, row.ConnectionID, row.Version), row.Sealed)
+	damaged := fault.Spot{Operation: "open", Row: "TOKENS", Attribute: "sealed"}
 	if err != nil {
-		return Set{}, fmt.Errorf("open tokens: %w", err)
+		return Set{}, damaged.Failed(fmt.Errorf("open tokens: %w", err))
 	}
 	var stored document
-	if err := json.Unmarshal(plain, &stored); err != nil {
-		return Set{}, fmt.Errorf("decode tokens of version %d", row.Version)
+	if json.Unmarshal(plain, &stored) != nil { // its text could quote them
+		return Set{}, damaged.Failed(fmt.Errorf("decode tokens of version %d", row.Version))
 	}
 	return Set{
 		AccessToken: secret.New(stored.AccessToken), RefreshToken: secret.New(stored.RefreshToken), PatientID: secret.New(stored.PatientID),
