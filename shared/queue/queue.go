@@ -7,11 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
 
 	"recordbridge/shared/due"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -120,7 +124,17 @@ func (d destination) send(ctx context.Context, i due.Item, group string, delay t
 		MessageGroupId: &group,
 	})
 	if err != nil {
+		// Who sends often goes on without a message, so the line has to tell.
+		logx.Add(ctx, slog.String("unsent_to", d.url[strings.LastIndexByte(d.url, '/')+1:]), slog.String("unsent_class", classOf(err)))
 		return fmt.Errorf("send message: %w", err)
 	}
 	return nil
+}
+
+// classOf is AWS's own word for a failure, or that there was no answer.
+func classOf(err error) string {
+	if known, ok := errors.AsType[smithy.APIError](err); ok {
+		return known.ErrorCode()
+	}
+	return "no_answer"
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
@@ -43,13 +45,25 @@ func (s Flow) TakeState(ctx context.Context, hash, bindingHash string, now time.
 		values: item{":binding": text(bindingHash), ":now": moment(now)},
 	})
 	if errors.Is(err, fault.Conflict) {
-		return flow.State{}, fault.Missing("There is no such sign-in.").Because(err)
+		var there item
+		if unmet, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+			there = unmet.Item
+		}
+		return stateOf(there, hash), fault.Missing("There is no such sign-in.").Because(err)
 	}
 	if err != nil {
 		return flow.State{}, err
 	}
+	return stateOf(row, hash), nil
+}
+
+// stateOf reads a state; a zero one of no row.
+func stateOf(row item, hash string) flow.State {
+	if len(row) == 0 {
+		return flow.State{}
+	}
 	return flow.State{
-		Hash: hash, BindingHash: bindingHash, Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
+		Hash: hash, BindingHash: row.text("binding"), Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
 		AttemptID: row.text("attempt_id"), ExpiresAt: row.time("expires_at"),
-	}, nil
+	}
 }

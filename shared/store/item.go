@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/fault"
 )
 
 // item is a row, or the values of an expression.
@@ -108,8 +110,9 @@ func (r item) json(name string, into any) error {
 	if body == "" {
 		return nil
 	}
-	if err := json.Unmarshal([]byte(body), into); err != nil {
-		return fmt.Errorf("decode %s: %w", name, err)
+	if json.Unmarshal([]byte(body), into) != nil { // its text may quote the row
+		damaged := fault.Spot{Operation: "decode", Row: r.kind(), Attribute: name}
+		return damaged.Failed(fmt.Errorf("decode %s of a %s row", name, r.kind()))
 	}
 	return nil
 }

@@ -133,6 +133,19 @@ func rowKey(t org.Tenant, kind due.Kind, id string) key {
 	return key{t.Key() + "#" + kindName(kind) + "#" + id, meta}
 }
 
+// kind is the word of a row's key that says what the row is: TASK, CONN, CRED.
+func (r item) kind() string {
+	words := strings.Split(r.text("pk"), "#")
+	if _, isTenants := org.ParseMode(words[0]); !isTenants {
+		return words[0]
+	}
+	if len(words) > 2 {
+		return words[2]
+	}
+	word, _, _ := strings.Cut(r.text("sk"), "#")
+	return word
+}
+
 // parseRowKey reads the partition key of a row that may be due back.
 func parseRowKey(pk string) (due.Item, bool) {
 	parts := strings.Split(pk, "#")

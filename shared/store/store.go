@@ -77,13 +77,15 @@ func update(ctx context.Context, db DB, u change) (item, error) {
 	return row, failure
 }
 
-// remove deletes the row of u; fault.Conflict when its condition does not hold. It returns the row as it was.
+// remove deletes the row of u; fault.Conflict when its condition does not hold, with the row in types.ConditionalCheckFailedException.
+// It returns the row as it was.
 func remove(ctx context.Context, db DB, u change) (item, error) {
 	var row item
 	failure := persist(ctx, func() error {
 		out, err := db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: &u.table, Key: u.key.attributes(), ConditionExpression: &u.when,
 			ExpressionAttributeValues: u.values, ReturnValues: types.ReturnValueAllOld,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
 		if err == nil {
 			row = out.Attributes

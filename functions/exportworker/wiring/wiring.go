@@ -6,7 +6,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -57,7 +56,7 @@ type Environment struct {
 
 // Build makes the function. It reads a secret, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
-	db := dynamodb.NewFromConfig(p.AWS)
+	db := store.NewClient(p.AWS)
 	signing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.DownloadSecret)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ package wiring
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/refreshscheduler"
@@ -24,7 +23,7 @@ type Environment struct {
 // Build makes the function.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	connections := due.NewSweep(
-		store.Timers{DB: dynamodb.NewFromConfig(p.AWS), Table: env.ConnectionTable},
+		store.Timers{DB: store.NewClient(p.AWS), Table: env.ConnectionTable},
 		queue.NewRefreshes(sqs.NewFromConfig(p.AWS), env.RefreshQueueURL), store.DueShards, p.Now,
 	)
 	schedule := refreshscheduler.New(connections, p.Now)

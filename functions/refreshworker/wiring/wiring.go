@@ -6,7 +6,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -44,7 +43,7 @@ type Environment struct {
 
 // Build makes the function.
 func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
-	db, keys := dynamodb.NewFromConfig(p.AWS), awskms.NewFromConfig(p.AWS)
+	db, keys := store.NewClient(p.AWS), awskms.NewFromConfig(p.AWS)
 	portals, state := portal.New(env.ClientEnv, p, db, keys), store.EndpointState{DB: db, Table: env.FlowTable}
 	rows := store.Tokens{DB: db, Table: env.TokensTable}
 	manager := tokens.NewManager(

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"recordbridge/infra/sandbox"
@@ -46,7 +45,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Clients: []oauth.Client{{
 			ID: sandbox.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath, baseURL + flow.CallbackPath + "/*"},
 		}},
-		Store: store.Sandbox{DB: dynamodb.NewFromConfig(p.AWS), Table: env.SandboxTable},
+		Store: store.Sandbox{DB: store.NewClient(p.AWS), Table: env.SandboxTable},
 		Now:   p.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: p.Logger,
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ package wiring
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -27,7 +26,7 @@ type Environment struct {
 
 // Build makes the function.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
-	db := dynamodb.NewFromConfig(p.AWS)
+	db := store.NewClient(p.AWS)
 	queues := queue.NewWork(sqs.NewFromConfig(p.AWS), env.ExportQueueURL, env.DeliveryQueueURL)
 	sweep := sweeper.New(
 		due.NewSweep(store.Timers{DB: db, Table: env.WorkTable}, queues, store.DueShards, p.Now),

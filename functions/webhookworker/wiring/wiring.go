@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ses"
@@ -46,7 +45,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	db := dynamodb.NewFromConfig(p.AWS)
+	db := store.NewClient(p.AWS)
 	rows := store.Webhooks{
 		Work:    store.Work{DB: db, Table: env.WorkTable},
 		Control: store.Control{DB: db, Table: env.ControlTable},

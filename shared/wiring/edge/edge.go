@@ -37,7 +37,7 @@ type Edge struct {
 // New makes the edge of endpoints that share one limit, named as clients see it in RateLimit-Policy. hashing is the ARN of the
 // secret with the keys that callers' addresses are hashed under.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing string) (Edge, error) {
-	db, secrets := dynamodb.NewFromConfig(p.AWS), secretsmanager.NewFromConfig(p.AWS)
+	db, secrets := store.NewClient(p.AWS), secretsmanager.NewFromConfig(p.AWS)
 	keys, err := awssecret.Keyring(ctx, secrets, hashing)
 	if err != nil {
 		return Edge{}, err
