@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/due"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -19,6 +20,7 @@ type Exports interface {
 // New returns the handler of one message.
 func New(exports Exports) func(context.Context, due.Item) error {
 	return func(ctx context.Context, i due.Item) error {
+		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Task {
 			return nil // sent to the wrong queue by hand; the sweeper knows where it belongs
 		}

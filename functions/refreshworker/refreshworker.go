@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"recordbridge/shared/due"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -22,6 +23,7 @@ type Connections interface {
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {
+		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Connection {
 			return nil // sent to the wrong queue by hand; who is in charge of it knows where it belongs
 		}

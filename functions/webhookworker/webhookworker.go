@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"recordbridge/shared/due"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -24,6 +25,7 @@ type Notices interface {
 // New returns the handler of one message.
 func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) error {
 	return func(ctx context.Context, i due.Item) error {
+		logx.Add(ctx, i.LogAttrs()...)
 		switch i.Kind {
 		case due.Event:
 			return webhooks.DeliverEvent(ctx, i.Tenant, i.ID)

@@ -6,6 +6,7 @@ package due
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"time"
 
 	"recordbridge/shared/ids"
@@ -63,6 +64,13 @@ func Decode(body string) (Item, error) {
 		return Item{}, errors.New("message does not refer to a row")
 	}
 	return Item{Tenant: org.Tenant{Mode: mode, OrgID: orgID}, Kind: m.Kind, ID: id}, nil
+}
+
+// LogAttrs tell on a log line whose row it is, and which.
+func (i Item) LogAttrs() []slog.Attr {
+	return []slog.Attr{
+		slog.String("org_id", i.Tenant.OrgID), slog.String("mode", string(i.Tenant.Mode)), slog.String(string(i.Kind)+"_id", i.ID),
+	}
 }
 
 // parseID reads an id in the spelling that rows of the kind have in their keys.

@@ -80,7 +80,10 @@ func (s Sweep) Run(ctx context.Context, before time.Time, act func(ctx context.C
 		}
 		r.oldest = max(r.oldest, started.Sub(i.At))
 		group.Go(func() error {
-			r.done(act(ctx, i, Place{index, len(items)}))
+			sent, err := act(ctx, i, Place{index, len(items)})
+			if r.done(sent, err) {
+				tell(ctx, i, err)
+			}
 			return nil
 		})
 	}
@@ -165,17 +168,26 @@ func (r *run) list(ctx context.Context, before time.Time) []Item {
 	return all
 }
 
-func (r *run) done(sent bool, err error) {
+// tell writes a log line about a row that could not be dealt with.
+func tell(ctx context.Context, i Item, err error) {
+	line := append(i.LogAttrs(), logx.Failed(), slog.Any("cause", err))
+	logx.Note(ctx, "sweep.row", append(line, logx.Spot(fault.SpotOf(err))...)...)
+}
+
+// done counts what came of a row or a shard, and reports whether its failure is one of the first.
+func (r *run) done(sent bool, err error) (isTold bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if sent {
 		r.sent++
 	}
 	if err == nil {
-		return
+		return false
 	}
 	r.failed++
-	if len(r.failures) < toldFailures {
-		r.failures = append(r.failures, err)
+	if len(r.failures) == toldFailures {
+		return false
 	}
+	r.failures = append(r.failures, err)
+	return true
 }

@@ -25,6 +25,7 @@ var errTrouble = errors.New("trouble on our side")
 
 // world is the database and the queue. What is named in failing fails.
 type world struct {
+	told    []map[string]any // lines about rows of the last run
 	start   time.Time
 	rows    [][]due.Item             // by shard
 	failing map[string]error         // by method and shard or id
@@ -110,8 +111,17 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 	var log bytes.Buffer
 	line.Emit(ctx, logx.New(&log), "test")
 	var fields map[string]any
-	if broken := json.Unmarshal(log.Bytes(), &fields); broken != nil {
+	all := json.NewDecoder(&log)
+	if broken := all.Decode(&fields); broken != nil {
 		t.Fatal(broken)
+	}
+	w.told = nil
+	for all.More() {
+		var one map[string]any
+		if broken := all.Decode(&one); broken != nil {
+			t.Fatal(broken)
+		}
+		w.told = append(w.told, one)
 	}
 	return fields, err
 }
@@ -284,6 +294,10 @@ func TestOneFailureStopsNoOtherRow(t *testing.T) {
 				if !errors.Is(err, errTrouble) || line["failed"] != 1.0 {
 					t.Errorf("got %v and %v failed, want the trouble once", err, line["failed"])
 				}
+				isRow := failing != "Due 1"
+				if isRow != (len(w.told) == 1) || isRow && (w.told[0]["connection_id"] != "bad" || w.told[0]["org_id"] != orgID || w.told[0]["result"] != "failed") {
+					t.Errorf("lines about rows: %v", w.told)
+				}
 				for _, id := range []string{"first", "second", "third"} {
 					if _, ok := w.sent[id]; !ok {
 						t.Errorf("%s was not sent: %v", id, w.sent)
@@ -307,6 +321,9 @@ func TestFailuresAreCountedAndTheFirstAreTold(t *testing.T) {
 		line, err := w.sweep(t, time.Minute)
 		if !errors.Is(err, errTrouble) || strings.Count(err.Error(), errTrouble.Error()) != 10 {
 			t.Errorf("got %v, want the trouble ten times", err)
+		}
+		if len(w.told) != 10 {
+			t.Errorf("%d lines about rows, want 10", len(w.told))
 		}
 		if line["failed"] != 320.0 || line["sent"] != 0.0 {
 			t.Errorf("log line %v, want 320 failed", line)
