@@ -94,16 +94,16 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	}
 	switch {
 	case err != nil || since.Year() < 1900:
-		return time.Time{}, fault.BadRequest("since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.")
+		return time.Time{}, fault.BadRequest("since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.").About("since")
 	case since.After(now):
-		return time.Time{}, fault.BadRequest("since must not be in the future.")
+		return time.Time{}, fault.BadRequest("since must not be in the future.").About("since")
 	}
 	return since.UTC().Truncate(time.Second), nil
 }
 
 func parseTypes(list []string) ([]string, error) {
 	if len(list) > maxTypes {
-		return nil, fault.BadRequest(fmt.Sprintf("resource_types must not name more than %d types.", maxTypes))
+		return nil, fault.BadRequest(fmt.Sprintf("resource_types must not name more than %d types.", maxTypes)).About("resource_types")
 	}
 	searched := len(list) == 0
 	for i, resourceType := range list {
@@ -111,11 +111,11 @@ func parseTypes(list []string) ([]string, error) {
 		case plan.Searched(resourceType) || resourceType == "Patient":
 			searched = true
 		case !plan.Followed(resourceType):
-			return nil, fault.BadRequest(fmt.Sprintf("resource_types[%d] is not a resource type that can be exported.", i))
+			return nil, fault.BadRequest(fmt.Sprintf("resource_types[%d] is not a resource type that can be exported.", i)).About("resource_types")
 		}
 	}
 	if !searched {
-		return nil, fault.BadRequest("resource_types names only types that are fetched when other records refer to them. Name the types that refer to them, too.")
+		return nil, fault.BadRequest("resource_types names only types that are fetched when other records refer to them. Name the types that refer to them, too.").About("resource_types")
 	}
 	return slices.Compact(slices.Sorted(slices.Values(list))), nil
 }
@@ -123,7 +123,7 @@ func parseTypes(list []string) ([]string, error) {
 func parseFormats(list []string) ([]Format, error) {
 	for i, name := range list {
 		if !slices.Contains(formats(), Format(name)) {
-			return nil, fault.BadRequest(fmt.Sprintf("formats[%d] is not jsonl, jsonl_gz, fhir_bundle or outcome.", i))
+			return nil, fault.BadRequest(fmt.Sprintf("formats[%d] is not jsonl, jsonl_gz, fhir_bundle or outcome.", i)).About("formats")
 		}
 	}
 	chosen := slices.DeleteFunc(formats(), func(f Format) bool { return !slices.Contains(list, string(f)) })
@@ -131,7 +131,7 @@ func parseFormats(list []string) ([]Format, error) {
 	case len(chosen) == 0, len(chosen) == 1 && chosen[0] == JSONLines:
 		return nil, nil
 	case len(chosen) == 1 && chosen[0] == Report:
-		return nil, fault.BadRequest("formats must also name jsonl, jsonl_gz or fhir_bundle; outcome alone holds no records.")
+		return nil, fault.BadRequest("formats must also name jsonl, jsonl_gz or fhir_bundle; outcome alone holds no records.").About("formats")
 	}
 	return chosen, nil
 }

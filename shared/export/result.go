@@ -10,6 +10,7 @@ type Result struct {
 	Wait          time.Duration // of Yield and Retryable: for how long at least the task is left alone
 	Tried         int           // of Yield: how often the request that has to wait was tried
 	TokensRefused bool          // of Fatal: because the tokens are of no use any more
+	Cause         error         // of Yield, Retryable and Fatal: what has happened, for the log; it may tell its fault.Spot
 }
 
 // Kind classes a Result.

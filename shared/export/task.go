@@ -81,7 +81,7 @@ type Scope struct {
 func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 
 // Missing is the answer for a task that is not there for this tenant.
-func Missing() error { return fault.Missing("There is no such export.") }
+func Missing() error { return fault.Missing("There is no such export.").About("task_id") }
 
 // Downloadable returns the task's file of a name while it can be downloaded at now: else Missing, or fault.Gone with
 // svc_export_expired.

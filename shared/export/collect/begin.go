@@ -8,6 +8,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
 )
 
@@ -63,7 +64,7 @@ func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Resul
 	case failed == nil:
 		return capability, export.Result{}, nil
 	case isPassing(failed.Class) && r.task.CanFailAgain():
-		return fhir.Capability{}, failure(failed, export.SuppressedPleaseContact), nil
+		return fhir.Capability{}, b.failure(fault.StepMetadata, failed, export.SuppressedPleaseContact), nil
 	}
 	return fhir.Capability{}, export.Result{}, nil
 }
@@ -71,7 +72,7 @@ func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Resul
 func (b beginner) readPatient(ctx context.Context) (fhir.Resource, export.Result, error) {
 	r := b.run
 	if !fhir.ValidID(r.patient) { // the token answer named no patient
-		return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourcePatientFailure}, nil
+		return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourcePatientFailure, Cause: r.session.Spot(fault.StepIdentity, "no_patient").Failed(errNoPatient)}, nil
 	}
 	found, err := r.session.Read("Patient", r.patient)(ctx, "", r.state.Work.TakeTried(), fhir.MaxPage)
 	if err == nil && found.Failed != nil && isRefusal(found.Failed.Class) {
@@ -80,10 +81,8 @@ func (b beginner) readPatient(ctx context.Context) (fhir.Resource, export.Result
 	switch {
 	case err != nil || found.Stop.Stops():
 		return fhir.Resource{}, found.Stop, err
-	case found.Failed != nil && errors.Is(found.Failed, source.ErrOther):
-		return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourceInvalidContent}, nil
 	case found.Failed != nil:
-		return fhir.Resource{}, failure(found.Failed, export.ResourcePatientFailure), nil
+		return fhir.Resource{}, b.failure(fault.StepPatient, found.Failed, export.ResourcePatientFailure), nil
 	}
 	for patient := range found.All() {
 		return patient, export.Result{}, nil
@@ -126,13 +125,17 @@ func isPassing(class fhir.Class) bool {
 	return class == fhir.Limited || class == fhir.ServerFault || class == fhir.Network
 }
 
+// errNoPatient ends an export whose token answer named no patient.
+var errNoPatient = errors.New("the portal has not said whose record it is")
+
 // failure is what a failed request means that the task cannot do without.
-func failure(failed *fhir.RequestError, reason export.Reason) export.Result {
+func (b beginner) failure(step fault.Step, failed *fhir.RequestError, reason export.Reason) export.Result {
+	because := b.run.session.Spot(step, "").Failed(failed)
 	switch {
 	case isPassing(failed.Class):
-		return export.Result{Kind: export.Retryable, Reason: reason, Wait: failed.RetryAfter}
+		return export.Result{Kind: export.Retryable, Reason: reason, Wait: failed.RetryAfter, Cause: because}
 	case failed.Class == fhir.Content:
 		reason = export.ResourceInvalidContent
 	}
-	return export.Result{Kind: export.Fatal, Reason: reason}
+	return export.Result{Kind: export.Fatal, Reason: reason, Cause: because}
 }

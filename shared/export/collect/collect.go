@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/source"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/webhook"
 )
@@ -66,15 +67,33 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	return end, err
 }
 
+// What ends a run without a request that failed.
+var (
+	errNoScope = errors.New("the patient's authorization does not cover the Patient")
+	errLost    = errors.New("too many types could not be read")
+	errPutOff  = errors.New("some searches are tried again in a next round")
+)
+
+// lost tells for the log what is worst of an outcome with which there is no record to hand over.
+func (r *run) lost() error {
+	spot := r.session.Spot(fault.StepSearch, "")
+	for _, o := range r.task.Outcome {
+		if o.Reason.Worse(export.LossReason(spot.Class)) {
+			spot.Class, spot.Status = string(o.Reason), o.Status
+		}
+	}
+	return spot.Failed(errLost)
+}
+
 // open loads the checkpoint and begins a segment.
 func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	set := r.session.Tokens()
 	r.patient = set.PatientID.Reveal()
 	if !r.session.Allows("Patient", fhir.Read) {
-		return export.Result{Kind: export.Fatal, Reason: export.ScopePatientMissing}, nil
+		return export.Result{Kind: export.Fatal, Reason: export.ScopePatientMissing, Cause: r.session.Spot(fault.StepPatient, "not_granted").Failed(errNoScope)}, nil
 	}
 	if r.base, err = fhir.ParseBase(set.FHIRBase); err != nil {
-		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact}, nil //nolint:nilerr // the reason says it
+		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}, nil //nolint:nilerr // the result has it
 	}
 	if r.state, err = checkpoint.Load(ctx, r.files, r.task.Checkpoint); err != nil {
 		return export.Result{}, err
@@ -97,11 +116,12 @@ func (r *run) toTheEnd(ctx context.Context, addMetaSource bool) (End, error) {
 	if r.state.Work.Later.Any() {
 		wait := roundWait(r.state.Work.Round)
 		r.state.Work.NextRound()
-		return End{Result: export.Result{Kind: export.Yield, Wait: wait}, Task: r.task}, nil
+		because := r.session.Spot(fault.StepSearch, "unavailable").Failed(errPutOff)
+		return End{Result: export.Result{Kind: export.Yield, Wait: wait, Cause: because}, Task: r.task}, nil
 	}
 	if reason, isLost := r.state.Accounts.Lost(); isLost {
 		r.task.Outcome = delivery{run: r}.outcome()
-		return End{Result: export.Result{Kind: export.Fatal, Reason: reason}, Task: r.task}, nil
+		return End{Result: export.Result{Kind: export.Fatal, Reason: reason, Cause: r.lost()}, Task: r.task}, nil
 	}
 	if err := r.closeSegment(ctx); err != nil {
 		return End{}, err
@@ -118,16 +138,26 @@ func (r *run) collect(ctx context.Context, addMetaSource bool) (export.Result, e
 	first, searches, follows, attachments := beginner{run: r, writer: w}, newSearcher(r, w), &follower{run: r, writer: w}, attacher{run: r, writer: w}
 	defer searches.streams.Close()
 	defer follows.streams.Close()
+	step := fault.StepPatient
 	for _, stage := range []func(context.Context) (export.Result, error){first.all, searches.all, follows.all, attachments.all} {
 		stop, err := stage(ctx)
 		if errors.Is(err, errPause) {
 			return export.Result{Kind: export.Yield}, nil
 		}
 		if err != nil || stop.Stops() {
-			return stop, err
+			return r.at(step, stop), err
 		}
+		step = fault.StepSearch
 	}
 	return export.Result{}, nil
+}
+
+// at completes the cause of a stop that does not know at which step it came.
+func (r *run) at(step fault.Step, stop export.Result) export.Result {
+	if fault.SpotOf(stop.Cause) == (fault.Spot{}) {
+		stop.Cause = r.session.Spot(step, "").Failed(stop.Cause)
+	}
+	return stop
 }
 
 // tell reports how far the run is.

@@ -57,7 +57,7 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 		return false, export.Result{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 	}
 	if failed, ok := errors.AsType[*fhir.RequestError](unread); !ok || failed.Class != fhir.Unauthorized {
-		return false, export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure}, nil
+		return false, export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Cause: s.Spot(fault.StepPatient, "").Failed(unread)}, nil
 	}
 	// A refresh that is cut off may have used up a rotating token; it has limits of its own.
 	renewed, err := g.tokens.Renew(context.WithoutCancel(ctx), g.tenant, g.connectionID, version)
@@ -74,11 +74,11 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 // failure: the task comes again.
 func tokenFailure(err error, now time.Time) export.Result {
 	if busy, ok := errors.AsType[*refresh.BusyError](err); ok {
-		return export.Result{Kind: export.Yield, Wait: busy.RetryAt.Sub(now)}
+		return export.Result{Kind: export.Yield, Wait: busy.RetryAt.Sub(now), Cause: fault.Spot{Step: fault.StepToken, Class: "busy"}.Failed(err)}
 	}
 	isRefused := errors.Is(err, tokens.ErrRefused) || errors.Is(err, tokens.ErrNothingToRenew)
 	if isRefused || errors.Is(err, fault.NotFound) {
-		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, TokensRefused: isRefused}
+		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, TokensRefused: isRefused, Cause: err}
 	}
-	return export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure}
+	return export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Cause: err}
 }

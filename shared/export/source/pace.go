@@ -79,7 +79,7 @@ func (p *pace) waitForServer(ctx context.Context) error {
 func (p *pace) backOff(ctx context.Context, failed *fhir.RequestError, try int) (export.Result, error) {
 	wait := max(failed.RetryAfter, firstWait<<(try-1))
 	if wait > longestWait || (!p.pauseBy.IsZero() && p.now().Add(wait).After(p.pauseBy)) {
-		return export.Result{Kind: export.Yield, Wait: wait, Tried: try}, nil
+		return export.Result{Kind: export.Yield, Wait: wait, Tried: try, Cause: failed}, nil
 	}
 	if failed.RetryAfter > 0 {
 		p.leaveAlone(wait)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -44,6 +46,7 @@ func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string
 	if err != nil {
 		return plan.Profile{}, fmt.Errorf("read connection: %w", err)
 	}
+	logx.Add(ctx, slog.String("endpoint_id", conn.EndpointID))
 	endpoint, err := p.Endpoints.Endpoint(ctx, conn.EndpointID)
 	if errors.Is(err, fault.NotFound) {
 		return plan.Profile{}, nil

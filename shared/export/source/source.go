@@ -5,12 +5,14 @@ package source
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/url"
 	"time"
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
@@ -62,6 +64,10 @@ type Session struct {
 // Open gets usable tokens and opens the FHIR server that they belong to. No wait reaches beyond pauseBy, unless that is zero.
 // There is no session when the Result stops.
 func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time) (*Session, export.Result, error) {
+	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // first, since it puts the endpoint on the log line
+	if err != nil {
+		return nil, export.Result{}, err
+	}
 	usable, err := o.Tokens.Current(ctx, tenant, connectionID)
 	if err != nil {
 		return nil, tokenFailure(err, o.Now()), nil
@@ -70,12 +76,9 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 		logx.Add(ctx, slog.Any("refresh_overdue", usable.Overdue))
 	}
 	set := usable.Set
-	profile, err := o.Profiles.Of(ctx, tenant, connectionID)
-	if err != nil {
-		return nil, export.Result{}, err
-	}
+	otherBase := fault.Spot{Step: fault.StepToken, Host: fault.HostOf(profile.Base), Class: "other_base"}
 	if profile.Base != "" && profile.Base != set.FHIRBase { // the patient's consent was for the server that issued the tokens
-		return nil, export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure}, nil
+		return nil, export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, Cause: otherBase.Failed(errOtherBase)}, nil
 	}
 	s := &Session{
 		grant: grant{
@@ -90,9 +93,17 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 		return s.Tokens().AccessToken, nil
 	})
 	if err != nil {
-		return nil, export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact}, nil //nolint:nilerr // the result says it
+		return nil, export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}, nil //nolint:nilerr // the result has it
 	}
 	return s, export.Result{}, nil
+}
+
+// errOtherBase ends an export whose tokens are not for the server that the endpoint has now.
+var errOtherBase = errors.New("the endpoint's FHIR base is not the one that the tokens are for")
+
+// Spot is this server at a step, for the log. Without a class that of the error counts.
+func (s *Session) Spot(step fault.Step, class string) fault.Spot {
+	return fault.Spot{Step: step, Host: fault.HostOf(s.Tokens().FHIRBase), Class: class}
 }
 
 // Profile is how the server wants to be asked.

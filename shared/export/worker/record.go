@@ -23,19 +23,20 @@ func (w Worker) record(ctx context.Context, end collect.End) error {
 		return nil
 	case export.Yield:
 		task.Failures = 0
-		return w.yield(ctx, task, result.Wait)
+		return w.yield(ctx, task, result)
 	case export.Retryable:
 		if !task.CanFailAgain() {
-			return w.fail(ctx, task, result.Reason)
+			return w.fail(ctx, task, result)
 		}
 		task.Failures++
-		return w.yield(ctx, task, max(result.Wait, time.Duration(task.Failures)*15*time.Second))
+		result.Wait = max(result.Wait, time.Duration(task.Failures)*15*time.Second)
+		return w.yield(ctx, task, result)
 	case export.Fatal:
 		if result.TokensRefused {
-			return w.refused(ctx, task, result.Reason)
+			return w.refused(ctx, task, result)
 		}
 	}
-	return w.fail(ctx, task, result.Reason)
+	return w.fail(ctx, task, result)
 }
 
 // succeed stores a task whose files are there, and its event, and then deletes what the files have replaced. What a crash leaves
@@ -62,6 +63,7 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 	if err != nil {
 		return collect.End{}, err
 	}
+	tellSuccess(ctx, task)
 	// The heartbeat may find the task finished and cancel the run; what is left over is ours all the same.
 	ctx = context.WithoutCancel(ctx)
 	for _, key := range end.Replaced {
@@ -71,15 +73,19 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 }
 
 // fail ends the task with a reason and its event.
-func (w Worker) fail(ctx context.Context, task export.Task, reason export.Reason) error {
-	task, event, err := task.Fail(reason, w.Now())
+func (w Worker) fail(ctx context.Context, task export.Task, result export.Result) error {
+	task, event, err := task.Fail(result.Reason, w.Now())
 	if err != nil {
 		return err
 	}
-	if err := w.finish(ctx, task, event); !errors.Is(err, fault.Conflict) {
-		return err
+	err = w.finish(ctx, task, event)
+	if errors.Is(err, fault.Conflict) {
+		return nil
 	}
-	return nil
+	if err == nil {
+		tellFailure(ctx, task, result)
+	}
+	return err
 }
 
 func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Event) error {
@@ -94,16 +100,17 @@ func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Even
 
 // refused fails a task whose refresh token was refused, or that never had one. What that means for the connection is not
 // decided here: its tokens become due, before the task fails, so that a crash in between loses nothing.
-func (w Worker) refused(ctx context.Context, task export.Task, reason export.Reason) error {
+func (w Worker) refused(ctx context.Context, task export.Task, result export.Result) error {
 	err := w.Refreshes.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("make tokens due: %w", err)
 	}
-	return w.fail(ctx, task, reason)
+	return w.fail(ctx, task, result)
 }
 
-func (w Worker) yield(ctx context.Context, task export.Task, wait time.Duration) error {
-	wait = min(wait, longestYield)
+func (w Worker) yield(ctx context.Context, task export.Task, result export.Result) error {
+	wait := min(result.Wait, longestYield)
+	tellPutOff(ctx, task, result, w.Now().Add(wait))
 	if err := w.Store.YieldTask(ctx, task, w.Now().Add(wait+w.Lease)); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("yield task: %w", err)
 	}

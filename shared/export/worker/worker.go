@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/collect"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -56,6 +58,9 @@ type Worker struct {
 	AddMetaSource    bool // say in meta.source where a resource comes from, where the server does not
 }
 
+// errTooLong ends a task that was pending for longer than export.Budget.
+var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
+
 // Work runs a task until it is finished, has failed, or the deadline is near; then it hands over to a next call
 // through the queue. The error is our own fault: the task stays pending and the sweeper tries again.
 func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
@@ -67,8 +72,9 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	if err != nil {
 		return fmt.Errorf("claim task: %w", err)
 	}
+	logx.Add(ctx, slog.String("connection_id", task.ConnectionID))
 	if now.Sub(task.CreatedAt) > export.Budget {
-		return w.fail(ctx, task, export.SuppressedPleaseContact)
+		return w.fail(ctx, task, export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errTooLong})
 	}
 	for {
 		end, err := w.runOnce(ctx, task, deadline)

@@ -1,0 +1,70 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+)
+
+// maxTold is how many types a log line names.
+const maxTold = 20
+
+// tellSuccess puts on the log line that the task's files are there, and what is not in them.
+func tellSuccess(ctx context.Context, task export.Task) {
+	if task.Shortfall().Complete == nil {
+		logx.Add(ctx, slog.String("result", "success"))
+		return
+	}
+	logx.Add(ctx, slog.String("result", "partial"), slog.String("missing_types", missingTypes(task)))
+}
+
+// tellFailure puts on the log line that the task has failed, and why.
+func tellFailure(ctx context.Context, task export.Task, result export.Result) {
+	logx.Add(ctx, logx.Failed(), slog.String("reason", string(result.Reason)))
+	if missing := missingTypes(task); missing != "" {
+		logx.Add(ctx, slog.String("missing_types", missing))
+	}
+	tellCause(ctx, result.Cause)
+}
+
+// tellPutOff puts on the log line that a later run goes on with the task, and what it waits for.
+func tellPutOff(ctx context.Context, task export.Task, result export.Result, until time.Time) {
+	logx.Add(ctx, slog.String("result", "put_off"), slog.Time("next_at", until))
+	if result.Kind == export.Retryable {
+		logx.Add(ctx, slog.String("reason", string(result.Reason)), slog.Int("setbacks", task.Failures))
+	}
+	tellCause(ctx, result.Cause)
+}
+
+func tellCause(ctx context.Context, cause error) {
+	if cause == nil {
+		return
+	}
+	logx.Add(ctx, slog.Any("cause", cause))
+	logx.Add(ctx, logx.Spot(fault.SpotOf(cause))...)
+}
+
+// missingTypes are the types of which something is missing, each with the reason and the status that say most about it.
+func missingTypes(task export.Task) string {
+	var told []string
+	for _, o := range task.Outcome {
+		if !o.Reason.Worse(export.LossNotGranted) {
+			continue
+		}
+		one := o.Type + " " + string(o.Reason)
+		if o.Status != 0 {
+			one += " " + strconv.Itoa(o.Status)
+		}
+		told = append(told, one)
+	}
+	if more := len(told) - maxTold; more > 0 {
+		told = append(told[:maxTold], strconv.Itoa(more)+" more")
+	}
+	return strings.Join(told, ", ")
+}
