@@ -75,7 +75,8 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 			err, outcome = w.revokeUpstream(ctx, seen, sealed), "revoked"
 		}
 		if err != nil {
-			logx.Add(ctx, slog.String("upstream", "failed"), slog.Any("cause", err))
+			logx.Add(ctx, logx.Failed(), slog.String("upstream", "failed"), slog.Any("cause", err))
+			logx.Add(ctx, logx.Spot(fault.SpotOf(err))...)
 			return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
 				c.Refresh.Failures++
 				wait := max(upstreamWait(c.Refresh.Failures), askedWait(err))

@@ -99,6 +99,7 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 		logx.Add(ctx, slog.String("refresh", "renewed"))
 		return w.amend(ctx, seen, news, func(c *connection.Connection) { renew(c, renewed.Set, now) })
 	case isRefused:
+		logx.Add(ctx, logx.Spot(fault.SpotOf(err))...)
 		return w.handleRefusal(ctx, seen, refusal)
 	case isBusy:
 		return w.postpone(ctx, seen, "busy", busy.RetryAt.Add(spread(seen.ID, crowdSpread)))
@@ -150,13 +151,15 @@ func (w Worker) postpone(ctx context.Context, seen connection.Connection, why st
 // recordFailure keeps a failure that says nothing about the consent, however often it comes.
 func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, cause error) error {
 	now := w.now()
-	logx.Add(ctx, slog.String("refresh", "failed"), slog.Any("cause", cause), slog.Int("setbacks", seen.Refresh.Failures+1))
+	logx.Add(ctx, logx.Failed(), slog.String("refresh", "failed"), slog.Any("cause", cause), slog.Int("setbacks", seen.Refresh.Failures+1))
+	logx.Add(ctx, logx.Spot(fault.SpotOf(cause))...)
 	if answer, ok := errors.AsType[answered](cause); ok {
 		logx.Add(ctx, slog.Any("answer", answer))
 	}
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
 		c.Refresh.Failures++
 		c.Refresh.RefreshAt = now.Add(backOff(c.ID, c.Refresh.Failures, askedWait(cause)))
+		logx.Add(ctx, slog.Time("next_at", c.Refresh.RefreshAt))
 	})
 }
 
