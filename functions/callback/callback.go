@@ -9,11 +9,13 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"log/slog"
 	"net/http"
 	"strings"
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/secret"
 )
@@ -58,6 +60,9 @@ func New(d Deps) http.Handler {
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
 	if in.mayBeInFragment() {
 		return httpapi.Document([]byte(fragmentPage), scriptHash(fragmentPage)), nil
+	}
+	if id, ok := ids.ParseUUID(in.Registration); ok { // of a return whose attempt nobody knows it is all that there is to tell
+		logx.Add(ctx, slog.String("registration_id", id))
 	}
 	done, err := d.Flows.Complete(ctx, flow.Return{
 		Registration: in.Registration, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error,

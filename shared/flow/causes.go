@@ -172,7 +172,11 @@ type failure struct {
 // failed makes the error of a cause that is in the table.
 func failed(cause string, because error) error {
 	r := failureKinds()[cause]
-	return &failure{cause: cause, shown: fault.New(r.kind, r.code, r.text).Because(because)}
+	shown := fault.New(r.kind, r.code, r.text)
+	if cause == causeUnknown {
+		shown = shown.About("reconnect_org_connection_id")
+	}
+	return &failure{cause: cause, shown: shown.Because(because)}
 }
 
 // refused makes the error of a code that a health system answered; otherwise is the cause where it is not a known one.

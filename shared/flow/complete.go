@@ -80,12 +80,12 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 // returned finds the attempt that a return belongs to, once and only for the browser that it was begun in.
 func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	if r.State == "" {
-		return Attempt{}, fault.BadRequest("This address is not complete. Return to the application and try again.")
+		return Attempt{}, fault.BadRequest("This address is not complete. Return to the application and try again.").About("state")
 	}
 	state, err := c.Store.TakeState(ctx, hash(r.State), hash(r.Cookie(CookieName(r.State))), c.Now())
 	if errors.Is(err, fault.NotFound) {
 		return Attempt{}, fault.BadRequest("This sign-in was used before, has expired, or was begun in another browser. " +
-			"Return to the application and try again.").Because(err)
+			"Return to the application and try again.").About("state").Because(c.strayed(ctx, state, err))
 	}
 	if err != nil {
 		return Attempt{}, fmt.Errorf("take state: %w", err)
@@ -98,24 +98,42 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	return attempt, nil
 }
 
+// strayed puts on the log line whose sign-in a return would have ended that does not, and why it does not.
+func (c Completer) strayed(ctx context.Context, there State, err error) error {
+	why := "other_browser"
+	switch {
+	case there.AttemptID == "":
+		why = "state_unknown" // never made, used before, or expired for more than an hour
+	case !c.Now().Before(there.ExpiresAt):
+		why = "state_expired"
+	}
+	if there.AttemptID != "" {
+		if attempt, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
+			note(ctx, attempt)
+		}
+	}
+	logx.Add(ctx, slog.String("ended", why))
+	return fault.Spot{Step: fault.StepCallback, Class: why}.Failed(err)
+}
+
 // finish decides what an attempt ends with, and stores it when that is a connection.
 func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
 	if callbackURI(c.BaseURL, r.Registration) != attempt.Callback {
 		logx.Add(ctx, slog.String("event", "wrong_callback"))
-		return connection.Connection{}, failed(causeCallback, nil)
+		return connection.Connection{}, failed(causeCallback, told(fault.StepCallback, attempt, causeCallback))
 	}
 	// Without an issuer there is nothing that iss could be: a portal that names none in its discovery sends none.
 	if (attempt.IssRequired || r.Issuer != "") && (attempt.Issuer == "" || r.Issuer != attempt.Issuer) {
-		return connection.Connection{}, failed(causeIssuer, nil)
+		return connection.Connection{}, failed(causeIssuer, told(fault.StepCallback, attempt, causeIssuer))
 	}
 	if r.Error == "access_denied" {
-		return connection.Connection{}, failed(causeDeclined, nil)
+		return connection.Connection{}, failed(causeDeclined, told(fault.StepAuthorize, attempt, causeDeclined))
 	}
 	if r.Error != "" {
-		return connection.Connection{}, refused(r.Error, causePortal, nil)
+		return connection.Connection{}, portalRefused(attempt, r.Error)
 	}
 	if r.Code.Empty() {
-		return connection.Connection{}, failed(causeNoCode, nil)
+		return connection.Connection{}, failed(causeNoCode, told(fault.StepCallback, attempt, causeNoCode))
 	}
 	set, err := c.exchange(ctx, attempt, r.Code)
 	if err != nil {
@@ -125,6 +143,20 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 		return c.reconnect(ctx, attempt, set)
 	}
 	return c.connect(ctx, attempt, set)
+}
+
+// errAnswer stands for what a portal has said through the browser, of which nothing but the cause is kept.
+var errAnswer = errors.New("the portal's answer")
+
+// told is the answer that a portal gave through the browser at a step, for the log.
+func told(step fault.Step, attempt Attempt, cause string) error {
+	return fault.Spot{Step: step, Host: fault.HostOf(attempt.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
+}
+
+// portalRefused makes the error of an error that a portal sent.
+func portalRefused(attempt Attempt, code string) error {
+	cause := causeOf(refused(code, causePortal, nil))
+	return failed(cause, told(fault.StepAuthorize, attempt, cause))
 }
 
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {

@@ -72,15 +72,19 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
 		return fmt.Errorf("conclude attempt: %w", err)
 	}
-	note(ctx, attempt, slog.String("connection_id", conn.ID))
+	note(ctx, attempt)
+	logx.Add(ctx, slog.String("connection_id", conn.ID))
 	c.enqueue(ctx, end.Events)
 	return nil
 }
 
-// note puts on the log line whose attempt it is, and what came of it.
-func note(ctx context.Context, attempt Attempt, outcome slog.Attr) {
+// note puts on the log line whose attempt it is.
+func note(ctx context.Context, attempt Attempt) {
 	logx.Add(ctx, slog.String("org_id", attempt.Tenant.OrgID), slog.String("mode", string(attempt.Tenant.Mode)),
-		slog.String("endpoint_id", attempt.EndpointID), outcome)
+		slog.String("endpoint_id", attempt.EndpointID), slog.String("attempt_id", attempt.ID))
+	if attempt.Reconnect != "" {
+		logx.Add(ctx, slog.String("connection_id", attempt.Reconnect))
+	}
 }
 
 // recordFailure stores that an attempt has ended in an error, and tells of it: a refusal leaves a rejected connection unless
@@ -91,7 +95,8 @@ func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return,
 	if shown.Kind == fault.Internal {
 		end.Error, end.Description = string(fault.CodeServerError), fault.Of(nil).Public
 	}
-	note(ctx, attempt, slog.String("ended", end.Cause))
+	note(ctx, attempt)
+	logx.Add(ctx, slog.String("ended", end.Cause))
 	var event webhook.Event
 	var eventErr error
 	switch {
@@ -113,9 +118,11 @@ func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return,
 
 // store keeps the end of a failed attempt, if it can.
 func (c Completer) store(ctx context.Context, end Conclusion) {
-	if c.Store.ConcludeAttempt(ctx, end) == nil {
-		c.enqueue(ctx, end.Events)
+	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
+		logx.Add(ctx, slog.Any("unstored", err)) // nobody hears of the end but the browser
+		return
 	}
+	c.enqueue(ctx, end.Events)
 }
 
 func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {

@@ -84,6 +84,7 @@ func TestTheLineOfAReturnSaysWhoseItWas(t *testing.T) {
 		if failure == nil {
 			want["connection_id"] = w.theConclusion(t).Connection.ID
 		}
+		want["attempt_id"] = w.theConclusion(t).Attempt.ID
 		var log bytes.Buffer
 		line.Emit(ctx, logx.New(&log), "test")
 		var got map[string]any

@@ -160,7 +160,7 @@ type CreateStore interface {
 type EndStore interface {
 	Attempts
 	// TakeState removes a state and returns it, if it is there, not expired at now and bound to bindingHash; else
-	// fault.NotFound and nothing is removed.
+	// fault.NotFound and nothing is removed. The State is then what is there all the same, for the log, or zero.
 	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
 	// TokenVersion reads the version of a connection's token set, also of one that was ended, consistently; 0 when it
 	// never had any. The set is not opened.

@@ -31,7 +31,7 @@ func checkLengths(r Request) error {
 		{"request_id", r.RequestID, maxRequestID},
 	} {
 		if len(given.value) > given.limit {
-			return fault.BadRequest(fmt.Sprintf("%s must not be longer than %d bytes.", given.name, given.limit))
+			return fault.BadRequest(fmt.Sprintf("%s must not be longer than %d bytes.", given.name, given.limit)).About(given.name)
 		}
 	}
 	return nil

@@ -35,5 +35,6 @@ func (s Preparation) checkOrigins(ctx context.Context, tenant org.Tenant, e cata
 		return fault.New(fault.Unavailable, fault.CodeUnavailable, "The health system did not answer. Please try again later.")
 	}
 	catalog.ReportMove(ctx, tenant.OrgID, e.ID, left)
-	return failed(causePortalMoved, nil)
+	moved := fault.Spot{Step: fault.StepDiscovery, Host: fault.HostOf(e.FHIRBase), Class: causePortalMoved}
+	return failed(causePortalMoved, moved.Failed(errAnswer))
 }

@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
@@ -88,9 +90,13 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 		return Attempt{}, err
 	}
 	endpoint := to.endpoint
+	logx.Add(ctx, slog.String("endpoint_id", endpoint.ID))
+	if to.connection != "" {
+		logx.Add(ctx, slog.String("connection_id", to.connection))
+	}
 	registration, err := s.Catalog.Registration(ctx, r.Caller.Tenant, endpoint)
 	if errors.Is(err, fault.NotFound) {
-		return Attempt{}, fault.BadRequest("This institution cannot be connected yet.").Because(err)
+		return Attempt{}, fault.BadRequest("This institution cannot be connected yet.").About("endpoint_id").Because(err)
 	}
 	if err != nil {
 		return Attempt{}, fmt.Errorf("read registration: %w", err)

@@ -36,7 +36,7 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	}
 	endpoint, err := s.offered(ctx, conn.Tenant, conn.EndpointID)
 	if errors.Is(err, fault.Invalid) {
-		return target{}, fault.BadRequest("The institution of this connection cannot be connected at present.").Because(err)
+		return target{}, fault.BadRequest("The institution of this connection cannot be connected at present.").About("reconnect_org_connection_id").Because(err)
 	}
 	if err != nil {
 		return target{}, err
@@ -72,7 +72,7 @@ const tefca = "tefca"
 func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked string) (catalog.Endpoint, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
-		return catalog.Endpoint{}, fault.BadRequest("endpoint_id is required and must be a UUID.")
+		return catalog.Endpoint{}, fault.BadRequest("endpoint_id is required and must be a UUID.").About("endpoint_id")
 	}
 	endpoint, err := s.Catalog.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
@@ -90,10 +90,10 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 // matches checks that the ids of a request belong together.
 func matches(r Request, endpoint catalog.Endpoint) error {
 	if !isOrNone(r.EndpointID, endpoint.ID) {
-		return fault.BadRequest("endpoint_id does not belong to reconnect_org_connection_id.")
+		return fault.BadRequest("endpoint_id does not belong to reconnect_org_connection_id.").About("endpoint_id")
 	}
 	if !isOrNone(r.BrandID, endpoint.BrandID) || !isOrNone(r.PortalID, endpoint.PortalID) {
-		return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.")
+		return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 	}
 	return nil
 }
