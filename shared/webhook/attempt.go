@@ -51,12 +51,13 @@ func (w Worker) attempt(ctx context.Context, d dispatch) error {
 }
 
 func (w Worker) succeed(ctx context.Context, d dispatch, answer Answer, a Attempt, now time.Time) error {
+	d.delivery.end(Delivered)
 	if reason := answer.ending(); reason != "" {
 		if err := w.disable(ctx, d.subscription, reason, d.subscription.Health, now); err != nil {
 			return err
 		}
+		d.tell(ctx, a, reason)
 	}
-	d.delivery.end(Delivered)
 	if err := w.record(ctx, d.delivery, a); err != nil {
 		return err
 	}
@@ -77,6 +78,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 			return err
 		}
 		d.delivery.hold()
+		d.tell(ctx, a, reason)
 		return w.record(ctx, d.delivery, a)
 	}
 	// That a failure could not be counted is no reason to make the attempt again: its outcome is stored first.
@@ -92,6 +94,11 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 		d.delivery.Trigger, d.delivery.Paced = ByClock, false
 		d.delivery.schedule(now, now.Add(wait))
 	}
+	disabled := Reason("")
+	if isDisabled {
+		disabled = ReasonFailing
+	}
+	d.tell(ctx, a, disabled)
 	if err := w.record(ctx, d.delivery, a); err != nil || d.delivery.Status != Scheduled {
 		return errors.Join(err, uncounted)
 	}

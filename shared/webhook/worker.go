@@ -119,6 +119,7 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 	d := dispatch{event: event, subscription: subscriptions[i], delivery: claimed}
 	if d.subscription.Disabled {
 		d.delivery.hold()
+		d.tellHeld(ctx)
 		return w.park(ctx, d.delivery)
 	}
 	if d, err = w.admit(ctx, d); err != nil {
@@ -155,7 +156,9 @@ func (w Worker) begin(ctx context.Context, d dispatch) error {
 		return w.attempt(ctx, d)
 	case Scheduled:
 		return w.enqueue(ctx, d.delivery)
-	case Delivered, Exhausted, Held:
+	case Held:
+		d.tellHeld(ctx)
+	case Delivered, Exhausted:
 	}
 	return nil
 }
