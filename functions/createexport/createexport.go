@@ -6,6 +6,7 @@ package createexport
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -56,12 +58,13 @@ func New(d Deps) http.Handler {
 
 func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response, error) {
 	if len(in.Fixtures) > 0 && string(in.Fixtures) != "null" {
-		return response{}, fault.BadRequest("fixtures is only for TEFCA connections in test mode.")
+		return response{}, fault.BadRequest("fixtures is only for TEFCA connections in test mode.").About("fixtures")
 	}
 	id, ok := ids.ParseUUID(in.ConnectionID)
 	if !ok {
 		return response{}, connection.Missing()
 	}
+	logx.Add(ctx, slog.String("connection_id", id))
 	options, err := export.ParseOptions(in.Since, in.ResourceTypes, in.Formats, d.Now())
 	if err != nil {
 		return response{}, err
@@ -70,5 +73,6 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	if err != nil {
 		return response{}, err
 	}
+	logx.Add(ctx, slog.String("task_id", task.ID))
 	return response{TaskID: task.ID, Status: task.Status}, nil
 }

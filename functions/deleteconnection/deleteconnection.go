@@ -5,12 +5,14 @@ package deleteconnection
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/connection/view"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -43,6 +45,7 @@ func (d Deps) remove(ctx context.Context, caller org.Caller, in request) (view.C
 	if !ok {
 		return view.Connection{}, connection.Missing()
 	}
+	logx.Add(ctx, slog.String("connection_id", id))
 	c, err := d.Disconnector.Disconnect(ctx, caller.Tenant, id)
 	if err != nil {
 		return view.Connection{}, err

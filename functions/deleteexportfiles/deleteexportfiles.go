@@ -5,11 +5,13 @@ package deleteexportfiles
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -47,6 +49,7 @@ func (d Deps) remove(ctx context.Context, caller org.Caller, in request) (respon
 	if !ok {
 		return response{}, export.Missing()
 	}
+	logx.Add(ctx, slog.String("task_id", id))
 	task, err := d.Deleter.Delete(ctx, caller.Tenant, id)
 	if err != nil {
 		return response{}, err

@@ -6,6 +6,7 @@ package downloadexport
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -69,6 +71,7 @@ func (d Deps) find(ctx context.Context, method string, caller *org.Caller, in re
 	if !ok {
 		return httpapi.Found{}, export.Missing()
 	}
+	logx.Add(ctx, slog.String("task_id", id))
 	tenant, err := d.tenant(caller, id, in)
 	if err != nil {
 		return httpapi.Found{}, err

@@ -5,6 +5,7 @@ package getconnection
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 
 	"recordbridge/shared/connection"
@@ -12,6 +13,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 )
 
@@ -46,6 +48,7 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (view.Conn
 	if !ok {
 		return view.Connection{}, connection.Missing()
 	}
+	logx.Add(ctx, slog.String("connection_id", id))
 	c, err := d.Connections.Connection(ctx, caller.Tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return view.Connection{}, connection.Missing()

@@ -6,6 +6,7 @@ package getexport
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -68,12 +70,13 @@ func New(d Deps) http.Handler {
 
 func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response, error) {
 	if in.Include != "" && in.Include != "result" && in.Include != "progress" {
-		return response{}, fault.BadRequest("include can only be result or progress.")
+		return response{}, fault.BadRequest("include can only be result or progress.").About("include")
 	}
 	id, ok := ids.ParseTask(in.TaskID)
 	if !ok {
 		return response{}, export.Missing()
 	}
+	logx.Add(ctx, slog.String("task_id", id))
 	task, err := d.Tasks.Task(ctx, caller.Tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return response{}, export.Missing()

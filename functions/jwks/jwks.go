@@ -47,5 +47,5 @@ func (d Deps) get(ctx context.Context, in request) (clientauth.KeySet, error) {
 	case "", "RSA", "EC":
 		return d.Keys.JWKS(ctx, in.KeyType)
 	}
-	return clientauth.KeySet{}, fault.BadRequest("kty must be RSA or EC.")
+	return clientauth.KeySet{}, fault.BadRequest("kty must be RSA or EC.").About("kty")
 }

@@ -101,4 +101,6 @@ const ClientSecretPurpose = "client-secret"
 func (a ClientAuth) SecretBinding() string { return "client|" + a.ID }
 
 // MissingEndpoint is the answer for an endpoint that is unknown, suspended or of the other mode.
-func MissingEndpoint() error { return fault.BadRequest("endpoint_id is not known.") }
+func MissingEndpoint() error {
+	return fault.BadRequest("endpoint_id is not known.").About("endpoint_id")
+}

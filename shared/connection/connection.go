@@ -69,10 +69,10 @@ func (c Connection) Exportable() error {
 	}
 	if c.Status == Rejected {
 		return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
-			"The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.")
+			"The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.").About("org_connection_id")
 	}
 	return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
-		"The patient's authorisation is no longer valid. Ask the patient to reconnect.")
+		"The patient's authorisation is no longer valid. Ask the patient to reconnect.").About("org_connection_id")
 }
 
 // What Refresh.Ended says, beside the causes of a refusal.
@@ -120,4 +120,4 @@ func (c Connection) WarnAt() time.Time {
 }
 
 // Missing is the answer for a connection that is not there for this tenant.
-func Missing() error { return fault.Missing("There is no such connection.") }
+func Missing() error { return fault.Missing("There is no such connection.").About("org_connection_id") }

@@ -92,7 +92,7 @@ func publicID(r *http.Request) (string, error) {
 	}
 	id, err := single(query, "public_id")
 	if err == nil && id == "" {
-		return "", fault.BadRequest("public_id is required.")
+		return "", fault.BadRequest("public_id is required.").About("public_id")
 	}
 	return id, err
 }

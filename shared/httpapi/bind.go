@@ -119,7 +119,7 @@ func (f field) fill(target reflect.Value, r *http.Request, query url.Values) err
 	case fromBody:
 	}
 	if f.required && target.IsZero() {
-		return fault.BadRequest(f.name + " is required.")
+		return fault.BadRequest(f.name + " is required.").About(f.name)
 	}
 	return nil
 }
@@ -136,11 +136,11 @@ func parseQuery(r *http.Request) (url.Values, error) {
 func single(query url.Values, name string) (string, error) {
 	values := query[name]
 	if len(values) > 1 {
-		return "", fault.BadRequest(name + " must be sent only once.")
+		return "", fault.BadRequest(name + " must be sent only once.").About(name)
 	}
 	value := query.Get(name)
 	if !utf8.ValidString(value) || strings.ContainsFunc(value, isControl) {
-		return "", fault.BadRequest(name + " must be text without control characters.")
+		return "", fault.BadRequest(name + " must be text without control characters.").About(name)
 	}
 	return value, nil
 }

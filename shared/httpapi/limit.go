@@ -46,6 +46,7 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 	if decision.Allowed {
 		return nil
 	}
+	logx.Add(ctx, slog.String("limit", l.Limit.Name))
 	return fault.New(fault.Limited, fault.CodeRateLimited, "Too many requests. Please wait before trying again.").
 		After(decision.RetryAfter)
 }

@@ -22,11 +22,11 @@ func MatchRedirect(registered []string, asked string) (VerifiedRedirect, error) 
 	case asked == "" && len(registered) == 1:
 		return VerifiedRedirect{uri: registered[0]}, nil
 	case asked == "":
-		return VerifiedRedirect{}, fault.BadRequest("redirect_uri is required when several redirect URIs are registered.")
+		return VerifiedRedirect{}, fault.BadRequest("redirect_uri is required when several redirect URIs are registered.").About("redirect_uri")
 	case slices.Contains(registered, asked):
 		return VerifiedRedirect{uri: asked}, nil
 	}
-	return VerifiedRedirect{}, fault.BadRequest("redirect_uri is not registered for this public_id.")
+	return VerifiedRedirect{}, fault.BadRequest("redirect_uri is not registered for this public_id.").About("redirect_uri")
 }
 
 // RestoreRedirect returns the redirect that an earlier MatchRedirect proved and that a store kept since.
