@@ -141,10 +141,44 @@ func TestOnlyOurOwnFailuresShowTheirCause(t *testing.T) {
 	}
 }
 
+func TestAFailureTellsItsFieldAndItsSpot(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	ctx, event := logx.Begin(t.Context())
+	spot := fault.Spot{
+		Step: fault.StepSearch, Host: "ehr.example", Status: 404, Class: "not_found",
+		Table: "Work", Operation: "GetItem", Row: "TASK", Attribute: "options",
+	}
+	logx.Fail(ctx, fault.BadRequest("x").About("formats").Because(spot.Failed(errors.New("CAUSE"))))
+	event.Emit(ctx, logx.New(&log), "unit.done")
+	want := map[string]any{
+		"level": "INFO", "msg": "unit.done", "result": "failed", "error": "svc_invalid_request", "error_kind": "invalid", "field": "formats",
+		"step": "search", "host": "ehr.example", "upstream_status": 404.0, "class": "not_found",
+		"table": "Work", "operation": "GetItem", "row": "TASK", "attribute": "options",
+	}
+	if diff := cmp.Diff(want, lineOf(t, &log)); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPartOfAUnitOfWorkHasALineOfItsOwn(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	ctx, event := logx.Begin(logx.WithRequestID(t.Context(), "req-1"))
+	logx.Note(ctx, "part.done", slog.String("event_id", "e1"))
+	event.Emit(ctx, logx.New(&log), "unit.done")
+	_, second, _ := bytes.Cut(log.Bytes(), []byte("\n"))
+	want := map[string]any{"level": "INFO", "msg": "part.done", "event_id": "e1", "request_id": "req-1"}
+	if diff := cmp.Diff(want, lineOf(t, bytes.NewBuffer(second))); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
+	}
+}
+
 func TestWithoutAUnitOfWorkNothingHappens(t *testing.T) {
 	t.Parallel()
 	logx.Add(t.Context(), slog.String("outcome", "lost"))
 	logx.Fail(t.Context(), errors.New("lost"))
+	logx.Note(t.Context(), "part.lost")
 	if got := logx.RequestID(t.Context()); got != "" {
 		t.Errorf("got request id %q", got)
 	}

@@ -1,9 +1,11 @@
 package queue_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 
 	"recordbridge/infra/local/aws"
 	"recordbridge/shared/due"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/queue"
 )
@@ -183,12 +186,19 @@ func TestAFailureToSendIsTheCallersToSee(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	r.err = fmt.Errorf("no route: %w", errors.ErrUnsupported)
-	for name, err := range map[string]error{
-		"task": q.EnqueueTask(t.Context(), tenant, taskID, 0), "event": q.EnqueueEvent(t.Context(), tenant, id),
-		"delivery": q.EnqueueDelivery(t.Context(), tenant, id, hookID, 0),
+	for name, send := range map[string]func(context.Context) error{
+		"task":     func(ctx context.Context) error { return q.EnqueueTask(ctx, tenant, taskID, 0) },
+		"event":    func(ctx context.Context) error { return q.EnqueueEvent(ctx, tenant, id) },
+		"delivery": func(ctx context.Context) error { return q.EnqueueDelivery(ctx, tenant, id, hookID, 0) },
 	} {
-		if !errors.Is(err, errors.ErrUnsupported) {
+		ctx, line := logx.Begin(t.Context())
+		if err := send(ctx); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s: error = %v, want the cause", name, err)
+		}
+		var log bytes.Buffer
+		line.Emit(ctx, logx.New(&log), "test") // most callers go on all the same
+		if !strings.Contains(log.String(), `"unsent_class":"no_answer"`) || strings.Contains(log.String(), "://") {
+			t.Errorf("%s: the line is %s", name, &log)
 		}
 	}
 }

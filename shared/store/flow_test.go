@@ -109,8 +109,11 @@ func TestAStateStaysForItsOwnBrowser(t *testing.T) {
 		{"after it has expired", state.Hash, "binding", state.ExpiresAt.Add(time.Hour)},
 	}
 	for _, r := range refusals {
-		_, err := s.flow.TakeState(t.Context(), r.hash, r.binding, r.at)
+		there, err := s.flow.TakeState(t.Context(), r.hash, r.binding, r.at)
 		expect.NotFound(t, r.name, err)
+		if isThere := r.hash == state.Hash; isThere && there != state || !isThere && there != (flow.State{}) {
+			t.Errorf("%s: the log is told of %+v", r.name, there)
+		}
 	}
 	if _, err := s.flow.TakeState(t.Context(), state.Hash, "binding", state.ExpiresAt.Add(-time.Microsecond)); err != nil {
 		t.Errorf("the right browser in the last moment: %v", err)

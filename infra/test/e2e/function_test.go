@@ -150,7 +150,7 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	cfg.HTTPClient = life.Through(noting{f, life, f.stack.cloud})
 	process := outbound.Process{
 		Process: lambdarun.Process{
-			AWS: cfg, Logger: slog.New(slog.NewJSONHandler(&lockedWriter{mu: &f.stack.mu, to: f.stack.logs}, nil)), Now: time.Now,
+			AWS: cfg, Logger: f.stack.logger(), Now: time.Now,
 		},
 		HTTP: life.Through(noting{f, life, f.stack}),
 	}
@@ -206,6 +206,15 @@ type steady struct{ awssdk.RetryerV2 }
 // RetryDelay implements aws.Retryer.
 func (steady) RetryDelay(attempt int, _ error) (time.Duration, error) {
 	return time.Duration(attempt) * 100 * time.Millisecond, nil
+}
+
+// logger is what the functions write their lines with.
+func (s *stack) logger() *slog.Logger {
+	out := &lockedWriter{mu: &s.mu, to: s.logs}
+	if s.log != nil {
+		return s.log(out)
+	}
+	return slog.New(slog.NewJSONHandler(out, nil))
 }
 
 type lockedWriter struct {

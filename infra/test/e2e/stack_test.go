@@ -19,6 +19,7 @@ import (
 
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/local/gateway"
 	"recordbridge/infra/local/iam"
@@ -60,6 +61,8 @@ type stack struct {
 	expectDenials bool
 	tap           *wiretap                             // may be nil
 	outside       func(r *http.Request) *http.Response // answers in place of whom a request is for, unless nil or its answer is
+	unreached     func(r *http.Request) error          // why a request of a function to servers outside gets no answer; may be nil
+	log           func(io.Writer) *slog.Logger
 
 	mu        sync.Mutex
 	functions map[string]*function
@@ -70,6 +73,8 @@ type options struct {
 	plan    *faults.Plan                                  // is paused until the scenario begins it
 	grants  func([]template.Function) []template.Function // what the functions may do; nil is what the template says
 	tap     *wiretap
+	log     func(io.Writer) *slog.Logger // of the functions; nil is one that redacts nothing, so that a test sees what only redaction hides
+	amiss   wire.Middleware              // stands in front of AWS; may be nil
 }
 
 func newStack(tb testing.TB, o options) *stack {
@@ -89,7 +94,7 @@ func newStack(tb testing.TB, o options) *stack {
 	must(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
 	s := &stack{
 		t: tb, cloud: cloud, authority: authority, tap: o.tap, retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
-		functions: map[string]*function{}, secrets: map[string]string{},
+		functions: map[string]*function{}, secrets: map[string]string{}, log: o.log,
 		rows: dynamodb.NewFromConfig(cloud.Config("test")),
 	}
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
@@ -150,6 +155,9 @@ func (o options) attached(authority *iam.Authority) aws.Options {
 	if o.tap != nil {
 		configured.Middleware = append(configured.Middleware, o.tap.queues)
 	}
+	if o.amiss != nil {
+		configured.Middleware = append(configured.Middleware, o.amiss)
+	}
 	if o.plan != nil {
 		o.plan.Pause(true)
 		configured.Middleware, configured.Skew = append(configured.Middleware, o.plan.Middleware()), o.plan.Skew
@@ -173,6 +181,11 @@ func (s *stack) Do(r *http.Request) (*http.Response, error) {
 	sent, err := io.ReadAll(orEmpty(r.Body))
 	if err != nil {
 		return nil, err
+	}
+	if s.unreached != nil {
+		if err := s.unreached(r); err != nil {
+			return nil, err
+		}
 	}
 	if s.outside != nil {
 		r.Body = io.NopCloser(bytes.NewReader(sent))

@@ -1,0 +1,312 @@
+package e2e_test
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/safehttp"
+	"recordbridge/shared/secret"
+)
+
+// stage brings a failure about.
+type stage func(s *stack, aws *amiss)
+
+// stagedFailures are all failures that docs/operations.md lists, by the names that they have there.
+func stagedFailures() map[string]stage {
+	all := map[string]stage{}
+	for _, some := range []map[string]stage{
+		failedDiscoveries(), failedSignIns(), failedReturns(), failedExports(), failedRefreshes(), failedWebhooks(), ownFailures(), refusedRequests(),
+	} {
+		maps.Copy(all, some)
+	}
+	return all
+}
+
+// answering has a part of the portal answer so.
+func (s *stack) answering(status int, media, body string, parts ...string) {
+	s.outside = func(r *http.Request) *http.Response {
+		for _, part := range parts {
+			if strings.Contains(r.URL.Path, part) {
+				return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {media}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+			}
+		}
+		return nil
+	}
+}
+
+const (
+	maintenance = "<!doctype html><title>Maintenance</title>"
+	wellKnown   = "/sandbox/fhir/.well-known"
+	statements  = "/sandbox/fhir/metadata"
+)
+
+func failedDiscoveries() map[string]stage {
+	answering := func(status int, media, body string) stage {
+		return func(s *stack, _ *amiss) {
+			s.answering(status, media, body, wellKnown, statements)
+			s.browser().open(s.connectURL(), crashPersona, "approve")
+		}
+	}
+	unreached := func(class safehttp.Class) stage {
+		return func(s *stack, _ *amiss) {
+			s.unreached = func(r *http.Request) error {
+				if strings.Contains(r.URL.Path, wellKnown) {
+					return &safehttp.Error{Class: class}
+				}
+				return nil
+			}
+			s.browser().open(s.connectURL(), crashPersona, "approve")
+		}
+	}
+	return map[string]stage{
+		"discovery: not there":         answering(http.StatusNotFound, "text/plain", "none"),
+		"discovery: a page":            answering(http.StatusOK, "text/html", maintenance),
+		"discovery: TLS":               unreached(safehttp.TLS),
+		"discovery: no answer in time": unreached(safehttp.Timeout),
+		"discovery: other servers":     signIn("hostile:other-token", "approve"),
+	}
+}
+
+// signIn sends a patient to a portal.
+func signIn(with, decision string) stage {
+	return func(s *stack, _ *amiss) { s.browser().open(s.connectURLOf(quirk{with: with}), crashPersona, decision) }
+}
+
+func failedSignIns() map[string]stage {
+	return map[string]stage{
+		"sign-in: portal's error":   signIn("authorize-error:server_error", "approve"),
+		"sign-in: client not known": signIn("authorize-error:unauthorized_client", "approve"),
+		"sign-in: declined":         signIn("label:declined", "deny"),
+		"sign-in: forged identity":  signIn("id-token:bad-signature", "approve"),
+		"sign-in: wrong client secret": func(s *stack, _ *amiss) {
+			authID := s.secretClient("wrong")
+			s.browser().open(s.connectURLOf(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}), crashPersona, "approve")
+		},
+	}
+}
+
+// secretClient makes a client that has a secret.
+func (s *stack) secretClient(password string) (authID string) {
+	s.t.Helper()
+	auth := catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}
+	authID, err := s.operator.Clients.Create(s.t.Context(), org.Tenant{}, auth, secret.New(password))
+	must(s.t, err)
+	return authID
+}
+
+func failedReturns() map[string]stage {
+	return map[string]stage{
+		"return: state not known": func(s *stack, _ *amiss) {
+			unknown, err := url.Parse(baseURL + "/bridge/callback/" + ids.Random() + "?state=unknown&code=unknown")
+			must(s.t, err)
+			s.browser().get(unknown)
+		},
+		"return: too late": func(s *stack, _ *amiss) {
+			b := s.browser()
+			back := s.returning(b)
+			<-time.After(31 * time.Minute)
+			b.get(back)
+		},
+		"return: other browser": func(s *stack, _ *amiss) { s.browser().get(s.returning(s.browser())) },
+	}
+}
+
+// returning is the address by which a portal sends a browser back that began a sign-in.
+func (s *stack) returning(b *browser) *url.URL {
+	s.t.Helper()
+	begin, err := url.Parse(s.connectURL())
+	must(s.t, err)
+	portal := b.get(begin).location()
+	query := portal.Query()
+	query.Set("persona", crashPersona)
+	query.Set("decision", "approve")
+	portal.RawQuery = query.Encode()
+	return b.get(portal).location()
+}
+
+// exported has the record of a patient at a portal exported, two hours after the sign-in if it is late.
+func exported(with string, isLate bool) stage {
+	return func(s *stack, _ *amiss) {
+		id := s.connectTo(quirk{with: with}).Get("org_connection_id")
+		if isLate {
+			<-time.After(2 * time.Hour)
+		}
+		s.startExport(id)
+		s.letPass(3)
+	}
+}
+
+func failedExports() map[string]stage {
+	return map[string]stage{
+		"export: consent withdrawn":         exported("refresh-fails:invalid_grant", true),
+		"export: scope without the Patient": exported("no-patient-scope", false),
+		"export: Patient refused":           exported("deny:Patient", false),
+		"export: Patient cannot be read":    exported("patient-broken", false),
+		"export: types missing":             exported("deny:Observation", false),
+		"export: put off":                   exported("refresh-fails:500", true),
+		"export: server down": func(s *stack, _ *amiss) {
+			id := s.connect(crashPersona, "approve").Get("org_connection_id")
+			s.outside = func(r *http.Request) *http.Response {
+				if !isFHIR(r) || strings.Contains(r.URL.Path, "/Patient/") || strings.HasSuffix(r.URL.Path, "/metadata") {
+					return nil
+				}
+				return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
+			}
+			s.startExport(id)
+			s.letPass(120)
+		},
+	}
+}
+
+// refreshed lets the weekly refresh come after a sign-in; before brings about what it meets.
+func refreshed(with string, before func(s *stack)) stage {
+	return func(s *stack, _ *amiss) {
+		s.connectTo(quirk{with: with})
+		if before != nil {
+			before(s)
+		}
+		<-time.After(12 * 24 * time.Hour)
+		s.letPass(3)
+	}
+}
+
+func failedRefreshes() map[string]stage {
+	return map[string]stage{
+		"refresh: consent withdrawn": refreshed("refresh-fails:invalid_grant", nil),
+		"refresh: server down":       refreshed("refresh-fails:500", nil),
+		"refresh: a page with 401": refreshed("label:page", func(s *stack) {
+			s.answering(http.StatusUnauthorized, "text/html", maintenance, "/oauth/token")
+		}),
+		"refresh: no answer in time": refreshed("label:slow", func(s *stack) {
+			s.unreached = func(r *http.Request) error {
+				if isTokenRequest(r) {
+					return &safehttp.Error{Class: safehttp.Timeout}
+				}
+				return nil
+			}
+		}),
+		"refresh: wrong client secret": func(s *stack, _ *amiss) {
+			authID := s.secretClient("right")
+			s.connectTo(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID})
+			must(s.t, s.operator.Clients.Rotate(s.t.Context(), org.Tenant{}, authID, operator.Rotation{Secret: secret.New("wrong")}))
+			<-time.After(12 * 24 * time.Hour)
+			s.letPass(3)
+		},
+		"refresh: token endpoint has moved": refreshed("label:moved", func(s *stack) {
+			s.outside = func(r *http.Request) *http.Response {
+				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
+				switch {
+				case strings.Contains(r.URL.Path, ".well-known"):
+					moved := `{"authorization_endpoint":"https://login.elsewhere.example/a","token_endpoint":"https://login.elsewhere.example/t"}`
+					answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(strings.NewReader(moved))
+				case !isTokenRequest(r):
+					return nil
+				}
+				return answer
+			}
+		}),
+		"revocation: server down": func(s *stack, _ *amiss) {
+			id := s.connectTo(quirk{with: "revoke-fails:500"}).Get("org_connection_id")
+			s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+			s.letPass(3)
+		},
+	}
+}
+
+// posted has the receiver of a webhook answer so, to as many events.
+func posted(status, events int) stage {
+	return func(s *stack, _ *amiss) {
+		s.answering(status, "text/plain", "", "/_local/inbox")
+		for range events {
+			s.connect(crashPersona, "approve")
+			s.letPass(1)
+		}
+	}
+}
+
+func failedWebhooks() map[string]stage {
+	return map[string]stage{
+		"webhook: receiver down": posted(http.StatusServiceUnavailable, 1),
+		"webhook: disabled":      posted(http.StatusGone, 1),
+		"webhook: held":          posted(http.StatusGone, 2),
+	}
+}
+
+// damaged replaces an attribute of a row.
+func (s *stack) damaged(table, pk, sk, attribute string, value types.AttributeValue) {
+	s.t.Helper()
+	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
+		TableName:        &table,
+		Key:              map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}},
+		UpdateExpression: awssdk.String("SET #a = :a"), ExpressionAttributeNames: map[string]string{"#a": attribute},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":a": value},
+	})
+	must(s.t, err)
+}
+
+// throttled has DynamoDB refuse updates once an export is due.
+func throttled(when func(s *stack)) stage {
+	return func(s *stack, aws *amiss) {
+		s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
+		if when != nil {
+			when(s)
+		}
+		*aws = amiss{"dynamodb", "UpdateItem", "com.amazonaws.dynamodb.v20120810#ThrottlingException"}
+		s.letPass(2)
+	}
+}
+
+func ownFailures() map[string]stage {
+	return map[string]stage{
+		"row: damaged task": func(s *stack, _ *amiss) {
+			taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
+			s.damaged("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META", "options", &types.AttributeValueMemberS{Value: `{"since":`})
+			s.letPass(1)
+		},
+		"row: damaged tokens": func(s *stack, _ *amiss) {
+			id := s.connect(crashPersona, "approve").Get("org_connection_id")
+			s.damaged("test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS", "sealed", &types.AttributeValueMemberB{Value: []byte("nothing that opens")})
+			s.startExport(id)
+			s.letPass(1)
+		},
+		"table: throttled":               throttled(nil),
+		"table: throttled, of a due row": throttled(func(s *stack) { s.loseMessages() }),
+		"queue: full": func(s *stack, aws *amiss) {
+			id := s.connect(crashPersona, "approve").Get("org_connection_id")
+			*aws = amiss{"sqs", "SendMessage", "OverLimit"}
+			s.startExport(id)
+		},
+	}
+}
+
+func refusedRequests() map[string]stage {
+	return map[string]stage{
+		"request: too many": func(s *stack, _ *amiss) {
+			limited := s.functions["GetOrgFunction"]
+			limited.declared.Environment = maps.Clone(limited.declared.Environment)
+			limited.declared.Environment["REQUESTS_PER_MINUTE"] = "1"
+			limited.serve = nil
+			for range 3 {
+				s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
+			}
+		},
+		"request: refused": func(s *stack, _ *amiss) {
+			s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": ids.Random(), "formats": []string{"pdf"}})
+		},
+		"request: record not known": func(s *stack, _ *amiss) {
+			s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": ids.Random()})
+		},
+	}
+}
