@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -103,6 +105,30 @@ func (a *amiss) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
+// logger writes lines redacted, as in production, and notes them as they were before: redaction is the last line of defence.
+func (w *wiretap) logger(out io.Writer) *slog.Logger {
+	return slog.New(slog.NewMultiHandler(logx.New(out).Handler(), slog.NewJSONHandler(noted{w}, nil)))
+}
+
+// noted hears what is written.
+type noted struct{ wiretap *wiretap }
+
+func (n noted) Write(line []byte) (int, error) {
+	n.wiretap.note("a log", string(line))
+	return len(line), nil
+}
+
+// reportLogs looks for secrets in what was logged, and nowhere else.
+func (w *wiretap) reportLogs(t *testing.T, s *stack) {
+	t.Helper()
+	for _, own := range s.seeded.Organisations {
+		w.hide("a private key", own.PrivateKey)
+		w.hide("a webhook secret", own.WebhookSecret)
+	}
+	maps.DeleteFunc(w.said, func(where string, _ []string) bool { return where != "a log" })
+	w.report(t, len(s.seeded.Organisations), 1)
+}
+
 // TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy stages every failure that docs/operations.md lists, and looks for one line
 // with all that is written there. What it stages is written there, and what is written there it stages.
 func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
@@ -112,14 +138,18 @@ func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
 	if !slices.Equal(names, told) {
 		t.Errorf("staged are %q,\nin docs/operations.md there are %q", names, told)
 	}
+	seen := &seenFields{names: map[string]bool{}}
+	t.Cleanup(func() { seen.checkQueries(t) })
 	for name, stage := range staged {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				refusing := &amiss{}
-				s := newStack(t, options{log: logx.New, amiss: refusing.middleware})
+				refusing, w := &amiss{}, newWiretap()
+				s := newStack(t, options{log: w.logger, amiss: refusing.middleware, tap: w})
 				stage(s, refusing)
 				lines := s.lines()
+				seen.note(lines)
+				w.reportLogs(t, s)
 				if !slices.ContainsFunc(lines, listed[name].isOn) {
 					lines = slices.DeleteFunc(lines, func(line map[string]any) bool { return line["msg"] != listed[name].message })
 					t.Errorf("no line has %v; of %s there are", listed[name].fields, listed[name].message)

@@ -71,7 +71,19 @@ func failedDiscoveries() map[string]stage {
 		}
 	}
 	return map[string]stage{
-		"discovery: not there":         answering(http.StatusNotFound, "text/plain", "none"),
+		"discovery: not there": func(s *stack, _ *amiss) {
+			s.outside = func(r *http.Request) *http.Response {
+				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
+				switch {
+				case strings.Contains(r.URL.Path, statements): // says nothing of a sign-in, as servers do that have none
+					answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
+				case !strings.Contains(r.URL.Path, wellKnown):
+					return nil
+				}
+				return answer
+			}
+			s.browser().open(s.connectURL(), crashPersona, "approve")
+		},
 		"discovery: a page":            answering(http.StatusOK, "text/html", maintenance),
 		"discovery: TLS":               unreached(safehttp.TLS),
 		"discovery: no answer in time": unreached(safehttp.Timeout),

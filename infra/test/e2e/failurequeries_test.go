@@ -1,0 +1,82 @@
+package e2e_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// seenFields are the fields of the lines that a test has seen.
+type seenFields struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+func (f *seenFields) note(lines []map[string]any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, line := range lines {
+		for name := range line {
+			f.names[name] = true
+		}
+	}
+}
+
+// checkQueries finds queries of the operator's documents that ask for a field which no line has. Fields with an @ are Logs
+// Insights' own.
+func (f *seenFields) checkQueries(t *testing.T) {
+	t.Helper()
+	queries := documentedQueries(t)
+	if len(queries) < 15 {
+		t.Errorf("only %d queries were found", len(queries))
+	}
+	// Only a crash or a panic has these.
+	maps.Copy(f.names, map[string]bool{"stack": true, "panic": true})
+	literal, alias := regexp.MustCompile(`"[^"]*"|/(?:[^/\\ ]|\\.| )+/`), regexp.MustCompile(`\bas (\w+)`)
+	word := regexp.MustCompile(`[@A-Za-z_]\w*|\d\w*`)
+	for _, query := range queries {
+		query = literal.ReplaceAllString(query, "")
+		named := alias.FindAllStringSubmatch(query, -1)
+		known := make([]string, 0, len(named))
+		for _, one := range named {
+			known = append(known, one[1])
+		}
+		for _, name := range word.FindAllString(query, -1) {
+			isField := name[0] >= 'A' // others are numbers, and what begins with @
+			if isField && !f.names[name] && !slices.Contains(known, name) && !isOfTheLanguage(name) {
+				t.Errorf("no line has %s, which a query asks for: %s", name, query)
+			}
+		}
+	}
+}
+
+func isOfTheLanguage(word string) bool {
+	return slices.Contains([]string{
+		"filter", "fields", "stats", "sort", "limit", "by", "as", "and", "or", "in", "like", "desc", "asc",
+		"ispresent", "count", "count_distinct", "min", "max", "avg", "pct", "latest", "bin",
+	}, word)
+}
+
+// documentedQueries are the Logs Insights queries of docs/operations.md and the runbooks, in blocks and in lines.
+func documentedQueries(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../../docs/runbooks/*.md")
+	must(t, err)
+	block, inline := regexp.MustCompile("(?ms)^```(?:\\w*)\n(.*?)^```$"), regexp.MustCompile("`(filter [^`\n]+)`")
+	var queries []string
+	for _, file := range append(files, "../../../docs/operations.md") {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		for _, found := range append(block.FindAllStringSubmatch(string(text), -1), inline.FindAllStringSubmatch(string(text), -1)...) {
+			if strings.HasPrefix(found[1], "filter ") || strings.HasPrefix(found[1], "fields ") {
+				queries = append(queries, found[1])
+			}
+		}
+	}
+	return queries
+}
