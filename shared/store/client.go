@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
@@ -28,14 +29,24 @@ func locate(ctx context.Context, in middleware.InitializeInput, next middleware.
 	if err == nil {
 		return out, metadata, nil
 	}
-	spot := fault.Spot{Table: strings.Join(tablesOf(in.Parameters), ","), Operation: awsmiddleware.GetOperationName(ctx)}
+	named, class := tablesOf(in.Parameters), ""
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
-		spot.Class = known.ErrorCode()
+		class = known.ErrorCode()
 	}
+	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
+		for i, reason := range cancelled.CancellationReasons { // one for each write, in their order
+			if code := aws.ToString(reason.Code); code != "" && code != "None" && i < len(named) {
+				named, class = named[i:i+1], code
+				break
+			}
+		}
+	}
+	slices.Sort(named)
+	spot := fault.Spot{Table: strings.Join(slices.Compact(named), ","), Operation: awsmiddleware.GetOperationName(ctx), Class: class}
 	return out, metadata, spot.Failed(err)
 }
 
-// tablesOf are the tables that a request names, each once. Of BatchGetItem the operation says enough: it reads events in Work alone, and
+// tablesOf are the tables that a request names, of a transaction one for each write. Of BatchGetItem the operation says enough: it reads events in Work alone, and
 // naming its type here would link it into every function.
 func tablesOf(request any) []string {
 	switch in := request.(type) {
@@ -56,7 +67,7 @@ func tablesOf(request any) []string {
 }
 
 func writtenTables(in *dynamodb.TransactWriteItemsInput) []string {
-	var named []string
+	named := make([]string, 0, len(in.TransactItems))
 	for _, write := range in.TransactItems {
 		switch {
 		case write.Put != nil:
@@ -69,6 +80,5 @@ func writtenTables(in *dynamodb.TransactWriteItemsInput) []string {
 			named = append(named, aws.ToString(write.ConditionCheck.TableName))
 		}
 	}
-	slices.Sort(named)
-	return slices.Compact(named)
+	return named
 }
