@@ -108,6 +108,8 @@ func (q fhirRequest) refusedSearch(*captured) (refusal, bool) {
 			"The parameter combination is not valid. Supported: [patient, intent], [patient, intent, status], [_id]."), true
 	case lacks("Appointment", "date", switches.RequireDate):
 		return fhirRefusal(http.StatusBadRequest, "required", "Appointment needs a date."), true
+	case strings.Contains(q.query.Get("_id"), ",") && q.with.Is(switches.IDList, "refused"):
+		return fhirRefusal(http.StatusBadRequest, "not-supported", "_id takes one id."), true
 	case lacks("Patient", "_id", switches.PatientByID):
 		return fhirRefusal(http.StatusBadRequest, "required", "Patient is found by _id only."), true
 	default:

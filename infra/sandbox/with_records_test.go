@@ -304,3 +304,20 @@ func TestTheCapabilityStatementDoesNotTellOfFaults(t *testing.T) {
 		}
 	})
 }
+
+func TestAListOfIdsIsMisread(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	page := p.searchset(p.read(p.connect("alder-maple").Access, "Practitioner"))
+	ids := make([]string, 0, len(page.Entry))
+	for _, entry := range page.Entry {
+		ids = append(ids, entry.FullURL[strings.LastIndexByte(entry.FullURL, '/')+1:])
+	}
+	for spec, want := range map[string]int{"id-list:ignored": len(ids), "id-list:half": 1} {
+		there := p.with(t, spec)
+		got := there.searchset(there.read(there.connect("alder-maple").Access, "Practitioner?_id="+ids[0]+","+ids[1]))
+		if got.Total != want || len(ids) < 3 {
+			t.Errorf("%s: %d of %d found, want %d", spec, got.Total, len(ids), want)
+		}
+	}
+}

@@ -25,21 +25,17 @@ type param struct {
 }
 
 // searchParams are the parameters that the server honours for a type, in the order of the CapabilityStatement. Types
-// without a way to the patient have none: they are read by id.
+// without a way to the patient are found by their ids; Binary is only read.
 func searchParams(resourceType string) []param {
 	id := param{name: "_id", kind: kindToken, paths: [][]string{{"id"}}}
 	updated := param{name: "_lastUpdated", kind: kindDate, prefix: "eq"}
 	switch resourceType {
-	case "Patient":
-		return []param{id, updated}
+	case "Binary":
+		return nil
 	case "Questionnaire":
 		return []param{{name: "url", kind: kindURI, paths: [][]string{{"url"}}}, id, updated}
 	}
-	params := patientParams(resourceType)
-	if len(params) == 0 {
-		return nil
-	}
-	params = append(params, id, updated)
+	params := append(patientParams(resourceType), id, updated)
 	if hasCategory(resourceType) {
 		params = append(params, param{name: "category", kind: kindToken, paths: [][]string{{"category"}}})
 	}

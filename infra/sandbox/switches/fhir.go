@@ -40,6 +40,7 @@ const (
 	RequireDate      = "require-date"
 	PatientByID      = "patient-by-id"
 	SearchBy         = "search-by"
+	IDList           = "id-list"
 	Practice         = "ah-practice"
 	Chaos            = "chaos"
 	label            = "label"
@@ -85,6 +86,7 @@ func fhirTable() []Switch {
 		{RequireDate, "", "Appointment without date is refused with 400.", "Oracle/Cerner"},
 		{PatientByID, "", "Patient is found by ?_id= only: reading it by id is refused with 404.", "Oracle/Cerner"},
 		{SearchBy, "patient|subject", "Where FHIR has two search parameters for the patient, only this one is known, and what is not known is refused with 400.", "any"},
+		{IDList, "ignored|half|refused", "A search for several ids finds whatever there is of the type; finds half of them; or is refused with 400.", "any"},
 		{Practice, "", "The token answer carries ah_practice, and FHIR calls without ah-practice=Organization/{it} are refused with 403.", "athenahealth"},
 		{Chaos, number, "A mixture of 5xx, slow answers and broken bodies; the number is the seed. The same request fails at most three times.", "any"},
 		{label, text, "Does nothing; keeps the counters of two otherwise equal addresses apart.", "tests"},

@@ -34,6 +34,7 @@ func chaosSwitches() []string {
 		"absolute-ref", "next-internal", "next-relative", "slow:2s", "binary-not-json", "no-total", "total-page",
 		"no-provenance", "require-intent", "require-date", "require-category", "attachment-urls", "duplicate-entries",
 		"invalid-entry", "other-patient", "version:dstu2", "version:stu3", "access:60s", "everything",
+		"id-list:ignored", "id-list:half",
 	}
 }
 

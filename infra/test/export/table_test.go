@@ -86,6 +86,7 @@ func survivable() map[string][]expectation {
 		switches.GetPages:         plainly("get-pages", "get-pages,gateway"),
 		switches.SearchBy:         plainly("search-by:patient", "search-by:subject"),
 		switches.Slow:             plainly("slow:2s", "slow:25s"),
+		switches.IDList:           plainly("id-list:ignored", "id-list:half", "id-list:refused"),
 		switches.BinaryNotJSON:    plainly("binary-not-json"),
 		switches.NoTotal:          plainly("no-total"),
 		switches.TotalPage:        plainly("total-page"),
