@@ -20,7 +20,7 @@ const (
 	Rejected     Class = "rejected"     // any other 4xx, a redirect that is not followed, a malformed type or id
 	ServerFault  Class = "server_fault" // 5xx and 408
 	Content      Class = "content"      // a good status, but HTML or something else that is no JSON
-	TooLarge     Class = "too_large"    // more than MaxPage after decompression
+	TooLarge     Class = "too_large"    // more than MaxPage after decompression; 413: more than the server gives at once
 	ForeignLink  Class = "foreign_link" // the link leads away from the base; nothing was sent
 	Network      Class = "network"      // no whole answer: name, connection, TLS, time limit, blocked address
 )

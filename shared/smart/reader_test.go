@@ -151,6 +151,7 @@ func TestReaderClassifiesAnswers(t *testing.T) {
 		"404":          {reply(404, page), fhir.NotFound, 404},
 		"410":          {reply(410, refusal), fhir.Gone, 410},
 		"429":          {reply(429, ""), fhir.Limited, 429},
+		"413":          {reply(413, ""), fhir.TooLarge, 413},
 		"400":          {reply(400, refusal), fhir.Rejected, 400},
 		"406":          {reply(406, refusal), fhir.Rejected, 406},
 		"408":          {reply(408, ""), fhir.ServerFault, 408},

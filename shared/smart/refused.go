@@ -56,6 +56,8 @@ func classOf(status int) fhir.Class {
 		return fhir.Gone
 	case status == http.StatusTooManyRequests:
 		return fhir.Limited
+	case status == http.StatusRequestEntityTooLarge: // of what was asked for: a GET has no content of its own
+		return fhir.TooLarge
 	case status == http.StatusRequestTimeout || status >= 500:
 		return fhir.ServerFault
 	default:
