@@ -30,6 +30,8 @@ type Server struct {
 	Own      string `json:"own"`          // address by which the server knows itself, see fhir.Base
 	Resolved bool   `json:"settled"`      // whether a search has told it, or none will
 	Unsure   Unsure `json:"unsure"`
+
+	Learned Learned `json:"learned,omitzero"`
 }
 
 // Patient is by what the server knows the patient.

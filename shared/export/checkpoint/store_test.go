@@ -43,31 +43,36 @@ func documents(t *testing.T, body []byte) []map[string]any {
 	}
 }
 
-// The file was written by the first version of this format, with a value for every field: exports are under way whenever a
-// version is deployed.
+// The first file was written by the first version of this format, with a value for every field, the second by one that learns of
+// the server: exports are under way whenever a version is deployed.
 func TestAStoredCheckpointIsReadAndWrittenAgainAsItWas(t *testing.T) {
 	t.Parallel()
-	stored, err := os.ReadFile("testdata/checkpoint.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files memory.Files
-	files.Put("k1", stored)
-	state, err := checkpoint.Load(t.Context(), &files, "k1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err = state.Save(t.Context(), &files, "k2"); err != nil {
-		t.Fatal(err)
-	}
-	want := documents(t, stored)
-	want[0]["spent"] = append(want[0]["spent"].([]any), "k1")
-	again, _ := files.Get("k2")
-	if diff := cmp.Diff(want, documents(t, again)); diff != "" {
-		t.Errorf("stored again (-want +got):\n%s", diff)
-	}
-	if !state.IsWritten(checkpoint.MarkOf("Patient/p1")) || state.IsNew("Organization", "Organization/o1", 1) || !state.IsNew("Organization", "Organization/o2", 1) {
-		t.Error("what was come across is not known any more")
+	for _, name := range []string{"checkpoint.json", "checkpoint_learned.json"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stored, err := os.ReadFile("testdata/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files memory.Files
+			files.Put("k1", stored)
+			state, err := checkpoint.Load(t.Context(), &files, "k1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err = state.Save(t.Context(), &files, "k2"); err != nil {
+				t.Fatal(err)
+			}
+			want := documents(t, stored)
+			want[0]["spent"] = append(want[0]["spent"].([]any), "k1")
+			again, _ := files.Get("k2")
+			if diff := cmp.Diff(want, documents(t, again)); diff != "" {
+				t.Errorf("stored again (-want +got):\n%s", diff)
+			}
+			if !state.IsWritten(checkpoint.MarkOf("Patient/p1")) || state.IsNew("Organization", "Organization/o1", 1) || !state.IsNew("Organization", "Organization/o2", 1) {
+				t.Error("what was come across is not known any more")
+			}
+		})
 	}
 }
 

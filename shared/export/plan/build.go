@@ -35,7 +35,7 @@ func Build(f Facts) Plan {
 			b.listed[resource.Type] = resource
 		}
 	}
-	made := Plan{Definitions: b.definitions()}
+	made := Plan{Definitions: b.definitions(), ByID: b.byID()}
 	if f.Profile.Everything && f.Since.IsZero() && len(f.Types) == 0 {
 		made.Queries = append(made.Queries, Query{
 			Path: "Patient/" + f.PatientID + "/$everything", Count: countUsual, Step: int(b.release),
@@ -168,6 +168,21 @@ func (b builder) definitions() bool {
 	listed, isListed := b.listed[questionnaire]
 	return b.wanted(questionnaire) && b.granted(questionnaire) && (len(b.listed) == 0 ||
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
+}
+
+// byID are the followed types that the statement or the profile says are found by their ids, several at once, sorted. A Binary may be
+// too large to come with others.
+func (b builder) byID() []string {
+	found := slices.Clone(b.facts.Profile.ByID)
+	for resourceType, resource := range b.listed {
+		if slices.Contains(resource.SearchParams, "_id") {
+			found = append(found, resourceType)
+		}
+	}
+	slices.Sort(found)
+	return slices.DeleteFunc(slices.Compact(found), func(resourceType string) bool {
+		return !Followed(resourceType) || resourceType == "Binary" || !b.granted(resourceType)
+	})
 }
 
 // queries are the searches for a type that the plan begins with: the platform's own ways, or the parts it insists on,

@@ -43,10 +43,13 @@ func (q Query) Values() url.Values {
 // (fhir.ForeignLink); nil when that is final. The ladder has four directions: without _count or with a smaller one; once with
 // a larger one, where only the first page can be had; without _include, _revinclude and _lastUpdated, which are a
 // convenience; and in parts, by category or what else the type has for that. Every step leads further down, so that it
-// always ends. Failures that asking otherwise cannot mend have none: the server's faults, rate limits, tokens, and a plain no.
+// always ends; a page beyond the usual size is asked for in the usual one first. Failures that asking otherwise cannot mend have none: the server's faults, rate limits, tokens, and a plain no.
 func (q Query) Instead(failed *fhir.RequestError) []Query {
-	if q.Widened() && failed.Class != fhir.ForeignLink {
+	switch {
+	case q.Widened() && failed.Class != fhir.ForeignLink:
 		return q.smaller() // so much may have been too much to ask for
+	case q.IsTooMuch(failed):
+		return []Query{q.Sized(countUsual)}
 	}
 	switch failed.Class {
 	case fhir.Unauthorized, fhir.Gone, fhir.Limited, fhir.Content, fhir.Network:
@@ -108,6 +111,8 @@ func (q Query) smaller() []Query {
 		q.Count = countMore
 	case q.Widened():
 		return nil // the usual page is there already
+	case q.Count > countUsual:
+		q.Count = countUsual
 	case q.Count > countSmall:
 		q.Count = countSmall
 	case q.Count > countFew:

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"recordbridge/shared/fhir"
@@ -20,6 +21,9 @@ type Profile struct {
 	Query      map[string]string   // parameters on every request
 	Headers    map[string]string   // headers on every request
 	Denials    []Denial            // answers that mean: not for you
+	InFlight   int                 // requests at once that it bears; 0 where that is not known
+	PageSize   int                 // _count to begin with; 0 for the usual
+	ByID       []string            // types that are found by a list in _id, whatever its statement says
 }
 
 // Denial is an answer by which a platform says that something is refused for good.
@@ -52,7 +56,13 @@ type Plan struct {
 	Queries []Query
 	Denied  []string // types that the granted scopes do not cover
 
-	Definitions bool // whether Definition can be asked
+	Definitions bool     // whether Definition can be asked
+	ByID        []string // types that are found by a list in _id, see Listed
+}
+
+// Listed is the search for resources of a type by their ids (FHIR R4 search.html#id).
+func Listed(resourceType string, ids []string) Query {
+	return Query{Type: resourceType, Params: url.Values{"_id": {strings.Join(ids, ",")}}.Encode(), Count: len(ids)}
 }
 
 // Definition is the search for a Questionnaire by its canonical URL, which is without a version: what R4's

@@ -1,0 +1,89 @@
+package checkpoint
+
+import (
+	"slices"
+	"time"
+
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir"
+)
+
+// Learned is how the server has shown that it is asked best. The zero value is that of one that nothing is known of.
+type Learned struct {
+	InFlight int      `json:"in_flight,omitempty"` // requests at once that it bears; 0 where it has shown no limit
+	PageSize int      `json:"page_size,omitempty"` // to begin a query with, plan.AnySize for none; 0 where nothing is learned
+	MaxSize  int      `json:"max_size,omitempty"`  // of a page, beyond which nothing is gained; 0 where that is not known
+	TooLarge []string `json:"too_large,omitempty"` // types whose pages of the usual size were too large
+	NoCount  []string `json:"no_count,omitempty"`  // types that refuse a page size
+	ByID     []string `json:"by_id,omitempty"`     // types that are found by a list in _id
+	ListSize int      `json:"list_size,omitempty"` // ids that such a list may have; 0 for as many as the export likes
+}
+
+const (
+	// severalTypes is of how many types something is taken to be the server's way.
+	severalTypes = 2
+	// quickPage is how long the page takes at most, and smallPage how many bytes a larger one would have at most, after which
+	// larger pages are asked for.
+	quickPage = 3 * time.Second
+	smallPage = 1 << 20
+)
+
+// Sized is a query that has not begun, with the page size that works. The profile's is what to begin with, 0 for none.
+func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
+	switch {
+	case l.PageSize != 0:
+		return q.Sized(l.PageSize)
+	case profiled != 0:
+		return q.Sized(profiled)
+	}
+	return q
+}
+
+// Paged learns from the first page of a query, which has bytes and took some time.
+func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Duration) {
+	if page.Next == "" || page.Len == 0 || q.Count == 0 || l.PageSize == plan.AnySize {
+		return
+	}
+	larger := plan.Larger(q.Count)
+	if l.MaxSize > 0 {
+		larger = min(larger, l.MaxSize)
+	}
+	switch {
+	case page.Len < q.Count: // it gives no more
+		l.MaxSize = max(page.Len, plan.UsualSize())
+		l.PageSize = min(l.PageSize, l.MaxSize)
+	case larger > q.Count && took <= quickPage && bytes/page.Len*larger <= smallPage:
+		l.PageSize = larger
+	}
+}
+
+// Refused learns from the failure of a query.
+func (l *Learned) Refused(q plan.Query, failed *fhir.RequestError) {
+	switch {
+	case failed.Refusal == fhir.NoCount && q.Count > 0:
+		if note(&l.NoCount, q.Type) >= severalTypes {
+			l.PageSize = plan.AnySize
+		}
+	case l.PageSize == plan.AnySize:
+	case q.IsTooMuch(failed):
+		l.PageSize, l.MaxSize = plan.UsualSize(), plan.UsualSize()
+	case failed.Class == fhir.TooLarge && q.Count == plan.UsualSize():
+		if note(&l.TooLarge, q.Type) >= severalTypes {
+			l.PageSize = plan.Smaller()
+			l.MaxSize = l.PageSize
+		}
+	}
+}
+
+// note adds a type to those that are noted, and returns how many there are.
+func note(noted *[]string, resourceType string) int {
+	if !slices.Contains(*noted, resourceType) {
+		*noted = append(*noted, resourceType)
+	}
+	return len(*noted)
+}
+
+// IgnoresIDs notes that the server finds resources of a type, or any at all where that is empty, only by one id.
+func (l *Learned) IgnoresIDs(resourceType string) {
+	l.ByID = slices.DeleteFunc(l.ByID, func(one string) bool { return resourceType == "" || one == resourceType })
+}
