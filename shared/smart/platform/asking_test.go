@@ -65,14 +65,14 @@ func TestAskingHasTheWholeOfAProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := platforms.Asking(catalog.Endpoint{PlatformType: "epic", Overrides: "fhir: {headers: {X-Own: yes}, no_count: [Goal]}"})
+	got, err := platforms.Asking(catalog.Endpoint{PlatformType: "epic", Overrides: "fhir: {headers: {X-Own: yes}, no_count: [Goal], page_size: 250, by_id: [Location], rate: {in_flight: 2}}"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := plan.Profile{
 		NoCount: []string{"Goal"}, Needs: map[string][]string{"CarePlan": {"category"}, "Observation": {"category"}},
 		Ways:     map[string][]string{"CarePlan": {"category=734163000", "category=38717003", "category=assess-plan"}},
-		OnceNext: true, Headers: map[string]string{"X-Own": "yes"},
+		InFlight: 2, PageSize: 250, ByID: []string{"Location"}, OnceNext: true, Headers: map[string]string{"X-Own": "yes"},
 		Denials: []plan.Denial{{Status: 403}, {Status: 400, Body: "suppressed"}, {Status: 404}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {

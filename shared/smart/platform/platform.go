@@ -91,6 +91,8 @@ type FHIR struct {
 	OnceNext   bool                `yaml:"once_next" json:"once_next,omitempty"`   // a next link works once: resuming starts the query anew
 	PageTotal  bool                `yaml:"page_total" json:"page_total,omitempty"` // total counts the page
 	Denials    []Denial            `yaml:"denials" json:"denials,omitempty"`       // answers that mean: not for you
+	PageSize   int                 `yaml:"page_size" json:"page_size,omitempty"`   // _count to begin with; 0 for the usual 100
+	ByID       []string            `yaml:"by_id" json:"by_id,omitempty"`           // types found by a list in _id that its statement does not say so of
 	Rate       Rate                `yaml:"rate" json:"rate"`
 }
 
@@ -103,7 +105,8 @@ type Denial struct {
 // Rate is what is known of its limits. Zero values are unknown.
 type Rate struct {
 	PerSecond int      `yaml:"per_second" json:"per_second,omitempty"`
-	Headers   []string `yaml:"headers" json:"headers,omitempty"` // that tell what is left
+	InFlight  int      `yaml:"in_flight" json:"in_flight,omitempty"` // requests at once; an export never makes more
+	Headers   []string `yaml:"headers" json:"headers,omitempty"`     // that tell what is left
 }
 
 // Sandbox is where it can be tried.

@@ -44,11 +44,7 @@ func (p Profile) problems() []error {
 		c.oneOf("tokens.introspection", []string{p.Tokens.Introspection}, "client", "bearer")
 	}
 	c.fields(p)
-	for _, d := range p.FHIR.Denials {
-		if d.Status < 400 || d.Status > 599 {
-			c.failf("fhir.denials: %d is no status of a refusal", d.Status)
-		}
-	}
+	c.asking(p.FHIR)
 	for name, address := range map[string]string{"sandbox.fhir_base": p.Sandbox.FHIRBase, "tokens.introspection_url": p.Tokens.Introspect} {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme != "https" || strings.HasSuffix(address, "/")) {
 			c.failf("%s: want an https URL without a trailing slash", name)
@@ -59,6 +55,9 @@ func (p Profile) problems() []error {
 	}
 	return c.found
 }
+
+// maxNumber is the largest of the numbers that say how a server is asked.
+const maxNumber = 1000
 
 // hostName is a name of at least two labels, or all below one.
 var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$`)
@@ -109,6 +108,20 @@ func (c *checker) fields(p Profile) {
 	for _, name := range p.fields() {
 		if !slices.Contains(p.Tokens.Extra, name) {
 			c.failf("fhir.query: {%s} is no field of tokens.extra", name)
+		}
+	}
+}
+
+// asking checks how the FHIR server is asked.
+func (c *checker) asking(f FHIR) {
+	for _, d := range f.Denials {
+		if d.Status < 400 || d.Status > 599 {
+			c.failf("fhir.denials: %d is no status of a refusal", d.Status)
+		}
+	}
+	for name, number := range map[string]int{"page_size": f.PageSize, "rate.in_flight": f.Rate.InFlight} {
+		if number < 0 || number > maxNumber {
+			c.failf("fhir.%s: want a number from 0, for what is not known, to %d", name, maxNumber)
 		}
 	}
 }

@@ -46,6 +46,8 @@ func TestAMistakeInAProfileIsRefused(t *testing.T) {
 		"a field of many words":    {"[practice]", "[practice, a site]", `"a site" is no field that is kept`},
 		"too many fields":          {"[practice]", "[practice, a, b, c, d, e, f, g, h]", "at most 8"},
 		"a denial with success":    {"status: 403", "status: 200", "200 is no status of a refusal"},
+		"a page of less than none": {"denials:", "page_size: -1, denials:", "fhir.page_size: want a number"},
+		"requests without end":     {"denials:", "rate: {in_flight: 5000}, denials:", "fhir.rate.in_flight: want a number"},
 		"a plain address":          {"https://", "http://", "sandbox.fhir_base"},
 		"a trailing slash":         {"/r4", "/r4/", "sandbox.fhir_base"},
 		"no source":                {"sources: [a document]", "sources: []", "what it rests on"},
