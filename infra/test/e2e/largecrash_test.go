@@ -18,7 +18,7 @@ func (s *stack) slowPortal() {
 	s.outside = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
-			case <-time.After(45 * time.Second):
+			case <-time.After(59 * time.Second):
 			case <-r.Context().Done():
 			}
 		}

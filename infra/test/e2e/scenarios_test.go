@@ -66,7 +66,7 @@ func cheapScenarios() []scenario {
 // large is a patient whose record is larger than a part of an upload.
 const (
 	large        = "larch-hollow"
-	largeEntries = 30
+	largeEntries = 45
 	largeText    = 300_000
 )
 
@@ -280,12 +280,12 @@ func runLongExport(s *stack) {
 func runBrokenExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.connect(large, "approve").Get("org_connection_id")
-	var pages atomic.Int32 // of the large type; five are more than a part and what is read ahead
+	var pages atomic.Int32 // of the large type; six are more than a part, and not all
 	s.outside = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/sandbox/") {
 			return nil
 		}
-		if pages.Load() == 5 {
+		if pages.Load() == 6 {
 			return &http.Response{
 				StatusCode: http.StatusUnauthorized, Header: http.Header{"Content-Type": {"application/json"}},
 				Body: io.NopCloser(strings.NewReader(`{"error":"invalid_grant"}`)), Request: r,
@@ -298,7 +298,7 @@ func runBrokenExport(s *stack) {
 	}
 	taskID := s.startExport(connectionID)
 	s.letPass(30)
-	if status := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META").text("status"); status != string(export.Failed) || pages.Load() != 5 {
+	if status := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META").text("status"); status != string(export.Failed) || pages.Load() != 6 {
 		s.t.Errorf("the task is %s after %d pages", status, pages.Load())
 	}
 	if got := s.objects(); len(got) != 0 {

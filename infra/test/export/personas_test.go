@@ -47,7 +47,7 @@ func checkConduct(t *testing.T, r result) {
 	if len(r.foreign) > 0 {
 		t.Errorf("other servers were asked for %v", r.foreign)
 	}
-	if r.most > 4 {
+	if r.most > 8 {
 		t.Errorf("%d requests at once", r.most)
 	}
 	known := map[string]bool{}

@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,16 +11,23 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 )
 
 // maxAttachment is the largest attachment that is exported, in bytes.
 const maxAttachment = 25 << 20
 
-// attacher copies attachments.
+// attacher copies attachments. While one is written the next ones are read: small ones are there in their turn, larger ones are
+// not held but streamed then.
 type attacher struct {
-	run    *run
-	writer *writer
+	run     *run
+	writer  *writer
+	streams *source.Streams[checkpoint.Attachment]
+}
+
+func newAttacher(r *run, w *writer) attacher {
+	return attacher{run: r, writer: w, streams: source.NewStreams[checkpoint.Attachment](r.session)}
 }
 
 // all copies the attachments that wait.
@@ -31,45 +40,37 @@ func (c attacher) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes the first attachment as a Binary. It is never held in memory: a line that breaks in the middle is taken back.
+// step writes the first attachment as a Binary.
 func (c attacher) step(ctx context.Context) (export.Result, error) {
 	r := c.run
 	if stop := r.isDue(); stop.Stops() {
 		return stop, nil
 	}
 	work := &r.state.Work
-	a, tried := work.Attachments[0], work.TakeTried()
+	a := work.Attachments[0]
 	mark := checkpoint.MarkOf(a.Name())
 	if r.state.IsWritten(mark) {
 		work.Attachments = work.Attachments[1:]
+		c.streams.Drop(a)
 		return export.Result{}, nil
 	}
-	if err := r.out.mark(); err != nil {
-		return export.Result{}, err
-	}
-	answer, err := r.session.Ask(ctx, tried, func(ctx context.Context) (fhir.Answer, error) {
-		rate, err := c.copy(ctx, a)
-		if err == nil {
-			return fhir.Answer{Rate: rate}, nil
-		}
-		if failure := r.out.rewind(context.WithoutCancel(ctx)); failure != nil {
-			return fhir.Answer{}, failure
-		}
-		return fhir.Answer{}, err
-	})
-	if err != nil || answer.Stop.Stops() {
-		return answer.Stop, err
+	c.readAhead(ctx)
+	found, err := c.write(ctx, a)
+	if err != nil || found.Stop.Stops() {
+		return found.Stop, err
 	}
 	work.Attachments = work.Attachments[1:]
-	if answer.Failed != nil && r.outage.mayPass(answer.Failed) {
+	if found.Failed != nil && r.outage.mayPass(found.Failed) {
 		work.Later.Attachments = append(work.Later.Attachments, a)
-		r.outage.recordFailure()
+		if r.outage.recordFailure() {
+			c.streams.DropAll()
+		}
 		return export.Result{}, nil
 	}
 	work.Ended++
 	defer r.tell()
 	account := r.state.Accounts.Of("Binary")
-	if failed := answer.Failed; failed != nil {
+	if failed := found.Failed; failed != nil {
 		account.Miss(1, checkpoint.OutcomeOf(failed), checkpoint.NamedLoss(failed), failed.Status)
 		return export.Result{}, nil
 	}
@@ -80,42 +81,90 @@ func (c attacher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
+// readAhead starts to read the attachments behind the first, which needs no room: it can be streamed at once.
+func (c attacher) readAhead(ctx context.Context) {
+	for _, a := range c.run.state.Work.Attachments[1:] {
+		if c.streams.Full() {
+			return
+		}
+		if !c.streams.Has(a) && !c.run.state.IsWritten(checkpoint.MarkOf(a.Name())) {
+			c.streams.Start(ctx, a, source.Wanted{}, c.run.session.Content(a.URL))
+		}
+	}
+}
+
+// write writes the line of one attachment, from what was read ahead, or while it is read.
+func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
+	if c.streams.Has(a) {
+		found, err := c.streams.Take(ctx, a, func() { c.readAhead(ctx) })
+		c.streams.Drop(a)
+		if err != nil || !found.IsThere() {
+			return found, err
+		}
+		if content := found.Content; content != nil {
+			return found, c.line(a, content.Type, bytes.NewReader(content.Data))
+		}
+	}
+	return c.stream(ctx, a)
+}
+
+// stream writes the line of an attachment that is never held in memory: one that breaks in the middle is taken back.
+func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
+	out := c.run.out
+	if err := out.mark(); err != nil {
+		return source.Page{}, err
+	}
+	answer, err := c.run.session.Ask(ctx, c.run.state.Work.TakeTried(), func(ctx context.Context) (fhir.Answer, error) {
+		rate, err := c.copy(ctx, a)
+		if err == nil {
+			return fhir.Answer{Rate: rate}, nil
+		}
+		if failure := out.rewind(context.WithoutCancel(ctx)); failure != nil {
+			return fhir.Answer{}, failure
+		}
+		return fhir.Answer{}, err
+	})
+	return source.Page{Failed: answer.Failed, Stop: answer.Stop}, err
+}
+
 // copy writes the line of one attachment while it is read.
 func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate, error) {
-	out := c.run.out
 	file, err := c.run.session.Attachment(ctx, a.URL, maxAttachment)
 	if err != nil {
 		return fhir.Rate{}, err
 	}
 	defer func() { _ = file.Body.Close() }()
+	return file.Rate, c.line(a, file.ContentType, file.Body)
+}
+
+// line writes a Binary with the content of an attachment, for whose media type the record's word counts first.
+func (c attacher) line(a checkpoint.Attachment, contentType string, content io.Reader) error {
+	out := c.run.out
 	head := struct {
 		ResourceType string `json:"resourceType"`
 		ID           string `json:"id"`
 		Meta         *meta  `json:"meta,omitempty"`
 		ContentType  string `json:"contentType"`
-	}{ResourceType: "Binary", ID: a.ID, ContentType: a.ContentType}
-	if head.ContentType == "" {
-		head.ContentType = file.ContentType
-	}
+	}{ResourceType: "Binary", ID: a.ID, ContentType: cmp.Or(a.ContentType, contentType)}
 	if c.writer.isSourced() {
 		head.Meta = &meta{Source: a.URL}
 	}
 	begin, err := json.Marshal(head)
 	if err != nil {
-		return fhir.Rate{}, fmt.Errorf("encode binary: %w", err)
+		return fmt.Errorf("encode binary: %w", err)
 	}
 	if _, err = out.Write(append(begin[:len(begin)-1], `,"data":"`...)); err != nil {
-		return fhir.Rate{}, err
+		return err
 	}
 	encoder := base64.NewEncoder(base64.StdEncoding, out)
-	if _, err = io.Copy(encoder, file.Body); err != nil {
-		return fhir.Rate{}, fmt.Errorf("copy attachment: %w", err)
+	if _, err = io.Copy(encoder, content); err != nil {
+		return fmt.Errorf("copy attachment: %w", err)
 	}
 	if err = encoder.Close(); err != nil {
-		return fhir.Rate{}, fmt.Errorf("encode binary: %w", err)
+		return fmt.Errorf("encode binary: %w", err)
 	}
 	_, err = out.Write([]byte("\"}\n"))
-	return file.Rate, err
+	return err
 }
 
 type meta struct {

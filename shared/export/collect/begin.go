@@ -38,7 +38,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	})
 	server, accounts := &r.state.Server, &r.state.Accounts
 	r.state.Work.Queries, server.Version, server.ByURL = planned.Queries, capability.FHIRVersion, planned.Definitions
-	server.Listed = len(capability.Resources) > 0
+	server.Listed, server.Learned.ByID = len(capability.Resources) > 0, planned.ByID
 	accounts.Of("Patient").Answer("")
 	for _, q := range planned.Queries {
 		if q.Type != "" {
@@ -74,7 +74,7 @@ func (b beginner) readPatient(ctx context.Context) (fhir.Resource, export.Result
 	if !fhir.ValidID(r.patient) { // the token answer named no patient
 		return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourcePatientFailure, Cause: r.session.Spot(fault.StepIdentity, "no_patient").Failed(errNoPatient)}, nil
 	}
-	found, err := r.session.Read("Patient", r.patient)(ctx, "", r.state.Work.TakeTried(), fhir.MaxPage)
+	found, err := r.session.Read("Patient", r.patient)(ctx, source.Wanted{Tried: r.state.Work.TakeTried(), Limit: fhir.MaxPage})
 	if err == nil && found.Failed != nil && isRefusal(found.Failed.Class) {
 		found, err = b.findPatient(ctx, found)
 	}
@@ -95,7 +95,7 @@ func (b beginner) readPatient(ctx context.Context) (fhir.Resource, export.Result
 func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
 	r := b.run
 	search := r.session.Search(plan.Query{Type: "Patient", Params: url.Values{"_id": {r.patient}}.Encode()}, r.base)
-	found, err := search(ctx, "", 0, fhir.MaxPage)
+	found, err := search(ctx, source.Wanted{Limit: fhir.MaxPage})
 	switch {
 	case err != nil || found.Stop.Stops():
 		return found, err

@@ -103,6 +103,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		r.state.Work.Restart()
 	}
 	r.base = r.base.Knowing(r.state.Server.Own)
+	r.session.Expect(r.state.Server.Learned.InFlight)
 	r.out, err = newSegment(ctx, r.files, r.task.SegmentKey(), export.JSONLines.ContentType(""), r.state.Output.Digest)
 	return export.Result{}, err
 }
@@ -135,9 +136,10 @@ func (r *run) collect(ctx context.Context, addMetaSource bool) (export.Result, e
 	ctx, leave := r.schedule.untilPause(ctx)
 	defer leave()
 	w := newWriter(r, addMetaSource)
-	first, searches, follows, attachments := beginner{run: r, writer: w}, newSearcher(r, w), &follower{run: r, writer: w}, attacher{run: r, writer: w}
+	first, searches, follows, attachments := beginner{run: r, writer: w}, newSearcher(r, w), newFollower(r, w), newAttacher(r, w)
 	defer searches.streams.Close()
 	defer follows.streams.Close()
+	defer attachments.streams.Close()
 	step := fault.StepPatient
 	for _, stage := range []func(context.Context) (export.Result, error){first.all, searches.all, follows.all, attachments.all} {
 		stop, err := stage(ctx)
@@ -196,7 +198,7 @@ func (r *run) save(ctx context.Context, result export.Result) (End, error) {
 	if err := r.closeSegment(ctx); err != nil {
 		return End{}, err
 	}
-	r.state.Work.Tried = result.Tried
+	r.state.Work.Tried, r.state.Server.Learned.InFlight = result.Tried, r.session.Bears()
 	key := r.task.CheckpointKey()
 	if err := r.state.Save(ctx, r.files, key); err != nil {
 		return End{}, err

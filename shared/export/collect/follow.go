@@ -10,11 +10,19 @@ import (
 	"recordbridge/shared/fhir"
 )
 
+// lookAhead is how many references are looked at before their turn: those of one type are asked for together.
+const lookAhead = 200
+
 // follower reads what the record refers to.
 type follower struct {
 	run     *run
 	writer  *writer
-	streams source.Streams[checkpoint.Reference]
+	streams *source.Streams[checkpoint.Reference] // a list has that of its first member
+	lists   lists
+}
+
+func newFollower(r *run, w *writer) *follower {
+	return &follower{run: r, writer: w, streams: source.NewStreams[checkpoint.Reference](r.session), lists: newLists(r)}
 }
 
 // all reads what waits to be read, Binary resources last, since they may be large.
@@ -37,53 +45,105 @@ func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (expo
 	if stop := f.run.isDue(); stop.Stops() {
 		return stop, nil
 	}
-	f.readAhead(ctx, *todo)
 	r := (*todo)[0]
-	if !f.streams.Has(r) { // it was written meanwhile
+	if f.run.state.IsWritten(checkpoint.MarkOf(r.Name())) { // meanwhile
 		*todo = (*todo)[1:]
+		f.forget(r)
 		return export.Result{}, nil
 	}
-	found, err := f.streams.Take(ctx, r)
+	f.readAhead(ctx)
+	if list := f.lists.of[r]; list != nil && list.found == nil {
+		return f.receive(ctx, list)
+	}
+	found, isListed := f.lists.take(r)
+	if !isListed {
+		var err error
+		if found, err = f.streams.Take(ctx, r, func() { f.readAhead(ctx) }); err != nil || found.Stop.Stops() {
+			return found.Stop, err
+		}
+		f.streams.Drop(r)
+		f.lists.readAlone(r, found)
+	}
+	*todo = (*todo)[1:]
+	return export.Result{}, f.end(r, found)
+}
+
+// receive takes what a list has found. Its members are looked for in it from now on, or read one by one.
+func (f *follower) receive(ctx context.Context, list *list) (export.Result, error) {
+	found, err := f.streams.Take(ctx, list.refs[0], func() { f.readAhead(ctx) })
 	if err != nil || found.Stop.Stops() {
 		return found.Stop, err
 	}
-	*todo = (*todo)[1:]
-	f.streams.Drop(r)
+	f.streams.Drop(list.refs[0])
+	f.lists.receive(list, found)
+	return export.Result{}, nil
+}
+
+// forget ends what is asked for a reference. A list goes on for its other members.
+func (f *follower) forget(r checkpoint.Reference) {
+	list := f.lists.of[r]
+	if list == nil {
+		f.streams.Drop(r)
+	} else if f.lists.remove(r) {
+		f.streams.Drop(list.refs[0])
+	}
+}
+
+// end writes what was read of a reference, or records why it could not be read.
+func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	if found.Failed != nil && f.run.outage.mayPass(found.Failed) && !isFile(r, found.Failed) {
 		f.run.state.Work.Later.Refs = append(f.run.state.Work.Later.Refs, r)
 		if f.run.outage.recordFailure() {
 			f.streams.DropAll()
+			f.lists = newLists(f.run)
 		}
-		return export.Result{}, nil
+		return nil
 	}
 	f.run.state.Work.Ended++
 	defer f.run.tell()
 	if found.Failed != nil {
 		f.unread(r, found.Failed)
-		return export.Result{}, nil
+		return nil
 	}
 	f.run.outage.recordAnswer()
 	f.run.state.Accounts.Of(r.Type).Answer("")
 	for resource := range found.All() {
 		if err := f.writer.write(resource, r.Round); err != nil {
-			return export.Result{}, err
+			return err
 		}
 	}
-	return export.Result{}, nil
+	return nil
 }
 
-// readAhead starts to read the first of todo that are not there yet.
-func (f *follower) readAhead(ctx context.Context, todo []checkpoint.Reference) {
-	for i, r := range todo[:min(source.InFlight, len(todo))] {
-		if f.streams.Has(r) || f.run.state.IsWritten(checkpoint.MarkOf(r.Name())) {
-			continue
+// readAhead starts to read the first references that are not there yet, several of a type with one search where the server
+// takes that.
+func (f *follower) readAhead(ctx context.Context) {
+	work := &f.run.state.Work
+	left := lookAhead
+	for _, waiting := range [...][]checkpoint.Reference{work.Refs, work.Binaries} {
+		waiting = waiting[:min(left, len(waiting))]
+		for i, r := range waiting {
+			isNext := left == lookAhead
+			left--
+			if f.streams.Full() && !isNext {
+				return
+			}
+			if f.isAsked(r) {
+				continue
+			}
+			wanted := source.Wanted{Tried: work.TakeTried()} // that of the first that is asked for
+			if refs := f.lists.begin(waiting[i:], f.isAsked); refs != nil {
+				f.streams.Start(ctx, r, wanted, f.run.session.List(r.Type, idsOf(refs), f.run.base))
+				continue
+			}
+			f.streams.Start(ctx, r, wanted, f.run.session.Read(r.Type, r.ID))
 		}
-		tried := 0
-		if i == 0 {
-			tried = f.run.state.Work.TakeTried()
-		}
-		f.streams.Start(ctx, r, "", tried, f.run.session.Read(r.Type, r.ID))
 	}
+}
+
+// isAsked reports whether nothing more has to be asked for a reference.
+func (f *follower) isAsked(r checkpoint.Reference) bool {
+	return f.streams.Has(r) || f.lists.of[r] != nil || f.run.state.IsWritten(checkpoint.MarkOf(r.Name()))
 }
 
 // isFile reports whether a Binary that could not be read is none in JSON.

@@ -14,13 +14,13 @@ import (
 type searcher struct {
 	run       *run
 	writer    *writer
-	streams   source.Streams[plan.Query]
+	streams   *source.Streams[plan.Query]
 	resumed   bool                // the next link is an earlier run's
 	restarted map[plan.Query]bool // queries whose pages the server has forgotten in this run
 }
 
 func newSearcher(r *run, w *writer) *searcher {
-	return &searcher{run: r, writer: w, resumed: r.state.Work.Next != "", restarted: map[plan.Query]bool{}}
+	return &searcher{run: r, writer: w, streams: source.NewStreams[plan.Query](r.session), resumed: r.state.Work.Next != "", restarted: map[plan.Query]bool{}}
 }
 
 // all makes the searches that are left. When no further resource can be told from those that were found, none is made.
@@ -49,7 +49,7 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	}
 	s.readAhead(ctx)
 	q := s.run.state.Work.Queries[0]
-	found, err := s.streams.Take(ctx, q)
+	found, err := s.streams.Take(ctx, q, func() { s.readAhead(ctx) })
 	switch {
 	case err != nil || found.Stop.Stops():
 		return found.Stop, err
@@ -66,21 +66,32 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	s.resumed = false
 	s.run.outage.recordAnswer()
 	defer s.run.tell()
+	if s.run.state.Work.Pages == 0 {
+		s.run.state.Server.Learned.Paged(q, found.Bundle, found.Bytes, found.Took)
+	}
 	return export.Result{}, s.page(q, found.Bundle)
 }
 
-// readAhead starts the first queries that are not under way.
+// readAhead starts the first queries that are not under way. Behind one for the whole record no other is asked, since it may be
+// all that is needed.
 func (s *searcher) readAhead(ctx context.Context) {
-	work := &s.run.state.Work
-	for i, q := range work.Queries[:min(source.InFlight, len(work.Queries))] {
+	work, learned := &s.run.state.Work, &s.run.state.Server.Learned
+	for i, q := range work.Queries {
+		if s.streams.Full() && i > 0 || i > 0 && work.Queries[0].Type == "" {
+			return
+		}
 		if s.streams.Has(q) {
 			continue
 		}
-		next, tried := "", 0
+		var wanted source.Wanted
 		if i == 0 {
-			next, tried = work.Next, work.TakeTried()
+			wanted.Next, wanted.Tried = work.Next, work.TakeTried()
 		}
-		s.streams.Start(ctx, q, next, tried, s.run.session.Search(q, s.run.base))
+		if i > 0 || work.Next == "" {
+			q = learned.Sized(q, s.run.session.Profile().PageSize)
+			work.Queries[i] = q
+		}
+		s.streams.Start(ctx, q, wanted, s.run.session.Search(q, s.run.base))
 	}
 }
 
@@ -129,6 +140,7 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 // smaller or larger ones.
 func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	work := &s.run.state.Work
+	s.run.state.Server.Learned.Refused(q, failed)
 	var instead []plan.Query
 	isOther := work.Pages == 0 // else only what is about the pages themselves is asked in another way
 	switch failed.Class {      //nolint:exhaustive // the others say nothing of pages

@@ -47,7 +47,7 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	if version != used {
 		return true, export.Result{}, nil // another request has just done it
 	}
-	_, unread := s.placed(ctx, func(ctx context.Context) (fhir.Answer, error) {
+	_, _, unread := s.placed(ctx, nil, func(ctx context.Context) (fhir.Answer, error) {
 		return s.server.Read(ctx, "Patient", set.PatientID.Reveal(), fhir.MaxPage)
 	})
 	if unread == nil {

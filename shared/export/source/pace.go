@@ -49,11 +49,13 @@ func triesFor(failed *fhir.RequestError) int {
 
 // slowDown makes requests wait for the next window of a rate limit that is nearly used up.
 func (p *pace) slowDown(rate fhir.Rate) {
-	if !rate.Known || rate.Remaining*scarce >= rate.Limit || rate.Reset > longestWait {
-		return
+	if isScarce(rate) && rate.Reset <= longestWait {
+		p.leaveAlone(rate.Reset)
 	}
-	p.leaveAlone(rate.Reset)
 }
+
+// isScarce reports whether a rate limit is nearly used up.
+func isScarce(rate fhir.Rate) bool { return rate.Known && rate.Remaining*scarce < rate.Limit }
 
 func (p *pace) leaveAlone(wait time.Duration) {
 	p.mu.Lock()

@@ -4,28 +4,37 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
 )
 
-// InFlight is how many requests are under way at one server at most: it serves its clinicians first.
-const InFlight = 4
-
 // Answer is what came of asking. Where Failed is nil and Stop does not stop, there is a body.
 type Answer struct {
 	Body   []byte
 	Failed *fhir.RequestError // the server has not given it, in any try
 	Stop   export.Result      // the run cannot go on
+	Took   time.Duration      // the request that has brought the body
 }
 
-// Page is what came of asking for a page of resources.
+// Page is what came of asking for a page of resources, or for content.
 type Page struct {
 	fhir.Bundle
 
+	Content *Content      // where content was asked for; nil where that is too large to be read before its turn
+	Bytes   int           // of the page
+	Took    time.Duration // the request that has brought it
+
 	Failed *fhir.RequestError // the server has not given it, in any try
 	Stop   export.Result      // the run cannot go on
+}
+
+// Content is what an attachment's address has.
+type Content struct {
+	Type string // media type as the server states it; empty when it does not
+	Data []byte
 }
 
 // IsThere reports whether there is a page.
@@ -34,23 +43,36 @@ func (p Page) IsThere() bool { return p.Failed == nil && !p.Stop.Stops() }
 // ErrOther says that an answer is JSON, but not the resource that was asked for.
 var ErrOther = errors.New("not the resource that was asked for")
 
+// Wanted is a document that is asked for.
+type Wanted struct {
+	Next  string // page; empty for the first
+	Tried int    // times, in earlier runs
+	Limit int64  // bytes that it may have
+
+	turn *turn // nil for what is not read before its turn
+}
+
 // Ask makes one request, again when that may help: with a new token after a 401, after a wait on what passes. It was tried some
 // times before, in earlier runs. Errors are ours: those of request that are no *fhir.RequestError, and the cause of ctx.
 func (s *Session) Ask(ctx context.Context, tried int, request func(context.Context) (fhir.Answer, error)) (Answer, error) {
+	return s.ask(ctx, Wanted{Tried: tried}, request)
+}
+
+func (s *Session) ask(ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Answer, error)) (Answer, error) {
 	renewed := false
-	for try := tried + 1; ; try++ {
+	for try := wanted.Tried + 1; ; try++ {
 		if err := s.pace.waitForServer(ctx); err != nil {
 			return Answer{}, err
 		}
 		_, version := s.grant.now()
-		answer, err := s.placed(ctx, request)
+		answer, took, err := s.placed(ctx, wanted.turn, request)
 		if err != nil && ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 		}
 		failed, ok := errors.AsType[*fhir.RequestError](err)
 		if !ok {
 			s.pace.slowDown(answer.Rate)
-			return Answer{Body: answer.Body}, err
+			return Answer{Body: answer.Body, Took: took}, err
 		}
 		var stop export.Result
 		isWorthIt := true
@@ -72,15 +94,26 @@ func (s *Session) Ask(ctx context.Context, tried int, request func(context.Conte
 	}
 }
 
-// placed makes a request once fewer than InFlight are under way.
-func (s *Session) placed(ctx context.Context, request func(context.Context) (fhir.Answer, error)) (fhir.Answer, error) {
-	select {
-	case s.places <- struct{}{}:
-		defer func() { <-s.places }()
-		return request(ctx)
-	case <-ctx.Done():
-		return fhir.Answer{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
+// placed makes a request once the limiter lets it through.
+func (s *Session) placed(
+	ctx context.Context, of *turn, request func(context.Context) (fhir.Answer, error),
+) (answer fhir.Answer, took time.Duration, err error) {
+	place, err := s.limiter.enter(ctx, of)
+	if err != nil {
+		return fhir.Answer{}, 0, err
 	}
+	began := s.pace.now()
+	answer, err = request(ctx)
+	took = s.pace.now().Sub(began)
+	how := landing{sign: nothing, took: took}
+	if failed, ok := errors.AsType[*fhir.RequestError](err); ok || err == nil {
+		how.sign = signOf(answer.Rate, failed)
+	}
+	if ctx.Err() != nil {
+		how.sign = nothing
+	}
+	s.limiter.leave(place, int64(cap(answer.Body)), how)
+	return answer, took, err
 }
 
 // Capability reads what the server says it can do. One that cannot be read as one, also in a second try, is as good as none.
@@ -98,28 +131,23 @@ func (s *Session) Capability(ctx context.Context, tried int) (fhir.Capability, A
 	return fhir.Capability{}, Answer{}, nil
 }
 
-// Attachment opens the content at an address, in one try.
-func (s *Session) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
-	return s.server.Attachment(ctx, address, limit)
-}
-
-// Fetch reads one page; next is empty for the first. No document is larger than limit, in bytes.
-type Fetch func(ctx context.Context, next string, tried int, limit int64) (Page, error)
+// Fetch reads one document.
+type Fetch func(ctx context.Context, wanted Wanted) (Page, error)
 
 // Search reads the pages of a query from the server at base, to which it moves the links that the server writes.
 func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 	path := PathOf(q)
-	return func(ctx context.Context, next string, tried int, limit int64) (Page, error) {
-		found, err := s.page(ctx, tried, func(ctx context.Context) (fhir.Answer, error) {
-			if next == "" {
-				return s.server.Search(ctx, path, q.Values(), limit)
+	return func(ctx context.Context, wanted Wanted) (Page, error) {
+		found, err := s.page(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
+			if wanted.Next == "" {
+				return s.server.Search(ctx, path, q.Values(), wanted.Limit)
 			}
-			return s.server.Page(ctx, next, limit)
+			return s.server.Page(ctx, wanted.Next, wanted.Limit)
 		}, fhir.ParseBundle)
 		if err != nil || !found.IsThere() {
 			return found, err
 		}
-		if next == "" {
+		if wanted.Next == "" {
 			base = base.Learn(found.Bundle, path)
 		}
 		if address, ok := base.Resolve(found.Next); ok && found.Next != "" {
@@ -134,9 +162,9 @@ func PathOf(q plan.Query) string { return cmp.Or(q.Path, q.Type) }
 
 // Read reads one resource as a page of its own. An answer that is something else fails with ErrOther.
 func (s *Session) Read(resourceType, id string) Fetch {
-	return func(ctx context.Context, _ string, tried int, limit int64) (Page, error) {
-		return s.page(ctx, tried, func(ctx context.Context) (fhir.Answer, error) {
-			return s.server.Read(ctx, resourceType, id, limit)
+	return func(ctx context.Context, wanted Wanted) (Page, error) {
+		return s.page(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
+			return s.server.Read(ctx, resourceType, id, wanted.Limit)
 		}, func(body []byte) (fhir.Bundle, error) {
 			resource, err := fhir.Scan(body)
 			if err != nil || resource.Type != resourceType || resource.ID != id {
@@ -149,18 +177,18 @@ func (s *Session) Read(resourceType, id string) Fetch {
 
 // page asks for what parse can read. What it cannot is asked for twice.
 func (s *Session) page(
-	ctx context.Context, tried int, request func(context.Context) (fhir.Answer, error), parse func([]byte) (fhir.Bundle, error),
+	ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Answer, error), parse func([]byte) (fhir.Bundle, error),
 ) (Page, error) {
 	for again := false; ; again = true {
-		answer, err := s.Ask(ctx, tried, request)
+		answer, err := s.ask(ctx, wanted, request)
 		if err != nil || answer.Failed != nil || answer.Stop.Stops() {
 			return Page{Failed: answer.Failed, Stop: answer.Stop}, err
 		}
-		tried = 0
+		wanted.Tried = 0
 		found, err := parse(answer.Body)
 		switch {
 		case err == nil:
-			return Page{Bundle: found}, nil
+			return Page{Bundle: found, Bytes: len(answer.Body), Took: answer.Took}, nil
 		case errors.Is(err, fhir.ErrTooMany):
 			return Page{Failed: &fhir.RequestError{Class: fhir.TooLarge, Status: 200, Cause: err}}, nil
 		case again:

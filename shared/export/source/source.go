@@ -57,7 +57,7 @@ type Session struct {
 	grant   grant
 	server  Server
 	profile plan.Profile
-	places  chan struct{} // of InFlight: taken by every request while it is under way
+	limiter limiter
 	pace    pace
 }
 
@@ -86,9 +86,9 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 			current: set, version: usable.Version, renewing: make(chan struct{}, 1),
 		},
 		profile: profile.Filled(set.Extra),
-		places:  make(chan struct{}, InFlight),
 		pace:    pace{now: o.Now, pauseBy: pauseBy},
 	}
+	s.limiter.flight = newFlight(profile.InFlight)
 	s.server, err = o.Portals.Open(set.FHIRBase, s.profile, func(context.Context) (secret.Text, error) {
 		return s.Tokens().AccessToken, nil
 	})
@@ -105,6 +105,17 @@ var errOtherBase = errors.New("the endpoint's FHIR base is not the one that the 
 func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 	return fault.Spot{Step: step, Host: fault.HostOf(s.Tokens().FHIRBase), Class: class}
 }
+
+// Expect begins with what an earlier run has learned: how many requests at once the server bears, 0 where that is not known. It is
+// called before the first request.
+func (s *Session) Expect(inFlight int) {
+	if inFlight > 0 {
+		s.limiter.flight.expect(inFlight)
+	}
+}
+
+// Bears is how many requests at once the server was found to bear, for Expect; 0 where it has shown no limit.
+func (s *Session) Bears() int { return s.limiter.bears() }
 
 // Profile is how the server wants to be asked.
 func (s *Session) Profile() plan.Profile { return s.profile }

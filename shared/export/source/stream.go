@@ -4,24 +4,35 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"recordbridge/shared/fhir"
 )
 
-// aheadLimit is the largest document that is read before its turn to be written, in bytes. A larger one is asked for again
-// when it is the next, so that only one such is held at a time.
-const aheadLimit = 2 << 20
-
 // Streams read what queries or references ask for, page by page, ahead of who writes it, each under its key. They run side by
 // side and are taken from one after the other, so that the order of the file depends on the plan alone. Streams itself is for
-// one goroutine. The zero value has none.
+// one goroutine.
 type Streams[K comparable] struct {
+	limiter *limiter
 	open    map[K]*stream
 	running sync.WaitGroup
+	asking  atomic.Int64  // streams that have no page to be taken yet
+	ready   chan struct{} // one of them has
+}
+
+// maxStreams is how many streams may be open at once.
+const maxStreams = 32
+
+// NewStreams returns Streams of a session, none of which is open.
+func NewStreams[K comparable](s *Session) *Streams[K] {
+	return &Streams[K]{limiter: &s.limiter, open: map[K]*stream{}, ready: make(chan struct{}, 1)}
 }
 
 // stream is one of Streams.
 type stream struct {
+	turn  turn
+	begin func() // it has to ask for a page
+	done  func() // it has one, or none
 	pages chan step
 	large chan struct{} // allows a page beyond aheadLimit
 	stop  func()        // ends it; what it was about to send is lost
@@ -38,22 +49,61 @@ type step struct {
 // Has reports whether there is a stream under a key.
 func (s *Streams[K]) Has(key K) bool { return s.open[key] != nil }
 
-// Start begins to read from next on. It ends with ctx, with Drop, and after a page without a next one.
-func (s *Streams[K]) Start(ctx context.Context, key K, next string, tried int, read Fetch) {
+// Full reports whether a further stream would only wait: as many ask already as the server bears, or as many have something to
+// be taken as may.
+func (s *Streams[K]) Full() bool {
+	return len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
+}
+
+// Start begins to read what is wanted and all pages after it, at most one of which is there before it is taken. It ends with
+// ctx, with Drop, and after a page without a next one.
+func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)
-	one := &stream{pages: make(chan step), large: make(chan struct{}), stop: stop}
-	if s.open == nil {
-		s.open = map[K]*stream{}
-	}
+	one := &stream{pages: make(chan step), large: make(chan struct{}), stop: stop, begin: func() { s.asking.Add(1) }, done: s.done}
+	wanted.turn = &one.turn
 	s.open[key] = one
+	one.begin()
 	s.running.Go(func() {
 		defer stop()
-		one.run(ctx, next, tried, read)
+		defer s.limiter.release(&one.turn)
+		one.run(ctx, wanted, read)
 	})
 }
 
-// Take returns the next page under a key. It is called when it is that stream's turn.
-func (s *Streams[K]) Take(ctx context.Context, key K) (Page, error) { return s.open[key].take(ctx) }
+// done tells Take that there may be a place for a further stream.
+func (s *Streams[K]) done() {
+	s.asking.Add(-1)
+	select {
+	case s.ready <- struct{}{}:
+	default: // it is told already
+	}
+}
+
+// Take returns the next page under a key. It is called when it is that stream's turn. While it waits it calls more whenever there
+// may be a place for further streams.
+func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
+	one := s.open[key]
+	s.limiter.hurry(&one.turn)
+	defer s.limiter.release(&one.turn)
+	for {
+		select {
+		case got := <-one.pages:
+			if !got.waits {
+				return got.Page, got.err
+			}
+		case <-s.ready:
+			more()
+			continue
+		case <-ctx.Done():
+			return Page{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
+		}
+		select {
+		case one.large <- struct{}{}:
+		case <-ctx.Done():
+			return Page{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
+		}
+	}
+}
 
 // Drop ends the stream under a key, whose requests would be others' places.
 func (s *Streams[K]) Drop(key K) {
@@ -76,21 +126,25 @@ func (s *Streams[K]) Close() {
 	s.running.Wait()
 }
 
-// run reads from next on until there is no more, a request fails, or the context ends.
-func (s *stream) run(ctx context.Context, next string, tried int, read Fetch) {
+// run reads from what is wanted on until there is no more, a request fails, or the context ends.
+func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 	for {
-		got, err := read(ctx, next, tried, aheadLimit)
+		wanted.Limit = aheadLimit
+		got, err := read(ctx, wanted)
+		s.done()
 		if got.Failed != nil && got.Failed.Class == fhir.TooLarge {
 			if !s.send(ctx, step{waits: true}) || !s.mayBeLarge(ctx) {
 				return
 			}
 			runtime.GC() // the large page before this one must be gone before there is another
-			got, err = read(ctx, next, tried, fhir.MaxPage)
+			wanted.Limit = fhir.MaxPage
+			got, err = read(ctx, wanted)
 		}
 		if !s.send(ctx, step{Page: got, err: err}) || err != nil || !got.IsThere() || got.Next == "" {
 			return
 		}
-		next, tried = got.Next, 0
+		wanted.Next, wanted.Tried = got.Next, 0
+		s.begin()
 	}
 }
 
@@ -110,23 +164,5 @@ func (s *stream) mayBeLarge(ctx context.Context) bool {
 		return true
 	case <-ctx.Done():
 		return false
-	}
-}
-
-func (s *stream) take(ctx context.Context) (Page, error) {
-	for {
-		select {
-		case one := <-s.pages:
-			if !one.waits {
-				return one.Page, one.err
-			}
-		case <-ctx.Done():
-			return Page{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
-		}
-		select {
-		case s.large <- struct{}{}:
-		case <-ctx.Done():
-			return Page{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
-		}
 	}
 }

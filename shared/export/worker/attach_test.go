@@ -3,10 +3,13 @@ package worker_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
 )
@@ -122,6 +125,78 @@ func TestAHandOverBetweenAttachmentsChangesNothing(t *testing.T) {
 		}
 		if len(b.enqueued.tasks) != 1 || b.enqueued.tasks[0] != 2*time.Minute {
 			t.Errorf("enqueued %v, want one after two minutes", b.enqueued.tasks)
+		}
+	})
+}
+
+// withManyAttachments has a note with content at twelve addresses of the server: the third is larger than what is read before its
+// turn, the fifth is not there.
+func withManyAttachments(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.server.latency = time.Second
+	b.server.types, b.server.pages = []string{"Patient:_id", "DocumentReference:subject"}, map[string][]string{"DocumentReference": {"n1"}}
+	all := make([]string, 0, 12)
+	for i := range cap(all) {
+		path := fmt.Sprintf("documents/%d", i)
+		all = append(all, `{"attachment":{"url":"`+base+"/"+path+`","contentType":"text/plain"}}`)
+		b.server.resources[path] = fmt.Sprintf("synthetic text %d", i)
+	}
+	b.server.resources["documents/2"] = strings.Repeat("large ", 500<<10)
+	delete(b.server.resources, "documents/4")
+	b.server.add(t, `{"resourceType":"Patient","id":"p1"}`, `{"resourceType":"DocumentReference","id":"n1","content":[`+strings.Join(all, ",")+`]}`)
+	return b
+}
+
+func TestAttachmentsAreReadSideBySideAndWrittenInTheirOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := withManyAttachments(t)
+		began := time.Now()
+		b.work(t, 0)
+		if took := time.Since(began); took > 8*time.Second { // patient, statement, search; then twelve, and the large one once more
+			t.Errorf("the export took %v", took)
+		}
+		var got []string
+		for line := range strings.Lines(string(b.file(t))) {
+			var resource struct {
+				ResourceType string
+				Data         []byte
+				Meta         struct{ Source string }
+			}
+			if err := json.Unmarshal([]byte(line), &resource); err != nil {
+				t.Fatal(err)
+			}
+			if path, ok := strings.CutPrefix(resource.Meta.Source, base+"/documents/"); ok {
+				got = append(got, path)
+				if string(resource.Data) != b.server.resources["documents/"+path] {
+					t.Errorf("document %s has other content: %d bytes", path, len(resource.Data))
+				}
+			}
+		}
+		if diff := cmp.Diff(strings.Fields("0 1 2 3 5 6 7 8 9 10 11"), got); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+		if got := b.server.times("documents/2"); got != 2 {
+			t.Errorf("the large one was asked for %d times, want once before its turn and once in it", got)
+		}
+	})
+}
+
+func TestAHandOverAmongAttachmentsThatAreReadAheadChangesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		whole := withManyAttachments(t)
+		whole.work(t, 0)
+		for _, breaks := range []string{"documents/0", "documents/2", "documents/7", "documents/11"} {
+			b := withManyAttachments(t)
+			b.server.script(breaks, answer{status: 503, retryAfter: 120})
+			if runs := b.finish(t); runs != 2 {
+				t.Errorf("%s: %d runs, want 2", breaks, runs)
+			}
+			if got, want := string(b.file(t)), string(whole.file(t)); got != want {
+				t.Errorf("%s: the file has %d bytes, want %d, or another order", breaks, len(got), len(want))
+			}
 		}
 	})
 }

@@ -201,15 +201,16 @@ func TestAHandOverBetweenAResponseAndItsQuestionnaireChangesNothing(t *testing.T
 		b := questionnaireBench(t, "https://forms.example/phq")
 		b.server.pages["QuestionnaireResponse"] = []string{"a", "b"}
 		b.server.script("QuestionnaireResponse?_count=100&page=1*", answer{status: 429, retryAfter: 120})
-		b.server.script("Questionnaire?*", answer{status: 429, retryAfter: 120})
+		limited := answer{status: 429, retryAfter: 120}
+		b.server.script("Questionnaire?*", limited, limited)
 		if runs := b.finish(t); runs != 3 {
 			t.Errorf("%d runs, want 3", runs)
 		}
 		if got := outcomeOf(t, b.task(), "Questionnaire"); got.Count != 1 || got.Result != export.OutcomeOK {
 			t.Errorf("outcome %+v", got)
 		}
-		if got := b.server.times("Questionnaire?*"); got != 2 {
-			t.Errorf("asked %d times, want once before the hand-over and once after", got)
+		if got := b.server.times("Questionnaire?*"); got != 3 {
+			t.Errorf("asked %d times, want once before the first hand-over, once after it, and once after the second", got)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -33,6 +34,7 @@ type fakeFHIR struct {
 	own       string // what it writes for base, as a server behind a gateway does; empty for base
 	selfless  bool   // pages have no self link
 	getPages  bool   // next links are base?_getpages=
+	lists     string // which of the ids in a list are found: "all", "half" of them, "one" page of two, or "ignored" for whatever there is of the type; empty where lists are not offered
 
 	mu      sync.Mutex
 	scripts map[string][]answer // by request, before the normal answer
@@ -133,7 +135,10 @@ func matches(request, name string) bool {
 func (h *fakeFHIR) serve(w http.ResponseWriter, r *http.Request, name string) {
 	path, _, _ := strings.Cut(name, "?")
 	body, known := h.resources[path]
+	ids := r.URL.Query().Get("_id")
 	switch {
+	case h.lists != "" && ids != "":
+		body = h.listed(path, strings.Split(ids, ","))
 	case path == "metadata":
 		body = h.statement()
 	case path == "/fhir/r4" && h.pages[r.URL.Query().Get("_getpages")] != nil:
@@ -161,11 +166,40 @@ func (h *fakeFHIR) statement() string {
 	resources := make([]string, 0, len(h.types))
 	for _, t := range h.types {
 		names := strings.Split(t, ":")
+		if h.lists != "" {
+			names = append(names, "_id")
+		}
 		params := strings.Join(names[1:], `"},{"name":"`)
-		resources = append(resources, fmt.Sprintf(`{"type":%q,"searchParam":[{"name":"_id"},{"name":"%s"}]}`, names[0], params))
+		resources = append(resources, fmt.Sprintf(`{"type":%q,"searchParam":[{"name":"%s"}]}`, names[0], params))
 	}
 	return `{"resourceType":"CapabilityStatement","fhirVersion":"` + h.version + `","rest":[{"mode":"server","resource":[` +
 		strings.Join(resources, ",") + `]}]}`
+}
+
+// listed is the answer to a search by a list of ids.
+func (h *fakeFHIR) listed(resourceType string, ids []string) string {
+	links := ""
+	switch h.lists {
+	case "half":
+		ids = ids[:len(ids)/2]
+	case "one":
+		links = `{"relation":"next","url":"` + base + `/` + resourceType + `?more=1"}`
+		ids = ids[:min(2, len(ids))]
+	case "ignored":
+		ids = nil
+		for _, name := range slices.Sorted(maps.Keys(h.resources)) {
+			if id, ok := strings.CutPrefix(name, resourceType+"/"); ok {
+				ids = append(ids, id)
+			}
+		}
+	}
+	var entries []string
+	for _, id := range ids {
+		if body, known := h.resources[resourceType+"/"+id]; known {
+			entries = append(entries, `{"resource":`+body+`,"search":{"mode":"match"}}`)
+		}
+	}
+	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `],"link":[` + links + `]}`
 }
 
 func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {

@@ -95,22 +95,6 @@ func TestAWholeRecordAtOnceIsEnoughOrElseAskedForInParts(t *testing.T) {
 	}
 }
 
-func TestAtMostFourRequestsAreUnderWay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.server.latency = time.Second
-		started := time.Now()
-		b.work(t, 0)
-		if b.server.most > 4 || b.server.most < 3 {
-			t.Errorf("%d requests at once, want 4 at most and more than two", b.server.most)
-		}
-		if took, alone := time.Since(started), time.Duration(len(b.server.asked))*time.Second; took >= alone {
-			t.Errorf("took %v, as long as one request after the other", took)
-		}
-	})
-}
-
 func TestALinkThatWorksOnceIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,18 +152,28 @@ func TestAPatientThatCanOnlyBeSearchedForIsFound(t *testing.T) {
 	})
 }
 
-func TestNoMoreThanFourRequestsAreEverUnderWay(t *testing.T) {
+func TestHowManyRequestsAreUnderWayAtOnce(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.server.latency = time.Second
-		b.server.script(findObservations, answer{status: 400, body: `{"resourceType":"OperationOutcome","issue":[{"code":"required","diagnostics":"Must have category."}]}`, always: true})
-		b.server.script(findConditions, answer{status: 503})
-		b.finish(t)
-		if b.server.most != 4 {
-			t.Errorf("%d requests were under way at once, want 4", b.server.most)
-		}
-	})
+	for name, c := range map[string]struct {
+		profile plan.Profile
+		want    int
+	}{
+		"at a server that bears them":             {plan.Profile{}, 8},
+		"at one whose profile says what it bears": {plan.Profile{InFlight: 2}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.server.latency, b.tokens.profile = time.Second, c.profile
+				b.server.types = nil // everything is asked for
+				b.finish(t)
+				if b.server.most != c.want {
+					t.Errorf("%d requests were under way at once, want %d", b.server.most, c.want)
+				}
+			})
+		})
+	}
 }
 
 func TestAServerThatAnswersNothingButTooMuchIsNotAskedForEver(t *testing.T) {

@@ -1,0 +1,85 @@
+package source_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"recordbridge/shared/export/source"
+)
+
+func TestHowManyRequestsAreMadeAtOnceFollowsWhatTheServerBears(t *testing.T) {
+	t.Parallel()
+	always := func(sign string, took time.Duration) func(int, int) (string, time.Duration) {
+		return func(int, int) (string, time.Duration) { return sign, took }
+	}
+	atMost := func(bears int) func(int, int) (string, time.Duration) {
+		return func(_, beside int) (string, time.Duration) {
+			if beside > bears {
+				return "refusal", 0
+			}
+			return "calm", time.Second
+		}
+	}
+	once := func(round int, sign string, took time.Duration) func(int, int) (string, time.Duration) {
+		return func(now, _ int) (string, time.Duration) {
+			if now == round {
+				return sign, took
+			}
+			return "calm", time.Second
+		}
+	}
+	eachSeventh := func() func(int, int) (string, time.Duration) {
+		count := 0
+		return func(int, int) (string, time.Duration) {
+			if count++; count%7 == 0 {
+				return "refusal", 0
+			}
+			return "calm", time.Second
+		}
+	}
+	for name, c := range map[string]struct {
+		most   int // that is known from the start
+		answer func(round, beside int) (sign string, took time.Duration)
+		from   int   // the first round that is looked at
+		want   []int // the limit of each round from there
+		shown  int
+	}{
+		"one more after each round, up to eight": {answer: always("calm", time.Second), want: []int{4, 5, 6, 7, 8, 8, 8}},
+		"answers in no time":                     {answer: always("calm", 0), want: []int{4, 5, 6, 7, 8}},
+		"no more than is known":                  {most: 5, answer: always("calm", time.Second), want: []int{4, 5, 5, 5}},
+		"and no fewer than one":                  {most: 1, answer: always("strain", time.Second), want: []int{1, 1}},
+		"it bears one":                           {answer: atMost(1), want: []int{4, 1, 1, 1, 1}, shown: 1},
+		"it bears three":                         {answer: atMost(3), want: []int{4, 2, 3, 3, 3, 3}, shown: 3},
+		"it bears six":                           {answer: atMost(6), want: []int{4, 5, 6, 7, 3, 4, 5, 6, 6, 6}, shown: 6},
+		"half as many under strain, once for all that were under way": {answer: once(4, "strain", time.Second), want: []int{4, 5, 6, 7, 8, 4, 5, 6}},
+		"a refusal of what was often borne before shows no limit":     {answer: once(30, "refusal", 0), from: 29, want: []int{8, 8, 4, 5, 6, 7, 8}},
+		"it limits a rate":                        {answer: eachSeventh(), from: 30, want: []int{1}},
+		"one fewer where answers come much later": {answer: once(4, "calm", 9*time.Second), want: []int{4, 5, 6, 7, 8, 7, 8, 8}},
+		"no more where they come later":           {answer: once(2, "calm", 2500*time.Millisecond), want: []int{4, 5, 6, 6, 7, 8}},
+		"what fails by itself says nothing":       {answer: once(2, "nothing", time.Second), want: []int{4, 5, 6, 6, 7, 8}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flight := source.NewFlight(c.most)
+			got := make([]int, 0, len(c.want))
+			for round := range c.from + len(c.want) {
+				if round >= c.from {
+					got = append(got, flight.Limit())
+				}
+				flight.Together(func(beside int) (string, time.Duration) { return c.answer(round, beside) })
+			}
+			if !slices.Equal(got, c.want) || flight.Shown() != c.shown {
+				t.Errorf("at once: %v and a limit of %d, want %v and %d", got, flight.Shown(), c.want, c.shown)
+			}
+		})
+	}
+}
+
+func TestRequestsThatAreMadeOneByOneDoNotShowThatMoreAreBorne(t *testing.T) {
+	t.Parallel()
+	flight := source.NewFlight(0)
+	if flight.OneByOne(100); flight.Limit() != 4 {
+		t.Errorf("%d at once, want 4 as at the beginning", flight.Limit())
+	}
+}

@@ -1,0 +1,153 @@
+package source
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"recordbridge/shared/fhir"
+)
+
+const (
+	// aheadLimit is the largest document that is read before its turn to be written, in bytes. A larger one is asked for again
+	// when it is the next, so that only one such is held at a time.
+	aheadLimit = 2 << 20
+	// aheadRoom is how many bytes all documents together may have that are read before their turn.
+	aheadRoom = 16 << 20
+)
+
+// turn is where who reads one document after the other stands in the line of those whose documents are written. Its fields
+// belong to the limiter.
+type turn struct {
+	isNext bool  // it is its turn: nothing is written before its document is there
+	held   int64 // bytes of the document that was read, or is read, before its turn
+}
+
+// limiter lets requests through to one server: no more at once than it bears, and no more documents before their turn than there is
+// room for. Who is next goes first, all others in the order in which they came.
+type limiter struct {
+	mu     sync.Mutex
+	flight flight
+	busy   int   // requests under way
+	held   int64 // bytes of documents before their turn
+	line   []*visitor
+}
+
+// visitor is who waits at the limiter.
+type visitor struct {
+	turn   *turn // nil for one who reads no document before its turn
+	passed chan struct{}
+	number int
+	beside int
+}
+
+// enter waits until a request may be made. After nil there must be a leave.
+func (l *limiter) enter(ctx context.Context, of *turn) (*visitor, error) {
+	v := &visitor{turn: of, passed: make(chan struct{})}
+	l.mu.Lock()
+	l.line = append(l.line, v)
+	l.admit()
+	l.mu.Unlock()
+	select {
+	case <-v.passed:
+		return v, nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at := slices.Index(l.line, v); at >= 0 {
+		l.line = slices.Delete(l.line, at, at+1)
+	} else {
+		l.depart(v, 0)
+	}
+	l.admit()
+	return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
+}
+
+// leave ends a request that has brought a document of some bytes, and notes how it went.
+func (l *limiter) leave(v *visitor, bytes int64, how landing) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	how.number, how.beside = v.number, max(v.beside, l.busy) // the server may have got others before it
+	l.flight.land(how)
+	l.depart(v, bytes)
+	l.admit()
+}
+
+// depart gives a visitor's place back; a document before its turn goes on to be held.
+func (l *limiter) depart(v *visitor, bytes int64) {
+	l.busy--
+	if v.turn != nil && v.turn.held > 0 {
+		l.hold(v.turn, bytes)
+	}
+}
+
+// hurry lets the requests of a turn pass first, since it is the next.
+func (l *limiter) hurry(of *turn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of.isNext = true
+	l.admit()
+}
+
+// release gives the room back that the document of a turn takes, which is written now, or is not wanted any more.
+func (l *limiter) release(of *turn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hold(of, 0)
+	l.admit()
+}
+
+// limit is how many requests may be under way now.
+func (l *limiter) limit() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flight.limit
+}
+
+// bears is the limit that the server has shown; 0 for none.
+func (l *limiter) bears() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flight.shown()
+}
+
+func (l *limiter) hold(of *turn, bytes int64) {
+	l.held += bytes - of.held
+	of.held = bytes
+}
+
+// admit lets those pass for whom there is a place and room.
+func (l *limiter) admit() {
+	for l.busy < l.flight.limit && len(l.line) > 0 {
+		at := max(0, slices.IndexFunc(l.line, func(v *visitor) bool { return v.turn == nil || v.turn.isNext }))
+		v := l.line[at]
+		if v.turn != nil && !v.turn.isNext {
+			if l.held+aheadLimit > aheadRoom {
+				return
+			}
+			l.hold(v.turn, aheadLimit)
+		}
+		l.line = slices.Delete(l.line, at, at+1)
+		l.busy++
+		v.number, v.beside = l.flight.depart(l.busy), l.busy
+		close(v.passed)
+	}
+}
+
+// signOf reads the end of a request.
+func signOf(rate fhir.Rate, failed *fhir.RequestError) sign {
+	switch {
+	case failed == nil && isScarce(rate):
+		return strain
+	case failed == nil:
+		return calm
+	case failed.Class == fhir.Limited, failed.Status == 503, failed.RetryAfter > 0:
+		return refusal
+	case failed.Class == fhir.Network, failed.Status == 408, failed.Status == 502, failed.Status == 504:
+		return strain
+	case failed.Class == fhir.ServerFault, failed.Class == fhir.Content:
+		return nothing
+	}
+	return calm
+}

@@ -1,0 +1,26 @@
+package source
+
+import (
+	"context"
+
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir"
+)
+
+// listLimit is the largest answer to a search by ids, in bytes: it is held until the last of its resources is written.
+const listLimit = 512 << 10
+
+// List reads the resources of a type that have these ids, as one page, which NextLost says is not all of it. An answer that
+// is too large is a refusal: they can be read one by one.
+func (s *Session) List(resourceType string, ids []string, base fhir.Base) Fetch {
+	search := s.Search(plan.Listed(resourceType, ids), base)
+	return func(ctx context.Context, wanted Wanted) (Page, error) {
+		wanted.Limit = listLimit
+		found, err := search(ctx, wanted)
+		if found.Failed != nil && found.Failed.Class == fhir.TooLarge {
+			found.Failed = &fhir.RequestError{Class: fhir.Rejected, Status: found.Failed.Status}
+		}
+		found.NextLost, found.Next = found.NextLost || found.Next != "", ""
+		return found, err
+	}
+}

@@ -1,0 +1,163 @@
+package source_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tokens"
+)
+
+// shelf is a FHIR server of one second an answer that has every resource that is asked for.
+type shelf struct {
+	bytes int    // of a resource, about
+	late  string // id of what comes after a minute
+
+	mu    sync.Mutex
+	given []string // ids of what was sent
+}
+
+var errUnused = errors.New("not asked for in this test")
+
+// Open implements source.Portals.
+func (s *shelf) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
+	return s, nil
+}
+
+// Current implements source.Tokens.
+func (*shelf) Current(context.Context, org.Tenant, string) (tokens.Usable, error) {
+	return tokens.Usable{Set: tokens.Set{FHIRBase: "https://ehr.example"}}, nil
+}
+
+// Renew implements source.Tokens.
+func (*shelf) Renew(context.Context, org.Tenant, string, int64) (tokens.Usable, error) {
+	return tokens.Usable{}, errUnused
+}
+
+// Metadata implements source.Server.
+func (*shelf) Metadata(context.Context) (fhir.Answer, error) { return fhir.Answer{}, errUnused }
+
+// Search implements source.Server.
+func (*shelf) Search(context.Context, string, url.Values, int64) (fhir.Answer, error) {
+	return fhir.Answer{}, errUnused
+}
+
+// Page implements source.Server.
+func (*shelf) Page(context.Context, string, int64) (fhir.Answer, error) {
+	return fhir.Answer{}, errUnused
+}
+
+// Attachment implements source.Server.
+func (*shelf) Attachment(context.Context, string, int64) (fhir.File, error) {
+	return fhir.File{}, errUnused
+}
+
+// Read implements source.Server.
+func (s *shelf) Read(ctx context.Context, resourceType, id string, _ int64) (fhir.Answer, error) {
+	wait := time.Second
+	if id == s.late {
+		wait = time.Minute
+	}
+	select {
+	case <-time.After(wait):
+	case <-ctx.Done():
+		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Network}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.given = append(s.given, id)
+	return fhir.Answer{Body: fmt.Appendf(nil, `{"resourceType":%q,"id":%q,"x":%q}`, resourceType, id, strings.Repeat("x", s.bytes))}, nil
+}
+
+func (s *shelf) sent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.given)
+}
+
+func (s *shelf) session(t *testing.T) *source.Session {
+	t.Helper()
+	nowhere := directory{endpoint: fault.Missing("no endpoint")}
+	session, stop, err := source.Opener{
+		Tokens: s, Portals: s, Profiles: source.Profiles{Connections: nowhere, Endpoints: nowhere, Platforms: nowhere}, Now: time.Now,
+	}.Open(t.Context(), org.Tenant{}, "c", time.Time{})
+	if err != nil || stop.Stops() {
+		t.Fatal(err, stop)
+	}
+	return session
+}
+
+// starter starts streams for 30 resources, as far as there are to be further ones.
+func starter(t *testing.T, streams *source.Streams[string], session *source.Session, keys *[]string) func() {
+	t.Helper()
+	return func() {
+		for len(*keys) < 30 && !streams.Full() {
+			key := fmt.Sprintf("k%d", len(*keys))
+			*keys = append(*keys, key)
+			streams.Start(t.Context(), key, source.Wanted{}, session.Read("Basic", key))
+		}
+	}
+}
+
+func TestWhileOneIsWaitedForOthersAreReadAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := &shelf{bytes: 100, late: "k0"}
+		session := server.session(t)
+		streams := source.NewStreams[string](session)
+		defer streams.Close()
+		var keys []string
+		more := starter(t, streams, session, &keys)
+		more()
+		if _, err := streams.Take(t.Context(), "k0", more); err != nil || server.sent() != 30 {
+			t.Errorf("%v; %d documents were read until the one that is late was there, want 30", err, server.sent())
+		}
+	})
+}
+
+func TestWhatIsReadAheadHasBoundedRoomAndWhoseTurnItIsNeedsNone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ bytes, ahead int }{
+		"small documents":              {100, 30},
+		"documents as large as may be": {2<<20 - 100, 8}, // 16 MiB
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server := &shelf{bytes: c.bytes}
+				session := server.session(t)
+				streams := source.NewStreams[string](session)
+				defer streams.Close()
+				var keys []string
+				more := starter(t, streams, session, &keys)
+				for range 60 { // nothing is taken for a minute
+					more()
+					<-time.After(time.Second)
+					synctest.Wait()
+				}
+				if got := server.sent(); got != c.ahead {
+					t.Errorf("%d documents were read ahead, want %d", got, c.ahead)
+				}
+				for _, key := range slices.Backward(slices.Clone(keys)) { // the last waits for room, where there is not enough for all
+					if got, err := streams.Take(t.Context(), key, func() {}); err != nil || got.Len != 1 {
+						t.Fatalf("%s: %v, %+v", key, err, got.Failed)
+					}
+					streams.Drop(key)
+				}
+			})
+		})
+	}
+}
