@@ -36,7 +36,8 @@ type attack struct {
 // ServeHTTP implements http.Handler.
 func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, hostilePath)
-	if path != "metadata" && path != "Patient/p1" && h.pages[path].write == nil {
+	isContent := strings.HasPrefix(path, contents)
+	if path != "metadata" && path != "Patient/p1" && !isContent && h.pages[path].write == nil {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
@@ -55,6 +56,10 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = out.Flush() // a client that has had enough needs no answer
 		_ = packer.Close()
 	}()
+	if isContent {
+		fill(out, "c", 2<<20-32<<10)
+		return
+	}
 	switch path {
 	case "metadata":
 		putf(out, `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[{"type":"Patient"}`)
@@ -106,6 +111,9 @@ func one(w io.Writer, resourceType string, id any, member string) {
 	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`, resourceType, id, member)
 }
 
+// contents is where the server has attachments as large as may be read before their turn.
+const contents = "contents/"
+
 // large is a little less than a page may have.
 const large = 31 << 20
 
@@ -148,6 +156,12 @@ func attacks() map[string]attack {
 		"DocumentReference": {want: cut, pages: 3, write: addresses("DocumentReference", 12, 240<<10)},
 		"DiagnosticReport":  {want: is(export.OutcomeOK), pages: 20, write: addresses("DiagnosticReport", 150, 7<<10), heavy: true},
 		"Observation":       {pages: 2, write: inventedTypes},
+		"Media": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) { // many attachments to be read ahead
+			for i := range 150 {
+				one(w, "Media", i, "content")
+				putf(w, `{"url":"%s%d"}}}`, contents, i)
+			}
+		}},
 		"MedicationRequest": {want: is(export.OutcomeTruncated), pages: 60, write: manyResources("MedicationRequest"), heavy: true},
 		"Coverage": {want: is(export.OutcomeOK), pages: 4, heavy: true, write: func(w io.Writer, page int) {
 			for i := range 120 {
@@ -261,7 +275,7 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 func (y *processWorld) withstand(t *testing.T, server hostile) export.Task {
 	t.Helper()
 	task, peak := y.export(t, server)
-	t.Logf("the process had %d MB at most", peak>>20)
+	t.Logf("the process had %d MB at most for %v", peak>>20, task.Stats.TotalByResourceType)
 	if peak > processBound {
 		t.Errorf("the process had %d MB, want at most %d", peak>>20, processBound>>20)
 	}
