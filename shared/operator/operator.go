@@ -28,6 +28,7 @@ type Deps struct {
 	Log         deliverylog.Log
 	Hashing     secret.Keyring // of private keys
 	Vault       webhook.Vault  // of webhook secrets
+	Reach       webhook.Reach  // of webhook addresses
 	Clients     Sealer         // of client secrets
 	Servers     Servers        // nil for an operator who asks no health system
 	// Get reads a document of at most 64 KiB from the running service, and follows no redirect.

@@ -140,7 +140,7 @@ func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address str
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	moved, err := sub.WithURL(address)
+	moved, err := o.editor().WithURL(sub, address)
 	if err != nil {
 		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
 	}
@@ -254,7 +254,7 @@ func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (ti
 }
 
 func (o Webhooks) editor() webhook.Editor {
-	return webhook.Editor{Vault: o.deps.Vault, Random: o.deps.Random, Now: o.deps.Now}
+	return webhook.Editor{Vault: o.deps.Vault, Reach: o.deps.Reach, Random: o.deps.Random, Now: o.deps.Now}
 }
 
 // webhook reads one webhook of a tenant; fault.NotFound.

@@ -1,9 +1,12 @@
 package safehttp
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strconv"
 	"syscall"
 )
 
@@ -45,6 +48,28 @@ func (g *guard) permits(target netip.AddrPort) bool {
 		return false
 	}
 	return within(g.allow, address) || g.public && target.Port() == 443 && g.isPublic(address)
+}
+
+// MayReach reports whether a client with these options would try target: it is one that Do takes, and an address in it is one that
+// the guard permits. A name is judged whenever it has been looked up, so nothing is said of it here.
+func (o Options) MayReach(target *url.URL) bool {
+	if !acceptable(target) {
+		return false
+	}
+	g := newGuard(o.Allow, target.Scheme == "https")
+	address, err := netip.ParseAddr(target.Hostname())
+	if err != nil {
+		return g.public || len(g.allow) > 0
+	}
+	port, err := strconv.ParseUint(cmp.Or(target.Port(), defaultPort(target.Scheme)), 10, 16)
+	return err == nil && g.permits(netip.AddrPortFrom(address.Unmap(), uint16(port))) // unmapped, as the dialler does it
+}
+
+func defaultPort(scheme string) string {
+	if scheme == "http" {
+		return "80"
+	}
+	return "443"
 }
 
 // isPublic reports whether address is globally reachable unicast.

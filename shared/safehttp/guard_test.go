@@ -2,6 +2,7 @@ package safehttp_test
 
 import (
 	"net/netip"
+	"net/url"
 	"slices"
 	"testing"
 
@@ -113,6 +114,70 @@ func TestGuardPermitsPublicAddressesOnlyAtPort443OverTLS(t *testing.T) {
 		}
 		if got := safehttp.Permits(test.allow, false, test.target); got != test.withoutTLS {
 			t.Errorf("%s without TLS, allowing %v: got %v", test.target, test.allow, got)
+		}
+	}
+}
+
+// What a guard refuses to dial is refused beforehand, however it is written; of a name nothing is known yet.
+func TestAnAddressThatNobodyMayDialIsKnownBeforehand(t *testing.T) {
+	t.Parallel()
+	local := safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+	for address, want := range map[string]struct{ anywhere, onALaptop bool }{
+		"https://hooks.example/in":        {true, true},
+		"https://hooks.example:8443/in":   {true, true}, // the guard sees the port only when it dials
+		"https://8.8.8.8/":                {true, true},
+		"https://8.8.8.8:8443/":           {false, false},
+		"https://[2606:4700::1111]/":      {true, true},
+		"https://[::ffff:8.8.8.8]/":       {true, true},
+		"https://localhost/":              {true, true},
+		"http://localhost:8080/":          {false, true},
+		"http://127.0.0.1:8080/":          {false, true},
+		"http://[::1]:8080/":              {false, true},
+		"http://[::ffff:127.0.0.1]:8080/": {false, true},
+		"http://8.8.8.8/":                 {false, false},
+		"https://127.0.0.1/":              {false, true},
+		"https://10.0.0.1/":               {false, false},
+		"https://169.254.169.254/":        {false, false},
+		"https://172.16.0.1/":             {false, false},
+		"https://192.168.1.1/":            {false, false},
+		"https://100.64.0.1/":             {false, false},
+		"https://192.0.2.1/":              {false, false},
+		"https://0.0.0.0/":                {false, false},
+		"https://255.255.255.255/":        {false, false},
+		"https://[fd00::1]/":              {false, false},
+		"https://[fe80::1]/":              {false, false},
+		"https://[fe80::1%25eth0]/":       {false, false},
+		"https://[::]/":                   {false, false},
+		"https://[::ffff:10.0.0.1]/":      {false, false},
+		"https://[::ffff:a9fe:a9fe]/":     {false, false},
+		"https://[::10.0.0.1]/":           {false, false},
+		"https://[64:ff9b::a00:1]/":       {false, false},
+		"https://[64:ff9b:1::a00:1]/":     {false, false},
+		"https://[2002:a00:1::]/":         {false, false},
+		"https://[2001:0:a00:1::]/":       {false, false},
+		"https://[2001:db8::1]/":          {false, false},
+		"https://[ff02::1]/":              {false, false},
+		"https://0x0a000001/":             {false, false},
+		"https://167772161/":              {false, false},
+		"https://10.1/":                   {false, false},
+		"https://012.0.0.1/":              {false, false},
+		"https://10.0.0.1./":              {false, false},
+		"https://10.0.0.1:443/":           {false, false},
+		"https://8.8.8.8:99999/":          {false, false},
+		"https://user@hooks.example/":     {false, false},
+		"https://hooks.example/#fragment": {false, false},
+		"https://h\u00f6oks.example/":     {false, false},
+		"ftp://hooks.example/":            {false, false},
+	} {
+		target, err := url.Parse(address)
+		if err != nil {
+			t.Fatalf("%q: %v", address, err)
+		}
+		if got := (safehttp.Options{}).MayReach(target); got != want.anywhere {
+			t.Errorf("%s: %v", address, got)
+		}
+		if got := local.MayReach(target); got != want.onALaptop {
+			t.Errorf("%s on a laptop: %v", address, got)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -25,8 +26,15 @@ type Vault interface {
 // everything anew, so that a worker needs one data key for a subscription.
 type Editor struct {
 	Vault  Vault
+	Reach  Reach
 	Random io.Reader
 	Now    func() time.Time
+}
+
+// Reach knows which addresses a worker may send to (safehttp.Options).
+type Reach interface {
+	// MayReach reports whether a request to target would be tried; a name is judged only when it has been looked up.
+	MayReach(target *url.URL) bool
 }
 
 // Draft is what a new subscription is to be.
@@ -51,7 +59,7 @@ const (
 
 // Create makes a subscription and its signing secret, which can never be shown again. Errors are fault.Invalid.
 func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text, error) {
-	if err := checkURL(d.Tenant.Mode, d.URL); err != nil {
+	if err := e.checkURL(d.Tenant.Mode, d.URL); err != nil {
 		return Subscription{}, secret.Text{}, err
 	}
 	own, err := checkHeaders(d.Headers)
@@ -115,6 +123,30 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	return rotated, fresh, err
 }
 
+// WithURL returns a subscription with another address. Errors are fault.Invalid.
+func (e Editor) WithURL(s Subscription, address string) (Subscription, error) {
+	s.URL = address
+	return s, e.checkURL(s.Tenant.Mode, address)
+}
+
+// checkURL says whether a webhook may be registered in mode: https, or http to a loopback address in test mode
+// (docs/deviations.md, Webhooks), and no address that the worker would refuse to dial. What a name leads to is decided then.
+func (e Editor) checkURL(mode org.Mode, text string) error {
+	target, err := url.Parse(text)
+	if err != nil || target.Hostname() == "" || target.User != nil || target.Fragment != "" {
+		return fault.BadRequest("A webhook URL must be absolute, without user information or a fragment.").About("url")
+	}
+	host := target.Hostname()
+	loopback := host == "localhost" || host == "127.0.0.1" || host == "::1"
+	if target.Scheme != "https" && (target.Scheme != "http" || mode != org.Test || !loopback) {
+		return fault.BadRequest("A webhook URL must use https; http only for a loopback address in test mode.").About("url")
+	}
+	if !e.Reach.MayReach(target) {
+		return fault.BadRequest("A webhook URL must lead to a public address, at port 443 where it is a number: no private, local or reserved one.").About("url")
+	}
+	return nil
+}
+
 // WithTypes returns the subscription with the required event types and those of optional.
 func (s Subscription) WithTypes(optional []Type) Subscription {
 	s.Types = Required()
@@ -124,12 +156,6 @@ func (s Subscription) WithTypes(optional []Type) Subscription {
 		}
 	}
 	return s
-}
-
-// WithURL returns the subscription with another address. Errors are fault.Invalid.
-func (s Subscription) WithURL(address string) (Subscription, error) {
-	s.URL = address
-	return s, checkURL(s.Tenant.Mode, address)
 }
 
 // seal seals everything of a subscription; s.Secrets has a place for each secret of k. One that has no log key yet gets it.

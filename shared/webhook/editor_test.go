@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
@@ -165,6 +168,35 @@ func TestTenOldSecretsAreTheMost(t *testing.T) {
 		<-time.After(24 * time.Hour)
 		if s, _, err = w.editor().Rotate(t.Context(), s, false); err != nil || len(s.Secrets) != 2 {
 			t.Errorf("a day later: %d secrets and error %v", len(s.Secrets), err)
+		}
+	})
+}
+
+// Where a webhook leads is told apart by the guard that dials it, in both modes; what it allows beyond the public internet is
+// the stack's own.
+func TestAWebhookToAPrivateAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		onALaptop := w.editor()
+		onALaptop.Reach = safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+		for address, allowed := range map[string][2]bool{ // anywhere, and on a laptop
+			"https://alder.example/hook": {true, true}, "https://8.8.8.8/hook": {true, true},
+			"https://10.0.0.1/": {}, "https://169.254.169.254/": {}, "https://[fd00::1]/": {}, "https://[::ffff:10.0.0.1]/": {},
+			"https://167772161/": {}, "https://0xa000001/": {}, "https://[64:ff9b::a00:1]/": {},
+			"https://127.0.0.1:8443/hook": {false, true}, "https://[::1]/": {false, true},
+		} {
+			for _, mode := range []org.Mode{org.Test, org.Live} {
+				for i, editor := range []webhook.Editor{w.editor(), onALaptop} {
+					_, _, err := editor.Create(t.Context(), webhook.Draft{ID: "s1", Tenant: org.Tenant{Mode: mode, OrgID: tenant.OrgID}, URL: address})
+					if isRefused := errors.Is(err, fault.Invalid); isRefused == allowed[i] || !isRefused && err != nil {
+						t.Errorf("%s in %s mode: %v", address, mode, err)
+					}
+					if _, moved := editor.WithURL(webhook.Subscription{Tenant: org.Tenant{Mode: mode}}, address); (moved == nil) != allowed[i] {
+						t.Errorf("moved to %s in %s mode: %v", address, mode, moved)
+					}
+				}
+			}
 		}
 	})
 }

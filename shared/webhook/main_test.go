@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/due"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
+	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
@@ -155,7 +156,7 @@ func (w *world) subscribe(t *testing.T, id string, secrets ...signing) webhook.S
 }
 
 func (w *world) editor() webhook.Editor {
-	return webhook.Editor{Vault: w.sealer, Random: rand.Reader, Now: time.Now}
+	return webhook.Editor{Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader, Now: time.Now}
 }
 
 // create stores a subscription to all types as operators make it.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"recordbridge/shared/org"
+	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
@@ -213,7 +215,8 @@ func TestAURLThatMustNotBeCalledIsRefused(t *testing.T) {
 	}
 	for _, test := range tests {
 		for mode, want := range map[org.Mode]bool{org.Test: test.test, org.Live: test.live} {
-			editor := webhook.Editor{Vault: plainVault{}, Random: rand.Reader, Now: time.Now}
+			reach := safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+			editor := webhook.Editor{Vault: plainVault{}, Reach: reach, Random: rand.Reader, Now: time.Now}
 			_, _, err := editor.Create(t.Context(), webhook.Draft{Tenant: org.Tenant{Mode: mode}, URL: test.url})
 			if (err == nil) != want {
 				t.Errorf("a webhook to %q in %s mode: %v, want it accepted: %v", test.url, mode, err, want)

@@ -1,11 +1,9 @@
 package webhook
 
 import (
-	"net/url"
 	"slices"
 	"time"
 
-	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 )
@@ -68,21 +66,6 @@ func (s Subscription) interval() time.Duration {
 		return time.Second / defaultRate
 	}
 	return time.Second / time.Duration(s.Rate)
-}
-
-// checkURL says whether a webhook may be registered in mode: https, or http to a loopback address in test mode
-// (docs/deviations.md, Webhooks). Whether the address may be reached is decided when it is dialled.
-func checkURL(mode org.Mode, text string) error {
-	target, err := url.Parse(text)
-	if err != nil || target.Hostname() == "" || target.User != nil || target.Fragment != "" {
-		return fault.BadRequest("A webhook URL must be absolute, without user information or a fragment.").About("url")
-	}
-	host := target.Hostname()
-	loopback := host == "localhost" || host == "127.0.0.1" || host == "::1"
-	if target.Scheme != "https" && (target.Scheme != "http" || mode != org.Test || !loopback) {
-		return fault.BadRequest("A webhook URL must use https; http only for a loopback address in test mode.").About("url")
-	}
-	return nil
 }
 
 // DeliveryID is the id of an event's delivery to a subscription: always the same, so a fan-out done twice makes the same rows

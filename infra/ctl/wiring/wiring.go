@@ -22,6 +22,7 @@ import (
 	"recordbridge/shared/kms"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/queue"
+	"recordbridge/shared/safehttp"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/survey"
 	"recordbridge/shared/store"
@@ -70,7 +71,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 		Log: deliverylog.Log{
 			Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: control, Answers: vault, Now: o.Now,
 		},
-		Hashing: hashing, Vault: vault, Clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
+		Hashing: hashing, Vault: vault, Reach: safehttp.Options{Allow: PrivateRanges(outputs)}, Clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
 		Get: get, BaseURL: outputs["BaseUrl"], Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
 	}
 	if o.HTTP != nil {
@@ -79,7 +80,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	return operator.New(deps), nil
 }
 
-// PrivateRanges are the addresses outside the public internet that health systems of the stack with these outputs may
+// PrivateRanges are the addresses outside the public internet that health systems and webhooks of the stack with these outputs may
 // have: those of this machine for a stack that runs on it (AllowedPrivateRanges of make run), else none.
 func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	base, err := url.Parse(outputs["BaseUrl"])

@@ -75,7 +75,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	}
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
-	editor := webhook.Editor{Vault: vault, Random: rand.Reader, Now: time.Now}
+	editor := webhook.Editor{Vault: vault, Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader, Now: time.Now}
 	for range benchedTenants {
 		tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
 		subscription, _, err := editor.Create(b.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL, Rate: benchedRate})

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
+	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
@@ -74,7 +75,7 @@ func (*world) EnqueueDelivery(context.Context, org.Tenant, string, string, time.
 }
 
 func (w *world) editor(now time.Time) webhook.Editor {
-	return webhook.Editor{Vault: w.sealer, Random: rand.Reader, Now: func() time.Time { return now }}
+	return webhook.Editor{Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader, Now: func() time.Time { return now }}
 }
 
 // subscribe makes the one subscription, to every type, with both kinds of key.
