@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/webhook"
 )
@@ -39,7 +40,9 @@ type Poster struct {
 
 // Post implements webhook.Poster. Its error is that ctx has ended: then nothing is known of the receiver.
 func (p Poster) Post(ctx context.Context, url string, header map[string]string, body []byte) (webhook.Answer, error) {
+	stop := lambdarun.Waits(ctx)
 	answer := p.post(ctx, url, header, body)
+	stop()
 	if answer.Failure != "" && ctx.Err() != nil {
 		return webhook.Answer{}, fmt.Errorf("the worker's time has ended: %w", ctx.Err())
 	}

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -21,6 +20,7 @@ type Worker[M any] struct {
 	Concurrency int    // how many messages of one batch are processed at the same time
 	Decode      func(body string) (M, error)
 	Handle      func(ctx context.Context, message M) error
+	Backlog     Backlog // its queue, if its messages may wait long for others; else nil
 }
 
 // SQS adapts a worker. Each message is decoded, handled and answered for on its own, at most w.Concurrency at the
@@ -29,19 +29,19 @@ type Worker[M any] struct {
 //   - handle returns an error or panics: only this message comes back. A business failure is not such an error; the
 //     worker records it and returns nil.
 //   - the invocation's deadline has passed: messages not yet begun come back.
+//
+// With a Backlog, an invocation of whose messages one Waits takes further ones.
 func SQS[M any](p Process, w Worker[M]) SQSHandler {
 	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 		failed := make([]bool, len(batch.Records))
-		slots := make(chan struct{}, max(w.Concurrency, 1))
-		var running sync.WaitGroup
+		s := newShift(w.Concurrency)
 		for i, record := range batch.Records {
-			slots <- struct{}{}
-			running.Go(func() {
-				defer func() { <-slots }()
-				failed[i] = !process(ctx, p, w, record)
-			})
+			s.begin(ctx, func(ctx context.Context) { failed[i] = !process(ctx, p, w, record) })
 		}
-		running.Wait()
+		if w.Backlog != nil && len(batch.Records) > 0 {
+			takeMore(ctx, p, w, s, batch.Records[0])
+		}
+		s.running.Wait()
 		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 		for i, record := range batch.Records {
 			if failed[i] {

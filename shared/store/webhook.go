@@ -69,6 +69,7 @@ func deliveryItem(d webhook.Delivery) item {
 	row.setText("attempt_trigger", string(d.Trigger))
 	row.setTime("next_at", d.NextAt)
 	row.setFlag("paced", d.Paced)
+	row.setFlag("slowly", d.Slowly)
 	row.setTime("lease_until", d.LeaseUntil)
 	row.setTime("created_at", d.CreatedAt)
 	row.setInt("ttl", d.CreatedAt.Add(keepEvents).Unix())
@@ -103,7 +104,7 @@ func deliveryOf(tenant org.Tenant, id string, row item) webhook.Delivery {
 		ID: id, Tenant: tenant, EventID: row.text("event_id"), SubscriptionID: row.text("subscription_id"),
 		Status: webhook.DeliveryStatus(row.text("status")), Attempt: int(row.int("attempt")), Fence: row.int("fence"),
 		Trigger: webhook.Trigger(row.text("attempt_trigger")), NextAt: row.time("next_at"), Paced: row.flag("paced"),
-		LeaseUntil: row.time("lease_until"), DueAt: row.time("due_at"), CreatedAt: row.time("created_at"),
+		Slowly: row.flag("slowly"), LeaseUntil: row.time("lease_until"), DueAt: row.time("due_at"), CreatedAt: row.time("created_at"),
 	}
 }
 
@@ -144,12 +145,13 @@ func (s Work) ParkDelivery(ctx context.Context, d webhook.Delivery) error {
 func (s Work) unclaim(d webhook.Delivery) change {
 	c := change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
-		set:  "SET #status = :status, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced",
+		set:  "SET #status = :status, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced, slowly = :slowly",
 		when: "fence = :fence AND #status = :inflight", names: map[string]string{"#status": "status"},
 		values: item{
 			":status": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":next": moment(d.NextAt),
 			":trigger": text(string(d.Trigger)), ":paced": &types.AttributeValueMemberBOOL{Value: d.Paced},
-			":fence": number(d.Fence), ":inflight": text(string(webhook.InFlight)),
+			":slowly": &types.AttributeValueMemberBOOL{Value: d.Slowly},
+			":fence":  number(d.Fence), ":inflight": text(string(webhook.InFlight)),
 		},
 	}
 	if d.DueAt.IsZero() {

@@ -19,6 +19,7 @@ func healthOf(row item) webhook.Health {
 		Failures: int(row.int("failures")), FailingSince: row.time("failing_since"), LastFailure: row.time("last_failure"),
 		LastSuccess: row.time("last_success"), Warned: int(row.int("warned")),
 		OpenUntil: row.time("open_until"), Trips: int(row.int("trips")),
+		SlowUntil: row.time("slow_until"), Answers: time.Duration(row.int("answers_ms")) * time.Millisecond,
 	}
 	if slot := row.int("next_slot"); slot != 0 {
 		h.NextSlot = time.UnixMicro(slot).UTC()
@@ -114,6 +115,16 @@ func (s Control) ReserveSlot(
 		}
 		isBusy = !isBusy
 	}
+}
+
+// MarkSlow implements webhook.HealthStore.
+func (s Control) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time, answers time.Duration) error {
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: healthKey(tenant, subscriptionID),
+		set: "SET slow_until = :until, answers_ms = :answers", when: "attribute_not_exists(slow_until) OR slow_until <= :until",
+		values: item{":until": moment(until), ":answers": number(answers.Milliseconds())},
+	})
+	return err
 }
 
 // DisableSubscription implements webhook.HealthStore. It counts as a change, so that nobody who has read it before makes

@@ -44,7 +44,7 @@ func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch,
 // waitFor schedules a delivery for when the breaker lets attempts through, spread over a time, so that they do not all
 // come for the one probe.
 func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
-	d.delivery.Paced = false
+	d.delivery.Paced, d.delivery.Slowly = false, false
 	d.delivery.schedule(now, open.Add(scaled(openFor, w.Jitter())))
 	return d
 }
@@ -53,29 +53,53 @@ func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 // however many there are before it.
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
-	onTime := d.delivery.Paced && now.Sub(d.delivery.NextAt) <= lateBy
-	if onTime || w.Pacer.spares(s, now) {
+	isSlow := s.Health.isSlow(now)
+	isHis := d.delivery.Paced && (d.delivery.Slowly || !isSlow) // not one of the time before it was slow: there are too many
+	if isHis && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
 		return d, nil
 	}
-	place, err := w.Health.ReserveSlot(ctx, s.Tenant, s.ID, s.Health.NextSlot, now, s.interval())
+	if isSlow && s.Health.NextSlot.Sub(now) > slowAhead {
+		return w.waitFor(d, now, now), nil
+	}
+	interval, taken := s.interval(now), s.takenAtOnce(now)
+	place, err := w.Health.ReserveSlot(ctx, s.Tenant, s.ID, s.Health.NextSlot, now, taken)
 	if err != nil {
 		return d, fmt.Errorf("take a place in the rate: %w", err)
 	}
-	d.delivery.Paced = false
-	if at := place.Add(s.interval() - burstEvery); at.After(now) {
-		d.delivery.Paced = true
+	d.delivery.Paced, d.delivery.Slowly = false, false
+	if at := place.Add(taken - burstEvery); at.After(now) {
+		d.delivery.Paced, d.delivery.Slowly = true, isSlow
 		d.delivery.schedule(now, at)
+		return d, nil
 	}
+	w.Pacer.keep(s, int(taken/interval)-1, now)
 	return d, nil
 }
 
-// Pacer spares slow endpoints the bookkeeping of their rate. Places in an endpoint's rate are handed out by the store,
-// which costs a call; a process lets one attempt to a subscription through without asking, once in 500 places' time.
-// In all processes together that is a tenth more than the rate at most. The zero value is ready; it is safe for
-// concurrent use.
+// takenAtOnce is how much of an endpoint's rate a process takes with one call: one place, or, where all of it is free, some more
+// for what may come next. What it does not use is lost, but nobody waits for that: the next one takes one place alone.
+func (s Subscription) takenAtOnce(now time.Time) time.Duration {
+	interval := s.interval(now)
+	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
+		return interval
+	}
+	return max(interval, takenAhead.Truncate(interval))
+}
+
+// Pacer spares endpoints the bookkeeping of their rate. Places in an endpoint's rate are handed out by the store, which costs
+// a call: a process uses what it has taken ahead, and lets one attempt to a subscription through without asking, once in
+// 500 places' time. In all processes together that is a tenth more than the rate at most. The zero value is ready; it is safe
+// for concurrent use.
 type Pacer struct {
-	mu   sync.Mutex
-	last map[string]time.Time // by subscription
+	mu    sync.Mutex
+	known map[string]allowance // by subscription
+}
+
+// allowance is what a process may do without asking.
+type allowance struct {
+	spared time.Time // when an attempt was let through last
+	places int       // that were taken ahead
+	until  time.Time // when they are lost
 }
 
 const (
@@ -84,6 +108,7 @@ const (
 	spared     = 10 * processes
 	pacerSize  = 4096
 	burstEvery = time.Second // an endpoint may take the places of a second at once
+	takenAhead = burstEvery / 5
 	// lateBy is how late a place may be used: messages come up to a second late, because their delays are whole seconds, and
 	// wait a little in the queue. Later, after a backlog, so many would come at once that the rate would mean nothing.
 	lateBy = 2 * time.Second
@@ -93,12 +118,31 @@ const (
 func (p *Pacer) spares(s Subscription, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if last, seen := p.last[s.ID]; seen && now.Sub(last) < spared*s.interval() {
+	a := p.known[s.ID]
+	switch {
+	case a.places > 0 && now.Before(a.until):
+		a.places--
+	case now.Sub(a.spared) >= spared*s.interval(now):
+		a.spared = now
+	default:
 		return false
 	}
-	if p.last == nil || len(p.last) >= pacerSize {
-		p.last = map[string]time.Time{}
-	}
-	p.last[s.ID] = now
+	p.remember(s.ID, a)
 	return true
+}
+
+// keep notes places that were taken ahead at now.
+func (p *Pacer) keep(s Subscription, places int, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.known[s.ID]
+	a.places, a.until = places, now.Add(burstEvery)
+	p.remember(s.ID, a)
+}
+
+func (p *Pacer) remember(id string, a allowance) {
+	if p.known == nil || len(p.known) >= pacerSize {
+		p.known = map[string]allowance{}
+	}
+	p.known[id] = a
 }

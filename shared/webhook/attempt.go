@@ -25,7 +25,7 @@ func (w Worker) attempt(ctx context.Context, d dispatch) error {
 	if err != nil {
 		return err
 	}
-	answer, err := w.Poster.Post(ctx, d.subscription.URL, header, sent)
+	answer, err, unmarked := w.post(ctx, d.subscription, header, sent)
 	if err != nil {
 		return fmt.Errorf("post webhook: %w", err)
 	}
@@ -45,9 +45,9 @@ func (w Worker) attempt(ctx context.Context, d dispatch) error {
 	// The POST has happened; a deadline that passes now must not hide what came of it.
 	ctx = context.WithoutCancel(ctx)
 	if a.Failure == "" {
-		return w.succeed(ctx, d, answer, a, ended)
+		return errors.Join(w.succeed(ctx, d, answer, a, ended), unmarked)
 	}
-	return w.fail(ctx, d, answer, a, ended)
+	return errors.Join(w.fail(ctx, d, answer, a, ended), unmarked)
 }
 
 func (w Worker) succeed(ctx context.Context, d dispatch, answer Answer, a Attempt, now time.Time) error {
@@ -91,7 +91,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 		d.delivery.end(Exhausted)
 	default:
 		d.delivery.Attempt++
-		d.delivery.Trigger, d.delivery.Paced = ByClock, false
+		d.delivery.Trigger, d.delivery.Paced, d.delivery.Slowly = ByClock, false, false
 		d.delivery.schedule(now, now.Add(wait))
 	}
 	disabled := Reason("")

@@ -39,6 +39,7 @@ type Delivery struct {
 	Fence          int64     // one more with every claim; a result of an older claim is refused
 	NextAt         time.Time // when the attempt may start
 	Paced          bool      // NextAt is a place in the endpoint's rate that was reserved for it
+	Slowly         bool      // that place was given when the endpoint was a slow one
 	Trigger        Trigger   // of the attempt that is next or under way
 	LeaseUntil     time.Time // until when the claim is alive
 	DueAt          time.Time // when the sweeper has to look at it; zero when it is over

@@ -19,7 +19,7 @@ const (
 )
 
 // Health is how a subscription has fared since its last success. A subscription that works has none: what costs a write
-// is failing, and the first success after it.
+// is failing, the first success after it, and taking long.
 type Health struct {
 	Failures     int       // attempts that failed since the last success
 	FailingSince time.Time // the first of them
@@ -29,6 +29,9 @@ type Health struct {
 	OpenUntil    time.Time // until when the breaker lets nothing through
 	Trips        int       // how often it has opened in this run
 	NextSlot     time.Time // from when on a place in the endpoint's rate is free
+	// SlowUntil is until when the webhook counts as a slow one, whether it fails or not; Answers is how long it takes.
+	SlowUntil time.Time
+	Answers   time.Duration
 }
 
 const (
@@ -88,6 +91,9 @@ type HealthStore interface {
 	// ReserveSlot takes the next free place of those that are an interval apart, at now or later, and returns its time.
 	// Seen is where the caller saw the next free place, as a hint.
 	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration) (time.Time, error)
+	// MarkSlow stores until when a subscription counts as slow and how long it takes to answer; fault.Conflict when it counts so
+	// for longer already.
+	MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time, answers time.Duration) error
 	// DisableSubscription stops everything; fault.Conflict when it is disabled already.
 	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error
 }

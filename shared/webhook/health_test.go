@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -343,4 +344,33 @@ func TestThePacerKnowsHowManyProcessesMayRun(t *testing.T) {
 		}
 	}
 	t.Error("template.yaml has no webhook worker")
+}
+
+// A process asks the store once for the places of several attempts, and for those that it does not use in time, again.
+func TestPlacesInARateAreTakenAheadForAMoment(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(t, webhook.Draft{})
+		worker := w.worker()
+		asked := func() int {
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, len(w.posts)).ID))
+			n := 0
+			for _, call := range w.calls {
+				if strings.HasSuffix(call, " UpdateItem") {
+					n++
+				}
+			}
+			return n
+		}
+		for nth, want := range []int{0, 1, 1, 1} { // the first one is spared
+			if got := asked(); got != want {
+				t.Errorf("attempt %d: asked %d times, want %d", nth+1, got, want)
+			}
+		}
+		<-time.After(2 * time.Second)
+		if got := asked(); got != 2 {
+			t.Errorf("after a pause: asked %d times, want 2", got)
+		}
+	})
 }

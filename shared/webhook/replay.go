@@ -93,7 +93,7 @@ func (r Replayer) restart(ctx context.Context, d Delivery) error {
 		return fault.New(fault.Conflict, fault.CodeInvalidRequest, "The delivery is still under way. Wait until it has ended.")
 	}
 	now := r.Now()
-	d.Attempt, d.Trigger, d.Paced = 1, ByHand, false
+	d.Attempt, d.Trigger, d.Paced, d.Slowly = 1, ByHand, false, false
 	d.schedule(now, now)
 	if err := r.Store.RestartDelivery(ctx, d); err != nil {
 		return fmt.Errorf("restart delivery: %w", err)

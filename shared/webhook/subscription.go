@@ -60,14 +60,6 @@ func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 // defaultRate is how many attempts a second an endpoint gets that nothing else was agreed for (docs/webhooks.md, Answering).
 const defaultRate = 50
 
-// interval is the time that one attempt takes up of the endpoint's rate.
-func (s Subscription) interval() time.Duration {
-	if s.Rate <= 0 {
-		return time.Second / defaultRate
-	}
-	return time.Second / time.Duration(s.Rate)
-}
-
 // DeliveryID is the id of an event's delivery to a subscription: always the same, so a fan-out done twice makes the same rows
 // (docs/deviations.md, Webhooks).
 func DeliveryID(eventID, subscriptionID string) string {

@@ -50,7 +50,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Work:    store.Work{DB: db, Table: env.WorkTable},
 		Control: store.Control{DB: db, Table: env.ControlTable},
 	}
-	messages := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
+	messaging := sqs.NewFromConfig(p.AWS)
+	messages := queue.NewDeliveries(messaging, env.DeliveryQueueURL)
 	mailer := notice.Mailer{Store: rows, Sender: nil, Now: p.Now, Lease: env.WorkerLease}
 	if env.MailFrom != "" {
 		mailer.Sender = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
@@ -66,5 +67,6 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	}
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
 		Name: "webhookworker", Concurrency: 10, Decode: due.Decode, Handle: webhookworker.New(worker, mailer),
+		Backlog: queue.NewBacklog(messaging, env.DeliveryQueueURL),
 	}), nil
 }

@@ -113,7 +113,7 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 	const queue = "arn:aws:sqs:us-east-1:000000000000:recordbridge-DeliveryQueue"
 	want := template.Function{
 		LogicalID: "WebhookWorkerFunction", Name: "recordbridge-WebhookWorkerFunction", Folder: "webhookworker",
-		Timeout: time.Minute, MemoryMB: 512,
+		Timeout: 5 * time.Minute, MemoryMB: 512,
 		Environment: map[string]string{
 			"CONTROL_TABLE":          "recordbridge-ControlTable",
 			"WORK_TABLE":             "recordbridge-WorkTable",

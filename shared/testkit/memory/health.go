@@ -62,7 +62,8 @@ func (m *Webhooks) ClearFailures(_ context.Context, tenant org.Tenant, id string
 		if s.Health.Failures == 0 {
 			return fault.Stale()
 		}
-		s.Health = webhook.Health{LastSuccess: at, NextSlot: s.Health.NextSlot}
+		h := s.Health
+		s.Health = webhook.Health{LastSuccess: at, NextSlot: h.NextSlot, SlowUntil: h.SlowUntil, Answers: h.Answers}
 		return nil
 	})
 }
@@ -80,6 +81,17 @@ func (m *Webhooks) ReserveSlot(
 		return nil
 	})
 	return slot, err
+}
+
+// MarkSlow implements webhook.HealthStore.
+func (m *Webhooks) MarkSlow(_ context.Context, tenant org.Tenant, id string, until time.Time, answers time.Duration) error {
+	return m.change("MarkSlow", tenant, id, func(s *webhook.Subscription) error {
+		if s.Health.SlowUntil.After(until) {
+			return fault.Stale()
+		}
+		s.Health.SlowUntil, s.Health.Answers = until, answers
+		return nil
+	})
 }
 
 // DisableSubscription implements webhook.HealthStore.

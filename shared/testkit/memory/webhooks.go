@@ -177,7 +177,7 @@ func (m *Webhooks) unclaim(d webhook.Delivery) error {
 		return fault.Stale()
 	}
 	stored.Status, stored.Attempt, stored.Trigger = d.Status, d.Attempt, d.Trigger
-	stored.NextAt, stored.DueAt, stored.Paced, stored.LeaseUntil = d.NextAt, d.DueAt, d.Paced, time.Time{}
+	stored.NextAt, stored.DueAt, stored.LeaseUntil, stored.Paced, stored.Slowly = d.NextAt, d.DueAt, time.Time{}, d.Paced, d.Slowly
 	put(&m.deliveries, row{d.Tenant, d.ID}, stored)
 	return nil
 }

@@ -195,7 +195,7 @@ func parked(c subject[Webhooks]) {
 	t, s := c.t, c.store
 	d := fannedOut(t, s)
 	next := now().Add(time.Second)
-	d.Status, d.NextAt, d.DueAt, d.Paced = webhook.Scheduled, next, next, true
+	d.Status, d.NextAt, d.DueAt, d.Paced, d.Slowly = webhook.Scheduled, next, next, true, true
 	expect.NoError(t, s.ParkDelivery(t.Context(), d))
 	expect.Conflict(t, "parking twice", s.ParkDelivery(t.Context(), d))
 	got, err := s.ClaimDelivery(t.Context(), tenantA(), deliveryID, next, next.Add(time.Minute))

@@ -21,6 +21,7 @@ func Health(t *testing.T, open func(testing.TB) Webhooks) {
 		"failures are counted until a success":         countedUntilSuccess,
 		"health is revised once, as it was seen":       revisedAsSeen,
 		"each place in the rate is given once":         eachSlotOnce,
+		"a subscription is slow until the latest mark": slowUntilLatest,
 		"a subscription is disabled once":              disabledOnce,
 		"a subscription and its health are a tenant's": healthOfTenant,
 	})
@@ -142,6 +143,25 @@ func eachSlotOnce(c subject[Webhooks]) {
 	if !slot.Equal(later) {
 		t.Errorf("slot after a pause = %v, want %v: what was not used is lost", slot, later)
 	}
+}
+
+func slowUntilLatest(c subject[Webhooks]) {
+	t, s := c.t, c.store
+	sub := subscribed(t, s)
+	for i, wait := range []time.Duration{time.Minute, 2 * time.Minute, 2 * time.Minute} {
+		sub.Health = webhook.Health{SlowUntil: now().Add(wait), Answers: time.Second + time.Duration(i)*time.Millisecond}
+		expect.NoError(t, s.MarkSlow(t.Context(), tenantA(), hookID, sub.Health.SlowUntil, sub.Health.Answers))
+	}
+	expect.Conflict(t, "an older mark", s.MarkSlow(t.Context(), tenantA(), hookID, now().Add(time.Minute), time.Second))
+	for _, other := range others() {
+		expect.NoError(t, s.MarkSlow(t.Context(), other, hookID, now().Add(time.Hour), time.Second)) // of what is his own
+	}
+	wantSubscriptions(t, s, sub)
+	_, err := s.CountFailure(t.Context(), tenantA(), hookID, now())
+	expect.NoError(t, err)
+	expect.NoError(t, s.ClearFailures(t.Context(), tenantA(), hookID, now()))
+	sub.Health.LastSuccess = now()
+	wantSubscriptions(t, s, sub) // it may work and be slow
 }
 
 func disabledOnce(c subject[Webhooks]) {

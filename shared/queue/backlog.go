@@ -1,0 +1,63 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// Receiver is the part of the SQS client that a Backlog uses.
+type Receiver interface {
+	ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, o ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessage(ctx context.Context, in *sqs.DeleteMessageInput, o ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
+}
+
+const (
+	mostReceived = 10 // SQS's limit
+	// pollSeconds is short, since no poll is broken off: an invocation of Lambda outlasts its work by as much.
+	pollSeconds = 1
+	// hiddenSeconds is for how long nobody else sees a message that was received here: longer than its handling takes.
+	hiddenSeconds = 120
+)
+
+// Backlog is a queue as its own worker reads it (lambdarun.Backlog).
+type Backlog struct {
+	client Receiver
+	url    string
+}
+
+// NewBacklog makes the Backlog of the queue at url.
+func NewBacklog(client Receiver, url string) Backlog { return Backlog{client, url} }
+
+// Receive implements lambdarun.Backlog. In place of the queue's ARN stands its name.
+func (b Backlog) Receive(ctx context.Context) ([]events.SQSMessage, error) {
+	out, err := b.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl: &b.url, MaxNumberOfMessages: mostReceived, WaitTimeSeconds: pollSeconds, VisibilityTimeout: hiddenSeconds,
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameApproximateReceiveCount},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("receive messages: %w", err)
+	}
+	records := make([]events.SQSMessage, 0, len(out.Messages))
+	for _, m := range out.Messages {
+		records = append(records, events.SQSMessage{
+			MessageId: aws.ToString(m.MessageId), ReceiptHandle: aws.ToString(m.ReceiptHandle), Body: aws.ToString(m.Body),
+			Attributes: m.Attributes, EventSourceARN: path.Base(b.url),
+		})
+	}
+	return records, nil
+}
+
+// Delete implements lambdarun.Backlog.
+func (b Backlog) Delete(ctx context.Context, message events.SQSMessage) error {
+	_, err := b.client.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &b.url, ReceiptHandle: &message.ReceiptHandle})
+	if err != nil {
+		return fmt.Errorf("delete message: %w", err)
+	}
+	return nil
+}
