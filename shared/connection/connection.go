@@ -47,6 +47,11 @@ type RefreshState struct {
 	Unrenewable bool
 	// Failures counts failures in a row that said nothing about the consent.
 	Failures int
+	// FailureClass is what the last of them was: the class of its fault.Spot, or what of a row could not be read, such as
+	// "TOKENS.sealed"; empty when it told neither, and when Failures is 0.
+	FailureClass string
+	// RenewedAt is when a refresh last brought tokens; zero when none has since the patient authorised the connection.
+	RenewedAt time.Time
 	// RefusedAt is when the refresh token of RefusedVersion was first refused while so many were that it was not
 	// believed; zero when it was not.
 	RefusedAt      time.Time
@@ -57,6 +62,8 @@ type RefreshState struct {
 	Warned bool
 	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or Disconnected; empty else.
 	Ended string
+	// EndedAt is when that was; zero for connections that ended before this was kept.
+	EndedAt time.Time
 	// UpstreamUntil is until when the health system is asked to revoke what a disconnected connection held.
 	UpstreamUntil time.Time
 }

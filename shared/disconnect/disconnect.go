@@ -133,7 +133,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 // revoke makes the connection a revoked one, and seals what is left to do upstream.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) error {
 	c := &end.Connection
-	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected}
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: now}
 	row, err := d.Store.Tokens(ctx, c.Tenant, c.ID)
 	if errors.Is(err, fault.NotFound) {
 		return nil

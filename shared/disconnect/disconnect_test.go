@@ -71,7 +71,7 @@ func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string 
 func disconnected() connection.Connection {
 	c := authorized()
 	c.Status = connection.Revoked
-	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: asked, UpstreamUntil: asked.Add(24 * time.Hour)}
+	c.Refresh = connection.RefreshState{Ended: "disconnected", EndedAt: asked, RefreshAt: asked, UpstreamUntil: asked.Add(24 * time.Hour)}
 	return c
 }
 
@@ -121,7 +121,7 @@ func TestWhereNothingCanBeRevokedUpstreamNothingIsKept(t *testing.T) {
 			given(t, w)
 			w.disconnect(t)
 			want := disconnected()
-			want.Refresh = connection.RefreshState{Ended: "disconnected"}
+			want.Refresh = connection.RefreshState{Ended: "disconnected", EndedAt: asked}
 			w.wantConnection(t, want)
 			if got := w.upstream(t); got != nil {
 				t.Errorf("%q is kept", got)

@@ -91,7 +91,7 @@ func (w Worker) surges(ctx context.Context, endpoint string) bool {
 // fault.Conflict when the connection or its tokens have changed since; then the cause may be that of something that is
 // gone.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
-	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause}
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: w.now()}
 	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, w.now(), webhook.AuthorizationRevoked{
 		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
 		PlatformType: c.PlatformType, ConnectionStatus: string(c.Status),

@@ -87,10 +87,10 @@ func TestARefusalRevokesUnlessTooManyAreRefused(t *testing.T) {
 func (b *bench) wantRevoked(t *testing.T, cause string) {
 	t.Helper()
 	got := b.now()
-	if got.Status != connection.Revoked || !got.DueAt().IsZero() {
-		t.Errorf("%s, due at %v", got.Status, got.DueAt())
+	if got.Status != connection.Revoked || !got.DueAt().IsZero() || got.Refresh.EndedAt.IsZero() {
+		t.Errorf("%s, due at %v, ended at %v", got.Status, got.DueAt(), got.Refresh.EndedAt)
 	}
-	if diff := cmp.Diff(connection.RefreshState{Ended: cause}, got.Refresh); diff != "" {
+	if diff := cmp.Diff(connection.RefreshState{Ended: cause, EndedAt: got.Refresh.EndedAt}, got.Refresh); diff != "" {
 		t.Errorf("care (-want +got):\n%s", diff)
 	}
 	want := []string{webhook.EventID(tenant, webhook.AuthorizationEnded, connID, got.Generation)}

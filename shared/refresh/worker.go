@@ -127,7 +127,8 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 		c.ConsentExpiresAt = ends
 	}
 	c.Refresh.RefreshAt = Next(c.ID, set, now)
-	c.Refresh.Failures, c.Refresh.RefusedAt, c.Refresh.RefusedVersion = 0, time.Time{}, 0
+	c.Refresh.RenewedAt, c.Refresh.Failures, c.Refresh.FailureClass = now, 0, ""
+	c.Refresh.RefusedAt, c.Refresh.RefusedVersion = time.Time{}, 0
 }
 
 // outlast waits for the end of an access token that nothing follows, and then ends the connection. That is no judgement of
@@ -158,9 +159,18 @@ func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, c
 	}
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
 		c.Refresh.Failures++
+		c.Refresh.FailureClass = classOf(fault.SpotOf(cause))
 		c.Refresh.RefreshAt = now.Add(backOff(c.ID, c.Refresh.Failures, askedWait(cause)))
 		logx.Add(ctx, slog.Time("next_at", c.Refresh.RefreshAt))
 	})
+}
+
+// classOf is what is kept of a failure: its class, or which part of a row could not be read.
+func classOf(at fault.Spot) string {
+	if at.Row != "" {
+		return at.Row + "." + at.Attribute
+	}
+	return at.Class
 }
 
 // answered is a failure with an answer of the token endpoint, of which it tells the log class and status, but no text

@@ -129,7 +129,8 @@ func TestARefreshKeepsWhatItsAnswerSays(t *testing.T) {
 		},
 		"failures and a refusal that was held": {
 			was: func(c *connection.Connection) {
-				c.Refresh.Failures, c.Refresh.RefusedAt, c.Refresh.RefusedVersion = 11, start.Add(-time.Hour), 7
+				c.Refresh.Failures, c.Refresh.FailureClass = 11, "server_fault"
+				c.Refresh.RefusedAt, c.Refresh.RefusedVersion = start.Add(-time.Hour), 7
 			},
 		},
 	} {
@@ -140,7 +141,7 @@ func TestARefreshKeepsWhatItsAnswerSays(t *testing.T) {
 			if test.set != nil {
 				test.set(&b.set)
 			}
-			want.Refresh.RefreshAt = refresh.Next(connID, b.set, start)
+			want.Refresh.RefreshAt, want.Refresh.RenewedAt = refresh.Next(connID, b.set, start), start
 			if test.want != nil {
 				test.want(&want)
 			}
@@ -201,6 +202,21 @@ func TestAFailureOnlyPostpones(t *testing.T) {
 				t.Errorf("connection (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestWhatTheLastFailureWasIsKept: an operator is told without searching the log.
+func TestWhatTheLastFailureWasIsKept(t *testing.T) {
+	t.Parallel()
+	for want, at := range map[string]fault.Spot{
+		"server_fault":  {Step: fault.StepToken, Host: "ehr.example", Status: 500, Class: "server_fault"},
+		"TOKENS.sealed": {Operation: "open", Row: "TOKENS", Attribute: "sealed"},
+	} {
+		b := newBench()
+		b.err = at.Failed(errTheir)
+		if got := b.look(t); got.Refresh.FailureClass != want {
+			t.Errorf("kept %q, want %q", got.Refresh.FailureClass, want)
+		}
 	}
 }
 
@@ -273,7 +289,9 @@ func TestAChangeMeanwhileIsNotOverwritten(t *testing.T) {
 	}{
 		"warned, and renewed": {
 			meanwhile: func(c *connection.Connection) { c.Refresh.Warned = true },
-			want:      func(c *connection.Connection) { c.Refresh.RefreshAt = refresh.Next(connID, setOf("refresh 2"), start) },
+			want: func(c *connection.Connection) {
+				c.Refresh.RefreshAt, c.Refresh.RenewedAt = refresh.Next(connID, setOf("refresh 2"), start), start
+			},
 		},
 		"reconnected, while the old tokens were renewed": {
 			meanwhile: func(c *connection.Connection) { c.Generation++; reschedule(c) },

@@ -23,6 +23,10 @@ func (s Connections) Connection(ctx context.Context, tenant org.Tenant, id strin
 	if err != nil {
 		return connection.Connection{}, err
 	}
+	return connectionOf(row, tenant, id), nil
+}
+
+func connectionOf(row item, tenant org.Tenant, id string) connection.Connection {
 	return connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Status(row.text("status")),
 		BrandID: row.text("brand_id"), PortalID: row.text("portal_id"), EndpointID: row.text("endpoint_id"),
@@ -32,9 +36,10 @@ func (s Connections) Connection(ctx context.Context, tenant org.Tenant, id strin
 		Refresh: connection.RefreshState{
 			RefreshAt: row.time("refresh_at"), Unrenewable: row.flag("unrenewable"), Failures: int(row.int("setbacks")),
 			RefusedAt: row.time("refused_at"), RefusedVersion: row.int("refused_version"), ConsentFixed: row.flag("consent_fixed"), Warned: row.flag("warned"),
+			FailureClass: row.text("failure_class"), RenewedAt: row.time("renewed_at"), EndedAt: row.time("ended_at"),
 			Ended: row.text("ended"), UpstreamUntil: row.time("upstream_until"),
 		},
-	}, nil
+	}
 }
 
 // RefreshDue implements refresh.Rows.
@@ -78,6 +83,9 @@ func connectionItem(c connection.Connection) item {
 	row.setFlag("consent_fixed", c.Refresh.ConsentFixed)
 	row.setFlag("warned", c.Refresh.Warned)
 	row.setText("ended", c.Refresh.Ended)
+	row.setText("failure_class", c.Refresh.FailureClass)
+	row.setTime("renewed_at", c.Refresh.RenewedAt)
+	row.setTime("ended_at", c.Refresh.EndedAt)
 	row.setTime("upstream_until", c.Refresh.UpstreamUntil)
 	row.setInt("rev", c.Rev+1)
 	if at := c.DueAt(); !at.IsZero() {

@@ -111,6 +111,7 @@ func connectionOf(of org.Tenant) connection.Connection {
 		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour), Generation: 1, CreatedAt: now,
 		Refresh: connection.RefreshState{
 			RefreshAt: now.Add(time.Minute), Unrenewable: true, Failures: 2, RefusedAt: now.Add(-time.Minute), RefusedVersion: 7, ConsentFixed: true, Warned: true,
+			FailureClass: "server_fault", RenewedAt: now.Add(-time.Hour), EndedAt: now.Add(-time.Minute),
 			Ended: "invalid_grant", UpstreamUntil: now.Add(time.Hour),
 		},
 	}
