@@ -79,6 +79,11 @@ func (w world) right(command string) map[string]string {
 		return map[string]string{"public-id": w.publicID}
 	case "webhook":
 		return with(tenant, "id", w.hook)
+	case "connection", "export":
+		if strings.HasSuffix(command, " list") {
+			return tenant
+		}
+		return with(tenant, "id", unknownID)
 	case "endpoint":
 		return map[string]string{"id": w.endpoint}
 	case "client":

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
+	"recordbridge/shared/fault"
 	"recordbridge/shared/secret"
 )
 
@@ -99,9 +101,23 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 		return errors.Join(show(s.out, printed.shown()), err)
 	}
 	if err != nil {
-		return naming(flags, err)
+		return located(naming(flags, err))
 	}
 	return show(s.out, result)
+}
+
+// located says which of our rows or tables an error is about, if it tells, and what to do where that has passed a moment later.
+func located(err error) error {
+	at := fault.SpotOf(err)
+	switch {
+	case at.Row != "":
+		return fmt.Errorf("row %s cannot be read at %s (%s): %w", at.Row, at.Attribute, at.Operation, err)
+	case at.Table == "":
+		return err
+	case slices.Contains([]string{"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"}, at.Class):
+		return fmt.Errorf("table %s, %s: %s; try again in a moment (docs/runbooks/tables.md): %w", at.Table, at.Operation, at.Class, err)
+	}
+	return fmt.Errorf("table %s, %s: %s: %w", at.Table, at.Operation, at.Class, err)
 }
 
 func show(out io.Writer, result any) error {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/local/faults"
 	"recordbridge/infra/local/provision"
 	"recordbridge/infra/local/template"
 )
@@ -37,8 +39,9 @@ func newStackAt(t *testing.T, baseURL string) string {
 
 // recording keeps what was sent to AWS.
 type recording struct {
-	mu   sync.Mutex
-	sent []byte
+	mu     sync.Mutex
+	sent   []byte
+	faults *faults.ByHand // of AWS, none at first
 }
 
 func (r *recording) note(t *testing.T, request *http.Request) {
@@ -64,7 +67,7 @@ func (r *recording) all() string {
 func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	t.Helper()
 	var cloud *aws.Cloud
-	sent, file := &recording{}, filepath.Join(t.TempDir(), "outputs.json")
+	sent, file := &recording{faults: faults.NewByHand()}, filepath.Join(t.TempDir(), "outputs.json")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent.note(t, r)
 		if strings.Contains(r.Header.Get("Authorization"), "/us-east-1/cloudformation/aws4_request") {
@@ -74,7 +77,7 @@ func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 		cloud.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	cloud, err := aws.New(aws.Options{URL: server.URL})
+	cloud, err := aws.New(aws.Options{URL: server.URL, Middleware: []wire.Middleware{sent.faults.Middleware()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,6 +65,8 @@ type Operator struct {
 	Endpoints     Endpoints
 	Clients       Clients
 	Registrations Registrations
+	Connections   Connections
+	Exports       Exports
 }
 
 // New makes an Operator.
@@ -73,6 +75,7 @@ func New(d Deps) *Operator {
 	return &Operator{
 		Organisations: Organisations{c}, Credentials: Credentials{c}, Webhooks: Webhooks{c}, Log: Log{c},
 		Endpoints: Endpoints{c}, Clients: Clients{c}, Registrations: Registrations{c},
+		Connections: Connections{c}, Exports: Exports{c},
 	}
 }
 

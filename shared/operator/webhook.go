@@ -39,10 +39,11 @@ type WebhookRows interface {
 	RemoveSubscription(ctx context.Context, sub webhook.Subscription) error
 }
 
-// Work keeps events with their deliveries, and notices.
+// Work keeps events with their deliveries, notices, and exports.
 type Work interface {
 	webhook.Replays
 	notice.Rows
+	ExportRows
 	// CreateEvent stores an event that is to be fanned out.
 	CreateEvent(ctx context.Context, event webhook.Event) error
 	// CreateDirectedEvent stores an event together with its only delivery.

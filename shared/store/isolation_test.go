@@ -53,6 +53,14 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 			_, err := s.conns.Connection(ctx, of, connID)
 			return err
 		}},
+		{"InspectConnection", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, _, err := s.conns.InspectConnection(ctx, of, connID)
+			return err
+		}},
+		{"ConnectionsBefore", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			found, _, err := s.conns.ConnectionsBefore(ctx, of, "", 10)
+			return noneIsMissing(found, err)
+		}},
 		{"Tokens", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
 			_, err := s.tokens.Tokens(ctx, of, connID)
 			return err
@@ -86,6 +94,14 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		{"Task", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
 			_, err := s.work.Task(ctx, of, taskID)
 			return err
+		}},
+		{"InspectTask", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, _, _, err := s.work.InspectTask(ctx, of, taskID)
+			return err
+		}},
+		{"TasksBefore", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			found, _, err := s.work.TasksBefore(ctx, of, "", 10)
+			return noneIsMissing(found, err)
 		}},
 		{"OpenTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			task := pendingTask(of)
@@ -194,6 +210,14 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 			t.Errorf("%s of the tenant itself = %v: the attacks above prove nothing", m.name, err)
 		}
 	}
+}
+
+// noneIsMissing makes an empty list what a read of a row that is not there is.
+func noneIsMissing(found []string, err error) error {
+	if err == nil && len(found) == 0 {
+		return fault.NotFound
+	}
+	return err
 }
 
 func TestAnOrganisationIsItsOwnInBothModesOnly(t *testing.T) {

@@ -42,7 +42,16 @@ func (s Work) Task(ctx context.Context, tenant org.Tenant, id string) (export.Ta
 }
 
 func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
-	task := export.Task{
+	task, damaged := readTask(row, tenant, id)
+	if len(damaged) > 0 {
+		return export.Task{}, damaged[0]
+	}
+	return task, nil
+}
+
+// readTask reads what can be read of a task, and returns a failure for each attribute that cannot.
+func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged []error) {
+	task = export.Task{
 		ID: id, Tenant: tenant, ConnectionID: row.text("connection_id"), Previous: row.text("previous"),
 		Status:        export.Status(row.text("status")),
 		FailureReason: export.Reason(row.text("failure_reason")), FilesUntil: row.time("files_until"),
@@ -51,15 +60,22 @@ func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 		LeaseUntil: row.time("lease_until"), Checkpoint: row.text("checkpoint"),
 		ProgressAt: row.time("progress_at"), ProgressSent: row.int("progress_sent"),
 	}
-	for name, into := range map[string]any{
-		"stats": &task.Stats, "outcome": &task.Outcome, "files": &task.Files, "options": &task.Options,
-		"scope": &task.Scope, "progress": &task.Progress,
+	for _, part := range []struct {
+		name string
+		into any
+	}{
+		{"stats", &task.Stats},
+		{"outcome", &task.Outcome},
+		{"files", &task.Files},
+		{"options", &task.Options},
+		{"scope", &task.Scope},
+		{"progress", &task.Progress},
 	} {
-		if err := row.json(name, into); err != nil {
-			return export.Task{}, err
+		if err := row.json(part.name, part.into); err != nil {
+			damaged = append(damaged, err)
 		}
 	}
-	return task, nil
+	return task, damaged
 }
 
 // ResendEvent implements export.TaskStore.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"recordbridge/shared/catalog"
@@ -28,7 +27,7 @@ func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *opera
 	return probe.New(probe.Deps{
 		HTTP: o.HTTP,
 		Clients: clientauth.NewRegistry(clientauth.Deps{
-			Store:  store.Control{DB: dynamodb.NewFromConfig(cfg), Table: outputs["ControlTable"]},
+			Store:  store.Control{DB: store.NewClient(cfg), Table: outputs["ControlTable"]},
 			Opener: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, signing),
 			Now:    o.Now, NewID: o.NewID,

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -59,7 +58,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
 	}
-	db, keys := dynamodb.NewFromConfig(cfg), awskms.NewFromConfig(cfg)
+	db, keys := store.NewClient(cfg), awskms.NewFromConfig(cfg)
 	control := store.Control{DB: db, Table: outputs["ControlTable"]}
 	vault := kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now)
 	deps := operator.Deps{

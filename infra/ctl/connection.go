@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+)
+
+func connectionCommands() []command {
+	return []command{
+		{
+			name: "connection list", help: "Lists the connections of an organisation, newest first", needs: []string{"org"}, declare: listConnections,
+			flags: ofTenant + " [-endpoint ID] [-status STATUS] [-after POSITION] [-limit N]",
+		},
+		{
+			name: "connection show", flags: ofTenant + " -id ID", help: "Shows how a connection fares, with its latest exports",
+			needs: []string{"org", "id"}, declare: showConnection,
+		},
+	}
+}
+
+// pagingFlags adds the flags that turn the pages of a list. What it returns is called when they are parsed.
+func pagingFlags(flags *flag.FlagSet) func() (operator.Paging, error) {
+	var p operator.Paging
+	flags.StringVar(&p.After, "after", "", "go on after this `position`: next of the page before")
+	flags.IntVar(&p.Limit, "limit", 0, "how many, 1 to 100 (default 50)")
+	return func() (operator.Paging, error) {
+		if given(flags, "limit") && p.Limit == 0 {
+			return p, misused("-limit must be from 1 to 100")
+		}
+		return p, nil
+	}
+}
+
+func listConnections(flags *flag.FlagSet) action {
+	var q operator.ConnectionQuery
+	flags.StringVar(&q.EndpointID, "endpoint", "", "only those at the endpoint with this `id`")
+	flags.StringVar((*string)(&q.Status), "status", "", "only `authorized`, revoked or rejected ones")
+	paging := pagingFlags(flags)
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		var err error
+		if q.Paging, err = paging(); err != nil {
+			return nil, err
+		}
+		page, err := s.Connections.List(ctx, tenant, q)
+		rows := make([]map[string]any, 0, len(page.Connections))
+		for _, c := range page.Connections {
+			rows = append(rows, connectionShown(c))
+		}
+		return map[string]any{"connections": rows, "next": page.Next}, err
+	})
+}
+
+func showConnection(flags *flag.FlagSet) action {
+	id := flags.String("id", "", "connection `id`: org_connection_id")
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		c, err := s.Connections.Show(ctx, tenant, *id)
+		if err != nil {
+			return nil, err
+		}
+		exports := make([]map[string]any, 0, len(c.Exports))
+		for _, e := range c.Exports {
+			exports = append(exports, exportListed(e))
+		}
+		shown := connectionShown(c)
+		shown["exports"] = exports
+		return shown, nil
+	})
+}
+
+// connectionShown is what an operator sees of a connection: nothing that is sealed, and nothing of the patient.
+func connectionShown(c operator.Connection) map[string]any {
+	shown := map[string]any{
+		"id": c.ID, "org_id": c.Tenant.OrgID, "organisation": c.Organisation, "mode": c.Tenant.Mode, "status": c.Status,
+		"endpoint_id": c.EndpointID, "endpoint": c.Endpoint, "platform_type": c.PlatformType, "generation": c.Generation, "do": c.Do,
+	}
+	tellTime(shown, "created_at", c.CreatedAt)
+	tellTime(shown, "consent_expires_at", c.ConsentExpiresAt)
+	tellDamage(shown, c.Damaged)
+	r := c.Refresh
+	if c.Status == connection.Revoked {
+		shown["ended"] = r.Ended
+		tellTime(shown, "ended_at", r.EndedAt)
+		tellTime(shown, "revoking_upstream_until", r.UpstreamUntil)
+	}
+	if c.Status == connection.Authorized {
+		state := map[string]any{"failures": r.Failures}
+		tellTime(state, "due_at", c.DueAt())
+		tellTime(state, "renewed_at", r.RenewedAt)
+		tellTime(state, "refused_at", r.RefusedAt)
+		if r.FailureClass != "" {
+			state["failure_class"] = r.FailureClass
+		}
+		if r.Unrenewable {
+			tellTime(state, "access_expires_at", r.RefreshAt)
+		}
+		shown["refresh"] = state
+	}
+	return shown
+}
+
+// tellTime leaves out what is not known.
+func tellTime(into map[string]any, name string, at time.Time) {
+	if !at.IsZero() {
+		into[name] = at
+	}
+}
+
+// tellDamage tells which attributes of a row could not be read.
+func tellDamage(into map[string]any, damaged []fault.Spot) {
+	rows := make([]map[string]string, 0, len(damaged))
+	for _, at := range damaged {
+		rows = append(rows, map[string]string{"row": at.Row, "operation": at.Operation, "attribute": at.Attribute})
+	}
+	if len(rows) > 0 {
+		into["damaged"] = rows
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"slices"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+)
+
+func exportCommands() []command {
+	return []command{
+		{
+			name: "export list", help: "Lists the exports of an organisation, newest first", needs: []string{"org"}, declare: listExports,
+			flags: ofTenant + " [-connection ID] [-status STATUS] [-after POSITION] [-limit N]",
+		},
+		{
+			name: "export show", flags: ofTenant + " -id TASK", help: "Shows how an export went, and what came of telling it",
+			needs: []string{"org", "id"}, declare: showExport,
+		},
+	}
+}
+
+func listExports(flags *flag.FlagSet) action {
+	var q operator.ExportQuery
+	flags.StringVar(&q.ConnectionID, "connection", "", "only those of the connection with this `id`")
+	flags.StringVar((*string)(&q.Status), "status", "", "only `pending`, success or failed ones")
+	paging := pagingFlags(flags)
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		var err error
+		if q.Paging, err = paging(); err != nil {
+			return nil, err
+		}
+		page, err := s.Exports.List(ctx, tenant, q)
+		rows := make([]map[string]any, 0, len(page.Exports))
+		for _, e := range page.Exports {
+			rows = append(rows, exportListed(e))
+		}
+		return map[string]any{"exports": rows, "next": page.Next}, err
+	})
+}
+
+func showExport(flags *flag.FlagSet) action {
+	id := flags.String("id", "", "`task` id: task_id")
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		e, err := s.Exports.Show(ctx, tenant, *id)
+		if err != nil {
+			return nil, err
+		}
+		return exportShown(e), nil
+	})
+}
+
+// exportListed is what an operator sees of an export among others.
+func exportListed(e operator.Export) map[string]any {
+	listed := map[string]any{"task_id": e.ID, "connection_id": e.ConnectionID, "status": e.Status}
+	if e.FailureReason != "" {
+		listed["reason"] = e.FailureReason
+	}
+	tellTime(listed, "created_at", e.CreatedAt)
+	tellTime(listed, "ended_at", e.FinishedAt)
+	tellTime(listed, "next_at", e.NextAt)
+	tellDamage(listed, e.Damaged)
+	return listed
+}
+
+// exportShown is all that an operator sees of it: counts, never content, a link, or where a file is kept.
+func exportShown(e operator.Export) map[string]any {
+	shown := exportListed(e)
+	shown["org_id"], shown["mode"], shown["do"] = e.Tenant.OrgID, e.Tenant.Mode, e.Do
+	shown["generation"], shown["failures"], shown["resends"] = e.Generation, e.Failures, e.Resends
+	shown["progress"], shown["stats"] = e.Progress, e.Stats
+	if len(e.Outcome) > 0 {
+		shown["outcome"] = e.Outcome
+	}
+	isKnown := !slices.ContainsFunc(e.Damaged, func(at fault.Spot) bool { return at.Attribute == "outcome" })
+	if loss := e.Shortfall(); isKnown && e.Status != export.Pending {
+		shown["complete"] = e.Status == export.Success && loss.Complete == nil
+		shown["missing"] = loss.Missing
+	}
+	files := make([]map[string]any, 0, len(e.Files))
+	for _, f := range e.Files {
+		files = append(files, map[string]any{"file_name": f.Name, "bytes": f.Bytes, "until": e.FilesUntil})
+	}
+	shown["files"] = files
+	if e.EventID != "" {
+		deliveries := make([]map[string]any, 0, len(e.Deliveries))
+		for _, d := range e.Deliveries {
+			deliveries = append(deliveries, deliveryShown(d))
+		}
+		shown["event_id"], shown["deliveries"] = e.EventID, deliveries
+	}
+	return shown
+}

@@ -1,0 +1,189 @@
+package operator_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/infra/test/tables"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+var (
+	owner = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
+	noon  = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+)
+
+// shelf is an operator over rows of one organisation, with no deliveries.
+type shelf struct {
+	operator *operator.Operator
+	made     tables.Tables
+	flow     store.Conclusions
+	work     store.Register
+	links    int
+}
+
+func newShelf(t *testing.T) *shelf {
+	t.Helper()
+	made := tables.New(t)
+	control := store.Control{DB: made.DB, Table: made.Name("ControlTable")}
+	links := store.Connections{DB: made.DB, Table: made.Name("ConnectionTable")}
+	work := store.Work{DB: made.DB, Table: made.Name("WorkTable")}
+	expect.NoError(t, control.CreateOrganisation(t.Context(), org.Organisation{ID: owner.OrgID, Name: "Alder Clinic App", Status: org.Active, CreatedAt: noon}))
+	for _, id := range []string{"here", "there", "nowhere"} {
+		expect.NoError(t, control.SaveEndpoint(t.Context(), catalog.Endpoint{ID: id, Name: "Hospital " + id, Mode: "test", Status: catalog.EndpointActive}))
+	}
+	return &shelf{
+		operator: operator.New(operator.Deps{Store: control, Work: work, Connections: links, Now: func() time.Time { return noon }}), made: made,
+		flow: store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, links, store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}, work),
+		work: store.NewRegister(work, links),
+	}
+}
+
+// connect stores a connection a minute after the one before, at an endpoint.
+func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
+	t.Helper()
+	s.links++
+	number := fmt.Sprintf("0000-4000-8000-%012d", s.links)
+	c := connection.Connection{
+		ID: "c0000000-" + number, Tenant: owner, Status: connection.Authorized, EndpointID: endpoint, PlatformType: "smart", Generation: 1,
+		CreatedAt: noon.Add(time.Duration(s.links) * time.Minute), Refresh: connection.RefreshState{RefreshAt: noon.Add(24 * time.Hour)},
+	}
+	attempt := flow.Attempt{ID: "a0000000-" + number, Tenant: owner, Status: flow.Open, EndpointID: endpoint, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attempt, flow.State{Hash: number, Tenant: owner, AttemptID: attempt.ID, ExpiresAt: noon.Add(time.Hour)}))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{
+		Attempt: attempt, Connection: c, Tokens: tokens.Row{Tenant: owner, ConnectionID: c.ID, Sealed: []byte("sealed"), Version: 1},
+	}))
+	return c
+}
+
+// export opens the connection's next export and has it fail, which the next one needs.
+func (s *shelf) export(t *testing.T, c connection.Connection, previous string) string {
+	t.Helper()
+	s.links++
+	task := export.Task{ID: fmt.Sprintf("7a%030d", s.links), Tenant: owner, ConnectionID: c.ID, Status: export.Pending, CreatedAt: noon.Add(time.Duration(s.links) * time.Minute)}
+	expect.NoError(t, s.work.OpenTask(t.Context(), task, previous))
+	claimed, err := s.work.ClaimTask(t.Context(), owner, task.ID, task.CreatedAt, task.CreatedAt.Add(time.Minute))
+	expect.NoError(t, err)
+	failed, event, err := claimed.Fail(export.ScopePatientMissing, task.CreatedAt.Add(time.Second))
+	expect.NoError(t, err)
+	expect.NoError(t, s.work.FinishTask(t.Context(), failed, event))
+	return task.ID
+}
+
+// damage makes an attribute of a row one that cannot be read.
+func (s *shelf) damage(t *testing.T, table, pk, attribute string) {
+	t.Helper()
+	_, err := s.made.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(s.made.Name(table)), UpdateExpression: aws.String("SET #a = :broken"), ExpressionAttributeNames: map[string]string{"#a": attribute},
+		Key:                       map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: "META"}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":broken": &types.AttributeValueMemberS{Value: `{"since":`}},
+	})
+	expect.NoError(t, err)
+}
+
+func TestConnectionsAreListedByWhatTheyArePageByPage(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	var here, there []string
+	for i := range 5 {
+		if i%2 == 0 {
+			here = append([]string{s.connect(t, "here").ID}, here...)
+		} else {
+			there = append([]string{s.connect(t, "there").ID}, there...)
+		}
+	}
+	for endpoint, want := range map[string][]string{"here": here, "there": there, "nowhere": {}} {
+		got, q := []string{}, operator.ConnectionQuery{Paging: operator.Paging{Limit: 1}, EndpointID: endpoint, Status: connection.Authorized}
+		for range 10 {
+			page, err := s.operator.Connections.List(t.Context(), owner, q)
+			expect.NoError(t, err)
+			for _, c := range page.Connections {
+				got = append(got, c.ID)
+			}
+			if q.After = page.Next; q.After == "" {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("at %s: %q, want %q", endpoint, got, want)
+		}
+	}
+	full, err := s.operator.Connections.List(t.Context(), owner, operator.ConnectionQuery{Paging: operator.Paging{Limit: 5}})
+	if err != nil || len(full.Connections) != 5 || full.Next != "" {
+		t.Errorf("a page of all that there is: %d, next %q (%v)", len(full.Connections), full.Next, err)
+	}
+	page, err := s.operator.Connections.List(t.Context(), owner, operator.ConnectionQuery{Status: connection.Revoked})
+	if err != nil || len(page.Connections) != 0 || page.Next != "" {
+		t.Errorf("revoked ones: %+v (%v)", page, err)
+	}
+	for field, q := range map[string]operator.ConnectionQuery{
+		"limit": {Paging: operator.Paging{Limit: 101}}, "after": {Paging: operator.Paging{After: "yesterday"}}, "status": {Status: "active"},
+	} {
+		if _, err := s.operator.Connections.List(t.Context(), owner, q); !errors.Is(err, fault.Invalid) || fault.Of(err).Field != field {
+			t.Errorf("a wrong %s: %v", field, err)
+		}
+	}
+	if _, err := s.operator.Connections.Show(t.Context(), org.Tenant{Mode: org.Live, OrgID: owner.OrgID}, here[0]); !errors.Is(err, fault.NotFound) {
+		t.Errorf("in the other mode: %v", err)
+	}
+}
+
+// A damaged row hides nothing but what is damaged, and not the exports before it.
+func TestAConnectionIsShownWithItsLatestExportsThoughOneIsDamaged(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	c, other := s.connect(t, "here"), s.connect(t, "here")
+	s.export(t, other, "")
+	var all []string
+	for range 7 {
+		previous := ""
+		if len(all) > 0 {
+			previous = all[0]
+		}
+		all = append([]string{s.export(t, c, previous)}, all...)
+	}
+	s.damage(t, "WorkTable", owner.Key()+"#TASK#"+all[2], "options")
+	shown, err := s.operator.Connections.Show(t.Context(), owner, c.ID)
+	expect.NoError(t, err)
+	got := make([]string, 0, len(shown.Exports))
+	for i, e := range shown.Exports {
+		got = append(got, e.ID)
+		if isDamaged := len(e.Damaged) == 1 && e.Damaged[0].Attribute == "options"; isDamaged != (i == 2) || e.Status != export.Failed {
+			t.Errorf("export %d: %+v", i, e)
+		}
+	}
+	if !slices.Equal(got, all[:5]) || shown.Organisation != "Alder Clinic App" || shown.Endpoint != "Hospital here" || !strings.Contains(shown.Do, "ctl export show -org "+owner.OrgID+" -mode test -id "+all[0]) {
+		t.Errorf("shown %q of %q, to do %q", got, all, shown.Do)
+	}
+	page, err := s.operator.Exports.List(t.Context(), owner, operator.ExportQuery{Paging: operator.Paging{Limit: 4}, ConnectionID: c.ID, Status: export.Failed})
+	expect.NoError(t, err)
+	rest, err := s.operator.Exports.List(t.Context(), owner, operator.ExportQuery{Paging: operator.Paging{After: page.Next}, ConnectionID: c.ID})
+	if err != nil || len(page.Exports) != 4 || len(rest.Exports) != 3 || rest.Next != "" || rest.Exports[2].ID != all[6] {
+		t.Errorf("of the connection: %+v, then %+v (%v)", page, rest, err)
+	}
+	if _, err = s.operator.Exports.List(t.Context(), owner, operator.ExportQuery{Paging: operator.Paging{After: page.Next}, ConnectionID: other.ID}); !errors.Is(err, fault.Invalid) {
+		t.Errorf("a position of another connection's list: %v", err)
+	}
+	everybodys, err := s.operator.Exports.List(t.Context(), owner, operator.ExportQuery{})
+	if err != nil || len(everybodys.Exports) != 8 || everybodys.Exports[0].EventID != webhook.EventID(owner, webhook.ExportFailed, all[0], 0) {
+		t.Errorf("all: %d, %+v (%v)", len(everybodys.Exports), everybodys.Exports[0], err)
+	}
+}

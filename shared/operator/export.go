@@ -1,0 +1,184 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// Exports shows the exports of connections. It changes nothing, and shows nothing of a record and no link.
+type Exports struct{ *core }
+
+// ExportRows reads tasks. Lists go by an index that is some moments behind.
+type ExportRows interface {
+	// TasksBefore lists where a tenant's tasks stand behind a place, newest first, and whether there are more. A place is the
+	// creation of a row, a # and its id; empty stands before all.
+	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
+	// InspectTask reads what can be read of a task, when somebody looks at it next, and what cannot be read; fault.NotFound.
+	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time, damaged []fault.Spot, err error)
+	// LatestTask is the id of a connection's latest task; fault.NotFound.
+	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
+}
+
+// Export is an export as an operator sees it.
+type Export struct {
+	export.Task
+
+	NextAt     time.Time    // of a pending one that no worker has: when one takes it up; else zero
+	Damaged    []fault.Spot // what of its row, or of the webhooks that it was told to, cannot be read, and is left out here
+	EventID    string       // of the event that told how it ended; empty while it is pending
+	Deliveries []deliverylog.Entry
+	Do         string // what helps, with the command for it; only of one that is shown alone, as Deliveries
+}
+
+// ExportQuery says which exports are wanted: those that have all that is named.
+type ExportQuery struct {
+	Paging
+
+	ConnectionID string
+	Status       export.Status
+}
+
+// ExportPage is a part of a list, as ConnectionPage.
+type ExportPage struct {
+	Exports []Export
+	Next    string
+}
+
+// List lists a tenant's exports, newest first, of one connection along the tasks themselves. Errors are fault.Invalid and fault.NotFound.
+func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (ExportPage, error) {
+	p, err := q.checked()
+	if err != nil {
+		return ExportPage{}, err
+	}
+	switch q.Status {
+	case "", export.Pending, export.Success, export.Failed:
+	default:
+		return ExportPage{}, fault.BadRequest("The status must be pending, success or failed.").About("status")
+	}
+	if _, err = o.organisation(ctx, tenant); err != nil {
+		return ExportPage{}, err
+	}
+	list := func(after string, limit int) ([]string, bool, error) {
+		return o.deps.Work.TasksBefore(ctx, tenant, after, limit)
+	}
+	if q.ConnectionID != "" {
+		var of Connection
+		if of, err = o.connection(ctx, tenant, q.ConnectionID); err != nil {
+			return ExportPage{}, err
+		}
+		list = func(after string, _ int) ([]string, bool, error) { return o.before(ctx, tenant, of.ID, after) }
+	}
+	var page ExportPage
+	page.Exports, page.Next, err = collect(p, list, func(id string) (e Export, isWanted bool, err error) {
+		e, err = o.inspect(ctx, tenant, id)
+		if errors.Is(err, fault.NotFound) {
+			return e, false, nil
+		}
+		return e, q.Status == "" || e.Status == q.Status, err
+	})
+	if err != nil {
+		return ExportPage{}, fmt.Errorf("list exports: %w", err)
+	}
+	return page, nil
+}
+
+// Show reads one export with the deliveries that tell of its end. Errors are fault.NotFound.
+func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
+	missing := fault.Missing(fmt.Sprintf("There is no export %q of %s.", id, ownerName(tenant))).About("task")
+	parsed, ok := ids.ParseTask(id)
+	if !ok {
+		return Export{}, missing
+	}
+	e, err := o.inspect(ctx, tenant, parsed)
+	if errors.Is(err, fault.NotFound) {
+		return Export{}, missing
+	}
+	if err != nil {
+		return Export{}, err
+	}
+	if e.EventID != "" {
+		told, failure := o.deps.Log.Search(ctx, tenant, deliverylog.Query{ID: e.EventID})
+		if at := fault.SpotOf(failure); at.Row != "" {
+			e.Damaged = append(e.Damaged, at)
+		} else if failure != nil {
+			return Export{}, fmt.Errorf("search deliveries: %w", failure)
+		}
+		e.Deliveries = told.Entries
+	}
+	c, err := o.read(ctx, tenant, e.ConnectionID, map[string]string{})
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return Export{}, err
+	}
+	e.Do = adviseExport(e, c.EndpointID, o.deps.Now())
+	return e, nil
+}
+
+// latest reads the latest exports of a connection, newest first.
+func (o Exports) latest(ctx context.Context, tenant org.Tenant, connectionID string) ([]Export, error) {
+	rows, _, err := collect(Paging{Limit: latestExports}, func(after string, _ int) ([]string, bool, error) {
+		return o.before(ctx, tenant, connectionID, after)
+	}, func(id string) (Export, bool, error) {
+		e, err := o.inspect(ctx, tenant, id)
+		return e, err == nil, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list exports: %w", err)
+	}
+	return rows, nil
+}
+
+// before is the place of the connection's task before the one at a place, which names the one before it.
+func (o Exports) before(ctx context.Context, tenant org.Tenant, connectionID, place string) (found []string, more bool, err error) {
+	_, id, isBehind := strings.Cut(place, "#")
+	if isBehind {
+		id, err = o.previous(ctx, tenant, connectionID, id)
+	} else {
+		id, err = o.deps.Work.LatestTask(ctx, tenant, connectionID)
+	}
+	if errors.Is(err, fault.NotFound) || err == nil && id == "" {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	task, _, _, err := o.deps.Work.InspectTask(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) { // it has gone after its 90 days, and so have those before
+		return nil, false, nil
+	}
+	return []string{placeOf(task.CreatedAt, id)}, task.Previous != "", err
+}
+
+func (o Exports) previous(ctx context.Context, tenant org.Tenant, connectionID, id string) (string, error) {
+	task, _, _, err := o.deps.Work.InspectTask(ctx, tenant, id)
+	if err == nil && task.ConnectionID != "" && task.ConnectionID != connectionID {
+		return "", fault.BadRequest("The position is of another connection's list.").About("after")
+	}
+	return task.Previous, err
+}
+
+func (o Exports) inspect(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
+	task, dueAt, damaged, err := o.deps.Work.InspectTask(ctx, tenant, id)
+	if err != nil {
+		return Export{}, fmt.Errorf("read export: %w", err)
+	}
+	e := Export{Task: task, Damaged: damaged}
+	switch {
+	case task.Status == export.Pending && task.LeaseUntil.IsZero():
+		e.NextAt = dueAt
+	case task.Status == export.Success:
+		e.EventID = webhook.EventID(tenant, webhook.ExportSucceeded, id, task.Resends)
+	case task.Status == export.Failed:
+		e.EventID = webhook.EventID(tenant, webhook.ExportFailed, id, 0)
+	}
+	return e, nil
+}

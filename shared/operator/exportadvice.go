@@ -1,0 +1,75 @@
+package operator
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/export"
+	"recordbridge/shared/webhook"
+)
+
+// untakenAfter is how long a pending export may wait for its first worker: a lost message is made up for within a minute.
+const untakenAfter = 5 * time.Minute
+
+// adviseExport says what helps an export at a time, in one sentence. endpointID may be empty.
+func adviseExport(e Export, endpointID string, now time.Time) string {
+	of := fmt.Sprintf("-org %s -mode %s", e.Tenant.OrgID, e.Tenant.Mode)
+	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", endpointID, of)
+	link := fmt.Sprintf("ctl connection show %s -id %s", of, e.ConnectionID)
+	if endpointID == "" {
+		probe = link // which tells what is the matter with that
+	}
+	switch {
+	case len(e.Damaged) > 0:
+		return adviseDamaged(e.Damaged)
+	case e.Status == export.Pending:
+		return advisePending(e, probe, now)
+	case e.Status == export.Failed:
+		return adviseFailed(e, probe, link)
+	case e.Status != export.Success:
+		return "Its status is none that there is: restore the row from the table's backup."
+	case slices.ContainsFunc(e.Deliveries, undelivered):
+		return fmt.Sprintf("Its event has not reached every webhook: ctl webhook log %s -delivery %s.", of, e.EventID)
+	case slices.ContainsFunc(e.Outcome, func(t export.TypeOutcome) bool { return t.Reason == export.LossRefused }):
+		return fmt.Sprintf("The portal refuses types that the patient has granted; see which our registration has there: %s.", probe)
+	case !now.Before(e.FilesUntil):
+		return "Its files have been deleted; the organisation asks for a new export."
+	case e.Shortfall().Complete != nil:
+		return "The record is not whole, for the reasons in missing; the organisation may ask again."
+	}
+	return "Nothing."
+}
+
+func undelivered(d deliverylog.Entry) bool {
+	return d.Status == webhook.Exhausted || d.Status == webhook.Held
+}
+
+func advisePending(e Export, probe string, now time.Time) string {
+	switch {
+	case now.Sub(e.CreatedAt) > export.Budget:
+		return "It is pending for longer than an export may be; does exportworker run: docs/runbooks/export-queue-age.md."
+	case e.Failures > 0 && !e.NextAt.IsZero():
+		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.", moment(e.NextAt), probe)
+	case e.Generation == 0 && now.Sub(e.CreatedAt) > untakenAfter:
+		return "No worker has taken it up yet: docs/runbooks/export-queue-age.md."
+	}
+	return "Nothing; it goes on by itself."
+}
+
+func adviseFailed(e Export, probe, link string) string {
+	switch e.FailureReason {
+	case export.TokenRefreshFailure:
+		return fmt.Sprintf("Whether consent has ended, or refreshing fails: %s.", link)
+	case export.ScopePatientMissing:
+		return fmt.Sprintf("The patient reconnects and allows the demographics, without which nothing is exported: %s.", link)
+	case export.ResourcePatientFailure:
+		return fmt.Sprintf("The portal did not give the Patient; see what our registration has there: %s.", probe)
+	case export.ResourceInvalidContent:
+		return fmt.Sprintf("Tell the institution that its Patient cannot be read; what else is amiss there: %s.", probe)
+	case export.SuppressedPleaseContact:
+		return fmt.Sprintf("Too little of the record could be read, for the reasons in outcome; when the server is well again, the organisation asks again: %s.", probe)
+	}
+	return fmt.Sprintf("Its reason is none that there is; look at the connection: %s.", link)
+}
