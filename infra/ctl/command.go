@@ -11,14 +11,15 @@ import (
 
 // command is one thing that ctl does. All that is told of it, here and in docs/operations.md, is made of this.
 type command struct {
-	name    string   // its two words
+	name    string   // its two words, or the one that says it all
 	flags   string   // as people write them; a line for each way to use it
 	help    string   // what it does, in one line
 	needs   []string // flags without which it cannot begin
+	offline bool     // begins without a stack, and opens it itself if it wants one (session.open)
 	declare func(flags *flag.FlagSet) action
 }
 
-// action does what the flags say, which are parsed by then, and returns what is printed.
+// action does what the flags say, which are parsed by then, and returns what is printed; nil when it has printed itself.
 type action func(ctx context.Context, s session) (any, error)
 
 // synopsis is how the command is written, a line for each way.
@@ -47,7 +48,7 @@ func commands() registry {
 	return slices.Concat(
 		organisationCommands(), credentialCommands(), webhookCommands(), deliveryCommands(), endpointCommands(),
 		platformCommands(), clientCommands(), registrationCommands(), keyCommands(),
-		connectionCommands(), exportCommands(),
+		connectionCommands(), exportCommands(), explainCommands(),
 	)
 }
 
@@ -59,6 +60,9 @@ func (r registry) find(words []string) (command, error) {
 	group := r.group(words[0])
 	if len(group) == 0 {
 		return command{}, misused("there is no command %q%s; ctl help lists all", words[0], likely(words[0], r.words(0)))
+	}
+	if group[0].name == words[0] {
+		return group[0], nil
 	}
 	if len(words) == 1 {
 		return command{}, misused("%s needs another word\n%s", words[0], group.listing())
@@ -76,7 +80,7 @@ func (r registry) help(words []string) (string, error) {
 	if len(words) == 0 {
 		return r.overview(), nil
 	}
-	if group := r.group(words[0]); len(group) > 0 && len(words) == 1 {
+	if group := r.group(words[0]); len(group) > 0 && group[0].name != words[0] && len(words) == 1 {
 		return group.listing(), nil
 	}
 	found, err := r.find(words)
@@ -87,7 +91,7 @@ func (r registry) help(words []string) (string, error) {
 }
 
 func (r registry) group(word string) registry {
-	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return !strings.HasPrefix(c.name, word+" ") })
+	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return strings.Fields(c.name)[0] != word })
 }
 
 // words are the first or second words of the commands.

@@ -1,5 +1,5 @@
 // Command ctl is the operator's command line: organisations, credentials, webhooks, institutions and
-// our registrations there. Without a flag it talks to the local run that .local/run.json tells of, with -stack to a stack on AWS by its name,
+// our registrations there, and what a log line means. Without a flag it talks to the local run that .local/run.json tells of, with -stack to a stack on AWS by its name,
 // with -outputs to the stack whose outputs are in a file:
 //
 //	go run ./infra/ctl organisation create -name "Alder Clinic App"

@@ -37,9 +37,9 @@ func exitCode(err error) int {
 
 // streams are what a command reads and writes.
 type streams struct {
-	input io.Reader // secrets come in here
+	input io.Reader // secrets and log lines come in here
 	out   io.Writer // results
-	said  io.Writer // which stack it is about
+	said  io.Writer // which stack it is about, and what is left out
 }
 
 func run(ctx context.Context, args []string, s streams) error {
@@ -56,6 +56,9 @@ func run(ctx context.Context, args []string, s streams) error {
 	}
 	if err := stated(flags); err != nil {
 		return err
+	}
+	if at.stack != "" && at.outputs != "" {
+		return misused("-stack and -outputs exclude one another")
 	}
 	words := flags.Args()
 	if len(words) > 0 && asks(words[0]) {
@@ -75,10 +78,10 @@ func run(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	return chosen.run(ctx, at, words[2:], s)
+	return chosen.run(ctx, at, words[len(strings.Fields(chosen.name)):], s)
 }
 
-// run parses the flags, opens the stack and prints what came of it.
+// run parses the flags, opens the stack for a command that needs one, and prints what came of it.
 func (c command) run(ctx context.Context, at where, args []string, s streams) error {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	act := c.declare(flags)
@@ -92,9 +95,11 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	if err != nil {
 		return misused("%w\nusage: ctl %s", err, strings.ReplaceAll(c.synopsis(), "\n", "\n       ctl "))
 	}
-	opened, err := open(ctx, at, s)
-	if err != nil {
-		return err
+	opened := session{streams: s, at: at}
+	if !c.offline {
+		if opened, err = opened.open(ctx); err != nil {
+			return err
+		}
 	}
 	result, err := act(ctx, opened)
 	if printed, ok := errors.AsType[printedError](err); ok {
@@ -102,6 +107,9 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	}
 	if err != nil {
 		return located(naming(flags, err))
+	}
+	if result == nil {
+		return nil
 	}
 	return show(s.out, result)
 }

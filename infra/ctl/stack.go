@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/url"
@@ -38,21 +37,23 @@ type found struct {
 
 // session is what a command works with: the rules, opened on a stack.
 type session struct {
-	*operator.Operator
+	*operator.Operator // nil until the stack is open
+	streams
 
+	at    where
 	stack found
-	input io.Reader // secrets come in here
 }
 
 // open opens the stack that is meant, and says which one that is.
-func open(ctx context.Context, at where, s streams) (session, error) {
-	stack, err := at.find(ctx)
+func (s session) open(ctx context.Context) (session, error) {
+	stack, err := s.at.find(ctx)
 	if err != nil {
 		return session{}, err
 	}
 	fmt.Fprintln(s.said, "ctl: "+stack.name)
-	rules, err := wiring.Open(ctx, stack.config, stack.outputs, stack.options())
-	return session{Operator: rules, stack: stack, input: s.input}, err
+	s.stack = stack
+	s.Operator, err = wiring.Open(ctx, stack.config, stack.outputs, stack.options())
+	return s, err
 }
 
 // options are what an operator at this machine takes from its surroundings.
@@ -65,8 +66,6 @@ func (f found) options() wiring.Options {
 
 func (w where) find(ctx context.Context) (found, error) {
 	switch {
-	case w.stack != "" && w.outputs != "":
-		return found{}, misused("-stack and -outputs exclude one another")
 	case w.stack != "":
 		return named(ctx, w.stack)
 	case w.outputs != "":

@@ -1,92 +1,53 @@
 package e2e_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"recordbridge/docs"
+	"recordbridge/infra/ctl/explain"
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/shared/logx"
 )
 
-// documented is a row of the table of failures in docs/operations.md.
-type documented struct {
-	message string
-	fields  map[string]string // "" is any value, "-" none; what stands between … is a part of it
-}
-
-// documentedFailures reads the table. What every line has need not stand in it.
-func documentedFailures(t *testing.T) map[string]documented {
+// documentedFailures are the rows of docs/failures.md. What is staged, is staged in test mode.
+func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure) {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/operations.md")
+	table, err := explain.NewTable(docs.Failures())
 	must(t, err)
-	_, table, found := strings.Cut(string(text), "| Failure | Line | Fields | What to do |\n|---|---|---|---|\n")
-	if !found {
-		t.Fatal("docs/operations.md has no table of failures")
-	}
-	marked := regexp.MustCompile("`([^`]+)`")
-	all := map[string]documented{}
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, " | ")
-		if len(cells) != 4 {
-			break
+	all := map[string]explain.Failure{}
+	for _, row := range table.Failures() {
+		if row.Fields = maps.Clone(row.Fields); row.Fields["mode"] == "" {
+			row.Fields["mode"] = "test"
 		}
-		row := documented{message: strings.Trim(cells[1], "`"), fields: map[string]string{"result": "failed", "org_id": "", "mode": "test"}}
-		for _, field := range marked.FindAllStringSubmatch(cells[2], -1) {
-			name, value, _ := strings.Cut(field[1], "=")
-			row.fields[name] = value
-		}
-		all[strings.TrimPrefix(cells[0], "| ")] = row
+		all[row.Name] = row
 	}
-	return all
+	return table, all
 }
 
 // isOn tells whether a line is as documented.
-func (d documented) isOn(line map[string]any) bool {
-	if line["msg"] != d.message {
-		return false
-	}
-	for name, want := range d.fields {
-		value, isThere := line[name]
-		got := fmt.Sprint(value)
-		inner := strings.Trim(want, "…")
-		switch {
-		case want == "-":
-			if isThere {
-				return false
-			}
-		case !isThere || got == "" || got == "[redacted]":
-			return false
-		case name == "host" && got != strings.TrimPrefix(host, "http://"):
-			return false
-		case want != "" && inner == want && got != want, inner != want && !strings.Contains(got, inner):
+func isOn(row explain.Failure, line explain.Line) bool {
+	for name, documented := range row.Fields {
+		if !line.Agrees(name, documented) {
 			return false
 		}
 	}
-	return true
+	_, isAtAHost := row.Fields["host"]
+	return !isAtAHost || line.Fields["host"] == strings.TrimPrefix(host, "http://")
 }
 
 // lines are what the functions have logged, redacted as in production.
-func (s *stack) lines() []map[string]any {
+func (s *stack) lines() []string {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []map[string]any
-	for text := range strings.Lines(s.logs.String()) {
-		var line map[string]any
-		must(s.t, json.Unmarshal([]byte(text), &line))
-		all = append(all, line)
-	}
-	return all
+	return slices.Collect(strings.Lines(s.logs.String()))
 }
 
 // amiss refuses calls to AWS while it is set.
@@ -129,14 +90,15 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy stages every failure that docs/operations.md lists, and looks for one line
-// with all that is written there. What it stages is written there, and what is written there it stages.
+// TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy stages every failure that docs/failures.md lists, and looks for one line
+// with all that is written there, which ctl explains as that failure. What it stages is written there, and what is written there it stages.
 func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
 	t.Parallel()
-	listed, staged := documentedFailures(t), stagedFailures()
+	table, listed := documentedFailures(t)
+	staged := stagedFailures()
 	names, told := slices.Sorted(maps.Keys(staged)), slices.Sorted(maps.Keys(listed))
 	if !slices.Equal(names, told) {
-		t.Errorf("staged are %q,\nin docs/operations.md there are %q", names, told)
+		t.Errorf("staged are %q,\nin docs/failures.md there are %q", names, told)
 	}
 	seen := &seenFields{names: map[string]bool{}}
 	t.Cleanup(func() { seen.checkQueries(t) })
@@ -148,16 +110,33 @@ func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
 				s := newStack(t, options{log: w.logger, amiss: refusing.middleware, tap: w})
 				stage(s, refusing)
 				lines := s.lines()
-				seen.note(lines)
+				seen.note(t, lines)
 				w.reportLogs(t, s)
-				if !slices.ContainsFunc(lines, listed[name].isOn) {
-					lines = slices.DeleteFunc(lines, func(line map[string]any) bool { return line["msg"] != listed[name].message })
-					t.Errorf("no line has %v; of %s there are", listed[name].fields, listed[name].message)
-					for _, line := range lines[max(len(lines)-4, 0):] {
-						t.Log(line)
-					}
-				}
+				checkTold(t, table, listed[name], lines)
 			})
 		})
+	}
+}
+
+// checkTold wants a line that is as a row has it, and is explained by that row.
+func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []string) {
+	t.Helper()
+	var near []string
+	for _, text := range lines {
+		line, err := explain.ReadLine(text)
+		must(t, err)
+		if isOn(row, line) {
+			if explained := table.Explain(line); !line.Failed() || explained.What != row.Name {
+				t.Errorf("a failure: %t, explained as %q: %s", line.Failed(), explained.What, text)
+			}
+			return
+		}
+		if line.Fields["msg"] == row.Fields["msg"] {
+			near = append(near, text)
+		}
+	}
+	t.Errorf("no line has %v; of %s there are", row.Fields, row.Fields["msg"])
+	for _, text := range near[max(len(near)-4, 0):] {
+		t.Log(text)
 	}
 }

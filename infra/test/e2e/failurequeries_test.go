@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,10 +18,13 @@ type seenFields struct {
 	names map[string]bool
 }
 
-func (f *seenFields) note(lines []map[string]any) {
+func (f *seenFields) note(t *testing.T, lines []string) {
+	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, line := range lines {
+	for _, text := range lines {
+		var line map[string]any
+		must(t, json.Unmarshal([]byte(text), &line))
 		for name := range line {
 			f.names[name] = true
 		}

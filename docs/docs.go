@@ -1,0 +1,11 @@
+// Package docs has the documents that programs read. They are the ones that people read, so that both are told the same, and a
+// program that reads one finds it in any folder that it is started from.
+package docs
+
+import _ "embed"
+
+//go:embed failures.md
+var failures string
+
+// Failures is failures.md: which log line tells of which failure, and what to do.
+func Failures() string { return failures }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"recordbridge/docs"
+	"recordbridge/infra/ctl/explain"
+)
+
+func explainCommands() []command {
+	return []command{{
+		name: "explain", flags: "[-line FILE|-]", offline: true, declare: explainLines,
+		help: "Says of log lines what has failed, whose, where and what to do",
+	}}
+}
+
+// longestLine bounds a log line in bytes. CloudWatch takes 256 KiB.
+const longestLine = 1 << 20
+
+// explainLines prints as it reads: what comes in may have no end.
+func explainLines(flags *flag.FlagSet) action {
+	file := flags.String("line", "-", "`file` of log lines, - for standard input")
+	return func(ctx context.Context, s session) (any, error) {
+		table, err := explain.NewTable(docs.Failures())
+		if err != nil {
+			return nil, err
+		}
+		input, err := s.reader(*file)
+		if err != nil {
+			return nil, err
+		}
+		defer input.Close()
+		lines := bufio.NewScanner(input)
+		lines.Buffer(nil, longestLine)
+		known, told, other, broken := &names{session: s, known: map[string]string{}}, 0, 0, 0
+		for lines.Scan() {
+			line, err := explain.ReadLine(lines.Text())
+			switch {
+			case err != nil:
+				broken++
+			case !line.Failed():
+				other++
+			default:
+				told++
+				explanation := table.Explain(line)
+				known.add(ctx, explanation)
+				if err := show(s.out, explanation); err != nil {
+					return nil, err
+				}
+			}
+		}
+		fmt.Fprintf(s.said, "ctl: explained %d, without a failure %d, broken %d\n", told, other, broken)
+		if err := lines.Err(); err != nil {
+			return nil, fmt.Errorf("read -line: %w", err)
+		}
+		return nil, nil
+	}
+}
+
+// reader opens the file of -line. Its errors do not repeat the file's name, since it may be a line that was taken for one.
+func (s session) reader(file string) (io.ReadCloser, error) {
+	if file == "-" {
+		return io.NopCloser(s.input), nil
+	}
+	opened, err := os.Open(file) //nolint:gosec // the operator names the file
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathError.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-line names a file that cannot be read: %w", err)
+	}
+	return opened, nil
+}

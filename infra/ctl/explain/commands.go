@@ -1,0 +1,99 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	"recordbridge/shared/org"
+)
+
+const portalMoved = "portal_moved"
+
+// commands are those that show more of what a line is about, or put it right, the ids filled in.
+func (l Line) commands() []string {
+	var all []string
+	endpoint, mode, owner := l.id("endpoint_id"), l.mode(), l.id("org_id")
+	if endpoint != "" && l.Fields["event"] == portalMoved {
+		all = append(all, "ctl endpoint approve -id "+endpoint)
+	}
+	if endpoint != "" && mode != "" {
+		all = append(all, l.atEndpoint(endpoint, mode, owner)...)
+	}
+	if owner != "" && mode != "" {
+		all = append(all, l.ofTenant(" -org "+owner+" -mode "+mode)...)
+	}
+	if len(all) == 0 && owner != "" {
+		all = append(all, "ctl organisation show -org "+owner)
+	}
+	return all
+}
+
+// atEndpoint are commands about a server of others and our client there, unless it was a patient who decided, or the failure
+// is in a row of ours.
+func (l Line) atEndpoint(endpoint, mode, owner string) []string {
+	class, step := l.Fields["class"], l.Fields["step"]
+	isPatients := slices.Contains([]string{"declined", "invalid_grant", "not_granted"}, class)
+	if isPatients || step == "callback" || l.Fields["operation"] != "" {
+		return nil
+	}
+	of := ""
+	if owner != "" {
+		of = " -org " + owner
+	}
+	var all []string
+	isOurClient := slices.ContainsFunc([]string{class, l.Fields["ended"]}, func(word string) bool {
+		return slices.Contains([]string{"invalid_client", "unauthorized_client", "client_secret_encoding", "client_unproven"}, word)
+	})
+	if isOurClient || class == "forbidden" || l.Fields["result"] == "partial" {
+		all = append(all, "ctl registration show -endpoint "+endpoint+" -mode "+mode+of)
+	}
+	if isOurClient {
+		all = append(all, "ctl client list")
+	}
+	test := "ctl endpoint test -id " + endpoint + " -mode " + mode + of
+	if isOurClient || step == "token" {
+		test += " -token-request"
+	}
+	return append(all, test)
+}
+
+// ofTenant are commands about what belongs to an organisation in a mode.
+func (l Line) ofTenant(tenant string) []string {
+	var all []string
+	if id := l.id("subscription_id"); id != "" {
+		all = append(all, "ctl webhook show"+tenant+" -id "+id)
+		if delivery := l.id("delivery_id"); delivery != "" {
+			all = append(all, "ctl webhook delivery"+tenant+" -delivery "+delivery)
+		}
+		all = append(all, "ctl webhook log"+tenant+" -id "+id)
+		if l.Fields["disabled"] != "" {
+			all = append(all, "ctl webhook enable"+tenant+" -id "+id)
+		}
+	}
+	if id := l.id("connection_id"); id != "" {
+		all = append(all, "ctl connection show"+tenant+" -id "+id)
+	}
+	if id := l.id("task_id"); id != "" {
+		all = append(all, "ctl export show"+tenant+" -id "+id)
+	}
+	return all
+}
+
+// mode is the mode that the line names, "" when it is none.
+func (l Line) mode() string {
+	mode, ok := org.ParseMode(l.Fields["mode"])
+	if !ok {
+		return ""
+	}
+	return string(mode)
+}
+
+// id is an id that the line names. Anything else is left out: commands go into a shell.
+func (l Line) id(name string) string {
+	value := l.Fields[name]
+	isForeign := func(r rune) bool { return !strings.ContainsRune("0123456789abcdef-", r) }
+	if len(value) < 32 || len(value) > 36 || value[0] == '-' || strings.ContainsFunc(value, isForeign) {
+		return ""
+	}
+	return value
+}

@@ -1,0 +1,115 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+)
+
+// Explanation is what there is to say of a line. Its maps hold fields of the line by their own names, and what a stack calls them,
+// which the caller adds.
+type Explanation struct {
+	What     string            `json:"what"` // the name of the failure in docs/failures.md
+	Means    string            `json:"means,omitempty"`
+	Whose    map[string]string `json:"whose"`
+	Where    map[string]string `json:"where"`
+	Why      map[string]string `json:"why"`
+	Do       string            `json:"do"`
+	Commands []string          `json:"commands,omitempty"` // of ctl
+}
+
+// Explain says what a line of a failure is about.
+func (t Table) Explain(line Line) Explanation {
+	told := Explanation{
+		Means: t.inWords(line),
+		Whose: line.some(
+			"org_id", "mode", "connection_id", "task_id", "subscription_id", "delivery_id", "event_id", "attempt_id", "registration_id", "notice_id",
+		),
+		Where: line.some(
+			"route", "step", "host", "upstream_status", "endpoint_id", "table", "operation", "row", "attribute", "queue", "unsent_to", "limit", "field",
+		),
+		Why: line.some(
+			"result", "outcome", "class", "unsent_class", "reason", "ended", "disabled", "error", "cause", "departures", "missing_types", "setbacks",
+			"next_at",
+		),
+		Commands: line.commands(),
+	}
+	told.Where["line"] = line.Fields["msg"]
+	if line.Function != "" {
+		told.Where["function"] = line.Function
+	}
+	if row, ok := t.find(line); ok {
+		told.What, told.Do = row.Name, row.Advice
+		return told
+	}
+	told.What = "a failure that has no row in docs/failures.md: " + line.summary()
+	told.Do = "see what the fields tell (docs/operations.md, What is going on), and the commands"
+	return told
+}
+
+// some are those of the fields that the line has.
+func (l Line) some(names ...string) map[string]string {
+	found := map[string]string{}
+	for _, name := range names {
+		if value := l.Fields[name]; value != "" {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+// summary tells a line by its name, what came of it, and where.
+func (l Line) summary() string {
+	words := []string{l.Fields["msg"]}
+	for _, name := range []string{"result", "outcome", "step", "table", "row", "unsent_to"} {
+		if value := l.Fields[name]; value != "" {
+			words = append(words, name+" "+value)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// inWords tells what the codes of the line mean, as far as the table has them.
+func (t Table) inWords(line Line) string {
+	var words []string
+	for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
+		if means := t.words[line.Fields[name]]; means != "" && !slices.Contains(words, means) {
+			words = append(words, means)
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+// find returns the row that a line is best told by. Of rows that do equally well it is the first.
+func (t Table) find(line Line) (Failure, bool) {
+	var best Failure
+	var most int
+	var isFound bool
+	for _, row := range t.failures {
+		if score, fits := row.score(line); fits && (!isFound || score > most) {
+			best, most, isFound = row, score, true
+		}
+	}
+	return best, isFound
+}
+
+// score counts the fields of the row that the line has as they are written, less those that it has not. A line does not fit
+// where it contradicts what makes the row the failure that it is.
+func (f Failure) score(line Line) (score int, fits bool) {
+	// These are on the lines of some failures only: one without is another failure.
+	for _, sign := range []string{"step", "event", "disabled"} {
+		if _, documented := f.Fields[sign]; documented != (line.Fields[sign] != "") {
+			return 0, false
+		}
+	}
+	for name, documented := range f.Fields {
+		switch {
+		case line.Agrees(name, documented):
+			score++
+		case slices.Contains([]string{"msg", "result", "step", "class", "row", "ended", "error", "event"}, name):
+			return 0, false
+		default:
+			score--
+		}
+	}
+	return score, true
+}

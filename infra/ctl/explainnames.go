@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"recordbridge/infra/ctl/explain"
+	"recordbridge/shared/ids"
+)
+
+// names are what the stack calls organisations and endpoints. It is opened when the first name is wanted, since make run may only
+// be starting, and asked once for each.
+type names struct {
+	session session
+	isTried bool
+	known   map[string]string // by id; "" for one that has none here
+}
+
+// add puts names beside the ids of an explanation. Those that cannot be found out are left out, which is said.
+func (n *names) add(ctx context.Context, told explain.Explanation) {
+	tenant, err := tenantOf(told.Whose["org_id"], told.Whose["mode"])
+	endpoint, isEndpoint := ids.ParseUUID(told.Where["endpoint_id"])
+	if err != nil && !isEndpoint || !n.opens(ctx) {
+		return
+	}
+	if err == nil {
+		n.put(told.Whose, "organisation", tenant.OrgID, func() (string, error) {
+			found, err := n.session.Organisations.Show(ctx, tenant)
+			return found.Name, err
+		})
+	}
+	if isEndpoint {
+		n.put(told.Where, "endpoint", endpoint, func() (string, error) {
+			found, err := n.session.Endpoints.Show(ctx, endpoint)
+			return found.Name, err
+		})
+	}
+}
+
+// opens opens the stack, and tells whether there is one.
+func (n *names) opens(ctx context.Context) bool {
+	if n.isTried {
+		return n.session.Operator != nil
+	}
+	n.isTried = true
+	opened, err := n.session.open(ctx)
+	if err != nil {
+		fmt.Fprintf(n.session.said, "ctl: names are left out: %v\n", err)
+		return false
+	}
+	n.session = opened
+	return true
+}
+
+func (n *names) put(beside map[string]string, kind, id string, ask func() (string, error)) {
+	name, isKnown := n.known[id]
+	if !isKnown {
+		var err error
+		if name, err = ask(); err != nil {
+			fmt.Fprintf(n.session.said, "ctl: the name of %s %s is left out: %v\n", kind, id, err)
+		}
+		n.known[id] = name
+	}
+	if name != "" {
+		beside[kind] = name
+	}
+}
