@@ -46,6 +46,16 @@ func (s *stack) answering(status int, media, body string, parts ...string) {
 	}
 }
 
+// unreachable has requests to a part of the world get no answer.
+func (s *stack) unreachable(class safehttp.Class, part string) {
+	s.unreached = func(r *http.Request) error {
+		if strings.Contains(r.URL.Path, part) {
+			return &safehttp.Error{Class: class}
+		}
+		return nil
+	}
+}
+
 const (
 	maintenance = "<!doctype html><title>Maintenance</title>"
 	wellKnown   = "/sandbox/fhir/.well-known"
@@ -61,12 +71,7 @@ func failedDiscoveries() map[string]stage {
 	}
 	unreached := func(class safehttp.Class) stage {
 		return func(s *stack, _ *amiss) {
-			s.unreached = func(r *http.Request) error {
-				if strings.Contains(r.URL.Path, wellKnown) {
-					return &safehttp.Error{Class: class}
-				}
-				return nil
-			}
+			s.unreachable(class, wellKnown)
 			s.browser().open(s.connectURL(), crashPersona, "approve")
 		}
 	}
@@ -85,6 +90,8 @@ func failedDiscoveries() map[string]stage {
 			s.browser().open(s.connectURL(), crashPersona, "approve")
 		},
 		"discovery: a page":            answering(http.StatusOK, "text/html", maintenance),
+		"discovery: server down":       answering(http.StatusServiceUnavailable, "text/html", maintenance),
+		"discovery: nobody there":      unreached(safehttp.Connect),
 		"discovery: TLS":               unreached(safehttp.TLS),
 		"discovery: no answer in time": unreached(safehttp.Timeout),
 		"discovery: other servers":     signIn("hostile:other-token", "approve"),
@@ -168,17 +175,24 @@ func failedExports() map[string]stage {
 		"export: Patient cannot be read":    exported("patient-broken", false),
 		"export: types missing":             exported("deny:Observation", false),
 		"export: put off":                   exported("refresh-fails:500", true),
-		"export: server down": func(s *stack, _ *amiss) {
-			id := s.connect(crashPersona, "approve").Get("org_connection_id")
-			s.outside = func(r *http.Request) *http.Response {
-				if !isFHIR(r) || strings.Contains(r.URL.Path, "/Patient/") || strings.HasSuffix(r.URL.Path, "/metadata") {
-					return nil
-				}
-				return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
+		"export: token endpoint down":       exported("refresh-fails:500", true),
+		"export: searches put off":          unsearchable(2),
+		"export: server down":               unsearchable(120),
+	}
+}
+
+// unsearchable exports from a server that answers nothing but the Patient, for some minutes.
+func unsearchable(minutes int) stage {
+	return func(s *stack, _ *amiss) {
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		s.outside = func(r *http.Request) *http.Response {
+			if !isFHIR(r) || strings.Contains(r.URL.Path, "/Patient/") || strings.HasSuffix(r.URL.Path, "/metadata") {
+				return nil
 			}
-			s.startExport(id)
-			s.letPass(120)
-		},
+			return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
+		}
+		s.startExport(id)
+		s.letPass(minutes)
 	}
 }
 
@@ -201,14 +215,7 @@ func failedRefreshes() map[string]stage {
 		"refresh: a page with 401": refreshed("label:page", func(s *stack) {
 			s.answering(http.StatusUnauthorized, "text/html", maintenance, "/oauth/token")
 		}),
-		"refresh: no answer in time": refreshed("label:slow", func(s *stack) {
-			s.unreached = func(r *http.Request) error {
-				if isTokenRequest(r) {
-					return &safehttp.Error{Class: safehttp.Timeout}
-				}
-				return nil
-			}
-		}),
+		"refresh: no answer in time": refreshed("label:slow", func(s *stack) { s.unreachable(safehttp.Timeout, "/oauth/token") }),
 		"refresh: wrong client secret": func(s *stack, _ *amiss) {
 			authID := s.secretClient("right")
 			s.connectTo(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID})
@@ -248,11 +255,23 @@ func posted(status, events int) stage {
 	}
 }
 
+// unposted has the receiver of a webhook not answer.
+func unposted(class safehttp.Class) stage {
+	return func(s *stack, _ *amiss) {
+		s.unreachable(class, "/_local/inbox")
+		s.connect(crashPersona, "approve")
+		s.letPass(1)
+	}
+}
+
 func failedWebhooks() map[string]stage {
 	return map[string]stage{
 		"webhook: receiver down": posted(http.StatusServiceUnavailable, 1),
 		"webhook: disabled":      posted(http.StatusGone, 1),
 		"webhook: held":          posted(http.StatusGone, 2),
+
+		"webhook: no answer in time": unposted(safehttp.Timeout),
+		"webhook: nobody there":      unposted(safehttp.Connect),
 	}
 }
 
