@@ -217,10 +217,10 @@ func TestALineIsExplainedBeforeTheNextOneComes(t *testing.T) {
 	row := failureRows(t)[0]
 	lines, written := io.Pipe()
 	read, out := io.Pipe()
-	done := make(chan error)
+	done := make(chan error, 1)
 	go func() {
 		err := run(t.Context(), []string{"explain"}, streams{input: lines, out: out, said: io.Discard})
-		done <- errors.Join(err, out.Close())
+		done <- errors.Join(err, lines.Close(), out.Close()) // so that nobody waits for it for ever
 	}()
 	if _, err := fmt.Fprintln(written, lineOf(t, row)); err != nil {
 		t.Fatal(err)

@@ -92,8 +92,8 @@ func (t Table) find(line Line) (Failure, bool) {
 	return best, isFound
 }
 
-// score counts the fields of the row that the line has as they are written, less those that it has not. A line does not fit
-// where it contradicts what makes the row the failure that it is.
+// score counts the fields of the row that the line has as they are written. A line does not fit where it contradicts what makes
+// the row the failure that it is.
 func (f Failure) score(line Line) (score int, fits bool) {
 	// These are on the lines of some failures only: one without is another failure.
 	for _, sign := range []string{"step", "event", "disabled"} {
@@ -107,8 +107,6 @@ func (f Failure) score(line Line) (score int, fits bool) {
 			score++
 		case slices.Contains([]string{"msg", "result", "step", "class", "row", "ended", "error", "event"}, name):
 			return 0, false
-		default:
-			score--
 		}
 	}
 	return score, true

@@ -79,6 +79,22 @@ func TestALineIsToldByTheRowThatFitsBestAndByNoneThatItContradicts(t *testing.T)
 	}
 }
 
+// TestOfRowsThatFitEquallyWellTheFirstOneTells: what they say else, as other tests do of the real document, decides before.
+func TestOfRowsThatFitEquallyWellTheFirstOneTells(t *testing.T) {
+	t.Parallel()
+	table, err := explain.NewTable("| Failure | Line | Fields | What to do |\n|---|---|---|---|\n" +
+		"| least | `x` | `step=token` `setbacks=9` | a |\n| first | `x` | `step=token` `setbacks=2` | b |\n| second | `x` | `step=token` `setbacks=2` | c |\n" +
+		"\n| Word | Means |\n|---|---|\n| `y` | z |\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for told, want := range map[string]string{"2": "first", "9": "least", "5": "least"} {
+		if got := table.Explain(explain.Line{Fields: fieldsOf("x", "failed", "step", "token", "setbacks", told)}).What; got != want {
+			t.Errorf("%s setbacks: %q, want %q", told, got, want)
+		}
+	}
+}
+
 func TestALineIsReadAsItComes(t *testing.T) {
 	t.Parallel()
 	const line = `{"level":"INFO","msg":"http.request","result":"failed","upstream_status":503,"limiter_failed":false,"host":"","cause":"[redacted]","answer":{"class":"x"},"list":["x"],"nothing":null}`
