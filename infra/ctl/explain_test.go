@@ -37,6 +37,8 @@ func lineOf(t *testing.T, row explain.Failure) string {
 		switch {
 		case documented == "-":
 			continue
+		case name == "class" && strings.HasPrefix(documented, "…"): // any of the words with that part
+			fields[name] = regexp.MustCompile("[A-Za-z]*" + strings.Trim(documented, "…") + "[A-Za-z]*Exception").FindString(docs.Failures())
 		case documented != "":
 			fields[name] = strings.ReplaceAll(documented, "…", "")
 		case name == "mode":
@@ -93,7 +95,7 @@ func TestEachFailureIsToldByItsRowWithCommandsThatThereAre(t *testing.T) {
 			t.Errorf("%s is told as %q: %q", row.Name, got.What, got.Do)
 		}
 		for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
-			if value := row.Fields[name]; value != "" && (got.Why[name] != value || got.Means == "") {
+			if value := row.Fields[name]; value != "" && (!strings.Contains(got.Why[name], strings.Trim(value, "…")) || got.Means == "") {
 				t.Errorf("%s: %s %s has no words in docs/failures.md, or is left out", row.Name, name, value)
 			}
 		}

@@ -172,12 +172,27 @@ func failedExports() map[string]stage {
 		"export: consent withdrawn":         exported("refresh-fails:invalid_grant", true),
 		"export: scope without the Patient": exported("no-patient-scope", false),
 		"export: Patient refused":           exported("deny:Patient", false),
+		"export: Patient without a sign-in": exported("deny-401-html:Patient", false),
 		"export: Patient cannot be read":    exported("patient-broken", false),
 		"export: types missing":             exported("deny:Observation", false),
 		"export: put off":                   exported("refresh-fails:500", true),
 		"export: token endpoint down":       exported("refresh-fails:500", true),
-		"export: searches put off":          unsearchable(2),
-		"export: server down":               unsearchable(120),
+		"export: client has ended":          exported("refresh-fails:unauthorized_client", true),
+		"export: wrong client secret": func(s *stack, _ *amiss) {
+			id := s.connectionOfWrongClient()
+			<-time.After(2 * time.Hour)
+			s.startExport(id)
+			s.letPass(3)
+		},
+		"export: token endpoint has moved": func(s *stack, _ *amiss) {
+			id := s.connect(crashPersona, "approve").Get("org_connection_id")
+			s.tokenEndpointElsewhere()
+			<-time.After(2 * time.Hour)
+			s.startExport(id)
+			s.letPass(3)
+		},
+		"export: searches put off": unsearchable(2),
+		"export: server down":      unsearchable(120),
 	}
 }
 
@@ -208,6 +223,30 @@ func refreshed(with string, before func(s *stack)) stage {
 	}
 }
 
+// connectionOfWrongClient makes a connection whose client's secret is another one since.
+func (s *stack) connectionOfWrongClient() (id string) {
+	s.t.Helper()
+	authID := s.secretClient("right")
+	id = s.connectTo(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}).Get("org_connection_id")
+	must(s.t, s.operator.Clients.Rotate(s.t.Context(), org.Tenant{}, authID, operator.Rotation{Secret: secret.New("wrong")}))
+	return id
+}
+
+// tokenEndpointElsewhere has the portal name another origin's token endpoint than it had.
+func (s *stack) tokenEndpointElsewhere() {
+	s.outside = func(r *http.Request) *http.Response {
+		answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
+		switch {
+		case strings.Contains(r.URL.Path, ".well-known"):
+			moved := `{"authorization_endpoint":"https://login.elsewhere.example/a","token_endpoint":"https://login.elsewhere.example/t"}`
+			answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(strings.NewReader(moved))
+		case !isTokenRequest(r):
+			return nil
+		}
+		return answer
+	}
+}
+
 func failedRefreshes() map[string]stage {
 	return map[string]stage{
 		"refresh: consent withdrawn": refreshed("refresh-fails:invalid_grant", nil),
@@ -217,25 +256,12 @@ func failedRefreshes() map[string]stage {
 		}),
 		"refresh: no answer in time": refreshed("label:slow", func(s *stack) { s.unreachable(safehttp.Timeout, "/oauth/token") }),
 		"refresh: wrong client secret": func(s *stack, _ *amiss) {
-			authID := s.secretClient("right")
-			s.connectTo(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID})
-			must(s.t, s.operator.Clients.Rotate(s.t.Context(), org.Tenant{}, authID, operator.Rotation{Secret: secret.New("wrong")}))
+			s.connectionOfWrongClient()
 			<-time.After(12 * 24 * time.Hour)
 			s.letPass(3)
 		},
-		"refresh: token endpoint has moved": refreshed("label:moved", func(s *stack) {
-			s.outside = func(r *http.Request) *http.Response {
-				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
-				switch {
-				case strings.Contains(r.URL.Path, ".well-known"):
-					moved := `{"authorization_endpoint":"https://login.elsewhere.example/a","token_endpoint":"https://login.elsewhere.example/t"}`
-					answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(strings.NewReader(moved))
-				case !isTokenRequest(r):
-					return nil
-				}
-				return answer
-			}
-		}),
+		"refresh: client has ended":         refreshed("refresh-fails:unauthorized_client", nil),
+		"refresh: token endpoint has moved": refreshed("label:moved", (*stack).tokenEndpointElsewhere),
 		"revocation: server down": func(s *stack, _ *amiss) {
 			id := s.connectTo(quirk{with: "revoke-fails:500"}).Get("org_connection_id")
 			s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
