@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -36,7 +35,7 @@ const (
 
 // bulkSize is how many authorisations of one customer's patients end at the same moment.
 func bulkSize() int {
-	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+	if isSoak() {
 		return 10_000
 	}
 	return 250

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"encoding/json"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +24,7 @@ const (
 // crowdSizes are how many patients there are at a portal that the guard is not about, and at the one that it is about:
 // a hundred at each in a soak. With fewer, too many are refused before the guard has seen enough.
 func crowdSizes() (few, many int) {
-	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+	if isSoak() {
 		return 100, 100
 	}
 	return 12, 100

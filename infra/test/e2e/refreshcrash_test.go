@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,7 @@ const firstTick = store.DueShards + 4
 // refreshers are the functions that act on connections. To the scheduler every connection that is due is the same, so that
 // one scenario is enough for it but in a soak.
 func refreshers() []string {
-	if os.Getenv("RECORDBRIDGE_SOAK") == "" {
+	if !isSoak() {
 		return []string{"RefreshWorkerFunction"}
 	}
 	return []string{"RefreshWorkerFunction", "RefreshSchedulerFunction"}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"testing"
 	"time"
 )
@@ -24,7 +23,7 @@ func TestReconnectingSurvivesACrashAnywhere(t *testing.T) {
 		{function: "CallbackFunction"},
 		{function: "CallbackFunction", disconnected: true},
 	} {
-		if c.soak && os.Getenv("RECORDBRIDGE_SOAK") == "" {
+		if c.soak && !isSoak() {
 			continue
 		}
 		t.Run(fmt.Sprintf("%s, disconnected %t", c.function, c.disconnected), func(t *testing.T) {

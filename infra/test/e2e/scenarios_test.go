@@ -29,7 +29,7 @@ type scenario struct {
 func scenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	all := cheapScenarios()
-	if isRaced { // a soak has them without the detector, and CI has a soak
+	if !isSoak() || isRaced { // CI has a soak, without the detector
 		return all
 	}
 	large := largeRecord(tb)

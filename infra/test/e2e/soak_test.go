@@ -9,6 +9,9 @@ import (
 // soakSeeds is how many seeds a soak tries at least, whatever its budget.
 const soakSeeds = 500
 
+// isSoak tells whether everything is to be tried, not a sample.
+func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
+
 // TestSoakFaults runs the main job under at least 500 seeds of faults, and on until its budget is spent: `make soak`
 // gives it one. A failure names its seed; RECORDBRIDGE_SEED repeats it alone.
 func TestSoakFaults(t *testing.T) {

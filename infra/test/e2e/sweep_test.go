@@ -25,7 +25,7 @@ func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *
 
 func sweepUpTo(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
-	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+	if isSoak() {
 		sweepEvery(t, function, 1, most, scenario)
 		return
 	}

@@ -32,11 +32,14 @@ var binary = sync.OnceValues(func() (string, error) {
 	return file, errors.Join(build.Run(), touchSources())
 })
 
-// touchSources looks into every folder that the binaries are made of: go test caches a result until something changes that the test
-// itself has opened, and what a build opens it does not see.
+// touchSources looks into every folder that the binaries at work in the tests are made of: go test caches a result until something
+// changes that the test itself has opened, and what a build opens it does not see.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
-	for _, folder := range []string{"functions", "shared", "infra/local", "infra/sandbox"} {
+	for _, folder := range []string{
+		"functions/connect", "functions/callback", "functions/createexport", "functions/exportworker", "functions/downloadexport",
+		"functions/webhookworker", "functions/sweeper", "functions/sandboxehr", "shared", "infra/local", "infra/sandbox",
+	} {
 		err = errors.Join(err, filepath.WalkDir("../../../"+folder, func(_ string, _ fs.DirEntry, err error) error { return err }))
 	}
 	return err
