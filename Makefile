@@ -34,7 +34,7 @@ test: ## all tests that need no container, cloud or browser; what has not change
 	go test ./...
 
 race: ## the same in another order and under the race detector, which makes them take several times as long
-	go test $(RACE) -shuffle=on $$(go list ./... | grep -v /test/policy) # which only reads files
+	go test $(RACE) -shuffle=on $$(go list ./... | grep -v '/test/policy\|/test/process') # which read files, and start programs without it
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'

@@ -47,17 +47,9 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	if version != used {
 		return true, export.Result{}, nil // another request has just done it
 	}
-	_, _, unread := s.placed(ctx, nil, func(ctx context.Context) (fhir.Answer, error) {
-		return s.server.Read(ctx, "Patient", set.PatientID.Reveal(), fhir.MaxPage)
-	})
-	if unread == nil {
-		return false, export.Result{}, nil
-	}
-	if ctx.Err() != nil {
-		return false, export.Result{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
-	}
-	if failed, ok := errors.AsType[*fhir.RequestError](unread); !ok || failed.Class != fhir.Unauthorized {
-		return false, export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Cause: s.Spot(fault.StepPatient, "").Failed(unread)}, nil
+	reads, stop, err := s.readsPatient(ctx, set.PatientID.Reveal())
+	if err != nil || stop.Stops() || reads {
+		return false, stop, err
 	}
 	// A refresh that is cut off may have used up a rotating token; it has limits of its own.
 	renewed, err := g.tokens.Renew(context.WithoutCancel(ctx), g.tenant, g.connectionID, version)
@@ -68,6 +60,37 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	defer g.mu.Unlock()
 	g.current, g.version = renewed.Set, renewed.Version
 	return true, export.Result{}, nil
+}
+
+// readsPatient reports whether the token still reads the Patient. A server that has too much to do, or fails, is asked again: that says
+// nothing of the token, and must not cost one of the few attempts that a task has to get one.
+func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop export.Result, err error) {
+	for try := 1; ; try++ {
+		if err := s.pace.waitForServer(ctx); err != nil {
+			return false, export.Result{}, err
+		}
+		_, _, unread := s.placed(ctx, nil, func(ctx context.Context) (fhir.Answer, error) {
+			return s.server.Read(ctx, "Patient", id, fhir.MaxPage)
+		})
+		if unread == nil {
+			return true, export.Result{}, nil
+		}
+		if ctx.Err() != nil {
+			return false, export.Result{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
+		}
+		failed, ok := errors.AsType[*fhir.RequestError](unread)
+		switch {
+		case ok && failed.Class == fhir.Unauthorized:
+			return false, export.Result{}, nil
+		case !ok || try >= triesFor(failed):
+			cause := s.Spot(fault.StepPatient, "").Failed(unread)
+			return false, export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Cause: cause}, nil
+		}
+		if stop, err := s.pace.backOff(ctx, failed, try); err != nil || stop.Stops() {
+			stop.Tried = 0 // of this question, which is not asked in the next run unless there is a 401 again
+			return false, stop, err
+		}
+	}
 }
 
 // tokenFailure says what to do without a token. A token endpoint that is not asked for now, because others are at it, is no

@@ -62,9 +62,9 @@ func failureCases() map[string]failureCase {
 		}, 1, export.TokenRefreshFailure},
 		"unknown whether it ended": {func(b *bench) {
 			refusedOnTheWay(tokens.ErrNothingToRenew)(b)
-			patient := answer{status: 200, body: b.server.resources[readPatient]}
-			down := answer{status: 503}
-			b.server.script(readPatient, patient, down, patient, down, patient, down, patient, down, patient, down)
+			patient, down := answer{status: 200, body: b.server.resources[readPatient]}, answer{status: 503}
+			run := []answer{patient, down, down, down, down, down} // is asked five times
+			b.server.script(readPatient, slices.Repeat(run, 5)...)
 		}, 5, export.TokenRefreshFailure},
 		"refresh fails on the way": {refusedOnTheWay(errTrouble), 5, export.TokenRefreshFailure},
 		"older than its budget": {func(b *bench) {

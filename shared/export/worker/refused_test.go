@@ -47,6 +47,30 @@ func TestARefusalOrAnEndMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
 	}
 }
 
+// TestAServerThatIsBusyCostsNoAttemptAtATokenThatHasEnded: it is asked again whether the token has, more often than a failure would be
+// taken.
+func TestAServerThatIsBusyCostsNoAttemptAtATokenThatHasEnded(t *testing.T) {
+	t.Parallel()
+	for name, busy := range map[string]answer{"waited for": {status: 429, retryAfter: 7}, "put off": {status: 429, retryAfter: 120}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.server.script(findObservations, slices.Repeat([]answer{{status: 401}}, 7)...)
+				asked := slices.Repeat([]answer{busy}, 4)
+				if name == "put off" { // each run begins with the Patient
+					asked = slices.Repeat([]answer{busy, {normal: true}}, 6)
+				}
+				b.server.script(readPatient, append(append([]answer{{normal: true}}, asked...), answer{status: 401})...)
+				b.finish(t)
+				if got := b.task(); got.Status != export.Success {
+					t.Errorf("%s, reason %s", got.Status, got.FailureReason)
+				}
+			})
+		})
+	}
+}
+
 func TestATokenEndpointThatIsBusyIsNoFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
