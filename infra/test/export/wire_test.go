@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,6 +81,9 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
+// sessionID is by what a server tells its pages apart: a random one, of which each is asked for once.
+var sessionID = regexp.MustCompile(`(sessionID=)[0-9a-f]+`)
+
 func (w *wire) begin(r *http.Request) mishap {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,6 +93,7 @@ func (w *wire) begin(r *http.Request) mishap {
 	if w.mishap == nil || address == "" || strings.HasPrefix(address, ".well-known") {
 		return mishap{}
 	}
+	address = sessionID.ReplaceAllString(address, "$1")
 	w.asked[address]++
 	return w.mishap(address, w.asked[address])
 }

@@ -15,12 +15,16 @@ type searcher struct {
 	run       *run
 	writer    *writer
 	streams   *source.Streams[plan.Query]
-	resumed   bool                // the next link is an earlier run's
-	restarted map[plan.Query]bool // queries whose pages the server has forgotten in this run
+	resumed   bool               // the next link is an earlier run's
+	forgotten map[plan.Query]int // how often the server has forgotten a query's pages in this run
 }
 
+// maxForgotten is how often a query begins again in a run because the server has forgotten its pages. Where a page can be asked
+// for once, each answer that is lost on the way is one such time.
+const maxForgotten = 3
+
 func newSearcher(r *run, w *writer) *searcher {
-	return &searcher{run: r, writer: w, streams: source.NewStreams[plan.Query](r.session), resumed: r.state.Work.Next != "", restarted: map[plan.Query]bool{}}
+	return &searcher{run: r, writer: w, streams: source.NewStreams[plan.Query](r.session), resumed: r.state.Work.Next != "", forgotten: map[plan.Query]int{}}
 }
 
 // all makes the searches that are left. When no further resource can be told from those that were found, none is made.
@@ -95,13 +99,14 @@ func (s *searcher) readAhead(ctx context.Context) {
 	}
 }
 
-// isForgotten reports whether a server says of a later page that it is not there, for the first time in this run.
+// isForgotten reports whether a server says of a later page that it is not there, and whether that may be told by asking for
+// the first page again.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
-	if !isGone || s.run.state.Work.Pages == 0 || s.restarted[q] {
+	if !isGone || s.run.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
 		return false
 	}
-	s.restarted[q] = true
+	s.forgotten[q]++
 	return true
 }
 
