@@ -67,10 +67,7 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 // sample are the numbers, from 1 on, of the calls after which there is a crash outside of a soak: the first of each kind,
 // the last, and some of those between them.
 func sample(kinds []string) []int {
-	share := 9
-	if isRaced { // it looks for other things than what a crash leaves behind
-		share = 31
-	}
+	const share, racedShare = 9, 5
 	var chosen []int
 	known := map[string]bool{}
 	for i, kind := range kinds {
@@ -79,7 +76,18 @@ func sample(kinds []string) []int {
 		}
 		known[kind] = true
 	}
+	if isRaced { // it looks for other things than what a crash leaves behind
+		return everyNth(racedShare, chosen)
+	}
 	return chosen
+}
+
+func everyNth(n int, all []int) []int {
+	var some []int
+	for i := 0; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
 }
 
 // sweepFirstCrashes is a sweep of the first calls of a function only.
@@ -198,6 +206,21 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 		})
 	}
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
+}
+
+// sweepSample runs scenario under a few seeds from each of the first ones on; under the race detector, which sees as much in one, under
+// a single seed.
+func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
+	t.Helper()
+	if isRaced {
+		each, firsts = 1, firsts[:1]
+	}
+	for _, first := range firsts {
+		t.Run(fmt.Sprintf("seeds from %d", first), func(t *testing.T) {
+			t.Parallel()
+			sweepSeeds(t, first, func(done int) bool { return done < each }, scenario)
+		})
+	}
 }
 
 // faultCounts counts the faults of many seeds.
