@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/iam"
 	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/local/triggers"
@@ -41,13 +42,32 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 	for i, f := range all {
 		list[i] = lambda.Function{
 			ID: f.LogicalID, Name: f.Name, Bootstrap: filepath.Join(folder, f.Folder, "bootstrap"),
-			Environment: f.Environment, Timeout: f.Timeout, MemoryMB: f.MemoryMB, Concurrency: mostProcesses, IdleLife: idleLife,
+			Environment: f.Environment, LogGroup: f.LogGroup, Timeout: f.Timeout, MemoryMB: f.MemoryMB, Concurrency: mostProcesses, IdleLife: idleLife,
 		}
 	}
 	return lambda.New(lambda.Options{
 		Address: address, ObjectsURL: "http://" + s.objects, SecretKey: s.run.AWS.SecretAccessKey, Region: region, Account: account,
-		Functions: list, Line: output.print, Observer: s.timeline,
+		Functions: list, Observer: permitted{s.timeline, s.authority},
+		Line: func(function, line string) {
+			if s.authority.MayLog(function) {
+				output.print(function, line)
+			}
+		},
 	})
+}
+
+// permitted shows those invocations that Lambda may tell X-Ray about.
+type permitted struct {
+	lambda.Observer
+
+	authority *iam.Authority
+}
+
+// Asked implements lambda.Observer. What is not announced is not shown.
+func (p permitted) Asked(trace, function string, payload []byte) {
+	if p.authority.MayTrace(function) {
+		p.Observer.Asked(trace, function, payload)
+	}
 }
 
 // remoteFunctions run elsewhere: their processes and their output are not ours.

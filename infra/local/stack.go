@@ -49,6 +49,7 @@ type stack struct {
 	filesURL  string // of the same, as clients are led there
 	template  *template.Template
 	cloud     *aws.Cloud
+	authority *iam.Authority
 	functions functions
 	triggers  *triggers.Triggers
 	inbox     *inbox.Inbox
@@ -143,13 +144,13 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 // newCloud makes the embedded AWS, which holds every function to its statements. The timeline is outermost, so that it
 // shows what the others make of a call.
 func (s *stack) newCloud(o options) (*aws.Cloud, error) {
-	authority, err := iam.New(s.template)
-	if err != nil {
+	var err error
+	if s.authority, err = iam.New(s.template); err != nil {
 		return nil, err
 	}
 	configuration := aws.Options{
 		URL: s.url, Dir: o.data, SecretKey: s.run.AWS.SecretAccessKey,
-		Middleware: []wire.Middleware{s.timeline.Middleware(), s.byHand.Middleware(), authority.Middleware()},
+		Middleware: []wire.Middleware{s.timeline.Middleware(), s.byHand.Middleware(), s.authority.Middleware()},
 	}
 	if o.faults == nil {
 		return aws.New(configuration)

@@ -13,6 +13,7 @@ import (
 // Authority decides about calls. Create it with New; its methods may be called from many goroutines.
 type Authority struct {
 	roles  map[string]*role  // by the logical id of the function
+	groups map[string]string // log group of each function, likewise
 	keys   map[string]string // ARN of the KMS key of a bucket, by the bucket's name
 	hashes map[string]string // attribute of the partition key, by ARN of a table or an index
 	grants []Grant
@@ -33,7 +34,7 @@ type role struct {
 // operator, a key or a policy variable that is not understood is an error.
 func New(t *template.Template) (*Authority, error) {
 	a := &Authority{
-		roles: map[string]*role{}, keys: map[string]string{}, hashes: map[string]string{}, grants: Grants(t.Functions),
+		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{}, grants: Grants(t.Functions),
 		uses: map[Grant]int{}, denials: map[Denial]struct{}{},
 	}
 	for _, f := range t.Functions {
@@ -46,7 +47,7 @@ func New(t *template.Template) (*Authority, error) {
 			r.statements = append(r.statements, s)
 			r.conditional = r.conditional || len(s.conditions) > 0
 		}
-		a.roles[f.LogicalID] = r
+		a.roles[f.LogicalID], a.groups[f.LogicalID] = r, f.LogGroup
 	}
 	for _, b := range t.Buckets {
 		a.keys[b.Name] = b.KeyARN

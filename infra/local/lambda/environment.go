@@ -41,7 +41,7 @@ func (s *Subprocesses) environment(f Function, instance string) []string {
 		"AWS_LAMBDA_FUNCTION_VERSION":     "$LATEST",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": strconv.Itoa(f.MemoryMB),
 		"AWS_LAMBDA_INITIALIZATION_TYPE":  "on-demand",
-		"AWS_LAMBDA_LOG_GROUP_NAME":       "/aws/lambda/" + f.Name,
+		"AWS_LAMBDA_LOG_GROUP_NAME":       f.LogGroup,
 		"AWS_LAMBDA_LOG_STREAM_NAME":      instance,
 		"LAMBDA_TASK_ROOT":                ".",
 		"_HANDLER":                        "bootstrap",

@@ -38,6 +38,7 @@ type Function struct {
 	Name        string            // physical name
 	Bootstrap   string            // path of its executable
 	Environment map[string]string // the variables of the template
+	LogGroup    string            // where AWS keeps what it writes; only told to the function
 	Timeout     time.Duration     // of one invocation, and of the start of a process
 	MemoryMB    int               // only told to the function; nothing enforces it here
 	Concurrency int               // the most processes at once; further invocations wait; below 1 counts as 1

@@ -81,7 +81,7 @@ func TestAFunctionSeesItsOwnEnvironmentAndNothingOfTheRunners(t *testing.T) {
 		"AWS_ACCESS_KEY_ID=EchoFunction", "AWS_CONFIG_FILE=/dev/null", "AWS_DEFAULT_REGION=us-east-1",
 		"AWS_EC2_METADATA_DISABLED=true", "AWS_ENDPOINT_URL_S3=http://127.0.0.1:4567", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256",
 		"AWS_LAMBDA_FUNCTION_NAME=local-EchoFunction", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
-		"AWS_LAMBDA_INITIALIZATION_TYPE=on-demand", "AWS_LAMBDA_LOG_GROUP_NAME=/aws/lambda/local-EchoFunction",
+		"AWS_LAMBDA_INITIALIZATION_TYPE=on-demand", "AWS_LAMBDA_LOG_GROUP_NAME=/recordbridge/local/echo",
 		"AWS_REGION=us-east-1", "AWS_SECRET_ACCESS_KEY=of this run", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
 		"CONTROL_TABLE=local-ControlTable", "LAMBDA_TASK_ROOT=.", roleVariable + "=function", "TZ=:UTC", "_HANDLER=bootstrap",
 	}

@@ -4,7 +4,9 @@ package template
 type builder struct {
 	values   *resolver
 	template *Template
-	events   []event // of all functions, until every queue and the API are known
+	events   []event                // of all functions, until every queue and the API are known
+	roles    map[string][]Statement // what each role of functions allows, by its ARN
+	needs    []functionNeeds        // of all functions, until every role is known
 }
 
 // add reads one resource.
@@ -41,9 +43,12 @@ func (b *builder) add(r resource) error {
 	case kindBucketPolicy:
 		// It denies what is not TLS: true on AWS, and plain HTTP is the point of a laptop.
 		o.ignore("Bucket", "PolicyDocument")
+	case kindRole:
+		b.role(r, o)
 	case kindLogGroup:
 		// The runner shows logs as they come and keeps none.
-		o.ignore("LogGroupName", "RetentionInDays")
+		o.ignore("RetentionInDays", "KmsKeyId")
+		o.required("LogGroupName")
 	case kindMetricFilter, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		unwatched(r, o)
 	}

@@ -25,8 +25,11 @@ type resource struct {
 	metadata   *yaml.Node // nil: none
 }
 
-// parse cuts text into sections.
-func parse(text []byte) (*document, error) {
+// serverless is the transform that makes CloudFormation's resources of SAM's.
+const serverless = "AWS::Serverless-2016-10-31"
+
+// parse cuts text into sections; transform is what is still to be done with it.
+func parse(text []byte, transform string) (*document, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		return nil, fmt.Errorf("not YAML: %w", err)
@@ -41,8 +44,8 @@ func parse(text []byte) (*document, error) {
 	o := read(root, 1)
 	o.ignore("AWSTemplateFormatVersion", "Description")
 	d := &document{conditions: map[string]*yaml.Node{}, globals: map[string]*yaml.Node{}}
-	if transform := o.text("Transform"); transform != "AWS::Serverless-2016-10-31" {
-		o.failf(root.Line, "the Transform %q is not understood", transform)
+	if got := o.text("Transform"); got != transform {
+		o.failf(root.Line, "the Transform %q is not understood", got)
 	}
 	d.parameters = entries(o.mapping("Parameters"))
 	d.outputs = entries(o.mapping("Outputs"))
@@ -59,7 +62,7 @@ func parse(text []byte) (*document, error) {
 		return nil, err
 	}
 	for _, e := range resources {
-		r, err := readResource(e)
+		r, err := readResource(e, transform == "")
 		if err != nil {
 			return nil, in(e.key, err)
 		}
@@ -69,8 +72,11 @@ func parse(text []byte) (*document, error) {
 }
 
 // readResource reads the attributes of a resource beside its Properties.
-func readResource(e entry) (resource, error) {
+func readResource(e entry, transformed bool) (resource, error) {
 	o := read(e.value, e.line)
+	if transformed {
+		o.ignore("DependsOn", "UpdatePolicy") // when CloudFormation does what; SAM writes them
+	}
 	// They tell what happens to data when a stack changes or goes; on a laptop a person deletes the data folder.
 	o.ignore("DeletionPolicy", "UpdateReplacePolicy")
 	r := resource{id: e.key, line: e.line, kind: o.required("Type"), condition: o.take("Condition")}

@@ -10,7 +10,7 @@ import (
 // function reads an AWS::Serverless::Function. Its events are kept for link, since they refer to other resources.
 func (b *builder) function(r resource, o *object) {
 	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they come.
-	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "LoggingConfig")
+	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing")
 	o.oneOf("Runtime", "provided.al2023")
 	if r.metadata != nil {
 		metadata := within(r.metadata, "Metadata.", o.err, r.line)
@@ -32,48 +32,15 @@ func (b *builder) function(r resource, o *object) {
 	environment := o.object("Environment")
 	f.Environment = environment.textMap("Variables")
 	environment.finish()
-	for _, document := range o.objects("Policies") {
-		f.Statements = append(f.Statements, statements(document)...)
-	}
+	logging := o.object("LoggingConfig")
+	logging.ignore("LogFormat")
+	f.LogGroup = logging.text("LogGroup")
+	logging.finish()
+	b.needs = append(b.needs, functionNeeds{function: len(b.template.Functions), line: r.line, role: o.text("Role")})
 	for _, e := range entries(o.mapping("Events")) {
 		b.events = append(b.events, event{function: len(b.template.Functions), name: e.key, value: e.value})
 	}
 	b.template.Functions = append(b.template.Functions, f)
-}
-
-// statements reads one policy document. Managed policies and SAM's policy templates are not documents, and refused.
-func statements(document *object) []Statement {
-	document.oneOf("Version", "2012-10-17")
-	list := document.objects("Statement")
-	all := make([]Statement, 0, len(list))
-	for _, s := range list {
-		s.oneOf("Effect", "Allow")
-		statement := Statement{Sid: s.text("Sid"), Actions: s.texts("Action"), Resources: s.texts("Resource")}
-		if len(statement.Actions) == 0 || len(statement.Resources) == 0 {
-			s.failf(s.line(), "a statement names at least one Action and one Resource")
-		}
-		condition := s.object("Condition")
-		for _, operator := range entries(condition.node) {
-			if statement.Condition == nil {
-				statement.Condition = map[string]map[string][]string{}
-			}
-			statement.Condition[operator.key] = conditionValues(condition, operator)
-		}
-		s.finish()
-		all = append(all, statement)
-	}
-	document.finish()
-	return all
-}
-
-// conditionValues reads the keys and values of one operator of a statement's Condition.
-func conditionValues(condition *object, operator entry) map[string][]string {
-	keys := condition.object(operator.key)
-	values := map[string][]string{}
-	for _, k := range entries(keys.node) {
-		values[k.key] = keys.texts(k.key)
-	}
-	return values
 }
 
 // event is one entry of a function's Events.
@@ -112,5 +79,5 @@ func (b *builder) link() error {
 			return in(f.LogicalID, err)
 		}
 	}
-	return nil
+	return b.permit()
 }

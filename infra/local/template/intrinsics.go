@@ -18,6 +18,7 @@ type resolver struct {
 	conditions     map[string]*yaml.Node // not yet decided
 	decided        map[string]bool
 	resources      map[string]string // logical id to type; empty while conditions of resources are decided
+	logGroups      map[string]string // logical id to name
 }
 
 // resolve copies n with every function replaced by its value. A nil result is AWS::NoValue: the property is not there.

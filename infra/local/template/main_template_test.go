@@ -124,6 +124,7 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			"WORKER_LEASE":           "60s",
 			"MAIL_FROM":              "notices@localhost.example",
 		},
+		LogGroup: "/recordbridge/recordbridge/webhookworker",
 		QueueTriggers: []template.QueueTrigger{{
 			QueueURL: "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue", QueueARN: queue, BatchSize: 10,
 			MaxConcurrency: 50, PartialFailures: true,
@@ -164,6 +165,11 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			},
 			{Sid: "EnqueueDelivery", Actions: []string{"sqs:SendMessage"}, Resources: []string{queue}},
 			{Sid: "SendNotice", Actions: []string{"ses:SendEmail"}, Resources: []string{"arn:aws:ses:us-east-1:000000000000:identity/notices@localhost.example"}},
+			{
+				Sid: "Logs", Actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"},
+				Resources: []string{"arn:aws:logs:us-east-1:000000000000:log-group:/recordbridge/recordbridge/webhookworker:*"},
+			},
+			{Sid: "Trace", Actions: []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, Resources: []string{"*"}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

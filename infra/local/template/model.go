@@ -25,11 +25,13 @@ type Function struct {
 	Timeout   time.Duration
 	MemoryMB  int
 	// Environment is what the template declares. What Lambda itself adds (AWS_REGION and so on) is the runner's.
-	Environment   map[string]string
+	Environment map[string]string
+	LogGroup    string // name
+	// Statements are those of the function's role.
+	Statements    []Statement
 	Routes        []Route
 	QueueTriggers []QueueTrigger
 	Schedules     []Schedule
-	Statements    []Statement
 }
 
 // Route is an Api event. Method is upper case, ANY for every method without a route of its own; Path is as declared,
@@ -50,7 +52,7 @@ type Schedule struct {
 	Every time.Duration
 }
 
-// Statement is one statement of a function's policy. Its Effect is Allow: others are refused by Load.
+// Statement is one statement of a role. Its Effect is Allow: others are refused by Load.
 type Statement struct {
 	Sid       string
 	Actions   []string                       // "dynamodb:GetItem"

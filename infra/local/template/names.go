@@ -14,6 +14,7 @@ const (
 	kindSecret       = "AWS::SecretsManager::Secret" // #nosec G101 -- the name of a resource type
 	kindParameter    = "AWS::SSM::Parameter"
 	kindLogGroup     = "AWS::Logs::LogGroup"
+	kindRole         = "AWS::IAM::Role"
 	kindMetricFilter = "AWS::Logs::MetricFilter"
 	kindAlarm        = "AWS::CloudWatch::Alarm"
 	kindTopic        = "AWS::SNS::Topic"
@@ -25,13 +26,13 @@ const (
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
-		kindLogGroup, kindMetricFilter, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
+		kindLogGroup, kindRole, kindMetricFilter, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		return true
 	}
 	return false
 }
 
-// Physical names are functions of the stack's name and the logical id alone, so that a runner that starts again finds
+// Physical names are functions of the stack's name and the logical id alone, but for the log groups', which the template chooses, so that a runner that starts again finds
 // the data of the run before. On AWS, CloudFormation adds something random.
 
 // name is the physical name of most resources.
@@ -45,8 +46,10 @@ func arn(service, resource string) string {
 // reference is what Ref gives for a resource, as in the "Return values" of each type's CloudFormation page.
 func (r *resolver) reference(kind, id string) (string, bool) {
 	switch kind {
-	case kindTable, kindFunction, kindLogGroup:
+	case kindTable, kindFunction:
 		return r.name(id), true
+	case kindLogGroup:
+		return r.logGroups[id], true
 	case kindBucket, kindAPI:
 		return strings.ToLower(r.name(id)), true // both are parts of host names
 	case kindQueue:
@@ -76,8 +79,33 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 		return "arn:aws:s3:::" + strings.ToLower(r.name(id)), true
 	case kindKey + ".Arn":
 		return arn("kms", "alias/"+r.name(id)), true
+	case kindRole + ".Arn":
+		return "arn:aws:iam::" + account + ":role/" + r.name(id), true
+	case kindLogGroup + ".Arn":
+		return arn("logs", "log-group:"+r.logGroups[id]+":*"), true // so CloudFormation gives it, for the streams within
 	case kindSecret + ".Id":
 		return arn("secretsmanager", "secret:"+r.name(id)), true
 	}
 	return "", false
+}
+
+// nameLogGroups finds out the names of the log groups among the resources.
+func (r *resolver) nameLogGroups(all []resource) error {
+	r.logGroups = map[string]string{}
+	for _, one := range all {
+		if one.kind != kindLogGroup || one.properties == nil {
+			continue
+		}
+		for _, e := range entries(one.properties) {
+			if e.key != "LogGroupName" {
+				continue
+			}
+			name, err := r.text(e.value)
+			if err != nil {
+				return in(one.id, err)
+			}
+			r.logGroups[one.id] = name
+		}
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -48,7 +47,7 @@ func parameterValue(e entry, override string, given bool) (*yaml.Node, error) {
 	d.ignore("Description")
 	kind := d.oneOf("Type", "String", "Number", "CommaDelimitedList")
 	fallback := d.take("Default")
-	allowed := d.texts("AllowedValues")
+	limits := readConstraints(d)
 	if err := d.end(); err != nil {
 		return nil, err
 	}
@@ -67,17 +66,12 @@ func parameterValue(e entry, override string, given bool) (*yaml.Node, error) {
 		}
 	}
 	for _, p := range parts {
-		if allowed != nil && !slices.Contains(allowed, p) {
-			return nil, refuse(e.line, "the value %q is not one of its AllowedValues", p)
+		if reason := limits.reject(p, kind == "Number"); reason != "" {
+			return nil, refuse(e.line, "%s", reason)
 		}
 	}
 	if kind == "CommaDelimitedList" {
 		return sequence(parts, e.line), nil
-	}
-	if kind == "Number" {
-		if _, err := strconv.ParseFloat(value, 64); err != nil {
-			return nil, refuse(e.line, "the value %q is not a number", value)
-		}
 	}
 	return scalar(value, e.line), nil
 }

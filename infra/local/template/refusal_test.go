@@ -155,18 +155,17 @@ func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
 			worker + "      Environment:\n        Variables:\n          A: [x]\n",
 			"9: WorkFunction: Environment.Variables.A is not a text",
 		},
-		"a managed policy": {
-			worker + "      Policies: [AmazonS3FullAccess]\n", "7: WorkFunction: Policies is not a mapping",
+		"a policy that SAM would make a role of": {worker + "      Policies: []\n", "7: WorkFunction: the property Policies is not understood"},
+		"a role from elsewhere": {
+			worker + "      Role: arn:aws:iam::1:role/x\n", `3: WorkFunction: Role "arn:aws:iam::1:role/x" is not a role for Lambda of the template`,
 		},
-		"a statement that denies": {
-			worker + "      Policies:\n        - Version: '2012-10-17'\n          Statement:\n" +
-				"            - {Effect: Deny, Action: s3:*, Resource: '*'}\n",
-			`10: WorkFunction: Policies.Statement.Effect: "Deny" is not understood, only Allow`,
+		"another service's role": {
+			worker + "      Role: !GetAtt R.Arn\n" + strings.Replace(trust, "lambda", "states", 1),
+			`3: WorkFunction: Role "arn:aws:iam::000000000000:role/s-R" is not a role for Lambda of the template`,
 		},
-		"a statement for all but some actions": {
-			worker + "      Policies:\n        - Version: '2012-10-17'\n          Statement:\n" +
-				"            - {Effect: Allow, NotAction: s3:*, Resource: '*'}\n",
-			"10: WorkFunction: a statement names at least one Action and one Resource",
+		"a log group from elsewhere": {
+			worker + "      Role: !GetAtt R.Arn\n      LoggingConfig: {LogGroup: x}\n" + trust,
+			`3: WorkFunction: LoggingConfig.LogGroup "x" is not a log group of the template`,
 		},
 		"an unknown event": {
 			worker + "      Events:\n        E: {Type: SNS, Properties: {Topic: t}}\n",
@@ -184,6 +183,33 @@ func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
 			worker + "      Events:\n        E: {Type: Schedule, Properties: {Schedule: rate(1 hour), Input: x}}\n",
 			"8: WorkFunction: the property Events.E.Input is not understood",
 		},
+	})
+}
+
+// trust begins a role for Lambda; what a test adds are further properties.
+const trust = "  R:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n        Version: '2012-10-17'\n" +
+	"        Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]\n" // 6 lines
+
+func TestARoleThatAllowsMoreThanItsStatementsIsRefused(t *testing.T) {
+	t.Parallel()
+	const inline = head + trust + "      Policies:\n        - PolicyName: own\n          PolicyDocument:\n" +
+		"            Version: '2012-10-17'\n            Statement:\n"
+	expectRefusals(t, map[string]struct{ text, want string }{
+		"a managed policy": {
+			head + trust + "      ManagedPolicyArns: [AmazonS3FullAccess]\n", "9: R: the property ManagedPolicyArns is not understood",
+		},
+		"a statement that denies": {
+			inline + "              - {Effect: Deny, Action: s3:*, Resource: '*'}\n",
+			`14: R: Policies.PolicyDocument.Statement.Effect: "Deny" is not understood, only Allow`,
+		},
+		"a statement for all but some actions": {
+			inline + "              - {Effect: Allow, NotAction: s3:*, Resource: '*'}\n",
+			"14: R: a statement names at least one Action and one Resource",
+		},
+		"a person who may take it": {
+			head + strings.Replace(trust, "Service: lambda.amazonaws.com", "AWS: '*'", 1), "8: R: the property AssumeRolePolicyDocument.Statement.Principal.AWS is not understood",
+		},
+		"a log group without a name": {head + "  G: {Type: AWS::Logs::LogGroup}\n", "3: G: LogGroupName is missing"},
 	})
 }
 

@@ -153,7 +153,7 @@ func TestAParameterOfAnUnknownKindIsRefused(t *testing.T) {
 			`4: P: Type: "AWS::SSM::Parameter::Value<String>" is not understood, only String, Number, CommaDelimitedList`,
 		},
 		"an unknown property": {
-			start + "  P: {Type: String, Default: a, AllowedPattern: b}\n", "4: P: the property AllowedPattern is not understood",
+			start + "  P: {Type: String, Default: a, NoEcho: true}\n", "4: P: the property NoEcho is not understood",
 		},
 	})
 }
@@ -165,6 +165,8 @@ Globals:
   Function:
     Runtime: provided.al2023
     Timeout: 7
+    Role: !GetAtt Role.Arn
+    LoggingConfig: {LogGroup: !Ref Group}
     Environment:
       Variables: {SHARED: global, OWN: global, COMPUTED: global}
   Api:
@@ -174,6 +176,13 @@ Resources:
   Api:
     Type: AWS::Serverless::Api
     Properties: {StageName: v1, BinaryMediaTypes: [b/b]}
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      AssumeRolePolicyDocument:
+        Version: "2012-10-17"
+        Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]
+  Group: {Type: AWS::Logs::LogGroup, Properties: {LogGroupName: group}}
   PlainFunction:
     Type: AWS::Serverless::Function
   RichFunction:

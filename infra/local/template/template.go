@@ -38,22 +38,19 @@ func Load(file string, o Options) (*Template, error) {
 
 // load does the work of Load: each step needs what the one before has found.
 func load(text []byte, o Options) (*Template, error) {
-	d, err := parse(text)
+	d, err := parse(text, serverless)
 	if err != nil {
 		return nil, err
 	}
-	values := &resolver{stack: o.StackName, baseURL: o.BaseURL, conditions: d.conditions, decided: map[string]bool{}}
-	if values.parameters, err = parameterValues(d.parameters, o); err != nil {
-		return nil, err
-	}
-	if err = values.decideAll(); err != nil {
-		return nil, err
-	}
-	present, err := presentResources(d, values)
+	values, err := newResolver(d, o)
 	if err != nil {
 		return nil, err
 	}
-	b := builder{values: values, template: &Template{Outputs: map[string]string{}}}
+	present, err := presentResources(d, values, understoodType)
+	if err != nil {
+		return nil, err
+	}
+	b := builder{values: values, template: &Template{Outputs: map[string]string{}}, roles: map[string][]Statement{}}
 	for _, r := range present {
 		if err := b.add(r); err != nil {
 			return nil, in(r.id, err)
@@ -65,13 +62,25 @@ func load(text []byte, o Options) (*Template, error) {
 	return b.template, b.outputs(d.outputs)
 }
 
+// newResolver knows the parameters and conditions of a document.
+func newResolver(d *document, o Options) (*resolver, error) {
+	parameters, err := parameterValues(d.parameters, o)
+	if err != nil {
+		return nil, err
+	}
+	values := &resolver{
+		stack: o.StackName, baseURL: o.BaseURL, parameters: parameters, conditions: d.conditions, decided: map[string]bool{},
+	}
+	return values, values.decideAll()
+}
+
 // presentResources gives the resources whose Condition holds, with Globals merged in, and makes their names known to
 // values, so that references to anything else are refused.
-func presentResources(d *document, values *resolver) ([]resource, error) {
+func presentResources(d *document, values *resolver, understood func(kind string) bool) ([]resource, error) {
 	var present []resource
 	declared := map[string]string{}
 	for _, r := range d.resources {
-		if !understoodType(r.kind) {
+		if !understood(r.kind) {
 			return nil, in(r.id, refuse(r.line, "the resource type %s is not understood", r.kind))
 		}
 		if r.condition != nil {
@@ -88,7 +97,7 @@ func presentResources(d *document, values *resolver) ([]resource, error) {
 		present = append(present, r)
 	}
 	values.resources = declared
-	return present, nil
+	return present, values.nameLogGroups(present)
 }
 
 // outputs resolves the Outputs section; an output whose Condition does not hold is left out.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -59,6 +59,7 @@ type function struct {
 	watched  *faults.Life // the one that is to crash
 	calls    []string     // their kinds, as watched made them while it was armed
 	serve    invocation
+	traced   atomic.Int64
 	ended    int // instances that crashed or ran out of time
 }
 
@@ -70,6 +71,10 @@ func (s *stack) Invoke(ctx context.Context, name string, payload []byte) ([]byte
 }
 
 func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error) {
+	f.stack.authority.MayLog(f.declared.LogicalID) // what Lambda itself writes of every invocation
+	if f.stack.authority.MayTrace(f.declared.LogicalID) {
+		f.traced.Add(1)
+	}
 	ctx, cancel := context.WithTimeout(caller, f.declared.Timeout)
 	defer cancel()
 	life, serve, err := f.instance(ctx)
@@ -150,7 +155,7 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	cfg.HTTPClient = life.Through(noting{f, life, f.stack.cloud})
 	process := outbound.Process{
 		Process: lambdarun.Process{
-			AWS: cfg, Logger: f.stack.logger(), Now: time.Now,
+			AWS: cfg, Logger: f.logger(), Now: time.Now,
 		},
 		HTTP: life.Through(noting{f, life, f.stack}),
 	}
@@ -208,24 +213,27 @@ func (steady) RetryDelay(attempt int, _ error) (time.Duration, error) {
 	return time.Duration(attempt) * 100 * time.Millisecond, nil
 }
 
-// logger is what the functions write their lines with.
-func (s *stack) logger() *slog.Logger {
-	out := &lockedWriter{mu: &s.mu, to: s.logs}
-	if s.log != nil {
-		return s.log(out)
+// logger is what the function writes its lines with.
+func (f *function) logger() *slog.Logger {
+	out := logStream{f}
+	if f.stack.log != nil {
+		return f.stack.log(out)
 	}
 	return slog.New(slog.NewJSONHandler(out, nil))
 }
 
-type lockedWriter struct {
-	mu *sync.Mutex
-	to io.Writer
-}
+// logStream keeps what a function writes, as far as its role lets Lambda.
+type logStream struct{ function *function }
 
-func (w *lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.to.Write(p)
+// Write implements io.Writer.
+func (w logStream) Write(p []byte) (int, error) {
+	s := w.function.stack
+	if !s.authority.MayLog(w.function.declared.LogicalID) {
+		return len(p), nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logs.Write(p)
 }
 
 type builder func(ctx context.Context, lookup func(string) (string, bool), p outbound.Process) (invocation, error)

@@ -86,6 +86,31 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	})
 }
 
+// TestWithoutItsRightsAFunctionLeavesNoLinesAndNoTraces: Lambda writes both with the function's role, and is silent where it may not.
+func TestWithoutItsRightsAFunctionLeavesNoLinesAndNoTraces(t *testing.T) {
+	t.Parallel()
+	for sid, want := range map[string]struct{ lines, traces bool }{"": {true, true}, "Logs": {false, true}, "Trace": {true, false}} {
+		t.Run("without "+sid, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStack(t, options{grants: func(functions []template.Function) []template.Function {
+					kept := slices.Clone(functions)
+					for i, f := range kept {
+						kept[i].Statements = slices.DeleteFunc(slices.Clone(f.Statements), func(s template.Statement) bool { return s.Sid == sid })
+					}
+					return kept
+				}})
+				s.expectDenials = true
+				s.connect(crashPersona, "approve")
+				lines, traces := strings.Contains(s.logs.String(), "/bridge/callback"), s.functions["CallbackFunction"].traced.Load() > 0
+				if lines != want.lines || traces != want.traces {
+					t.Errorf("lines: %v, traces: %v; want %v and %v", lines, traces, want.lines, want.traces)
+				}
+			})
+		})
+	}
+}
+
 // trial is a test inside a test: its failure is a result.
 type trial struct {
 	testing.TB

@@ -46,12 +46,12 @@ func (st statement) forAccount() bool {
 // objects of a bucket of the template; everything but what is named; everybody; a service on behalf of any account. A
 // condition excuses none of them. Only a key's policy may delegate everything to the account's own IAM, since without it
 // nobody could ever change the key, and there the resource * is the key itself. Permissions count as well that are not
-// written out in a function's own statements.
+// written out in a role's own statements, but for those that let an API or a schedule of the stack start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
-		if strings.HasPrefix(r.Type, "AWS::IAM::") || r.Type == "AWS::Lambda::Permission" {
-			found.addf(r.ID, "gives permissions outside a function's own statements")
+		if strings.HasPrefix(r.Type, "AWS::IAM::") && r.Type != kindRole || r.Type == kindPermission && !starts(r) {
+			found.addf(r.ID, "gives permissions outside a role's own statements")
 		}
 		if r.Properties["FunctionUrlConfig"] != nil {
 			found.addf(r.ID, "is reached without API Gateway (FunctionUrlConfig)")
@@ -77,11 +77,24 @@ func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 		}
 	}
 	for _, on := range st.resources {
-		itself := r.Type == kindKey && on == "*"
+		itself := on == "*" && (r.Type == kindKey || knowNoResource(st.actions))
 		if strings.ContainsAny(on, "*?") && !itself && !s.isObjects(on) {
 			found.addf(r.ID, "%s allows the resource %s", st.sid, on)
 		}
 	}
+}
+
+// knowNoResource tells whether AWS has no resource to name for any of the actions, so that * is all that can be said.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+func knowNoResource(actions []string) bool {
+	known := []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })
+}
+
+// starts tells whether a permission lets API Gateway or a schedule start a function for one API or one rule.
+func starts(permission Resource) bool {
+	services := []string{"apigateway.amazonaws.com", "events.amazonaws.com"}
+	return slices.Contains(services, scalar(permission.Properties["Principal"])) && permission.Properties["SourceArn"] != nil
 }
 
 // everybody finds a statement of a resource's own policy that lets in more than it means to.
@@ -98,15 +111,15 @@ func (st statement) everybody(id string, found *findings) {
 	}
 }
 
-// Strangers finds permissions of functions on what is not in the template: a typing error at best. An index has to be
+// Strangers finds permissions of roles on what is not in the template: a typing error at best. An index has to be
 // one of its table's.
 func Strangers(s *Stack) []Finding {
 	var found, other findings
-	for _, f := range s.of(kindFunction) {
-		for _, st := range s.allowed(f, &other) {
+	for _, r := range s.of(kindRole) {
+		for _, st := range s.allowed(r, &other) {
 			for _, on := range st.resources {
-				if !s.owns(on) {
-					found.addf(f.ID, "%s allows %s, which is nothing of the template", st.sid, on)
+				if !s.owns(on) && !knowNoResource(st.actions) {
+					found.addf(r.ID, "%s allows %s, which is nothing of the template", st.sid, on)
 				}
 			}
 		}
@@ -134,19 +147,19 @@ func (s *Stack) owns(on string) bool {
 	})
 }
 
-// allowed lists the Allow statements of a resource, and finds function policies that are none.
+// allowed lists the Allow statements of a resource, and finds policies of roles and functions that are not written out.
 func (s *Stack) allowed(r Resource, found *findings) []statement {
-	documents := []any{r.Properties["PolicyDocument"], r.Properties["KeyPolicy"], r.Properties["ResourcePolicy"]}
-	if r.Type == kindFunction {
-		if r.Properties["Role"] != nil {
-			found.addf(r.ID, "has a role that is not made of its own statements")
+	policies := list(r.Properties["Policies"])
+	documents := make([]any, 0, 3+len(policies))
+	documents = append(documents, r.Properties["PolicyDocument"], r.Properties["KeyPolicy"], r.Properties["ResourcePolicy"])
+	for _, p := range policies {
+		if r.Type != kindRole || at(p, "PolicyDocument", "Statement") == nil {
+			found.addf(r.ID, "has a policy that is not written out: %s", short(p))
 		}
-		for _, p := range list(r.Properties["Policies"]) {
-			if at(p, "Statement") == nil {
-				found.addf(r.ID, "has a policy that is not written out: %s", short(p))
-			}
-			documents = append(documents, p)
-		}
+		documents = append(documents, at(p, "PolicyDocument"))
+	}
+	for _, p := range list(r.Properties["ManagedPolicyArns"]) {
+		found.addf(r.ID, "has a policy that is not written out: %s", short(p))
 	}
 	all := make([]statement, 0, len(documents))
 	for _, d := range documents {
@@ -198,8 +211,9 @@ func Reserved(s *Stack, allowed map[string][]string) []Finding {
 		if !slices.ContainsFunc(s.Resources, func(r Resource) bool { return r.ID == id }) {
 			found.addf(id, "is not in the template")
 		}
-		for _, f := range s.of(kindFunction) {
-			if slices.Contains(references(f.Properties), id) && !slices.Contains(allowed[id], f.ID) {
+		for _, f := range s.functions() {
+			touched := append(references(f.Properties), references(s.roleOf(f).Properties)...)
+			if slices.Contains(touched, id) && !slices.Contains(allowed[id], f.ID) {
 				found.addf(f.ID, "may not touch %s", id)
 			}
 		}

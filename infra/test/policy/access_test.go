@@ -11,20 +11,22 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
 	finds(t, policy.Wildcards(resources(t, `
   Files: {Type: AWS::S3::Bucket}
   Good:
-    Type: AWS::Serverless::Function
+    Type: AWS::IAM::Role
     Properties:
       Policies:
-        - Statement:
+        - PolicyDocument:
+            Statement:
             - {Sid: Objects, Effect: Allow, Action: [s3:GetObject], Resource: [!Sub "${Files.Arn}/*"]}
             - {Sid: Table, Effect: Allow, Action: "dynamodb:GetItem", Resource: !GetAtt Table.Arn}
+            - {Sid: Trace, Effect: Allow, Action: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], Resource: ["*"]}
   Bad:
-    Type: AWS::Serverless::Function
+    Type: AWS::IAM::Role
     Properties:
-      Role: !GetAtt Admin.Arn
+      ManagedPolicyArns: [arn:aws:iam::aws:policy/AmazonS3FullAccess]
       Policies:
-        - AmazonS3FullAccess
         - DynamoDBCrudPolicy: {TableName: !Ref Table}
-        - Statement:
+        - PolicyDocument:
+            Statement:
             - {Sid: Verbs, Effect: Allow, Action: ["dynamodb:*", "s3:Get*"], Resource: [!GetAtt Table.Arn]}
             - {Sid: Things, Effect: Allow, Action: ["s3:GetObject"], Resource: ["*", !Sub "${Files.Arn}*", "arn:aws:s3:::files/*"]}
             - {Sid: Indexes, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Sub "${Table.Arn}/index/*"]}
@@ -33,9 +35,14 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
             - {Sid: Guess, Effect: Allow, Action: ["dynamodb:Get?tem"], Resource: [!Sub "${Table.Arn}?"]}
             - {Sid: Keys, Effect: Allow, Action: ["kms:Decrypt"], Resource: ["*"], Condition: {StringEquals: {"kms:EncryptionContext:purpose": tokens}}}
             - {Sid: Rest, Effect: Allow, NotAction: ["iam:*"], NotResource: [!GetAtt Table.Arn]}
-      FunctionUrlConfig: {AuthType: NONE}
-  Role: {Type: AWS::IAM::Role}
-  Invoker: {Type: AWS::Lambda::Permission}
+            - {Sid: Mixed, Effect: Allow, Action: ["xray:PutTraceSegments", "xray:GetTraceSummaries"], Resource: ["*"]}
+  BadFunction:
+    Type: AWS::Serverless::Function
+    Properties: {Policies: AWSLambdaExecute, FunctionUrlConfig: {AuthType: NONE}}
+  Extra: {Type: AWS::IAM::ManagedPolicy}
+  Stranger: {Type: AWS::Lambda::Permission, Properties: {Principal: "*", SourceArn: x}}
+  Anyone: {Type: AWS::Lambda::Permission, Properties: {Principal: apigateway.amazonaws.com}}
+  GoodApi: {Type: AWS::Lambda::Permission, Properties: {Principal: apigateway.amazonaws.com, SourceArn: x}}
   GoodKey:
     Type: AWS::KMS::Key
     Properties:
@@ -71,12 +78,14 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
       PolicyDocument:
         Statement: [{Sid: World, Effect: Allow, Principal: "*", Action: s3:*, Resource: !Sub "${Files.Arn}/*"}]
 `)),
+		"Anyone: gives permissions outside a role's own statements",
 		"Bad: Chosen allows the resource *",
 		"Bad: Guess allows the action dynamodb:Get?tem",
 		"Bad: Guess allows the resource ${Table.Arn}?",
 		"Bad: Indexes allows the resource ${Table.Arn}/index/*",
 		"Bad: Joined allows the resource map[Fn::Join:[ [map[Fn::GetAtt:Table.Arn] /index/*]]]",
 		"Bad: Keys allows the resource *",
+		"Bad: Mixed allows the resource *",
 		"Bad: Rest allows all but what it names (NotAction)",
 		"Bad: Rest allows all but what it names (NotResource)",
 		"Bad: Things allows the resource ${Files.Arn}*",
@@ -84,18 +93,18 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
 		"Bad: Things allows the resource arn:aws:s3:::files/*",
 		"Bad: Verbs allows the action dynamodb:*",
 		"Bad: Verbs allows the action s3:Get*",
-		"Bad: has a policy that is not written out: AmazonS3FullAccess",
+		"Bad: has a policy that is not written out: arn:aws:iam::aws:policy/AmazonS3FullAccess",
 		"Bad: has a policy that is not written out: map[DynamoDBCrudPolicy:map[TableName:map[Ref:Table]]]",
-		"Bad: has a role that is not made of its own statements",
-		"Bad: is reached without API Gateway (FunctionUrlConfig)",
 		"BadBucketPolicy: World allows the action s3:*",
 		"BadBucketPolicy: World lets everybody in",
+		"BadFunction: has a policy that is not written out: AWSLambdaExecute",
+		"BadFunction: is reached without API Gateway (FunctionUrlConfig)",
 		"BadKey: Others lets everybody in",
 		"BadKey: Service lets cloudwatch.amazonaws.com in for any account (aws:SourceAccount)",
 		"BadKey: World allows the action kms:*",
 		"BadKey: World lets everybody in",
-		"Invoker: gives permissions outside a function's own statements",
-		"Role: gives permissions outside a function's own statements",
+		"Extra: gives permissions outside a role's own statements",
+		"Stranger: gives permissions outside a role's own statements",
 	)
 }
 
@@ -107,10 +116,11 @@ func TestPermissionsOnWhatIsNotInTheTemplateAreFound(t *testing.T) {
   Hashing: {Type: AWS::SecretsManager::Secret}
   Base: {Type: AWS::SSM::Parameter, Properties: {Name: !Sub "/x/${AWS::StackName}/base"}}
   F:
-    Type: AWS::Serverless::Function
+    Type: AWS::IAM::Role
     Properties:
       Policies:
-        - Statement:
+        - PolicyDocument:
+            Statement:
             - Sid: Good
               Effect: Allow
               Action: [a]
@@ -142,10 +152,11 @@ func TestReadingAWholeTableIsFound(t *testing.T) {
 	t.Parallel()
 	s := resources(t, `
   F:
-    Type: AWS::Serverless::Function
+    Type: AWS::IAM::Role
     Properties:
       Policies:
-        - Statement:
+        - PolicyDocument:
+            Statement:
             - {Sid: Work, Effect: Allow, Action: [dynamodb:Query, dynamodb:Scan, dynamodb:PartiQLSelect], Resource: [!GetAtt T.Arn]}
 `)
 	tree := files(t, map[string]string{
@@ -168,12 +179,14 @@ func TestAReservedResourceIsClosedToOtherFunctions(t *testing.T) {
   Owner:
     Type: AWS::Serverless::Function
     Properties: {Environment: {Variables: {T: !Ref Tokens}}}
-  Reader:
-    Type: AWS::Serverless::Function
-    Properties: {Policies: [{Statement: [{Effect: Allow, Action: [a], Resource: [!Sub "${Tokens.Arn}/index/x"]}]}]}
-  Asker:
-    Type: AWS::Serverless::Function
-    Properties: {Policies: [{Statement: [{Effect: Allow, Action: [a], Resource: !GetAtt [Tokens, Arn]}]}]}
+  Reader: {Type: AWS::Serverless::Function, Properties: {Role: !GetAtt ReaderRole.Arn}}
+  ReaderRole:
+    Type: AWS::IAM::Role
+    Properties: {Policies: [{PolicyDocument: {Statement: [{Effect: Allow, Action: [a], Resource: [!Sub "${Tokens.Arn}/index/x"]}]}}]}
+  Asker: {Type: AWS::Serverless::Function, Properties: {Role: !GetAtt [AskerRole, Arn]}}
+  AskerRole:
+    Type: AWS::IAM::Role
+    Properties: {Policies: [{PolicyDocument: {Statement: [{Effect: Allow, Action: [a], Resource: !GetAtt [Tokens, Arn]}]}}]}
   Stranger:
     Type: AWS::Serverless::Function
     Properties: {Description: Tokens, Environment: {Variables: {T: !Ref Other}}}

@@ -3,6 +3,7 @@ package policy_test
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -21,21 +22,25 @@ var (
 		return policy.List(context.Background(), root)
 	})
 
-	stack = sync.OnceValues(func() (*policy.Stack, error) {
-		text, err := os.ReadFile(root + "/template.yaml")
-		if err != nil {
-			return nil, err
-		}
-		return policy.ParseStack(text)
-	})
+	stack = sync.OnceValues(func() (*policy.Stack, error) { return readStack(root + "/template.yaml") })
 
-	// resolved has every function: the sandbox too.
-	resolved = sync.OnceValues(func() (*template.Template, error) {
-		return template.Load(root+"/template.yaml", template.Options{
-			Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge",
-		})
-	})
+	resolved = sync.OnceValues(func() (*template.Template, error) { return template.Load(root+"/template.yaml", everything()) })
 )
+
+func readStack(file string) (*policy.Stack, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return policy.ParseStack(text)
+}
+
+// everything has every function: the sandbox too.
+func everything() template.Options {
+	return template.Options{
+		Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge",
+	}
+}
 
 // rules are functions by what they hold.
 type rules map[string]func() []policy.Finding
@@ -110,6 +115,7 @@ func documents(source *policy.Tree) rules {
 // access: who may do what.
 func access(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
+		"each function has a role of its own":      func() []policy.Finding { return policy.Roles(s) },
 		"permissions name what they give":          func() []policy.Finding { return policy.Wildcards(s) },
 		"permissions are on the template's things": func() []policy.Finding { return policy.Strangers(s) },
 		"nothing reads a whole table":              func() []policy.Finding { return policy.NoScan(s, source) },
@@ -139,6 +145,28 @@ func need[T any](t *testing.T, read func() (T, error)) T {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// transformed names template.yaml as SAM transforms it, where that was done before the tests (.ci/run).
+const transformed = "RECORDBRIDGE_TRANSFORMED"
+
+func TestSAMAddsNoPermission(t *testing.T) {
+	t.Parallel()
+	file := os.Getenv(transformed)
+	if file == "" {
+		t.Skip("run .ci/transform.py, then set " + transformed + " to what it wrote: SAM is not needed for the other tests")
+	}
+	s, err := readStack(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := policy.Transformed(need(t, resolved).Functions, file, everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range slices.Concat(added, policy.Roles(s), policy.Wildcards(s), policy.Strangers(s), policy.Reserved(s, reserved())) {
+		t.Error(f)
+	}
 }
 
 // built is set where `make build` ran before the tests (.ci/run).

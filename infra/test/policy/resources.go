@@ -83,13 +83,17 @@ func Functions(s *Stack) []Finding {
 	var found findings
 	groups := map[string]Resource{}
 	for _, g := range s.of(kindLogGroup) {
-		groups[short(g.Properties["LogGroupName"])] = g
+		groups["${"+g.ID+"}"] = g
 	}
+	users := map[string]int{}
 	for _, f := range s.of(kindFunction) {
-		group, ok := groups["/aws/lambda/${"+f.ID+"}"]
+		group, ok := groups[short(at(f.Properties, "LoggingConfig", "LogGroup"))]
+		users[group.ID]++
 		switch {
 		case !ok:
-			found.addf(f.ID, "has no log group")
+			found.addf(f.ID, "has no log group of the template")
+		case users[group.ID] > 1:
+			found.addf(f.ID, "its log group %s is also another function's", group.ID)
 		case group.Properties["RetentionInDays"] == nil:
 			found.addf(f.ID, "its log group %s keeps logs forever", group.ID)
 		case group.Condition != f.Condition:

@@ -106,14 +106,14 @@ func TestUnlimitedFunctionsAreFound(t *testing.T) {
   Get:
     Type: AWS::Serverless::Function
     Condition: Sometimes
-    Properties: {Architectures: [arm64], Timeout: 28, MemorySize: 256, Events: {Get: {Type: Api, Properties: {Path: /x}}}}
+    Properties: {Architectures: [arm64], Timeout: 28, MemorySize: 256, LoggingConfig: {LogGroup: !Ref GetLogGroup}, Events: {Get: {Type: Api, Properties: {Path: /x}}}}
   GetLogGroup:
     Type: AWS::Logs::LogGroup
     Condition: Sometimes
-    Properties: {LogGroupName: !Sub "/aws/lambda/${Get}", RetentionInDays: !Ref Days}
+    Properties: {LogGroupName: get, RetentionInDays: !Ref Days}
 `
 	judge(t, good, policy.Functions, map[string]example{
-		"no logs":      {"/aws/lambda/${Get}", "/aws/lambda/${Other}", []string{"Get: has no log group"}},
+		"no logs":      {"!Ref GetLogGroup", "/aws/lambda/get", []string{"Get: has no log group of the template"}},
 		"endless logs": {", RetentionInDays: !Ref Days", "", []string{"Get: its log group GetLogGroup keeps logs forever"}},
 		"condition":    {"    Condition: Sometimes\n    Properties: {Arch", "    Properties: {Arch", []string{"Get: its log group GetLogGroup has another condition"}},
 		"intel":        {"Architectures: [arm64]", "Architectures: [x86_64]", []string{"Get: does not run on arm64"}},

@@ -28,6 +28,8 @@ type Resource struct {
 
 const (
 	kindFunction     = "AWS::Serverless::Function"
+	kindRole         = "AWS::IAM::Role"
+	kindPermission   = "AWS::Lambda::Permission"
 	kindQueue        = "AWS::SQS::Queue"
 	kindBucket       = "AWS::S3::Bucket"
 	kindBucketPolicy = "AWS::S3::BucketPolicy"
@@ -137,6 +139,11 @@ func at(v any, keys ...string) any {
 		v = fields(v)[k]
 	}
 	return v
+}
+
+// functions lists the functions, of a transformed template too.
+func (s *Stack) functions() []Resource {
+	return append(s.of(kindFunction), s.of("AWS::Lambda::Function")...)
 }
 
 // fields gives a value as a mapping, empty for anything else.

@@ -56,8 +56,8 @@ func lasting(t Resource, days int, found *findings) {
 	if scalar(t.Properties["DeletionProtectionEnabled"]) != "true" {
 		found.addf(t.ID, "is not protected against deletion")
 	}
-	if t.DeletionPolicy != "Retain" || t.UpdateReplacePolicy != "Retain" {
-		found.addf(t.ID, "goes with the stack or a replacement: DeletionPolicy and UpdateReplacePolicy are not both Retain")
+	if t.DeletionPolicy != "RetainExceptOnCreate" || t.UpdateReplacePolicy != "Retain" {
+		found.addf(t.ID, "goes with the stack or a replacement: DeletionPolicy is not RetainExceptOnCreate or UpdateReplacePolicy not Retain")
 	}
 }
 
@@ -120,7 +120,7 @@ func TouchedRows(s *Stack, document []byte) []Finding {
 	cells := lastCells(string(document))
 	for _, f := range s.of(kindFunction) {
 		var touched []string
-		for _, st := range s.allowed(f, &other) {
+		for _, st := range s.allowed(s.roleOf(f), &other) {
 			touched = append(touched, references([]any{map[string]any{"Fn::Sub": strings.Join(st.resources, " ")}})...)
 		}
 		folder := strings.ToLower(strings.TrimSuffix(f.ID, "Function"))

@@ -11,7 +11,7 @@ func TestTablesThatAreNotKeptAsTheirClassAreFound(t *testing.T) {
 	const good = `
   Work:
     Type: AWS::DynamoDB::Table
-    DeletionPolicy: Retain
+    DeletionPolicy: RetainExceptOnCreate
     UpdateReplacePolicy: Retain
     Properties:
       SSESpecification: {SSEEnabled: true}
@@ -26,12 +26,12 @@ func TestTablesThatAreNotKeptAsTheirClassAreFound(t *testing.T) {
 			"Work": {Lasting: true, RecoveryDays: 7}, "Flow": {Expires: true},
 		})
 	}
-	goes := []string{"Work: goes with the stack or a replacement: DeletionPolicy and UpdateReplacePolicy are not both Retain"}
+	goes := []string{"Work: goes with the stack or a replacement: DeletionPolicy is not RetainExceptOnCreate or UpdateReplacePolicy not Retain"}
 	judge(t, good, rule, map[string]example{
 		"plain":       {"SSEEnabled: true", "SSEEnabled: false", []string{"Work: is not encrypted with a key of KMS"}},
 		"lossy":       {"RecoveryEnabled: true", "RecoveryEnabled: false", []string{"Work: has no point-in-time recovery"}},
 		"unprotected": {"DeletionProtectionEnabled: true", "", []string{"Work: is not protected against deletion"}},
-		"deleted":     {"    DeletionPolicy: Retain\n", "", goes},
+		"deleted":     {"    DeletionPolicy: RetainExceptOnCreate\n", "    DeletionPolicy: Retain\n", goes},
 		"replaced":    {"UpdateReplacePolicy: Retain", "UpdateReplacePolicy: Delete", goes},
 		"long memory": {
 			", RecoveryPeriodInDays: 7", "",
@@ -76,17 +76,19 @@ func TestChangesOfATableThatIsOnlyAddedToAreFound(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.AppendOnly(resources(t, `
   Good:
-    Type: AWS::Serverless::Function
+    Type: AWS::IAM::Role
     Properties:
       Policies:
-        - Statement:
+        - PolicyDocument:
+            Statement:
             - {Sid: Add, Effect: Allow, Action: [dynamodb:PutItem, dynamodb:Query], Resource: [!GetAtt Audit.Arn]}
             - {Sid: Work, Effect: Allow, Action: [dynamodb:DeleteItem], Resource: [!GetAtt Work.Arn]}
   Bad:
-    Type: AWS::Serverless::Function
+    Type: AWS::IAM::Role
     Properties:
       Policies:
-        - Statement:
+        - PolicyDocument:
+            Statement:
             - {Sid: Mend, Effect: Allow, Action: [dynamodb:PutItem, dynamodb:UpdateItem], Resource: [!GetAtt Work.Arn, !GetAtt Audit.Arn]}
             - {Sid: Tidy, Effect: Allow, Action: dynamodb:DeleteItem, Resource: !Sub "${Audit.Arn}"}
 `), "Audit"),
@@ -100,21 +102,25 @@ func TestARowThatDoesNotSayWhatItsFunctionTouchesIsFound(t *testing.T) {
 	s := resources(t, `
   WorkTable: {Type: AWS::DynamoDB::Table}
   FlowTable: {Type: AWS::DynamoDB::Table}
-  SweeperFunction:
-    Type: AWS::Serverless::Function
+  SweeperFunction: {Type: AWS::Serverless::Function, Properties: {Role: !GetAtt SweeperRole.Arn}}
+  SweeperRole:
+    Type: AWS::IAM::Role
     Properties:
       Policies:
-        - Statement:
+        - PolicyDocument:
+            Statement:
             - {Effect: Allow, Action: [a], Resource: [!GetAtt WorkTable.Arn, !Sub "${WorkTable.Arn}/index/byDue"]}
-  ConnectFunction:
-    Type: AWS::Serverless::Function
+  ConnectFunction: {Type: AWS::Serverless::Function, Properties: {Role: !GetAtt ConnectRole.Arn}}
+  ConnectRole:
+    Type: AWS::IAM::Role
     Properties:
       Policies:
-        - Statement: [{Effect: Allow, Action: [a], Resource: !GetAtt FlowTable.Arn}]
-        - Statement: [{Effect: Allow, Action: [a], Resource: [!GetAtt WorkTable.Arn]}]
-  NewFunction:
-    Type: AWS::Serverless::Function
-    Properties: {Policies: [{Statement: [{Effect: Allow, Action: [a], Resource: [!GetAtt FlowTable.Arn]}]}]}
+        - PolicyDocument: {Statement: [{Effect: Allow, Action: [a], Resource: !GetAtt FlowTable.Arn}]}
+        - PolicyDocument: {Statement: [{Effect: Allow, Action: [a], Resource: [!GetAtt WorkTable.Arn]}]}
+  NewFunction: {Type: AWS::Serverless::Function, Properties: {Role: !GetAtt NewRole.Arn}}
+  NewRole:
+    Type: AWS::IAM::Role
+    Properties: {Policies: [{PolicyDocument: {Statement: [{Effect: Allow, Action: [a], Resource: [!GetAtt FlowTable.Arn]}]}}]}
 `)
 	finds(t, policy.TouchedRows(s, []byte(`
 | Function | Route | What it may touch |

@@ -1,5 +1,9 @@
-"""Counts the resources of the transformed template: CloudFormation takes 500, the house rule is less."""
+"""Does with template.yaml what CloudFormation does with its Transform, without an account, and writes the outcome as JSON.
 
+Also counts its resources: CloudFormation takes 500, the house rule is less.
+"""
+
+import json
 import os
 import sys
 
@@ -8,7 +12,7 @@ from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
 os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
-file, limit = sys.argv[1], int(sys.argv[2])
+file, limit, into = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 with open(file, encoding="utf-8") as text:
     template = yaml_parse(text.read())
 for parameter in template.get("Parameters", {}).values():
@@ -21,6 +25,8 @@ for resource in template["Resources"].values():
 template["Globals"]["Function"].pop("CodeUri", None)
 
 transformed = Translator({}, Parser()).translate(template, {})
+with open(into, "w", encoding="utf-8") as out:
+    json.dump(transformed, out, indent=1)
 count = len(transformed["Resources"])
 print(f"{count} resources after the transform, at most {limit}")
 sys.exit(count > limit)

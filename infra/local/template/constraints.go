@@ -1,0 +1,71 @@
+package template
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// constraints are what CloudFormation holds the value of a parameter to, each element of a list for itself.
+// https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html
+type constraints struct {
+	allowed          []string       // nil allows all
+	pattern          *regexp.Regexp // matches the whole value; nil allows all
+	lowest, highest  string         // of a number; empty for none
+	shortest, widest int            // characters
+	description      string
+}
+
+// unlimited is longer than CloudFormation takes a value to be.
+const unlimited = 4096
+
+// readConstraints reads them from a declaration.
+func readConstraints(d *object) constraints {
+	c := constraints{
+		allowed: d.texts("AllowedValues"), lowest: d.text("MinValue"), highest: d.text("MaxValue"),
+		shortest: d.number("MinLength", 0, unlimited, 0), widest: d.number("MaxLength", 0, unlimited, unlimited),
+		description: d.text("ConstraintDescription"),
+	}
+	if text := d.text("AllowedPattern"); text != "" {
+		var err error
+		if c.pattern, err = regexp.Compile("^(?:" + text + ")$"); err != nil {
+			d.failf(d.line(), "AllowedPattern: %v", err)
+		}
+	}
+	for _, bound := range []string{c.lowest, c.highest} {
+		if _, err := strconv.ParseFloat(bound, 64); bound != "" && err != nil {
+			d.failf(d.line(), "MinValue and MaxValue are numbers, not %q", bound)
+		}
+	}
+	return c
+}
+
+// reject says why a value is not allowed, or nothing.
+func (c constraints) reject(value string, number bool) string {
+	switch {
+	case c.allowed != nil && !slices.Contains(c.allowed, value):
+		return fmt.Sprintf("the value %q is not one of its AllowedValues", value)
+	case c.pattern != nil && !c.pattern.MatchString(value):
+		return fmt.Sprintf("the value %q does not match its AllowedPattern: %s", value, c.description)
+	case len(value) < c.shortest || len(value) > c.widest:
+		return fmt.Sprintf("the value %q is shorter than its MinLength or longer than its MaxLength", value)
+	case !number:
+		return ""
+	}
+	v, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return fmt.Sprintf("the value %q is not a number", value)
+	}
+	if !between(v, c.lowest, c.highest) {
+		return fmt.Sprintf("the value %q is below its MinValue or above its MaxValue", value)
+	}
+	return ""
+}
+
+// between tells whether a number is not below one bound and not above the other; an empty bound holds nothing back.
+func between(v float64, lowest, highest string) bool {
+	low, errLow := strconv.ParseFloat(lowest, 64)
+	high, errHigh := strconv.ParseFloat(highest, 64)
+	return (errLow != nil || v >= low) && (errHigh != nil || v <= high)
+}

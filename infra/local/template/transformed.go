@@ -1,0 +1,72 @@
+package template
+
+import (
+	"fmt"
+	"os"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Permissions reads a template that SAM has transformed, in which nothing is left to say, and gives by the logical id of each
+// function what its role allows. It is as strict about roles as Load; all other resources are only there to be referred to.
+func Permissions(file string, o Options) (map[string][]Statement, error) {
+	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever runs the tests
+	if err != nil {
+		return nil, fmt.Errorf("read the transformed template: %w", err)
+	}
+	d, err := parse(text, "")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	all, err := permissions(d, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return all, nil
+}
+
+func permissions(d *document, o Options) (map[string][]Statement, error) {
+	values, err := newResolver(d, o)
+	if err != nil {
+		return nil, err
+	}
+	present, err := presentResources(d, values, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	b := builder{values: values, template: &Template{}, roles: map[string][]Statement{}}
+	for _, r := range present {
+		if r.kind != kindRole {
+			continue
+		}
+		if err := b.add(r); err != nil {
+			return nil, in(r.id, err)
+		}
+	}
+	all := map[string][]Statement{}
+	for _, r := range present {
+		if r.kind != "AWS::Lambda::Function" {
+			continue
+		}
+		role, err := values.text(valueOf(r.properties, "Role"))
+		if err != nil {
+			return nil, in(r.id, err)
+		}
+		allowed, ok := b.roles[role]
+		if !ok {
+			return nil, in(r.id, refuse(r.line, "Role %q is not a role for Lambda of the template", role))
+		}
+		all[r.id] = allowed
+	}
+	return all, nil
+}
+
+// valueOf gives the value of a key of a mapping, an empty text where there is none.
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	for _, e := range entries(n) {
+		if e.key == key {
+			return e.value
+		}
+	}
+	return scalar("", 0)
+}
