@@ -61,7 +61,7 @@ build: ## build every function for arm64, as it is deployed
 
 # SAM calls build-<LogicalId> for every function (BuildMethod: makefile).
 build-%Function:
-	GOOS=linux GOARCH=arm64 $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
+	GOOS=linux GOARCH=$(or $(LAMBDA_GOARCH),arm64) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
 
 bench: ## measure; the figures belong in docs/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process

@@ -42,7 +42,8 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 	for i, f := range all {
 		list[i] = lambda.Function{
 			ID: f.LogicalID, Name: f.Name, Bootstrap: filepath.Join(folder, f.Folder, "bootstrap"),
-			Environment: f.Environment, LogGroup: f.LogGroup, Timeout: f.Timeout, MemoryMB: f.MemoryMB, Concurrency: mostProcesses, IdleLife: idleLife,
+			Environment: f.Environment, LogGroup: f.LogGroup, Timeout: f.Timeout, MemoryMB: f.MemoryMB, IdleLife: idleLife,
+			Concurrency: atMost(f.Reserved),
 		}
 	}
 	return lambda.New(lambda.Options{
@@ -103,18 +104,22 @@ func (remoteFunctions) Kill(string) int { return 0 }
 // Close ends nothing.
 func (remoteFunctions) Close() {}
 
+// atMost is how many processes or batches there may be, where the template has a limit of its own or 0 for none.
+func atMost(declared int) int {
+	if declared == 0 {
+		return mostProcesses
+	}
+	return min(mostProcesses, declared)
+}
+
 // newTriggers reads the queues and schedules out of the template. A queue is read with the rights of its function.
 func newTriggers(t *template.Template, cloud *aws.Cloud, invoker triggers.Invoker, log *slog.Logger) *triggers.Triggers {
 	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
 	for _, f := range t.Functions {
 		for _, q := range f.QueueTriggers {
-			batches := mostProcesses
-			if q.MaxConcurrency > 0 {
-				batches = min(batches, q.MaxConcurrency)
-			}
 			o.Sources = append(o.Sources, triggers.Source{
 				Function: f.LogicalID, Queue: sqs.NewFromConfig(cloud.Config(f.LogicalID)), QueueURL: q.QueueURL, QueueARN: q.QueueARN,
-				BatchSize: q.BatchSize, Batches: batches, PartialFailures: q.PartialFailures,
+				BatchSize: q.BatchSize, Batches: atMost(q.MaxConcurrency), PartialFailures: q.PartialFailures,
 			})
 		}
 		for _, s := range f.Schedules {

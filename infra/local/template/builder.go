@@ -4,9 +4,11 @@ package template
 type builder struct {
 	values   *resolver
 	template *Template
-	events   []event                // of all functions, until every queue and the API are known
-	roles    map[string][]Statement // what each role of functions allows, by its ARN
-	needs    []functionNeeds        // of all functions, until every role is known
+	events   []event         // of all functions, until every queue and the API are known
+	roles    map[string]role // of functions, by their ARN
+	closed   []string        // ARNs of queues that are no dead letter queues
+	denials  []keyDenial     // of all keys, until every role is known
+	needs    []functionNeeds // of all functions, until every role is known
 }
 
 // add reads one resource.
@@ -40,9 +42,11 @@ func (b *builder) add(r resource) error {
 		t.Secrets = append(t.Secrets, b.secret(r.id, o))
 	case kindParameter:
 		t.Parameters = append(t.Parameters, parameter(r.id, o))
-	case kindBucketPolicy:
-		// It denies what is not TLS: true on AWS, and plain HTTP is the point of a laptop.
-		o.ignore("Bucket", "PolicyDocument")
+	case kindBucketPolicy, kindQueuePolicy:
+		// They deny what is not TLS: true on AWS, and plain HTTP is the point of a laptop.
+		o.ignore("Bucket", "Queues", "PolicyDocument")
+	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf:
+		inFront(r, o)
 	case kindRole:
 		b.role(r, o)
 	case kindLogGroup:
@@ -70,7 +74,7 @@ func (b *builder) arn(kind, id string) string {
 // bucket reads an AWS::S3::Bucket. Nothing is encrypted here, but whoever uses the bucket needs its key's permissions.
 // Access and lifecycle are AWS's; the sweeper deletes files on time everywhere.
 func (b *builder) bucket(id string, o *object) Bucket {
-	o.ignore("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration")
+	o.ignore("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration", "LoggingConfiguration")
 	bucket := Bucket{LogicalID: id, Name: b.ref(kindBucket, id), ARN: b.arn(kindBucket, id)}
 	encryption := o.object("BucketEncryption")
 	for _, rule := range encryption.objects("ServerSideEncryptionConfiguration") {
@@ -85,9 +89,11 @@ func (b *builder) bucket(id string, o *object) Bucket {
 	return bucket
 }
 
-// key reads an AWS::KMS::Key. Who may use it is decided by the functions' statements alone.
+// key reads an AWS::KMS::Key. Who may use it is decided by the functions' statements; what its own policy denies must be
+// nothing that they allow.
 func (b *builder) key(id string, o *object) Key {
-	o.ignore("Description", "EnableKeyRotation", "KeyPolicy")
+	o.ignore("Description", "EnableKeyRotation")
+	b.keyPolicy(id, o.object("KeyPolicy"))
 	return Key{
 		LogicalID: id, Alias: b.ref(kindKey, id), ARN: b.arn(kindKey, id),
 		Spec: o.text("KeySpec"), Usage: o.text("KeyUsage"),

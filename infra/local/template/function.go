@@ -10,7 +10,8 @@ import (
 // function reads an AWS::Serverless::Function. Its events are kept for link, since they refer to other resources.
 func (b *builder) function(r resource, o *object) {
 	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they come.
-	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing")
+	// It has no versions of it either: what is started is the newest.
+	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "AutoPublishAlias", "AutoPublishCodeSha256", "DeploymentPreference")
 	o.oneOf("Runtime", "provided.al2023")
 	if r.metadata != nil {
 		metadata := within(r.metadata, "Metadata.", o.err, r.line)
@@ -29,6 +30,7 @@ func (b *builder) function(r resource, o *object) {
 		Timeout:   time.Duration(o.number("Timeout", 1, 900, 3)) * time.Second,
 		MemoryMB:  o.number("MemorySize", 128, 10240, 128),
 	}
+	f.Reserved = o.number("ReservedConcurrentExecutions", 0, 1000, 0)
 	environment := o.object("Environment")
 	f.Environment = environment.textMap("Variables")
 	environment.finish()
@@ -36,7 +38,13 @@ func (b *builder) function(r resource, o *object) {
 	logging.ignore("LogFormat")
 	f.LogGroup = logging.text("LogGroup")
 	logging.finish()
-	b.needs = append(b.needs, functionNeeds{function: len(b.template.Functions), line: r.line, role: o.text("Role")})
+	repeats := o.object("EventInvokeConfig")
+	b.needs = append(b.needs, functionNeeds{
+		function: len(b.template.Functions), line: r.line, role: o.text("Role"),
+		retries: repeats.number("MaximumRetryAttempts", 0, 2, lambdaRetries),
+	})
+	repeats.number("MaximumEventAgeInSeconds", 60, 21600, 21600)
+	repeats.finish()
 	for _, e := range entries(o.mapping("Events")) {
 		b.events = append(b.events, event{function: len(b.template.Functions), name: e.key, value: e.value})
 	}
@@ -52,7 +60,7 @@ type event struct {
 
 // link reads the events of all functions once every resource is known, and checks what AWS checks across resources.
 func (b *builder) link() error {
-	queues, err := orderQueues(b.template.Queues)
+	queues, err := orderQueues(b.template.Queues, b.closed)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type resolver struct {
 	conditions     map[string]*yaml.Node // not yet decided
 	decided        map[string]bool
 	resources      map[string]string // logical id to type; empty while conditions of resources are decided
-	logGroups      map[string]string // logical id to name
+	chosen         map[string]string // logical id to the name that the template chooses
 }
 
 // resolve copies n with every function replaced by its value. A nil result is AWS::NoValue: the property is not there.
@@ -92,6 +92,9 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 		at := *v
 		at.Line = n.Line // so that a refusal of the value names the place where it is used
 		return &at, nil
+	}
+	if strings.HasSuffix(n.Value, ".Stage") {
+		return r.getAtt(n) // SAM's way to name what it makes of an API
 	}
 	kind, ok := r.resources[n.Value]
 	if !ok {

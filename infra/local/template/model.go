@@ -24,6 +24,7 @@ type Function struct {
 	Folder    string // "getorg": its folder under functions/ and its name in the build
 	Timeout   time.Duration
 	MemoryMB  int
+	Reserved  int // executions that are kept for it, and no more; 0 when not declared
 	// Environment is what the template declares. What Lambda itself adds (AWS_REGION and so on) is the runner's.
 	Environment map[string]string
 	LogGroup    string // name

@@ -6,6 +6,7 @@ import "strings"
 const (
 	kindAPI          = "AWS::Serverless::Api"
 	kindFunction     = "AWS::Serverless::Function"
+	kindTransformed  = "AWS::Lambda::Function" // what SAM makes of a function
 	kindTable        = "AWS::DynamoDB::Table"
 	kindQueue        = "AWS::SQS::Queue"
 	kindBucket       = "AWS::S3::Bucket"
@@ -15,6 +16,11 @@ const (
 	kindParameter    = "AWS::SSM::Parameter"
 	kindLogGroup     = "AWS::Logs::LogGroup"
 	kindRole         = "AWS::IAM::Role"
+	kindQueuePolicy  = "AWS::SQS::QueuePolicy"
+	kindDomain       = "AWS::ApiGateway::DomainName"
+	kindDomainPath   = "AWS::ApiGateway::BasePathMapping"
+	kindFirewall     = "AWS::WAFv2::WebACL"
+	kindFirewallOf   = "AWS::WAFv2::WebACLAssociation"
 	kindMetricFilter = "AWS::Logs::MetricFilter"
 	kindAlarm        = "AWS::CloudWatch::Alarm"
 	kindTopic        = "AWS::SNS::Topic"
@@ -26,13 +32,13 @@ const (
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
-		kindLogGroup, kindRole, kindMetricFilter, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
+		kindLogGroup, kindRole, kindQueuePolicy, kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindMetricFilter, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		return true
 	}
 	return false
 }
 
-// Physical names are functions of the stack's name and the logical id alone, but for the log groups', which the template chooses, so that a runner that starts again finds
+// Physical names are functions of the stack's name and the logical id alone, but for those that the template chooses, so that a runner that starts again finds
 // the data of the run before. On AWS, CloudFormation adds something random.
 
 // name is the physical name of most resources.
@@ -46,10 +52,10 @@ func arn(service, resource string) string {
 // reference is what Ref gives for a resource, as in the "Return values" of each type's CloudFormation page.
 func (r *resolver) reference(kind, id string) (string, bool) {
 	switch kind {
-	case kindTable, kindFunction:
+	case kindTable, kindFunction, kindTransformed, kindAlarm:
 		return r.name(id), true
-	case kindLogGroup:
-		return r.logGroups[id], true
+	case kindLogGroup, kindDomain:
+		return r.chosen[id], true
 	case kindBucket, kindAPI:
 		return strings.ToLower(r.name(id)), true // both are parts of host names
 	case kindQueue:
@@ -69,7 +75,7 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	switch kind + "." + name {
 	case kindTable + ".Arn":
 		return arn("dynamodb", "table/"+r.name(id)), true
-	case kindFunction + ".Arn":
+	case kindFunction + ".Arn", kindTransformed + ".Arn":
 		return arn("lambda", "function:"+r.name(id)), true
 	case kindQueue + ".Arn":
 		return arn("sqs", r.name(id)), true
@@ -82,29 +88,38 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	case kindRole + ".Arn":
 		return "arn:aws:iam::" + account + ":role/" + r.name(id), true
 	case kindLogGroup + ".Arn":
-		return arn("logs", "log-group:"+r.logGroups[id]+":*"), true // so CloudFormation gives it, for the streams within
+		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // so CloudFormation gives it, for the streams within
+	case kindAPI + ".Stage": // what SAM makes of an API
+		return r.chosen[id], true
+	case kindDomain + ".RegionalDomainName":
+		return "d-" + strings.ToLower(id) + ".execute-api." + region + ".amazonaws.com", true
+	case kindFirewall + ".Arn":
+		return arn("wafv2", "regional/webacl/"+r.name(id)), true
 	case kindSecret + ".Id":
 		return arn("secretsmanager", "secret:"+r.name(id)), true
 	}
 	return "", false
 }
 
-// nameLogGroups finds out the names of the log groups among the resources.
-func (r *resolver) nameLogGroups(all []resource) error {
-	r.logGroups = map[string]string{}
+// chosenName is the property in which the template itself chooses a name, by the type of the resource.
+func chosenName(kind string) string {
+	return map[string]string{kindLogGroup: "LogGroupName", kindAPI: "StageName", kindDomain: "DomainName"}[kind]
+}
+
+// readChosen finds out the names that the template chooses.
+func (r *resolver) readChosen(all []resource) error {
+	r.chosen = map[string]string{}
 	for _, one := range all {
-		if one.kind != kindLogGroup || one.properties == nil {
-			continue
-		}
+		property := chosenName(one.kind)
 		for _, e := range entries(one.properties) {
-			if e.key != "LogGroupName" {
+			if property == "" || e.key != property {
 				continue
 			}
 			name, err := r.text(e.value)
 			if err != nil {
 				return in(one.id, err)
 			}
-			r.logGroups[one.id] = name
+			r.chosen[one.id] = name
 		}
 	}
 	return nil

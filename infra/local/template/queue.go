@@ -22,6 +22,11 @@ func (b *builder) queue(id string, o *object) Queue {
 			"MessageRetentionPeriod": strconv.Itoa(o.number("MessageRetentionPeriod", 60, 1209600, 345600)),
 		},
 	}
+	if allow := o.object("RedriveAllowPolicy"); allow.node != nil {
+		allow.oneOf("redrivePermission", "denyAll")
+		allow.finish()
+		b.closed = append(b.closed, q.ARN)
+	}
 	redrive := o.object("RedrivePolicy")
 	if redrive.node == nil {
 		return q
@@ -41,7 +46,13 @@ func (b *builder) queue(id string, o *object) Queue {
 }
 
 // orderQueues puts every dead letter queue before the queues that name it.
-func orderQueues(queues []Queue) ([]Queue, error) {
+// closed are the ARNs of those that refuse to be one.
+func orderQueues(queues []Queue, closed []string) ([]Queue, error) {
+	for _, q := range queues {
+		if slices.Contains(closed, q.DeadLetterARN) {
+			return nil, fmt.Errorf("%s: its dead letter queue refuses to be one (RedriveAllowPolicy)", q.LogicalID)
+		}
+	}
 	ordered, created := []Queue{}, map[string]bool{"": true}
 	for len(ordered) < len(queues) {
 		next := slices.IndexFunc(queues, func(q Queue) bool { return !created[q.ARN] && created[q.DeadLetterARN] })

@@ -110,6 +110,11 @@ func TestAnUnknownResourceOrAttributeIsRefused(t *testing.T) {
 				"      RedrivePolicy: {deadLetterTargetArn: 'arn:x', maxReceiveCount: 1}\n",
 			" Q: its dead letter queue is not in the template, or leads back to it",
 		},
+		"a dead letter queue that refuses to be one": {
+			head + "  D: {Type: AWS::SQS::Queue, Properties: {RedriveAllowPolicy: {redrivePermission: denyAll}}}\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n" +
+				"      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 1}\n",
+			" Q: its dead letter queue refuses to be one (RedriveAllowPolicy)",
+		},
 		"a secret in the template": {
 			head + "  S:\n    Type: AWS::SecretsManager::Secret\n    Properties:\n      Description: x\n",
 			"6: S: GenerateSecretString is missing: a secret's value never stands in the template",
@@ -178,6 +183,11 @@ func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
 		"a rate that EventBridge refuses": {
 			worker + "      Events:\n        E: {Type: Schedule, Properties: {Schedule: rate(1 minutes)}}\n",
 			`8: WorkFunction: Events.E.Schedule "rate(1 minutes)" is not a rate(...): one minute, but more minutes`,
+		},
+		"a schedule whose failed runs AWS would repeat": {
+			worker + "      Role: !GetAtt R.Arn\n      LoggingConfig: {LogGroup: !Ref G}\n      Events:\n        E: {Type: Schedule, Properties: {Schedule: rate(1 hour)}}\n" +
+				"  G: {Type: AWS::Logs::LogGroup, Properties: {LogGroupName: g}}\n" + trust,
+			"3: WorkFunction: EventInvokeConfig.MaximumRetryAttempts is not 0: the runner repeats no scheduled run",
 		},
 		"an unknown property of a schedule": {
 			worker + "      Events:\n        E: {Type: Schedule, Properties: {Schedule: rate(1 hour), Input: x}}\n",

@@ -1,9 +1,14 @@
 package template
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
+
+// role is a role of functions.
+type role struct {
+	id         string
+	line       int
+	statements []Statement
+	tags       map[string]string
+}
 
 // role reads an AWS::IAM::Role. What functions may do stands in its inline policies; managed policies are refused, since what
 // they allow stands elsewhere and changes. A role of another service has no meaning on a laptop.
@@ -20,8 +25,13 @@ func (b *builder) role(r resource, o *object) {
 		all = append(all, statements(document)...)
 		p.finish()
 	}
+	tags := map[string]string{}
+	for _, t := range o.objects("Tags") {
+		tags[t.required("Key")] = t.text("Value")
+		t.finish()
+	}
 	if slices.Equal(services, []string{"lambda.amazonaws.com"}) {
-		b.roles[b.arn(kindRole, r.id)] = all
+		b.roles[b.arn(kindRole, r.id)] = role{id: r.id, line: r.line, statements: all, tags: tags}
 	}
 }
 
@@ -46,6 +56,21 @@ type functionNeeds struct {
 	function int // index in Template.Functions
 	line     int
 	role     string // ARN
+	retries  int    // of what a schedule started and failed
+}
+
+// lambdaRetries is how often Lambda repeats what failed, if the template does not say.
+// https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+const lambdaRetries = 2
+
+// isLogGroup tells whether a log group of the template has this name.
+func (b *builder) isLogGroup(name string) bool {
+	for id, kind := range b.values.resources {
+		if kind == kindLogGroup && b.values.chosen[id] == name {
+			return true
+		}
+	}
+	return false
 }
 
 // permit gives every function the statements of its role. Without a role, or a log group, of the template AWS would make
@@ -57,12 +82,15 @@ func (b *builder) permit() error {
 		if !ok {
 			return in(f.LogicalID, refuse(n.line, "Role %q is not a role for Lambda of the template", n.role))
 		}
-		if !slices.Contains(slices.Collect(maps.Values(b.values.logGroups)), f.LogGroup) {
+		if !b.isLogGroup(f.LogGroup) {
 			return in(f.LogicalID, refuse(n.line, "LoggingConfig.LogGroup %q is not a log group of the template", f.LogGroup))
 		}
-		f.Statements = allowed
+		if len(f.Schedules) > 0 && n.retries != 0 {
+			return in(f.LogicalID, refuse(n.line, "EventInvokeConfig.MaximumRetryAttempts is not 0: the runner repeats no scheduled run"))
+		}
+		f.Statements = allowed.statements
 	}
-	return nil
+	return b.checkKeyPolicies()
 }
 
 // statements reads one policy document.

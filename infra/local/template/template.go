@@ -50,7 +50,7 @@ func load(text []byte, o Options) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{values: values, template: &Template{Outputs: map[string]string{}}, roles: map[string][]Statement{}}
+	b := builder{values: values, template: &Template{Outputs: map[string]string{}}, roles: map[string]role{}}
 	for _, r := range present {
 		if err := b.add(r); err != nil {
 			return nil, in(r.id, err)
@@ -97,7 +97,7 @@ func presentResources(d *document, values *resolver, understood func(kind string
 		present = append(present, r)
 	}
 	values.resources = declared
-	return present, values.nameLogGroups(present)
+	return present, values.readChosen(present)
 }
 
 // outputs resolves the Outputs section; an output whose Condition does not hold is left out.

@@ -34,7 +34,7 @@ func permissions(d *document, o Options) (map[string][]Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{values: values, template: &Template{}, roles: map[string][]Statement{}}
+	b := builder{values: values, template: &Template{}, roles: map[string]role{}}
 	for _, r := range present {
 		if r.kind != kindRole {
 			continue
@@ -45,7 +45,7 @@ func permissions(d *document, o Options) (map[string][]Statement, error) {
 	}
 	all := map[string][]Statement{}
 	for _, r := range present {
-		if r.kind != "AWS::Lambda::Function" {
+		if r.kind != kindTransformed {
 			continue
 		}
 		role, err := values.text(valueOf(r.properties, "Role"))
@@ -56,7 +56,7 @@ func permissions(d *document, o Options) (map[string][]Statement, error) {
 		if !ok {
 			return nil, in(r.id, refuse(r.line, "Role %q is not a role for Lambda of the template", role))
 		}
-		all[r.id] = allowed
+		all[r.id] = allowed.statements
 	}
 	return all, nil
 }

@@ -25,7 +25,7 @@ const (
 	foreign                      // not our API: the sandbox plays somebody else's server
 )
 
-// routeAccess must name every route of the template, so that a new one cannot forget its protection.
+// routeAccess must name every method that a route of the template leads to, so that a new one cannot forget its protection.
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
@@ -84,14 +84,16 @@ func TestEveryRouteIsProtected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		known := routeAccess()
+		known, seen := routeAccess(), map[string]bool{}
 		for _, function := range f.template.Functions {
-			for _, route := range function.Routes {
+			for _, route := range f.methods(t, function, known) {
 				name := route.Method + " " + route.Path
 				kind, ok := known[name]
+				if seen[name] { // two functions can serve the methods of one path
+					continue
+				}
+				seen[name] = true
 				switch {
-				case route.Method == "ANY" && kind != foreign:
-					f.checkOtherMethods(t, route)
 				case !ok:
 					t.Errorf("%s: say in routeAccess who may call it", name)
 				case kind == keyed:
@@ -108,7 +110,28 @@ func TestEveryRouteIsProtected(t *testing.T) {
 				}
 			}
 		}
+		if len(seen) < len(known) {
+			t.Errorf("of the %d routes in routeAccess there are %d", len(known), len(seen))
+		}
 	})
+}
+
+// methods lists what a function serves: of a route for any method those that it names when it refuses another.
+func (f fixture) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
+	t.Helper()
+	var all []template.Route
+	for _, route := range function.Routes {
+		if route.Method != "ANY" || known["ANY "+route.Path] == foreign {
+			all = append(all, route)
+			continue
+		}
+		for method := range strings.SplitSeq(f.checkOtherMethods(t, route), ", ") {
+			if method != http.MethodHead && method != http.MethodOptions {
+				all = append(all, template.Route{Method: method, Path: route.Path})
+			}
+		}
+	}
+	return all
 }
 
 // checkKeyed: only the own key shows what is the organisation's. Another's own key gets the status and code of others.
@@ -223,7 +246,8 @@ func (s *stack) attemptOfARedirect(t *testing.T) string {
 	return ""
 }
 
-func (f fixture) checkOtherMethods(t *testing.T, route template.Route) {
+// checkOtherMethods returns the methods that are allowed.
+func (f fixture) checkOtherMethods(t *testing.T, route template.Route) string {
 	t.Helper()
 	route.Method = http.MethodPut
 	own := f.seeded.Organisations[0]
@@ -231,6 +255,7 @@ func (f fixture) checkOtherMethods(t *testing.T, route template.Route) {
 	if got.status != http.StatusMethodNotAllowed || got.Error != "svc_method_not_allowed" || got.header.Get("Allow") == "" {
 		t.Errorf("PUT %s: got %d %s, Allow %q", route.Path, got.status, got.Error, got.header.Get("Allow"))
 	}
+	return got.header.Get("Allow")
 }
 
 func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {

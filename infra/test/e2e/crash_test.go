@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"recordbridge/infra/local/template"
 	"recordbridge/shared/export"
 )
 
@@ -150,7 +151,7 @@ func (f fixture) read(function string) answer {
 		if declared.LogicalID != function {
 			continue
 		}
-		route := declared.Routes[0]
+		route := template.Route{Method: http.MethodGet, Path: declared.Routes[0].Path}
 		if function == "GetOrgFunction" {
 			return f.call(route.Method, route.Path+"?public_id="+own.PublicID, "", "", nil)
 		}

@@ -87,7 +87,7 @@ func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 // knowNoResource tells whether AWS has no resource to name for any of the actions, so that * is all that can be said.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 func knowNoResource(actions []string) bool {
-	known := []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+	known := []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "cloudwatch:DescribeAlarms"}
 	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })
 }
 
@@ -127,8 +127,8 @@ func Strangers(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// owned is how a statement names a resource of the template: by a reference, for objects and indexes with more behind.
-var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/\*|/index/(\w+))?$`)
+// owned is how a statement names a resource of the template: by a reference, for objects, indexes and aliases with more behind.
+var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/\*|/index/(\w+)|:live)?$`)
 
 // owns tells whether the resource of a statement is one of the template's.
 func (s *Stack) owns(on string) bool {

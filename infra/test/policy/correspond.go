@@ -39,12 +39,11 @@ func Folders(t *Tree, functions []template.Function) []Finding {
 // operation is the part of one method of a path in the API's description that has to do with the template.
 type operation struct {
 	Function string `yaml:"x-function"` // the folder whose code answers
-	TestMode bool   `yaml:"x-test-mode-only"`
 }
 
-// Routes finds methods of paths that stand only in the template or only in the API's description (docs/openapi.yaml),
-// or that the description ascribes to another function. ANY is how the template answers every other method and no
-// part of the API, but for the test mode's own paths, which may be served by ANY alone.
+// Routes finds paths that stand only in the template or only in the API's description (docs/openapi.yaml), and methods of them
+// that the description ascribes to another function than the template leads them to. ANY leads there what has no route of its own; the
+// function answers a method that it does not know itself.
 func Routes(functions []template.Function, description []byte) []Finding {
 	const api, stack = "docs/openapi.yaml", "template.yaml"
 	var found findings
@@ -58,14 +57,14 @@ func Routes(functions []template.Function, description []byte) []Finding {
 		for _, r := range f.Routes {
 			r.Path = strings.ReplaceAll(r.Path, "+}", "}") // OpenAPI has no parameter for the rest of a path
 			served[r] = f.Folder
-			if _, described := operations[r]; r.Method != "ANY" && !described {
+			if !isDescribed(operations, r) {
 				found.addf(stack, "%s %s is not in %s", r.Method, r.Path, api)
 			}
 		}
 	}
 	for r, o := range operations {
 		folder, ok := served[r]
-		if !ok && o.TestMode {
+		if !ok {
 			folder, ok = served[template.Route{Method: "ANY", Path: r.Path}]
 		}
 		switch {
@@ -76,6 +75,16 @@ func Routes(functions []template.Function, description []byte) []Finding {
 		}
 	}
 	return found.sorted()
+}
+
+// isDescribed tells whether a route leads something to its function that the description has.
+func isDescribed(operations map[template.Route]operation, r template.Route) bool {
+	for described := range operations {
+		if described.Path == r.Path && (r.Method == "ANY" || r.Method == described.Method) {
+			return true
+		}
+	}
+	return false
 }
 
 // operations reads the methods of all paths of an OpenAPI document.

@@ -11,7 +11,7 @@ const (
 )
 
 // Queues finds queues without a dead letter queue in the template (unless they are one) or without encryption, dead
-// letter queues that forget sooner than the queue before them, queues whose messages come back before their consumer
+// letter queues that forget sooner than the queue before them, queues that are open to plain HTTP or to dead letters of others, those whose messages come back before their consumer
 // can have ended, and consumers that fail a batch as a whole.
 func Queues(s *Stack) []Finding {
 	var found findings
@@ -25,6 +25,12 @@ func Queues(s *Stack) []Finding {
 			retention(q, queues[i], &found)
 		case !slices.Contains(dead, q.ID):
 			found.addf(q.ID, "has no dead letter queue")
+		}
+		if !slices.ContainsFunc(s.of(kindQueuePolicy), func(p Resource) bool { return closesPlain(p, q) }) {
+			found.addf(q.ID, "has no policy that denies plain HTTP")
+		}
+		if i >= 0 && scalar(at(q.Properties, "RedriveAllowPolicy", "redrivePermission")) != "denyAll" {
+			found.addf(q.ID, "may be made the dead letter queue of another (RedriveAllowPolicy)")
 		}
 		if scalar(q.Properties["SqsManagedSseEnabled"]) != "true" && q.Properties["KmsMasterKeyId"] == nil {
 			found.addf(q.ID, "is not encrypted")
@@ -45,6 +51,11 @@ func Queues(s *Stack) []Finding {
 		}
 	}
 	return found.sorted()
+}
+
+// closesPlain tells whether a policy is also one queue's and denies plain HTTP.
+func closesPlain(p, queue Resource) bool {
+	return slices.Contains(shorts(p.Properties["Queues"]), "${"+queue.ID+"}") && deniesPlain(p.Properties["PolicyDocument"], "sqs:*", "*")
 }
 
 // deadLetterQueues lists the logical ids of the queues that others name as theirs.

@@ -127,6 +127,9 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 // operation: how everything in the template is kept, limited and watched.
 func operation(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
+		"a release reaches everything":   func() []policy.Finding { return policy.Releases(s, patients()) },
+		"a new endpoint has its place":   func() []policy.Finding { return policy.Costs(s) },
+		"the front tells nothing":        func() []policy.Finding { return policy.Front(s) },
 		"queues are safe":                func() []policy.Finding { return policy.Queues(s) },
 		"buckets are safe":               func() []policy.Finding { return policy.Buckets(s) },
 		"tables are kept as their class": func() []policy.Finding { return policy.Tables(s, classes()) },
@@ -164,7 +167,8 @@ func TestSAMAddsNoPermission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range slices.Concat(added, policy.Roles(s), policy.Wildcards(s), policy.Strangers(s), policy.Reserved(s, reserved())) {
+	for _, f := range slices.Concat(
+		added, policy.Counted(need(t, stack), s), policy.Roles(s), policy.Wildcards(s), policy.Strangers(s), policy.Reserved(s, reserved())) {
 		t.Error(f)
 	}
 }
@@ -216,6 +220,11 @@ func classes() map[string]policy.TableClass {
 		"FlowTable":       {Expires: true},
 		"SandboxTable":    {Expires: true},
 	}
+}
+
+// patients are the functions that patients' browsers call on their way to a connection: a failure there is a sign-in lost.
+func patients() []string {
+	return []string{"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction", "CallbackFunction"}
 }
 
 // reserved tells who may touch what patients' tokens are made of, and each key, secret and file (docs/architecture.md,

@@ -77,7 +77,7 @@ func deniesPlain(document any, action string, resources ...string) bool {
 	})
 }
 
-// Functions finds functions without logs that end, without explicit limits, or on another processor than arm64; and
+// Functions finds functions without logs that end, without explicit limits, or on a processor of their own; and
 // functions of the API that may run longer than API Gateway waits.
 func Functions(s *Stack) []Finding {
 	var found findings
@@ -99,8 +99,8 @@ func Functions(s *Stack) []Finding {
 		case group.Condition != f.Condition:
 			found.addf(f.ID, "its log group %s has another condition", group.ID)
 		}
-		if !slices.Equal(shorts(f.Properties["Architectures"]), []string{"arm64"}) {
-			found.addf(f.ID, "does not run on arm64")
+		if !slices.Equal(shorts(f.Properties["Architectures"]), []string{"${Architecture}"}) {
+			found.addf(f.ID, "does not run on the processor of the deployment (Architecture)")
 		}
 		for _, limit := range []string{"Timeout", "MemorySize"} {
 			if f.Properties[limit] == nil {

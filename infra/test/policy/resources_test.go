@@ -33,6 +33,12 @@ func TestUnsafeQueuesAreFound(t *testing.T) {
       SqsManagedSseEnabled: true
       VisibilityTimeout: 60
       RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 5}
+      RedriveAllowPolicy: {redrivePermission: denyAll}
+  Closed:
+    Type: AWS::SQS::QueuePolicy
+    Properties:
+      Queues: [!Ref Jobs, !Ref Dead]
+      PolicyDocument: {Statement: [{Effect: Deny, Principal: "*", Action: sqs:*, Resource: "*", Condition: {Bool: {aws:SecureTransport: "false"}}}]}
   Dead: {Type: AWS::SQS::Queue, Properties: {KmsMasterKeyId: !Ref Key, MessageRetentionPeriod: 1209600}}
   Worker:
     Type: AWS::Serverless::Function
@@ -45,7 +51,9 @@ func TestUnsafeQueuesAreFound(t *testing.T) {
 			"      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 5}\n", "",
 			[]string{"Dead: has no dead letter queue", "Jobs: has no dead letter queue"},
 		},
-		"plain": {"SqsManagedSseEnabled: true", "SqsManagedSseEnabled: false", []string{"Jobs: is not encrypted"}},
+		"plain":      {"SqsManagedSseEnabled: true", "SqsManagedSseEnabled: false", []string{"Jobs: is not encrypted"}},
+		"plain HTTP": {"!Ref Jobs, !Ref Dead", "!Ref Jobs", []string{"Dead: has no policy that denies plain HTTP"}},
+		"open":       {"denyAll", "allowAll", []string{"Jobs: may be made the dead letter queue of another (RedriveAllowPolicy)"}},
 		"dead letters elsewhere": {
 			"!GetAtt Dead.Arn", "arn:aws:sqs:us-east-1:111122223333:dead",
 			[]string{"Dead: has no dead letter queue", "Jobs: has no dead letter queue"},
@@ -106,7 +114,7 @@ func TestUnlimitedFunctionsAreFound(t *testing.T) {
   Get:
     Type: AWS::Serverless::Function
     Condition: Sometimes
-    Properties: {Architectures: [arm64], Timeout: 28, MemorySize: 256, LoggingConfig: {LogGroup: !Ref GetLogGroup}, Events: {Get: {Type: Api, Properties: {Path: /x}}}}
+    Properties: {Architectures: [!Ref Architecture], Timeout: 28, MemorySize: 256, LoggingConfig: {LogGroup: !Ref GetLogGroup}, Events: {Get: {Type: Api, Properties: {Path: /x}}}}
   GetLogGroup:
     Type: AWS::Logs::LogGroup
     Condition: Sometimes
@@ -116,7 +124,7 @@ func TestUnlimitedFunctionsAreFound(t *testing.T) {
 		"no logs":      {"!Ref GetLogGroup", "/aws/lambda/get", []string{"Get: has no log group of the template"}},
 		"endless logs": {", RetentionInDays: !Ref Days", "", []string{"Get: its log group GetLogGroup keeps logs forever"}},
 		"condition":    {"    Condition: Sometimes\n    Properties: {Arch", "    Properties: {Arch", []string{"Get: its log group GetLogGroup has another condition"}},
-		"intel":        {"Architectures: [arm64]", "Architectures: [x86_64]", []string{"Get: does not run on arm64"}},
+		"intel":        {"[!Ref Architecture]", "[x86_64]", []string{"Get: does not run on the processor of the deployment (Architecture)"}},
 		"no timeout":   {"Timeout: 28, ", "", []string{"Get: has no Timeout"}},
 		"no memory":    {"MemorySize: 256, ", "", []string{"Get: has no MemorySize"}},
 		"too patient":  {"Timeout: 28", "Timeout: 29", []string{"Get: may run for 29 s, longer than API Gateway waits"}},

@@ -13,8 +13,23 @@ func (s *Stack) roleOf(f Resource) Resource {
 	return Resource{}
 }
 
+// trusts tells whether a service of AWS, and nobody else, can take a role.
+func trusts(role Resource, service string) bool {
+	all := statements(role.Properties["AssumeRolePolicyDocument"])
+	return len(all) == 1 && len(fields(all[0].principal)) == 1 && short(at(all[0].principal, "Service")) == service
+}
+
+// shifts tells whether a role is the one with which CodeDeploy shifts requests to new versions, also after SAM's transform.
+func (s *Stack) shifts(r Resource) bool {
+	named := func(x Resource) bool {
+		by := append(references(at(x.Properties, "DeploymentPreference", "Role")), references(x.Properties["ServiceRoleArn"])...)
+		return slices.Contains(by, r.ID)
+	}
+	return slices.ContainsFunc(s.Resources, named) && trusts(r, "codedeploy.amazonaws.com")
+}
+
 // Roles finds functions that have no role of the template or share one; roles that somebody other than Lambda can take, that
-// exist without their function, or that no function has.
+// exist without their function, or that no function has; but for the one of CodeDeploy.
 func Roles(s *Stack) []Finding {
 	var found findings
 	users := map[string][]string{}
@@ -28,16 +43,12 @@ func Roles(s *Stack) []Finding {
 			found.addf(f.ID, "its role %s has another condition", role.ID)
 		}
 		users[role.ID] = append(users[role.ID], f.ID)
-		trust := statements(role.Properties["AssumeRolePolicyDocument"])
-		lambdaOnly := func(st statement) bool {
-			return len(fields(st.principal)) == 1 && short(at(st.principal, "Service")) == "lambda.amazonaws.com"
-		}
-		if len(trust) != 1 || !lambdaOnly(trust[0]) {
+		if !trusts(role, "lambda.amazonaws.com") {
 			found.addf(role.ID, "can be taken by others than Lambda")
 		}
 	}
 	for _, r := range s.of(kindRole) {
-		if n := len(users[r.ID]); n != 1 {
+		if n := len(users[r.ID]); n != 1 && !s.shifts(r) {
 			found.addf(r.ID, "is the role of %d functions, not of one: %v", n, users[r.ID])
 		}
 	}

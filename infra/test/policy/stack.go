@@ -30,6 +30,7 @@ const (
 	kindFunction     = "AWS::Serverless::Function"
 	kindRole         = "AWS::IAM::Role"
 	kindPermission   = "AWS::Lambda::Permission"
+	kindQueuePolicy  = "AWS::SQS::QueuePolicy"
 	kindQueue        = "AWS::SQS::Queue"
 	kindBucket       = "AWS::S3::Bucket"
 	kindBucketPolicy = "AWS::S3::BucketPolicy"

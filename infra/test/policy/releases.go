@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// alias is the name of a function's newest version that triggers call.
+const alias = "live"
+
+// Releases finds functions that a release would not reach: without the alias, or without a new version for every release. Those that
+// patients' browsers call are deployed gradually and have executions kept for them; a schedule's are not repeated, since the next
+// minute comes anyway. CodeDeploy's role can shift those functions, and do nothing else.
+func Releases(s *Stack, patients []string) []Finding {
+	var found findings
+	var shifted []string
+	for _, f := range s.of(kindFunction) {
+		p := f.Properties
+		if scalar(p["AutoPublishAlias"]) != alias || short(p["AutoPublishCodeSha256"]) != "${Release}" {
+			found.addf(f.ID, "a release makes no new version of it (AutoPublishAlias: %s, AutoPublishCodeSha256: !Ref Release)", alias)
+		}
+		gradual := short(at(p, "DeploymentPreference", "Enabled")) == "${GradualDeployment}"
+		if gradual {
+			shifted = append(shifted, "${"+f.ID+".Arn}:"+alias)
+		}
+		patient, scheduled := slices.Contains(patients, f.ID), len(events(f, "Schedule")) > 0
+		if patient != gradual {
+			found.addf(f.ID, "is deployed gradually: %v, called by patients' browsers: %v", gradual, patient)
+		}
+		if kept := slices.Contains(shorts(p["ReservedConcurrentExecutions"]), "${ReservedConcurrency}"); kept != patient {
+			found.addf(f.ID, "has executions kept for it: %v, called by patients' browsers: %v", kept, patient)
+		}
+		once := at(p, "EventInvokeConfig")
+		if scheduled && (scalar(at(once, "MaximumRetryAttempts")) != "0" || scalar(at(once, "MaximumEventAgeInSeconds")) != "60" ||
+			!slices.Contains(shorts(p["ReservedConcurrentExecutions"]), "1")) {
+			found.addf(f.ID, "its scheduled runs pile up: they are repeated, kept, or run side by side")
+		}
+		s.watchesRelease(f, &found)
+	}
+	s.shifting(shifted, &found)
+	return found.sorted()
+}
+
+// watchesRelease finds a function that is deployed gradually and whose failures take no release back.
+func (s *Stack) watchesRelease(f Resource, found *findings) {
+	for _, id := range references(at(f.Properties, "DeploymentPreference", "Alarms")) {
+		i := slices.IndexFunc(s.of(kindAlarm), func(a Resource) bool { return a.ID == id })
+		of := map[string]string{"Resource": fmt.Sprintf("${%s}:%s", f.ID, alias)}
+		watched := func(one series) bool {
+			return one.watches("AWS/Lambda", "Errors", "FunctionName", "${"+f.ID+"}", of)
+		}
+		if i < 0 || !slices.ContainsFunc(seriesOf(s.of(kindAlarm)[i]), watched) {
+			found.addf(f.ID, "%s does not watch the errors of its alias", id)
+		}
+	}
+}
+
+// shifting finds what CodeDeploy's roles may do beside or short of their work.
+func (s *Stack) shifting(functions []string, found *findings) {
+	var other findings
+	for _, r := range s.of(kindRole) {
+		if !s.shifts(r) {
+			continue
+		}
+		allowed := map[string][]string{}
+		for _, st := range s.allowed(r, &other) {
+			for _, a := range st.actions {
+				allowed[a] = append(allowed[a], st.resources...)
+			}
+		}
+		for _, a := range []string{"lambda:GetAlias", "lambda:UpdateAlias", "lambda:GetProvisionedConcurrencyConfig"} {
+			if !slices.Equal(allowed[a], functions) {
+				found.addf(r.ID, "may %s of %v, and has to shift %v", a, allowed[a], functions)
+			}
+			delete(allowed, a)
+		}
+		if !slices.Equal(allowed["cloudwatch:DescribeAlarms"], []string{"*"}) {
+			found.addf(r.ID, "cannot look at alarms")
+		}
+		delete(allowed, "cloudwatch:DescribeAlarms")
+		for a := range allowed {
+			found.addf(r.ID, "%s has no part in shifting", a)
+		}
+	}
+}
+
+// mostResources is what SAM may make of one function that organisations call with a key: CloudFormation takes 500 in a stack.
+const mostResources = 6
+
+// Costs finds functions with a key that take more of a stack's resources than there is place for forty more of.
+func Costs(s *Stack) []Finding {
+	var found findings
+	for _, f := range s.of(kindFunction) {
+		_, keyed := fields(at(f.Properties, "Environment", "Variables"))["KEY_HASHING_SECRET"]
+		if n := resourcesOf(f); keyed && f.Properties["DeploymentPreference"] == nil && n > mostResources {
+			found.addf(f.ID, "becomes %d resources, more than %d", n, mostResources)
+		}
+	}
+	return found.sorted()
+}
+
+// resourcesOf counts what SAM makes of a function, with its role and its log group: itself, a version and the alias; the right to
+// call it for each route and schedule, the schedule's rule, the queue's mapping, how it is repeated, and how it is deployed.
+func resourcesOf(f Resource) int {
+	n := 5 + len(events(f, "Api")) + 2*len(events(f, "Schedule")) + len(events(f, "SQS"))
+	for _, p := range []string{"EventInvokeConfig", "DeploymentPreference"} {
+		if f.Properties[p] != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Counted finds functions of which SAM makes more or less than this package thinks.
+func Counted(s, transformed *Stack) []Finding {
+	var found findings
+	for _, f := range s.of(kindFunction) {
+		n := 2 // its role and its log group
+		for _, r := range transformed.Resources {
+			if strings.HasPrefix(r.ID, f.ID) {
+				n++
+			}
+		}
+		if want := resourcesOf(f); n != want {
+			found.addf(f.ID, "becomes %d resources, not %d", n, want)
+		}
+	}
+	return found.sorted()
+}

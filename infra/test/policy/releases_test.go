@@ -1,0 +1,109 @@
+package policy_test
+
+import (
+	"testing"
+
+	"recordbridge/infra/test/policy"
+)
+
+// released is a stack of a function that patients' browsers call, one with a key, and one of a schedule.
+const released = `
+  Visit:
+    Type: AWS::Serverless::Function
+    Properties:
+      AutoPublishAlias: live
+      AutoPublishCodeSha256: !Ref Release
+      ReservedConcurrentExecutions: !If [Keeps, !Ref ReservedConcurrency, !Ref "AWS::NoValue"]
+      DeploymentPreference: {Enabled: !Ref GradualDeployment, Role: !GetAtt Shifter.Arn, Alarms: [!Ref Failures]}
+      Events: {Any: {Type: Api}}
+  Get:
+    Type: AWS::Serverless::Function
+    Properties:
+      AutoPublishAlias: live
+      AutoPublishCodeSha256: !Ref Release
+      Environment: {Variables: {KEY_HASHING_SECRET: !Ref Secret}}
+      Events: {Any: {Type: Api}}
+  Tick:
+    Type: AWS::Serverless::Function
+    Properties:
+      AutoPublishAlias: live
+      AutoPublishCodeSha256: !Ref Release
+      ReservedConcurrentExecutions: !If [Keeps, 1, !Ref "AWS::NoValue"]
+      EventInvokeConfig: {MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60}
+      Events: {EveryMinute: {Type: Schedule}}
+  Shifter:
+    Type: AWS::IAM::Role
+    Properties:
+      AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: codedeploy.amazonaws.com}, Action: sts:AssumeRole}]}
+      Policies:
+        - PolicyDocument:
+            Statement:
+              - {Effect: Allow, Action: [lambda:GetAlias, lambda:UpdateAlias, lambda:GetProvisionedConcurrencyConfig], Resource: [!Sub "${Visit.Arn}:live"]}
+              - {Effect: Allow, Action: [cloudwatch:DescribeAlarms], Resource: ["*"]}
+  Failures:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/Lambda
+      MetricName: Errors
+      Dimensions: [{Name: FunctionName, Value: !Ref Visit}, {Name: Resource, Value: !Sub "${Visit}:live"}]
+`
+
+func TestAReleaseThatDoesNotReachAFunctionOrCannotBeTakenBackIsFound(t *testing.T) {
+	t.Parallel()
+	pile := []string{"Tick: its scheduled runs pile up: they are repeated, kept, or run side by side"}
+	releases := func(s *policy.Stack) []policy.Finding { return policy.Releases(s, []string{"Visit"}) }
+	judge(t, released, releases, map[string]example{
+		"old": {"AutoPublishCodeSha256: !Ref Release\n      Env", "Env", []string{
+			"Get: a release makes no new version of it (AutoPublishAlias: live, AutoPublishCodeSha256: !Ref Release)",
+		}},
+		"at once": {"Enabled: !Ref GradualDeployment", "Enabled: false", []string{
+			"Shifter: may lambda:GetAlias of [${Visit.Arn}:live], and has to shift []",
+			"Shifter: may lambda:GetProvisionedConcurrencyConfig of [${Visit.Arn}:live], and has to shift []",
+			"Shifter: may lambda:UpdateAlias of [${Visit.Arn}:live], and has to shift []",
+			"Visit: is deployed gradually: false, called by patients' browsers: true",
+		}},
+		"nothing kept": {"!Ref ReservedConcurrency", "1", []string{"Visit: has executions kept for it: false, called by patients' browsers: true"}},
+		"repeated":     {"MaximumRetryAttempts: 0", "MaximumRetryAttempts: 1", pile},
+		"old runs":     {"MaximumEventAgeInSeconds: 60", "MaximumEventAgeInSeconds: 90", pile},
+		"side by side": {"!If [Keeps, 1,", "!If [Keeps, 2,", pile},
+		"unwatched":    {"${Visit}:live", "${Get}:live", []string{"Visit: Failures does not watch the errors of its alias"}},
+		"blind":        {"cloudwatch:DescribeAlarms", "cloudwatch:ListMetrics", []string{"Shifter: cannot look at alarms", "Shifter: cloudwatch:ListMetrics has no part in shifting"}},
+		"too much":     {"lambda:GetAlias, ", "lambda:GetAlias, lambda:InvokeFunction, ", []string{"Shifter: lambda:InvokeFunction has no part in shifting"}},
+	})
+}
+
+func TestAFunctionWithAKeyThatTakesTooManyResourcesIsFound(t *testing.T) {
+	t.Parallel()
+	judge(t, released, policy.Costs, map[string]example{
+		"two routes": {
+			"KEY_HASHING_SECRET: !Ref Secret}}\n      Events: {", "KEY_HASHING_SECRET: !Ref Secret}}\n      Events: {Get: {Type: Api}, ",
+			[]string{"Get: becomes 7 resources, more than 6"},
+		},
+	})
+}
+
+func TestAFrontThatTellsOrTakesTooMuchIsFound(t *testing.T) {
+	t.Parallel()
+	const good = `
+  Api:
+    Type: AWS::Serverless::Api
+    Properties:
+      DisableExecuteApiEndpoint: !If [Named, true, false]
+      AccessLogSetting: !If [Logged, {Format: '{"route":"$context.resourcePath","status":"$context.status"}'}, !Ref AWS::NoValue]
+  Name: {Type: AWS::ApiGateway::DomainName, Condition: Named, Properties: {SecurityPolicy: TLS_1_2}}
+  Wall:
+    Type: AWS::WAFv2::WebACL
+    Properties:
+      VisibilityConfig: {SampledRequestsEnabled: false}
+      Rules: [{VisibilityConfig: {SampledRequestsEnabled: false}}]
+`
+	judge(t, good, policy.Front, map[string]example{
+		"a path":         {"$context.resourcePath", "$context.path", []string{"Api: logs $context.path"}},
+		"an address":     {"$context.status", "$context.identity.sourceIp", []string{"Api: logs $context.identity.sourceIp"}},
+		"no log":         {"AccessLogSetting:", "Tags:", []string{"Api: has no access log that can be switched on"}},
+		"two addresses":  {"!If [Named, true, false]", "false", []string{"Api: answers at its first address beside Name"}},
+		"old TLS":        {"TLS_1_2", "TLS_1_0", []string{"Name: takes old versions of TLS"}},
+		"samples":        {"      VisibilityConfig: {SampledRequestsEnabled: false}\n", "", []string{"Wall: keeps samples of requests"}},
+		"a rule samples": {"[{VisibilityConfig: {SampledRequestsEnabled: false}}]", "[{VisibilityConfig: {SampledRequestsEnabled: true}}]", []string{"Wall: keeps samples of requests"}},
+	})
+}
