@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/infra/local/aws"
-	"recordbridge/infra/local/iam"
 	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/local/triggers"
@@ -43,32 +42,13 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 		list[i] = lambda.Function{
 			ID: f.LogicalID, Name: f.Name, Bootstrap: filepath.Join(folder, f.Folder, "bootstrap"),
 			Environment: f.Environment, LogGroup: f.LogGroup, Timeout: f.Timeout, MemoryMB: f.MemoryMB, IdleLife: idleLife,
-			Concurrency: atMost(f.Reserved),
+			Concurrency: concurrencyOf(f),
 		}
 	}
 	return lambda.New(lambda.Options{
 		Address: address, ObjectsURL: "http://" + s.objects, SecretKey: s.run.AWS.SecretAccessKey, Region: region, Account: account,
-		Functions: list, Observer: permitted{s.timeline, s.authority},
-		Line: func(function, line string) {
-			if s.authority.MayLog(function) {
-				output.print(function, line)
-			}
-		},
+		Functions: list, Line: output.print, Keeps: s.authority.MayLog, Observer: permitted{s.timeline, s.authority},
 	})
-}
-
-// permitted shows those invocations that Lambda may tell X-Ray about.
-type permitted struct {
-	lambda.Observer
-
-	authority *iam.Authority
-}
-
-// Asked implements lambda.Observer. What is not announced is not shown.
-func (p permitted) Asked(trace, function string, payload []byte) {
-	if p.authority.MayTrace(function) {
-		p.Observer.Asked(trace, function, payload)
-	}
 }
 
 // remoteFunctions run elsewhere: their processes and their output are not ours.
@@ -104,22 +84,18 @@ func (remoteFunctions) Kill(string) int { return 0 }
 // Close ends nothing.
 func (remoteFunctions) Close() {}
 
-// atMost is how many processes or batches there may be, where the template has a limit of its own or 0 for none.
-func atMost(declared int) int {
-	if declared == 0 {
-		return mostProcesses
-	}
-	return min(mostProcesses, declared)
-}
-
 // newTriggers reads the queues and schedules out of the template. A queue is read with the rights of its function.
 func newTriggers(t *template.Template, cloud *aws.Cloud, invoker triggers.Invoker, log *slog.Logger) *triggers.Triggers {
 	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
 	for _, f := range t.Functions {
 		for _, q := range f.QueueTriggers {
+			batches := mostProcesses
+			if q.MaxConcurrency > 0 {
+				batches = min(batches, q.MaxConcurrency)
+			}
 			o.Sources = append(o.Sources, triggers.Source{
 				Function: f.LogicalID, Queue: sqs.NewFromConfig(cloud.Config(f.LogicalID)), QueueURL: q.QueueURL, QueueARN: q.QueueARN,
-				BatchSize: q.BatchSize, Batches: atMost(q.MaxConcurrency), PartialFailures: q.PartialFailures,
+				BatchSize: q.BatchSize, Batches: batches, PartialFailures: q.PartialFailures,
 			})
 		}
 		for _, s := range f.Schedules {

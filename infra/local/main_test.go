@@ -30,6 +30,9 @@ import (
 
 // The test binary is the bootstrap of both functions of testdata/template.yaml.
 func TestMain(m *testing.M) {
+	if os.Getenv("AWS_LAMBDA_FUNCTION_NAME") == "local-EchoFunction" {
+		fmt.Println("started")
+	}
 	switch os.Getenv("AWS_LAMBDA_FUNCTION_NAME") {
 	case "local-EchoFunction":
 		awslambda.Start(func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {

@@ -57,6 +57,8 @@ type Options struct {
 	Functions  []Function
 	// Line receives every line that a function writes to stdout or stderr. It is called by many goroutines.
 	Line func(function, line string)
+	// Keeps tells whether Lambda may keep what a function writes; else nobody sees it. Nil keeps all.
+	Keeps func(function string) bool
 	// Observer is told how invocations go; nil is nobody.
 	Observer Observer
 }

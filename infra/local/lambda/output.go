@@ -41,6 +41,9 @@ type lineWriter struct {
 
 func (s *Subprocesses) lineWriter(in *instance) *lineWriter {
 	return &lineWriter{emit: func(line string) {
+		if keeps := s.options.Keeps; keeps != nil && !keeps(in.pool.function.ID) {
+			return
+		}
 		in.pool.log.add(line)
 		if s.options.Line != nil {
 			s.options.Line(in.pool.function.ID, line)
