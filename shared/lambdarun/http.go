@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -79,10 +80,11 @@ func requestOf(ctx context.Context, event events.APIGatewayProxyRequest) (*http.
 	return request, nil
 }
 
-// pathOf is the path as the client wrote it, stage included: a custom domain changes the event's other path.
+// pathOf is the path as the client wrote it, stage included: a custom domain changes the event's other path. That is the one to take
+// where an emulator has put the pattern of the declared resource in the place of the first, as sam local start-api does.
 func pathOf(event events.APIGatewayProxyRequest) string {
 	path := event.RequestContext.Path
-	if path == "" {
+	if path == "" || strings.Contains(event.Resource, "{") && strings.HasSuffix(path, event.Resource) {
 		path = event.Path
 	}
 	if decoded, err := url.PathUnescape(path); err == nil {
@@ -142,7 +144,9 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return w.body.Write(data) //nolint:wrapcheck // a bytes.Buffer does not fail
 }
 
-// response encodes every body as base64: the API declares all media types as binary.
+// response gives text as it is and everything else as base64. The API declares all media types as binary, by which API Gateway decodes
+// what says that it is base64, and passes on the rest; emulators do not all decode.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func (w *recorder) response(method string) events.APIGatewayProxyResponse {
 	w.WriteHeader(http.StatusOK)
 	body := w.body.Bytes()
@@ -158,10 +162,11 @@ func (w *recorder) response(method string) events.APIGatewayProxyResponse {
 			values[i] = oneLine.Replace(value)
 		}
 	}
-	return events.APIGatewayProxyResponse{
-		StatusCode:        w.status,
-		MultiValueHeaders: w.sent,
-		Body:              base64.StdEncoding.EncodeToString(body),
-		IsBase64Encoded:   true,
+	answer := events.APIGatewayProxyResponse{StatusCode: w.status, MultiValueHeaders: w.sent}
+	if utf8.Valid(body) {
+		answer.Body = string(body)
+	} else {
+		answer.Body, answer.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
 	}
+	return answer
 }

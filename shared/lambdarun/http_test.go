@@ -85,6 +85,58 @@ func TestAnEventWithSingleValuesOnlyIsReadToo(t *testing.T) {
 	}
 }
 
+// A pattern in place of the path is an emulator's; a brace may be the client's own.
+func TestThePatternOfAResourceIsNoPath(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ inContext, path, want string }{
+		"the client's path":                   {"/v1/sandbox/s/fhir", "/mapped/s/fhir", "/v1/sandbox/s/fhir"},
+		"no path":                             {"", "/sandbox/s/fhir", "/sandbox/s/fhir"},
+		"the pattern":                         {"/sandbox/{id}/{proxy+}", "/sandbox/s/fhir", "/sandbox/s/fhir"},
+		"the pattern behind the stage":        {"/v1/sandbox/{id}/{proxy+}", "/v1/sandbox/s/fhir", "/v1/sandbox/s/fhir"},
+		"a path that the client wrote with {": {"/v1/sandbox/{s}/fhir", "/sandbox/{s}/fhir", "/v1/sandbox/{s}/fhir"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			event := proxyEvent(t)
+			event.RequestContext.Path, event.Path = c.inContext, c.path
+			var got string
+			handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.URL.Path })
+			if _, err := lambdarun.HTTP(logx.New(silent()), handler)(t.Context(), event); err != nil {
+				t.Fatal(err)
+			}
+			if got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Whatever is UTF-8 arrives the same from a gateway that decodes base64 and from one that does not.
+func TestTextIsNotEncodedAndEverythingElseIs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, want string }{
+		"JSON":                        {`{"name":"Zoë <&>"}`, `{"name":"Zoë <&>"}`},
+		"text that looks like base64": {"aGVsbG8=", "aGVsbG8="},
+		"U+FFFD, as text":             {"\uFFFD", "\uFFFD"},
+		"a null byte":                 {"a\x00b", "a\x00b"},
+		"nothing":                     {"", ""},
+		"bytes":                       {"\xff\xfe\x00", "//4A"},
+		"a rune cut in two":           {"caf\xc3", "Y2Fmww=="},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.body) })
+			got, err := lambdarun.HTTP(logx.New(silent()), handler)(t.Context(), proxyEvent(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Body != c.want || got.IsBase64Encoded != (c.body != c.want) {
+				t.Errorf("got %q, base64: %v; want %q", got.Body, got.IsBase64Encoded, c.want)
+			}
+		})
+	}
+}
+
 func TestAnAnswerBecomesAnEvent(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -95,14 +147,14 @@ func TestAnAnswerBecomesAnEvent(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		w.Header().Set("X-Late", "too late")
 		w.WriteHeader(http.StatusTeapot)
-		_, _ = io.WriteString(w, "<html>\x00")
+		_, _ = io.WriteString(w, "<html>\xff")
 	})
 	got, err := lambdarun.HTTP(logx.New(silent()), handler)(t.Context(), proxyEvent(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := events.APIGatewayProxyResponse{
-		StatusCode: 201, IsBase64Encoded: true, Body: base64.StdEncoding.EncodeToString([]byte("<html>\x00")),
+		StatusCode: 201, IsBase64Encoded: true, Body: base64.StdEncoding.EncodeToString([]byte("<html>\xff")),
 		MultiValueHeaders: map[string][]string{
 			"Set-Cookie": {"a=1", "b=2"}, "X-Smuggled": {"a  Location: evil"}, "Content-Type": {"text/html; charset=utf-8"},
 		},

@@ -46,6 +46,31 @@ func TestHeadersOfAnAnswerReachTheClientAsThroughAPIGateway(t *testing.T) {
 	}
 }
 
+// What a function calls base64 is decoded where the API has binary media types; what it does not passes as it is, under */* too.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
+func TestOnlyWhatIsCalledBase64IsDecoded(t *testing.T) {
+	t.Parallel()
+	functions := []template.Function{{LogicalID: "F", Routes: []template.Route{{Method: "GET", Path: "/a"}}}}
+	for name, c := range map[string]struct {
+		types   []string
+		encoded bool
+		want    string
+	}{
+		"text of an API that takes everything for binary":   {[]string{"*/*"}, false, "aGk="},
+		"base64 of an API that takes everything for binary": {[]string{"*/*"}, true, "hi"},
+		"base64 of an API that takes nothing for binary":    {nil, true, "aGk="},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := serveAPI(template.API{Stage: "v1", BinaryMediaTypes: c.types}, functions,
+				answering(events.APIGatewayProxyResponse{StatusCode: 200, Body: "aGk=", IsBase64Encoded: c.encoded}))
+			if got := b.get("/v1/a").Body.String(); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestAnAnswerWithoutAStatusIsOK(t *testing.T) {
 	t.Parallel()
 	w := serve(t, invoker(func(context.Context, string, []byte) ([]byte, error) { return []byte(`{"headers":null}`), nil })).get("/v1/bridge/org")
