@@ -27,8 +27,11 @@ const maxTime = 2 * time.Minute
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
-	runFile := flags.String("run-file", ".local/run.json", "what make run wrote")
-	runner := flags.String("runner", "build/local", "the runner, for a stack of its own")
+	var w wanted
+	flags.StringVar(&w.runFile, "run-file", ".local/run.json", "what make run or make local-sam wrote")
+	flags.StringVar(&w.name, "stack", "", `which stack it has to be, such as "sam local" (default: any)`)
+	flags.BoolVar(&w.own, "own", false, "start a stack for this run, in place of one that runs")
+	flags.StringVar(&w.runner, "runner", "build/local", "the runner, for a stack of its own")
 	persona := flags.String("persona", "", "whose record (default: the third of the sandbox)")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("command line: %w", err)
@@ -36,7 +39,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	began := time.Now()
-	stack, stop, err := find(ctx, *runFile, *runner, out)
+	stack, stop, err := find(ctx, w, out)
 	if err != nil {
 		return err
 	}

@@ -16,13 +16,44 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// find returns the stack that make run has started, or starts one. stop ends what it has started.
-func find(ctx context.Context, runFile, runner string, out io.Writer) (stack runfile.Run, stop func(), err error) {
-	if stack, err = read(runFile); err == nil && answers(ctx, stack) {
-		fmt.Fprintf(out, "Using the stack at %s\n", stack.BaseURL)
-		return stack, func() {}, nil
+// wanted says which stack the demo is about.
+type wanted struct {
+	runFile string // of a stack that runs
+	name    string // what the stack has to call itself, "" for any
+	own     bool   // one that is started for the demo, by runner
+	runner  string
+}
+
+// find returns the stack that is wanted and says which one it is. stop ends what was started for it.
+func find(ctx context.Context, w wanted, out io.Writer) (stack runfile.Run, stop func(), err error) {
+	stop = func() {}
+	if w.own {
+		stack, stop, err = begin(ctx, w.runner, out)
+	} else {
+		stack, err = running(ctx, w.runFile)
 	}
-	return begin(ctx, runner, out)
+	if err != nil {
+		return runfile.Run{}, nil, err
+	}
+	if w.name != "" && stack.Stack != w.name {
+		stop()
+		return runfile.Run{}, nil, fmt.Errorf("the stack at %s is %q, not %q", stack.BaseURL, stack.Stack, w.name)
+	}
+	fmt.Fprintf(out, "The stack is %q at %s\n", stack.Stack, stack.BaseURL)
+	return stack, stop, nil
+}
+
+// running is the stack of a run file, if it is still there.
+func running(ctx context.Context, file string) (runfile.Run, error) {
+	const advice = "start one with make run or make local-sam, or let the demo start one for itself with -own"
+	stack, err := read(file)
+	if err != nil {
+		return runfile.Run{}, fmt.Errorf("no stack: %w; %s", err, advice)
+	}
+	if !answers(ctx, stack) {
+		return runfile.Run{}, fmt.Errorf("the stack of %s does not answer at %s; %s", file, stack.BaseURL, advice)
+	}
+	return stack, nil
 }
 
 func read(file string) (runfile.Run, error) {
@@ -32,7 +63,7 @@ func read(file string) (runfile.Run, error) {
 	}
 	var stack runfile.Run
 	if err := json.Unmarshal(body, &stack); err != nil {
-		return runfile.Run{}, fmt.Errorf("decode run file: %w", err)
+		return runfile.Run{}, fmt.Errorf("%s is no run file: %w", file, err)
 	}
 	return stack, nil
 }
@@ -67,12 +98,12 @@ func begin(ctx context.Context, runner string, out io.Writer) (runfile.Run, func
 	if err != nil {
 		return runfile.Run{}, nil, fmt.Errorf("log file: %w", err)
 	}
-	fmt.Fprintf(out, "No stack is running: starting one (its log is %s)\n", logFile)
+	fmt.Fprintf(out, "Starting a stack (its log is %s)\n", logFile)
 	command := exec.CommandContext(ctx, runner, "-addr", "127.0.0.1:0", "-run-file", file) //nolint:gosec // the person names the runner
 	command.Stdout, command.Stderr = log, log
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	if err := command.Start(); err != nil {
-		return runfile.Run{}, nil, fmt.Errorf("start %s: %w", runner, err)
+		return runfile.Run{}, nil, errors.Join(fmt.Errorf("start %s: %w", runner, err), os.RemoveAll(dir))
 	}
 	ended := make(chan struct{})
 	go func() {

@@ -8,8 +8,15 @@ import (
 	"path/filepath"
 )
 
+// What stacks call themselves (docs/architecture.md, "Where it runs").
+const (
+	Embedded = "embedded"
+	SAMLocal = "sam local"
+)
+
 // Run is the content of the file.
 type Run struct {
+	Stack         string         `json:"stack"` // which kind of stack it is
 	BaseURL       string         `json:"base_url"`
 	ConsoleURL    string         `json:"console_url"`
 	InboxURL      string         `json:"inbox_url"` // GET lists the webhooks that were received
