@@ -14,7 +14,7 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run demo test race soak conformance contract lint fmt check build bench docs clean runner
+.PHONY: help run local-sam demo test race soak conformance contract lint fmt check build bench docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,7 +22,10 @@ help: ## list the targets
 run: runner ## build and start everything on this machine, and print how to use it
 	@build/local $(ARGS)
 
-demo: runner ## perform the main job headlessly, against make run or a stack of its own
+local-sam: runner ## the same with the functions in containers, through sam local (needs Docker and the SAM CLI)
+	@build/local -sam $(ARGS)
+
+demo: runner ## perform the main job headlessly, against a stack that runs
 	@$(BUILD) -o build/demo ./infra/demo
 	@build/demo $(ARGS)
 

@@ -3,5 +3,5 @@
 // on one loopback port; only the addresses of files lead to a second one (package filehost). It holds no rule of the product: whatever it needs
 // to know stands in the template.
 //
-//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...] [-lambda URL] [-bin DIR] [-no-build] [-seed=false]
+//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...] [-sam [-container-host IP]] [-bin DIR] [-no-build] [-seed=false]
 package main

@@ -31,7 +31,16 @@ type functions interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 	Status() []lambda.Status
 	Kill(function string) int
-	Close()
+	Close(ctx context.Context)
+	Batches(q template.QueueTrigger) int // of a queue that are worked on at once
+}
+
+// startFunctions makes them ready to be invoked; they reach the service at address.
+func (s *stack) startFunctions(ctx context.Context, address string, output *lines) (functions, error) {
+	if s.where.engine == nil {
+		return processes{s.subprocesses(s.where.binaries, address, output)}, nil
+	}
+	return s.startContainers(ctx, address, output)
 }
 
 // subprocesses runs the binaries below folder.
@@ -51,51 +60,28 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 	})
 }
 
-// remoteFunctions run elsewhere: their processes and their output are not ours.
-type remoteFunctions struct {
-	*lambda.Remote
+// processes are functions as processes of this machine.
+type processes struct{ *lambda.Subprocesses }
 
-	all      []template.Function
-	observer lambda.Observer
-}
+// Close implements functions.
+func (p processes) Close(context.Context) { p.Subprocesses.Close() }
 
-// Invoke implements functions. Lines and AWS calls do not come by here, so none are known of the invocation.
-func (r remoteFunctions) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
-	trace := ids.Random()
-	r.observer.Asked(trace, function, payload)
-	r.observer.Given(trace, "")
-	answer, err := r.Remote.Invoke(ctx, function, payload)
-	r.observer.Over(trace, answer, err, 0)
-	return answer, err
-}
-
-// Status names the functions; nothing else is known about them.
-func (r remoteFunctions) Status() []lambda.Status {
-	list := make([]lambda.Status, len(r.all))
-	for i, f := range r.all {
-		list[i] = lambda.Status{ID: f.LogicalID}
+// Batches implements functions.
+func (processes) Batches(q template.QueueTrigger) int {
+	if q.MaxConcurrency > 0 {
+		return min(mostProcesses, q.MaxConcurrency)
 	}
-	return list
+	return mostProcesses
 }
-
-// Kill ends nothing.
-func (remoteFunctions) Kill(string) int { return 0 }
-
-// Close ends nothing.
-func (remoteFunctions) Close() {}
 
 // newTriggers reads the queues and schedules out of the template. A queue is read with the rights of its function.
-func newTriggers(t *template.Template, cloud *aws.Cloud, invoker triggers.Invoker, log *slog.Logger) *triggers.Triggers {
+func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log *slog.Logger) *triggers.Triggers {
 	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
 	for _, f := range t.Functions {
 		for _, q := range f.QueueTriggers {
-			batches := mostProcesses
-			if q.MaxConcurrency > 0 {
-				batches = min(batches, q.MaxConcurrency)
-			}
 			o.Sources = append(o.Sources, triggers.Source{
 				Function: f.LogicalID, Queue: sqs.NewFromConfig(cloud.Config(f.LogicalID)), QueueURL: q.QueueURL, QueueARN: q.QueueARN,
-				BatchSize: q.BatchSize, Batches: batches, PartialFailures: q.PartialFailures,
+				BatchSize: q.BatchSize, Batches: invoker.Batches(q), PartialFailures: q.PartialFailures,
 			})
 		}
 		for _, s := range f.Schedules {

@@ -28,13 +28,13 @@ func (s *stack) handler() (http.Handler, error) {
 		Now: time.Now, RequestID: ids.Random, Log: s.log,
 	})
 	runtime, ok := s.functions.(http.Handler)
-	if !ok { // the functions run elsewhere and have their own Runtime API
+	if !ok { // containers have their own Runtime API
 		runtime = api
 	}
 	stage := "/" + s.template.API.Stage
 	isAPI := func(path string) bool { return below(path, stage) }
 	api = filehost.Redirects(s.objects, s.filesURL, api)
-	return guard(isAPI, isLoopback, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return guard(isAPI, s.isHost, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch at := r.URL.Path; {
 		case isAPI(at): // before AWS: a signed request to the API is still one to the API
 			api.ServeHTTP(w, r)
@@ -59,7 +59,7 @@ func (s *stack) handler() (http.Handler, error) {
 func (s *stack) files() http.Handler {
 	noAPI := func(string) bool { return false }
 	isHost := func(host string) bool {
-		return isLoopback(host) || s.filesNamed() && strings.EqualFold(host, filehost.Name)
+		return s.isHost(host) || s.filesNamed() && strings.EqualFold(host, filehost.Name)
 	}
 	return guard(noAPI, isHost, filehost.Files(s.objects, s.filesURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.cloud.HandlesObject(r) {
@@ -71,7 +71,24 @@ func (s *stack) files() http.Handler {
 }
 
 // filesNamed tells whether files have a host name of their own.
-func (s *stack) filesNamed() bool { return s.filesURL != "http://"+s.objects }
+func (s *stack) filesNamed() bool { return strings.HasPrefix(s.filesURL, "http://"+filehost.Name+":") }
+
+// isHost tells whether host names this machine, for programs on it or in its containers.
+func (s *stack) isHost(host string) bool {
+	return isLoopback(host) || s.where.engine != nil && host == s.where.engine.Host.String()
+}
+
+// forContainers is the service without its console, which is for the person at this machine: whatever runs in a container here, also others',
+// gets to this.
+func forContainers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if below(r.URL.Path, console.Root) && !below(r.URL.Path, inboxPath) {
+			http.NotFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 func (s *stack) console() (http.Handler, error) {
 	cfg := s.cloud.Config(consoleCaller)

@@ -34,12 +34,16 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
+	where, err := findPlace(ctx, o, stdout)
+	if err != nil {
+		return err
+	}
 	if o.build {
-		if err = build.Functions(ctx, build.Options{Root: ".", Out: o.binaries, Progress: stdout}); err != nil {
+		if err = build.Functions(ctx, build.Options{Root: ".", Out: where.binaries, Progress: stdout, Platform: where.platform}); err != nil {
 			return err
 		}
 	}
-	s, err := start(ctx, o, log, &lines{to: stderr})
+	s, err := start(ctx, o, where, log, &lines{to: stderr})
 	if err != nil {
 		return err
 	}
@@ -49,13 +53,13 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		if started, err = seeded(ctx, s, o); err != nil {
 			return fmt.Errorf("seed: %w", err)
 		}
-		started.AWS = s.run.AWS
+		started.AWS, started.Stack = s.run.AWS, s.run.Stack
 	}
 	if err = runfile.Write(o.runFile, started); err != nil {
 		return err
 	}
 	filesAt := ""
-	if !s.filesNamed() {
+	if !s.filesNamed() && where.engine == nil { // with containers the API has another host, localhost
 		filesAt = s.filesURL
 	}
 	if err = banner(stdout, o.runFile, started, filesAt); err != nil {

@@ -35,11 +35,15 @@ func TestMain(m *testing.M) {
 	}
 	switch os.Getenv("AWS_LAMBDA_FUNCTION_NAME") {
 	case "local-EchoFunction":
-		awslambda.Start(func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-			return events.APIGatewayProxyResponse{
+		awslambda.Start(func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+			answer := events.APIGatewayProxyResponse{
 				StatusCode: 200, Body: os.Getenv("ANSWER") + " " + os.Getenv("RANGES"),
 				Headers: map[string]string{"Files": os.Getenv("AWS_ENDPOINT_URL_S3")},
-			}, nil
+			}
+			if event.QueryStringParameters["look"] != "" {
+				answer.Body = fmt.Sprint(look(ctx))
+			}
+			return answer, nil
 		})
 	case "local-WorkerFunction":
 		awslambda.Start(report)
@@ -71,19 +75,24 @@ func fail(format string, arguments ...any) int {
 
 // report looks at its queue, and sends what the function was given to the test.
 func report(ctx context.Context, event json.RawMessage) error {
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return err
-	}
-	// Whether it may is not what is tested here.
-	_, _ = sqs.NewFromConfig(cfg).GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-		QueueUrl: awssdk.String(os.Getenv("AWS_ENDPOINT_URL") + "/000000000000/local-WorkQueue"),
-	})
+	_ = look(ctx) // whether it may is not what is tested here
 	response, err := http.Post(os.Getenv("REPORT_URL"), "application/json", strings.NewReader(string(event)))
 	if err != nil {
 		return err
 	}
 	return response.Body.Close()
+}
+
+// look looks at the queue, which only the worker may.
+func look(ctx context.Context) error {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = sqs.NewFromConfig(cfg).GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: awssdk.String(os.Getenv("AWS_ENDPOINT_URL") + "/000000000000/local-WorkQueue"),
+	})
+	return err
 }
 
 // project makes a folder in which the runner can be started.
@@ -124,7 +133,9 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), runner, append([]string{"-no-build", "-seed=false", "-addr", "127.0.0.1:0"}, arguments...)...)
 	command.Dir = dir
-	command.Env = append(os.Environ(), "SANDBOX_DATA_DIR=bundles")
+	if !slices.Contains(arguments, "-sam") { // which has no use for a folder of this machine
+		command.Env = append(os.Environ(), "SANDBOX_DATA_DIR=bundles")
+	}
 	command.Stderr = t.Output()
 	out, err := command.StdoutPipe()
 	if err != nil {

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,16 +15,19 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
+var errDataDir = errors.New("SANDBOX_DATA_DIR: containers do not see folders of this machine; leave it out")
+
 // options are the runner's command line.
 type options struct {
 	address    string
 	data       string
 	faults     *faults.Plan
-	lambda     string
 	binaries   string
 	runFile    string // where other programs find out what is running
 	build      bool
 	seed       bool
+	sam        bool       // functions run in containers
+	host       netip.Addr // at which containers reach this machine; invalid when it has to be found out
 	parameters parameters
 }
 
@@ -51,7 +54,8 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen at; port 0 takes a free one")
 	flags.StringVar(&o.data, "data", "", "keep the data in this folder (default: in memory)")
 	chaos := flags.String("faults", "", "fail as AWS does on a bad day, by a number that chooses the faults: 42, or 42:harsh")
-	flags.StringVar(&o.lambda, "lambda", "", "run the functions through this Lambda endpoint, such as sam local start-lambda's")
+	flags.BoolVar(&o.sam, "sam", false, "run the functions in containers, through sam local start-lambda")
+	flags.TextVar(&o.host, "container-host", netip.Addr{}, "`address` at which containers reach this machine (default: what the container engine says)")
 	flags.StringVar(&o.binaries, "bin", "build", "folder of <function>/bootstrap")
 	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
 	noBuild := flags.Bool("no-build", false, "use the binaries as they are")
@@ -72,28 +76,27 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	if host, _, err := net.SplitHostPort(o.address); err != nil || !isLoopback(host) {
 		return options{}, fmt.Errorf("-addr %s: want a loopback address and a port, such as 127.0.0.1:4566", o.address)
 	}
-	o.build = !*noBuild && o.lambda == ""
+	o.build = !*noBuild
 	return o, nil
 }
 
-// secretKey makes the secret of the embedded AWS: a new one with every start, so that no page and no other user of this machine can
-// sign. Functions that run elsewhere were given theirs before this start, so that one is known.
-func (o options) secretKey() string {
-	if o.lambda != "" {
-		return "local"
+// templateParameters are the parameters that make the template's stack a local one; the command line comes last. Portals, webhooks and the
+// sandbox are on this machine, which containers see at host.
+func (o options) templateParameters(baseURL string, host netip.Addr) (map[string]string, error) {
+	ranges := "127.0.0.0/8,::1/128"
+	if host.IsValid() {
+		ranges += "," + netip.PrefixFrom(host, host.BitLen()).String()
 	}
-	return rand.Text()
-}
-
-// templateParameters are the parameters that make the template's stack a local one; the command line comes last.
-func (o options) templateParameters(baseURL string) (map[string]string, error) {
 	all := map[string]string{
 		"PublicBaseUrl":        baseURL,
 		"EnableSandbox":        "true",
 		"MailFrom":             "notices@localhost.example",
-		"AllowedPrivateRanges": "127.0.0.0/8,::1/128", // portals, webhooks and the sandbox are on this machine
+		"AllowedPrivateRanges": ranges,
 	}
 	if folder := os.Getenv("SANDBOX_DATA_DIR"); folder != "" {
+		if o.sam {
+			return nil, errDataDir
+		}
 		absolute, err := filepath.Abs(folder) // a function runs in a folder of its own
 		if err != nil {
 			return nil, fmt.Errorf("SANDBOX_DATA_DIR: %w", err)

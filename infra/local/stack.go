@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"recordbridge/infra/local/aws"
@@ -19,7 +17,6 @@ import (
 	"recordbridge/infra/local/filehost"
 	"recordbridge/infra/local/iam"
 	"recordbridge/infra/local/inbox"
-	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/provision"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/template"
@@ -44,8 +41,10 @@ const (
 // stack is everything that runs.
 type stack struct {
 	log       *slog.Logger
+	where     place
 	url       string // http://<address>, of the embedded AWS
-	objects   string // host:port of S3 alone
+	public    string // the same, as it is named where functions see it, too
+	objects   string // host:port of S3 alone, as functions see it
 	filesURL  string // of the same, as clients are led there
 	template  *template.Template
 	cloud     *aws.Cloud
@@ -64,34 +63,34 @@ type stack struct {
 }
 
 // start starts the service as o says. On success the caller closes the stack.
-func start(ctx context.Context, o options, log *slog.Logger, output *lines) (*stack, error) {
-	listener, err := listen(ctx, o.address)
+func start(ctx context.Context, o options, where place, log *slog.Logger, output *lines) (*stack, error) {
+	at, err := listenAll(ctx, o.address, where)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := listenBeside(ctx, listener)
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	address := listener.Addr().String()
+	address := at.service.Addr().String()
 	s := &stack{
-		log: log, url: "http://" + address, objects: objects.Addr().String(),
+		log: log, where: where, url: "http://" + address, public: "http://" + where.public(address), objects: where.inside(at.objects.Addr().String()),
 		inbox: inbox.New(inboxPath), timeline: timeline.New(time.Now), byHand: faults.NewByHand(), runFile: o.runFile,
 	}
 	var handler http.Handler
-	s.filesURL = filehost.URL(ctx, net.DefaultResolver.LookupNetIP, objects.Addr().(*net.TCPAddr).AddrPort()) // listenBeside listens on tcp
-	if err = s.prepare(ctx, o, address, output); err == nil {
+	s.filesURL = filehost.URL(ctx, net.DefaultResolver.LookupNetIP, at.objects.Addr().(*net.TCPAddr).AddrPort()) // listenBeside listens on tcp
+	if err = s.prepare(ctx, o, where.inside(address), output); err == nil {
 		handler, err = s.handler()
 	}
 	if err != nil {
 		s.close(ctx)
-		return nil, errors.Join(err, listener.Close(), objects.Close())
+		return nil, errors.Join(err, at.close())
 	}
 	// The end of ctx asks for an orderly end; what runs must not break off by itself before that.
 	var background context.Context
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.serve(background, listener, handler)
-	s.serve(background, objects, s.files())
+	s.serve(background, at.service, handler)
+	s.serve(background, at.objects, s.files())
+	if at.inside != nil {
+		s.serve(background, at.inside, forContainers(handler))
+		s.serve(background, at.objectsInside, s.files())
+	}
 	s.background.Go(func() { s.triggers.Run(background) })
 	s.background.Go(func() { s.expire(background) })
 	return s, nil
@@ -110,9 +109,9 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 	})
 }
 
-// prepare makes all that the handler needs.
+// prepare makes all that the handler needs. Functions reach it at address.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
-	parameters, err := o.templateParameters(s.url + "/v1")
+	parameters, err := o.templateParameters(s.public+"/v1", s.where.host())
 	if err != nil {
 		return err
 	}
@@ -121,21 +120,21 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 		return err
 	}
 	s.run = runfile.Run{
-		BaseURL: s.url + "/" + s.template.API.Stage, ConsoleURL: s.url + "/_local", InboxURL: s.url + inboxPath,
+		Stack:   s.where.name(),
+		BaseURL: s.public + "/" + s.template.API.Stage, ConsoleURL: s.public + "/_local", InboxURL: s.public + inboxPath,
 		AWS: runfile.AWS{
-			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: o.secretKey(), Outputs: s.template.Outputs,
+			// The secret is new with every start, so that no page and no other user of this machine can sign.
+			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: rand.Text(), Outputs: s.template.Outputs,
 		},
 	}
 	if s.cloud, err = s.newCloud(o); err != nil {
 		return err
 	}
-	if err := provision.Apply(ctx, s.cloud.Config("provision"), s.template); err != nil {
+	if err = provision.Apply(ctx, s.cloud.Config("provision"), s.template); err != nil {
 		return err
 	}
-	if o.lambda != "" {
-		s.functions = remoteFunctions{lambda.NewRemote(o.lambda), s.template.Functions, s.timeline}
-	} else {
-		s.functions = s.subprocesses(o.binaries, address, output)
+	if s.functions, err = s.startFunctions(ctx, address, output); err != nil {
+		return err
 	}
 	s.triggers = newTriggers(s.template, s.cloud, s.functions, s.log)
 	return nil
@@ -172,7 +171,7 @@ func (s *stack) close(ctx context.Context) {
 		s.stop()
 	}
 	if s.functions != nil {
-		s.functions.Close() // also ends the long polls of the functions, for which the server would wait
+		s.functions.Close(ctx) // also ends the long polls of the functions, for which the server would wait
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
@@ -201,38 +200,4 @@ func (s *stack) expire(ctx context.Context) {
 		case now = <-ticker.C:
 		}
 	}
-}
-
-func listen(ctx context.Context, address string) (net.Listener, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use by another program (another runner?): stop it, or choose another port "+
-			"with -addr 127.0.0.1:4567 (port 0 takes a free one)", address)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	return listener, nil
-}
-
-// listenBeside takes the port after another listener's, or any free one where that is taken or the other one was free, too.
-func listenBeside(ctx context.Context, other net.Listener) (net.Listener, error) {
-	host, port, err := net.SplitHostPort(other.Addr().String())
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(number+1)))
-	if err != nil {
-		listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listen for files: %w", err)
-	}
-	return listener, nil
 }

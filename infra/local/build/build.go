@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,12 +28,27 @@ type Options struct {
 	Root     string    // folder of go.mod, which holds functions/<folder>/bootstrap
 	Out      string    // gets <folder>/bootstrap
 	Progress io.Writer // is told what is done, in lines for a person
+	Platform Platform  // that the binaries are for; this machine's when it is empty
+}
+
+// Platform is what a binary runs on, as Go names it.
+type Platform struct{ OS, Architecture string }
+
+// here is the platform of this machine.
+func here() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
+
+// Folder is where below out the binaries of the platform are: those of this machine have no folder of their own.
+func (p Platform) Folder(out string) string {
+	if p == here() {
+		return out
+	}
+	return filepath.Join(out, p.Architecture)
 }
 
 // Functions builds every function whose binary is missing or not made from the present sources. All are compiled by one
 // go command; only what has changed is linked, since a go command for each of 20 functions takes seconds to find that out.
 func Functions(ctx context.Context, o Options) error {
-	wanted, err := fingerprints(ctx, o.Root)
+	wanted, err := fingerprints(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -80,17 +96,18 @@ func link(ctx context.Context, o Options, folder string) error {
 	}
 	// What the repository looks like is asked by git, which is not needed here.
 	arguments := slices.Concat([]string{"build", "-buildvcs=false"}, flags(), []string{"-o", out, mainPackage(folder)})
-	if _, err = goTool(ctx, o.Root, arguments...); err != nil {
+	if _, err = o.goTool(ctx, arguments...); err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
 	}
 	return nil
 }
 
-// goTool runs the go command for this machine, without cgo, and returns what it printed.
-func goTool(ctx context.Context, root string, arguments ...string) ([]byte, error) {
+// goTool runs the go command for the platform, without cgo, and returns what it printed.
+func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error) {
+	platform := cmp.Or(o.Platform, here())
 	command := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // our own arguments
-	command.Dir = root
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	command.Dir = o.Root
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {

@@ -23,8 +23,8 @@ type listed struct {
 }
 
 // fingerprints compiles the functions and returns, by folder of the function, a hash of all that its binary is linked from.
-func fingerprints(ctx context.Context, root string) (map[string]string, error) {
-	mains, err := filepath.Glob(filepath.Join(root, "functions", "*", "bootstrap"))
+func fingerprints(ctx context.Context, o Options) (map[string]string, error) {
+	mains, err := filepath.Glob(filepath.Join(o.Root, "functions", "*", "bootstrap"))
 	if err != nil {
 		return nil, fmt.Errorf("find functions: %w", err)
 	}
@@ -36,7 +36,7 @@ func fingerprints(ctx context.Context, root string) (map[string]string, error) {
 	for _, at := range mains {
 		arguments = append(arguments, mainPackage(filepath.Base(filepath.Dir(at))))
 	}
-	packages, err := list(ctx, root, arguments)
+	packages, err := list(ctx, o, arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func fingerprints(ctx context.Context, root string) (map[string]string, error) {
 
 func mainPackage(folder string) string { return "./functions/" + folder + "/bootstrap" }
 
-func list(ctx context.Context, root string, arguments []string) (map[string]*listed, error) {
-	output, err := goTool(ctx, root, arguments...)
+func list(ctx context.Context, o Options, arguments []string) (map[string]*listed, error) {
+	output, err := o.goTool(ctx, arguments...)
 	if err != nil {
 		return nil, err
 	}

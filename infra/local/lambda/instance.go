@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -60,7 +61,7 @@ func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*insta
 	in.command = exec.CommandContext(context.WithoutCancel(ctx), path) //nolint:gosec // the path is our own build output
 	in.command.Dir = filepath.Dir(path)
 	in.command.Env = s.environment(p.function, in.id)
-	in.command.SysProcAttr = processAttributes()
+	in.command.SysProcAttr = Detached(syscall.SIGKILL)
 	in.command.WaitDelay = time.Second
 	stdout, stderr := s.lineWriter(in), s.lineWriter(in)
 	in.command.Stdout, in.command.Stderr = stdout, stderr

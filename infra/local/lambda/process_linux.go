@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// processAttributes keep Ctrl-C in the terminal away from the functions, so that the runner decides about their end,
-// and let them die with the runner even when it is killed: an orphan would go on working against its successor.
-func processAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// Detached is for processes that the runner ends itself: it keeps Ctrl-C in the terminal away from them, and gives them signal when the
+// runner is gone, even when that was killed: an orphan would go on working against its successor.
+func Detached(signal syscall.Signal) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }
 
 // peakMemory is the most memory that the process of in has had, in bytes; 0 when it cannot be found out.

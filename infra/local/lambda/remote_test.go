@@ -22,6 +22,9 @@ func TestRemoteSpeaksLambdasInvoke(t *testing.T) {
 		case "POST /2015-03-31/functions/FailFunction/invocations":
 			w.Header().Set("X-Amz-Function-Error", "Unhandled")
 			_, _ = io.WriteString(w, `{"errorType":"errorString","errorMessage":"the portal is closed"}`)
+		case "POST /2015-03-31/functions/LateFunction/invocations":
+			_, _ = io.WriteString(w, "Task timed out after 3.00 seconds")
+		case "POST /2015-03-31/functions/DeadFunction/invocations":
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -38,6 +41,12 @@ func TestRemoteSpeaksLambdasInvoke(t *testing.T) {
 	want := &lambda.FunctionError{Type: "errorString", Message: "the portal is closed"}
 	if diff := cmp.Diff(want, failure); !ok || diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
+	}
+	for name, message := range map[string]string{"LateFunction": "Task timed out after 3.00 seconds", "DeadFunction": ""} {
+		_, err = functions.Invoke(t.Context(), name, []byte(`{}`))
+		if failure, ok := errors.AsType[*lambda.FunctionError](err); !ok || failure.Message != message {
+			t.Errorf("%s: got %v, want the function's failure %q", name, err, message)
+		}
 	}
 	_, err = functions.Invoke(t.Context(), "NoFunction", []byte(`{}`))
 	if _, ok := errors.AsType[*lambda.FunctionError](err); err == nil || ok {

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"recordbridge/infra/local/lambda"
+	"recordbridge/infra/local/sam"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/ids"
+)
+
+// containers are functions in containers. Their processes, and what they write, are not known one by one.
+type containers struct {
+	*lambda.Remote
+
+	process  *sam.Lambda
+	template string // file that the process was given, which holds the secret of the embedded AWS
+	all      []template.Function
+	observer lambda.Observer
+	log      *slog.Logger
+}
+
+// startContainers starts what starts the containers.
+func (s *stack) startContainers(ctx context.Context, address string, output *lines) (functions, error) {
+	all := s.template.Functions
+	at := sam.Place{
+		Binaries: s.where.binaries, Architecture: s.where.engine.Architecture,
+		URL: "http://" + address, ObjectsURL: "http://" + s.objects, SecretKey: s.run.AWS.SecretAccessKey, Region: region,
+	}
+	if err := at.CheckBinaries(all); err != nil {
+		return nil, err
+	}
+	text, err := at.Template(all)
+	if err != nil {
+		return nil, err
+	}
+	c := containers{all: all, observer: s.timeline, log: s.log, template: strings.TrimSuffix(s.runFile, ".json") + ".sam.json"}
+	if err = os.MkdirAll(filepath.Dir(c.template), 0o700); err != nil {
+		return nil, fmt.Errorf("template for sam local: %w", err)
+	}
+	if err = os.WriteFile(c.template, text, 0o600); err != nil {
+		return nil, fmt.Errorf("template for sam local: %w", err)
+	}
+	c.process, err = sam.Start(ctx, sam.Options{
+		Template: c.template, Functions: all, Place: at, Host: s.where.engine.Host,
+		Line: func(line string) { output.print("sam", line) },
+	})
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(c.template))
+	}
+	c.Remote = lambda.NewRemote(c.process.URL)
+	return c, nil
+}
+
+// Invoke implements functions. Lines and AWS calls do not come by here, so none are known of the invocation.
+func (c containers) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
+	trace := ids.Random()
+	c.observer.Asked(trace, function, payload)
+	c.observer.Given(trace, "")
+	answer, err := c.Remote.Invoke(ctx, function, payload)
+	c.observer.Over(trace, answer, err, 0)
+	return answer, err
+}
+
+// Status names the functions; nothing else is known about them.
+func (c containers) Status() []lambda.Status {
+	list := make([]lambda.Status, len(c.all))
+	for i, f := range c.all {
+		list[i] = lambda.Status{ID: f.LogicalID}
+	}
+	return list
+}
+
+// Kill ends nothing.
+func (containers) Kill(string) int { return 0 }
+
+// Batches implements functions: the CLI has one container for each function, and what waits for it is better off in the queue.
+func (containers) Batches(template.QueueTrigger) int { return 1 }
+
+// Close implements functions.
+func (c containers) Close(ctx context.Context) {
+	if err := errors.Join(c.process.Close(ctx), os.Remove(c.template)); err != nil {
+		c.log.ErrorContext(ctx, "containers not ended", slog.Any("error", err))
+	}
+}

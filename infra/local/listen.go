@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+)
+
+// listeners are where the service is reached: the one port, that of files, and where containers find the same two.
+type listeners struct {
+	service, objects net.Listener
+	// inside are nil unless containers reach this machine at an address of its own.
+	inside, objectsInside net.Listener
+}
+
+// listenAll listens at address and wherever else functions need it. On success the caller closes what it has got.
+func listenAll(ctx context.Context, address string, where place) (listeners, error) {
+	var l listeners
+	var err error
+	if l.service, err = listen(ctx, address); err != nil {
+		return listeners{}, err
+	}
+	if l.objects, err = listenBeside(ctx, l.service); err != nil {
+		return listeners{}, errors.Join(err, l.close())
+	}
+	apart, err := where.apart()
+	if err != nil || !apart {
+		return l, errors.Join(err, l.closeIf(err))
+	}
+	if l.inside, err = listen(ctx, where.inside(l.service.Addr().String())); err == nil {
+		l.objectsInside, err = listen(ctx, where.inside(l.objects.Addr().String()))
+	}
+	return l, errors.Join(err, l.closeIf(err))
+}
+
+// close closes those that there are.
+func (l listeners) close() error {
+	var all []error
+	for _, one := range []net.Listener{l.service, l.objects, l.inside, l.objectsInside} {
+		if one != nil {
+			all = append(all, one.Close())
+		}
+	}
+	return errors.Join(all...)
+}
+
+func (l listeners) closeIf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return l.close()
+}
+
+// apart tells whether containers reach this machine at an address of one of its interfaces. Where the engine is in a virtual machine, that passes
+// on to the loopback address.
+func (p place) apart() (bool, error) {
+	if p.engine == nil {
+		return false, nil
+	}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return false, fmt.Errorf("addresses of this machine: %w", err)
+	}
+	for _, one := range all {
+		if prefix, err := netip.ParsePrefix(one.String()); err == nil && prefix.Addr() == p.engine.Host {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use by another program (another runner?): stop it, or choose another port "+
+			"with -addr 127.0.0.1:4567 (port 0 takes a free one)", address)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return listener, nil
+}
+
+// listenBeside takes the port after another listener's, or any free one where that is taken or the other one was free, too.
+func listenBeside(ctx context.Context, other net.Listener) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(other.Addr().String())
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(number+1)))
+	if err != nil {
+		listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen for files: %w", err)
+	}
+	return listener, nil
+}

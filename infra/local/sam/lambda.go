@@ -1,0 +1,171 @@
+package sam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"recordbridge/infra/local/lambda"
+	"recordbridge/infra/local/template"
+)
+
+const (
+	startTime = 2 * time.Minute  // of the CLI, which is slow to load
+	stopTime  = 20 * time.Second // for its containers, which it stops one after the other
+	lookEvery = 50 * time.Millisecond
+)
+
+var (
+	errNoCLI = errors.New("functions in containers need the SAM CLI, and there is no sam command here: " +
+		"install it (https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/install-sam-cli.html)")
+	errNotReady = errors.New("`sam local start-lambda` does not answer")
+	errEnded    = errors.New("`sam local start-lambda` has ended")
+)
+
+// Options of Start.
+type Options struct {
+	Template  string // file with what Place.Template has made of the functions
+	Functions []template.Function
+	Place     Place
+	Host      netip.Addr // where containers reach this machine
+	// Line receives every line that the CLI and the functions write.
+	Line func(line string)
+}
+
+// Lambda is a `sam local start-lambda` that runs.
+type Lambda struct {
+	URL string // of Lambda's Invoke
+
+	command  *exec.Cmd
+	mounting []string // docker's filters for the containers of the functions
+	said     *said
+	gone     chan struct{} // closed when it has ended
+}
+
+// FindCLI is an error that says what to do when there is no SAM CLI.
+func FindCLI() error {
+	if _, err := exec.LookPath("sam"); err != nil {
+		return errNoCLI
+	}
+	return nil
+}
+
+// Start starts the CLI and waits until it answers. The containers find this machine under the name localhost as well: addresses of
+// portals and webhooks that are on it have to mean the same inside and outside. On success the caller closes the Lambda.
+func Start(ctx context.Context, o Options) (*Lambda, error) {
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	host, port, _ := strings.Cut(address, ":")
+	// Its life is the Lambda's: Close ends it in an orderly way, also after ctx.
+	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template, //nolint:gosec // our own arguments
+		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host", "localhost:"+o.Host.String())
+	command.Env = surroundings(o.Functions)
+	command.SysProcAttr = lambda.Detached(syscall.SIGTERM)
+	command.WaitDelay = time.Second
+	l := &Lambda{URL: "http://" + address, command: command, said: &said{to: o.Line}, gone: make(chan struct{})}
+	command.Stdout, command.Stderr = l.said, l.said
+	if err = command.Start(); err != nil {
+		return nil, fmt.Errorf("start sam: %w", err)
+	}
+	for _, f := range o.Functions {
+		l.mounting = append(l.mounting, "--filter", "volume="+o.Place.folder(f))
+	}
+	go func() {
+		_ = command.Wait() // how it ended says its last line
+		close(l.gone)
+	}()
+	if err = l.wait(ctx, address); err != nil {
+		return nil, errors.Join(err, l.Close(ctx))
+	}
+	return l, nil
+}
+
+// surroundings are the environment of the CLI: the runner's, for Docker's sake, without what leads to real AWS accounts, since the CLI would look
+// for credentials and give them to the functions, and without the variables of the functions: the CLI takes the shell's for them, where
+// it has one of the name.
+func surroundings(functions []template.Function) []string {
+	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return strings.HasPrefix(name, "AWS_") || slices.ContainsFunc(functions, func(f template.Function) bool {
+			_, declared := f.Environment[name]
+			return declared
+		})
+	})
+	return append(all, "SAM_CLI_TELEMETRY=0", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
+}
+
+// Close ends the CLI, and its containers where it has left some.
+func (l *Lambda) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only when it has ended
+	select {
+	case <-l.gone:
+	case <-ctx.Done():
+		_ = l.command.Process.Kill()
+		<-l.gone
+	}
+	return l.remove(context.WithoutCancel(ctx))
+}
+
+// wait waits until the CLI answers.
+func (l *Lambda) wait(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		var dialer net.Dialer
+		if connection, err := dialer.DialContext(ctx, "tcp", address); err == nil {
+			return connection.Close()
+		}
+		select {
+		case <-ticker.C:
+		case <-l.gone:
+			return fmt.Errorf("%w: %s", errEnded, l.said)
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s", errNotReady, l.said)
+		}
+	}
+}
+
+// remove removes the containers that have the folder of a function mounted.
+func (l *Lambda) remove(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	left, err := docker(ctx, append([]string{"ps", "--all", "--quiet"}, l.mounting...)...)
+	if err != nil {
+		return fmt.Errorf("containers may be left: %w", err)
+	}
+	if left == "" {
+		return nil
+	}
+	if _, err = docker(ctx, append([]string{"rm", "--force"}, strings.Fields(left)...)...); err != nil {
+		return fmt.Errorf("containers may be left: %w", err)
+	}
+	return nil
+}
+
+// freeAddress is a loopback address at which nobody listens.
+func freeAddress(ctx context.Context) (string, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listen for sam: %w", err)
+	}
+	address := listener.Addr().String()
+	if err = listener.Close(); err != nil {
+		return "", fmt.Errorf("listen for sam: %w", err)
+	}
+	return address, nil
+}

@@ -1,0 +1,204 @@
+package main_test
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// elsewhere is an address that no machine has (RFC 5737), so that nobody listens there.
+const elsewhere = "192.0.2.250"
+
+// tools makes a folder of commands, each a shell script, for a PATH with nothing else in it.
+func tools(t *testing.T, scripts map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, script := range scripts {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// engine is a docker client whose engine has that architecture; what is given goes before its own answers.
+func engine(architecture, amiss string) string {
+	return `case "$1" in
+		` + amiss + `
+		version) echo ` + architecture + `;;
+		run) echo "` + elsewhere + ` runner.internal";;
+	esac`
+}
+
+func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
+	for name, test := range map[string]struct {
+		tools map[string]string
+		want  string
+	}{
+		"there is no SAM CLI": {map[string]string{"docker": engine(runtime.GOARCH, "")}, "there is no sam command here: install it (https://"},
+		"there is no Docker":  {map[string]string{"sam": ""}, "there is no docker command here: install Docker (https://"},
+		"the engine does not run": {
+			map[string]string{"sam": "", "docker": engine(runtime.GOARCH, `version) echo "Cannot connect to the daemon" >&2; exit 1;;`)},
+			"the container engine does not answer: start it (Cannot connect to the daemon)",
+		},
+		"the image cannot be had": {
+			map[string]string{"sam": "", "docker": engine("amd64", `image|pull) echo "no route to registry" >&2; exit 1;;`)},
+			"the image public.ecr.aws/lambda/provided:al2023-x86_64 is not here and cannot be pulled: `.ci/engine up .local/engine` makes one (no route to registry)",
+		},
+		"the image is for another architecture": {
+			map[string]string{"sam": "", "docker": engine("arm64", `run) echo "exec format error" >&2; exit 1;;`)},
+			"a container of public.ecr.aws/lambda/provided:al2023-arm64 does not run here: `docker pull --platform linux/arm64 public.ecr.aws/lambda/provided:al2023-arm64`" +
+				" gets the one for this machine (exec format error)",
+		},
+		"containers do not see this machine": {
+			map[string]string{"sam": "", "docker": engine(runtime.GOARCH, `run) echo "127.0.0.1 localhost";;`)}, "give it with -container-host",
+		},
+		"the binaries are for another architecture": {
+			map[string]string{"sam": "", "docker": engine(other, "")},
+			"build/" + other + "/echo/bootstrap is not a program for containers here: it is for EM_",
+		},
+		"the CLI ends": {
+			map[string]string{"sam": "echo; echo 'Error: No such option: --add-host'; exit 2", "docker": engine(runtime.GOARCH, "")},
+			"`sam local start-lambda` has ended: Error: No such option: --add-host",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := project(t)
+			if err := os.Symlink(filepath.Join(dir, "build"), filepath.Join(dir, "build", other)); err != nil {
+				t.Fatal(err)
+			}
+			command := exec.CommandContext(t.Context(), runner, "-no-build", "-seed=false", "-addr", "127.0.0.1:0", "-sam")
+			command.Dir, command.Env = dir, []string{"PATH=" + tools(t, test.tools)}
+			output, err := command.CombinedOutput()
+			if err == nil {
+				t.Error("it started")
+			}
+			last := strings.TrimSpace(string(output))
+			if last = last[strings.LastIndexByte(last, '\n')+1:]; !strings.HasPrefix(last, "local: ") || !strings.Contains(last, test.want) {
+				t.Errorf("got %s\nwant a last line with %q", output, test.want)
+			}
+			if _, err := os.Stat(filepath.Join(dir, ".local", "run.sam.json")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the template with the secret is left (%v)", err)
+			}
+		})
+	}
+}
+
+// contained makes a project whose functions run in containers.
+func contained(t *testing.T) string {
+	t.Helper()
+	dir := project(t)
+	program := filepath.Join(t.TempDir(), "bootstrap")
+	compile := exec.CommandContext(t.Context(), "go", "test", "-c", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w",
+		"-tags", "lambda.norpc,grpcnotrace", "-o", program, ".")
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux") // the image has no libraries
+	if output, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	for _, folder := range []string{"echo", "worker"} {
+		at := filepath.Join(dir, "build", folder, "bootstrap")
+		if err := errors.Join(os.Remove(at), os.Link(program, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestFunctionsInContainers: they are held to their statements as processes are, find the service, and leave nothing behind.
+func TestFunctionsInContainers(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("RECORDBRIDGE_ENGINE") == "" {
+		t.Skip("RECORDBRIDGE_ENGINE=1 says that there are a container engine and the SAM CLI, as in CI")
+	}
+	dir := contained(t)
+	s := start(t, dir, "-sam")
+	processes := start(t, project(t))
+
+	_, refused := processes.do(t, http.MethodGet, "/v1/echo?look=1", "")
+	status, body := s.do(t, http.MethodGet, "/v1/echo?look=1", "")
+	without := func(body string) string { // its request id
+		_, after, _ := strings.Cut(body, "api error ")
+		return after
+	}
+	if status != http.StatusOK || !strings.Contains(body, "AccessDenied") || without(body) != without(refused) {
+		t.Errorf("in a container: %d %q\nas a process: %q\nwant the same refusal", status, body, refused)
+	}
+	status, body = s.do(t, http.MethodGet, "/v1/echo", "")
+	port := strings.TrimPrefix(s.aws.EndpointURL, "http://127.0.0.1")
+	if status != http.StatusOK || !strings.HasPrefix(body, "http://localhost"+port+"/v1 true ") {
+		t.Errorf("got %d %q, want the public address by name", status, body)
+	}
+	_, ranges, _ := strings.Cut(body, "127.0.0.0/8,::1/128,")
+	inside, rest, _ := strings.Cut(ranges, "/32")
+	if inside == "" || rest != "" {
+		t.Errorf("got %q, want one address more to be let through", body)
+	}
+	s.asContainer("http://" + inside + port).onlyService(t)
+	ended(t, s, dir)
+}
+
+// asContainer is the service as containers reach it.
+func (s started) asContainer(url string) started {
+	s.url = url
+	return s
+}
+
+// onlyService checks that others' containers, which are on the same network, do not get to the console.
+func (s started) onlyService(t *testing.T) {
+	t.Helper()
+	for path, want := range map[string]int{
+		"/v1/echo": http.StatusOK, "/_local/inbox/alder": http.StatusOK, "/_local": http.StatusNotFound, "/_local/api/state": http.StatusNotFound,
+	} {
+		if got, _ := s.do(t, http.MethodGet, path, ""); got != want {
+			t.Errorf("GET %s from a container: got %d, want %d", path, got, want)
+		}
+	}
+	if got, _ := s.do(t, http.MethodGet, "/v1/echo", "rebound.example"); got != http.StatusMisdirectedRequest {
+		t.Errorf("as another host: got %d, want 421", got)
+	}
+}
+
+// ended asks a runner to end as Ctrl-C does, and looks for what it has left.
+func ended(t *testing.T, s started, dir string) {
+	t.Helper()
+	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // rand.Text's
+		t.Errorf("the secret %q is no random one", secret)
+	}
+	template := filepath.Join(dir, ".local", "run.sam.json")
+	if info, err := os.Stat(template); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the template with the secret: %v, %v, want it for its owner only", info, err)
+	}
+	if err := s.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(); err != nil {
+		t.Errorf("got %v, want an orderly end", err)
+	}
+	if _, err := os.Stat(template); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the template with the secret is left (%v)", err)
+	}
+	output, err := exec.CommandContext(t.Context(), "docker", "ps", "--all", "--quiet", "--filter", "volume="+filepath.Join(dir, "build", "echo"),
+		"--filter", "volume="+filepath.Join(dir, "build", "worker")).Output()
+	if err != nil || len(output) > 0 {
+		t.Errorf("containers are left: %s (%v)", output, err)
+	}
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range commands {
+		if line, err := os.ReadFile(file); err == nil && strings.Contains(string(line), template) {
+			t.Errorf("a process is left: %q", line)
+		}
+	}
+}
