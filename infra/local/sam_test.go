@@ -70,6 +70,10 @@ func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
 			map[string]string{"sam": "echo; echo 'Error: No such option: --add-host'; exit 2", "docker": engine(runtime.GOARCH, "")},
 			"`sam local start-lambda` has ended: Error: No such option: --add-host",
 		},
+		"the CLI sees neither this machine's AWS account nor a variable of a function": {
+			map[string]string{"sam": `echo "$AWS_PROFILE $AWS_ACCESS_KEY_ID $ANSWER $AWS_CONFIG_FILE $OTHER"`, "docker": engine(runtime.GOARCH, "")},
+			"has ended: " + os.DevNull + " stays",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +82,8 @@ func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
 				t.Fatal(err)
 			}
 			command := exec.CommandContext(t.Context(), runner, "-no-build", "-seed=false", "-addr", "127.0.0.1:0", "-sam")
-			command.Dir, command.Env = dir, []string{"PATH=" + tools(t, test.tools)}
+			command.Dir = dir
+			command.Env = []string{"PATH=" + tools(t, test.tools), "AWS_PROFILE=work", "AWS_ACCESS_KEY_ID=real", "ANSWER=shell", "OTHER=stays"}
 			output, err := command.CombinedOutput()
 			if err == nil {
 				t.Error("it started")

@@ -1,10 +1,12 @@
 package build_test
 
 import (
+	"debug/elf"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +98,30 @@ func TestOnlyWhatHasChangedIsBuiltAgain(t *testing.T) {
 	output, err := exec.CommandContext(t.Context(), filepath.Join(root, "build", "greet", "bootstrap")).Output()
 	if err != nil || string(output) != "hi" {
 		t.Errorf("the binary printed %q (%v), want hi", output, err)
+	}
+}
+
+// TestAnotherPlatformHasAFolderOfItsOwn: the binaries for containers on a Mac, or for another processor, replace none for this machine.
+func TestAnotherPlatformHasAFolderOfItsOwn(t *testing.T) {
+	t.Parallel()
+	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64
+	if runtime.GOARCH == "arm64" {
+		other, machine = build.Platform{OS: "linux", Architecture: "amd64"}, elf.EM_X86_64
+	}
+	here := build.Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH}
+	if got := here.Folder("build"); got != "build" {
+		t.Errorf("this machine's binaries are in %s, want build", got)
+	}
+	out := other.Folder(t.TempDir())
+	if err := build.Functions(t.Context(), build.Options{Root: project(t), Out: out, Progress: t.Output(), Platform: other}); err != nil {
+		t.Fatal(err)
+	}
+	program, err := elf.Open(filepath.Join(out, "greet", "bootstrap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Close(); err != nil || program.Machine != machine || filepath.Base(out) != other.Architecture {
+		t.Errorf("got a binary for %v in %s (%v), want %v", program.Machine, out, err, machine)
 	}
 }
 
