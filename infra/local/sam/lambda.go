@@ -19,7 +19,7 @@ import (
 
 const (
 	startTime = 2 * time.Minute  // of the CLI, which is slow to load
-	stopTime  = 20 * time.Second // for its containers, which it stops one after the other
+	stopTime  = 20 * time.Second // of the CLI and its containers
 	lookEvery = 50 * time.Millisecond
 )
 
@@ -104,10 +104,11 @@ func surroundings(functions []template.Function) []string {
 	return append(all, "SAM_CLI_TELEMETRY=0", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
 }
 
-// Close ends the CLI, and its containers where it has left some.
+// Close ends the containers and the CLI, which would end them one after the other, and may have started some more meanwhile.
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
+	_ = l.remove(ctx)                             // again below, then for good
 	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only when it has ended
 	select {
 	case <-l.gone:

@@ -2,6 +2,7 @@ package sam_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -62,9 +63,7 @@ func TestNothingIsLeftToResolve(t *testing.T) {
 			"AWS_ACCESS_KEY_ID": f.LogicalID, "AWS_SECRET_ACCESS_KEY": "new", "AWS_SESSION_TOKEN": "",
 			"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "AWS_LAMBDA_FUNCTION_NAME": f.Name,
 		}
-		for name, value := range f.Environment {
-			variables[name] = value
-		}
+		maps.Copy(variables, f.Environment)
 		if diff := cmp.Diff(variables, is.Environment.Variables); diff != "" {
 			t.Errorf("variables of %s (-want +got):\n%s", f.LogicalID, diff)
 		}
