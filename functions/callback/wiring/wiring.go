@@ -7,7 +7,6 @@ import (
 
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"recordbridge/functions/callback"
 	"recordbridge/shared/config/awsparam"
@@ -43,7 +42,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {
 		return nil, err
 	}

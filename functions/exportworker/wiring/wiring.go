@@ -8,11 +8,11 @@ import (
 
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/exportworker"
 	"recordbridge/shared/blob"
+	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/due"
 	"recordbridge/shared/export"
@@ -47,17 +47,21 @@ type Environment struct {
 	ExportQueueURL   string        `env:"EXPORT_QUEUE_URL,required"`
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	RefreshQueueURL  string        `env:"REFRESH_QUEUE_URL,required"`
-	BaseURL          string        `env:"BASE_URL,required"`
+	BaseURLParameter string        `env:"BASE_URL_PARAMETER,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
 	ExportRetention  time.Duration `env:"EXPORT_RETENTION,required"`
 	SendDownloadLink bool          `env:"SEND_DOWNLOAD_LINK,required"`
 	AddMetaSource    bool          `env:"ADD_META_SOURCE,required"`
 }
 
-// Build makes the function. It reads a secret, once per cold start.
+// Build makes the function. It reads a secret and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db := store.NewClient(p.AWS)
-	signing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.DownloadSecret)
+	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)
+	if err != nil {
+		return nil, err
+	}
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +87,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Refreshes: refresh.Prompt{Rows: connections, Enqueuer: queue.NewRefreshes(queues, env.RefreshQueueURL)},
 		Files:     blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
 		Enqueuer:  queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL),
-		Links:     export.Links{Keys: signing, BaseURL: env.BaseURL},
+		Links:     export.Links{Keys: signing, BaseURL: baseURL},
 		Now:       p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
 		AddMetaSource: env.AddMetaSource,
 	}

@@ -5,8 +5,6 @@ package wiring
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
-
 	"recordbridge/functions/getexport"
 	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/export"
@@ -34,7 +32,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {
 		return nil, err
 	}

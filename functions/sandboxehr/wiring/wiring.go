@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
-
 	"recordbridge/infra/sandbox"
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
@@ -28,7 +26,7 @@ type Environment struct {
 
 // Build makes the function. It reads a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
-	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -41,7 +40,7 @@ type Environment struct {
 
 // Build makes the function. It reads a secret, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
-	signing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(p.AWS), env.DownloadSecret)
+	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)
 	if err != nil {
 		return nil, err
 	}

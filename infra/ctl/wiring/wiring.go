@@ -11,7 +11,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/shared/catalog"
@@ -54,7 +53,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 			return nil, fmt.Errorf("the stack has no output %s", name)
 		}
 	}
-	hashing, err := awssecret.Keyring(ctx, secretsmanager.NewFromConfig(cfg), outputs["KeyHashingSecret"])
+	hashing, err := awssecret.Keyring(ctx, cfg, o.Now, outputs["KeyHashingSecret"])
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
 	}

@@ -178,7 +178,7 @@ func Clients(packages []Package, functions []template.Function) []Finding {
 			continue // the folder is missing, which Folders finds
 		}
 		for _, service := range callable() {
-			links := slices.Contains(packages[at].Deps, "github.com/aws/aws-sdk-go-v2/service/"+service)
+			links := slices.ContainsFunc(clientsOf(service), func(client string) bool { return slices.Contains(packages[at].Deps, client) })
 			calls := slices.ContainsFunc(f.Statements, func(s template.Statement) bool {
 				return slices.ContainsFunc(s.Actions, func(a string) bool { return strings.HasPrefix(a, service+":") })
 			})
@@ -193,4 +193,16 @@ func Clients(packages []Package, functions []template.Function) []Finding {
 // callable are the services that functions call. The SDK links others for itself (docs/adr/0009).
 func callable() []string {
 	return []string{"dynamodb", "kms", "s3", "secretsmanager", "ses", "sqs", "ssm"}
+}
+
+// clientsOf are the packages that call a service: the SDK's, and ours where there is one (docs/adr/0017).
+func clientsOf(service string) []string {
+	all := []string{"github.com/aws/aws-sdk-go-v2/service/" + service}
+	switch service {
+	case "secretsmanager":
+		all = append(all, module+"shared/config/awssecret")
+	case "ssm":
+		all = append(all, module+"shared/config/awsparam")
+	}
+	return all
 }

@@ -1,29 +1,30 @@
 // Package awsparam reads parameters from SSM Parameter Store, such as the public base URL that the template writes
-// there. It is apart from package config so that only functions that need one link its client; it keeps nothing,
-// callers read once per cold start.
+// there. It is apart from package config so that only functions that need one link it; it keeps nothing, callers read
+// once per cold start.
 package awsparam
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"recordbridge/shared/config/awscall"
 )
 
-// Getter is the part of the SSM client that is used.
-type Getter interface {
-	GetParameter(ctx context.Context, in *ssm.GetParameterInput, options ...func(*ssm.Options)) (*ssm.GetParameterOutput, error)
-}
-
-// Read returns the value of the parameter called name. An empty one is an error: no function works without its value.
-func Read(ctx context.Context, client Getter, name string) (string, error) {
-	out, err := client.GetParameter(ctx, &ssm.GetParameterInput{Name: aws.String(name)})
+// Read returns the value of the parameter called name (Systems Manager API Reference, GetParameter). An empty one is an error:
+// no function works without its value.
+func Read(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (string, error) {
+	var out struct{ Parameter struct{ Value string } }
+	get := awscall.Operation{Service: "ssm", SDKID: "SSM", Target: "AmazonSSM.GetParameter"}
+	err := awscall.JSON(ctx, cfg, now, get, map[string]string{"Name": name}, &out)
+	if err == nil && out.Parameter.Value == "" {
+		err = errors.New("it is empty")
+	}
 	if err != nil {
 		return "", fmt.Errorf("read parameter %s: %w", name, err)
 	}
-	if out.Parameter == nil || aws.ToString(out.Parameter.Value) == "" {
-		return "", fmt.Errorf("parameter %s is empty", name)
-	}
-	return aws.ToString(out.Parameter.Value), nil
+	return out.Parameter.Value, nil
 }

@@ -1,32 +1,36 @@
 package awssecret_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"recordbridge/infra/local/aws"
 	"recordbridge/shared/config/awssecret"
 )
 
-type manager struct {
-	value string
-	err   error
-}
-
-func (m manager) GetSecretValue(_ context.Context, in *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
-	if aws.ToString(in.SecretId) != "hashing" {
-		return nil, errors.New("no such secret")
+// holding is a Secrets Manager with one secret.
+func holding(t *testing.T, name, value string) awssdk.Config {
+	t.Helper()
+	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(m.value)}, m.err
+	cfg := cloud.Config("test")
+	_, err = secretsmanager.NewFromConfig(cfg).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &name, SecretString: &value})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
 }
 
 func TestAKeyringIsRead(t *testing.T) {
 	t.Parallel()
-	ring, err := awssecret.Keyring(t.Context(), manager{value: `{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`}, "hashing")
+	cfg := holding(t, "hashing", `{"current":"1","1":"`+strings.Repeat("k", 43)+`"}`)
+	ring, err := awssecret.Keyring(t.Context(), cfg, time.Now, "hashing")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,23 +41,14 @@ func TestAKeyringIsRead(t *testing.T) {
 
 func TestAKeyringThatCannotBeReadIsAnErrorWithoutContent(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		client manager
-		name   string
-	}{
-		"call fails": {manager{err: errors.New("denied")}, "hashing"},
-		"unknown":    {manager{}, "other"},
-		"empty":      {manager{}, "hashing"},
-		"no keyring": {manager{value: `SENTINEL`}, "hashing"},
-		"short key":  {manager{value: `{"current":"1","1":"SENTINEL"}`}, "hashing"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := awssecret.Keyring(t.Context(), c.client, c.name)
-			if err == nil || strings.Contains(err.Error(), "SENTINEL") || !strings.Contains(err.Error(), c.name) {
-				t.Errorf("got %v", err)
-			}
-		})
+	for name, c := range map[string]struct{ held, asked string }{
+		"unknown":    {"SENTINEL", "other"},
+		"no keyring": {"SENTINEL", "hashing"},
+		"short key":  {`{"current":"1","1":"SENTINEL"}`, "hashing"},
+	} {
+		_, err := awssecret.Keyring(t.Context(), holding(t, "hashing", c.held), time.Now, c.asked)
+		if err == nil || strings.Contains(err.Error(), "SENTINEL") || !strings.Contains(err.Error(), c.asked) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package edge wires what the endpoints of the API have in common: their rate limit, and how they know their caller. Each
 // kind of endpoint has its part of the environment, which a function's Environment embeds, and a constructor that reads the
-// kind's secret. It links DynamoDB and Secrets Manager, which every endpoint uses, and no other client (ADR 7).
+// kind's secret. Of the SDK's clients it links DynamoDB's, which every endpoint uses, and no other (ADR 7).
 package edge
 
 import (
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/httpapi"
@@ -31,14 +30,14 @@ type Edge struct {
 	Limiter httpapi.Limiter
 	DB      *dynamodb.Client
 
-	secrets *secretsmanager.Client
+	process lambdarun.Process
 }
 
 // New makes the edge of endpoints that share one limit, named as clients see it in RateLimit-Policy. hashing is the ARN of the
 // secret with the keys that callers' addresses are hashed under.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing string) (Edge, error) {
-	db, secrets := store.NewClient(p.AWS), secretsmanager.NewFromConfig(p.AWS)
-	keys, err := awssecret.Keyring(ctx, secrets, hashing)
+	db := store.NewClient(p.AWS)
+	keys, err := awssecret.Keyring(ctx, p.AWS, p.Now, hashing)
 	if err != nil {
 		return Edge{}, err
 	}
@@ -49,11 +48,11 @@ func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing strin
 			Limit:   ratelimit.Limit{Name: limit, Quota: env.RequestsPerMinute, Window: time.Minute},
 			Hashing: keys,
 		},
-		DB: db, secrets: secrets,
+		DB: db, process: p,
 	}, nil
 }
 
 // Keyring reads a secret of numbered keys, once.
 func (e Edge) Keyring(ctx context.Context, arn string) (secret.Keyring, error) {
-	return awssecret.Keyring(ctx, e.secrets, arn)
+	return awssecret.Keyring(ctx, e.process.AWS, e.process.Now, arn)
 }

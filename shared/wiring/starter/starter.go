@@ -6,8 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
-
 	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/ids"
@@ -27,7 +25,7 @@ type Env struct {
 
 // New makes what the attempts of a function with that edge are prepared with. connections are those that reconnects begin for.
 func New(ctx context.Context, env Env, p outbound.Process, e edge.Public, connections flow.Connections) (flow.Preparation, error) {
-	baseURL, err := awsparam.Read(ctx, ssm.NewFromConfig(p.AWS), env.BaseURLParameter)
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {
 		return flow.Preparation{}, err
 	}

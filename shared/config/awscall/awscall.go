@@ -1,0 +1,150 @@
+// Package awscall sends a signed request to an AWS service without the service's client. A client of the SDK links every
+// operation of its service, which costs a function more than a megabyte where it uses one (docs/adr/0017-one-operation-without-its-client.md).
+// It owns address, signature and attempts; what is asked and what the answer says belongs to the caller.
+package awscall
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/smithy-go"
+	smithytime "github.com/aws/smithy-go/time"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+const (
+	// attemptTimeout bounds one attempt, its answer included.
+	attemptTimeout = 20 * time.Second
+	maxAnswer      = 1 << 20 // bytes
+)
+
+// Call is one operation of a service that is asked by a POST to "/".
+type Call struct {
+	Service string // as it is signed and as its address begins: "ssm"
+	SDKID   string // as AWS_ENDPOINT_URL_<SDKID> names it: "SSM"
+	Header  map[string]string
+	Body    string
+	// Read takes an answer. An error of it that is a RefusedError is tried again where the retryer of the configuration does so.
+	Read func(status int, answer []byte) error
+}
+
+// RefusedError is an answer that is none of the operation. Its methods are those that the SDK's retryers look for.
+type RefusedError struct {
+	Status        int
+	Code, Message string // as the service gives them; both empty when something else has answered
+}
+
+func (r *RefusedError) Error() string {
+	if r.Code == "" {
+		return fmt.Sprintf("status %d, and not the answer of the service", r.Status)
+	}
+	return r.Code + ": " + r.Message
+}
+
+// ErrorCode is the service's own word for what is wrong.
+func (r *RefusedError) ErrorCode() string { return r.Code }
+
+// HTTPStatusCode is that of the answer.
+func (r *RefusedError) HTTPStatusCode() int { return r.Status }
+
+// Do sends the call as often as the retryer of the configuration allows, once without a retryer. now is the clock that it is
+// signed by.
+func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) error {
+	var attempts aws.Retryer = aws.NopRetryer{}
+	if cfg.Retryer != nil {
+		attempts = cfg.Retryer()
+	}
+	for attempt := 1; ; attempt++ {
+		err := once(ctx, cfg, now(), call)
+		if err == nil || attempt >= attempts.MaxAttempts() || !attempts.IsErrorRetryable(err) {
+			return err
+		}
+		delay, noDelay := attempts.RetryDelay(attempt, err)
+		if noDelay != nil || smithytime.SleepWithContext(ctx, delay) != nil {
+			return err
+		}
+	}
+}
+
+func once(ctx context.Context, cfg aws.Config, now time.Time, call Call) error {
+	limited, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	request, err := signed(limited, cfg, now, call)
+	if err != nil {
+		return fmt.Errorf("call of %s: %w", call.Service, err)
+	}
+	client := cfg.HTTPClient
+	if client == nil {
+		client = http.DefaultClient
+	}
+	status, answer, err := send(client, request)
+	switch {
+	case err == nil:
+		return call.Read(status, answer)
+	case ctx.Err() != nil:
+		return fmt.Errorf("call of %s: %w", call.Service, &smithy.CanceledError{Err: err})
+	default:
+		return fmt.Errorf("call of %s: %w", call.Service, &smithyhttp.RequestSendError{Err: err})
+	}
+}
+
+func signed(ctx context.Context, cfg aws.Config, now time.Time, call Call) (*http.Request, error) {
+	address, err := addressOf(ctx, cfg, call)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(call.Body))
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range call.Header {
+		request.Header.Set(name, value)
+	}
+	keys, err := cfg.Credentials.Retrieve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(call.Body))
+	return request, v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), call.Service, cfg.Region, now)
+}
+
+// addressOf is where the SDK's client of the service would go.
+func addressOf(ctx context.Context, cfg aws.Config, call Call) (string, error) {
+	for _, source := range cfg.ConfigSources {
+		own, ok := source.(interface {
+			GetServiceBaseEndpoint(ctx context.Context, sdkID string) (string, bool, error)
+		})
+		if !ok {
+			continue
+		}
+		if address, found, err := own.GetServiceBaseEndpoint(ctx, call.SDKID); err != nil || found {
+			return strings.TrimRight(address, "/") + "/", err
+		}
+	}
+	if cfg.BaseEndpoint != nil {
+		return strings.TrimRight(*cfg.BaseEndpoint, "/") + "/", nil
+	}
+	domain := "amazonaws.com"
+	if strings.HasPrefix(cfg.Region, "cn-") {
+		domain = "amazonaws.com.cn"
+	}
+	return "https://" + call.Service + "." + cfg.Region + "." + domain + "/", nil
+}
+
+func send(client aws.HTTPClient, request *http.Request) (status int, answer []byte, err error) {
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	return response.StatusCode, answer, err
+}
