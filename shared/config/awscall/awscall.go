@@ -15,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 	smithytime "github.com/aws/smithy-go/time"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -83,17 +84,18 @@ func once(ctx context.Context, cfg aws.Config, now time.Time, call Call) error {
 	}
 	client := cfg.HTTPClient
 	if client == nil {
-		client = http.DefaultClient
+		client = awshttp.NewBuildableClient()
 	}
-	status, answer, err := send(client, request)
-	switch {
-	case err == nil:
-		return call.Read(status, answer)
-	case ctx.Err() != nil:
-		return fmt.Errorf("call of %s: %w", call.Service, &smithy.CanceledError{Err: err})
-	default:
-		return fmt.Errorf("call of %s: %w", call.Service, &smithyhttp.RequestSendError{Err: err})
+	response, err := client.Do(request)
+	if err != nil {
+		return unsent(ctx, call, err)
 	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return unsent(ctx, call, err)
+	}
+	return call.Read(response.StatusCode, answer)
 }
 
 func signed(ctx context.Context, cfg aws.Config, now time.Time, call Call) (*http.Request, error) {
@@ -103,17 +105,20 @@ func signed(ctx context.Context, cfg aws.Config, now time.Time, call Call) (*htt
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(call.Body))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("address: %w", err)
 	}
 	for name, value := range call.Header {
 		request.Header.Set(name, value)
 	}
 	keys, err := cfg.Credentials.Retrieve(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("credentials: %w", err)
 	}
 	sum := sha256.Sum256([]byte(call.Body))
-	return request, v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), call.Service, cfg.Region, now)
+	if err = v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), call.Service, cfg.Region, now); err != nil {
+		return nil, fmt.Errorf("sign: %w", err)
+	}
+	return request, nil
 }
 
 // addressOf is where the SDK's client of the service would go.
@@ -139,12 +144,10 @@ func addressOf(ctx context.Context, cfg aws.Config, call Call) (string, error) {
 	return "https://" + call.Service + "." + cfg.Region + "." + domain + "/", nil
 }
 
-func send(client aws.HTTPClient, request *http.Request) (status int, answer []byte, err error) {
-	response, err := client.Do(request)
-	if err != nil {
-		return 0, nil, err
+// unsent tells as the SDK does that there was no answer, which is what its retryers look for.
+func unsent(ctx context.Context, call Call, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("call of %s: %w", call.Service, &smithy.CanceledError{Err: err})
 	}
-	defer func() { _ = response.Body.Close() }()
-	answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	return response.StatusCode, answer, err
+	return fmt.Errorf("call of %s: %w", call.Service, &smithyhttp.RequestSendError{Err: err})
 }

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// options are what an environment is made of.
+type options struct {
+	reports   reports
+	limit     time.Duration // of an invocation
+	now       func() time.Time
+	folder    string // of bootstrap
+	variables []string
+}
+
+// environment is one container: it takes invocations from LocalStack, one after the other, and keeps the function running.
+type environment struct {
+	options
+
+	output *output
+	asked  chan invocation
+}
+
+func newEnvironment(o options) *environment {
+	return &environment{options: o, output: &output{}, asked: make(chan invocation)}
+}
+
+// ServeHTTP takes an invocation; what comes of it is reported later.
+func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var i invocation
+	if err := json.NewDecoder(r.Body).Decode(&i); err != nil || r.URL.Path != "/invoke" {
+		http.Error(w, "want an invocation", http.StatusBadRequest)
+		return
+	}
+	select {
+	case e.asked <- i:
+		w.WriteHeader(http.StatusOK)
+	case <-r.Context().Done():
+	}
+}
+
+// run keeps the function running until ctx ends. As Lambda does, it starts it again after it has exited or taken too long. One that
+// does not get ready is reported and ends the environment.
+func (e *environment) run(ctx context.Context) error {
+	for first := true; ctx.Err() == nil; first = false {
+		p, err := begin(ctx, e.options, e.output)
+		if err != nil {
+			e.reports.broken(encode(failure{Type: "Runtime.InvalidEntrypoint", Message: err.Error()}))
+			return err
+		}
+		why := e.await(ctx, p)
+		if why == nil {
+			if first {
+				e.reports.ready()
+			}
+			e.serve(ctx, p)
+		}
+		p.stop()
+		if why != nil {
+			e.reports.broken(why)
+			return fmt.Errorf("the function does not start: %s", why)
+		}
+	}
+	return nil
+}
+
+// await waits until the process asks for its first invocation, and returns why it does not, as Lambda tells it.
+func (e *environment) await(ctx context.Context, p *process) (why []byte) {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-p.api.asked:
+		return nil
+	case why = <-p.api.broken:
+		return why
+	case <-p.gone:
+		return e.exited(p)
+	}
+}
+
+// exited is a process that has ended of its own accord.
+func (e *environment) exited(p *process) []byte {
+	select {
+	case why := <-p.api.broken: // it has said why before
+		return why
+	default:
+		return encode(failure{Type: "Runtime.ExitError", Message: fmt.Sprint(p.exit, " ", e.output.take())})
+	}
+}
+
+// serve gives a process its invocations, until one takes too long or the process has ended.
+func (e *environment) serve(ctx context.Context, p *process) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.gone:
+			return
+		case i := <-e.asked:
+			result, usable := e.invoke(ctx, p, i)
+			e.reports.answered(result, fmt.Sprintf("START RequestId: %[1]s Version: $LATEST\n%[2]sEND RequestId: %[1]s\nREPORT RequestId: %[1]s\n", i.ID, e.output.take()))
+			if !usable {
+				return
+			}
+		}
+	}
+}
+
+// invoke hands an invocation to a process. It also tells whether the process can have another one.
+func (e *environment) invoke(ctx context.Context, p *process, i invocation) (result outcome, usable bool) {
+	limit := time.NewTimer(e.limit)
+	defer limit.Stop()
+	failed := func(why []byte) (outcome, bool) { return outcome{id: i.ID, failed: true, body: why}, false }
+	for work := p.api.work; ; {
+		select {
+		case work <- i:
+			work = nil // it has it
+		case result = <-p.api.done:
+			if result.id == i.ID {
+				return result, true
+			}
+		case <-p.gone:
+			return failed(e.exited(p))
+		case <-limit.C:
+			return failed(encode(failure{Type: "Sandbox.Timedout", Message: fmt.Sprintf("%s Task timed out after %.2f seconds", i.ID, e.limit.Seconds())}))
+		case <-ctx.Done():
+			return failed(encode(failure{Type: "Runtime.ExitError", Message: "the container is stopped"}))
+		}
+	}
+}

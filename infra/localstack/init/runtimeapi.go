@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const prefix = "/2018-06-01/runtime"
+
+// invocation is what LocalStack asks for.
+type invocation struct {
+	ID      string `json:"invoke-id"`
+	ARN     string `json:"invoked-function-arn"`
+	Payload string `json:"payload"`
+	Trace   string `json:"trace-id"`
+}
+
+// outcome is what came of an invocation.
+type outcome struct {
+	id     string
+	failed bool
+	body   []byte
+}
+
+// runtimeAPI is the Lambda Runtime API for one process (AWS Lambda Developer Guide, "Using the Lambda runtime API"). A process that is
+// started again has another one, so that nothing of the one before is taken for its own.
+type runtimeAPI struct {
+	limit time.Duration
+	now   func() time.Time
+
+	asked  chan struct{}   // the process waits for work; closed by the first time
+	work   chan invocation // to the process
+	done   chan outcome    // from it
+	broken chan []byte     // the error with which it gave up before its first invocation
+}
+
+func newRuntimeAPI(limit time.Duration, now func() time.Time) *runtimeAPI {
+	return &runtimeAPI{
+		limit: limit, now: now,
+		asked: make(chan struct{}, 1), work: make(chan invocation), done: make(chan outcome), broken: make(chan []byte, 1),
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (a *runtimeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+prefix+"/invocation/next", a.next)
+	mux.HandleFunc("POST "+prefix+"/invocation/{id}/response", a.answer(false))
+	mux.HandleFunc("POST "+prefix+"/invocation/{id}/error", a.answer(true))
+	mux.HandleFunc("POST "+prefix+"/init/error", a.giveUp)
+	mux.ServeHTTP(w, r)
+}
+
+func (a *runtimeAPI) next(w http.ResponseWriter, r *http.Request) {
+	select {
+	case a.asked <- struct{}{}:
+	default:
+	}
+	select {
+	case <-r.Context().Done():
+	case i := <-a.work:
+		header := w.Header()
+		header.Set("Lambda-Runtime-Aws-Request-Id", i.ID)
+		header.Set("Lambda-Runtime-Invoked-Function-Arn", i.ARN)
+		header.Set("Lambda-Runtime-Trace-Id", i.Trace)
+		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(a.now().Add(a.limit).UnixMilli(), 10))
+		_, _ = io.WriteString(w, i.Payload) // a process that has gone is seen by its end
+	}
+}
+
+func (a *runtimeAPI) answer(failed bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, fmt.Sprint(err), http.StatusBadRequest)
+			return
+		}
+		select {
+		case <-r.Context().Done():
+		case a.done <- outcome{id: r.PathValue("id"), failed: failed, body: body}:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}
+}
+
+func (a *runtimeAPI) giveUp(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, fmt.Sprint(err), http.StatusBadRequest)
+		return
+	}
+	select {
+	case a.broken <- body:
+	default:
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
