@@ -14,7 +14,7 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam demo test race soak conformance contract lint fmt check build bench docs clean runner
+.PHONY: help run local-sam local-stack demo test race soak conformance contract lint fmt check build bench docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,10 @@ local-sam: runner ## the same with the functions in containers, through sam loca
 demo: runner ## perform the main job headlessly, against a stack that runs
 	@$(BUILD) -o build/demo ./infra/demo
 	@build/demo $(ARGS)
+
+local-stack: ## deploy everything on LocalStack, in containers, and print how to use it
+	@$(BUILD) -o build/localstack ./infra/localstack
+	@build/localstack $(ARGS)
 
 runner:
 	@infra/local/build/compile $(FLAGS)
@@ -62,7 +66,7 @@ build: ## build every function for arm64, as it is deployed
 	@set -e; for f in $(FOLDERS); do GOOS=linux GOARCH=arm64 $(BUILD) -o build/arm64/$$f/bootstrap ./functions/$$f/bootstrap; done
 	@ls -l build/arm64/*/bootstrap | awk '{printf "  %5.1f MB  %s\n", $$5/1e6, $$NF}'
 
-# SAM calls build-<LogicalId> for every function (BuildMethod: makefile).
+# SAM calls build-<LogicalId> for every function (BuildMethod: makefile); LAMBDA_GOARCH is for LocalStack on another kind of machine.
 build-%Function:
 	GOOS=linux GOARCH=$(or $(LAMBDA_GOARCH),arm64) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
 

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"recordbridge/infra/ctl/cloudformation"
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/shared/ids"
@@ -77,6 +78,19 @@ func (w where) find(ctx context.Context) (found, error) {
 			"or name a stack: -stack NAME, or -outputs FILE", localRun)
 	}
 	return filed(ctx, localRun)
+}
+
+// named is a stack on AWS, by its name or ARN.
+func named(ctx context.Context, name string) (found, error) {
+	cfg, err := signedIn(ctx)
+	if err != nil {
+		return found{}, err
+	}
+	outputs, err := cloudformation.Outputs(ctx, cfg, time.Now, name)
+	if err != nil {
+		return found{}, fmt.Errorf("-stack %s in %s: %w", name, cfg.Region, err)
+	}
+	return found{name: "stack " + name + " in " + cfg.Region, config: cfg, outputs: outputs}, nil
 }
 
 // filed is the stack of a file: what make run writes holds outputs and a way in, which goes before the environment's.

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"recordbridge/infra/local/banner"
 	"recordbridge/infra/local/build"
 	"recordbridge/infra/local/runfile"
 )
@@ -62,7 +63,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	if !s.filesNamed() && where.engine == nil { // with containers the API has another host, localhost
 		filesAt = s.filesURL
 	}
-	if err = banner(stdout, o.runFile, started, filesAt); err != nil {
+	if err = banner.Print(stdout, o.runFile, started, filesAt); err != nil {
 		return fmt.Errorf("print the ready message: %w", err)
 	}
 	<-ctx.Done()

@@ -10,15 +10,16 @@ import (
 
 // What stacks call themselves (docs/architecture.md, "Where it runs").
 const (
-	Embedded = "embedded"
-	SAMLocal = "sam local"
+	Embedded   = "embedded"
+	SAMLocal   = "sam local"
+	LocalStack = "localstack"
 )
 
 // Run is the content of the file.
 type Run struct {
 	Stack         string         `json:"stack"` // which kind of stack it is
 	BaseURL       string         `json:"base_url"`
-	ConsoleURL    string         `json:"console_url"`
+	ConsoleURL    string         `json:"console_url"` // empty where there is none
 	InboxURL      string         `json:"inbox_url"` // GET lists the webhooks that were received
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`

@@ -1,4 +1,5 @@
-package main
+// Package banner is what a stack on this machine prints when it is ready: where it is, its keys, and the main job as commands.
+package banner
 
 import (
 	"fmt"
@@ -10,11 +11,14 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// banner says that everything is ready, where it is, and what to do with it. filesAt is where files are when they have no host of their own.
-func banner(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
+// Print says that everything is ready, where it is, and what to do with it. filesAt is where files are when they have no host of their own.
+func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "\nReady.\n\n  stack    %s\n  API      %s\n  console  %s\n  inbox    %s\n  keys     %s\n",
-		run.Stack, run.BaseURL, run.ConsoleURL, run.InboxURL, runFile)
+	fmt.Fprintf(&text, "\nReady.\n\n  stack    %s\n  API      %s\n", run.Stack, run.BaseURL)
+	if run.ConsoleURL != "" {
+		fmt.Fprintf(&text, "  console  %s\n", run.ConsoleURL)
+	}
+	fmt.Fprintf(&text, "  inbox    %s\n  keys     %s\n", run.InboxURL, runFile)
 	if filesAt != "" {
 		fmt.Fprintf(&text, "  files    %s (%s is unknown to this machine: a browser sends the API's cookies there, and Go a key)\n", filesAt, filehost.Name)
 	}

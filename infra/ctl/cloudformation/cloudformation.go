@@ -1,0 +1,65 @@
+// Package cloudformation reads of a deployed stack what an operator's programs need. The SDK's client of CloudFormation is 3.7 MB of
+// sources, and wants another core than the functions are built with.
+package cloudformation
+
+import (
+	"context"
+	"encoding/xml"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"recordbridge/shared/config/awscall"
+)
+
+// version is that of the API, as every request names it.
+const version = "2010-05-15"
+
+// Outputs are those of a stack, by its name or ARN (AWS CloudFormation API Reference, DescribeStacks).
+func Outputs(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) (map[string]string, error) {
+	var described struct {
+		Outputs []struct {
+			OutputKey   string
+			OutputValue string
+		} `xml:"DescribeStacksResult>Stacks>member>Outputs>member"`
+	}
+	if err := ask(ctx, cfg, now, url.Values{"Action": {"DescribeStacks"}, "StackName": {stack}}, &described); err != nil {
+		return nil, err
+	}
+	outputs := make(map[string]string, len(described.Outputs))
+	for _, output := range described.Outputs {
+		outputs[output.OutputKey] = output.OutputValue
+	}
+	return outputs, nil
+}
+
+// PhysicalID is what CloudFormation has made of a resource of the template (DescribeStackResource).
+func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack, logicalID string) (string, error) {
+	var described struct {
+		ID string `xml:"DescribeStackResourceResult>StackResourceDetail>PhysicalResourceId"`
+	}
+	err := ask(ctx, cfg, now, url.Values{"Action": {"DescribeStackResource"}, "StackName": {stack}, "LogicalResourceId": {logicalID}}, &described)
+	return described.ID, err
+}
+
+func ask(ctx context.Context, cfg aws.Config, now func() time.Time, question url.Values, out any) error {
+	question.Set("Version", version)
+	return awscall.Do(ctx, cfg, now, awscall.Call{
+		Service: "cloudformation", SDKID: "CLOUDFORMATION", Body: question.Encode(),
+		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"},
+		Read: func(status int, answer []byte) error {
+			if status == http.StatusOK && xml.Unmarshal(answer, out) == nil {
+				return nil
+			}
+			var refused struct {
+				Error struct{ Code, Message string }
+			}
+			if xml.Unmarshal(answer, &refused) != nil {
+				return &awscall.RefusedError{Status: status}
+			}
+			return &awscall.RefusedError{Status: status, Code: refused.Error.Code, Message: refused.Error.Message}
+		},
+	})
+}

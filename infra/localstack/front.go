@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"recordbridge/infra/local/inbox"
+)
+
+const (
+	stage      = "v1"
+	inboxPath  = "/_local/inbox"
+	returnPath = "/_local/return"
+)
+
+// front is where people and functions reach the API and the inbox, both under the name localhost: LocalStack's own address of the API is known
+// only when the stack is deployed, and is another one with every deployment.
+type front struct {
+	inbox   *inbox.Inbox
+	api     atomic.Pointer[url.URL] // of the API at LocalStack; nil until it is deployed
+	aws     string                  // LocalStack's address on this machine
+	inside  netip.Addr              // where containers reach this machine
+	server  *http.Server
+	stopped chan error
+}
+
+// publicURL is how everybody reaches the front: a container's localhost is this machine, too.
+func (o options) publicURL() string {
+	return "http://" + net.JoinHostPort("localhost", port(o.address))
+}
+
+// newFront listens, on the loopback address and where containers find this machine. On success the caller closes it.
+func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error) {
+	addresses := []string{o.address}
+	if ofThisMachine(inside) && !inside.IsLoopback() {
+		addresses = append(addresses, net.JoinHostPort(inside.String(), port(o.address)))
+	}
+	f := &front{inbox: inbox.New(inboxPath), aws: o.aws, inside: inside, stopped: make(chan error, len(addresses))}
+	f.server = &http.Server{Handler: f, ReadHeaderTimeout: 10 * time.Second}
+	var listening net.ListenConfig
+	for _, address := range addresses {
+		listener, err := listening.Listen(ctx, "tcp", address)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("listen: %w; choose another port with -addr", err), f.server.Close())
+		}
+		go func() { f.stopped <- f.server.Serve(listener) }()
+	}
+	return f, nil
+}
+
+// ofThisMachine tells whether one of the interfaces has the address. Where the engine is in a virtual machine, none has the one that
+// containers see, and what they send there comes in at the loopback address.
+func ofThisMachine(ip netip.Addr) bool {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	for _, one := range all {
+		if prefix, err := netip.ParsePrefix(one.String()); err == nil && prefix.Addr() == ip {
+			return true
+		}
+	}
+	return false
+}
+
+// serveAPI begins to pass requests on to the API with this id.
+func (f *front) serveAPI(id string) {
+	f.api.Store(&url.URL{Scheme: "http", Host: f.aws, Path: "/_aws/execute-api/" + id})
+}
+
+// close stops listening.
+func (f *front) close() error { return f.server.Close() }
+
+// ServeHTTP implements http.Handler.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" && (notIP != nil || !ip.IsLoopback() && ip != f.inside) {
+		http.Error(w, "This server answers to names of this machine only.", http.StatusMisdirectedRequest) // no page can make itself ours by its name
+		return
+	}
+	api := f.api.Load()
+	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, inboxPath):
+		f.inbox.ServeHTTP(w, r)
+	case path == returnPath:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, "The application would be here. It was given:\n\n"+strings.ReplaceAll(r.URL.RawQuery, "&", "\n")+"\n")
+	case !strings.HasPrefix(path, "/"+stage+"/"):
+		http.NotFound(w, r)
+	case api == nil:
+		http.Error(w, "The stack is not deployed yet.", http.StatusServiceUnavailable)
+	default:
+		proxy := httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(api)
+			p.Out.Host = p.In.Host
+		}, ModifyResponse: f.outside}
+		proxy.ServeHTTP(w, r)
+	}
+}
+
+// outside makes a redirect to LocalStack as containers see it one for this machine: addresses of files are signed by functions.
+func (f *front) outside(response *http.Response) error {
+	location, err := response.Location()
+	if err != nil {
+		return nil //nolint:nilerr // it leads nowhere
+	}
+	ip, err := netip.ParseAddr(location.Hostname())
+	if err != nil || !ip.IsPrivate() || location.Port() != port(f.aws) && location.Port() != insidePort {
+		return nil //nolint:nilerr // a name
+	}
+	location.Host = f.aws
+	response.Header.Set("Location", location.String())
+	return nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/infra/local/engine"
+)
+
+const (
+	image = "localstack/localstack:4.14.0" // the last that wants no token
+	// insidePort is LocalStack's port in its container.
+	insidePort = "4566"
+	startTime  = 3 * time.Minute
+	pollEvery  = 200 * time.Millisecond
+)
+
+// instance is a LocalStack that runs.
+type instance struct {
+	name    string // of its container, and how the names of its functions' containers begin
+	command *exec.Cmd
+	stopIt  context.CancelFunc
+	ended   chan struct{} // closed when it has
+}
+
+// startLocalStack starts LocalStack and waits until it answers. On success the caller stops it.
+func startLocalStack(ctx context.Context, o options, host *engine.Engine, progress io.Writer) (*instance, error) {
+	i := &instance{name: "recordbridge-localstack-" + port(o.aws), ended: make(chan struct{})}
+	if err := i.removeContainers(ctx); err != nil { // of one that was killed
+		return nil, err
+	}
+	log, err := o.openLog("localstack")
+	if err != nil {
+		return nil, err
+	}
+	settings := o.settings(i.name, host)
+	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // it ends after what uses it
+	i.stopIt = stop
+	if len(o.command) > 0 {
+		i.command = program(background, settings, o.command...)
+	} else {
+		fmt.Fprintf(progress, "Starting %s\n", image)
+		i.command = program(background, nil, o.container(i.name, settings)...)
+	}
+	i.command.Stdout, i.command.Stderr = log, log
+	if err = i.command.Start(); err != nil {
+		stop()
+		return nil, errors.Join(fmt.Errorf("start LocalStack: %w", err), log.Close())
+	}
+	go func() {
+		_ = errors.Join(i.command.Wait(), log.Close()) // that it has ended is all there is to know
+		close(i.ended)
+	}()
+	if err = i.await(ctx, o); err != nil {
+		return nil, errors.Join(err, i.stop(progress))
+	}
+	return i, nil
+}
+
+// settings are LocalStack's (its documentation, "Configuration").
+func (o options) settings(name string, host *engine.Engine) []string {
+	return []string{
+		"GATEWAY_LISTEN=" + o.listenAt(host),
+		"MAIN_CONTAINER_NAME=" + name,
+		"LAMBDA_DOCKER_FLAGS=--add-host localhost:" + host.Host.String(), // where the API and the inbox are
+		"LAMBDA_IGNORE_ARCHITECTURE=1",                                   // the functions are built for this machine
+		"LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT=60",
+		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the other one cannot update the stack
+		"EXTRA_CORS_ALLOWED_ORIGINS=" + o.publicURL(),
+		"DYNAMODB_IN_MEMORY=1",
+		"DISABLE_EVENTS=1", // no statistics for its makers
+	}
+}
+
+// listenAt is where LocalStack listens: in its container everywhere, else where this machine and containers reach it.
+func (o options) listenAt(host *engine.Engine) string {
+	if len(o.command) == 0 {
+		return "0.0.0.0:" + insidePort
+	}
+	if !ofThisMachine(host.Host) {
+		return o.aws
+	}
+	return o.aws + "," + net.JoinHostPort(host.Host.String(), port(o.aws))
+}
+
+// container runs LocalStack in one. It starts those of the functions beside itself, for which it has the engine's socket.
+func (o options) container(name string, settings []string) []string {
+	command := []string{
+		"docker", "run", "--rm", "--name", name, "--publish", o.aws + ":" + insidePort,
+		"--volume", "/var/run/docker.sock:/var/run/docker.sock",
+	}
+	for _, s := range settings {
+		command = append(command, "--env", s)
+	}
+	return append(command, image)
+}
+
+// await waits until LocalStack answers.
+func (i *instance) await(ctx context.Context, o options) error {
+	limited, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		if request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+o.aws+"/_localstack/health", http.NoBody); err == nil {
+			if response, err := http.DefaultClient.Do(request); err == nil {
+				_ = response.Body.Close()
+				return nil
+			}
+		}
+		select {
+		case <-i.ended:
+			return errors.New("LocalStack does not start:\n" + lastLines(o.log("localstack")))
+		case <-limited.Done():
+			return errors.New("LocalStack does not answer at " + o.aws + ":\n" + lastLines(o.log("localstack")))
+		case <-tick.C:
+		}
+	}
+}
+
+// stop ends LocalStack and the containers of its functions.
+func (i *instance) stop(progress io.Writer) error {
+	fmt.Fprintln(progress, "Stopping LocalStack")
+	i.stopIt()
+	<-i.ended
+	ctx, cancel := context.WithTimeout(context.Background(), killAfter)
+	defer cancel()
+	return i.removeContainers(ctx)
+}
+
+// removeContainers removes those of LocalStack and its functions.
+func (i *instance) removeContainers(ctx context.Context) error {
+	list, err := engine.Run(ctx, "ps", "--all", "--quiet", "--filter", "name=^/?"+i.name+"(-lambda-.*)?$")
+	if err != nil {
+		return fmt.Errorf("list containers: %w", err)
+	}
+	if list == "" {
+		return nil
+	}
+	if _, err = engine.Run(ctx, slices.Concat([]string{"rm", "--force"}, strings.Fields(list))...); err != nil {
+		return fmt.Errorf("remove containers: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"recordbridge/infra/local/banner"
+	"recordbridge/infra/local/engine"
+	"recordbridge/infra/local/runfile"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "localstack:", err)
+		os.Exit(1)
+	}
+}
+
+// run runs the service until ctx ends, and leaves nothing behind but the run file and the logs.
+func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err error) {
+	o, err := parse(arguments, stderr)
+	if err != nil {
+		return err
+	}
+	if err = findPrograms(o); err != nil {
+		return err
+	}
+	host, err := engine.Find(ctx, o.host, stdout)
+	if err != nil {
+		return err
+	}
+	front, err := newFront(ctx, o, host.Host)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, front.close()) }()
+	began := time.Now()
+	stack, err := startLocalStack(ctx, o, host, stdout)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	defer func() { err = errors.Join(err, stack.stop(stdout)) }()
+	fmt.Fprintf(stdout, "LocalStack is up after %s\n", time.Since(began).Round(time.Second))
+	if err = deploy(ctx, o, host, stdout); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	fmt.Fprintf(stdout, "Deployed after %s\n", time.Since(began).Round(time.Second))
+	started, err := plant(ctx, o, front)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	if err = errors.Join(runfile.Write(o.runFile, started), banner.Print(stdout, o.runFile, started, "")); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-stack.ended:
+		return errors.New("LocalStack has ended; see " + o.log("localstack"))
+	}
+	return nil
+}
+
+// unlessStopped is no error where the person has ended what was under way.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// options are the command line.
+type options struct {
+	address string     // of the API and the inbox
+	aws     string     // of LocalStack
+	source  string     // folder of what is deployed
+	runFile string     // where other programs find out what is running
+	host    netip.Addr // where containers reach this machine
+	command []string   // runs LocalStack on this machine, in place of a container
+}
+
+func parse(arguments []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("localstack", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.address, "addr", "127.0.0.1:4580", "loopback address of the API and the inbox")
+	flags.StringVar(&o.aws, "aws", "127.0.0.1:4566", "loopback address of LocalStack")
+	flags.StringVar(&o.source, "source", ".", "folder of the template that is deployed and of its functions")
+	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
+	flags.TextVar(&o.host, "container-host", netip.Addr{}, "address at which containers reach this machine (default: asks a container)")
+	command := flags.String("command", "", "program that runs LocalStack on this machine, with its arguments (default: its public image in a container)")
+	if err := flags.Parse(arguments); err != nil {
+		return options{}, fmt.Errorf("command line: %w", err)
+	}
+	if flags.NArg() > 0 {
+		return options{}, fmt.Errorf("command line: %q is no flag", flags.Arg(0))
+	}
+	o.command = strings.Fields(*command)
+	for name, address := range map[string]string{"addr": o.address, "aws": o.aws} {
+		host, port, err := net.SplitHostPort(address)
+		if ip, notIP := netip.ParseAddr(host); err != nil || notIP != nil || !ip.IsLoopback() || port == "0" {
+			return options{}, fmt.Errorf("-%s %s: want a loopback address and a port, such as 127.0.0.1:4566", name, address)
+		}
+	}
+	return o, nil
+}
+
+// port is that of an address that parse has accepted.
+func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	region = "us-east-1"
+	// accessKey is that of LocalStack's one account; whoever reaches LocalStack may do everything.
+	accessKey = "test"
+	// killAfter is how long a program may take to end when it is asked to.
+	killAfter = 30 * time.Second
+	// shownLines of a log are what an error shows.
+	shownLines = 15
+)
+
+// findPrograms says what has to be installed.
+func findPrograms(o options) error {
+	var missing []error
+	for program, advice := range map[string]string{
+		"sam":  "install the SAM CLI (https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/install-sam-cli.html)",
+		"make": "install make",
+		"go":   "install Go (https://go.dev/dl)",
+	} {
+		if _, err := exec.LookPath(program); err != nil {
+			missing = append(missing, fmt.Errorf("there is no %s here: %s", program, advice))
+		}
+	}
+	if _, err := os.Stat(filepath.Join(o.source, "template.yaml")); err != nil {
+		missing = append(missing, fmt.Errorf("-source %s holds no template.yaml: %w", o.source, err))
+	}
+	return errors.Join(missing...)
+}
+
+// log is where the output of a program goes.
+func (o options) log(program string) string {
+	return strings.TrimSuffix(o.runFile, ".json") + "." + program + ".log"
+}
+
+// openLog empties the log of a program.
+func (o options) openLog(program string) (*os.File, error) {
+	name := o.log(program)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // beside the file that the person names
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	return file, nil
+}
+
+// program is a command in a process group of its own: a Ctrl-C of the terminal is for us, who end things in order.
+func program(ctx context.Context, variables []string, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // ours, or the person's own
+	command.Env = append(withoutAWS(os.Environ()), variables...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
+	command.WaitDelay = killAfter
+	return command
+}
+
+// withoutAWS leaves out whatever would lead a program to AWS: no credentials of the person's get there.
+func withoutAWS(all []string) []string {
+	kept := []string{"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull, "AWS_EC2_METADATA_DISABLED=true"}
+	for _, v := range all {
+		if !strings.HasPrefix(v, "AWS_") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// do runs a program to its end; the error shows the end of its log.
+func (o options) do(ctx context.Context, folder string, variables []string, arguments ...string) error {
+	name := filepath.Base(arguments[0]) + "-" + arguments[1]
+	log, err := o.openLog(name)
+	if err != nil {
+		return err
+	}
+	command := program(ctx, variables, arguments...)
+	command.Dir, command.Stdout, command.Stderr = folder, log, log
+	if err = errors.Join(command.Run(), log.Close()); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", arguments[0], arguments[1], err, lastLines(o.log(name)))
+	}
+	return nil
+}
+
+// lastLines are those of a log, for an error.
+func lastLines(file string) string {
+	text, err := os.ReadFile(file) //nolint:gosec // a log of our own
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(string(bytes.TrimSpace(text)), "\n")
+	return "  " + strings.Join(lines[max(0, len(lines)-shownLines):], "\n  ") + "\n  (" + file + ")"
+}
