@@ -14,7 +14,7 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack demo test race soak conformance contract lint fmt check build bench docs clean runner
+.PHONY: help run local-sam local-stack upgrade demo test race soak conformance contract lint fmt check build bench docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ demo: runner ## perform the main job headlessly, against a stack that runs
 local-stack: ## deploy everything on LocalStack, in containers, and print how to use it
 	@$(BUILD) -o build/localstack ./infra/localstack
 	@build/localstack $(ARGS)
+
+upgrade: ## deploy the previous release on LocalStack, and upgrade it while an export runs and a delivery is pending
+	@.ci/previous .local/previous
+	@$(MAKE) --no-print-directory local-stack ARGS="-upgrade-from .local/previous $(ARGS)"
 
 runner:
 	@infra/local/build/compile $(FLAGS)

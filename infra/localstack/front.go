@@ -30,6 +30,7 @@ type front struct {
 	api     atomic.Pointer[url.URL] // of the API at LocalStack; nil until it is deployed
 	aws     string                  // LocalStack's address on this machine
 	inside  netip.Addr              // where containers reach this machine
+	watch   atomic.Pointer[watch]   // of an upgrade; nil for none
 	server  *http.Server
 	stopped chan error
 }
@@ -86,6 +87,10 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" && (notIP != nil || !ip.IsLoopback() && ip != f.inside) {
 		http.Error(w, "This server answers to names of this machine only.", http.StatusMisdirectedRequest) // no page can make itself ours by its name
+		return
+	}
+	if seen := f.watch.Load(); seen != nil && seen.refuses(r) {
+		http.Error(w, "The receiver is down.", http.StatusServiceUnavailable)
 		return
 	}
 	api := f.api.Load()

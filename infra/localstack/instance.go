@@ -126,14 +126,16 @@ func (i *instance) await(ctx context.Context, o options) error {
 	}
 }
 
-// stop ends LocalStack and the containers of its functions.
+// stop ends LocalStack and the containers of its functions: these first, which LocalStack would give five seconds each, and those
+// again that it has started meanwhile.
 func (i *instance) stop(progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()
-	<-i.ended
-	ctx, cancel := context.WithTimeout(context.Background(), killAfter)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*killAfter)
 	defer cancel()
-	return i.removeContainers(ctx)
+	err := i.removeContainers(ctx)
+	<-i.ended
+	return errors.Join(err, i.removeContainers(ctx))
 }
 
 // removeContainers removes those of LocalStack and its functions.

@@ -53,14 +53,14 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 	}
 	defer func() { err = errors.Join(err, stack.stop(stdout)) }()
 	fmt.Fprintf(stdout, "LocalStack is up after %s\n", time.Since(began).Round(time.Second))
-	if err = deploy(ctx, o, host, stdout); err != nil {
-		return unlessStopped(ctx, err)
+	if o.previous != "" {
+		return unlessStopped(ctx, upgrade(ctx, o, host, front, stdout))
 	}
-	fmt.Fprintf(stdout, "Deployed after %s\n", time.Since(began).Round(time.Second))
-	started, err := plant(ctx, o, front)
+	_, started, err := raise(ctx, o, host, front, stdout)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
+	fmt.Fprintf(stdout, "Deployed after %s\n", time.Since(began).Round(time.Second))
 	if err = errors.Join(runfile.Write(o.runFile, started), banner.Print(stdout, o.runFile, started, "")); err != nil {
 		return err
 	}
@@ -70,6 +70,22 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 		return errors.New("LocalStack has ended; see " + o.log("localstack"))
 	}
 	return nil
+}
+
+// raise deploys the stack and gives it what a person needs.
+func raise(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) (deployed, runfile.Run, error) {
+	if err := build(ctx, o, host, progress); err != nil {
+		return deployed{}, runfile.Run{}, err
+	}
+	if err := deploy(ctx, o, host, progress); err != nil {
+		return deployed{}, runfile.Run{}, err
+	}
+	d, err := open(ctx, o, f)
+	if err != nil {
+		return deployed{}, runfile.Run{}, err
+	}
+	run, err := plant(ctx, o, f, d)
+	return d, run, err
 }
 
 // unlessStopped is no error where the person has ended what was under way.

@@ -15,28 +15,39 @@ import (
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
 )
 
-// plant gives the deployed stack what a person needs for trying things out, through the rules of an operator, and opens the front.
-func plant(ctx context.Context, o options, f *front) (runfile.Run, error) {
+// deployed is the stack after a deployment.
+type deployed struct {
+	*operator.Operator
+
+	config  aws.Config
+	outputs map[string]string
+}
+
+// open opens the deployed stack for an operator, and its API for everybody.
+func open(ctx context.Context, o options, f *front) (deployed, error) {
 	endpoint := "http://" + o.aws
-	cfg := aws.Config{
+	d := deployed{config: aws.Config{
 		Region: region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider(accessKey, accessKey, ""),
+	}}
+	var err error
+	if d.outputs, err = cloudformation.Outputs(ctx, d.config, time.Now, stackName); err != nil {
+		return deployed{}, fmt.Errorf("read the outputs of the stack: %w", err)
 	}
-	outputs, err := cloudformation.Outputs(ctx, cfg, time.Now, stackName)
+	api, err := cloudformation.PhysicalID(ctx, d.config, time.Now, stackName, "Api")
 	if err != nil {
-		return runfile.Run{}, fmt.Errorf("read the outputs of the stack: %w", err)
-	}
-	api, err := cloudformation.PhysicalID(ctx, cfg, time.Now, stackName, "Api")
-	if err != nil {
-		return runfile.Run{}, fmt.Errorf("find the API of the stack: %w", err)
+		return deployed{}, fmt.Errorf("find the API of the stack: %w", err)
 	}
 	f.serveAPI(api)
-	operator, err := wiring.Open(ctx, cfg, outputs, wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "local-stack"})
-	if err != nil {
-		return runfile.Run{}, err
-	}
-	run, err := seed.Apply(ctx, operator, seed.Options{
+	d.Operator, err = wiring.Open(ctx, d.config, d.outputs, wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "local-stack"})
+	return d, err
+}
+
+// plant gives the stack what a person needs for trying things out, through the rules of an operator.
+func plant(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
+	run, err := seed.Apply(ctx, d.Operator, seed.Options{
 		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.publicURL() + returnPath, InboxURL: o.publicURL() + inboxPath,
 	})
 	if err != nil {
@@ -48,6 +59,6 @@ func plant(ctx context.Context, o options, f *front) (runfile.Run, error) {
 		}
 	}
 	run.Stack = runfile.LocalStack
-	run.AWS = runfile.AWS{EndpointURL: endpoint, Region: region, AccessKeyID: accessKey, SecretAccessKey: accessKey, Outputs: outputs}
+	run.AWS = runfile.AWS{EndpointURL: "http://" + o.aws, Region: region, AccessKeyID: accessKey, SecretAccessKey: accessKey, Outputs: d.outputs}
 	return run, nil
 }

@@ -20,7 +20,7 @@ type Run struct {
 	Stack         string         `json:"stack"` // which kind of stack it is
 	BaseURL       string         `json:"base_url"`
 	ConsoleURL    string         `json:"console_url"` // empty where there is none
-	InboxURL      string         `json:"inbox_url"` // GET lists the webhooks that were received
+	InboxURL      string         `json:"inbox_url"`   // GET lists the webhooks that were received
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
 	Organisations []Organisation `json:"organisations"` // one entry per credential
