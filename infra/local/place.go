@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"recordbridge/infra/local/build"
+	"recordbridge/infra/local/engine"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/sam"
 )
 
 // place is where the functions run: as processes of this machine, or, with an engine, in containers.
 type place struct {
-	engine   *sam.Engine
+	engine   *engine.Engine
 	platform build.Platform // of the functions
 	binaries string         // folder of <function>/bootstrap
 }
@@ -29,16 +30,16 @@ func findPlace(ctx context.Context, o options, progress io.Writer) (place, error
 	if err := sam.FindCLI(); err != nil {
 		return place{}, err
 	}
-	engine, err := sam.FindEngine(ctx, o.host, progress)
+	found, err := engine.Find(ctx, o.host, progress)
 	if err != nil {
 		return place{}, err
 	}
-	platform := build.Platform{OS: "linux", Architecture: engine.Architecture}
+	platform := build.Platform{OS: "linux", Architecture: found.Architecture}
 	binaries, err := filepath.Abs(platform.Folder(o.binaries)) // containers mount it
 	if err != nil {
 		return place{}, fmt.Errorf("-bin: %w", err)
 	}
-	return place{engine: engine, platform: platform, binaries: binaries}, nil
+	return place{engine: found, platform: platform, binaries: binaries}, nil
 }
 
 // name is how the stack calls itself.

@@ -74,14 +74,6 @@ func ofThisMachine(ip netip.Addr) bool {
 	return false
 }
 
-// serveAPI begins to pass requests on to the API with this id.
-func (f *front) serveAPI(id string) {
-	f.api.Store(&url.URL{Scheme: "http", Host: f.aws, Path: "/_aws/execute-api/" + id})
-}
-
-// close stops listening.
-func (f *front) close() error { return f.server.Close() }
-
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
@@ -98,8 +90,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(path, inboxPath):
 		f.inbox.ServeHTTP(w, r)
 	case path == returnPath:
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, "The application would be here. It was given:\n\n"+strings.ReplaceAll(r.URL.RawQuery, "&", "\n")+"\n")
+		_, _ = io.WriteString(w, "The application would be here. What it is given is in the address.\n") // a client that went away needs no answer
 	case !strings.HasPrefix(path, "/"+stage+"/"):
 		http.NotFound(w, r)
 	case api == nil:
@@ -112,6 +103,14 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		proxy.ServeHTTP(w, r)
 	}
 }
+
+// serveAPI begins to pass requests on to the API with this id.
+func (f *front) serveAPI(id string) {
+	f.api.Store(&url.URL{Scheme: "http", Host: f.aws, Path: "/_aws/execute-api/" + id})
+}
+
+// close stops listening.
+func (f *front) close() error { return f.server.Close() }
 
 // outside makes a redirect to LocalStack as containers see it one for this machine: addresses of files are signed by functions.
 func (f *front) outside(response *http.Response) error {

@@ -60,7 +60,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		close(i.ended)
 	}()
 	if err = i.await(ctx, o); err != nil {
-		return nil, errors.Join(err, i.stop(progress))
+		return nil, errors.Join(err, i.stop(ctx, progress))
 	}
 	return i, nil
 }
@@ -127,11 +127,11 @@ func (i *instance) await(ctx context.Context, o options) error {
 }
 
 // stop ends LocalStack and the containers of its functions: these first, which LocalStack would give five seconds each, and those
-// again that it has started meanwhile.
-func (i *instance) stop(progress io.Writer) error {
+// again that it has started meanwhile. It is the same when ctx has ended.
+func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*killAfter)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*killAfter)
 	defer cancel()
 	err := i.removeContainers(ctx)
 	<-i.ended

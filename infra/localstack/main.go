@@ -51,7 +51,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
-	defer func() { err = errors.Join(err, stack.stop(stdout)) }()
+	defer func() { err = errors.Join(err, stack.stop(ctx, stdout)) }()
 	fmt.Fprintf(stdout, "LocalStack is up after %s\n", time.Since(began).Round(time.Second))
 	if o.previous != "" {
 		return unlessStopped(ctx, upgrade(ctx, o, host, front, stdout))
@@ -90,8 +90,10 @@ func raise(ctx context.Context, o options, host *engine.Engine, f *front, progre
 
 // unlessStopped is no error where the person has ended what was under way.
 func unlessStopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return nil
+	default:
+		return err
 	}
-	return err
 }

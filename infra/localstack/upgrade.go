@@ -21,8 +21,10 @@ import (
 )
 
 const (
-	// slow is the portal whose every answer takes so long that an export of it is still under way when the functions are replaced.
-	slow = "/sandbox/with/slow:8s"
+	// slow is the portal whose every answer takes a while, and patience asks it one thing at a time: an export of it is still under way when
+	// the functions are replaced.
+	slow     = "/sandbox/with/slow:5s"
+	patience = "fhir: {rate: {in_flight: 1}}"
 	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second (docs/webhooks.md).
 	refusals = 2
 	// workTime bounds what is waited for: that third attempt, and what an export loses when its worker is replaced.
@@ -68,17 +70,14 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	defer cancel()
 	w := &watch{receiver: inboxPath + "/birch"}
 	f.watch.Store(w)
-	running, pending, err := begin(ctx, d, run)
+	pending, running, err := begin(ctx, d, run, w)
 	if err != nil {
-		return err
-	}
-	if err = until(ctx, "the work begins", func() bool { return w.refused.Load() >= refusals && w.asked.Load() > 0 }); err != nil {
 		return err
 	}
 	if delivered(f.inbox.List(), running) {
 		return errors.New("the export has ended before the upgrade began")
 	}
-	fmt.Fprintf(progress, "An export is running (%d requests so far); a delivery is pending (refused %d times)\n", w.asked.Load(), w.refused.Load())
+	fmt.Fprintf(progress, "A delivery is pending (refused %d times); an export is running (%d requests so far)\n", w.refused.Load(), w.asked.Load())
 	began := time.Now()
 	if err = deploy(ctx, o, host, progress); err != nil {
 		return err
@@ -93,23 +92,27 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	return nil
 }
 
-// begin starts the work: an export at the slow portal, and one at the usual portal whose event is refused.
-func begin(ctx context.Context, d deployed, run runfile.Run) (running, pending string, err error) {
-	late := run
-	late.Sandbox.FHIRBaseURL = run.BaseURL + slow + "/fhir"
-	late.Sandbox.EndpointID, late.Sandbox.BrandID, late.Sandbox.PortalID = ids.Random(), ids.Random(), ids.Random()
-	if err = seed.AddSandbox(ctx, d.Operator, late.Sandbox); err != nil {
-		return "", "", err
-	}
-	if running, err = request(ctx, late); err != nil {
-		return "", "", fmt.Errorf("begin the long export: %w", err)
-	}
+// begin starts the work and waits until it is under way: an export at the usual portal whose event is refused, then one at the slow portal.
+func begin(ctx context.Context, d deployed, run runfile.Run, w *watch) (pending, running string, err error) {
 	other := run
 	other.Organisations = run.Organisations[len(run.Organisations)-1:]
 	if pending, err = request(ctx, other); err != nil {
 		return "", "", fmt.Errorf("begin the export whose event is refused: %w", err)
 	}
-	return running, pending, nil
+	if err = until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals }); err != nil {
+		return "", "", err
+	}
+	late := run
+	late.Sandbox.FHIRBaseURL = run.BaseURL + slow + "/fhir"
+	late.Sandbox.EndpointID, late.Sandbox.BrandID, late.Sandbox.PortalID = ids.Random(), ids.Random(), ids.Random()
+	if err = seed.AddSandbox(ctx, d.Operator, late.Sandbox, patience); err != nil {
+		return "", "", err
+	}
+	if running, err = request(ctx, late); err != nil {
+		return "", "", fmt.Errorf("begin the long export: %w", err)
+	}
+	before := w.asked.Load() // by the connection
+	return pending, running, until(ctx, "the export begins", func() bool { return w.asked.Load() > before })
 }
 
 // request connects the first organisation with a patient and asks for the export.

@@ -42,7 +42,7 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 		return nil, fmt.Errorf("the container engine does not answer: start it (%w)", err)
 	}
 	e := &Engine{Architecture: architecture, Host: host}
-	base := image + samArchitecture(architecture)
+	base := image + SAMArchitecture(architecture)
 	if _, err = Run(ctx, "image", "inspect", "--format", "{{.Id}}", base); err != nil {
 		_, _ = fmt.Fprintf(progress, "Pulling %s\n", base) // a closed terminal stops no pull
 		if _, err = Run(ctx, "pull", "--quiet", base); err != nil {
@@ -74,8 +74,8 @@ func gateway(hosts string) netip.Addr {
 	return netip.Addr{}
 }
 
-// samArchitecture is SAM's name of an architecture.
-func samArchitecture(architecture string) string {
+// SAMArchitecture is SAM's name of an architecture.
+func SAMArchitecture(architecture string) string {
 	if architecture == "amd64" {
 		return "x86_64"
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"recordbridge/infra/local/engine"
 	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/template"
 )
@@ -144,14 +145,14 @@ func (l *Lambda) wait(ctx context.Context, address string) error {
 func (l *Lambda) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
-	left, err := docker(ctx, append([]string{"ps", "--all", "--quiet"}, l.mounting...)...)
+	left, err := engine.Run(ctx, append([]string{"ps", "--all", "--quiet"}, l.mounting...)...)
 	if err != nil {
 		return fmt.Errorf("containers may be left: %w", err)
 	}
 	if left == "" {
 		return nil
 	}
-	if _, err = docker(ctx, append([]string{"rm", "--force"}, strings.Fields(left)...)...); err != nil {
+	if _, err = engine.Run(ctx, append([]string{"rm", "--force"}, strings.Fields(left)...)...); err != nil {
 		return fmt.Errorf("containers may be left: %w", err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 
+	"recordbridge/infra/local/engine"
 	"recordbridge/infra/local/template"
 )
 
@@ -26,7 +27,7 @@ func (p Place) Template(functions []template.Function) ([]byte, error) {
 	for _, f := range functions {
 		resources[f.LogicalID] = resource{Type: "AWS::Serverless::Function", Properties: properties{
 			FunctionName: f.Name, Runtime: "provided.al2023", Handler: "bootstrap", CodeURI: p.folder(f),
-			Architectures: []string{samArchitecture(p.Architecture)},
+			Architectures: []string{engine.SAMArchitecture(p.Architecture)},
 			Timeout:       int(f.Timeout.Seconds()), MemorySize: f.MemoryMB,
 			Environment: environment{p.variables(f)},
 		}}

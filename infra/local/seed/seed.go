@@ -33,7 +33,7 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 		FHIRBaseURL: to.BaseURL + "/sandbox/fhir", EndpointID: ids.Derive("sandbox", "endpoint"),
 		BrandID: ids.Derive("sandbox", "brand"), PortalID: ids.Derive("sandbox", "portal"),
 	}}
-	if err := AddSandbox(ctx, o, run.Sandbox); err != nil {
+	if err := AddSandbox(ctx, o, run.Sandbox, ""); err != nil {
 		return runfile.Run{}, err
 	}
 	var err error
@@ -69,12 +69,12 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 	return run, nil
 }
 
-// AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an institution of its own.
-func AddSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox) error {
+// AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an institution with these overrides.
+func AddSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox, overrides string) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
-		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test),
+		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: overrides,
 		// What its discovery says, written down so that seeding runs no function; infra/test/e2e compares the two.
 		Pins: catalog.PinsOf(catalog.Addresses{
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,

@@ -25,8 +25,9 @@ type environment struct {
 	asked  chan invocation
 }
 
-func newEnvironment(o options) *environment {
-	return &environment{options: o, output: &output{}, asked: make(chan invocation)}
+func newEnvironment(o options) (*environment, error) {
+	out, err := newOutput()
+	return &environment{options: o, output: out, asked: make(chan invocation)}, err
 }
 
 // ServeHTTP takes an invocation; what comes of it is reported later.
@@ -48,6 +49,9 @@ func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (e *environment) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		p, err := begin(ctx, e.options, e.output)
+		if ctx.Err() != nil && p == nil {
+			return nil
+		}
 		if err != nil {
 			e.reports.broken(encode(failure{Type: "Runtime.InvalidEntrypoint", Message: err.Error()}))
 			return err

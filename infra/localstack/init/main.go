@@ -41,10 +41,13 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e := newEnvironment(options{
+	e, err := newEnvironment(options{
 		reports: reports{to: s.Endpoint, id: s.ID}, limit: time.Duration(s.Timeout) * time.Second, now: time.Now,
 		folder: taskFolder, variables: forFunctions(os.Environ()),
 	})
+	if err != nil {
+		return err
+	}
 	server := &http.Server{Addr: invocationAddress, Handler: e, ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)
 	go func() { failed <- server.ListenAndServe() }()

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 )
 
@@ -33,8 +34,8 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	p.server = &http.Server{Handler: p.api, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = p.server.Serve(listener) }()
 	ctx, p.kill = context.WithCancel(ctx)
-	command := exec.CommandContext(ctx, filepath.Join(o.folder, "bootstrap"))
-	command.Dir, command.Stdout, command.Stderr = o.folder, output, output
+	command := exec.CommandContext(ctx, filepath.Join(o.folder, "bootstrap")) //nolint:gosec // the function's own, which is what this program is for
+	command.Dir, command.Stdout, command.Stderr = o.folder, output.file, output.file
 	command.Env = append(command.Env, o.variables...)
 	command.Env = append(command.Env, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String(), "_HANDLER=bootstrap", "LAMBDA_TASK_ROOT="+o.folder)
 	if err := command.Start(); err != nil {
@@ -55,24 +56,29 @@ func (p *process) stop() {
 	<-p.gone
 }
 
-// output gathers the log lines of a function.
+// output is where a function writes its log lines: a file, so that what it has written before it answered is there when the answer is.
 type output struct {
-	mu   sync.Mutex
-	text strings.Builder
+	file *os.File
+	read int64 // how much of it was taken
 }
 
-// Write implements io.Writer.
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
+func newOutput() (*output, error) {
+	file, err := os.CreateTemp("", "output-*")
+	if err != nil {
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	if err = os.Remove(file.Name()); err != nil { // it goes with us
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	return &output{file: file}, nil
 }
 
-// take returns what was written since the last time.
+// take returns what was written since the last time. The function writes at the end of the same file, which this does not move.
 func (o *output) take() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	text := o.text.String()
-	o.text.Reset()
-	return text
+	text, err := io.ReadAll(io.NewSectionReader(o.file, o.read, math.MaxInt64-o.read))
+	o.read += int64(len(text))
+	if err != nil {
+		return string(text) + err.Error()
+	}
+	return string(text)
 }
