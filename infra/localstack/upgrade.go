@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// slow is the portal whose every answer takes a while, and patience asks it one thing at a time: an export of it is still under way when
+	// slow is the portal whose every answer takes a while, and oneByOne asks it one thing at a time: an export of it is still under way when
 	// the functions are replaced.
 	slow     = "/sandbox/with/slow:5s"
-	patience = "fhir: {rate: {in_flight: 1}}"
+	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second (docs/webhooks.md).
 	refusals = 2
 	// workTime bounds what is waited for: that third attempt, and what an export loses when its worker is replaced.
@@ -105,7 +105,7 @@ func begin(ctx context.Context, d deployed, run runfile.Run, w *watch) (pending,
 	late := run
 	late.Sandbox.FHIRBaseURL = run.BaseURL + slow + "/fhir"
 	late.Sandbox.EndpointID, late.Sandbox.BrandID, late.Sandbox.PortalID = ids.Random(), ids.Random(), ids.Random()
-	if err = seed.AddSandbox(ctx, d.Operator, late.Sandbox, patience); err != nil {
+	if err = seed.AddSandbox(ctx, d.Operator, late.Sandbox, oneByOne); err != nil {
 		return "", "", err
 	}
 	if running, err = request(ctx, late); err != nil {

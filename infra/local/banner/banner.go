@@ -1,4 +1,5 @@
-// Package banner is what a stack on this machine prints when it is ready: where it is, its keys, and the main job as commands.
+// Package banner is what a stack on this machine prints when it is ready: where it is, its keys, and the main job as commands for a
+// shell. It knows neither how the stack runs nor how it was made, only its run file.
 package banner
 
 import (

@@ -1,4 +1,5 @@
-// Package engine finds the container engine of this machine and runs commands of its client.
+// Package engine finds the container engine of this machine, says what is missing where there is none, and runs commands of its
+// client. Containers that it is asked for are the caller's.
 package engine
 
 import (
