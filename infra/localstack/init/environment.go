@@ -124,9 +124,7 @@ func (e *environment) invoke(ctx context.Context, p *process, i invocation) (res
 		case work <- i:
 			work = nil // it has it
 		case result = <-p.api.done:
-			if result.id == i.ID {
-				return result, true
-			}
+			return result, true
 		case <-p.gone:
 			return failed(e.exited(p))
 		case <-limit.C:

@@ -123,7 +123,7 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 		"failure":           {http.StatusInternalServerError, `{"__type":"InternalServerError","message":"m"}`, nil, 3},
 		"no answer of AWS":  {http.StatusBadGateway, "<html>", nil, 3},
 		"connection is cut": {0, "", errors.New("EOF"), 3},
-		"refused":           {http.StatusBadRequest, `{"__type":"com.amazonaws.ssm#AccessDeniedException"}`, nil, 1},
+		"refused":           {http.StatusBadRequest, `{"__type":"com.amazonaws.ssm#AccessDeniedException","Message":"no"}`, nil, 1},
 		"no JSON":           {http.StatusOK, "SENTINEL", nil, 1},
 	} {
 		attempts := 0
@@ -132,6 +132,9 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 			return test.status, test.body, test.err
 		}))
 		_, err := get(t.Context(), cfg, time.Now)
+		if name == "refused" && (err == nil || err.Error() != "AccessDeniedException: no") {
+			t.Errorf("%s: %v, want its code without the service's namespace", name, err)
+		}
 		if err == nil || attempts != test.want || strings.Contains(err.Error(), "SENTINEL") {
 			t.Errorf("%s: %d attempts, %v; want %d", name, attempts, err, test.want)
 		}
