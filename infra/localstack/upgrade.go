@@ -27,7 +27,7 @@ const (
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second (docs/webhooks.md).
 	refusals = 2
-	// workTime bounds what is waited for: that third attempt, and what an export loses when its worker is replaced.
+	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses when its worker is replaced.
 	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
 )
@@ -66,8 +66,6 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	if err = build(ctx, o, host, progress); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, workTime)
-	defer cancel()
 	w := &watch{receiver: inboxPath + "/birch"}
 	f.watch.Store(w)
 	pending, running, err := begin(ctx, d, run, w)
@@ -83,6 +81,8 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 		return err
 	}
 	fmt.Fprintf(progress, "Upgraded in %s, after %d requests of the export\n", time.Since(began).Round(time.Second), w.asked.Load())
+	ctx, cancel := context.WithTimeout(ctx, workTime)
+	defer cancel()
 	for _, event := range []struct{ name, task string }{{"the event of the running export", running}, {"the pending delivery", pending}} {
 		if err = until(ctx, event.name+" comes", func() bool { return delivered(f.inbox.List(), event.task) }); err != nil {
 			return err
@@ -94,6 +94,8 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 
 // begin starts the work and waits until it is under way: an export at the usual portal whose event is refused, then one at the slow portal.
 func begin(ctx context.Context, d deployed, run runfile.Run, w *watch) (pending, running string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, workTime)
+	defer cancel()
 	other := run
 	other.Organisations = run.Organisations[len(run.Organisations)-1:]
 	if pending, err = request(ctx, other); err != nil {
