@@ -6,6 +6,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/testkit/measured"
 )
 
 // TestAMoveIsReportedWithoutWhatAPortalHidesInAName: an issuer is whatever text a portal likes.
@@ -23,5 +24,8 @@ func TestAMoveIsReportedWithoutWhatAPortalHidesInAName(t *testing.T) {
 		`issuer from none to https://evil.example/a_b__c_\"x, issuer from https://ehr.example to none"`
 	if !strings.Contains(line.String(), want) {
 		t.Errorf("the log says %s, want %s", line.String(), want)
+	}
+	if counted := measured.In(t, []byte(line.String())); counted["PortalsMoved"] != 1 {
+		t.Errorf("counted %v", counted)
 	}
 }

@@ -53,6 +53,7 @@ func AWS() (aws.Config, error) {
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
+	cfg.APIOptions = append(cfg.APIOptions, countRefusals)
 	if env.Endpoint != "" {
 		cfg.BaseEndpoint = aws.String(env.Endpoint)
 	}

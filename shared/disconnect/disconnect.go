@@ -12,6 +12,8 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/tokens"
@@ -123,6 +125,9 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	}
 	if err := d.Store.EndConnection(ctx, end); err != nil {
 		return connection.Connection{}, fmt.Errorf("end connection: %w", err)
+	}
+	if c.Status == connection.Authorized {
+		logx.Measure(ctx, metric.Count(metric.Revocations, connection.Disconnected))
 	}
 	if end.Failed.ID != "" {
 		_ = d.Enqueuer.EnqueueEvent(ctx, tenant, end.Event.ID)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 )
 
 const (
@@ -70,7 +73,7 @@ func (s Sweep) Run(ctx context.Context, before time.Time, act func(ctx context.C
 	started := s.now()
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	r := run{sweep: s}
+	r := run{sweep: s, oldestOf: map[Kind]time.Duration{}}
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	items := r.list(ctx, before)
@@ -78,7 +81,8 @@ func (s Sweep) Run(ctx context.Context, before time.Time, act func(ctx context.C
 		if r.late(ctx) {
 			break
 		}
-		r.oldest = max(r.oldest, started.Sub(i.At))
+		overdue := started.Sub(i.At)
+		r.oldest, r.oldestOf[i.Kind] = max(r.oldest, overdue), max(r.oldestOf[i.Kind], overdue)
 		group.Go(func() error {
 			sent, err := act(ctx, i, Place{index, len(items)})
 			if r.done(sent, err) {
@@ -90,6 +94,9 @@ func (s Sweep) Run(ctx context.Context, before time.Time, act func(ctx context.C
 	_ = group.Wait() // the failures are the run's own
 	logx.Add(ctx, slog.Int("sent", r.sent), slog.Int("failed", r.failed),
 		slog.Int64("oldest_ms", r.oldest.Milliseconds()), slog.Bool("cut_short", r.cutShort))
+	for _, kind := range slices.Sorted(maps.Keys(r.oldestOf)) {
+		logx.Measure(ctx, metric.Seconds(metric.OverdueSeconds, string(kind), r.oldestOf[kind]))
+	}
 	return errors.Join(r.failures...)
 }
 
@@ -122,6 +129,7 @@ func (s Sweep) bound(ctx context.Context) (context.Context, context.CancelFunc) 
 type run struct {
 	sweep    Sweep
 	oldest   time.Duration // how late the row is that has been due for longest
+	oldestOf map[Kind]time.Duration
 	cutShort bool
 
 	mu       sync.Mutex // of what follows

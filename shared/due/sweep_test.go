@@ -19,17 +19,20 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/measured"
 )
 
 var errTrouble = errors.New("trouble on our side")
 
 // world is the database and the queue. What is named in failing fails.
 type world struct {
-	told    []map[string]any // lines about rows of the last run
-	start   time.Time
-	rows    [][]due.Item             // by shard
-	failing map[string]error         // by method and shard or id
-	takes   map[string]time.Duration // what a call takes, by method
+	told []map[string]any // lines about rows of the last run
+	// measured are its metrics.
+	measured map[string]int
+	start    time.Time
+	rows     [][]due.Item             // by shard
+	failing  map[string]error         // by method and shard or id
+	takes    map[string]time.Duration // what a call takes, by method
 
 	mu       sync.Mutex
 	asked    map[string]int // by shard and time
@@ -110,6 +113,7 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 	})
 	var log bytes.Buffer
 	line.Emit(ctx, logx.New(&log), "test")
+	w.measured = measured.In(t, log.Bytes())
 	var fields map[string]any
 	all := json.NewDecoder(&log)
 	if broken := all.Decode(&fields); broken != nil {
@@ -121,7 +125,9 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 		if broken := all.Decode(&one); broken != nil {
 			t.Fatal(broken)
 		}
-		w.told = append(w.told, one)
+		if one["msg"] != "metric" {
+			w.told = append(w.told, one)
+		}
 	}
 	return fields, err
 }
@@ -291,6 +297,9 @@ func TestOneFailureStopsNoOtherRow(t *testing.T) {
 					failing: map[string]error{failing: errTrouble},
 				}
 				line, err := w.sweep(t, time.Minute)
+				if want := map[string]int{"OverdueSeconds connection": 1}; !cmp.Equal(want, w.measured) {
+					t.Errorf("measured %v, want %v", w.measured, want)
+				}
 				if !errors.Is(err, errTrouble) || line["failed"] != 1.0 {
 					t.Errorf("got %v and %v failed, want the trouble once", err, line["failed"])
 				}

@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/secret"
 )
@@ -47,6 +48,7 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 		return nil
 	}
 	logx.Add(ctx, slog.String("limit", l.Limit.Name))
+	logx.Measure(ctx, metric.Count(metric.Limited, l.Limit.Name))
 	return fault.New(fault.Limited, fault.CodeRateLimited, "Too many requests. Please wait before trying again.").
 		After(decision.RetryAfter)
 }

@@ -26,7 +26,7 @@ type HTTPHandler func(context.Context, events.APIGatewayProxyRequest) (events.AP
 // (logx.RequestID) and the caller's address as the gateway saw it in RemoteAddr.
 func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		ctx = logx.WithRequestID(ctx, event.RequestContext.RequestID)
+		ctx = logx.WithRequestID(traced(ctx), event.RequestContext.RequestID)
 		answer := &recorder{header: http.Header{}}
 		ctx, line := logx.Begin(ctx)
 		err := guarded(ctx, func(ctx context.Context) error {

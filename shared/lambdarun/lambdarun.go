@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 
 	"recordbridge/shared/logx"
+	"recordbridge/shared/trace"
 )
 
 // guarded calls f and turns a panic into an error. The panic's value is shown only when the runtime made it, since
@@ -31,4 +32,10 @@ func guarded(ctx context.Context, f func(context.Context) error) (err error) {
 		err = fmt.Errorf("panic: %s", text)
 	}()
 	return f(ctx)
+}
+
+// traced puts the trace header of the invocation into ctx, which aws-lambda-go has put there under a name of its own.
+func traced(ctx context.Context) context.Context {
+	header, _ := ctx.Value("x-amzn-trace-id").(string)
+	return trace.With(ctx, header)
 }

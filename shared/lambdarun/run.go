@@ -11,6 +11,7 @@ import (
 
 	"recordbridge/shared/config"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 )
 
 // Process is what a function is wired to: production's is made by Run, a test's by the test, and everything in between is
@@ -31,12 +32,20 @@ type Handler interface {
 // Only bootstrap/main.go calls it, or what stands between (package outbound).
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	ctx, logger := context.Background(), logx.New(os.Stdout)
+	if own, err := config.Load[environment](); err == nil { // start reads it again and tells what is wrong with it
+		logger = logger.With(slog.String(metric.Stack, own.Service))
+	}
 	handler, err := start(ctx, logger, build)
 	if err != nil {
 		logger.LogAttrs(ctx, slog.LevelError, "start.failed", slog.String("cause", err.Error()))
 		os.Exit(1)
 	}
 	lambda.Start(handler)
+}
+
+// environment is what every function reads, whatever it does: the name of its stack.
+type environment struct {
+	Service string `env:"SERVICE,required"`
 }
 
 func start[E any, H Handler](ctx context.Context, logger *slog.Logger, build func(context.Context, E, Process) (H, error)) (H, error) {

@@ -27,7 +27,7 @@ func Schedule(p Process, name string, handle func(context.Context, time.Time) er
 		if tick.Time.IsZero() {
 			tick.Time = started
 		}
-		ctx, line := logx.Begin(logx.WithRequestID(ctx, invocationID(ctx, tick)))
+		ctx, line := logx.Begin(logx.WithRequestID(traced(ctx), invocationID(ctx, tick)))
 		err := guarded(ctx, func(ctx context.Context) error { return handle(ctx, tick.Time) })
 		if err != nil {
 			logx.Fail(ctx, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"recordbridge/shared/logx"
+	"recordbridge/shared/trace"
 )
 
 // SQSHandler serves batches of an event source mapping with ReportBatchItemFailures.
@@ -33,6 +34,7 @@ type Worker[M any] struct {
 // With a Backlog, an invocation of whose messages one Waits takes further ones.
 func SQS[M any](p Process, w Worker[M]) SQSHandler {
 	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		ctx = traced(ctx)
 		failed := make([]bool, len(batch.Records))
 		s := newShift(w.Concurrency)
 		for i, record := range batch.Records {
@@ -55,6 +57,7 @@ func SQS[M any](p Process, w Worker[M]) SQSHandler {
 // process handles one message and reports whether it is done with.
 func process[M any](ctx context.Context, p Process, w Worker[M], record events.SQSMessage) bool {
 	started := p.Now()
+	ctx = trace.With(ctx, record.Attributes["AWSTraceHeader"]) // that of the request which the message goes back to
 	ctx, line := logx.Begin(logx.WithRequestID(ctx, record.MessageId))
 	receives, _ := strconv.Atoi(record.Attributes["ApproximateReceiveCount"])
 	logx.Add(ctx, slog.String("queue", record.EventSourceARN[strings.LastIndex(record.EventSourceARN, ":")+1:]), slog.Int("receives", receives))

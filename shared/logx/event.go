@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/metric"
+	"recordbridge/shared/trace"
 )
 
 // Event is the wide log line of one unit of work while it fills up. It is safe for concurrent use.
@@ -15,6 +17,8 @@ type Event struct {
 	level slog.Level
 	attrs []slog.Attr
 	notes []note
+
+	measured metric.Samples
 }
 
 // note is a line of its own about a part of the unit of work.
@@ -57,6 +61,17 @@ func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event.notes = append(event.notes, note{message, attrs})
 }
 
+// Measure has metrics written when the line of the unit of work that ctx belongs to is, each as a line of its own.
+func Measure(ctx context.Context, samples ...metric.Sample) {
+	event, ok := ctx.Value(eventKey{}).(*Event)
+	if !ok {
+		return
+	}
+	event.mu.Lock()
+	defer event.mu.Unlock()
+	event.measured = event.measured.Add(samples...)
+}
+
 // Fail records that and why the unit of work failed: the code, the field and the spot always, the cause only where it is our own
 // (Internal and Unavailable), since the text of other causes may repeat what a client or a health system sent.
 func Fail(ctx context.Context, err error) {
@@ -82,16 +97,29 @@ func Fail(ctx context.Context, err error) {
 func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if id := RequestID(ctx); id != "" {
-		e.put(slog.String("request_id", id))
+	belongs := belonging(ctx)
+	for _, attr := range belongs {
+		e.put(attr)
 	}
 	logger.LogAttrs(ctx, e.level, message, e.attrs...) //nolint:sloglint // callers pass a constant
 	for _, n := range e.notes {
-		if id := RequestID(ctx); id != "" {
-			n.attrs = append(n.attrs, slog.String("request_id", id))
-		}
-		logger.LogAttrs(ctx, slog.LevelInfo, n.message, n.attrs...) //nolint:sloglint // callers pass a constant
+		logger.LogAttrs(ctx, slog.LevelInfo, n.message, append(n.attrs, belongs...)...) //nolint:sloglint // callers pass a constant
 	}
+	for _, line := range e.measured.Lines() {
+		logger.LogAttrs(ctx, slog.LevelInfo, "metric", append(line, belongs...)...)
+	}
+}
+
+// belonging are what all lines of a unit of work have: its id, and that of the request which it goes back to.
+func belonging(ctx context.Context) []slog.Attr {
+	var attrs []slog.Attr
+	if id := RequestID(ctx); id != "" {
+		attrs = append(attrs, slog.String("request_id", id))
+	}
+	if id := trace.ID(ctx); id != "" {
+		attrs = append(attrs, slog.String("trace_id", id))
+	}
+	return attrs
 }
 
 func (e *Event) put(attr slog.Attr) {

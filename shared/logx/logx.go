@@ -12,7 +12,7 @@ import (
 // New returns the JSON logger of a process. Whatever is logged through it passes the redaction of redact.go: it is
 // the last line of defence, not a licence to log tokens, e-mail addresses or FHIR content.
 func New(w io.Writer) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: redact}))
+	return slog.New(stamping{slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: redact})})
 }
 
 type requestIDKey struct{}

@@ -42,6 +42,8 @@ func cleanAny(value any) any {
 		return value
 	case error:
 		return clean(value.Error())
+	case interface{ IsSafeToLog() }:
+		return value
 	}
 	return fmt.Sprintf("[not logged: %T]", value)
 }

@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 	"recordbridge/shared/org"
 )
 
@@ -73,7 +74,10 @@ func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 		// After its mail, but whatever has become of that: a receiver that wants no more is not called for as long as SES is
 		// down. The mail is stored, so it is not forgotten.
 		disabling := m.Store.DisableAsTold(context.WithoutCancel(ctx), n)
-		if disabling != nil && !errors.Is(disabling, fault.Conflict) {
+		switch {
+		case disabling == nil:
+			logx.Measure(ctx, metric.Count(metric.WebhooksStopped, string(n.Reason)))
+		case !errors.Is(disabling, fault.Conflict):
 			err = errors.Join(err, fmt.Errorf("disable webhook: %w", disabling))
 		}
 	}

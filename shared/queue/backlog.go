@@ -38,7 +38,9 @@ func NewBacklog(client Receiver, url string) Backlog { return Backlog{client, ur
 func (b Backlog) Receive(ctx context.Context) ([]events.SQSMessage, error) {
 	out, err := b.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &b.url, MaxNumberOfMessages: mostReceived, WaitTimeSeconds: pollSeconds, VisibilityTimeout: hiddenSeconds,
-		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameApproximateReceiveCount},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{
+			types.MessageSystemAttributeNameApproximateReceiveCount, types.MessageSystemAttributeNameAWSTraceHeader,
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("receive messages: %w", err)

@@ -11,12 +11,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
 	"recordbridge/shared/due"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
+	"recordbridge/shared/trace"
 )
 
 // Client is the part of the SQS client that is used.
@@ -121,7 +124,7 @@ func (d destination) send(ctx context.Context, i due.Item, group string, delay t
 	seconds := (min(max(delay, 0), longestDelay) + time.Second - 1) / time.Second
 	_, err = d.client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl: &d.url, MessageBody: &body, DelaySeconds: int32(seconds),
-		MessageGroupId: &group,
+		MessageGroupId: &group, MessageSystemAttributes: traced(ctx),
 	})
 	if err != nil {
 		// Who sends often goes on without a message, so the line has to tell.
@@ -129,6 +132,17 @@ func (d destination) send(ctx context.Context, i due.Item, group string, delay t
 		return fmt.Errorf("send message: %w", err)
 	}
 	return nil
+}
+
+// traced is what tells the worker which trace a message belongs to; nothing where its sender does not know.
+func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
+	header := trace.Header(ctx)
+	if header == "" {
+		return nil
+	}
+	return map[string]types.MessageSystemAttributeValue{
+		string(types.MessageSystemAttributeNameForSendsAWSTraceHeader): {DataType: aws.String("String"), StringValue: &header},
+	}
 }
 
 // classOf is AWS's own word for a failure, or that there was no answer.

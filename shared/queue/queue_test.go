@@ -18,6 +18,7 @@ import (
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/queue"
+	"recordbridge/shared/trace"
 )
 
 const (
@@ -200,5 +201,21 @@ func TestAFailureToSendIsTheCallersToSee(t *testing.T) {
 		if !strings.Contains(log.String(), `"unsent_class":"no_answer"`) || strings.Contains(log.String(), "://") {
 			t.Errorf("%s: the line is %s", name, &log)
 		}
+	}
+}
+
+func TestAMessageCarriesTheTraceOfItsRequest(t *testing.T) {
+	t.Parallel()
+	q, r := newQueues(t)
+	const header = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1"
+	if err := q.EnqueueEvent(trace.With(t.Context(), header), tenant, id); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := queue.NewBacklog(r.Client, q.deliveries).Receive(t.Context())
+	if err != nil || len(taken) != 1 || taken[0].Attributes["AWSTraceHeader"] != header {
+		t.Errorf("got %+v, %v", taken, err)
+	}
+	if err := q.EnqueueEvent(t.Context(), tenant, id); err != nil || r.sent[1].MessageSystemAttributes != nil {
+		t.Errorf("a message without a trace: %v, %v", r.sent[1].MessageSystemAttributes, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/measured"
 	"recordbridge/shared/tokens"
 )
 
@@ -60,8 +61,9 @@ func TestAFailureIsOnTheLogWithWhatAnOperatorLooksFor(t *testing.T) {
 			expect.NoError(t, b.worker().Look(ctx, tenant, connID))
 			var log bytes.Buffer
 			line.Emit(ctx, logx.New(&log), "test")
+			first, rest, _ := bytes.Cut(log.Bytes(), []byte("\n"))
 			var got map[string]any
-			expect.NoError(t, json.Unmarshal(log.Bytes(), &got))
+			expect.NoError(t, json.Unmarshal(first, &got))
 			want := map[string]any{
 				"level": "INFO", "msg": "test", "time": got["time"],
 				"connection_id": connID, "org_id": tenant.OrgID, "mode": "test", "endpoint_id": "endpoint",
@@ -72,6 +74,13 @@ func TestAFailureIsOnTheLogWithWhatAnOperatorLooksFor(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("line (-want +got):\n%s", diff)
+			}
+			counted := map[string]int{fmt.Sprintf("Refreshes %v", test.want["refresh"]): 1}
+			if ended, ok := test.want["ended"]; ok {
+				counted[fmt.Sprintf("Revocations %v", ended)] = 1
+			}
+			if diff := cmp.Diff(counted, measured.In(t, rest)); diff != "" {
+				t.Errorf("metrics (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -71,7 +72,8 @@ func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Ti
 
 // awaitSecond keeps the connection authorized until the refusal since then may be repeated.
 func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError, since time.Time) error {
-	logx.Add(ctx, slog.String("result", "put_off"), slog.String("refresh", "refusal_held"))
+	tell(ctx, "refusal_held")
+	logx.Add(ctx, slog.String("result", "put_off"))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
 		if firstRefusal(*c, refusal).IsZero() {
 			c.Refresh.RefusedAt, c.Refresh.RefusedVersion = since, refusal.Version
@@ -102,7 +104,9 @@ func (w Worker) revoke(ctx context.Context, c connection.Connection, cause strin
 	if err := w.store.RevokeConnection(ctx, c, version, event); err != nil {
 		return fmt.Errorf("revoke connection: %w", err)
 	}
-	logx.Add(ctx, logx.Failed(), slog.String("refresh", "revoked"), slog.String("ended", cause))
+	tell(ctx, "revoked")
+	logx.Add(ctx, logx.Failed(), slog.String("ended", cause))
+	logx.Measure(ctx, metric.Count(metric.Revocations, cause))
 	_ = w.enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID)
 	return nil
 }

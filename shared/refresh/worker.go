@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 	"recordbridge/shared/org"
 	"recordbridge/shared/tokens"
 )
@@ -96,7 +97,7 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	last, isLast := errors.AsType[*tokens.UnrenewableError](err)
 	switch {
 	case err == nil:
-		logx.Add(ctx, slog.String("refresh", "renewed"))
+		tell(ctx, "renewed")
 		return w.amend(ctx, seen, news, func(c *connection.Connection) { renew(c, renewed.Set, now) })
 	case isRefused:
 		logx.Add(ctx, logx.Spot(fault.SpotOf(err))...)
@@ -111,6 +112,12 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 		return w.postpone(ctx, seen, "others_at_work", now.Add(lookAgain))
 	}
 	return w.recordFailure(ctx, seen, err)
+}
+
+// tell puts on the log line what came of a refresh, and counts it.
+func tell(ctx context.Context, outcome string) {
+	logx.Add(ctx, slog.String("refresh", outcome))
+	logx.Measure(ctx, metric.Count(metric.Refreshes, outcome))
 }
 
 // renew notes that the tokens were refreshed at now. A set that does not say something leaves it as it was.
@@ -135,7 +142,7 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 // the token endpoint, so the surge guard has no part in it: our own clock says it.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
 	if w.now().Before(last.ExpiresAt) {
-		logx.Add(ctx, slog.String("refresh", "nothing_to_renew"))
+		tell(ctx, "nothing_to_renew")
 		return w.amend(ctx, seen, noNews, func(c *connection.Connection) { *c = c.EndingAt(last.ExpiresAt) })
 	}
 	return w.retryOnConflict(ctx, seen, func(c connection.Connection) (bool, error) {
@@ -145,14 +152,15 @@ func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *t
 
 // postpone makes the connection due at another time, or never, for a reason that is no failure.
 func (w Worker) postpone(ctx context.Context, seen connection.Connection, why string, until time.Time) error {
-	logx.Add(ctx, slog.String("refresh", why))
+	tell(ctx, why)
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Refresh.RefreshAt = until })
 }
 
 // recordFailure keeps a failure that says nothing about the consent, however often it comes.
 func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, cause error) error {
 	now := w.now()
-	logx.Add(ctx, logx.Failed(), slog.String("refresh", "failed"), slog.Any("cause", cause), slog.Int("setbacks", seen.Refresh.Failures+1))
+	tell(ctx, "failed")
+	logx.Add(ctx, logx.Failed(), slog.Any("cause", cause), slog.Int("setbacks", seen.Refresh.Failures+1))
 	logx.Add(ctx, logx.Spot(fault.SpotOf(cause))...)
 	if answer, ok := errors.AsType[answered](cause); ok {
 		logx.Add(ctx, slog.Any("answer", answer))

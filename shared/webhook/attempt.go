@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 )
 
 // attempt makes one POST and stores what came of it. The error is our own fault; where it comes before the outcome is
@@ -42,6 +44,7 @@ func (w Worker) attempt(ctx context.Context, d dispatch) error {
 		RequestHeader: k.shown(header), Status: answer.Status, ResponseHeader: answer.Header,
 		Failure: answer.failure(), SealedBody: body,
 	}
+	d.count(ctx, a)
 	// The POST has happened; a deadline that passes now must not hide what came of it.
 	ctx = context.WithoutCancel(ctx)
 	if a.Failure == "" {
@@ -142,8 +145,12 @@ func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h He
 		return fmt.Errorf("tell that a webhook is disabled: %w", err)
 	}
 	err := w.Health.DisableSubscription(ctx, s.Tenant, s.ID, reason, now)
-	if err != nil && !errors.Is(err, fault.Conflict) {
+	switch {
+	case errors.Is(err, fault.Conflict): // somebody else was quicker
+	case err != nil:
 		return fmt.Errorf("disable webhook: %w", err)
+	default:
+		logx.Measure(ctx, metric.Count(metric.WebhooksStopped, string(reason)))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 )
 
 // tell writes a log line about an attempt that failed, or after which its subscription is disabled; disabled is empty where it is
@@ -21,6 +22,18 @@ func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 		line = append(line, slog.String("disabled", string(disabled)))
 	}
 	logx.Note(ctx, "webhookworker.attempt", line...)
+}
+
+// count counts an attempt and how long its receiver took; of a delivery's first one also how old the event was.
+func (d dispatch) count(ctx context.Context, a Attempt) {
+	outcome := string(a.Failure)
+	if a.Failure == "" {
+		outcome = "delivered"
+	}
+	logx.Measure(ctx, metric.Count(metric.WebhookAttempts, outcome), metric.Seconds(metric.WebhookSeconds, "", a.Latency))
+	if a.Number == 1 && a.Trigger == ByClock {
+		logx.Measure(ctx, metric.Seconds(metric.DeliverySeconds, "", a.At.Sub(d.event.CreatedAt)))
+	}
 }
 
 // tellHeld writes a log line about a delivery that waits for its disabled subscription.

@@ -1,14 +1,14 @@
 package template
 
-// What watches the stack is AWS's: alarms are made of CloudWatch's metrics, which a laptop does not keep, and nobody
+// What watches the stack is AWS's: alarms and the dashboard are made of CloudWatch's metrics, which a laptop does not keep, and nobody
 // waits there for their mail. Their references are resolved like all others, so a mistake in them is found here too;
 // infra/test/policy says which alarms there have to be.
 
-// unwatched reads one of the resources that alarms are made of.
+// unwatched reads one of the resources that it is watched with.
 func unwatched(r resource, o *object) {
 	switch r.kind {
-	case kindMetricFilter:
-		o.ignore("LogGroupName", "FilterPattern", "MetricTransformations")
+	case kindDashboard:
+		o.ignore("DashboardName", "DashboardBody")
 	case kindAlarm:
 		o.ignore("AlarmDescription", "Metrics", "Namespace", "MetricName", "Dimensions", "Statistic", "ExtendedStatistic",
 			"EvaluateLowSampleCountPercentile", "Period", "EvaluationPeriods", "DatapointsToAlarm", "Threshold",

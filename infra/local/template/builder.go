@@ -53,7 +53,7 @@ func (b *builder) add(r resource) error {
 		// The runner shows logs as they come and keeps none.
 		o.ignore("RetentionInDays", "KmsKeyId")
 		o.required("LogGroupName")
-	case kindMetricFilter, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
+	case kindDashboard, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		unwatched(r, o)
 	}
 	return o.end()

@@ -108,6 +108,7 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			"DELIVERY_QUEUE_URL":     "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue",
 			"ALLOWED_PRIVATE_RANGES": "127.0.0.0/8,::1/128",
 			"WORKER_LEASE":           "60s",
+			"SERVICE":                "recordbridge",
 			"MAIL_FROM":              "notices@localhost.example",
 		},
 		LogGroup: "/recordbridge/recordbridge/webhookworker",

@@ -21,7 +21,7 @@ const (
 	kindDomainPath   = "AWS::ApiGateway::BasePathMapping"
 	kindFirewall     = "AWS::WAFv2::WebACL"
 	kindFirewallOf   = "AWS::WAFv2::WebACLAssociation"
-	kindMetricFilter = "AWS::Logs::MetricFilter"
+	kindDashboard    = "AWS::CloudWatch::Dashboard"
 	kindAlarm        = "AWS::CloudWatch::Alarm"
 	kindTopic        = "AWS::SNS::Topic"
 	kindTopicPolicy  = "AWS::SNS::TopicPolicy"
@@ -32,7 +32,7 @@ const (
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
-		kindLogGroup, kindRole, kindQueuePolicy, kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindMetricFilter, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
+		kindLogGroup, kindRole, kindQueuePolicy, kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDashboard, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		return true
 	}
 	return false
@@ -85,6 +85,8 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 		return "arn:aws:s3:::" + strings.ToLower(r.name(id)), true
 	case kindKey + ".Arn":
 		return arn("kms", "alias/"+r.name(id)), true
+	case kindAlarm + ".Arn":
+		return arn("cloudwatch", "alarm:"+r.name(id)), true
 	case kindRole + ".Arn":
 		return "arn:aws:iam::" + account + ":role/" + r.name(id), true
 	case kindLogGroup + ".Arn":

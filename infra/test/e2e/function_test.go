@@ -75,7 +75,7 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	if f.stack.authority.MayTrace(f.declared.LogicalID) {
 		f.traced.Add(1)
 	}
-	ctx, cancel := context.WithTimeout(caller, f.declared.Timeout)
+	ctx, cancel := context.WithTimeout(traced(caller), f.declared.Timeout)
 	defer cancel()
 	life, serve, err := f.instance(ctx)
 	if err != nil {

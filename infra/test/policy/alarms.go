@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,8 +23,6 @@ type series struct {
 
 var (
 	runbookName = regexp.MustCompile(`docs/runbooks/[A-Za-z0-9._-]+\.md`)
-	insight     = regexp.MustCompile(`^SELECT (?:AVG|COUNT|MAX|MIN|SUM)\((\w+)\) FROM SCHEMA\("([\w/]+)"((?:, \w+)+)\)(?: WHERE (.+))?$`)
-	clause      = regexp.MustCompile(`^(\w+) (!?=) '([^']+)'$`)
 	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // functions of metric math are in capitals
 )
 
@@ -54,8 +53,16 @@ func Alarms(s *Stack, t *Tree) []Finding {
 		seriesOf(a).check(a.ID, &found)
 	}
 	for name := range t.paths {
-		if strings.HasPrefix(name, runbooks) && !named[name] {
+		if !strings.HasPrefix(name, runbooks) {
+			continue
+		}
+		if !named[name] {
 			found.addf(name, "is the runbook of no alarm")
+		}
+		for _, section := range []string{"What it means", "How to look", "What to do", "Whom to wake", "Over when"} {
+			if !bytes.Contains(t.Text(name), []byte("\n## "+section+"\n")) {
+				found.addf(name, "does not say %q", section)
+			}
 		}
 	}
 	return found.sorted()
@@ -119,7 +126,7 @@ func (all seriesList) check(alarm string, found *findings) {
 		case strings.Contains(one.expression, "SEARCH("):
 			found.addf(alarm, "no alarm can be made of SEARCH")
 		case strings.HasPrefix(one.expression, "SELECT"):
-			one.checkQuery(alarm, found)
+			found.addf(alarm, "a query of Metrics Insights looks at other stacks of the account, too")
 		default:
 			used = append(used, seriesName.FindAllString(one.expression, -1)...)
 		}
@@ -145,37 +152,9 @@ func (all seriesList) check(alarm string, found *findings) {
 	}
 }
 
-// checkQuery finds a query of Metrics Insights that is not of the form that the rules can judge: its WHERE knows = and
-// != joined by AND, nothing else.
-// https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-metrics-insights-querylanguage.html
-func (one series) checkQuery(alarm string, found *findings) {
-	m := insight.FindStringSubmatch(one.expression)
-	if m == nil {
-		found.addf(alarm, "the query is not understood: %s", one.expression)
-		return
-	}
-	for _, c := range clauses(m[4]) {
-		if !clause.MatchString(c) {
-			found.addf(alarm, "the query's WHERE is not understood: %s", c)
-		}
-	}
-}
-
-// clauses cuts a query's WHERE.
-func clauses(where string) []string {
-	if where == "" {
-		return nil
-	}
-	return strings.Split(where, " AND ")
-}
-
 // watches tells whether a series is, or contains, a metric of one resource: the value of a dimension. Other
-// dimensions have to be those given; a query sums over all others.
+// dimensions have to be those given.
 func (one series) watches(namespace, metric, dimension, value string, others map[string]string) bool {
-	if m := insight.FindStringSubmatch(one.expression); m != nil {
-		return m[1] == metric && m[2] == namespace && slices.Contains(strings.Split(m[3], ", "), dimension) &&
-			!slices.ContainsFunc(clauses(m[4]), func(c string) bool { return excludes(c, dimension, value) })
-	}
 	if one.namespace != namespace || one.metric != metric || one.dimensions[dimension] != value {
 		return false
 	}
@@ -185,10 +164,4 @@ func (one series) watches(namespace, metric, dimension, value string, others map
 		}
 	}
 	return len(one.dimensions) == 1+len(others)
-}
-
-// excludes tells whether a clause of a query leaves a resource out.
-func excludes(text, dimension, value string) bool {
-	m := clause.FindStringSubmatch(text)
-	return m == nil || m[1] != dimension || (m[2] == "=") != (m[3] == value)
 }

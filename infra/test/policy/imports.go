@@ -10,7 +10,7 @@ import (
 // layers are the packages of shared/, lowest first (docs/architecture.md, "Layers").
 func layers() [][]string {
 	return [][]string{
-		{"fault", "ids", "secret", "logx", "fhir", "ratelimit"},
+		{"fault", "ids", "secret", "logx", "fhir", "ratelimit", "metric", "trace"},
 		{
 			"org", "cursor", "due", "catalog", "flow", "connection", "tokens", "export", "webhook", "eventlog",
 			"notice", "refresh", "disconnect", "deliverylog", "operator", "smart/platform",

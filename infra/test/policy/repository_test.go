@@ -135,6 +135,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 		"tables are kept as their class": func() []policy.Finding { return policy.Tables(s, classes()) },
 		"functions are limited":          func() []policy.Finding { return policy.Functions(s) },
 		"every alarm says what to do":    func() []policy.Finding { return policy.Alarms(s, source) },
+		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },
 		"alarms reach somebody":          func() []policy.Finding { return policy.Topics(s) },
 	}

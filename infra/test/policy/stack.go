@@ -40,6 +40,7 @@ const (
 	kindAPI          = "AWS::Serverless::Api"
 	kindParameter    = "AWS::SSM::Parameter"
 	kindAlarm        = "AWS::CloudWatch::Alarm"
+	kindDashboard    = "AWS::CloudWatch::Dashboard"
 	kindTopic        = "AWS::SNS::Topic"
 	kindTopicPolicy  = "AWS::SNS::TopicPolicy"
 )

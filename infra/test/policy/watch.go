@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"recordbridge/shared/metric"
 )
 
 // nearTimeout is the least share of its timeout from which on a function's run counts as nearly too long.
@@ -13,12 +15,13 @@ const nearTimeout = 0.5
 
 // Watched finds what no alarm watches: the errors, refusals and duration of a function and, when a schedule starts it,
 // its silence; the age of a queue's work, and what comes into a dead letter queue; the API's errors and latency; what
-// the tables refuse and fail at. An alarm counts when it is always there or has the condition of what it watches.
+// DynamoDB and KMS refuse and fail at, as our functions meet it. An alarm counts when it is always there or has the condition
+// of what it watches.
 func Watched(s *Stack) []Finding {
 	w := watch{stack: s}
 	for _, f := range s.of(kindFunction) {
-		for _, metric := range []string{"Errors", "Throttles"} {
-			w.want(f, "AWS/Lambda", metric, "FunctionName", "${"+f.ID+"}", nil)
+		for _, name := range []string{"Errors", "Throttles"} {
+			w.want(f, "AWS/Lambda", name, "FunctionName", "${"+f.ID+"}", nil)
 		}
 		w.duration(f)
 		if len(events(f, "Schedule")) > 0 {
@@ -27,23 +30,25 @@ func Watched(s *Stack) []Finding {
 	}
 	dead := s.deadLetterQueues()
 	for _, q := range s.of(kindQueue) {
-		metric := "ApproximateAgeOfOldestMessage"
+		name := "ApproximateAgeOfOldestMessage"
 		if slices.Contains(dead, q.ID) {
-			metric = "ApproximateNumberOfMessagesVisible"
+			name = "ApproximateNumberOfMessagesVisible"
 		}
-		w.want(q, "AWS/SQS", metric, "QueueName", "${"+q.ID+".QueueName}", nil)
+		w.want(q, "AWS/SQS", name, "QueueName", "${"+q.ID+".QueueName}", nil)
 	}
 	for _, a := range s.of(kindAPI) {
 		// SAM names an API without a Name after the stack.
 		name := cmp.Or(short(a.Properties["Name"]), "${AWS::StackName}")
 		stage := map[string]string{"Stage": short(a.Properties["StageName"])}
-		for _, metric := range []string{"5XXError", "Latency"} {
-			w.want(a, "AWS/ApiGateway", metric, "ApiName", name, stage)
+		for _, of := range []string{"5XXError", "Latency"} {
+			w.want(a, "AWS/ApiGateway", of, "ApiName", name, stage)
 		}
 	}
-	for _, t := range s.of(kindTable) {
-		for _, metric := range []string{"ThrottledRequests", "SystemErrors"} {
-			w.want(t, "AWS/DynamoDB", metric, "TableName", "${"+t.ID+"}", nil)
+	for kind, dependency := range map[string]string{kindTable: "DynamoDB", kindKey: "KMS"} {
+		for _, r := range s.of(kind) {
+			for _, name := range []metric.Name{metric.Throttled, metric.Unanswered} {
+				w.want(r, metric.Namespace, string(name), name.Dimension(), dependency, map[string]string{metric.Stack: "${AWS::StackName}"})
+			}
 		}
 	}
 	return w.found.sorted()

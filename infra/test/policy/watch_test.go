@@ -15,8 +15,23 @@ const watched = `
   Jobs: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn}}}
   Dead: {Type: AWS::SQS::Queue}
   Work: {Type: AWS::DynamoDB::Table}
-  Errors: {Type: AWS::CloudWatch::Alarm, Properties: {Metrics: [{Id: e, Expression: 'SELECT SUM(Errors) FROM SCHEMA("AWS/Lambda", FunctionName)'}]}}
-  Throttles: {Type: AWS::CloudWatch::Alarm, Properties: {Metrics: [{Id: e, Expression: 'SELECT SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName)'}]}}
+  Key: {Type: AWS::KMS::Key}
+  Errors:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Metrics:
+        - {Id: all, Expression: "SUM([get, sweep, sometimes])"}
+        - {Id: get, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Errors, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}}}
+        - {Id: sweep, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Errors, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}}}
+        - {Id: sometimes, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Errors, Dimensions: [{Name: FunctionName, Value: !Ref Sometimes}]}}}
+  Throttles:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Metrics:
+        - {Id: all, Expression: "SUM([get, sweep, sometimes])"}
+        - {Id: get, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}}}
+        - {Id: sweep, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}}}
+        - {Id: sometimes, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Sometimes}]}}}
   Duration:
     Type: AWS::CloudWatch::Alarm
     Properties:
@@ -55,21 +70,20 @@ const watched = `
       Namespace: AWS/ApiGateway
       MetricName: Latency
       Dimensions: [{Name: ApiName, Value: !Ref "AWS::StackName"}, {Name: Stage, Value: v1}]
-  Refused: {Type: AWS::CloudWatch::Alarm, Properties: {Metrics: [{Id: e, Expression: 'SELECT SUM(ThrottledRequests) FROM SCHEMA("AWS/DynamoDB", Operation, TableName)'}]}}
-  Broken: {Type: AWS::CloudWatch::Alarm, Properties: {Metrics: [{Id: e, Expression: 'SELECT SUM(SystemErrors) FROM SCHEMA("AWS/DynamoDB", Operation, TableName)'}]}}
+  Refused: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: Recordbridge, MetricName: Throttled, Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: DynamoDB}]}}
+  Broken: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: Recordbridge, MetricName: Unanswered, Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: DynamoDB}]}}
+  KeysRefused: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: Recordbridge, MetricName: Throttled, Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
+  KeysBroken: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: Recordbridge, MetricName: Unanswered, Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
 `
 
 func TestWhatNoAlarmWatchesIsFound(t *testing.T) {
 	t.Parallel()
-	refused := []string{
-		"Get: no alarm watches Throttles", "Sometimes: no alarm watches Throttles", "Sweep: no alarm watches Throttles",
-	}
+	refused := "{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}"
 	judge(t, watched, policy.Watched, map[string]example{
-		"functions":          {"SUM(Throttles)", "SUM(Invocations)", refused},
-		"namespace":          {`SUM(Throttles) FROM SCHEMA("AWS/Lambda"`, `SUM(Throttles) FROM SCHEMA("AWS/Kinesis"`, refused},
-		"other dimension":    {`SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName)`, `SUM(Throttles) FROM SCHEMA("AWS/Lambda", Resource)`, refused},
-		"a query of one":     {`SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName)'`, `SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName) WHERE FunctionName = ''${Get}'''`, refused[1:]},
-		"a query but one":    {`SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName)'`, `SUM(Throttles) FROM SCHEMA("AWS/Lambda", FunctionName) WHERE FunctionName != ''${Get}'''`, refused[:1]},
+		"functions":          {refused, "{Namespace: AWS/Lambda, MetricName: Invocations, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}", []string{"Get: no alarm watches Throttles"}},
+		"namespace":          {refused, "{Namespace: AWS/Kinesis, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}", []string{"Get: no alarm watches Throttles"}},
+		"other dimension":    {refused, "{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: Resource, Value: !Ref Get}]}", []string{"Get: no alarm watches Throttles"}},
+		"another function":   {refused, "{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}", []string{"Get: no alarm watches Throttles"}},
 		"duration":           {"MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Get}]", "MetricName: Duration", []string{"Get: no alarm watches Duration"}},
 		"another timeout":    {"Timeout: 10}", "Timeout: 28}", []string{"Duration: looks out for runs of Get of 9000 ms; its timeout is at 28000 ms"}},
 		"another divisor":    {"FILL(sweep, 0) / 50000", "FILL(sweep, 0) / 900000", []string{"Duration: looks out for runs of Sweep of 810000 ms; its timeout is at 50000 ms"}},
@@ -85,9 +99,9 @@ func TestWhatNoAlarmWatchesIsFound(t *testing.T) {
 		"errors of more":     {"{Name: Stage, Value: v1}", "{Name: Stage, Value: v1}, {Name: Method, Value: GET}", []string{"Api: no alarm watches 5XXError"}},
 		"an API with a name": {"{StageName: v1}", "{StageName: v1, Name: front}", []string{"Api: no alarm watches 5XXError", "Api: no alarm watches Latency"}},
 		"latency":            {"MetricName: Latency", "MetricName: Count", []string{"Api: no alarm watches Latency"}},
-		"tables' throttles":  {"SUM(ThrottledRequests)", "SUM(UserErrors)", []string{"Work: no alarm watches ThrottledRequests"}},
-		"tables' failures":   {"SUM(SystemErrors)", "SUM(UserErrors)", []string{"Work: no alarm watches SystemErrors"}},
-		"a new function":     {"  Jobs:", "  New: {Type: AWS::Serverless::Function, Properties: {Timeout: 10}}\n  Jobs:", []string{"New: no alarm watches Duration"}},
+		"tables' throttles":  {"MetricName: Throttled, Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, {Name: dependency, Value: DynamoDB}]", "MetricName: Throttled", []string{"Work: no alarm watches Throttled"}},
+		"another stack's":    {"MetricName: Unanswered, Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, {Name: dependency, Value: KMS}", "MetricName: Unanswered, Dimensions: [{Name: service, Value: other}, {Name: dependency, Value: KMS}", []string{"Key: no alarm watches Unanswered"}},
+		"a new function":     {"  Jobs:", "  New: {Type: AWS::Serverless::Function, Properties: {Timeout: 10}}\n  Jobs:", []string{"New: no alarm watches Duration", "New: no alarm watches Errors", "New: no alarm watches Throttles"}},
 		"a new queue":        {"  Jobs:", "  More: {Type: AWS::SQS::Queue}\n  Jobs:", []string{"More: no alarm watches ApproximateAgeOfOldestMessage"}},
 	})
 }

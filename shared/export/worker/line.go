@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 )
 
 // maxTold is how many types a log line names.
@@ -17,16 +18,26 @@ const maxTold = 20
 
 // tellSuccess puts on the log line that the task's files are there, and what is not in them.
 func tellSuccess(ctx context.Context, task export.Task) {
-	if task.Shortfall().Complete == nil {
-		logx.Add(ctx, slog.String("result", "success"))
-		return
+	result := "success"
+	if task.Shortfall().Complete != nil {
+		result = "partial"
+		logx.Add(ctx, slog.String("missing_types", missingTypes(task)))
 	}
-	logx.Add(ctx, slog.String("result", "partial"), slog.String("missing_types", missingTypes(task)))
+	logx.Add(ctx, slog.String("result", result))
+	countEnd(ctx, task, result)
+}
+
+// countEnd counts an export that has ended, and how long it took.
+func countEnd(ctx context.Context, task export.Task, result string) {
+	logx.Measure(ctx, metric.Count(metric.Exports, result),
+		metric.Seconds(metric.ExportSeconds, result, task.FinishedAt.Sub(task.CreatedAt)))
 }
 
 // tellFailure puts on the log line that the task has failed, and why.
 func tellFailure(ctx context.Context, task export.Task, result export.Result) {
 	logx.Add(ctx, logx.Failed(), slog.String("reason", string(result.Reason)))
+	countEnd(ctx, task, "failed")
+	logx.Measure(ctx, metric.Count(metric.ExportFailures, string(result.Reason)))
 	if missing := missingTypes(task); missing != "" {
 		logx.Add(ctx, slog.String("missing_types", missing))
 	}

@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -58,6 +59,9 @@ type Worker struct {
 	AddMetaSource    bool // say in meta.source where a resource comes from, where the server does not
 }
 
+// firstClaim is the generation of a task that nobody has worked on before.
+const firstClaim = 1
+
 // errTooLong ends a task that was pending for longer than export.Budget.
 var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
 
@@ -73,6 +77,9 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 		return fmt.Errorf("claim task: %w", err)
 	}
 	logx.Add(ctx, slog.String("connection_id", task.ConnectionID))
+	if task.Generation == firstClaim {
+		logx.Measure(ctx, metric.Count(metric.Exports, "started"))
+	}
 	if now.Sub(task.CreatedAt) > export.Budget {
 		return w.fail(ctx, task, export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errTooLong})
 	}

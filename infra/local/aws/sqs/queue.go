@@ -16,6 +16,7 @@ type message struct {
 	ID            string    `json:"id"`
 	Body          string    `json:"body"`
 	GroupID       string    `json:"group_id,omitempty"`
+	Trace         string    `json:"trace,omitempty"`
 	Sent          time.Time `json:"sent"`
 	FirstReceived time.Time `json:"first_received,omitzero"`
 	Received      time.Time `json:"received,omitzero"`

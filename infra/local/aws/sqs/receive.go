@@ -215,6 +215,9 @@ func (m *message) systemAttributes() map[string]string {
 	if m.GroupID != "" {
 		out["MessageGroupId"] = m.GroupID
 	}
+	if m.Trace != "" {
+		out[traceHeader] = m.Trace
+	}
 	if m.SourceARN != "" {
 		out["DeadLetterQueueSourceArn"] = m.SourceARN
 	}

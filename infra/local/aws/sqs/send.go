@@ -22,15 +22,17 @@ type sendMessageInput struct {
 	MessageBody    string
 	DelaySeconds   *int
 	MessageGroupID *string `json:"MessageGroupId"`
-	// What follows is refused: a standard queue has no deduplication, and nobody here reads attributes or a trace header.
-	MessageDeduplicationID  *string `json:"MessageDeduplicationId"`
-	MessageAttributes       map[string]any
-	MessageSystemAttributes map[string]any
+	// MessageSystemAttributes can be traceHeader alone, as in SQS.
+	MessageSystemAttributes map[string]attributeValue
+	// What follows is refused: a standard queue has no deduplication, and nobody here reads attributes.
+	MessageDeduplicationID *string `json:"MessageDeduplicationId"`
+	MessageAttributes      map[string]any
 }
 
 type sent struct {
-	MessageID        string `json:"MessageId"`
-	MD5OfMessageBody string
+	MessageID                    string `json:"MessageId"`
+	MD5OfMessageBody             string
+	MD5OfMessageSystemAttributes string `json:",omitempty"`
 }
 
 func (s *Server) sendMessage(_ context.Context, in *sendMessageInput) (any, error) {
@@ -50,12 +52,12 @@ func (s *Server) sendMessage(_ context.Context, in *sendMessageInput) (any, erro
 	now := time.Now()
 	m := &message{
 		ID: uuid.NewString(), Body: in.MessageBody, GroupID: in.group(),
-		Sent: now, VisibleAt: now.Add(time.Duration(delay) * time.Second),
+		Trace: in.MessageSystemAttributes[traceHeader].StringValue, Sent: now, VisibleAt: now.Add(time.Duration(delay) * time.Second),
 	}
 	if err := s.commit(record{Kind: kindSend, Queue: q.name, Message: m}); err != nil {
 		return nil, err
 	}
-	return sent{MessageID: m.ID, MD5OfMessageBody: hexMD5([]byte(m.Body))}, nil
+	return sent{MessageID: m.ID, MD5OfMessageBody: hexMD5([]byte(m.Body)), MD5OfMessageSystemAttributes: in.hashOfTrace()}, nil
 }
 
 func (in *sendMessageInput) group() string {
@@ -81,10 +83,10 @@ func (in *sendMessageInput) check() error {
 	if in.MessageDeduplicationID != nil {
 		return wire.Fail("InvalidParameterValue", "Value %s for parameter MessageDeduplicationId is invalid. Reason: The request include parameter that is not valid for this queue type.", *in.MessageDeduplicationID)
 	}
-	if len(in.MessageAttributes)+len(in.MessageSystemAttributes) > 0 {
+	if len(in.MessageAttributes) > 0 {
 		return unsupported("attributes of messages")
 	}
-	return nil
+	return in.checkTrace()
 }
 
 // forbidden reports whether a message body may not hold r. JSON decoding turns bytes that are no UTF-8 into U+FFFD,

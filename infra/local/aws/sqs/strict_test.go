@@ -39,15 +39,14 @@ func TestWhatIsLeftOutIsRefused(t *testing.T) {
 		source    = `"SourceArn":"arn:aws:sqs:us-east-1:000000000000:jobs"`
 	)
 	for body, operation := range map[string]string{
-		`{` + queue + `,"MessageBody":"x","MessageAttributes":` + attribute + `}`:       "SendMessage",
-		`{` + queue + `,"MessageBody":"x","MessageSystemAttributes":` + attribute + `}`: "SendMessage",
-		`{` + queue + `,"MessageAttributeNames":["All"]}`:                               "ReceiveMessage",
-		`{` + queue + `,"Attributes":{"DelaySeconds":"1"}}`:                             "SetQueueAttributes",
-		`{` + queue + `,"Attributes":{"KmsMasterKeyId":"alias/jobs"}}`:                  "SetQueueAttributes",
-		`{"QueueName":"jobs.fifo","Attributes":{"FifoQueue":"true"}}`:                   "CreateQueue",
-		`{"QueueName":"long","Attributes":{"ReceiveMessageWaitTimeSeconds":"20"}}`:      "CreateQueue",
-		`{` + source + `,"DestinationArn":"arn:aws:sqs:us-east-1:000000000000:jobs"}`:   "StartMessageMoveTask",
-		`{` + source + `,"MaxNumberOfMessagesPerSecond":1}`:                             "StartMessageMoveTask",
+		`{` + queue + `,"MessageBody":"x","MessageAttributes":` + attribute + `}`:     "SendMessage",
+		`{` + queue + `,"MessageAttributeNames":["All"]}`:                             "ReceiveMessage",
+		`{` + queue + `,"Attributes":{"DelaySeconds":"1"}}`:                           "SetQueueAttributes",
+		`{` + queue + `,"Attributes":{"KmsMasterKeyId":"alias/jobs"}}`:                "SetQueueAttributes",
+		`{"QueueName":"jobs.fifo","Attributes":{"FifoQueue":"true"}}`:                 "CreateQueue",
+		`{"QueueName":"long","Attributes":{"ReceiveMessageWaitTimeSeconds":"20"}}`:    "CreateQueue",
+		`{` + source + `,"DestinationArn":"arn:aws:sqs:us-east-1:000000000000:jobs"}`: "StartMessageMoveTask",
+		`{` + source + `,"MaxNumberOfMessagesPerSecond":1}`:                           "StartMessageMoveTask",
 	} {
 		if answer := call(t, server, operation, body, http.StatusBadRequest); !strings.Contains(answer, "UnsupportedOperation") && !strings.Contains(body, ".fifo") {
 			t.Errorf("%s %s: got %s", operation, body, answer)

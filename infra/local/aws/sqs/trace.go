@@ -1,0 +1,40 @@
+package sqs
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"recordbridge/infra/local/aws/wire"
+)
+
+// traceHeader is the one system attribute that can be sent: the trace that a message belongs to.
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+const traceHeader = "AWSTraceHeader"
+
+type attributeValue struct{ DataType, StringValue string }
+
+func (in *sendMessageInput) checkTrace() error {
+	for name, value := range in.MessageSystemAttributes {
+		switch {
+		case name != traceHeader:
+			return wire.Fail("InvalidParameterValue", "Message system attribute name '%s' is invalid.", name)
+		case value.DataType != "String" || value.StringValue == "":
+			return wire.Fail("InvalidParameterValue", "The message system attribute '%s' must be a String that is not empty.", name)
+		}
+	}
+	return nil
+}
+
+// hashOfTrace is what a sender can compare: MD5 of name, type, kind of value and value, each behind its length.
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html#sqs-attributes-md5-message-digest-calculation
+func (in *sendMessageInput) hashOfTrace() string {
+	value, ok := in.MessageSystemAttributes[traceHeader]
+	if !ok {
+		return ""
+	}
+	long := func(text string) []byte {
+		return append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...) //nolint:gosec // a request is smaller
+	}
+	const isText = "\x01"
+	return hexMD5(slices.Concat(long(traceHeader), long(value.DataType), []byte(isText), long(value.StringValue)))
+}

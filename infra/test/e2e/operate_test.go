@@ -1,0 +1,104 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/shared/ids"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/testkit/measured"
+)
+
+// traced gives an invocation a trace of its own, as Lambda does, where aws-lambda-go puts it.
+func traced(ctx context.Context) context.Context {
+	id := strings.ReplaceAll(ids.Random(), "-", "")
+	return context.WithValue(ctx, "x-amzn-trace-id", "Root=1-"+id[:8]+"-"+id[8:32]) //nolint:revive,staticcheck // the library's key
+}
+
+// TestOneIDFindsAnExportInTheLogsOfAllFunctions: an operator has the line of a request, and wants to see all that came of it.
+func TestOneIDFindsAnExportInTheLogsOfAllFunctions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{log: logx.New})
+		connectionID := s.connect("alder-maple", "approve").Get("org_connection_id")
+		s.letPass(1)
+		taskID := s.startExport(connectionID)
+		s.letPass(5)
+		s.exportEvent()
+
+		byTrace, requests := map[string][]string{}, []string{}
+		for _, text := range s.lines() {
+			var line struct {
+				Msg     string `json:"msg"`
+				Method  string `json:"method"`
+				Route   string `json:"route"`
+				TaskID  string `json:"task_id"`
+				TraceID string `json:"trace_id"`
+			}
+			must(t, json.Unmarshal([]byte(text), &line))
+			if line.TraceID == "" {
+				t.Errorf("a line without a trace: %s", text)
+			}
+			byTrace[line.TraceID] = append(byTrace[line.TraceID], line.Msg)
+			if line.Method == http.MethodPost && line.Route == "/bridge/fhir/ehi-export" {
+				requests = append(requests, line.TraceID)
+			}
+			if line.TaskID == taskID && (len(requests) != 1 || line.TraceID != requests[0]) {
+				t.Errorf("of the request's task, and of another trace: %s", text)
+			}
+		}
+		if len(requests) != 1 {
+			t.Fatalf("the export was requested %d times", len(requests))
+		}
+		found := byTrace[requests[0]]
+		for _, want := range []string{"http.request", "exportworker.message", "webhookworker.message", "metric"} {
+			if !slices.Contains(found, want) {
+				t.Errorf("the request's trace has the lines %v, no %s", found, want)
+			}
+		}
+	})
+}
+
+// TestTheJourneysLeaveTheirMetrics: one patient's record arrives, another's does not, a webhook is gone and somebody asks too much.
+func TestTheJourneysLeaveTheirMetrics(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{log: logx.New})
+		arrives := s.connect("alder-maple", "approve").Get("org_connection_id")
+		s.startExport(arrives)
+		s.letPass(5)
+		got := measured.In(t, []byte(strings.Join(s.lines(), "")))
+		for name, want := range map[string]int{
+			"Exports started": 1, "Exports success": 1, "ExportSeconds success": 1,
+			"WebhookAttempts delivered": 2, "WebhookSeconds": 2, "DeliverySeconds": 2, // of the connection and of the export
+		} {
+			if got[name] != want {
+				t.Errorf("%s: %d, want %d", name, got[name], want)
+			}
+		}
+
+		s.startExport(s.connectTo(quirk{with: "deny:Patient"}).Get("org_connection_id"))
+		s.letPass(3)
+		s.answering(http.StatusGone, "text/plain", "gone", "/_local/inbox")
+		s.connect("willow-ash", "approve")
+		s.letPass(1)
+		s.asOwner(http.MethodDelete, "/bridge/org_connection/"+arrives, nil)
+		for range 200 {
+			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
+		}
+		got = measured.In(t, []byte(strings.Join(s.lines(), "")))
+		for _, name := range []string{
+			"Exports failed", "ExportSeconds failed", "ExportFailures resource_patient_failure", "WebhookAttempts http_status", "WebhooksStopped gone",
+			"Revocations disconnected", "Limited browser",
+		} {
+			if got[name] == 0 {
+				t.Errorf("nothing was told of %s: %v", name, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/metric"
+)
+
+// standard are AWS's metrics that alarms and the dashboard may look at, with the dimensions by which AWS keeps them.
+// https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
+func standard() map[string]struct{ dimensions, metrics []string } {
+	return map[string]struct{ dimensions, metrics []string }{
+		"AWS/Lambda":     {[]string{"FunctionName"}, []string{"Errors", "Throttles", "Duration", "Invocations", "ConcurrentExecutions"}},
+		"AWS/SQS":        {[]string{"QueueName"}, []string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}},
+		"AWS/ApiGateway": {[]string{"ApiName", "Stage"}, []string{"Count", "4XXError", "5XXError", "Latency"}},
+	}
+}
+
+// searched is a search of the dashboard for all values of one dimension of a metric of ours.
+var searched = regexp.MustCompile(`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', '(?:Sum|Maximum)', 300\)$`)
+
+// Metrics finds what alarms and the dashboard look at although nobody sends it, or that is of other stacks of the account, too; metrics
+// of ours that the dashboard leaves out; and alarms that it does.
+func Metrics(s *Stack) []Finding {
+	var found findings
+	for _, a := range s.of(kindAlarm) {
+		for _, one := range seriesOf(a) {
+			if one.metric != "" {
+				one.known(a.ID, &found)
+			}
+		}
+	}
+	for _, d := range s.of(kindDashboard) {
+		shown, isRead := s.shown(d, &found)
+		if !isRead {
+			continue
+		}
+		for _, name := range metric.Names() {
+			if !slices.Contains(shown, string(name)) {
+				found.addf(d.ID, "does not show %s", name)
+			}
+		}
+		for _, a := range s.of(kindAlarm) {
+			if a.Condition == "" && !slices.Contains(shown, "${"+a.ID+".Arn}") {
+				found.addf(d.ID, "does not show %s", a.ID)
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// widget is a part of a dashboard, as far as the rules are about it.
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
+type widget struct {
+	Properties struct {
+		Alarms  []string
+		Metrics [][]any
+	}
+}
+
+// shown lists what a dashboard shows: names of metrics, and the ARNs of alarms as they are written.
+func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
+	var body struct{ Widgets []widget }
+	if err := json.Unmarshal([]byte(short(d.Properties["DashboardBody"])), &body); err != nil {
+		found.addf(d.ID, "its body is no JSON: %v", err)
+		return nil, false
+	}
+	for _, w := range body.Widgets {
+		all = append(all, w.Properties.Alarms...)
+		for _, m := range w.Properties.Metrics {
+			one := drawn(m)
+			if parts := searched.FindStringSubmatch(one.expression); parts != nil {
+				one.metric, one.namespace = parts[2], metric.Namespace
+				one.dimensions = map[string]string{metric.Stack: "${AWS::StackName}", parts[1]: ""}
+			}
+			one.known(d.ID, found)
+			all = append(all, one.metric)
+		}
+	}
+	return all, true
+}
+
+// drawn reads a line of a graph: namespace, metric, names and values of dimensions in turn, and how it is drawn.
+func drawn(m []any) series {
+	var texts []string
+	one := series{dimensions: map[string]string{}}
+	for _, part := range m {
+		texts = append(texts, scalar(part))
+		one.expression += scalar(at(part, "expression"))
+	}
+	if len(texts) < 2 {
+		return one
+	}
+	one.namespace, one.metric = texts[0], texts[1]
+	for i := 2; i+1 < len(texts); i += 2 {
+		one.dimensions[texts[i]] = texts[i+1]
+	}
+	return one
+}
+
+// known finds a metric that nobody sends, or one that is not of this stack alone.
+func (one series) known(where string, found *findings) {
+	var names []string
+	isOwn := false
+	for name, value := range one.dimensions {
+		names = append(names, name)
+		isOwn = isOwn || strings.HasPrefix(value, "${")
+	}
+	slices.Sort(names)
+	if !isSent(one.namespace, one.metric, names) {
+		found.addf(where, "nobody sends the metric %s %s by %v", one.namespace, one.metric, names)
+	} else if !isOwn {
+		found.addf(where, "%s is not of this stack alone", one.metric)
+	}
+}
+
+// isSent tells whether there is such a metric by these dimensions, which are sorted.
+func isSent(namespace, name string, dimensions []string) bool {
+	if namespace != metric.Namespace {
+		known := standard()[namespace]
+		return slices.Contains(known.metrics, name) && slices.Equal(known.dimensions, dimensions)
+	}
+	own := metric.Name(name)
+	sets := [][]string{{metric.Stack}}
+	if dimension := own.Dimension(); dimension != "" {
+		sets = [][]string{{dimension, metric.Stack}}
+	}
+	if own == metric.OverdueSeconds {
+		sets = append(sets, []string{metric.Stack})
+	}
+	return slices.Contains(metric.Names(), own) &&
+		slices.ContainsFunc(sets, func(set []string) bool { return slices.Equal(slices.Sorted(slices.Values(set)), dimensions) })
+}
