@@ -67,6 +67,7 @@ type Operator struct {
 	Registrations Registrations
 	Connections   Connections
 	Exports       Exports
+	Restores      Restores
 }
 
 // New makes an Operator.
@@ -75,7 +76,7 @@ func New(d Deps) *Operator {
 	return &Operator{
 		Organisations: Organisations{c}, Credentials: Credentials{c}, Webhooks: Webhooks{c}, Log: Log{c},
 		Endpoints: Endpoints{c}, Clients: Clients{c}, Registrations: Registrations{c},
-		Connections: Connections{c}, Exports: Exports{c},
+		Connections: Connections{c}, Exports: Exports{c}, Restores: Restores{c},
 	}
 }
 

@@ -89,15 +89,21 @@ func (w Worker) surges(ctx context.Context, endpoint string) bool {
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
+// End is a connection as it is once it was revoked at a time for a cause, and the event that tells of it.
+func End(c connection.Connection, cause string, at time.Time) (connection.Connection, webhook.Event, error) {
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: at}
+	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at, webhook.AuthorizationRevoked{
+		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
+		PlatformType: c.PlatformType, ConnectionStatus: string(c.Status),
+	})
+	return c, event, err
+}
+
 // revoke ends the connection, whose tokens are of the given version, and tells the organisation, once, in one transaction.
 // fault.Conflict when the connection or its tokens have changed since; then the cause may be that of something that is
 // gone.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
-	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: w.now()}
-	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, w.now(), webhook.AuthorizationRevoked{
-		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
-		PlatformType: c.PlatformType, ConnectionStatus: string(c.Status),
-	})
+	c, event, err := End(c, cause, w.now())
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+)
+
+func restoreCommands() []command {
+	return []command{{
+		name: "restore tokens", flags: ofTenant + " -table TABLE -moment TIME [-apply]",
+		help:  "Puts token sets back that were lost, from a table that was restored to a moment, but none that may have been used since",
+		needs: []string{"org", "table", "moment"}, declare: restoreTokens,
+	}}
+}
+
+func restoreTokens(flags *flag.FlagSet) action {
+	table := flags.String("table", "", "`name` of the table that DynamoDB has restored")
+	moment := timeFlag(flags, "moment", "the `time` to which it was restored")
+	isMeant := flags.Bool("apply", false, "do it; without it nothing is changed, and what would be is printed")
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		rows, err := wiring.Restore(s.stack.config, s.stack.outputs, *table)
+		if err != nil {
+			return nil, err
+		}
+		done, err := s.Restores.Tokens(ctx, rows, tenant, *moment, *isMeant)
+		shown := restoredShown(done, *isMeant)
+		if err != nil {
+			return nil, &unfinishedError{result: shown, cause: err}
+		}
+		return shown, nil
+	})
+}
+
+func restoredShown(done operator.Restored, isMeant bool) map[string]any {
+	return map[string]any{
+		"applied": isMeant, "kept": done.Kept, "restored": append([]string{}, done.Restored...), "ended": append([]string{}, done.Ended...),
+	}
+}

@@ -1,0 +1,109 @@
+package e2e_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+)
+
+// keepTokens copies all token sets into a table of their own, as DynamoDB restores them.
+func (s *stack) keepTokens(into string, connections ...string) {
+	s.t.Helper()
+	attribute, kind := "pk", types.ScalarAttributeTypeS
+	sort := "sk"
+	_, err := s.rows.CreateTable(s.t.Context(), &dynamodb.CreateTableInput{
+		TableName: &into, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: &attribute, AttributeType: kind}, {AttributeName: &sort, AttributeType: kind}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: &attribute, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}},
+	})
+	must(s.t, err)
+	from := "test-TokensTable"
+	for _, id := range connections {
+		row, err := s.rows.GetItem(s.t.Context(), &dynamodb.GetItemInput{TableName: &from, Key: s.tokensOf(id)})
+		must(s.t, err)
+		_, err = s.rows.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: &into, Item: row.Item})
+		must(s.t, err)
+	}
+}
+
+func (s *stack) tokensOf(connectionID string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{
+		"pk": &types.AttributeValueMemberS{Value: s.tenant() + "#CONN#" + connectionID}, "sk": &types.AttributeValueMemberS{Value: "TOKENS"},
+	}
+}
+
+// loseTokens deletes token sets behind everybody's back.
+func (s *stack) loseTokens(connections ...string) {
+	s.t.Helper()
+	from := "test-TokensTable"
+	for _, id := range connections {
+		_, err := s.rows.DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: &from, Key: s.tokensOf(id)})
+		must(s.t, err)
+	}
+}
+
+// TestTokensAreRestoredButForThoseThatWereUsedSince: of four patients' tokens that are lost and were restored to an earlier moment, those
+// that nobody has used since work again. The others are never shown to the portal: their connections end.
+func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		ledger, tenant := s.keepLedger(), org.Tenant{Mode: org.Test, OrgID: s.orgID}
+		connect := func(who string) string { return s.connect(who, "approve").Get("org_connection_id") }
+		idle, used, exported, gone := connect("alder-maple"), connect("willow-ash"), connect("hazel-fern"), connect("cedar-brook")
+		s.letPass(1)
+		s.keepTokens("restored", idle, used, exported, gone)
+		<-time.After(time.Minute)
+		moment := time.Now()
+		<-time.After(2 * time.Hour) // access tokens have ended
+		must(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant, used, time.Now()))
+		s.startExport(exported)
+		s.asOwner("DELETE", "/bridge/org_connection/"+gone, nil)
+		later := connect("rowan-birch")
+		s.letPass(5)
+		before := ledger.refreshes()
+		s.loseTokens(idle, used, exported, later)
+
+		outputs := s.template.Outputs
+		rows, err := wiring.Restore(s.cloud.Config("operator"), outputs, "restored")
+		must(t, err)
+		for _, isMeant := range []bool{false, true, true} {
+			done, err := s.operator.Restores.Tokens(t.Context(), rows, tenant, moment, isMeant)
+			must(t, err)
+			slices.Sort(done.Ended)
+			want := slices.Sorted(slices.Values([]string{used, exported, later}))
+			if isRepeated := done.Kept == 5; isRepeated {
+				continue
+			}
+			if done.Kept != 1 || !slices.Equal(done.Restored, []string{idle}) || !slices.Equal(done.Ended, want) {
+				t.Errorf("applied %t: %+v, want %s restored and %v ended", isMeant, done, idle, want)
+			}
+		}
+		if after := ledger.refreshes(); after != before {
+			t.Errorf("restoring used %d refresh tokens", after-before)
+		}
+		s.letPass(2)
+		if got := len(s.events("patient.authorization_revoked")); got != 3 {
+			t.Errorf("%d organisations heard of lost tokens, want 3", got)
+		}
+		s.startExport(idle)
+		s.letPass(5)
+		if got := len(s.events("patient.ehi_export_success")); got != 2 {
+			t.Errorf("%d exports succeeded, want that before and one with the restored tokens", got)
+		}
+		ledger.checkUses(t, 1)
+		for _, id := range []string{used, later, gone} { // a request after an export gets that one
+			if got := s.asOwner("POST", "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
+				t.Errorf("an export of %s answered %d %s", id, got.status, got.Error)
+			}
+		}
+	})
+}
