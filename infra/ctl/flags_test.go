@@ -88,6 +88,8 @@ func (w world) right(command string) map[string]string {
 		return map[string]string{"id": w.endpoint}
 	case "client":
 		return map[string]string{"id": w.client}
+	case "restore":
+		return with(tenant, "moment", "2026-01-01T00:00:00Z", "table", "ctl-AuditTable")
 	}
 	return map[string]string{}
 }

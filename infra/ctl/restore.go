@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/operator"
@@ -22,9 +23,9 @@ func restoreTokens(flags *flag.FlagSet) action {
 	moment := timeFlag(flags, "moment", "the `time` to which it was restored")
 	isMeant := flags.Bool("apply", false, "do it; without it nothing is changed, and what would be is printed")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		rows, err := wiring.Restore(s.stack.config, s.stack.outputs, *table)
+		rows, err := wiring.Restore(ctx, s.stack.config, s.stack.outputs, *table)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("-table: %w", err)
 		}
 		done, err := s.Restores.Tokens(ctx, rows, tenant, *moment, *isMeant)
 		shown := restoredShown(done, *isMeant)

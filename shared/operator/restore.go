@@ -27,6 +27,8 @@ type TokenRows interface {
 	HasTokens(ctx context.Context, tenant org.Tenant, connectionID string) (bool, error)
 	Restored(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
 	PutBack(ctx context.Context, row tokens.Row) error
+	// RefreshDue makes the tokens of an authorized connection due at now.
+	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 	EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error
 }
 
@@ -96,6 +98,10 @@ func (o Restores) restore(
 	}
 	if err := rows.PutBack(ctx, row); err != nil {
 		return fmt.Errorf("put tokens back: %w", err)
+	}
+	// Whoever looked meanwhile has found nothing to renew, and made the connection never due.
+	if err := rows.RefreshDue(ctx, tenant, id, o.deps.Now()); err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("make tokens due: %w", err)
 	}
 	return o.record(ctx, tenant, "tokens.restored", id)
 }

@@ -13,7 +13,8 @@ import (
 
 // Restore puts token sets back that were lost, out of a table that was restored to an earlier moment (operator.TokenRows).
 type Restore struct {
-	Connections  Connections
+	Connections
+
 	Work         Work
 	Tokens, From Tokens
 }

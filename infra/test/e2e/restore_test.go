@@ -71,9 +71,11 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 		s.letPass(5)
 		before := ledger.refreshes()
 		s.loseTokens(idle, used, exported, later)
+		must(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant, idle, time.Now()))
+		s.letPass(2) // somebody looks, and finds nothing to renew
 
 		outputs := s.template.Outputs
-		rows, err := wiring.Restore(s.cloud.Config("operator"), outputs, "restored")
+		rows, err := wiring.Restore(t.Context(), s.cloud.Config("operator"), outputs, "restored")
 		must(t, err)
 		for _, isMeant := range []bool{false, true, true} {
 			done, err := s.operator.Restores.Tokens(t.Context(), rows, tenant, moment, isMeant)
@@ -91,6 +93,9 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 			t.Errorf("restoring used %d refresh tokens", after-before)
 		}
 		s.letPass(2)
+		if after := ledger.refreshes(); after != before+1 {
+			t.Errorf("%d refreshes of the one connection with tokens, want 1", after-before)
+		}
 		if got := len(s.events("patient.authorization_revoked")); got != 3 {
 			t.Errorf("%d organisations heard of lost tokens, want 3", got)
 		}
