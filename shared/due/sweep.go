@@ -73,7 +73,7 @@ func (s Sweep) Run(ctx context.Context, before time.Time, act func(ctx context.C
 	started := s.now()
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	r := run{sweep: s, oldestOf: map[Kind]time.Duration{}}
+	r := run{sweep: s, oldestOf: make(map[Kind]time.Duration)}
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	items := r.list(ctx, before)
@@ -128,8 +128,8 @@ func (s Sweep) bound(ctx context.Context) (context.Context, context.CancelFunc) 
 // run is one run of a Sweep.
 type run struct {
 	sweep    Sweep
-	oldest   time.Duration // how late the row is that has been due for longest
-	oldestOf map[Kind]time.Duration
+	oldest   time.Duration          // how late the row is that has been due for longest
+	oldestOf map[Kind]time.Duration // the same by kind of row
 	cutShort bool
 
 	mu       sync.Mutex // of what follows

@@ -43,15 +43,6 @@ func (s Samples) Add(more ...Sample) Samples {
 	return s
 }
 
-func (s Samples) index(same Sample) int {
-	for i, one := range s {
-		if one.name == same.name && one.by == same.by {
-			return i
-		}
-	}
-	return -1
-}
-
 // Lines are the samples as log lines, without the time that Document.At adds: a line for each value of a dimension.
 func (s Samples) Lines() [][]slog.Attr {
 	var lines [][]slog.Attr
@@ -74,9 +65,18 @@ func (s Samples) Lines() [][]slog.Attr {
 				document.directives = append(document.directives, one.directive())
 			}
 		}
-		lines = append(lines, append(attrs, slog.Any("_aws", document)))
+		lines = append(lines, append(attrs, slog.Any("_aws", document))) //nolint:sloglint // the name is CloudWatch's
 	}
 	return lines
+}
+
+func (s Samples) index(same Sample) int {
+	for i, one := range s {
+		if one.name == same.name && one.by == same.by {
+			return i
+		}
+	}
+	return -1
 }
 
 // attr is the value of a sample: a number, or a list where there are several.

@@ -52,6 +52,12 @@ func Alarms(s *Stack, t *Tree) []Finding {
 		}
 		seriesOf(a).check(a.ID, &found)
 	}
+	t.checkRunbooks(named, &found)
+	return found.sorted()
+}
+
+// checkRunbooks finds runbooks of no alarm, and those that leave open what somebody asks who is woken.
+func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	for name := range t.paths {
 		if !strings.HasPrefix(name, runbooks) {
 			continue
@@ -65,7 +71,6 @@ func Alarms(s *Stack, t *Tree) []Finding {
 			}
 		}
 	}
-	return found.sorted()
 }
 
 // tells tells whether all of an alarm's actions are topics of the template, and there is one.

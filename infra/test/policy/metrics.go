@@ -87,7 +87,7 @@ func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 
 // drawn reads a line of a graph: namespace, metric, names and values of dimensions in turn, and how it is drawn.
 func drawn(m []any) series {
-	var texts []string
+	texts := make([]string, 0, len(m))
 	one := series{dimensions: map[string]string{}}
 	for _, part := range m {
 		texts = append(texts, scalar(part))
@@ -105,7 +105,7 @@ func drawn(m []any) series {
 
 // known finds a metric that nobody sends, or one that is not of this stack alone.
 func (one series) known(where string, found *findings) {
-	var names []string
+	names := make([]string, 0, len(one.dimensions))
 	isOwn := false
 	for name, value := range one.dimensions {
 		names = append(names, name)
