@@ -9,16 +9,22 @@ import (
 	"recordbridge/shared/metric"
 )
 
-// standard are AWS's metrics that alarms and the dashboard may look at, with the dimensions by which AWS keeps them.
+// standard are AWS's metrics that alarms and the dashboard may look at, with the sets of dimensions by which AWS keeps them; Resource is of an alias.
 // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
-func standard() map[string]struct{ dimensions, metrics []string } {
-	return map[string]struct{ dimensions, metrics []string }{
-		"AWS/Lambda":     {[]string{"FunctionName"}, []string{"Errors", "Throttles", "Duration", "Invocations", "ConcurrentExecutions"}},
-		"AWS/SQS":        {[]string{"QueueName"}, []string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}},
-		"AWS/ApiGateway": {[]string{"ApiName", "Stage"}, []string{"Count", "4XXError", "5XXError", "Latency"}},
+func standard() map[string]kept {
+	return map[string]kept{
+		"AWS/Lambda":     {[][]string{{"FunctionName"}, {"FunctionName", "Resource"}}, []string{"Errors", "Throttles", "Duration", "Invocations", "ConcurrentExecutions"}},
+		"AWS/SQS":        {[][]string{{"QueueName"}}, []string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}},
+		"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 	}
+}
+
+// kept are the metrics of a namespace of AWS, and the sets of dimensions that each is kept by.
+type kept struct {
+	sets    [][]string
+	metrics []string
 }
 
 // searched is a search of the dashboard for all values of one dimension of a metric of ours.
@@ -123,16 +129,19 @@ func (one series) known(where string, found *findings) {
 func isSent(namespace, name string, dimensions []string) bool {
 	if namespace != metric.Namespace {
 		known := standard()[namespace]
-		return slices.Contains(known.metrics, name) && slices.Equal(known.dimensions, dimensions)
+		return slices.Contains(known.metrics, name) && contains(known.sets, dimensions)
 	}
 	own := metric.Name(name)
 	sets := [][]string{{metric.Stack}}
 	if dimension := own.Dimension(); dimension != "" {
-		sets = [][]string{{dimension, metric.Stack}}
+		sets = [][]string{slices.Sorted(slices.Values([]string{dimension, metric.Stack}))}
 	}
 	if own == metric.OverdueSeconds {
 		sets = append(sets, []string{metric.Stack})
 	}
-	return slices.Contains(metric.Names(), own) &&
-		slices.ContainsFunc(sets, func(set []string) bool { return slices.Equal(slices.Sorted(slices.Values(set)), dimensions) })
+	return slices.Contains(metric.Names(), own) && contains(sets, dimensions)
+}
+
+func contains(sets [][]string, one []string) bool {
+	return slices.ContainsFunc(sets, func(set []string) bool { return slices.Equal(set, one) })
 }
