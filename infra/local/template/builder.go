@@ -13,9 +13,6 @@ type builder struct {
 
 // add reads one resource.
 func (b *builder) add(r resource) error {
-	if r.metadata != nil && r.kind != kindFunction {
-		return refuse(r.metadata.Line, "the Metadata of a %s is not understood", r.kind)
-	}
 	properties := r.properties
 	if properties != nil {
 		var err error
@@ -24,6 +21,7 @@ func (b *builder) add(r resource) error {
 		}
 	}
 	o := read(properties, r.line)
+	metadata(r, o.err)
 	t := b.template
 	switch r.kind {
 	case kindFunction:

@@ -37,12 +37,13 @@ func parse(text []byte, transform string) (*document, error) {
 	if len(file.Content) == 0 || file.Content[0].Kind != yaml.MappingNode {
 		return nil, refuse(1, "a template is a mapping with a Resources section")
 	}
+	standIn(file.Content[0])
 	root, err := longForm(file.Content[0])
 	if err != nil {
 		return nil, err
 	}
 	o := read(root, 1)
-	o.ignore("AWSTemplateFormatVersion", "Description")
+	o.ignore("AWSTemplateFormatVersion", "Description", "Metadata")
 	d := &document{conditions: map[string]*yaml.Node{}, globals: map[string]*yaml.Node{}}
 	if got := o.text("Transform"); got != transform {
 		o.failf(root.Line, "the Transform %q is not understood", got)
@@ -89,7 +90,7 @@ func readResource(e entry, transformed bool) (resource, error) {
 // allows but this package does not understand, wherever in the file it stands.
 func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		return nil, refuse(n.Line, "YAML anchors and aliases are not understood")
+		return nil, refuse(n.Line, "YAML anchors and aliases are understood only as Metadata")
 	}
 	out := *n
 	out.Content = make([]*yaml.Node, len(n.Content))

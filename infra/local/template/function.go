@@ -13,11 +13,6 @@ func (b *builder) function(r resource, o *object) {
 	// It has no versions of it either: what is started is the newest.
 	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "AutoPublishAlias", "AutoPublishCodeSha256", "DeploymentPreference")
 	o.oneOf("Runtime", "provided.al2023")
-	if r.metadata != nil {
-		metadata := within(r.metadata, "Metadata.", o.err, r.line)
-		metadata.oneOf("BuildMethod", "makefile")
-		metadata.finish()
-	}
 	folder, named := strings.CutSuffix(r.id, "Function")
 	if !named {
 		o.failf(r.line, "a function's logical id ends in Function, the rest is its folder")

@@ -49,11 +49,15 @@ func TestWhatIsNotATemplateIsRefused(t *testing.T) {
 	t.Parallel()
 	const bucket = "  B: {Type: AWS::S3::Bucket}\n"
 	expectRefusals(t, map[string]struct{ text, want string }{
-		"an empty file":        {"", "1: a template is a mapping with a Resources section"},
-		"a list":               {"- 1\n", "1: a template is a mapping with a Resources section"},
-		"another transform":    {"Transform: AWS::Include\nResources: {}\n", `1: the Transform "AWS::Include" is not understood`},
-		"an unknown section":   {head + bucket + "Mappings: {}\n", "4: the property Mappings is not understood"},
-		"a YAML anchor":        {head + "  B: &b {Type: AWS::S3::Bucket}\n", "3: YAML anchors and aliases are not understood"},
+		"an empty file":      {"", "1: a template is a mapping with a Resources section"},
+		"a list":             {"- 1\n", "1: a template is a mapping with a Resources section"},
+		"another transform":  {"Transform: AWS::Include\nResources: {}\n", `1: the Transform "AWS::Include" is not understood`},
+		"an unknown section": {head + bucket + "Mappings: {}\n", "4: the property Mappings is not understood"},
+		"a YAML anchor":      {head + "  B: &b {Type: AWS::S3::Bucket}\n", "3: YAML anchors and aliases are understood only as Metadata"},
+		"a YAML alias": {
+			"Metadata:\n  P: &p {BucketName: b}\n" + head + "  B:\n    Type: AWS::S3::Bucket\n    Properties: *p\n",
+			"7: YAML anchors and aliases are understood only as Metadata",
+		},
 		"a key given twice":    {head + bucket + bucket, `4: "B" is given twice`},
 		"a section of scalars": {"Transform: AWS::Serverless-2016-10-31\nResources: none\n", "2: Resources is not a mapping"},
 		"unknown Globals": {
@@ -76,9 +80,12 @@ func TestAnUnknownResourceOrAttributeIsRefused(t *testing.T) {
 			head + "  B:\n    Type: AWS::S3::Bucket\n    DependsOn: A\n", "5: B: the property DependsOn is not understood",
 		},
 		"no type": {head + "  B:\n    Properties: {}\n", "4: B: Type is missing"},
-		"metadata of anything but a function": {
-			head + "  B:\n    Type: AWS::S3::Bucket\n    Metadata: {a: b}\n",
-			"5: B: the Metadata of a AWS::S3::Bucket is not understood",
+		"metadata that is no linter's": {
+			head + "  B:\n    Type: AWS::S3::Bucket\n    Metadata: {a: b}\n", "5: B: the property Metadata.a is not understood",
+		},
+		"how anything but a function is built": {
+			head + "  B:\n    Type: AWS::S3::Bucket\n    Metadata: {BuildMethod: makefile}\n",
+			"5: B: the property Metadata.BuildMethod is not understood",
 		},
 		"an unknown property": {
 			head + "  B:\n    Type: AWS::S3::Bucket\n    Properties:\n      BucketName: x\n",
@@ -151,6 +158,10 @@ func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
 		"another build method": {
 			head + "  WorkFunction:\n    Metadata: {BuildMethod: go1.x}\n" + run,
 			`4: WorkFunction: Metadata.BuildMethod: "go1.x" is not understood, only makefile`,
+		},
+		"another build method, by its alias": {
+			"Metadata:\n  Work: &work {BuildMethod: go1.x}\n" + head + "  WorkFunction:\n    Metadata: *work\n" + run,
+			`2: WorkFunction: Metadata.BuildMethod: "go1.x" is not understood, only makefile`,
 		},
 		"an unknown property": {worker + "      Layers: []\n", "7: WorkFunction: the property Layers is not understood"},
 		"an unknown property from Globals": {
