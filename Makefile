@@ -14,10 +14,10 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo test race soak conformance contract lint fmt check build bench docs clean runner
+.PHONY: help run local-sam local-stack upgrade demo test race soak conformance contract lint lint-template fmt check build bench docs clean runner
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: runner ## build and start everything on this machine, and print how to use it
 	@build/local $(ARGS)
@@ -60,6 +60,9 @@ contract: runner ## let spectral judge the API's descriptions, and schemathesis 
 
 lint: ## the linters of .golangci.yml
 	$(LINT) run ./...
+
+lint-template: ## let cfn-lint, checkov and cfn-guard judge template.yaml as it stands and as CloudFormation gets it
+	.ci/template/run $(CACHE)
 
 fmt: ## format the code
 	$(LINT) fmt ./...

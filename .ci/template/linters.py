@@ -1,0 +1,72 @@
+"""Runs the linters. Each function returns all that one of them finds, as Findings."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+from waivers import Finding
+
+# What SAM writes and nobody can change: in its own resources it names the partition of the region at hand, chooses by a condition
+# that the resource has itself, and puts a parameter's value in its place. What we write is judged in the template as it stands.
+GENERATED = ("I3042", "W1028", "W2001")
+
+
+def run(accepted, *command):
+    """Runs a linter where no configuration of a user's is near, and returns what it prints if it ends as accepted."""
+    done = subprocess.run(command, cwd=os.path.dirname(command[0]), stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in accepted:
+        raise SystemExit(f"{os.path.basename(command[0])} failed with {done.returncode}: {done.stdout}")
+    return done.stdout
+
+
+def cfn_lint(program, *files):
+    """Lints files with the least findings too; its exit code is a sum of what it found."""
+    output = run(range(32), program, "--include-checks", "I", "--format", "json", "--", *files)
+    for match in json.loads(output):
+        path = match["Location"]["Path"] or [""]
+        resource = path[1] if path[0] == "Resources" else ""
+        yield match["Filename"], Finding("cfn-lint", resource, match["Rule"]["Id"], match["Message"])
+
+
+def checkov(program, *files):
+    """Checks files; a file of which nothing was checked is an error."""
+    named = [argument for file in files for argument in ("--file", file)]
+    report = json.loads(run((0, 1), program, "--framework", "cloudformation", "--skip-download", "--compact", "--output", "json", *named))
+    results = report["results"]
+    unread = set(files) - {check["file_abs_path"] for check in results["passed_checks"]}
+    if unread or report["summary"]["parsing_errors"]:
+        raise SystemExit(f"checkov cannot read {unread or results['parsing_errors']}")
+    for check in results["failed_checks"]:
+        yield check["file_abs_path"], Finding("checkov", check["resource"].split(".")[-1], check["check_id"], check["check_name"])
+
+
+def guard(program, rules, data):
+    """Judges a folder of templates. Returns for each file the rules that have nothing to judge, and what it breaks: texts by rule."""
+    output = run((0, 19), program, "validate", "--structured", "--output-format", "json", "--show-summary", "none", "--rules", rules,
+                 "--data", data)
+    idle, broken = {}, {}
+    for report in json.loads(output):
+        name = os.path.basename(report["name"])
+        idle[name] = report["not_applicable"]
+        broken[name] = {rule["Rule"]["name"]: sorted(set(messages(rule))) for rule in report["not_compliant"]}
+    return idle, broken
+
+
+def messages(node):
+    """Collects what cfn-guard says of a rule, at any depth, without the values that it looked at."""
+    if isinstance(node, dict):
+        text = node.get("messages") or {}
+        if text.get("error_message"):
+            yield " ".join(filter(None, (text.get("custom_message"), re.split(r"\[L:| Value=", text["error_message"])[0])))
+        node = list(node.values())
+    if isinstance(node, list):
+        for item in node:
+            yield from messages(item)
+
+
+def rules(folder):
+    """Lists the names of the rules of a folder."""
+    texts = (pathlib.Path(folder) / name for name in os.listdir(folder))
+    return {rule for text in texts for rule in re.findall(r"^rule (\w+)", text.read_text(encoding="utf-8"), re.MULTILINE)}

@@ -1,0 +1,103 @@
+"""What each rule of cfn-guard is there to refuse: each mutation breaks a good template in one place, and its rule has to notice."""
+
+import collections
+import copy
+
+# The place is the first resource of a type, or a section of the template, and keys and positions from there on.
+Mutation = collections.namedtuple("Mutation", "rule place value")
+
+REMOVED = "removed"
+
+FUNCTION, PERMISSION, ROLE, KEY, SECRET = (
+    "AWS::Lambda::Function", "AWS::Lambda::Permission", "AWS::IAM::Role", "AWS::KMS::Key", "AWS::SecretsManager::Secret")
+TABLE, BUCKET, QUEUE, TOPIC, GROUP, ALARM = (
+    "AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::SNS::Topic", "AWS::Logs::LogGroup", "AWS::CloudWatch::Alarm")
+API, STAGE, MAPPING = "AWS::ApiGateway::RestApi", "AWS::ApiGateway::Stage", "AWS::Lambda::EventSourceMapping"
+ACTION = (ROLE, "Properties", "Policies", 0, "PolicyDocument", "Statement", 0, "Action", 0)
+CONNECT = (API, "Properties", "Body", "paths", "/bridge/connect", "x-amazon-apigateway-any-method")
+ANSWERS = (API, "Properties", "Body", "x-amazon-apigateway-gateway-responses", "DEFAULT_4XX")
+
+MUTATIONS = (
+    Mutation("functions_are_traced", (FUNCTION, "Properties", "TracingConfig"), {"Mode": "PassThrough"}),
+    Mutation("functions_are_traced", (FUNCTION, "Properties", "TracingConfig"), REMOVED),
+    Mutation("functions_run_what_was_built_here", (FUNCTION, "Properties", "Runtime"), "python3.13"),
+    Mutation("functions_run_what_was_built_here", (FUNCTION, "Properties", "Handler"), "main"),
+    Mutation("functions_run_what_was_built_here", (FUNCTION, "Properties", "Layers"), ["arn:aws:lambda:us-east-1:1:layer:x:1"]),
+    Mutation("functions_hold_no_secret", (FUNCTION, "Properties", "Environment", "Variables", "KEY"), "{{resolve:secretsmanager:key}}"),
+    Mutation("functions_are_called_by_their_own_stack", (PERMISSION, "Properties", "SourceArn"), REMOVED),
+    Mutation("functions_are_called_by_their_own_stack", (PERMISSION, "Properties", "Principal"), "*"),
+    Mutation("functions_are_called_by_their_own_stack", (PERMISSION, "Properties", "Action"), "lambda:*"),
+    Mutation("functions_are_called_as_released", (PERMISSION, "Properties", "FunctionName"), {"Ref": "ConnectFunction"}),
+    Mutation("functions_are_called_as_released", (MAPPING, "Properties", "FunctionName"), {"Ref": "ExportWorkerFunction"}),
+    Mutation("functions_are_called_as_released", ("AWS::Events::Rule", "Properties", "Targets", 0, "Arn"), {"Fn::GetAtt": ["SweeperFunction", "Arn"]}),
+    Mutation("functions_are_called_as_released", (*CONNECT, "x-amazon-apigateway-integration", "uri"), {"Fn::Sub": "${ConnectFunction.Arn}/invocations"}),
+    Mutation("queues_leave_room_for_requests", (MAPPING, "Properties", "ScalingConfig"), REMOVED),
+    Mutation("roles_administer_nothing", ACTION, "dynamodb:UpdateTable"),
+    Mutation("roles_administer_nothing", ACTION, "kms:*"),
+    Mutation("roles_administer_nothing", ACTION, "iam:PassRole"),
+    Mutation("keys_outlive_the_stack", (KEY, "DeletionPolicy"), "Delete"),
+    Mutation("keys_outlive_the_stack", (KEY, "UpdateReplacePolicy"), REMOVED),
+    Mutation("keys_outlive_the_stack", (KEY, "Properties", "PendingWindowInDays"), 7),
+    Mutation("secrets_outlive_the_stack", (SECRET, "DeletionPolicy"), REMOVED),
+    Mutation("secrets_outlive_the_stack", (SECRET, "UpdateReplacePolicy"), "Delete"),
+    Mutation("secrets_are_known_to_nobody", (SECRET, "Properties", "SecretString"), "invented"),
+    Mutation("secrets_are_known_to_nobody", (SECRET, "Properties", "GenerateSecretString"), REMOVED),
+    Mutation("secrets_are_known_to_nobody", ("Parameters", "MailFrom", "NoEcho"), True),
+    Mutation("rows_are_in_one_place", (TABLE, "Properties", "StreamSpecification"), {"StreamViewType": "NEW_IMAGE"}),
+    Mutation("rows_are_in_one_place", (TABLE, "Properties", "KinesisStreamSpecification"), {"StreamArn": "x"}),
+    Mutation("tables_take_every_load", (TABLE, "Properties", "BillingMode"), "PROVISIONED"),
+    Mutation("files_are_in_one_place", (BUCKET, "Properties", "VersioningConfiguration"), {"Status": "Enabled"}),
+    Mutation("files_are_in_one_place", (BUCKET, "Properties", "ReplicationConfiguration"), {"Role": "x"}),
+    Mutation("files_outlive_the_stack", (BUCKET, "DeletionPolicy"), REMOVED),
+    Mutation("files_outlive_the_stack", (BUCKET, "UpdateReplacePolicy"), REMOVED),
+    Mutation("apis_are_of_one_region", (API, "Properties", "EndpointConfiguration", "Types"), ["EDGE"]),
+    Mutation("apis_pass_everything_on", (*CONNECT, "x-amazon-apigateway-integration", "type"), "aws"),
+    Mutation("apis_answer_every_method", CONNECT, REMOVED),
+    Mutation("apis_own_answers_are_not_stored", (*ANSWERS, "responseParameters", "gatewayresponse.header.Cache-Control"), REMOVED),
+    Mutation("stages_keep_no_answers", (STAGE, "Properties", "CacheClusterEnabled"), True),
+    Mutation("stages_keep_no_answers", (STAGE, "Properties", "MethodSettings", 0, "CachingEnabled"), True),
+    Mutation("stages_have_a_limit", (STAGE, "Properties", "MethodSettings", 0, "ThrottlingRateLimit"), REMOVED),
+    Mutation("stages_have_a_limit", (STAGE, "Properties", "MethodSettings", 0, "ThrottlingBurstLimit"), REMOVED),
+    Mutation("stages_have_a_limit", (STAGE, "Properties", "MethodSettings", 0, "HttpMethod"), "GET"),
+    Mutation("stages_write_no_bodies", (STAGE, "Properties", "MethodSettings", 0, "DataTraceEnabled"), True),
+    Mutation("stages_write_no_bodies", (STAGE, "Properties", "MethodSettings", 0, "LoggingLevel"), "INFO"),
+    Mutation("nothing_has_a_fixed_name", (FUNCTION, "Properties", "FunctionName"), "connect"),
+    Mutation("nothing_has_a_fixed_name", (TABLE, "Properties", "TableName"), "control"),
+    Mutation("nothing_has_a_fixed_name", (BUCKET, "Properties", "BucketName"), "exports"),
+    Mutation("nothing_has_a_fixed_name", (QUEUE, "Properties", "QueueName"), "export"),
+    Mutation("nothing_has_a_fixed_name", (TOPIC, "Properties", "TopicName"), "alarms"),
+    Mutation("nothing_has_a_fixed_name", (SECRET, "Properties", "Name"), "cursor"),
+    Mutation("nothing_has_a_fixed_name", (ALARM, "Properties", "AlarmName"), "errors"),
+    Mutation("names_that_are_fixed_are_of_the_stack", ("AWS::SSM::Parameter", "Properties", "Name"), "/recordbridge/base-url"),
+    Mutation("names_that_are_fixed_are_of_the_stack", (GROUP, "Properties", "LogGroupName"), "/recordbridge/connect"),
+    Mutation("no_code_runs_in_a_deployment", ("Resources", "Added"), {"Type": "Custom::Seed"}),
+    Mutation("no_code_runs_in_a_deployment", ("Resources", "Added"), {"Type": "AWS::CloudFormation::CustomResource"}),
+    Mutation("parameters_are_explained", ("Parameters", "MailFrom", "Description"), REMOVED),
+    Mutation("parameters_are_explained", ("Parameters", "MailFrom", "Default"), REMOVED),
+    Mutation("parameters_are_checked", ("Parameters", "WorkerLease", "AllowedPattern"), REMOVED),
+    Mutation("parameters_are_checked", ("Parameters", "KeyedRequestsPerMinute", "MinValue"), REMOVED),
+    Mutation("parameters_are_checked", ("Parameters", "KeyedRequestsPerMinute", "MaxValue"), REMOVED),
+)
+
+
+def sample(template):
+    """Returns a template with the first resource of each type: it is read quickly, and the rules are for all of a type."""
+    first = {}
+    for name, resource in template["Resources"].items():
+        first.setdefault(resource["Type"], name)
+    return template | {"Resources": {name: template["Resources"][name] for name in first.values()}}
+
+
+def apply(mutation, template):
+    """Returns a template that is broken in the mutation's place. The place has to be there, but for what is added at its end."""
+    broken = copy.deepcopy(template)
+    node, path = broken, list(mutation.place)
+    if path[0].startswith("AWS::"):
+        path[:1] = ["Resources", next((name for name, r in template["Resources"].items() if r["Type"] == path[0]), path[0])]
+    for key in path[:-1]:
+        node = node[key]
+    if mutation.value is REMOVED:
+        del node[path[-1]]
+    else:
+        node[path[-1]] = mutation.value
+    return broken
