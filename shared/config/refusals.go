@@ -18,6 +18,9 @@ import (
 // of a call: those after which another one worked are the first sign, and nobody else tells of them. AWS itself counts some
 // of it only for the account as a whole.
 func countRefusals(stack *middleware.Stack) error {
+	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {
+		return nil // an address that is only signed, and asked for by somebody else
+	}
 	return stack.Finalize.Insert(counting{}, "Retry", middleware.After) //nolint:wrapcheck // fails when the SDK has no retries any more
 }
 

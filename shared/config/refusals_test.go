@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/config"
@@ -85,4 +86,20 @@ func counted(t *testing.T, ctx context.Context, client *dynamodb.Client) map[str
 	_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}) // what came of it is counted
 	unit.Emit(ctx, logx.New(&log), "test")
 	return measured.In(t, log.Bytes())
+}
+
+// TestAnAddressIsSignedWithoutATry: a download link is asked for by its client, not by us.
+func TestAnAddressIsSignedWithoutATry(t *testing.T) {
+	t.Setenv("AWS_REGION", "us-east-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "x")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "y")
+	cfg, err := config.AWS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, key := "bucket", "key"
+	signed, err := s3.NewPresignClient(s3.NewFromConfig(cfg)).PresignGetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+	if err != nil || signed.Method != http.MethodGet {
+		t.Errorf("got %v, %v, want an address", signed, err)
+	}
 }
