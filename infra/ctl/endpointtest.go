@@ -65,7 +65,7 @@ func testEndpoint(flags *flag.FlagSet) action {
 
 // test runs the probe, and fails with what it has found when something of it has.
 func (s session) test(ctx context.Context, subject probe.Subject) (any, error) {
-	p, err := wiring.NewProbe(s.stack.config, s.stack.outputs, s.stack.options(), s.Operator)
+	p, err := wiring.NewProbe(s.stack.Config, s.stack.Outputs, s.stack.Options(actor), s.Operator)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func newService(t *testing.T) (outputs, base, keys string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := clientauth.NewKeyring(kms.SigningKeys{Client: awskms.NewFromConfig(stack.config)}, strings.Split(stack.outputs["ClientKeys"], ",")).JWKS(t.Context(), "")
+	set, err := clientauth.NewKeyring(kms.SigningKeys{Client: awskms.NewFromConfig(stack.Config)}, strings.Split(stack.Outputs["ClientKeys"], ",")).JWKS(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

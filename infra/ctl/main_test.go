@@ -113,8 +113,8 @@ func outputsOf(t *testing.T, file string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outputs, err := readOutputs(body)
-	if err != nil {
+	var outputs map[string]string
+	if err := json.Unmarshal(body, &outputs); err != nil {
 		t.Fatal(err)
 	}
 	return outputs

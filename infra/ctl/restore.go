@@ -23,7 +23,7 @@ func restoreTokens(flags *flag.FlagSet) action {
 	moment := timeFlag(flags, "moment", "the `time` to which it was restored")
 	isMeant := flags.Bool("apply", false, "do it; without it nothing is changed, and what would be is printed")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		rows, err := wiring.Restore(ctx, s.stack.config, s.stack.outputs, *table)
+		rows, err := wiring.Restore(ctx, s.stack.Config, s.stack.Outputs, *table)
 		if err != nil {
 			return nil, fmt.Errorf("-table: %w", err)
 		}

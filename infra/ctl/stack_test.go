@@ -25,7 +25,8 @@ func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 		return
 	}
 	body, _ := os.ReadFile(file)
-	outputs, _ := readOutputs(body)
+	var outputs map[string]string
+	_ = json.Unmarshal(body, &outputs)
 	_, _ = io.WriteString(w, `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>`+
 		`<StackName>ctl</StackName><Outputs>`)
 	for name, value := range outputs {

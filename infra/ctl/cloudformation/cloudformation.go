@@ -1,4 +1,4 @@
-// Package cloudformation reads of a deployed stack what an operator's programs need. The SDK's client of CloudFormation is 3.7 MB of
+// Package cloudformation reads of a deployed stack what an operator's programs need, and protects it. The SDK's client of CloudFormation is 3.7 MB of
 // sources, and wants another core than the functions are built with.
 package cloudformation
 
@@ -42,6 +42,14 @@ func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack
 	}
 	err := ask(ctx, cfg, now, url.Values{"Action": {"DescribeStackResource"}, "StackName": {stack}, "LogicalResourceId": {logicalID}}, &described)
 	return described.ID, err
+}
+
+// Protect has a stack refused to be deleted until the protection is taken back (UpdateTerminationProtection).
+func Protect(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) error {
+	var protected struct{}
+	return ask(ctx, cfg, now, url.Values{
+		"Action": {"UpdateTerminationProtection"}, "StackName": {stack}, "EnableTerminationProtection": {"true"},
+	}, &protected)
 }
 
 func ask(ctx context.Context, cfg aws.Config, now func() time.Time, question url.Values, out any) error {

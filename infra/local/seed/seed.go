@@ -20,7 +20,7 @@ type Options struct {
 	BaseURL    string // of the API, ending in /v1
 	ConsoleURL string
 	ReturnURL  string // where the test credentials' patients return, a loopback address
-	InboxURL   string // webhooks go to InboxURL/<name>
+	InboxURL   string // webhooks go to InboxURL/<name>; "" for none
 	DataDir    string // the sandbox's folder of bundles, "" for none
 }
 
@@ -40,13 +40,21 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 	if run.Sandbox.Personas, err = personas(to.DataDir); err != nil {
 		return runfile.Run{}, err
 	}
+	run.Organisations, err = Organisations(ctx, o, to)
+	return run, err
+}
+
+// Organisations makes the two organisations that a stack is tried out with, the first one in both modes, and returns their
+// credentials. With an error it returns those that were made.
+func Organisations(ctx context.Context, o *operator.Operator, to Options) ([]runfile.Organisation, error) {
+	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, "ops@alder.example.org")
 	if err != nil {
-		return runfile.Run{}, err
+		return made, err
 	}
 	second, err := organisation(ctx, o, "Birch Research App", org.Free, "ops@birch.example.org")
 	if err != nil {
-		return runfile.Run{}, err
+		return append(made, runfile.Organisation{ID: first.ID}), err
 	}
 	for _, want := range []struct {
 		org.Organisation
@@ -60,13 +68,13 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 		{second, org.Test, to.ReturnURL, "birch"},
 	} {
 		seeded, err := credential(ctx, o, org.Tenant{Mode: want.mode, OrgID: want.ID}, want.redirect, to.InboxURL, want.inbox)
-		if err != nil {
-			return runfile.Run{}, err
-		}
 		seeded.ID, seeded.Name = want.ID, want.Name
-		run.Organisations = append(run.Organisations, seeded)
+		made = append(made, seeded)
+		if err != nil {
+			return made, err
+		}
 	}
-	return run, nil
+	return made, nil
 }
 
 // AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an institution with these overrides.
@@ -109,7 +117,7 @@ func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, re
 	seeded := runfile.Organisation{
 		Mode: string(tenant.Mode), PublicID: made.PublicID(), PrivateKey: key.Reveal(), RedirectURI: redirect,
 	}
-	if inbox == "" {
+	if inbox == "" || inboxURL == "" {
 		return seeded, nil
 	}
 	seeded.WebhookURL = inboxURL + "/" + inbox

@@ -47,12 +47,30 @@ func routeAccess() map[string]access {
 	}
 }
 
-// fixture is a finished export, whose ids the attacks use.
+// fixture is a stack with a finished export, whose ids the attacks use.
 type fixture struct {
 	*stack
 
 	connectionID, taskID, file string
 }
+
+// finished is the same from outside.
+type finished struct {
+	*outside
+
+	connectionID, taskID, file string
+}
+
+func newFinished(o *outside) finished {
+	o.t.Helper()
+	f := finished{outside: o, connectionID: o.connect(crashPersona, "approve").Get("org_connection_id")}
+	f.taskID = o.startExport(f.connectionID)
+	o.awaitEvents("patient.ehi_export_success", 1)
+	f.file = f.taskID + ".jsonl"
+	return f
+}
+
+func (f fixture) finished() finished { return finished{f.outside, f.connectionID, f.taskID, f.file} }
 
 func newFixture(t *testing.T) fixture {
 	t.Helper()
@@ -70,7 +88,7 @@ func newFixtureWith(t *testing.T, o options) fixture {
 }
 
 // as calls a route with a key pair and the ids of the first organisation's test mode.
-func (f fixture) as(route template.Route, publicID, privateKey string) answer {
+func (f finished) as(route template.Route, publicID, privateKey string) answer {
 	f.t.Helper()
 	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}", f.connectionID).Replace(route.Path)
 	var body any
@@ -80,12 +98,15 @@ func (f fixture) as(route template.Route, publicID, privateKey string) answer {
 	return f.call(route.Method, path, publicID, privateKey, body)
 }
 
-func TestEveryRouteIsProtected(t *testing.T) {
+func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
+	fromOutside(t, func(t *testing.T, o *outside) {
+		t.Helper()
+		declared, err := usual()
+		must(t, err)
+		f := newFinished(o)
 		known, seen := routeAccess(), map[string]bool{}
-		for _, function := range f.template.Functions {
+		for _, function := range declared.Functions {
 			for _, route := range f.methods(t, function, known) {
 				name := route.Method + " " + route.Path
 				kind, ok := known[name]
@@ -117,7 +138,7 @@ func TestEveryRouteIsProtected(t *testing.T) {
 }
 
 // methods lists what a function serves: of a route for any method those that it names when it refuses another.
-func (f fixture) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
+func (f finished) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
 	t.Helper()
 	var all []template.Route
 	for _, route := range function.Routes {
@@ -135,7 +156,7 @@ func (f fixture) methods(t *testing.T, function template.Function, known map[str
 }
 
 // checkKeyed: only the own key shows what is the organisation's. Another's own key gets the status and code of others.
-func (f fixture) checkKeyed(t *testing.T, route template.Route, others int, code string) {
+func (f finished) checkKeyed(t *testing.T, route template.Route, others int, code string) {
 	t.Helper()
 	own, live, other := f.seeded.Organisations[0], f.seeded.Organisations[1], f.seeded.Organisations[2]
 	unknown := "public_test_" + ids.Random()
@@ -173,7 +194,7 @@ func (f fixture) checkKeyed(t *testing.T, route template.Route, others int, code
 }
 
 // checkPublicID: an unknown public id is refused without a challenge, which would open a browser's password dialogue.
-func (f fixture) checkPublicID(t *testing.T, route template.Route, status int, code string) {
+func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
 	for _, publicID := range []string{"", "public_test_" + ids.Random(), "public_live_" + strings.TrimPrefix(f.seeded.Organisations[0].PublicID, "public_test_"), "'\"<script>"} {
 		got := f.call(route.Method, route.Path+"?public_id="+strings.NewReplacer("'", "%27", "\"", "%22", "<", "%3C", ">", "%3E").Replace(publicID), "", "", nil)
@@ -187,46 +208,58 @@ func (f fixture) checkPublicID(t *testing.T, route template.Route, status int, c
 	}
 }
 
+// TestAnAttemptOfARedirectIsNobodysToRead: its id is told to nobody, and it has no token.
+func TestAnAttemptOfARedirectIsNobodysToRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.checkBearer(t, s.attemptOfARedirect(t))
+	})
+}
+
 // checkBearer: whatever is wrong with token, id and public id, the answer is that for an
-// attempt that does not exist.
-func (s *stack) checkBearer(t *testing.T) {
+// attempt that does not exist, as it is for hidden attempts.
+func (o *outside) checkBearer(t *testing.T, hidden ...string) {
 	t.Helper()
-	own, live := s.seeded.Organisations[0].PublicID, s.seeded.Organisations[1].PublicID
-	ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID}
-	first, second := s.makeAttempt(ask), s.makeAttempt(ask)
-	redirected := s.attemptOfARedirect(t)
-	unknown := s.askForAttempt(attempt{ID: ids.Random(), Token: first.Token}, own)
+	own, live := o.seeded.Organisations[0].PublicID, o.seeded.Organisations[1].PublicID
+	ask := map[string]string{"endpoint_id": o.seeded.Sandbox.EndpointID}
+	first, second := o.makeAttempt(ask), o.makeAttempt(ask)
+	unknown := o.askForAttempt(attempt{ID: ids.Random(), Token: first.Token}, own)
 	if unknown.status != http.StatusNotFound || unknown.Error != "svc_not_found" {
 		t.Fatalf("an unknown attempt answered %d %s", unknown.status, unknown.raw)
 	}
-	for name, c := range map[string]struct {
+	type reader struct {
 		attempt
 
 		publicID string
-	}{
-		"a wrong token":                 {attempt{ID: first.ID, Token: ids.Random()}, own},
-		"no token":                      {attempt{ID: first.ID}, own},
-		"another attempt's token":       {attempt{ID: first.ID, Token: second.Token}, own},
-		"the other attempt's id":        {attempt{ID: second.ID, Token: first.Token}, own},
-		"another organisation":          {first, s.seeded.Organisations[2].PublicID},
-		"the other mode":                {first, live},
-		"an attempt with a redirect":    {attempt{ID: redirected, Token: first.Token}, own},
-		"an empty token for a redirect": {attempt{ID: redirected}, own},
-		"an id that is no UUID":         {attempt{ID: "x", Token: first.Token}, own},
-		"the token's case":              {attempt{ID: first.ID, Token: strings.ToUpper(first.Token)}, own},
-		"a longer token":                {attempt{ID: first.ID, Token: first.Token + "A"}, own},
-	} {
-		got := s.askForAttempt(c.attempt, c.publicID)
+	}
+	readers := map[string]reader{
+		"a wrong token":           {attempt{ID: first.ID, Token: ids.Random()}, own},
+		"no token":                {attempt{ID: first.ID}, own},
+		"another attempt's token": {attempt{ID: first.ID, Token: second.Token}, own},
+		"the other attempt's id":  {attempt{ID: second.ID, Token: first.Token}, own},
+		"another organisation":    {first, o.seeded.Organisations[2].PublicID},
+		"the other mode":          {first, live},
+		"an id that is no UUID":   {attempt{ID: "x", Token: first.Token}, own},
+		"the token's case":        {attempt{ID: first.ID, Token: strings.ToUpper(first.Token)}, own},
+		"a longer token":          {attempt{ID: first.ID, Token: first.Token + "A"}, own},
+	}
+	for _, id := range hidden {
+		readers["a hidden attempt"] = reader{attempt{ID: id, Token: first.Token}, own}
+		readers["an empty token for a hidden attempt"] = reader{attempt{ID: id}, own}
+	}
+	for name, c := range readers {
+		got := o.askForAttempt(c.attempt, c.publicID)
 		if got.status != unknown.status || got.Error != unknown.Error || got.Description != unknown.Description ||
 			len(got.Data) != 0 || got.header.Get("X-Amzn-Remapped-Www-Authenticate") != "" {
 			t.Errorf("%s: answered %d %s, want as %s", name, got.status, got.raw, unknown.raw)
 		}
 	}
-	basic := s.call(http.MethodGet, "/bridge/attempts/"+first.ID+"?public_id="+own, own, s.seeded.Organisations[0].PrivateKey, nil)
+	basic := o.call(http.MethodGet, "/bridge/attempts/"+first.ID+"?public_id="+own, own, o.seeded.Organisations[0].PrivateKey, nil)
 	if basic.status != unknown.status || basic.Error != unknown.Error {
 		t.Errorf("the organisation's key reads it: %d %s", basic.status, basic.raw)
 	}
-	if status, got := s.readAttempt(first, own); status != http.StatusOK || got.Status != "created" {
+	if status, got := o.readAttempt(first, own); status != http.StatusOK || got.Status != "created" {
 		t.Errorf("its own token reads %d %+v", status, got)
 	}
 }
@@ -247,7 +280,7 @@ func (s *stack) attemptOfARedirect(t *testing.T) string {
 }
 
 // checkOtherMethods returns the methods that are allowed.
-func (f fixture) checkOtherMethods(t *testing.T, route template.Route) string {
+func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	t.Helper()
 	route.Method = http.MethodPut
 	own := f.seeded.Organisations[0]

@@ -173,7 +173,7 @@ func TestAPortalThatDoesNotAnswerIsNoFaultOfTheCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.outside = func(r *http.Request) *http.Response {
+		s.inPlace = func(r *http.Request) *http.Response {
 			if !strings.Contains(r.URL.Path, "/sandbox/") {
 				return nil
 			}

@@ -101,7 +101,7 @@ func TestNobodyIsSentWhereNobodyRegistered(t *testing.T) {
 		for path, rest := range s.redirecting(id) {
 			for _, trick := range redirectTricks() {
 				b := s.browser()
-				got := b.get(&url.URL{Scheme: "http", Host: "127.0.0.1:4566", Path: path, RawQuery: rest + "&" + trick.query})
+				got := b.get(s.at(path, rest+"&"+trick.query))
 				if got.status != http.StatusBadRequest || got.location() != nil || len(b.cookies) != 0 {
 					t.Errorf("%s, %s: got %d, Location %q", path, trick.name, got.status, got.header.Get("Location"))
 				}
@@ -114,11 +114,11 @@ func TestNobodyIsSentWhereNobodyRegistered(t *testing.T) {
 }
 
 // redirecting are the paths that redirect, each with a query that lacks only the redirect URI.
-func (s *stack) redirecting(connectionID string) map[string]string {
-	own := s.seeded.Organisations[0].PublicID
+func (o *outside) redirecting(connectionID string) map[string]string {
+	own := o.seeded.Organisations[0].PublicID
 	return map[string]string{
-		"/v1/bridge/connect":   url.Values{"public_id": {own}, "endpoint_id": {s.seeded.Sandbox.EndpointID}}.Encode(),
-		"/v1/bridge/reconnect": url.Values{"public_id": {own}, "reconnect_org_connection_id": {connectionID}}.Encode(),
+		"/bridge/connect":   url.Values{"public_id": {own}, "endpoint_id": {o.seeded.Sandbox.EndpointID}}.Encode(),
+		"/bridge/reconnect": url.Values{"public_id": {own}, "reconnect_org_connection_id": {connectionID}}.Encode(),
 	}
 }
 
@@ -142,29 +142,38 @@ func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 				"redirect_uri=" + escaped + "&external_state=" + url.QueryEscape("//evil.example/?a=b&redirect_uri=https://evil.example"),
 			} {
 				for _, decision := range []string{"approve", "deny"} {
-					s.checkWay(t, &url.URL{Scheme: "http", Host: "127.0.0.1:4566", Path: path, RawQuery: rest + "&" + query}, decision)
+					s.checkWay(t, s.at(path, rest+"&"+query), decision)
 				}
 			}
 		}
 	})
 }
 
+// at is an address of the API.
+func (o *outside) at(path, query string) *url.URL {
+	o.t.Helper()
+	address, err := url.Parse(o.seeded.BaseURL + path)
+	must(o.t, err)
+	address.RawQuery = query
+	return address
+}
+
 // callback is where the seeded sandbox returns.
-func (s *stack) callback() string {
-	return baseURL + "/bridge/callback/" + catalog.CallbackOf("*", catalog.Place{EndpointID: s.seeded.Sandbox.EndpointID})
+func (o *outside) callback() string {
+	return o.seeded.BaseURL + "/bridge/callback/" + catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
 }
 
 // checkWay follows a browser from an address of ours: to the portal, to our callback and to the registered URI.
-func (s *stack) checkWay(t *testing.T, address *url.URL, decision string) {
+func (o *outside) checkWay(t *testing.T, address *url.URL, decision string) {
 	t.Helper()
-	b := s.browser()
-	for _, want := range []string{baseURL + "/sandbox/oauth/authorize", s.callback(), host + "/_local/return"} {
+	b := o.browser()
+	for _, want := range []string{o.seeded.BaseURL + "/sandbox/oauth/authorize", o.callback(), o.seeded.Organisations[0].RedirectURI} {
 		got := b.get(address).location()
 		if got == nil || got.Scheme+"://"+got.Host+got.Path != want || got.User != nil || got.Fragment != "" {
 			t.Errorf("%s leads to %v, want %s", address, got, want)
 			return
 		}
-		if got.Query().Has("redirect_uri") && got.Query().Get("redirect_uri") != s.callback() {
+		if got.Query().Has("redirect_uri") && got.Query().Get("redirect_uri") != o.callback() {
 			t.Errorf("the portal is told to return to %s", got.Query().Get("redirect_uri"))
 		}
 		query := got.Query()
@@ -180,18 +189,18 @@ func (s *stack) checkWay(t *testing.T, address *url.URL, decision string) {
 	}
 }
 
-// TestHeadersCannotBeAddedToARedirect: line breaks in what is handed through stay in the query or are refused.
-func TestHeadersCannotBeAddedToARedirect(t *testing.T) {
+// TestHeadersCannotBeAddedToARedirectFromOutside: line breaks in what is handed through stay in the query or are refused.
+func TestHeadersCannotBeAddedToARedirectFromOutside(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStack(t, options{})
+	fromOutside(t, func(t *testing.T, s *outside) {
+		t.Helper()
 		id := s.connect(crashPersona, "approve").Get("org_connection_id")
 		for path, rest := range s.redirecting(id) {
 			for _, name := range []string{"external_state", "external_id", "request_id", "endpoint_id", "public_id"} {
-				query, err := url.ParseQuery(rest + "&redirect_uri=" + url.QueryEscape(host+"/_local/return"))
+				query, err := url.ParseQuery(rest + "&redirect_uri=" + url.QueryEscape(s.seeded.Organisations[0].RedirectURI))
 				must(t, err)
 				query.Set(name, "x\r\nSet-Cookie: evil=1\r\n\r\n<script>")
-				got := s.browser().get(&url.URL{Scheme: "http", Host: "127.0.0.1:4566", Path: path, RawQuery: query.Encode()})
+				got := s.browser().get(s.at(path, query.Encode()))
 				for header, values := range got.header {
 					if all := strings.Join(values, " "); strings.ContainsAny(all, "\r\n") || strings.Contains(all, "evil=1") && header == "Set-Cookie" {
 						t.Errorf("%s, %s: %s: %q", path, name, header, values)

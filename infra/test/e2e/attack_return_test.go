@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/shared/operator"
 	"recordbridge/shared/webhook"
 )
 
@@ -94,9 +95,11 @@ func (s *stack) checkUnchanged(t *testing.T, before, attack string) {
 	}
 }
 
-func (s *stack) countConnections() int {
-	s.t.Helper()
-	return len(s.list("test-ConnectionTable", s.tenant()+"#CONN"))
+func (o *outside) countConnections() int {
+	o.t.Helper()
+	page, err := o.operator.Connections.List(o.t.Context(), o.owner(), operator.ConnectionQuery{})
+	must(o.t, err)
+	return len(page.Connections)
 }
 
 // TestAReturnWorksOnce: the same address again, in the same browser with or without the cookie that it had, or in
@@ -128,12 +131,12 @@ func TestAReturnWorksOnce(t *testing.T) {
 	})
 }
 
-// TestAReturnNeedsTheBrowserThatLeft: an attacker's sign-in cannot be ended by a victim's browser, whatever cookies
+// TestAReturnNeedsTheBrowserThatLeftFromOutside: an attacker's sign-in cannot be ended by a victim's browser, whatever cookies
 // that one has, and it stays the attacker's to end.
-func TestAReturnNeedsTheBrowserThatLeft(t *testing.T) {
+func TestAReturnNeedsTheBrowserThatLeftFromOutside(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStack(t, options{})
+	fromOutside(t, func(t *testing.T, s *outside) {
+		t.Helper()
 		attacker := s.browser()
 		address := attacker.returning(s.connectURL(), "alder-maple")
 		bystander, forger := s.browser(), s.browser()
@@ -232,12 +235,12 @@ func TestAPortalCannotAnswerForAnother(t *testing.T) {
 	}
 }
 
-// TestAReturnBelongsToWhoseStateItIs: with attempts of two organisations in one browser, the result of each goes to its
+// TestAReturnBelongsToWhoseStateItIsFromOutside: with attempts of two organisations in one browser, the result of each goes to its
 // own redirect URI and webhook, and the stranger's hears nothing.
-func TestAReturnBelongsToWhoseStateItIs(t *testing.T) {
+func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStack(t, options{})
+	fromOutside(t, func(t *testing.T, s *outside) {
+		t.Helper()
 		stranger := s.newStranger()
 		s.subscribe(webhook.ConnectionFailed)
 		b := s.browser()
@@ -256,7 +259,8 @@ func TestAReturnBelongsToWhoseStateItIs(t *testing.T) {
 		if done == nil || done.Path != "/_local/return" || done.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the owner's attempt ended at %v", done)
 		}
-		s.letPass(1)
+		s.awaitEvents("patient.connection_failed", 1)
+		s.awaitEvents("patient.connection_success", 1)
 		if failed, made := s.events("patient.connection_failed"), s.events("patient.connection_success"); len(failed) != 1 || len(made) != 1 {
 			t.Errorf("the owner was told %d failures and %d successes, want one each", len(failed), len(made))
 		}

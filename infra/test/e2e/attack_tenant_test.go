@@ -134,11 +134,11 @@ func TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour(t *testing.T) {
 	})
 }
 
-// TestThePublishedKeysArePublic: the key set has the members of RFC 7517 and 7518 that describe public keys, no others.
-func TestThePublishedKeysArePublic(t *testing.T) {
+// TestThePublishedKeysArePublicFromOutside: the key set has the members of RFC 7517 and 7518 that describe public keys, no others.
+func TestThePublishedKeysArePublicFromOutside(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStack(t, options{})
+	fromOutside(t, func(t *testing.T, s *outside) {
+		t.Helper()
 		got := s.call(http.MethodGet, "/.well-known/jwks.json", "", "", nil)
 		var set map[string][]map[string]any
 		must(t, json.Unmarshal(got.raw, &set))

@@ -22,8 +22,8 @@ type browser struct {
 	header  http.Header // sent with every request
 }
 
-func (s *stack) browser() *browser {
-	return &browser{t: s.t, do: s.Do, cookies: map[string]string{}}
+func (o *outside) browser() *browser {
+	return &browser{t: o.t, do: o.do, cookies: map[string]string{}}
 }
 
 // open follows redirects from address. It stops at the application's return page, or at an answer that is no redirect.
@@ -92,16 +92,16 @@ func (b *browser) get(target *url.URL) *visited {
 }
 
 // connect takes a patient through the whole flow and returns what the application gets back.
-func (s *stack) connect(persona, decision string) url.Values {
-	s.t.Helper()
-	answer, last := s.browser().open(s.connectURL(), persona, decision)
+func (o *outside) connect(persona, decision string) url.Values {
+	o.t.Helper()
+	answer, last := o.browser().open(o.connectURL(), persona, decision)
 	if answer != nil {
-		s.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
+		o.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
 	}
 	return last.Query()
 }
 
-func (s *stack) connectURL() string { return connectURL(s.seeded) }
+func (o *outside) connectURL() string { return connectURL(o.seeded) }
 
 // connectURL is where the first organisation's page sends a patient.
 func connectURL(seeded runfile.Run) string {
@@ -127,49 +127,49 @@ type answer struct {
 }
 
 // call sends a request as a backend with a key pair; both empty for none.
-func (s *stack) call(method, path, publicID, privateKey string, body any) answer {
-	s.t.Helper()
+func (o *outside) call(method, path, publicID, privateKey string, body any) answer {
+	o.t.Helper()
 	header := http.Header{}
 	if publicID != "" || privateKey != "" {
 		header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(publicID+":"+privateKey)))
 	}
-	return s.send(method, path, header, body)
+	return o.send(method, path, header, body)
 }
 
 // askForAttempt asks how an attempt stands as a widget does.
-func (s *stack) askForAttempt(of attempt, publicID string) answer {
-	s.t.Helper()
+func (o *outside) askForAttempt(of attempt, publicID string) answer {
+	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + of.Token}}
-	return s.send(http.MethodGet, "/bridge/attempts/"+url.PathEscape(of.ID)+"?public_id="+url.QueryEscape(publicID), header, nil)
+	return o.send(http.MethodGet, "/bridge/attempts/"+url.PathEscape(of.ID)+"?public_id="+url.QueryEscape(publicID), header, nil)
 }
 
-func (s *stack) send(method, path string, header http.Header, body any) answer {
-	s.t.Helper()
+func (o *outside) send(method, path string, header http.Header, body any) answer {
+	o.t.Helper()
 	var sent io.Reader = http.NoBody
 	if body != nil {
 		encoded, err := json.Marshal(body)
-		must(s.t, err)
+		must(o.t, err)
 		sent = bytes.NewReader(encoded)
 		header.Set("Content-Type", "application/json")
 	}
-	r, err := http.NewRequestWithContext(s.t.Context(), method, baseURL+path, sent)
-	must(s.t, err)
+	r, err := http.NewRequestWithContext(o.t.Context(), method, o.seeded.BaseURL+path, sent)
+	must(o.t, err)
 	r.Header = header
-	response, err := s.Do(r)
-	must(s.t, err)
+	response, err := o.do(r)
+	must(o.t, err)
 	defer func() { _ = response.Body.Close() }()
 	decoded := answer{status: response.StatusCode, header: response.Header}
 	raw, err := io.ReadAll(response.Body)
-	must(s.t, err)
+	must(o.t, err)
 	decoded.raw = raw
 	if len(raw) > 0 && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
-		must(s.t, json.Unmarshal(raw, &decoded))
+		must(o.t, json.Unmarshal(raw, &decoded))
 	}
 	return decoded
 }
 
 // asOwner calls with the first organisation's test key.
-func (s *stack) asOwner(method, path string, body any) answer {
-	s.t.Helper()
-	return s.call(method, path, s.seeded.Organisations[0].PublicID, s.seeded.Organisations[0].PrivateKey, body)
+func (o *outside) asOwner(method, path string, body any) answer {
+	o.t.Helper()
+	return o.call(method, path, o.seeded.Organisations[0].PublicID, o.seeded.Organisations[0].PrivateKey, body)
 }

@@ -155,7 +155,7 @@ func (f fixture) read(function string) answer {
 		if function == "GetOrgFunction" {
 			return f.call(route.Method, route.Path+"?public_id="+own.PublicID, "", "", nil)
 		}
-		return f.as(route, own.PublicID, own.PrivateKey)
+		return f.finished().as(route, own.PublicID, own.PrivateKey)
 	}
 	f.t.Fatalf("there is no %s", function)
 	return answer{}

@@ -107,7 +107,7 @@ func (s *stack) watchCrowds(l *ledger, crowds ...*crowd) {
 			}
 		}
 	}
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		if !isTokenRequest(r) {
 			return l.serve(r)
 		}

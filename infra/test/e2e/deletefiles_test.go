@@ -9,9 +9,9 @@ import (
 )
 
 // deleteFiles asks for the deletion of a task's files.
-func (s *stack) deleteFiles(taskID string) answer {
-	s.t.Helper()
-	return s.asOwner(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
+func (o *outside) deleteFiles(taskID string) answer {
+	o.t.Helper()
+	return o.asOwner(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
 }
 
 // runDeleteFiles: an organisation that has downloaded its file has it deleted.
@@ -91,12 +91,12 @@ func TestAnAddressThatWasGivenOutEndsWithItsFile(t *testing.T) {
 }
 
 // checkGone: neither the link nor the key leads to the file any more.
-func (s *stack) checkGone(t *testing.T, link, byKey string) {
+func (o *outside) checkGone(t *testing.T, link, byKey string) {
 	t.Helper()
-	if got, _ := s.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
+	if got, _ := o.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
 		t.Errorf("the link answers %v", got)
 	}
-	if got := s.asOwner(http.MethodGet, byKey, nil); got.status != http.StatusGone || got.Error != "svc_export_expired" {
+	if got := o.asOwner(http.MethodGet, byKey, nil); got.status != http.StatusGone || got.Error != "svc_export_expired" {
 		t.Errorf("the key gets %d %s", got.status, got.Error)
 	}
 }

@@ -36,7 +36,7 @@ func stagedFailures() map[string]stage {
 
 // answering has a part of the portal answer so.
 func (s *stack) answering(status int, media, body string, parts ...string) {
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		for _, part := range parts {
 			if strings.Contains(r.URL.Path, part) {
 				return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {media}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
@@ -77,7 +77,7 @@ func failedDiscoveries() map[string]stage {
 	}
 	return map[string]stage{
 		"discovery: not there": func(s *stack, _ *amiss) {
-			s.outside = func(r *http.Request) *http.Response {
+			s.inPlace = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
 				case strings.Contains(r.URL.Path, statements): // says nothing of a sign-in, as servers do that have none
@@ -200,7 +200,7 @@ func failedExports() map[string]stage {
 func unsearchable(minutes int) stage {
 	return func(s *stack, _ *amiss) {
 		id := s.connect(crashPersona, "approve").Get("org_connection_id")
-		s.outside = func(r *http.Request) *http.Response {
+		s.inPlace = func(r *http.Request) *http.Response {
 			if !isFHIR(r) || strings.Contains(r.URL.Path, "/Patient/") || strings.HasSuffix(r.URL.Path, "/metadata") {
 				return nil
 			}
@@ -234,7 +234,7 @@ func (s *stack) connectionOfWrongClient() (id string) {
 
 // tokenEndpointElsewhere has the portal name another origin's token endpoint than it had.
 func (s *stack) tokenEndpointElsewhere() {
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 		switch {
 		case strings.Contains(r.URL.Path, ".well-known"):

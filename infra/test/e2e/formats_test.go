@@ -12,15 +12,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
 )
 
 // An organisation asks for all formats of a part of the record, follows every link, and compares what it gets with what it
 // was told.
-func TestAnExportInAllFormatsIsOneRecord(t *testing.T) {
+func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStack(t, options{})
+	fromOutside(t, func(t *testing.T, s *outside) {
+		t.Helper()
 		connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 		request := map[string]any{
 			"org_connection_id": connectionID, "formats": []string{"outcome", "fhir_bundle", "jsonl_gz", "jsonl"},
@@ -30,7 +29,7 @@ func TestAnExportInAllFormatsIsOneRecord(t *testing.T) {
 		if again := s.requestExport(t, request); again != taskID {
 			t.Error("the same request opened another export")
 		}
-		s.letPass(2)
+		s.awaitEvents("patient.ehi_export_success", 1)
 		files := s.checkFiles(t, taskID)
 		s.checkScanned(t)
 		lines := string(files["jsonl"])
@@ -56,13 +55,13 @@ func TestAnExportInAllFormatsIsOneRecord(t *testing.T) {
 }
 
 // checkScanned: the expressions that SECURITY.md gives for scanners find every secret that is given out, links to each format too.
-func (s *stack) checkScanned(t *testing.T) {
+func (o *outside) checkScanned(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile("../../../SECURITY.md")
 	must(t, err)
-	own := s.seeded.Organisations[0]
+	own := o.seeded.Organisations[0]
 	secrets := map[string][]string{"private API key": {own.PrivateKey}, "webhook signing secret": {own.WebhookSecret}, "download link": nil}
-	for _, link := range s.exportEvent().DownloadLinks {
+	for _, link := range o.exportEvent().DownloadLinks {
 		secrets["download link"] = append(secrets["download link"], link.URL)
 	}
 	for name, values := range secrets {
@@ -79,9 +78,9 @@ func (s *stack) checkScanned(t *testing.T) {
 }
 
 // requestExport asks for an export and returns the task's id.
-func (s *stack) requestExport(t *testing.T, body map[string]any) string {
+func (o *outside) requestExport(t *testing.T, body map[string]any) string {
 	t.Helper()
-	got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", body)
+	got := o.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", body)
 	if got.status != http.StatusOK {
 		t.Fatalf("POST ehi-export answered %d %s", got.status, got.raw)
 	}
@@ -94,7 +93,7 @@ func (s *stack) requestExport(t *testing.T, body map[string]any) string {
 
 // checkFiles downloads the files of a task as its result lists them, compares each with its size and digest, and returns them
 // by export_type. The event has the same links.
-func (s *stack) checkFiles(t *testing.T, taskID string) map[string][]byte {
+func (o *outside) checkFiles(t *testing.T, taskID string) map[string][]byte {
 	t.Helper()
 	var result struct {
 		Links []struct {
@@ -108,13 +107,13 @@ func (s *stack) checkFiles(t *testing.T, taskID string) map[string][]byte {
 		}
 		Scope struct{ Asked, Granted string }
 	}
-	must(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &result))
+	must(t, json.Unmarshal(o.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &result))
 	if result.Scope.Asked == "" || result.Scope.Granted == "" || len(result.Files) != len(result.Links) {
 		t.Fatalf("the result is %+v", result)
 	}
 	found := map[string][]byte{}
-	for i, link := range s.exportEvent().DownloadLinks {
-		answer, _ := s.browser().open(link.URL, "", "")
+	for i, link := range o.exportEvent().DownloadLinks {
+		answer, _ := o.browser().open(link.URL, "", "")
 		if answer == nil || answer.status != http.StatusOK || answer.header.Get("Content-Type") != link.ContentType {
 			t.Fatalf("%s answers %+v", link.ExportType, answer)
 		}

@@ -115,7 +115,7 @@ func newHangs(t *testing.T) *hangs {
 	h := &hangs{
 		stack: newStack(t, options{}), sent: map[string]time.Time{}, arrived: map[string]map[string]time.Time{}, posts: map[string]int{},
 	}
-	h.stack.outside = h.answer
+	h.stack.inPlace = h.answer
 	return h
 }
 

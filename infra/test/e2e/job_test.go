@@ -37,68 +37,68 @@ type exportData struct {
 }
 
 // startExport asks for the export of a connection and returns the task's id.
-func (s *stack) startExport(connectionID string) string {
-	s.t.Helper()
-	got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
+func (o *outside) startExport(connectionID string) string {
+	o.t.Helper()
+	got := o.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
 	var task struct {
 		ID     string `json:"task_id"`
 		Status string `json:"status"`
 	}
 	if got.status != http.StatusOK {
-		s.t.Fatalf("POST ehi-export answered %d %s", got.status, got.Error)
+		o.t.Fatalf("POST ehi-export answered %d %s", got.status, got.Error)
 	}
-	must(s.t, json.Unmarshal(got.Data, &task))
+	must(o.t, json.Unmarshal(got.Data, &task))
 	return task.ID
 }
 
 // events returns the webhooks of a type that the first organisation received, each verified with its secret.
-func (s *stack) events(eventType string) []inbox.Delivery {
-	s.t.Helper()
+func (o *outside) events(eventType string) []inbox.Delivery {
+	o.t.Helper()
 	var found []inbox.Delivery
 	told := map[string]string{} // the path to which an event went first, by its id
-	for _, d := range s.inbox.List() {
+	for _, d := range o.received() {
 		var body struct {
 			ID   string `json:"id"`
 			Type string `json:"type"`
 		}
-		must(s.t, json.Unmarshal([]byte(d.Body), &body))
+		must(o.t, json.Unmarshal([]byte(d.Body), &body))
 		first, known := told[body.ID]
 		told[body.ID] = cmp.Or(first, d.Path)
-		if body.Type != eventType || s.secretOf(d) == "" || known && first != d.Path { // another webhook is told the same
+		if body.Type != eventType || o.secretOf(d) == "" || known && first != d.Path { // another webhook is told the same
 			continue
 		}
-		verifier, err := standardwebhooks.NewWebhook(s.secretOf(d))
-		must(s.t, err)
+		verifier, err := standardwebhooks.NewWebhook(o.secretOf(d))
+		must(o.t, err)
 		header := http.Header{}
 		for name, value := range d.Headers {
 			header.Set(name, value)
 		}
 		// Its tolerance of five minutes is that of the wall clock, which virtual time is not.
-		must(s.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
+		must(o.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
 		found = append(found, d)
 	}
 	return found
 }
 
-func (s *stack) exportEvent() exportData {
-	s.t.Helper()
-	sent := s.events("patient.ehi_export_success")
+func (o *outside) exportEvent() exportData {
+	o.t.Helper()
+	sent := o.events("patient.ehi_export_success")
 	if len(sent) != 1 {
-		s.t.Fatalf("got %d success events, want 1 (failed: %d)", len(sent), len(s.events("patient.ehi_export_failed")))
+		o.t.Fatalf("got %d success events, want 1 (failed: %d)", len(sent), len(o.events("patient.ehi_export_failed")))
 	}
 	var body struct {
 		Data exportData `json:"data"`
 	}
-	must(s.t, json.Unmarshal([]byte(sent[0].Body), &body))
+	must(o.t, json.Unmarshal([]byte(sent[0].Body), &body))
 	return body.Data
 }
 
 // download follows the link of an event, without a key, and returns the ids of the file's resources by type.
-func (s *stack) download(link string) map[string]map[string]int {
-	s.t.Helper()
-	response, _ := s.browser().open(link, "", "")
+func (o *outside) download(link string) map[string]map[string]int {
+	o.t.Helper()
+	response, _ := o.browser().open(link, "", "")
 	if response.status != http.StatusOK || response.header.Get("Content-Type") != "application/fhir+ndjson" {
-		s.t.Fatalf("the download answered %d %s", response.status, response.header.Get("Content-Type"))
+		o.t.Fatalf("the download answered %d %s", response.status, response.header.Get("Content-Type"))
 	}
 	found := map[string]map[string]int{}
 	lines := bufio.NewScanner(bytes.NewReader(response.body))
@@ -108,17 +108,17 @@ func (s *stack) download(link string) map[string]map[string]int {
 			Type string `json:"resourceType"`
 			ID   string `json:"id"`
 		}
-		must(s.t, json.Unmarshal(lines.Bytes(), &resource))
+		must(o.t, json.Unmarshal(lines.Bytes(), &resource))
 		if found[resource.Type] == nil {
 			found[resource.Type] = map[string]int{}
 		}
 		found[resource.Type][resource.ID]++
 	}
-	must(s.t, lines.Err())
+	must(o.t, lines.Err())
 	return found
 }
 
-func TestEveryPersonaIsExportedWholeAndOnce(t *testing.T) {
+func TestEveryPersonaIsExportedWholeAndOnceFromOutside(t *testing.T) {
 	t.Parallel()
 	for _, p := range persona.Builtin() {
 		t.Run(p.ID, func(t *testing.T) {
@@ -132,22 +132,23 @@ func TestEveryPersonaIsExportedWholeAndOnce(t *testing.T) {
 				}
 				want[r.Type][r.ID] = 1
 			}
-			synctest.Test(t, func(t *testing.T) {
-				checkExport(t, newStack(t, options{}), p.ID, want)
+			fromOutside(t, func(t *testing.T, o *outside) {
+				t.Helper()
+				checkExport(t, o, p.ID, want)
 			})
 		})
 	}
 }
 
 // checkExport runs the main job for a persona and compares the file with what it must hold.
-func checkExport(t *testing.T, s *stack, personaID string, want map[string]map[string]int) {
+func checkExport(t *testing.T, s *outside, personaID string, want map[string]map[string]int) {
 	t.Helper()
 	result := s.connect(personaID, "approve")
 	if result.Get("connection_status") != "authorized" || result.Get("external_id") != "patient-7" || result.Get("external_state") != "state-9" {
 		t.Fatalf("the application got %v", result)
 	}
 	taskID := s.startExport(result.Get("org_connection_id"))
-	s.letPass(5)
+	s.awaitEvents("patient.ehi_export_success", 1)
 	data := s.exportEvent()
 	if data.TaskID != taskID || data.ConnectionID != result.Get("org_connection_id") || len(data.DownloadLinks) != 1 {
 		t.Fatalf("the event says %+v", data)
@@ -207,15 +208,15 @@ func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
 	})
 }
 
-func TestARefusalLeavesARejectedConnection(t *testing.T) {
+func TestARefusalLeavesARejectedConnectionFromOutside(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStack(t, options{})
+	fromOutside(t, func(t *testing.T, s *outside) {
+		t.Helper()
 		result := s.connect("alder-maple", "deny")
 		if result.Get("error") != "access_denied" || result.Get("request_id") == "" || result.Get("external_state") != "state-9" {
 			t.Fatalf("the application got %v", result)
 		}
-		s.letPass(1)
+		s.awaitEvents("patient.connection_success", 1)
 		sent := s.events("patient.connection_success")
 		if len(sent) != 1 || !strings.Contains(sent[0].Body, `"connection_status":"rejected"`) {
 			t.Fatalf("got %d connection events: %v", len(sent), sent)
@@ -233,10 +234,10 @@ func TestARefusalLeavesARejectedConnection(t *testing.T) {
 	})
 }
 
-func TestACallbackInAnotherBrowserConnectsNobody(t *testing.T) {
+func TestACallbackInAnotherBrowserConnectsNobodyFromOutside(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStack(t, options{})
+	fromOutside(t, func(t *testing.T, s *outside) {
+		t.Helper()
 		attacker, victim := s.browser(), s.browser()
 		begin, err := url.Parse(s.connectURL())
 		must(t, err)
@@ -245,8 +246,8 @@ func TestACallbackInAnotherBrowserConnectsNobody(t *testing.T) {
 		if answer == nil || answer.status != http.StatusBadRequest || !strings.HasPrefix(last.String(), s.callback()+"?") {
 			t.Fatalf("the victim's browser ended at %v", last)
 		}
-		if connections := s.list("test-ConnectionTable", s.tenant()+"#CONN"); len(connections) != 0 {
-			t.Errorf("there are connections: %v", connections)
+		if got := s.countConnections(); got != 0 {
+			t.Errorf("there are %d connections", got)
 		}
 	})
 }

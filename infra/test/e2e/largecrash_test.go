@@ -15,7 +15,7 @@ import (
 
 // slowPortal makes every FHIR request take its time, so that a large record needs saves in between and several runs.
 func (s *stack) slowPortal() {
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
 			case <-time.After(59 * time.Second):

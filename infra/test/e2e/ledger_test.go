@@ -30,7 +30,7 @@ type ledger struct {
 // keepLedger stands between the service and the portals from now on.
 func (s *stack) keepLedger() *ledger {
 	l := &ledger{stack: s, grantOf: map[string]int{}, shown: map[string][]time.Time{}, revoked: map[string]int{}}
-	s.outside = l.serve
+	s.inPlace = l.serve
 	return l
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"recordbridge/shared/deliverylog"
-	"recordbridge/shared/org"
 )
 
 // runEchoingReceiver: an export is told to a receiver that throws back everything it gets, twice as a failure and then as a
@@ -28,7 +27,7 @@ func runEchoingReceiver(s *stack) []string {
 	s.t.Helper()
 	var bodies []string
 	isGone := false
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		if !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
 			return nil
 		}
@@ -46,7 +45,7 @@ func runEchoingReceiver(s *stack) []string {
 		header := http.Header{"X-Echo": {linkIn(string(body))}, "Location": {linkIn(string(body))}}
 		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(string(body))), Request: r}
 	}
-	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
+	tenant := s.owner()
 	must(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.startExport(connectionID)
@@ -117,7 +116,7 @@ func (s *stack) everythingAtRest(w *wiretap) map[string]string {
 			all[fmt.Sprintf("row %d of %s", i, table.Name)] = string(row) + "\n" + binaries(row)
 		}
 	}
-	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
+	tenant := s.owner()
 	page, err := s.operator.Log.Search(s.t.Context(), tenant, deliverylog.Query{})
 	must(s.t, err)
 	for _, e := range page.Entries {
@@ -202,12 +201,12 @@ func (s *stack) rotateDownloadKey() {
 // successes, in the order of their facts.
 func (s *stack) replayed() []string {
 	s.t.Helper()
-	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
+	tenant := s.owner()
 	hooks, err := s.operator.Webhooks.List(s.t.Context(), tenant)
 	must(s.t, err)
 	_, _, err = s.operator.Webhooks.Enable(s.t.Context(), tenant, hooks[0].ID)
 	must(s.t, err)
-	s.outside = nil
+	s.inPlace = nil
 	_, err = s.operator.Webhooks.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
 	must(s.t, err)
 	s.letPass(1)

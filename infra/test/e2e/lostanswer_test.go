@@ -21,7 +21,7 @@ func TestAnAnswerThatGotLostIsAskedForOnceMore(t *testing.T) {
 				s := newStack(t, options{})
 				id := s.connectTo(quirk{with: portal}).Get("org_connection_id")
 				l, lost := s.keepLedger(), 0
-				s.outside = func(r *http.Request) *http.Response {
+				s.inPlace = func(r *http.Request) *http.Response {
 					answer := l.serve(r)
 					if answer == nil || lost > 0 {
 						return answer

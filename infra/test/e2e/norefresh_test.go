@@ -65,7 +65,7 @@ func TestAnExportUnderWayWhenTheAccessTokenEndsFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		id, _ := s.connectUntil(briefly, 5*time.Minute)
-		s.outside = func(r *http.Request) *http.Response {
+		s.inPlace = func(r *http.Request) *http.Response {
 			if isFHIR(r) {
 				<-time.After(2 * time.Minute) // virtual: the test runs inside testing/synctest
 			}
@@ -108,9 +108,9 @@ func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.outside = s.withhold
+		s.inPlace = s.withhold
 		id, ends := s.connectUntil("access:5m", 5*time.Minute)
-		s.outside = nil
+		s.inPlace = nil
 		if got := s.reconnect(id, crashPersona); got.Get("connection_status") != "authorized" || got.Get("consent_expires_at") != "" {
 			t.Fatalf("the patient came back with %v", got)
 		}

@@ -253,7 +253,7 @@ func (s *stack) list(table, list string) []string {
 }
 
 // tenant is the first organisation in test mode, as it stands in front of keys.
-func (s *stack) tenant() string { return "test#" + s.orgID }
+func (s *stack) tenant() string { return s.owner().Key() }
 
 // objects lists what the exports bucket holds.
 func (s *stack) objects() []string {

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/infra/local/inbox"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/webhook"
@@ -155,25 +153,9 @@ func runReconnect(s *stack) {
 // runDisconnect: the organisation ends a connection in the middle of an export, with the file of an earlier one there.
 func runDisconnect(s *stack) {
 	s.t.Helper()
-	id := s.connect(crashPersona, "approve").Get("org_connection_id")
-	done := s.startExport(id)
-	s.letPass(2)
-	link := s.exportEvent().DownloadLinks[0].URL
-	pending := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
-	if pending.status != http.StatusOK {
-		s.t.Fatalf("a new export answered %d", pending.status)
-	}
-	for range 2 { // repeating it changes nothing
-		got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
-		if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"revoked"`) {
-			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
-		}
-	}
+	id := s.disconnect()
 	if s.tokens(id)["sealed"] != nil {
 		s.t.Error("the tokens are still in reach")
-	}
-	if answer, _ := s.browser().open(link, "", ""); answer == nil || answer.status != http.StatusGone {
-		s.t.Errorf("the file of task %s can still be downloaded: %v", done, answer)
 	}
 	s.letPass(5)
 	if got := s.objects(); len(got) != 0 {
@@ -194,7 +176,7 @@ func runDisconnect(s *stack) {
 }
 
 // runWidget: a page of ours makes the attempt, opens its window and asks how it went.
-func runWidget(s *stack) {
+func runWidget(s *outside) {
 	s.t.Helper()
 	made := s.makeAttempt(map[string]string{
 		"endpoint_id": s.seeded.Sandbox.EndpointID, "external_id": "patient-7", "external_state": "state-9",
@@ -235,7 +217,6 @@ func runWidget(s *stack) {
 	if got := s.watchAttempt(declined); got.Status != "failed" {
 		s.t.Errorf("an attempt that the patient declined is %+v", got)
 	}
-	s.letPass(1)
 }
 
 // attempt is what a page of ours knows of an attempt.
@@ -245,25 +226,25 @@ type attempt struct {
 	URL   string `json:"connect_url"`
 }
 
-func (s *stack) makeAttempt(body map[string]string) attempt {
-	s.t.Helper()
-	made := s.call(http.MethodPost, "/bridge/attempts?public_id="+url.QueryEscape(s.seeded.Organisations[0].PublicID), "", "", body)
+func (o *outside) makeAttempt(body map[string]string) attempt {
+	o.t.Helper()
+	made := o.call(http.MethodPost, "/bridge/attempts?public_id="+url.QueryEscape(o.seeded.Organisations[0].PublicID), "", "", body)
 	if made.status != http.StatusOK {
-		s.t.Fatalf("making an attempt answered %d %s", made.status, made.raw)
+		o.t.Fatalf("making an attempt answered %d %s", made.status, made.raw)
 	}
 	var of attempt
-	must(s.t, json.Unmarshal(made.Data, &of))
+	must(o.t, json.Unmarshal(made.Data, &of))
 	return of
 }
 
 // openWindow goes through the portal in a browser of its own, to the page that the window ends with.
-func (s *stack) openWindow(address string, header http.Header) *visited {
-	s.t.Helper()
-	window := s.browser()
+func (o *outside) openWindow(address string, header http.Header) *visited {
+	o.t.Helper()
+	window := o.browser()
 	window.header = header
 	answer, last := window.open(address, crashPersona, "approve")
 	if answer == nil {
-		s.t.Fatalf("the window ended at %v", last)
+		o.t.Fatalf("the window ended at %v", last)
 	}
 	return answer
 }
@@ -279,18 +260,18 @@ type watched struct {
 	} `json:"result"`
 }
 
-func (s *stack) watchAttempt(of attempt) watched {
-	s.t.Helper()
-	_, got := s.readAttempt(of, s.seeded.Organisations[0].PublicID)
+func (o *outside) watchAttempt(of attempt) watched {
+	o.t.Helper()
+	_, got := o.readAttempt(of, o.seeded.Organisations[0].PublicID)
 	return got
 }
 
 // readAttempt asks how an attempt stands, with a public id.
-func (s *stack) readAttempt(of attempt, publicID string) (status int, got watched) {
-	s.t.Helper()
-	answered := s.askForAttempt(of, publicID)
+func (o *outside) readAttempt(of attempt, publicID string) (status int, got watched) {
+	o.t.Helper()
+	answered := o.askForAttempt(of, publicID)
 	if len(answered.Data) > 0 {
-		must(s.t, json.Unmarshal(answered.Data, &got))
+		must(o.t, json.Unmarshal(answered.Data, &got))
 	}
 	return answered.status, got
 }
@@ -346,32 +327,13 @@ func (s *stack) connectTo(q quirk) url.Values {
 	return last.Query()
 }
 
-func (s *stack) reconnect(id, persona string) url.Values {
-	s.t.Helper()
-	answer, last := s.browser().open(s.reconnectURL(id), persona, "approve")
+func (o *outside) reconnect(id, persona string) url.Values {
+	o.t.Helper()
+	answer, last := o.browser().open(o.reconnectURL(id), persona, "approve")
 	if answer != nil {
-		s.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
+		o.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
 	}
 	return last.Query()
-}
-
-// subscribe makes a second webhook of the first organisation, for extensions.
-func (s *stack) subscribe(types ...webhook.Type) {
-	s.t.Helper()
-	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
-	path := "/_local/inbox/" + ids.Random()
-	_, signing, err := s.operator.Webhooks.Create(s.t.Context(), webhook.Draft{Tenant: tenant, URL: host + path, Optional: types})
-	must(s.t, err)
-	s.secrets[path] = signing.Reveal()
-}
-
-// secretOf is the secret of the webhook that a delivery was for; empty for one of another organisation.
-func (s *stack) secretOf(d inbox.Delivery) string {
-	own := s.seeded.Organisations[0]
-	if host+d.Path == own.WebhookURL {
-		return own.WebhookSecret
-	}
-	return s.secrets[d.Path]
 }
 
 func (s *stack) connection(id string) row {
@@ -384,10 +346,10 @@ func (s *stack) tokens(id string) row {
 
 func (s *stack) task(id string) row { return s.get("test-WorkTable", s.tenant()+"#TASK#"+id, "META") }
 
-func (s *stack) checkStatus(connectionID, want string) {
-	s.t.Helper()
-	got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+connectionID, nil)
+func (o *outside) checkStatus(connectionID, want string) {
+	o.t.Helper()
+	got := o.asOwner(http.MethodGet, "/bridge/org_connection/"+connectionID, nil)
 	if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"`+want+`"`) {
-		s.t.Errorf("GET the connection answered %d %s, want it %s", got.status, got.Data, want)
+		o.t.Errorf("GET the connection answered %d %s, want it %s", got.status, got.Data, want)
 	}
 }

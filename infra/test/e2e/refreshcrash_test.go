@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/org"
 	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
 )
@@ -255,7 +254,7 @@ func (s *stack) checkToldPerGeneration(t *testing.T, id string) {
 		t.Errorf("%d authorisations were told under %d ids", generation, len(told))
 	}
 	for n := 1; n <= generation; n++ {
-		if !told[webhook.EventID(org.Tenant{Mode: org.Test, OrgID: s.orgID}, webhook.ConnectionSucceeded, id, int64(n))] {
+		if !told[webhook.EventID(s.owner(), webhook.ConnectionSucceeded, id, int64(n))] {
 			t.Errorf("authorisation %d was not told", n)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
 
@@ -152,7 +151,7 @@ func (o simulation) checkLife(t *testing.T, p *patient) {
 	}
 	want := map[string]bool{}
 	for generation := range p.told {
-		want[webhook.EventID(org.Tenant{Mode: org.Test, OrgID: o.orgID}, webhook.AuthorizationEnded, p.id, int64(generation))] = true
+		want[webhook.EventID(o.owner(), webhook.AuthorizationEnded, p.id, int64(generation))] = true
 	}
 	if got := o.eventIDs(webhook.AuthorizationEnded, p.id); !maps.Equal(got, want) {
 		t.Errorf("revocations were told as %v, want %v", got, want)

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/org"
 	"recordbridge/shared/store"
 )
 
@@ -56,7 +55,7 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		ledger, tenant := s.keepLedger(), org.Tenant{Mode: org.Test, OrgID: s.orgID}
+		ledger, tenant := s.keepLedger(), s.owner()
 		connect := func(who string) string { return s.connect(who, "approve").Get("org_connection_id") }
 		idle, used, exported, gone := connect("alder-maple"), connect("willow-ash"), connect("hazel-fern"), connect("cedar-brook")
 		s.letPass(1)

@@ -75,9 +75,9 @@ func (s *stack) checkBack(t *testing.T, l *ledger, id string) {
 	}
 }
 
-func (s *stack) reconnectURL(id string) string {
-	test := s.seeded.Organisations[0]
-	return baseURL + "/bridge/reconnect?" + url.Values{
+func (o *outside) reconnectURL(id string) string {
+	test := o.seeded.Organisations[0]
+	return o.seeded.BaseURL + "/bridge/reconnect?" + url.Values{
 		"public_id": {test.PublicID}, "redirect_uri": {test.RedirectURI}, "reconnect_org_connection_id": {id},
 	}.Encode()
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/org"
 )
 
 // scenario is a piece of the service's work.
@@ -57,7 +56,7 @@ func cheapScenarios() []scenario {
 		{name: "a patient who comes back", run: runReconnect},
 		{name: "a connection that is given up", run: runDisconnect},
 		{name: "files that are not needed any more", run: runDeleteFiles},
-		{name: "an attempt of a page of ours", run: runWidget},
+		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.letPass(1) }},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "files whose time is over", run: runExpiry}, // last of these: in so many days tokens are refreshed, too
 	}
@@ -96,6 +95,7 @@ func runMainJob(s *stack) {
 	s.letPass(1)
 	s.checkDownload(crashPersona)
 	for path, status := range map[string]int{
+		"/bridge/org?public_id=" + s.seeded.Organisations[0].PublicID:          http.StatusOK,
 		"/bridge/org_connection/" + connectionID:                               http.StatusOK,
 		"/bridge/fhir/ehi-export/" + taskID + "?include=result":                http.StatusOK,
 		"/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl": http.StatusFound,
@@ -117,11 +117,11 @@ func runMainJob(s *stack) {
 }
 
 // checkDownload: the one success event leads to the whole record.
-func (s *stack) checkDownload(personaID string) {
-	s.t.Helper()
-	found := s.download(s.exportEvent().DownloadLinks[0].URL)
+func (o *outside) checkDownload(personaID string) {
+	o.t.Helper()
+	found := o.download(o.exportEvent().DownloadLinks[0].URL)
 	if len(found["Patient"]) != 1 || found["Patient"][personaID] != 1 && personaID == large {
-		s.t.Errorf("the file holds %v", found["Patient"])
+		o.t.Errorf("the file holds %v", found["Patient"])
 	}
 }
 
@@ -149,7 +149,7 @@ func runLostMessages(s *stack) {
 func runRetriedWebhook(s *stack) {
 	s.t.Helper()
 	refusals := 2
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		if refusals == 0 || !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
 			return nil
 		}
@@ -169,7 +169,7 @@ func runRetriedWebhook(s *stack) {
 func runSlowExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.connect("alder-maple", "approve").Get("org_connection_id")
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
 			case <-time.After(3 * time.Minute):
@@ -187,7 +187,7 @@ func runSlowExport(s *stack) {
 func runGoneWebhook(s *stack) {
 	s.t.Helper()
 	var calls atomic.Int32
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		if !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
 			return nil
 		}
@@ -206,7 +206,7 @@ func runGoneWebhook(s *stack) {
 // webhook was disabled.
 func runNotices(s *stack) {
 	s.t.Helper()
-	tenant := org.Tenant{Mode: org.Test, OrgID: s.orgID}
+	tenant := s.owner()
 	s.letPass(1)
 	seeded := len(s.cloud.SES().Sent())
 	if seeded != 5 { // of three credentials and two webhooks
@@ -217,7 +217,7 @@ func runNotices(s *stack) {
 	must(s.t, err)
 	s.loseMessages()
 	s.letPass(3)
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
 	}
 	_, err = s.operator.Webhooks.SendTest(s.t.Context(), tenant)
@@ -260,7 +260,7 @@ func runLongExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.connect(large, "approve").Get("org_connection_id")
 	var asked atomic.Bool
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		if !isFHIR(r) || !r.URL.Query().Has("page") || asked.Swap(true) {
 			return nil
 		}
@@ -281,7 +281,7 @@ func runBrokenExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.connect(large, "approve").Get("org_connection_id")
 	var pages atomic.Int32 // of the large type; six are more than a part, and not all
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/sandbox/") {
 			return nil
 		}

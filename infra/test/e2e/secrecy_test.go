@@ -162,7 +162,7 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 		"warning":                       {runWarning, 8, 7},
 		"reconnect":                     {runReconnect, 20, 10},
 		"disconnect":                    {runDisconnect, 20, 10},
-		"widget":                        {runWidget, 20, 10},
+		"widget":                        {func(s *stack) { runWidget(s.outside); s.letPass(1) }, 20, 10},
 		"confidential clients":          {runConfidential, 30, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func runGossipingPortal(s *stack) {
 	s.t.Helper()
 	said := 0
 	tell := func(part string) {
-		s.outside = func(r *http.Request) *http.Response {
+		s.inPlace = func(r *http.Request) *http.Response {
 			if !strings.Contains(r.URL.Path, "/sandbox/") || !strings.Contains(r.URL.Path, part) {
 				return nil
 			}
@@ -213,7 +213,7 @@ func runGossipingPortal(s *stack) {
 	<-time.After(2 * time.Hour)
 	s.startExport(connectionID) // with tokens that cannot be renewed
 	s.letPass(30)
-	s.outside = nil
+	s.inPlace = nil
 	connectionID = s.connect(crashPersona, "approve").Get("org_connection_id")
 	tell("/fhir")
 	s.startExport(connectionID)

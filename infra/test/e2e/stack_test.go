@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -26,13 +25,11 @@ import (
 	"recordbridge/infra/local/iam"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/provision"
-	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/test/contract"
 	"recordbridge/shared/config"
 	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
 )
 
 const (
@@ -43,25 +40,22 @@ const (
 // stack is the whole service in this process: the real template, the production wiring of every function, the
 // embedded AWS and the gateway, without a socket, so that it runs under virtual time.
 type stack struct {
-	t        testing.TB
+	*outside
+
 	cloud    *aws.Cloud
 	template *template.Template
 	retryer  func() awssdk.Retryer
 	plan     *faults.Plan     // nil for a day without faults
 	pollers  int              // of each queue; 0 as 1
 	rows     *dynamodb.Client // of a test that looks at them
-	operator *operator.Operator
-	seeded   runfile.Run
 	inbox    *inbox.Inbox
 	gateway  http.Handler
 	logs     *bytes.Buffer
-	orgID    string            // of the first organisation
-	secrets  map[string]string // of webhooks that a test made, by the path of their inbox
 
 	authority     *iam.Authority
 	expectDenials bool
 	tap           *wiretap                             // may be nil
-	outside       func(r *http.Request) *http.Response // answers in place of whom a request is for, unless nil or its answer is
+	inPlace       func(r *http.Request) *http.Response // answers in place of whom a request is for, unless nil or its answer is
 	unreached     func(r *http.Request) error          // why a request of a function to servers outside gets no answer; may be nil
 	log           func(io.Writer) *slog.Logger
 
@@ -94,8 +88,8 @@ func newStack(tb testing.TB, o options) *stack {
 	tb.Cleanup(func() { _ = cloud.Close() })
 	must(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
 	s := &stack{
-		t: tb, cloud: cloud, authority: authority, tap: o.tap, retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
-		functions: map[string]*function{}, secrets: map[string]string{}, log: o.log,
+		outside: &outside{t: tb, secrets: map[string]string{}}, cloud: cloud, authority: authority, tap: o.tap, retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
+		functions: map[string]*function{}, log: o.log,
 		rows: dynamodb.NewFromConfig(cloud.Config("test")),
 	}
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
@@ -113,12 +107,7 @@ func newStack(tb testing.TB, o options) *stack {
 		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
 	})
 	must(tb, err)
-	own := s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
-	var shown struct {
-		ID string `json:"id"`
-	}
-	must(tb, json.Unmarshal(own.Data, &shown))
-	s.orgID = shown.ID
+	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.letPass(1) }, 15
 	if o.plan != nil {
 		cloud.SQS().Disturb(o.plan.Disorder)
 		cloud.DynamoDB().LagIndexes(o.plan.IndexLag)
@@ -199,9 +188,9 @@ func (s *stack) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	if s.outside != nil {
+	if s.inPlace != nil {
 		r.Body = io.NopCloser(bytes.NewReader(sent))
-		if answer := s.outside(r); answer != nil {
+		if answer := s.inPlace(r); answer != nil {
 			return answer, nil
 		}
 	}
@@ -213,13 +202,15 @@ func (s *stack) Do(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("no such host")
 	case strings.HasPrefix(r.URL.Path, "/_local/inbox"):
 		s.inbox.ServeHTTP(out, in)
-		s.checkPosted(in, sent)
+		if in.Method == http.MethodPost {
+			checkEvent(s.t, in.Header, sent)
+		}
 	case s.cloud.Handles(in):
 		r.Body = io.NopCloser(bytes.NewReader(sent))
 		return s.cloud.Do(r)
 	default:
 		s.gateway.ServeHTTP(out, in)
-		s.checkAnswer(in, contract.Answer{Status: out.Code, Header: out.Header(), Body: out.Body.Bytes()})
+		checkAnswer(s.t, in.Method, strings.TrimPrefix(in.URL.Path, "/v1"), contract.Answer{Status: out.Code, Header: out.Header(), Body: out.Body.Bytes()})
 	}
 	if s.tap != nil {
 		s.tap.network(r, sent, out.Code, out.Header(), out.Body.Bytes())

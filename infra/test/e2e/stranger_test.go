@@ -1,9 +1,8 @@
 package e2e_test
 
 import (
-	"encoding/json"
-	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,59 +12,59 @@ import (
 
 // stranger is another organisation, with a redirect URI and a webhook of its own.
 type stranger struct {
-	*stack
+	*outside
 
-	publicID, key, redirect, inbox string
+	publicID, key, redirect string
+	inboxes                 []string // where it hears of its connections
 }
 
-func (s *stack) newStranger() stranger {
-	s.t.Helper()
-	shown := s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[2].PublicID, "", "", nil)
-	var other struct {
-		ID string `json:"id"`
-	}
-	must(s.t, json.Unmarshal(shown.Data, &other))
-	if other.ID == "" || other.ID == s.orgID {
-		s.t.Fatalf("the other organisation is %q", other.ID)
-	}
+func (o *outside) newStranger() stranger {
+	o.t.Helper()
+	other := o.seeded.Organisations[2]
 	tenant := org.Tenant{Mode: org.Test, OrgID: other.ID}
-	of := stranger{stack: s, redirect: host + "/_local/return/stranger", inbox: "/_local/inbox/stranger"}
-	made, key, err := s.operator.Credentials.Create(s.t.Context(), tenant, []string{of.redirect}, nil)
-	must(s.t, err)
+	of := stranger{outside: o, redirect: other.RedirectURI + "/stranger", inboxes: []string{other.WebhookURL, o.seeded.InboxURL + "/stranger"}}
+	made, key, err := o.operator.Credentials.Create(o.t.Context(), tenant, []string{of.redirect}, nil)
+	must(o.t, err)
 	of.publicID, of.key = made.PublicID(), key.Reveal()
-	_, _, err = s.operator.Webhooks.Create(s.t.Context(), webhook.Draft{Tenant: tenant, URL: host + of.inbox, Optional: []webhook.Type{
+	_, _, err = o.operator.Webhooks.Create(o.t.Context(), webhook.Draft{Tenant: tenant, URL: of.inboxes[1], Optional: []webhook.Type{
 		webhook.ConnectionSucceeded, webhook.ConnectionFailed, webhook.AuthorizationEnded, webhook.AuthorizationEnding,
 	}})
-	must(s.t, err)
+	must(o.t, err)
 	return of
 }
 
 func (o stranger) connectURL() string {
-	return baseURL + "/bridge/connect?" + url.Values{
+	return o.seeded.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {o.publicID}, "endpoint_id": {o.seeded.Sandbox.EndpointID}, "redirect_uri": {o.redirect}, "external_state": {"theirs"},
 	}.Encode()
 }
 
 func (o stranger) reconnectURL(id string) string {
-	return baseURL + "/bridge/reconnect?" + url.Values{
+	return o.seeded.BaseURL + "/bridge/reconnect?" + url.Values{
 		"public_id": {o.publicID}, "redirect_uri": {o.redirect}, "reconnect_org_connection_id": {id}, "external_state": {"theirs"},
 	}.Encode()
+}
+
+// heard is what the stranger's webhooks were told, by their paths.
+func (o stranger) heard() map[string][]string {
+	heard := map[string][]string{}
+	for _, d := range o.received() {
+		if slices.ContainsFunc(o.inboxes, func(address string) bool { return isAt(d, address) }) {
+			heard[d.Path] = append(heard[d.Path], d.Body)
+		}
+	}
+	return heard
 }
 
 // checkHeardOnly: each of the stranger's webhooks was told of one connection, once; of none when id is empty.
 func (o stranger) checkHeardOnly(t *testing.T, id string) {
 	t.Helper()
-	heard := map[string]int{}
-	for _, d := range o.stack.inbox.List() {
-		if d.Path != o.inbox && d.Path != "/_local/inbox/birch" {
-			continue
-		}
-		heard[d.Path]++
-		if id == "" || !strings.Contains(d.Body, id) || heard[d.Path] > 1 {
-			t.Errorf("the stranger was told %s", d.Body)
-		}
+	if id != "" {
+		o.await("what the stranger is told", func() bool { return len(o.heard()) == len(o.inboxes) })
 	}
-	if id != "" && len(heard) != 2 {
-		t.Errorf("the stranger's webhooks heard %v", heard)
+	for _, bodies := range o.heard() {
+		if id == "" || len(bodies) > 1 || !strings.Contains(bodies[0], id) {
+			t.Errorf("the stranger was told %s", bodies)
+		}
 	}
 }

@@ -23,7 +23,7 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		tenant := org.Tenant{Mode: org.Test, OrgID: f.orgID}
+		tenant := f.owner()
 		patient := f.browser()
 		callback := patient.returning(f.connectURL(), crashPersona)
 		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": f.connectionID, "refresh": true})

@@ -71,7 +71,7 @@ func TestEverySyntheaPatientIsExportedWholeAndOnce(t *testing.T) {
 			own := t.TempDir() // the sandbox reads all that is in its folder
 			must(t, os.Symlink(absolute(t, file), filepath.Join(own, filepath.Base(file))))
 			synctest.Test(t, func(t *testing.T) {
-				checkExport(t, newStack(t, options{dataDir: own}), patient, want)
+				checkExport(t, newStack(t, options{dataDir: own}).outside, patient, want)
 			})
 		})
 	}

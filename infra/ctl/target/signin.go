@@ -1,4 +1,4 @@
-package main
+package target
 
 import (
 	"context"
@@ -38,6 +38,12 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 		return aws.Config{}, fmt.Errorf("%s: %w", missing, err)
 	}
 	return cfg, nil
+}
+
+// Reachable says what is missing to speak to AWS as somebody, before anything is tried.
+func Reachable(ctx context.Context) error {
+	_, err := signedIn(ctx)
+	return err
 }
 
 // variables tells which of those that decide are set, and no value.

@@ -1,0 +1,127 @@
+// Package guest takes away from a running stack what somebody made who only checked it: by the operator's rules, and where
+// those have none, by the API as the organisation itself. What the service keeps for good it names. It makes nothing.
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"recordbridge/infra/local/runfile"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+)
+
+// Doer sends requests.
+type Doer interface {
+	Do(r *http.Request) (*http.Response, error)
+}
+
+// Disconnect ends a connection with its tokens and files, as the organisation of a credential. That it had ended already is
+// no error.
+func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisation, connectionID string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, baseURL+"/bridge/org_connection/"+url.PathEscape(connectionID), http.NoBody)
+	if err != nil {
+		return fmt.Errorf("disconnect: %w", err)
+	}
+	r.SetBasicAuth(of.PublicID, of.PrivateKey)
+	response, err := d.Do(r)
+	if err != nil {
+		return fmt.Errorf("disconnect: %w", err)
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("disconnect: the API answered %d", response.StatusCode)
+	}
+	return nil
+}
+
+// Clear takes away everything that belongs to an organisation that has nothing but what a check made of it, and then the
+// organisation. credentials are its own, of which those in test mode end its connections. left is why it stays, suspended; empty
+// when it is gone. It goes on after an error.
+func Clear(ctx context.Context, rules *operator.Operator, d Doer, baseURL string, credentials []runfile.Organisation) (left string, err error) {
+	if len(credentials) == 0 {
+		return "", nil
+	}
+	id := credentials[0].ID
+	var failed []error
+	for _, c := range credentials {
+		if c.Mode == string(org.Test) {
+			failed = append(failed, disconnectAll(ctx, rules, d, baseURL, c))
+		}
+	}
+	for _, tenant := range (org.Organisation{ID: id}).Tenants() {
+		failed = append(failed, clearWebhooks(ctx, rules, tenant), clearCredentials(ctx, rules, tenant))
+	}
+	owner := org.Tenant{Mode: org.Test, OrgID: id}
+	failed = append(failed, rules.Organisations.Suspend(ctx, owner))
+	err = rules.Organisations.Remove(ctx, owner)
+	if errors.Is(err, fault.Conflict) {
+		return strings.TrimSuffix(fault.Of(err).Public, "."), errors.Join(failed...)
+	}
+	return "", errors.Join(append(failed, err)...)
+}
+
+func disconnectAll(ctx context.Context, rules *operator.Operator, d Doer, baseURL string, of runfile.Organisation) error {
+	query := operator.ConnectionQuery{Status: connection.Authorized}
+	for {
+		page, err := rules.Connections.List(ctx, org.Tenant{Mode: org.Test, OrgID: of.ID}, query)
+		if err != nil {
+			return err
+		}
+		for _, c := range page.Connections {
+			if err := Disconnect(ctx, d, baseURL, of, c.ID); err != nil {
+				return err
+			}
+		}
+		if query.After = page.Next; page.Next == "" {
+			return nil
+		}
+	}
+}
+
+func clearWebhooks(ctx context.Context, rules *operator.Operator, of org.Tenant) error {
+	all, err := rules.Webhooks.List(ctx, of)
+	failed := []error{err}
+	for _, w := range all {
+		if !w.Disabled {
+			failed = append(failed, rules.Webhooks.Disable(ctx, of, w.ID))
+		}
+		failed = append(failed, rules.Webhooks.Remove(ctx, of, w.ID))
+	}
+	return errors.Join(failed...)
+}
+
+func clearCredentials(ctx context.Context, rules *operator.Operator, of org.Tenant) error {
+	all, err := rules.Credentials.List(ctx, of)
+	failed := []error{err}
+	for _, c := range all {
+		if err := rules.Credentials.RevokeKeys(ctx, c.PublicID(), true); err != nil && !errors.Is(err, fault.NotFound) {
+			failed = append(failed, err)
+		}
+		failed = append(failed, rules.Credentials.Remove(ctx, c.PublicID()))
+	}
+	return errors.Join(failed...)
+}
+
+// Sandbox is the id of the endpoint of the stack's own synthetic EHR; empty when it has none that patients can connect to.
+func Sandbox(ctx context.Context, rules *operator.Operator, baseURL string) (string, error) {
+	all, err := rules.Endpoints.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range all {
+		if e.FHIRBase == baseURL+"/sandbox/fhir" && e.Mode == string(org.Test) && e.Status == catalog.EndpointActive {
+			return e.ID, nil
+		}
+	}
+	return "", nil
+}

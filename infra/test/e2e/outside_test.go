@@ -1,0 +1,93 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/infra/local/inbox"
+	"recordbridge/infra/local/runfile"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// outside is a stack as those see it who are not inside: its API and portal, a receiver of webhooks, and the operator's rules.
+type outside struct {
+	t         testing.TB
+	do        func(*http.Request) (*http.Response, error)
+	received  func() []inbox.Delivery
+	tick      func() // lets a moment pass
+	mostTicks int    // how many of them are waited for anything
+	operator  *operator.Operator
+	seeded    runfile.Run
+	secrets   map[string]string // of webhooks that a test made, by the path of their inbox
+}
+
+// fromOutside performs a journey that needs nothing else: on a stack of its own in this process, under virtual time, or on the
+// running one that is named (elsewhere_test.go). Tests of such journeys have names that end in FromOutside, and no others have.
+func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
+	t.Helper()
+	if name, _, _ := strings.Cut(t.Name(), "/"); !strings.HasSuffix(name, nameEnd) {
+		t.Fatalf("%s is not found by make e2e: its name has to end in %s", name, nameEnd)
+	}
+	if isElsewhere() {
+		journey(t, newGuest(t))
+		return
+	}
+	synctest.Test(t, func(t *testing.T) { journey(t, newStack(t, options{}).outside) })
+}
+
+// await lets time pass until something is so: minutes of virtual time, or moments of everybody's.
+func (o *outside) await(what string, isSo func() bool) {
+	o.t.Helper()
+	for range o.mostTicks {
+		if isSo() {
+			return
+		}
+		o.tick()
+	}
+	o.t.Fatalf("waited in vain for %s", what)
+}
+
+// awaitEvents waits until the first organisation has received as many webhooks of a type.
+func (o *outside) awaitEvents(eventType string, many int) {
+	o.t.Helper()
+	o.await(eventType, func() bool { return len(o.events(eventType)) >= many })
+}
+
+// owner is the first organisation in test mode.
+func (o *outside) owner() org.Tenant {
+	return org.Tenant{Mode: org.Test, OrgID: o.seeded.Organisations[0].ID}
+}
+
+// subscribe makes a second webhook of the first organisation, for extensions.
+func (o *outside) subscribe(types ...webhook.Type) {
+	o.t.Helper()
+	tenant := o.owner()
+	address := o.seeded.InboxURL + "/" + ids.Random()
+	_, signing, err := o.operator.Webhooks.Create(o.t.Context(), webhook.Draft{Tenant: tenant, URL: address, Optional: types})
+	must(o.t, err)
+	o.secrets[address] = signing.Reveal()
+}
+
+// isAt tells whether a delivery was sent to a webhook's address.
+func isAt(d inbox.Delivery, address string) bool {
+	return d.Path != "" && strings.HasSuffix(address, d.Path)
+}
+
+// secretOf is the secret of the webhook that a delivery was for; empty for one of another organisation.
+func (o *outside) secretOf(d inbox.Delivery) string {
+	own := o.seeded.Organisations[0]
+	if isAt(d, own.WebhookURL) {
+		return own.WebhookSecret
+	}
+	for address, secret := range o.secrets {
+		if isAt(d, address) {
+			return secret
+		}
+	}
+	return ""
+}
