@@ -14,10 +14,11 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo test race soak conformance contract lint lint-template fmt check build bench docs clean runner
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test race soak conformance contract lint lint-template fmt check build bench docs clean runner
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
 
 run: runner ## build and start everything on this machine, and print how to use it
 	@build/local $(ARGS)
@@ -36,6 +37,20 @@ local-stack: ## deploy everything on LocalStack, in containers, and print how to
 upgrade: ## deploy the previous release on LocalStack, and upgrade it while an export runs and a delivery is pending
 	@.ci/previous .local/previous
 	@$(MAKE) --no-print-directory local-stack ARGS="-upgrade-from .local/previous $(ARGS)"
+
+deploy: ## build and deploy the stack of ENV (dev, staging or prod), as samconfig.toml has it
+	@$(BUILD) -o build/deploy ./infra/deploy
+	@build/deploy -env '$(ENV)'
+
+# Both are about the stack of a run file (RUN, that of make run by default) or of a name (STACK); BASE_URL is its address, INBOX_URL receives webhooks.
+smoke: ## look at a running stack from outside, safely on production: BASE_URL, STACK or RUN (docs/operations.md, "Smoke test")
+	@$(BUILD) -o build/smoke ./infra/smoke
+	@build/smoke $(if $(BASE_URL),-base-url '$(BASE_URL)') $(if $(STACK),-stack '$(STACK)',$(if $(RUN),-outputs '$(RUN)')) $(if $(INBOX_URL),-inbox '$(INBOX_URL)') $(ARGS)
+
+e2e: ## perform the journeys that need nothing but the outside on a running stack: RUN or STACK, which is no production
+	@set -o pipefail; RECORDBRIDGE_STACK='$(STACK)' RECORDBRIDGE_RUN_FILE='$(if $(STACK),,$(abspath $(or $(RUN),.local/run.json)))' \
+		RECORDBRIDGE_BASE_URL='$(BASE_URL)' RECORDBRIDGE_INBOX_URL='$(INBOX_URL)' \
+		go test -count=1 -timeout 20m -run 'FromOutside$$' -v ./infra/test/e2e | grep -v '^ *=== '
 
 runner:
 	@infra/local/build/compile $(FLAGS)

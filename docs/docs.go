@@ -2,10 +2,19 @@
 // program that reads one finds it in any folder that it is started from.
 package docs
 
-import _ "embed"
+import (
+	_ "embed"
+	"slices"
+)
 
 //go:embed failures.md
 var failures string
 
+//go:embed openapi.yaml
+var openAPI []byte
+
 // Failures is failures.md: which log line tells of which failure, and what to do.
 func Failures() string { return failures }
+
+// OpenAPI is openapi.yaml: what the API answers.
+func OpenAPI() []byte { return slices.Clone(openAPI) }

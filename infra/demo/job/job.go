@@ -52,6 +52,9 @@ func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	return j, nil
 }
 
+// Through has the job's requests sent by a client, which follows no redirects.
+func (j *Job) Through(client *http.Client) { j.client = client }
+
 // Perform is the main job, step by step.
 func (j *Job) Perform(ctx context.Context) error {
 	j.sayf("\n1. Patient %s signs in at the sandbox and consents", j.persona.ID)
@@ -68,13 +71,19 @@ func (j *Job) Perform(ctx context.Context) error {
 	}
 	j.sayf("   task %s is pending", taskID)
 
+	return j.Finish(ctx, taskID)
+}
+
+// Finish waits for the event of an export's end and downloads the file that it tells of. Where the organisation has no webhook, it asks the
+// API for the same.
+func (j *Job) Finish(ctx context.Context, taskID string) error {
 	j.sayf("3. Waiting for the webhook")
 	hook, err := j.await(ctx, taskID)
 	if err != nil {
 		return fmt.Errorf("webhook: %w", err)
 	}
 	j.sayf("   %s arrived, signature verified (%s)", hook.Type, hook.ID)
-	if hook.Type != "patient.ehi_export_success" {
+	if hook.Type != succeeded {
 		return fmt.Errorf("the export failed: %s", hook.Data.FailureReason)
 	}
 	j.sayf("   stats: %d resources", hook.Data.Stats.Total)
@@ -171,42 +180,55 @@ func (j *Job) get(ctx context.Context, address string) (*http.Response, error) {
 	return response, nil
 }
 
+// succeeded is the type of the event of an export that has its files.
+const succeeded = "patient.ehi_export_success"
+
 // event is a webhook's body.
 type event struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
-	Data struct {
-		TaskID        string `json:"task_id"`
-		FailureReason string `json:"failure_reason"`
-		Links         []struct {
-			URL        string `json:"url"`
-			ExportType string `json:"export_type"`
-		} `json:"download_links"`
-		Stats struct {
-			Total  int            `json:"total_resources"`
-			ByType map[string]int `json:"total_by_resource_type"`
-		} `json:"stats"`
-	} `json:"data"`
+	Data result `json:"data"`
 }
 
-// pollEvery is how often the inbox is looked at.
-const pollEvery = 5 * time.Millisecond
+// result is how an export has ended.
+type result struct {
+	TaskID        string `json:"task_id"`
+	FailureReason string `json:"failure_reason"`
+	Links         []struct {
+		URL        string `json:"url"`
+		ExportType string `json:"export_type"`
+	} `json:"download_links"`
+	Stats struct {
+		Total  int            `json:"total_resources"`
+		ByType map[string]int `json:"total_by_resource_type"`
+	} `json:"stats"`
+}
+
+const (
+	pollEvery = 5 * time.Millisecond // how often the inbox is looked at
+	askEvery  = time.Second          // how often the API is asked, which limits how often
+)
 
 // await polls the inbox, as the webhook itself goes there, and verifies what came for the task.
 func (j *Job) await(ctx context.Context, taskID string) (event, error) {
-	verifier, err := standardwebhooks.NewWebhook(j.org.WebhookSecret)
-	if err != nil {
-		return event{}, fmt.Errorf("secret: %w", err)
+	look, every := j.ask, askEvery
+	if j.org.WebhookURL != "" {
+		verifier, err := standardwebhooks.NewWebhook(j.org.WebhookSecret)
+		if err != nil {
+			return event{}, fmt.Errorf("secret: %w", err)
+		}
+		look = func(ctx context.Context, taskID string) (event, error) { return j.look(ctx, taskID, verifier) }
+		every = pollEvery
 	}
 	for {
-		found, err := j.look(ctx, taskID, verifier)
+		found, err := look(ctx, taskID)
 		if err != nil || found.ID != "" {
 			return found, err
 		}
 		select {
 		case <-ctx.Done():
 			return event{}, errors.New("none came")
-		case <-time.After(pollEvery):
+		case <-time.After(every):
 		}
 	}
 }

@@ -1,0 +1,6 @@
+// Command deploy builds and deploys the stack of an environment (make deploy ENV=dev|staging|prod), by the parameters that
+// samconfig.toml has for it, and says what came of it and what comes next. AWS_ENDPOINT_URL leads it to LocalStack, as it does
+// the programs that it starts.
+//
+// It refuses to deploy to production what is not committed, and protects staging and production from deletion.
+package main

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"recordbridge/infra/ctl/target"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "deploy:", err)
+		os.Exit(1)
+	}
+}
+
+// environment is where the service is deployed.
+type environment string
+
+const (
+	staging    environment = "staging"
+	production environment = "prod"
+)
+
+// environments are those that samconfig.toml has parameters for.
+func environments() []environment { return []environment{"dev", staging, production} }
+
+func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
+	named := flags.String("env", "", "the `environment`: dev, staging or prod")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	env := environment(*named)
+	if !slices.Contains(environments(), env) {
+		return fmt.Errorf("which environment? There are %v: make deploy ENV=dev", environments())
+	}
+	config, err := os.ReadFile("samconfig.toml")
+	if err != nil {
+		return err
+	}
+	stack := stackName(string(config), env)
+	if stack == "" {
+		return fmt.Errorf("samconfig.toml has no stack_name for %s", env)
+	}
+	if err = ready(ctx, env); err != nil {
+		return err
+	}
+	for _, arguments := range [][]string{
+		{"build", "--config-env", string(env), "--build-in-source", "--parallel"},
+		{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset"},
+	} {
+		command := exec.CommandContext(ctx, "sam", arguments...) //nolint:gosec // the environment is one of three
+		command.Stdin, command.Stdout, command.Stderr = in, out, out
+		if err = command.Run(); err != nil {
+			return fmt.Errorf("sam %s: %w; what it said is above", arguments[0], err)
+		}
+	}
+	if env == staging || env == production {
+		if err = target.Protect(ctx, stack); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\n%s is protected from deletion.\n", stack)
+	}
+	deployed, err := target.Named(ctx, stack)
+	if err != nil {
+		return err
+	}
+	report(out, stack, deployed)
+	return nil
+}
+
+// ready wants what a deployment needs, before anything is built.
+func ready(ctx context.Context, env environment) error {
+	if _, err := exec.LookPath("sam"); err != nil {
+		return errors.New("the SAM CLI is missing: install aws-sam-cli (https://docs.aws.amazon.com/serverless-application-model/), " +
+			"and have sam in PATH")
+	}
+	if err := target.Reachable(ctx); err != nil {
+		return err
+	}
+	if env != production {
+		return nil
+	}
+	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain").Output()
+	if err != nil {
+		return fmt.Errorf("only what is committed is deployed to production, and git status fails: %w", err)
+	}
+	if len(changed) > 0 {
+		return fmt.Errorf("only what is committed is deployed to production, and git status shows:\n%s", changed)
+	}
+	return nil
+}
+
+// report says what was deployed, and what to do with it.
+func report(out io.Writer, name string, deployed target.Stack) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "\nDeployed: %s\n\n", deployed.Name)
+	for _, output := range slices.Sorted(maps.Keys(deployed.Outputs)) {
+		fmt.Fprintf(&text, "  %-18s %s\n", output, deployed.Outputs[output])
+	}
+	fmt.Fprintf(&text, `
+Next, in a new stack (docs/operations.md):
+
+  make smoke STACK=%[1]s                                  # is it well?
+  go run ./infra/ctl -stack %[1]s organisation create -name NAME
+  go run ./infra/ctl -stack %[1]s credential create -org ID -mode test -redirect URI
+  go run ./infra/ctl -stack %[1]s webhook create -org ID -mode test -url URL
+
+The API is at %[2]s
+`, name, deployed.Outputs["BaseUrl"])
+	_, _ = io.WriteString(out, text.String())
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const config = `version = 0.1
+[default.global.parameters]
+stack_name = "default-stack"
+[dev.deploy.parameters]
+stack_name = "dev-stack"
+capabilities = "CAPABILITY_IAM"
+[staging.global.parameters]
+stack_name = "staging-stack"
+[prod.deploy.parameters]
+stack_name = "prod-stack"
+`
+
+// project is a folder with a repository, a sam that notes how it was called, and what stands in for CloudFormation.
+type project struct {
+	calls string   // what sam was called with
+	asked []string // of CloudFormation, as Action StackName
+}
+
+func newProject(t *testing.T) *project {
+	t.Helper()
+	p := &project{calls: filepath.Join(t.TempDir(), "calls")}
+	dir, bin := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(dir, "samconfig.toml"), config)
+	write(t, filepath.Join(bin, "sam"), "#!/bin/sh\necho \"$@\" >>'"+p.calls+"'\n[ \"$1\" != \"$FAILING\" ] || { echo out of luck; exit 3; }\n")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		action := r.FormValue("Action")
+		p.asked = append(p.asked, strings.TrimSpace(action+" "+r.FormValue("StackName")+" "+r.FormValue("EnableTerminationProtection")))
+		_, _ = fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult><Stacks><member><Outputs><member><OutputKey>BaseUrl</OutputKey>`+
+			`<OutputValue>https://api.example/v1</OutputValue></member></Outputs></member></Stacks></%[1]sResult></%[1]sResponse>`, action)
+	}))
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{
+		"PATH": bin + ":" + os.Getenv("PATH"), "AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+		"AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "FAILING": "",
+		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_DIR": "", "GIT_WORK_TREE": "",
+	} {
+		t.Setenv(name, value)
+	}
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE"} {
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	for _, arguments := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "all"}} {
+		if out, err := exec.Command("git", arguments...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", arguments, err, out)
+		}
+	}
+	return p
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deploy returns what was printed, and how sam was called.
+func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, err error) {
+	t.Helper()
+	var out bytes.Buffer
+	err = run(t.Context(), args, strings.NewReader(""), &out)
+	called, _ := os.ReadFile(p.calls)
+	return out.String(), string(called), err
+}
+
+func TestAnEnvironmentIsBuiltDeployedProtectedAndTold(t *testing.T) {
+	for env, want := range map[string]struct{ name, asked string }{
+		"dev":     {"dev-stack", "DescribeStacks dev-stack"},
+		"staging": {"staging-stack", "UpdateTerminationProtection staging-stack true, DescribeStacks staging-stack"},
+		"prod":    {"prod-stack", "UpdateTerminationProtection prod-stack true, DescribeStacks prod-stack"},
+	} {
+		t.Run(env, func(t *testing.T) {
+			p := newProject(t)
+			printed, calls, err := p.deploy(t, "-env", env)
+			if err != nil || calls != "build --config-env "+env+" --build-in-source --parallel\ndeploy --config-env "+env+" --no-fail-on-empty-changeset\n" {
+				t.Fatalf("%v, sam was called with %s", err, calls)
+			}
+			if got := strings.Join(p.asked, ", "); got != want.asked {
+				t.Errorf("CloudFormation was asked %s, want %s", got, want.asked)
+			}
+			for _, part := range []string{"stack " + want.name + " in us-east-1", "The API is at https://api.example/v1", "make smoke STACK=" + want.name, "-stack " + want.name + " organisation create"} {
+				if !strings.Contains(printed, part) {
+					t.Errorf("%q is not in %s", part, printed)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeDeployedIsToldBeforeAnythingIsBuilt(t *testing.T) {
+	for name, test := range map[string]struct {
+		env       string
+		variables map[string]string
+		files     map[string]string
+		want      string
+	}{
+		"no environment":      {env: "", want: "which environment? There are [dev staging prod]: make deploy ENV=dev"},
+		"an unknown one":      {env: "test", want: "which environment?"},
+		"one without a stack": {env: "dev", files: map[string]string{"samconfig.toml": "version = 0.1\n"}, want: "samconfig.toml has no stack_name for dev"},
+		"no sam":              {env: "dev", variables: map[string]string{"PATH": os.DevNull}, want: "the SAM CLI is missing"},
+		"no region":           {env: "dev", variables: map[string]string{"AWS_REGION": ""}, want: "the AWS region is missing"},
+		"no credentials": {
+			env: "dev", want: "no AWS credentials were found",
+			variables: map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"},
+		},
+		"what is not committed, to production": {env: "prod", files: map[string]string{"new.go": ""}, want: "?? new.go"},
+		"what is no repository, to production": {env: "prod", variables: map[string]string{"GIT_DIR": os.DevNull}, want: "git status fails"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t)
+			for name, value := range test.variables {
+				t.Setenv(name, value)
+			}
+			for file, text := range test.files {
+				write(t, file, text)
+			}
+			_, calls, err := p.deploy(t, "-env", test.env)
+			if err == nil || !strings.Contains(err.Error(), test.want) || calls != "" || len(p.asked) != 0 {
+				t.Errorf("%v, want %q; sam was called with %q, CloudFormation %v", err, test.want, calls, p.asked)
+			}
+		})
+	}
+}
+
+func TestWhatSAMDoesNotDoIsNotDeployed(t *testing.T) {
+	p := newProject(t)
+	for failing, want := range map[string]string{"build": "sam build: exit status 3", "deploy": "sam deploy: exit status 3"} {
+		t.Setenv("FAILING", failing)
+		printed, _, err := p.deploy(t, "-env", "staging")
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(printed, "out of luck") || strings.Contains(printed, "Deployed") || len(p.asked) != 0 {
+			t.Errorf("%v, want %q; printed %s, CloudFormation was asked %v", err, want, printed, p.asked)
+		}
+	}
+	write(t, "new.go", "") // others than production take what is not committed
+	t.Setenv("FAILING", "")
+	if _, _, err := p.deploy(t, "-env", "dev"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+)
+
+// stackName is the stack_name of samconfig.toml for an environment: that of deploy goes before that for all commands. It reads no more of
+// TOML than tables and strings in double quotes, which is all that SAM's own examples have; what it does not understand is no name.
+func stackName(config string, env environment) string {
+	found := map[string]string{}
+	table := ""
+	for line := range strings.Lines(config) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			table = strings.Trim(line, "[] ")
+			continue
+		}
+		name, value, _ := strings.Cut(line, "=")
+		if strings.TrimSpace(name) != "stack_name" {
+			continue
+		}
+		if text, err := strconv.Unquote(strings.TrimSpace(value)); err == nil {
+			found[table] = text
+		}
+	}
+	for _, command := range []string{"deploy", "global"} {
+		if name := found[string(env)+"."+command+".parameters"]; name != "" {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,223 @@
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"recordbridge/infra/test/contract"
+	"recordbridge/shared/ids"
+)
+
+// maxAnswer bounds an answer of the API in bytes.
+const maxAnswer = 1 << 20
+
+// elsewhere is the origin of a page that asks.
+const elsewhere = "https://app.example"
+
+// request is one to the API.
+type request struct {
+	method, path string
+	query        url.Values
+	header       http.Header
+	body         string
+	key          string // "" for none
+}
+
+// send sends a request below the base URL. What is not as docs/openapi.yaml says is an error.
+func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
+	address := c.BaseURL + of.path
+	if len(of.query) > 0 {
+		address += "?" + of.query.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, of.method, address, strings.NewReader(of.body))
+	if err != nil {
+		return contract.Answer{}, err
+	}
+	maps.Copy(r.Header, of.header)
+	if of.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if of.key != "" {
+		r.SetBasicAuth(c.Credential.PublicID, of.key)
+	}
+	response, err := c.HTTP.Do(r)
+	if err != nil {
+		return contract.Answer{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return contract.Answer{}, err
+	}
+	got := contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
+	if err := c.api.Check(of.method, of.path, got); err != nil {
+		return got, fmt.Errorf("not as docs/openapi.yaml says (status %d, x-request-id %s): %s", got.Status, got.Header.Get("X-Request-Id"), without(err, body))
+	}
+	return got, nil
+}
+
+// without is an error's text without the body of an answer, which it may repeat.
+func without(err error, body []byte) string {
+	text := err.Error()
+	if len(body) > 0 {
+		text = strings.ReplaceAll(text, string(body), "…")
+	}
+	return text
+}
+
+// expect sends a request and wants a status, and the code of an error.
+func (c *check) expect(ctx context.Context, of request, status int, code string) (contract.Answer, error) {
+	got, err := c.send(ctx, of)
+	if err != nil {
+		return got, err
+	}
+	var envelope struct {
+		Error string `json:"error"`
+	}
+	_ = json.Unmarshal(got.Body, &envelope) // pages and lists have none
+	if got.Status != status || envelope.Error != code {
+		return got, fmt.Errorf("%s %s answered %d %s, want %d %s (x-request-id %s)", of.method, of.path, got.Status, envelope.Error, status, code, got.Header.Get("X-Request-Id"))
+	}
+	return got, nil
+}
+
+func (c *check) organisation() request {
+	return request{method: http.MethodGet, path: "/bridge/org", query: url.Values{"public_id": {c.Credential.PublicID}}}
+}
+
+// answers: the API is there and knows the organisation.
+func (c *check) answers(ctx context.Context) (string, error) {
+	if _, err := c.expect(ctx, c.organisation(), http.StatusOK, ""); err != nil {
+		return "", err
+	}
+	return c.BaseURL + " knows the organisation", nil
+}
+
+// unknownPath: where there is nothing, the gateway itself answers, in our envelope.
+func (c *check) unknownPath(ctx context.Context) (string, error) {
+	_, err := c.expect(ctx, request{method: http.MethodGet, path: "/bridge/nothing"}, http.StatusNotFound, "svc_not_found")
+	return "there is nothing, in our envelope", err
+}
+
+// challenge: without the private key, or with a guessed one, nothing is shown.
+func (c *check) challenge(ctx context.Context) (string, error) {
+	for _, key := range []string{"", "guessed"} {
+		of := request{method: http.MethodGet, path: "/bridge/events", key: key}
+		if _, err := c.expect(ctx, of, http.StatusUnauthorized, "svc_unauthorized_client"); err != nil {
+			return "", err
+		}
+	}
+	return "without a key, and with a guessed one, there is nothing to see", nil
+}
+
+// refusals: what is wrong with a request is said in the one envelope.
+func (c *check) refusals(ctx context.Context) (string, error) {
+	own := c.Credential.PrivateKey
+	cases := []struct {
+		request
+
+		status int
+		code   string
+	}{
+		{request{method: http.MethodPut, path: "/bridge/events", key: own}, http.StatusMethodNotAllowed, "svc_method_not_allowed"},
+		{request{method: http.MethodPost, path: "/bridge/fhir/ehi-export", body: "{", key: own}, http.StatusBadRequest, "svc_invalid_request"},
+		{request{method: http.MethodGet, path: "/bridge/org_connection/" + ids.Random(), key: own}, http.StatusNotFound, "svc_not_found"},
+		{request{method: http.MethodGet, path: "/bridge/org"}, http.StatusBadRequest, "svc_invalid_request"},
+	}
+	for _, of := range cases {
+		if _, err := c.expect(ctx, of.request, of.status, of.code); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d refusals are as described", len(cases)), nil
+}
+
+// headers: what keeps answers out of caches and from being read as something else.
+func (c *check) headers(ctx context.Context) (string, error) {
+	got, err := c.send(ctx, c.organisation())
+	if err != nil {
+		return "", err
+	}
+	wanted := map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+	for name, value := range wanted {
+		if got.Header.Get(name) != value {
+			return "", fmt.Errorf("%s is %q, want %q", name, got.Header.Get(name), value)
+		}
+	}
+	if got.Header.Get("X-Request-Id") == "" {
+		return "", errors.New("there is no x-request-id")
+	}
+	return "no-store, nosniff, no-referrer, x-request-id", nil
+}
+
+// cors: a page may ask by public id, and nothing invites it to send a key.
+func (c *check) cors(ctx context.Context) (string, error) {
+	asked := http.Header{"Origin": {elsewhere}, "Access-Control-Request-Method": {http.MethodPost}}
+	got, err := c.send(ctx, request{method: http.MethodOptions, path: "/bridge/attempts", query: url.Values{"public_id": {c.Credential.PublicID}}, header: asked})
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(got.Header.Get("Access-Control-Allow-Methods"), http.MethodPost) {
+		return "", fmt.Errorf("a preflight allows the methods %q", got.Header.Get("Access-Control-Allow-Methods"))
+	}
+	got, err = c.send(ctx, request{method: http.MethodGet, path: "/bridge/events", header: http.Header{"Origin": {elsewhere}}, key: c.Credential.PrivateKey})
+	if err != nil {
+		return "", err
+	}
+	if allowed := got.Header.Get("Access-Control-Allow-Origin"); allowed != "" || got.Header.Get("Access-Control-Allow-Credentials") != "" {
+		return "", fmt.Errorf("what needs a key is open to pages of %q", allowed)
+	}
+	return "pages may ask by public id, and not with a key", nil
+}
+
+// key: the private key opens what is the organisation's.
+func (c *check) key(ctx context.Context) (string, error) {
+	_, err := c.expect(ctx, c.events(), http.StatusOK, "")
+	return "the private key is accepted", err
+}
+
+func (c *check) events() request {
+	return request{method: http.MethodGet, path: "/bridge/events", query: url.Values{"limit": {"1"}}, key: c.Credential.PrivateKey}
+}
+
+// limits: callers are told how often they may ask.
+func (c *check) limits(ctx context.Context) (string, error) {
+	got, err := c.send(ctx, c.events())
+	if err != nil {
+		return "", err
+	}
+	policy := got.Header.Get("RateLimit-Policy")
+	if policy == "" || got.Header.Get("RateLimit") == "" {
+		return "", errors.New("an answer lacks RateLimit or RateLimit-Policy")
+	}
+	return policy, nil
+}
+
+// jwks: the keys that prove who our client is are published, and nothing private with them.
+func (c *check) jwks(ctx context.Context) (string, error) {
+	got, err := c.expect(ctx, request{method: http.MethodGet, path: "/.well-known/jwks.json"}, http.StatusOK, "")
+	if err != nil {
+		return "", err
+	}
+	var set struct {
+		Keys []map[string]any `json:"keys"`
+	}
+	if err := json.Unmarshal(got.Body, &set); err != nil || len(set.Keys) == 0 {
+		return "", errors.New("there are no keys")
+	}
+	for _, key := range set.Keys {
+		for _, private := range []string{"d", "p", "q", "dp", "dq", "qi", "k"} { // RFC 7518, sections 6.2.2, 6.3.2 and 6.4
+			if key[private] != nil {
+				return "", errors.New("a key shows its private half")
+			}
+		}
+	}
+	return fmt.Sprintf("%d public keys", len(set.Keys)), nil
+}

@@ -1,0 +1,86 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"recordbridge/infra/guest"
+	"recordbridge/infra/local/runfile"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// returnURL is where the organisation's patients return. Nobody goes there: the browser is this program, which stops before.
+const returnURL = "https://smoke.example/return"
+
+// arrive makes an organisation with a credential of test mode, unless there is a credential.
+func (c *check) arrive(ctx context.Context) (string, error) {
+	if c.Rules != nil && c.EndpointID == "" {
+		var err error
+		if c.EndpointID, err = guest.Sandbox(ctx, c.Rules, c.BaseURL); err != nil {
+			return "", err
+		}
+	}
+	if c.Credential.PublicID != "" {
+		if c.InboxURL != "" && c.Credential.WebhookSecret != "" {
+			c.Credential.WebhookURL = c.InboxURL
+		}
+		return "that of the credential", nil
+	}
+	made, err := c.Rules.Organisations.Create(ctx, org.Organisation{Name: "Smoke test", Plan: org.Free})
+	if err != nil {
+		return "", err
+	}
+	c.isMade, c.Credential = true, runfile.Organisation{ID: made.ID, Name: made.Name, Mode: string(org.Test), RedirectURI: returnURL}
+	tenant := org.Tenant{Mode: org.Test, OrgID: made.ID}
+	credential, key, err := c.Rules.Credentials.Create(ctx, tenant, []string{returnURL}, nil)
+	if err != nil {
+		return "", err
+	}
+	c.Credential.PublicID, c.Credential.PrivateKey = credential.PublicID(), key.Reveal()
+	said := "made " + made.ID
+	if c.InboxURL == "" {
+		return said, nil
+	}
+	address := c.InboxURL + "/smoke-" + ids.Random()
+	_, signing, err := c.Rules.Webhooks.Create(ctx, webhook.Draft{Tenant: tenant, URL: address})
+	if err != nil {
+		return "", err
+	}
+	c.Credential.WebhookURL, c.Credential.WebhookSecret = address, signing.Reveal()
+	return said + " with a webhook", nil
+}
+
+// clean takes away what was made. What cannot go is told.
+func (c *check) clean(ctx context.Context) {
+	if c.connectionID == "" && !c.isMade {
+		return
+	}
+	c.take(ctx, step{name: "clean-up", look: c.leave})
+}
+
+func (c *check) leave(ctx context.Context) (string, error) {
+	var failed []error
+	var removed []string
+	if c.connectionID != "" {
+		failed = append(failed, guest.Disconnect(ctx, c.HTTP, c.BaseURL, c.Credential, c.connectionID))
+		removed = append(removed, "the connection's tokens and files")
+		c.left = append(c.left, "connection "+c.connectionID+", revoked: its record is kept for good")
+	}
+	if c.isMade {
+		kept, err := guest.Clear(ctx, c.Rules, c.HTTP, c.BaseURL, []runfile.Organisation{c.Credential})
+		failed, removed = append(failed, err), append(removed, "the credential", "the webhook")
+		switch {
+		case err != nil:
+			c.left = append(c.left, "organisation "+c.Credential.ID)
+		case kept != "":
+			c.left = append(c.left, fmt.Sprintf("organisation %s, suspended (%s)", c.Credential.ID, kept))
+		default:
+			removed = append(removed, "the organisation")
+		}
+	}
+	return "removed " + strings.Join(removed, ", "), errors.Join(failed...)
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"recordbridge/infra/ctl/target"
+	"recordbridge/infra/local/runfile"
+	"recordbridge/infra/smoke/check"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "smoke:", err)
+	}
+	os.Exit(exitCode(err))
+}
+
+// unusableError says that nothing was tried.
+type unusableError struct{ cause error }
+
+func (u *unusableError) Error() string { return u.cause.Error() }
+
+func (u *unusableError) Unwrap() error { return u.cause }
+
+func exitCode(err error) int {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if _, ok := errors.AsType[*unusableError](err); ok || errors.Is(err, check.ErrRefused) {
+		return 2
+	}
+	return 1
+}
+
+// requestTimeout bounds one request: a cold start of a container, or of what it asks in turn.
+const requestTimeout = 40 * time.Second
+
+// wanted is what the command line and the environment say.
+type wanted struct {
+	baseURL, stack, outputs, inbox, endpoint string
+	skip                                     []string
+	credential                               runfile.Organisation
+}
+
+func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
+	w := wanted{credential: runfile.Organisation{
+		PublicID: getenv("SMOKE_PUBLIC_ID"), PrivateKey: getenv("SMOKE_PRIVATE_KEY"), RedirectURI: getenv("SMOKE_REDIRECT_URI"),
+		WebhookSecret: getenv("SMOKE_WEBHOOK_SECRET"),
+	}}
+	flags := flag.NewFlagSet("smoke", flag.ContinueOnError)
+	flags.StringVar(&w.baseURL, "base-url", "", "the API's `address`, which ends in /v1 (default: that of the stack)")
+	flags.StringVar(&w.stack, "stack", "", "`name` of the stack on AWS, for the operator's rules")
+	flags.StringVar(&w.outputs, "outputs", "", "`file` with the stack's outputs, or what make run wrote, for the same")
+	flags.StringVar(&w.endpoint, "endpoint", "", "`id` of an endpoint of test mode (default: the sandbox's)")
+	flags.StringVar(&w.inbox, "inbox", "", "`address` that receives webhooks as the inbox of make run does (default: that of the stack, if it has one)")
+	flags.Func("skip", "`step` that is left out, as one that a stand-in for AWS cannot do; may be repeated", func(name string) error {
+		w.skip = append(w.skip, name)
+		return nil
+	})
+	if err := flags.Parse(args); err != nil {
+		return &unusableError{err}
+	}
+	o, name, err := w.options(ctx)
+	if err != nil {
+		return &unusableError{err}
+	}
+	fmt.Fprintf(out, "smoke: %s (%s)\n", o.BaseURL, name)
+	o.Now, o.Out = time.Now, out
+	o.HTTP = &http.Client{Timeout: requestTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return check.Run(ctx, o)
+}
+
+// localRun is what make run writes of itself.
+const localRun = ".local/run.json"
+
+// options are what is to be looked at, and which stack it is.
+func (w wanted) options(ctx context.Context) (check.Options, string, error) {
+	o := check.Options{BaseURL: strings.TrimRight(w.baseURL, "/"), Credential: w.credential, EndpointID: w.endpoint, InboxURL: w.inbox, Skip: w.skip}
+	if o.Credential.PublicID != "" && (o.Credential.PrivateKey == "" || o.Credential.RedirectURI == "") {
+		return o, "", errors.New("SMOKE_PUBLIC_ID needs SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, too")
+	}
+	var stack target.Stack
+	var err error
+	switch {
+	case w.stack != "":
+		stack, err = target.Named(ctx, w.stack)
+	case w.outputs != "":
+		stack, err = target.Filed(ctx, w.outputs)
+	case o.BaseURL != "" && o.Credential.PublicID != "":
+		return o, "by its address alone", checkAddress(o.BaseURL)
+	default:
+		stack, err = w.running(ctx)
+	}
+	if err != nil {
+		return o, "", err
+	}
+	o.BaseURL = cmp.Or(o.BaseURL, stack.Run.BaseURL, strings.TrimRight(stack.Outputs["BaseUrl"], "/"))
+	o.InboxURL = cmp.Or(o.InboxURL, stack.Run.InboxURL)
+	if err = checkAddress(o.BaseURL); err != nil {
+		return o, "", err
+	}
+	o.Rules, err = stack.Open(ctx, "smoke")
+	return o, stack.Name, err
+}
+
+func checkAddress(baseURL string) error {
+	base, err := url.Parse(baseURL)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return fmt.Errorf("the base URL %q is not an address like https://api.example.org/v1", baseURL)
+	}
+	return nil
+}
+
+// running is the stack of make run, if it is the one that is meant.
+func (w wanted) running(ctx context.Context) (target.Stack, error) {
+	const advice = "name the stack (-stack, make smoke STACK=…), or give a credential of test mode (SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"
+	if _, err := os.Stat(localRun); err != nil {
+		return target.Stack{}, fmt.Errorf("there is no local run here (%s, which make run writes): %s", localRun, advice)
+	}
+	stack, err := target.Filed(ctx, localRun)
+	if err == nil && w.baseURL != "" && w.baseURL != stack.Run.BaseURL {
+		err = fmt.Errorf("the local run is at %s, not at %s: %s", stack.Run.BaseURL, w.baseURL, advice)
+	}
+	return stack, err
+}
