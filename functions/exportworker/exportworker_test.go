@@ -16,6 +16,7 @@ var errTrouble = errors.New("trouble on our side")
 // exports remembers what it was called with.
 type exports struct {
 	calls    int
+	admitted int
 	tenant   org.Tenant
 	id       string
 	deadline time.Time
@@ -25,6 +26,11 @@ type exports struct {
 func (e *exports) Work(_ context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
 	e.calls++
 	e.tenant, e.id, e.deadline = tenant, taskID, deadline
+	return e.err
+}
+
+func (e *exports) Admit(_ context.Context, tenant org.Tenant) error {
+	e.admitted, e.tenant = e.admitted+1, tenant
 	return e.err
 }
 
@@ -43,6 +49,17 @@ func TestAMessageWorksOnItsTaskUntilTheFunctionsDeadline(t *testing.T) {
 	}
 	if e.calls != 1 || e.tenant != tenant() || e.id != "task" || !e.deadline.Equal(deadline) {
 		t.Errorf("called with %+v, want the deadline %v", e, deadline)
+	}
+}
+
+func TestAMessageOfAShareAdmitsWhoWaitsForIt(t *testing.T) {
+	t.Parallel()
+	var e exports
+	if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: due.Share, ID: tenant().OrgID}); err != nil {
+		t.Fatal(err)
+	}
+	if e.calls != 0 || e.admitted != 1 || e.tenant != tenant() {
+		t.Errorf("called with %+v, want one call for the tenant", e)
 	}
 }
 

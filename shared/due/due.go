@@ -25,6 +25,8 @@ const (
 	Connection Kind = "connection"
 	// Notice: an e-mail to an organisation is to be sent.
 	Notice Kind = "notice"
+	// Share: places of a tenant's share of the export workers may be free for exports in line. Its id is the organisation's.
+	Share Kind = "share"
 )
 
 // Item refers to one row of one tenant.
@@ -78,7 +80,7 @@ func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:
 		return ids.ParseTask(text)
-	case Event, Delivery, Connection, Notice:
+	case Event, Delivery, Connection, Notice, Share:
 		return ids.ParseUUID(text)
 	}
 	return "", false

@@ -37,7 +37,7 @@ const (
 )
 
 const (
-	// Budget is how long a task may stay pending in all before it fails.
+	// Budget is how long a task may stay pending in all, without its waits in line, before it fails.
 	Budget = 6 * time.Hour
 	// maxFailures is after how many transient failures in a row the task fails with their reason.
 	maxFailures = 5
@@ -64,6 +64,8 @@ type Task struct {
 	Generation    int64     // one more with every claim: what a worker writes is fenced by it
 	Failures      int       // transient failures in a row
 	LeaseUntil    time.Time
+	WaitingSince  time.Time     // when it joined its tenant's line (package share); zero while it does not wait there
+	Waited        time.Duration // how long it has waited there before
 	Progress      webhook.Progress
 	ProgressAt    time.Time // when the last progress event was made
 	ProgressSent  int64     // progress events so far
@@ -79,6 +81,9 @@ type Scope struct {
 
 // CanFailAgain reports whether a transient failure leaves the task another try.
 func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
+
+// Began is from when on the task's time counts: its waits in line do not.
+func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
 
 // Missing is the answer for a task that is not there for this tenant.
 func Missing() error { return fault.Missing("There is no such export.").About("task_id") }

@@ -91,10 +91,10 @@ func (q Work) EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string,
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
 }
 
-// Send tells the worker in charge of a row that is due: a task, event, delivery or notice. Rows of other kinds are refused.
+// Send tells the worker in charge of a row that is due: a task, event, delivery, notice or share. Rows of other kinds are refused.
 func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	switch i.Kind {
-	case due.Task:
+	case due.Task, due.Share:
 		return q.exports.send(ctx, i, group(i.Tenant), delay)
 	case due.Event, due.Delivery, due.Notice:
 		return q.send(ctx, i, group(i.Tenant), delay)

@@ -37,6 +37,7 @@ func TestTasksConform(t *testing.T) {
 	}
 	storetest.Registration(t, open)
 	storetest.Work(t, open)
+	storetest.Shares(t, open)
 }
 
 func TestTokensConform(t *testing.T) {

@@ -67,11 +67,12 @@ func (s Disconnections) failing(task export.Task, event webhook.Event) []types.T
 	end := change{
 		table: s.Work.Table, key: taskKey(task.Tenant, task.ID),
 		set: "SET #status = :failed, failure_reason = :reason, finished_at = :finished, sent_at = :finished, " +
-			"files_until = :kept, due_at = :kept REMOVE lease_until",
+			"files_until = :kept, due_at = :kept, due_shard = :shard REMOVE lease_until, waiting_since",
 		when: "#status = :pending", names: map[string]string{"#status": "status"},
 		values: item{
 			":failed": text(string(task.Status)), ":pending": text(string(export.Pending)),
 			":reason": text(string(task.FailureReason)), ":finished": moment(task.FinishedAt), ":kept": moment(task.FilesUntil),
+			":shard": text(shardOf(task.ID)), // it may have been in line
 		},
 	}
 	return []types.TransactWriteItem{end.write(), putNew(s.Work.Table, eventItem(event))}

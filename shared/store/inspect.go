@@ -47,7 +47,7 @@ func (s Work) InspectTask(ctx context.Context, tenant org.Tenant, id string) (ex
 	if err != nil {
 		return export.Task{}, time.Time{}, nil, err
 	}
-	damaged := row.unreadable("status", "connection_id", "created_at", "finished_at", "files_until", "lease_until", "due_at")
+	damaged := row.unreadable("status", "connection_id", "created_at", "finished_at", "files_until", "lease_until", "due_at", "waiting_since")
 	task, failures := readTask(row, tenant, id)
 	for _, failure := range failures {
 		damaged = append(damaged, fault.SpotOf(failure))
@@ -64,7 +64,7 @@ func (r item) unreadable(names ...string) []fault.Spot {
 			continue
 		}
 		_, isText := value.(*types.AttributeValueMemberS)
-		isTime := strings.HasSuffix(name, "_at") || strings.HasSuffix(name, "_until")
+		isTime := strings.HasSuffix(name, "_at") || strings.HasSuffix(name, "_until") || strings.HasSuffix(name, "_since")
 		if !isText || isTime && r.time(name).IsZero() {
 			damaged = append(damaged, fault.Spot{Operation: "decode", Row: r.kind(), Attribute: name})
 		}

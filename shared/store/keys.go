@@ -98,6 +98,12 @@ func latestKey(t org.Tenant, connection string) key {
 	return key{t.Key() + "#LATEST#" + connection, meta}
 }
 
+// shareKey is of a tenant's share of the export workers.
+func shareKey(t org.Tenant) key { return rowKey(t, due.Share, t.OrgID) }
+
+// lineShard is where the index byDue lists the tasks that wait for a place of a tenant's share. The sweeper does not look there.
+func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
+
 // noticeKey is of an e-mail that is to be sent.
 func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }
 
@@ -125,6 +131,8 @@ func kindName(kind due.Kind) string {
 		return "CONN"
 	case due.Notice:
 		return "NOTICE"
+	case due.Share:
+		return "SHARE"
 	}
 	return ""
 }
@@ -156,7 +164,7 @@ func parseRowKey(pk string) (due.Item, bool) {
 	if !ok {
 		return due.Item{}, false
 	}
-	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery, due.Connection, due.Notice} {
+	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery, due.Connection, due.Notice, due.Share} {
 		if kindName(kind) == parts[2] {
 			return due.Item{Tenant: org.Tenant{Mode: mode, OrgID: parts[1]}, Kind: kind, ID: parts[3]}, true
 		}

@@ -57,7 +57,8 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 		FailureReason: export.Reason(row.text("failure_reason")), FilesUntil: row.time("files_until"),
 		CreatedAt: row.time("created_at"), FinishedAt: row.time("finished_at"), SentAt: row.time("sent_at"),
 		Resends: row.int("resends"), Generation: row.int("generation"), Failures: int(row.int("setbacks")),
-		LeaseUntil: row.time("lease_until"), Checkpoint: row.text("checkpoint"),
+		LeaseUntil: row.time("lease_until"), WaitingSince: row.time("waiting_since"),
+		Waited: time.Duration(row.int("waited_ms")) * time.Millisecond, Checkpoint: row.text("checkpoint"),
 		ProgressAt: row.time("progress_at"), ProgressSent: row.int("progress_sent"),
 	}
 	for _, part := range []struct {
@@ -93,7 +94,7 @@ func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, 
 	row, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(tenant, id),
 		set:    "SET generation = generation + :one, lease_until = :until, due_at = :until",
-		when:   "#status = :pending AND (attribute_not_exists(lease_until) OR lease_until < :now)",
+		when:   "#status = :pending AND attribute_not_exists(waiting_since) AND (attribute_not_exists(lease_until) OR lease_until < :now)",
 		names:  map[string]string{"#status": "status"},
 		values: item{":one": number(1), ":until": moment(leaseUntil), ":pending": text(string(export.Pending)), ":now": moment(now)},
 	})

@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/due"
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/export/worker"
 	"recordbridge/shared/ids"
@@ -50,6 +51,7 @@ type Environment struct {
 	BaseURLParameter string        `env:"BASE_URL_PARAMETER,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
 	ExportRetention  time.Duration `env:"EXPORT_RETENTION,required"`
+	PerOrganisation  int           `env:"EXPORTS_PER_ORGANISATION,required"`
 	SendDownloadLink bool          `env:"SEND_DOWNLOAD_LINK,required"`
 	AddMetaSource    bool          `env:"ADD_META_SOURCE,required"`
 }
@@ -72,8 +74,10 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	control, connections := store.Control{DB: db, Table: env.ControlTable}, store.Connections{DB: db, Table: env.ConnectionTable}
 	keys := awskms.NewFromConfig(p.AWS)
 	portals, queues := portal.New(env.ClientEnv, p, db, keys), sqs.NewFromConfig(p.AWS)
+	work, messages := store.Work{DB: db, Table: env.WorkTable}, queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL)
 	exports := worker.Worker{
-		Store: store.Work{DB: db, Table: env.WorkTable},
+		Store: work,
+		Share: share.New(work, messages, env.PerOrganisation, env.WorkerLease, p.Now),
 		Source: source.Opener{
 			Tokens: tokens.NewManager(
 				store.Tokens{DB: db, Table: env.TokensTable},
@@ -86,7 +90,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		},
 		Refreshes: refresh.Prompt{Rows: connections, Enqueuer: queue.NewRefreshes(queues, env.RefreshQueueURL)},
 		Files:     blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
-		Enqueuer:  queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL),
+		Enqueuer:  messages,
 		Links:     export.Links{Keys: signing, BaseURL: baseURL},
 		Now:       p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
 		AddMetaSource: env.AddMetaSource,

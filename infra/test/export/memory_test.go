@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/export/worker"
 	"recordbridge/shared/secret"
@@ -167,6 +168,7 @@ func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) ex
 			Tokens: g, Portals: portalOf(doer), Now: time.Now,
 			Profiles: source.Profiles{Connections: g, Endpoints: g, Platforms: plain{}},
 		},
+		Share: share.New(&state, world, 1, lease, time.Now),
 		Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}.Work(tb.Context(), tenant, taskID, time.Time{})
 	task := state.Get(tenant, taskID)

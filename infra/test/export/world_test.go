@@ -19,6 +19,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/export/worker"
 	"recordbridge/shared/flow"
@@ -276,6 +277,7 @@ func (w *world) live(t *testing.T, run int) {
 			Tokens: w.grants, Portals: portalOf(network{one, w.wire}), Now: time.Now,
 			Profiles: source.Profiles{Connections: w.grants, Endpoints: w.grants, Platforms: profiles(t)},
 		},
+		Share: share.New(&w.tasks, lasting, 1, lease, time.Now),
 		Links: newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}.Work(ctx, tenant, taskID, deadline)
 	if err != nil && !one.over() {

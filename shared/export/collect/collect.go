@@ -98,7 +98,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	if r.state, err = checkpoint.Load(ctx, r.files, r.task.Checkpoint); err != nil {
 		return export.Result{}, err
 	}
-	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, createdAt: r.task.CreatedAt}
+	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, began: r.task.Began()}
 	if r.session.Profile().OnceNext { // the next link has been used: the query begins again, what is written stays written once
 		r.state.Work.Restart()
 	}

@@ -37,10 +37,10 @@ func roundWait(round int) time.Duration {
 
 // outage decides what is put off because the server may be down.
 type outage struct {
-	work      *checkpoint.Work
-	now       func() time.Time
-	createdAt time.Time // of the task
-	failures  int       // in a row, of what was put off
+	work     *checkpoint.Work
+	now      func() time.Time
+	began    time.Time // of the task
+	failures int       // in a row, of what was put off
 }
 
 // mayPass reports whether a failure is worth another round. Some servers answer 500, or a page of HTML, to what they will
@@ -51,7 +51,7 @@ func (o *outage) mayPass(failed *fhir.RequestError) bool {
 		rounds = allRounds
 	}
 	if failed.Refusal != fhir.Unexplained || errors.Is(failed, source.ErrOther) || o.work.Round >= rounds ||
-		o.now().Sub(o.createdAt) > lastRounds {
+		o.now().Sub(o.began) > lastRounds {
 		return false
 	}
 	switch failed.Class {

@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/export/worker"
 	"recordbridge/shared/org"
@@ -32,6 +33,7 @@ const (
 	connectionID = "c0000000-0000-4000-8000-000000000001"
 	wideScope    = "openid launch/patient patient/*.read"
 	lease        = time.Minute
+	places       = 3 // of a tenant
 )
 
 var (
@@ -206,6 +208,7 @@ func newBench(t *testing.T) *bench {
 			Tokens: b.tokens, Portals: smart.NewPortal(b.server, nil, nil, time.Now), Now: time.Now,
 			Profiles: source.Profiles{Connections: b.tokens, Endpoints: b.tokens, Platforms: b.tokens},
 		},
+		Share: share.New(b.store, b.enqueued, places, lease, time.Now),
 		Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}
 	return b

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/webhook"
 )
@@ -16,8 +17,8 @@ import (
 // (docs/deviations.md, "Exports").
 const progressEvery = 30 * time.Second
 
-// errSuperseded is why the context of a run ends whose task another worker has claimed.
-var errSuperseded = errors.New("another worker has taken the task over")
+// errSuperseded is why the context of a run ends whose task another worker has claimed, or whose place another task has.
+var errSuperseded = errors.New("another worker has taken the task or its place over")
 
 // progress is how far a task has come while this worker has it: the run sets it, the heartbeat stores it.
 type progress struct {
@@ -37,9 +38,11 @@ func (p *progress) get() webhook.Progress {
 	return p.now
 }
 
-// heartbeat extends the lease at a third of its length, stores how far the run is, and cancels the run once the task is
-// another worker's. The returned channel closes when it has ended.
-func (w Worker) heartbeat(ctx context.Context, task export.Task, reached *progress, stop context.CancelCauseFunc) <-chan struct{} {
+// heartbeat extends the lease of task and place at a third of its length, stores how far the run is, and cancels the run once either
+// is another's. The returned channel closes when it has ended.
+func (w Worker) heartbeat(
+	ctx context.Context, place share.Place, task export.Task, reached *progress, stop context.CancelCauseFunc,
+) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -51,7 +54,10 @@ func (w Worker) heartbeat(ctx context.Context, task export.Task, reached *progre
 				return
 			case <-tick.C:
 			}
-			err := w.beat(ctx, &task, reached.get())
+			err := w.Share.Keep(ctx, place)
+			if err == nil {
+				err = w.beat(ctx, &task, reached.get())
+			}
 			if errors.Is(err, fault.Conflict) {
 				stop(errSuperseded)
 				return

@@ -44,6 +44,11 @@ func tellFailure(ctx context.Context, task export.Task, result export.Result) {
 	tellCause(ctx, result.Cause)
 }
 
+// tellWaiting puts on the log line that the task waits in line, where it costs nothing, until others of its tenant have ended.
+func tellWaiting(ctx context.Context) {
+	logx.Add(ctx, slog.String("result", "in_line"))
+}
+
 // tellPutOff puts on the log line that a later run goes on with the task, and what it waits for.
 func tellPutOff(ctx context.Context, task export.Task, result export.Result, until time.Time) {
 	logx.Add(ctx, slog.String("result", "put_off"), slog.Time("next_at", until))

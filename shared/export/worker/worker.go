@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/collect"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
@@ -23,7 +24,7 @@ import (
 // Store keeps a task while it is worked on. Every write but ClaimTask is fenced by task.Generation and answers fault.Conflict
 // when another worker has taken over.
 type Store interface {
-	// ClaimTask leases a pending task whose lease has ended, raising its generation; else fault.Conflict.
+	// ClaimTask leases a pending task whose lease has ended and that is not in line, raising its generation; else fault.Conflict.
 	ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error)
 	// ExtendTask moves the end of the lease and stores Progress.
 	ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error
@@ -47,6 +48,7 @@ type Refreshes interface {
 // Worker carries exports out. Its method is safe to repeat: a duplicate or late call finds nothing to claim.
 type Worker struct {
 	Store            Store
+	Share            share.Share
 	Source           source.Opener
 	Refreshes        Refreshes
 	Files            export.Files
@@ -65,8 +67,8 @@ const firstClaim = 1
 // errTooLong ends a task that was pending for longer than export.Budget.
 var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
 
-// Work runs a task until it is finished, has failed, or the deadline is near; then it hands over to a next call
-// through the queue. The error is our own fault: the task stays pending and the sweeper tries again.
+// Work runs a task until it is finished, has failed, has to wait in its tenant's line, or the deadline is near; then it hands over
+// to a next call through the queue. The error is our own fault: the task stays pending and the sweeper tries again.
 func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
@@ -80,15 +82,43 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	if task.Generation == firstClaim {
 		logx.Measure(ctx, metric.Count(metric.Exports, "started"))
 	}
-	if now.Sub(task.CreatedAt) > export.Budget {
+	if now.Sub(task.Began()) > export.Budget {
 		return w.fail(ctx, task, export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errTooLong})
 	}
+	place, isIn, err := w.Share.Enter(ctx, task)
+	if err != nil {
+		return fmt.Errorf("enter share: %w", err)
+	}
+	if !isIn {
+		tellWaiting(ctx)
+		return nil
+	}
+	return w.workIn(ctx, place, task, deadline)
+}
+
+// Admit lets the exports run for which there are places in their tenant's share.
+func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
+	if err := w.Share.Admit(ctx, tenant); err != nil {
+		return fmt.Errorf("admit exports: %w", err)
+	}
+	return nil
+}
+
+// workIn works on a task in its place, which a task that goes on at once keeps for its next run. A failure on our side leaves the
+// place to its lease, as the task.
+func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task, deadline time.Time) error {
 	for {
-		end, err := w.runOnce(ctx, task, deadline)
+		end, err := w.runOnce(ctx, place, task, deadline)
 		if err != nil {
 			return fmt.Errorf("export: %w", err)
 		}
-		if end.Result.Kind != export.Save {
+		switch {
+		case end.Result.Kind == export.Superseded:
+			return nil // the place is the task's, and with it the other worker's
+		case end.Result.Kind != export.Save:
+			if end.Result.Kind != export.Yield || end.Result.Wait > 0 {
+				w.Share.Leave(ctx, place)
+			}
 			return w.record(context.WithoutCancel(ctx), end)
 		}
 		task, err = w.Store.ContinueTask(ctx, end.Task, w.Now().Add(w.Lease))
@@ -101,12 +131,12 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	}
 }
 
-// runOnce works on the task from its checkpoint to its end or to its next checkpoint, and keeps the lease meanwhile.
-func (w Worker) runOnce(ctx context.Context, task export.Task, deadline time.Time) (collect.End, error) {
+// runOnce works on the task from its checkpoint to its end or to its next checkpoint, and keeps lease and place meanwhile.
+func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task, deadline time.Time) (collect.End, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	reached := &progress{now: task.Progress}
-	beats := w.heartbeat(ctx, task, reached, stop)
+	beats := w.heartbeat(ctx, place, task, reached, stop)
 	collector := collect.Collector{Source: w.Source, Files: w.Files, Now: w.Now, AddMetaSource: w.AddMetaSource}
 	end, err := collector.Run(ctx, task, deadline, reached.set)
 	if err == nil && end.Result.Kind == export.Done {

@@ -30,4 +30,5 @@ func TestTasksAnswerAsTheStoreDoes(t *testing.T) {
 	}
 	storetest.Registration(t, open)
 	storetest.Work(t, open)
+	storetest.Shares(t, open)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
@@ -22,6 +23,8 @@ type Tasks struct {
 	latest     map[row]string
 	tasks      map[row]export.Task
 	lookAt     map[row]time.Time
+	shares     map[org.Tenant]share.Row
+	sharesAt   map[org.Tenant]time.Time // when the sweeper looks at a share
 	events     map[row]webhook.Event
 	told       []webhook.Event // in the order in which they were stored
 }
@@ -161,7 +164,7 @@ func (m *Tasks) CreateEvent(ctx context.Context, event webhook.Event) error {
 func (m *Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (task export.Task, err error) {
 	err = m.do(ctx, "ClaimTask", func() error {
 		stored, ok := m.tasks[row{tenant, id}]
-		if !ok || stored.Status != export.Pending || !stored.LeaseUntil.Before(now) {
+		if !ok || stored.Status != export.Pending || !stored.WaitingSince.IsZero() || !stored.LeaseUntil.Before(now) {
 			return fault.Stale()
 		}
 		stored.Generation++

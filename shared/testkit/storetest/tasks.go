@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/worker"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/expect"
@@ -19,6 +20,7 @@ import (
 type Tasks interface {
 	export.TaskStore
 	worker.Store
+	share.Rows
 	CreateEvent(ctx context.Context, event webhook.Event) error
 }
 

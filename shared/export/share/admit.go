@@ -1,0 +1,88 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+)
+
+// Admit gives the places of a tenant that are free to the first in line. It is safe to repeat, and does nothing where nobody waits.
+func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
+	for range s.size + moreTries {
+		row, err := s.rows.Share(ctx, tenant)
+		if err != nil {
+			return fmt.Errorf("read share: %w", err)
+		}
+		err = s.admit(ctx, tenant, row)
+		if !errors.Is(err, fault.Conflict) {
+			return err
+		}
+	}
+	return nil // others admit, who have changed the row each time
+}
+
+// admit is Admit for a share as it was seen; fault.Conflict when it has changed since.
+func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
+	now := s.now()
+	free := row.free(s.size, now, "")
+	if row.JoinedAt.IsZero() || len(free) == 0 {
+		return nil
+	}
+	line, err := s.rows.Line(ctx, tenant, len(free)+len(row.Places)) // who has a place may still be in the index
+	if err != nil {
+		return fmt.Errorf("read line: %w", err)
+	}
+	if len(line) == 0 && now.Sub(row.JoinedAt) > announcedFor {
+		if err := s.rows.EndLine(ctx, tenant, row.JoinedAt); err != nil {
+			return fmt.Errorf("end line: %w", err)
+		}
+		return nil
+	}
+	for _, waiting := range line {
+		if len(free) == 0 {
+			return nil
+		}
+		called, err := s.call(ctx, tenant, row, free[0], waiting.TaskID)
+		if err != nil {
+			return err
+		}
+		if called {
+			free = free[1:]
+		}
+	}
+	return nil
+}
+
+// call gives a free place to a task in line, takes the task out of the line, and sends its message. A crash in between leaves a
+// place that is free again soon, or a task that is due.
+func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int, taskID string) (called bool, err error) {
+	task, err := s.rows.Task(ctx, tenant, taskID)
+	if errors.Is(err, fault.NotFound) || err == nil && (task.Status != export.Pending || task.WaitingSince.IsZero()) {
+		return false, nil // the index is behind
+	}
+	if err != nil {
+		return false, fmt.Errorf("read task: %w", err)
+	}
+	now := s.now()
+	next := Holder{TaskID: taskID, Claim: 0, Until: now.Add(calledFor)}
+	if err := s.rows.TakePlace(ctx, tenant, row, number, next); err != nil {
+		return false, fmt.Errorf("take place: %w", err)
+	}
+	task.Waited += max(now.Sub(task.WaitingSince), 0)
+	err = s.rows.CallTask(ctx, task, now.Add(lookAfter))
+	if errors.Is(err, fault.Conflict) {
+		_, err = s.rows.LeavePlace(ctx, Place{Tenant: tenant, TaskID: taskID, Claim: next.Claim, Number: number})
+		if err == nil {
+			err = fault.Stale() // the place is to be given to another
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("call task: %w", err)
+	}
+	_ = s.enqueuer.EnqueueTask(ctx, tenant, taskID, 0)
+	return true, nil
+}

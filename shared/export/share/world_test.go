@@ -1,0 +1,317 @@
+package share_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/share"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/memory"
+	"recordbridge/shared/webhook"
+)
+
+const lease = time.Minute
+
+var (
+	tenant  = org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
+	errDead = errors.New("the worker is dead")
+)
+
+// life is one invocation of a worker, which may end at a call.
+type life struct {
+	endsAt int  // the number of the call, from 1; 0 for never
+	after  bool // the last call has its effect, and only the answer is lost
+	calls  int
+}
+
+func (l *life) over() bool { return l.endsAt > 0 && l.calls >= l.endsAt }
+
+func (l *life) call(effect func() error) error {
+	if l.over() {
+		return errDead
+	}
+	l.calls++
+	if !l.over() {
+		return effect()
+	}
+	if l.after {
+		_ = effect()
+	}
+	return errDead
+}
+
+// dying is the store as one invocation sees it.
+type dying struct {
+	*memory.Tasks
+
+	life *life
+}
+
+func (d dying) Share(ctx context.Context, of org.Tenant) (row share.Row, err error) {
+	err = d.life.call(func() error { row, err = d.Tasks.Share(ctx, of); return err })
+	return row, err
+}
+
+func (d dying) TakePlace(ctx context.Context, of org.Tenant, seen share.Row, place int, next share.Holder) error {
+	return d.life.call(func() error { return d.Tasks.TakePlace(ctx, of, seen, place, next) })
+}
+
+func (d dying) KeepPlace(ctx context.Context, place share.Place, until time.Time) error {
+	return d.life.call(func() error { return d.Tasks.KeepPlace(ctx, place, until) })
+}
+
+func (d dying) LeavePlace(ctx context.Context, place share.Place) (row share.Row, err error) {
+	err = d.life.call(func() error { row, err = d.Tasks.LeavePlace(ctx, place); return err })
+	return row, err
+}
+
+func (d dying) AnnounceLine(ctx context.Context, of org.Tenant, joinedAt, dueAt time.Time) error {
+	return d.life.call(func() error { return d.Tasks.AnnounceLine(ctx, of, joinedAt, dueAt) })
+}
+
+func (d dying) EndLine(ctx context.Context, of org.Tenant, seen time.Time) error {
+	return d.life.call(func() error { return d.Tasks.EndLine(ctx, of, seen) })
+}
+
+func (d dying) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
+	return d.life.call(func() error { return d.Tasks.JoinLine(ctx, task, at) })
+}
+
+func (d dying) Line(ctx context.Context, of org.Tenant, limit int) (line []share.Waiting, err error) {
+	err = d.life.call(func() error { line, err = d.Tasks.Line(ctx, of, limit); return err })
+	return line, err
+}
+
+func (d dying) Task(ctx context.Context, of org.Tenant, id string) (task export.Task, err error) {
+	err = d.life.call(func() error { task, err = d.Tasks.Task(ctx, of, id); return err })
+	return task, err
+}
+
+func (d dying) CallTask(ctx context.Context, task export.Task, dueAt time.Time) error {
+	return d.life.call(func() error { return d.Tasks.CallTask(ctx, task, dueAt) })
+}
+
+// world is a tenant's exports and as many workers as there are messages.
+type world struct {
+	tasks memory.Tasks
+	size  int
+	takes time.Duration // an export
+	// next is the life of the next invocation, and how its first run ends; nil for one that lives and finishes.
+	next func() (*life, export.Kind, time.Duration)
+
+	mu      sync.Mutex
+	running int
+	most    int
+	began   map[string]bool // by task
+	workers sync.WaitGroup
+}
+
+func taskNumber(i int) string { return fmt.Sprintf("7a0000000000400080000000%08d", i) }
+
+// ask opens exports, one after the other, and sends their messages.
+func (w *world) ask(ctx context.Context, from, to int) {
+	for number := from; number < to; number++ {
+		w.tasks.Put(pendingTask(number))
+		w.send(ctx, taskNumber(number), 0)
+	}
+}
+
+func pendingTask(number int) export.Task {
+	return export.Task{
+		ID: taskNumber(number), Tenant: tenant, Status: export.Pending, CreatedAt: time.Now().Add(time.Duration(number) * time.Microsecond),
+	}
+}
+
+// countWrites counts the writes to share and line that succeed.
+func (w *world) countWrites() *int {
+	writes := new(int)
+	w.tasks.Around = func(call string, effect func() error) error {
+		err := effect()
+		switch call {
+		case "TakePlace", "KeepPlace", "LeavePlace", "AnnounceLine", "EndLine", "JoinLine", "CallTask":
+			if err == nil {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				*writes++
+			}
+		}
+		return err
+	}
+	return writes
+}
+
+// send lets a worker look at a task after a delay.
+func (w *world) send(ctx context.Context, id string, delay time.Duration) {
+	w.workers.Go(func() {
+		<-time.After(delay)
+		w.invoke(ctx, id)
+	})
+}
+
+// messages sends what a worker that may be dead has to send.
+type messages struct {
+	world *world
+	life  *life
+}
+
+func (m messages) EnqueueTask(ctx context.Context, _ org.Tenant, id string, delay time.Duration) error {
+	return m.life.call(func() error {
+		m.world.send(context.WithoutCancel(ctx), id, delay)
+		return nil
+	})
+}
+
+func (w *world) share(l *life) share.Share {
+	return share.New(dying{&w.tasks, l}, messages{w, l}, w.size, lease, time.Now)
+}
+
+// invoke is the export worker without the export (package worker, Work).
+func (w *world) invoke(ctx context.Context, id string) {
+	l, end, wait := &life{}, export.Done, time.Duration(0)
+	if w.next != nil {
+		l, end, wait = w.next()
+	}
+	s := w.share(l)
+	task, err := w.tasks.ClaimTask(ctx, tenant, id, time.Now(), time.Now().Add(lease))
+	if err != nil {
+		return
+	}
+	place, isIn, err := s.Enter(ctx, task)
+	if err != nil || !isIn {
+		return
+	}
+	if !w.run(ctx, s, place, task) {
+		return
+	}
+	if end == export.Done || wait > 0 {
+		s.Leave(ctx, place)
+	}
+	if l.over() {
+		return
+	}
+	if end == export.Yield {
+		_ = w.tasks.YieldTask(ctx, task, time.Now().Add(wait+lease))
+		_ = messages{w, l}.EnqueueTask(ctx, tenant, id, wait)
+		return
+	}
+	task.Status = export.Success
+	_ = w.tasks.FinishTask(ctx, task, webhook.Event{ID: id, Tenant: tenant})
+}
+
+// run works on a task for as long as an export takes, and reports whether it was not broken off.
+func (w *world) run(ctx context.Context, s share.Share, place share.Place, task export.Task) bool {
+	w.mu.Lock()
+	w.running++
+	w.most = max(w.most, w.running)
+	if w.began == nil {
+		w.began = map[string]bool{}
+	}
+	w.began[task.ID] = true
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.running--
+	}()
+	for left := w.takes; left > 0; left -= lease / 3 {
+		<-time.After(min(left, lease/3))
+		if s.Keep(ctx, place) != nil || w.tasks.ExtendTask(ctx, task, time.Now().Add(lease)) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// sweep is the sweeper, once a minute for so long or until nothing is pending.
+func (w *world) sweep(ctx context.Context, long time.Duration) {
+	for end := time.Now().Add(long); time.Now().Before(end) && w.pending() > 0; {
+		<-time.After(time.Minute)
+		now := time.Now()
+		for _, task := range w.tasks.All(tenant) {
+			if at := w.tasks.LookAt(tenant, task.ID); task.Status == export.Pending && !at.IsZero() && at.Before(now) {
+				w.send(ctx, task.ID, time.Second)
+			}
+		}
+		w.sweepShare(ctx)
+	}
+}
+
+func (w *world) sweepShare(ctx context.Context) {
+	if at := w.tasks.ShareAt(tenant); at.IsZero() || at.After(time.Now()) {
+		return
+	}
+	w.tasks.PostponeShare(tenant, time.Now().Add(2*time.Minute))
+	l := &life{}
+	if w.next != nil {
+		l, _, _ = w.next()
+	}
+	_ = w.share(l).Admit(ctx, tenant)
+}
+
+func (w *world) pending() (many int) {
+	for _, task := range w.tasks.All(tenant) {
+		if task.Status == export.Pending {
+			many++
+		}
+	}
+	return many
+}
+
+// checkNothingIsLeft waits for the end of all leases and of the line.
+func (w *world) checkNothingIsLeft(t *testing.T) {
+	t.Helper()
+	w.workers.Wait()
+	if n := w.pending(); n != 0 {
+		t.Errorf("%d exports are still pending", n)
+	}
+	w.next = nil
+	for range 40 {
+		<-time.After(2 * time.Minute)
+		w.sweepShare(t.Context())
+	}
+	row, err := w.tasks.Share(t.Context(), tenant)
+	if err != nil || !row.JoinedAt.IsZero() || !w.tasks.ShareAt(tenant).IsZero() {
+		t.Errorf("the line is still announced: %+v, %v", row, err)
+	}
+	for number, holder := range row.Places {
+		if holder.Until.After(time.Now()) {
+			t.Errorf("place %d is still taken: %+v", number, holder)
+		}
+	}
+}
+
+// accidents draws lives of workers: some end at one of their calls, and some runs end before the export.
+func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
+	return func() (*life, export.Kind, time.Duration) {
+		l := &life{}
+		if random.IntN(4) == 0 {
+			l.endsAt, l.after = 1+random.IntN(9), random.IntN(2) == 0
+		}
+		switch random.IntN(5) {
+		case 0:
+			return l, export.Yield, 0
+		case 1:
+			return l, export.Yield, time.Duration(1+random.IntN(90)) * time.Second
+		}
+		return l, export.Done, 0
+	}
+}
+
+// lost fails the calls that are named with a conflict that is none of the store's.
+func lost(calls ...string) memory.Hook {
+	return func(call string, effect func() error) error {
+		for _, name := range calls {
+			if call == name {
+				return fault.Stale()
+			}
+		}
+		return effect()
+	}
+}
