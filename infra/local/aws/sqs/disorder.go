@@ -32,7 +32,7 @@ func (s *Server) next(q *queue, now time.Time) (m *message, twice bool) {
 	}
 	pick, twice := s.draw(q.name, len(candidates))
 	m = candidates[min(max(pick, 0), len(candidates)-1)]
-	heap.Remove(&q.schedule, m.index)
+	heap.Remove(q.groups[m.GroupID], m.index)
 	return m, twice
 }
 
@@ -40,9 +40,9 @@ func (s *Server) next(q *queue, now time.Time) (m *message, twice bool) {
 // lets those past the retention period vanish.
 func (q *queue) visible(now time.Time) []*message {
 	var found []*message
-	for _, m := range slices.Clone(q.schedule) {
+	for _, m := range q.messages {
 		switch {
-		case m.VisibleAt.After(now):
+		case m.index < 0 || m.VisibleAt.After(now):
 		case q.expired(m, now):
 			q.remove(m)
 		default:

@@ -27,7 +27,8 @@ type message struct {
 	SourceARN     string    `json:"source_arn,omitempty"` // the queue that a dead letter failed in
 
 	place uint64
-	index int // in the queue's schedule, -1 while it is outside
+	index int  // in its group's schedule, -1 while it is outside
+	flies bool // counted as in flight
 }
 
 // handle is the receipt handle of the message's latest delivery.
@@ -82,12 +83,13 @@ type queue struct {
 	modified   time.Time // when the attributes were set last
 	purged     time.Time // zero when never
 	messages   map[string]*message
-	schedule   schedule
+	groups     map[string]*schedule // by message group; those without one share the empty name
+	flights    flights
 	wake       chan struct{} // closed and replaced whenever a message may have become visible
 }
 
 func newQueue(name string, created time.Time) *queue {
-	return &queue{name: name, created: created, modified: created, messages: map[string]*message{}, wake: make(chan struct{})}
+	return &queue{name: name, created: created, modified: created, messages: map[string]*message{}, groups: map[string]*schedule{}, wake: make(chan struct{})}
 }
 
 // received returns the message of a receipt, nil when it is gone or was delivered again since.
@@ -104,33 +106,74 @@ func (q *queue) arn() string { return arnPrefix + q.name }
 // put gives m a place in the queue, or a new one after its VisibleAt changed.
 func (q *queue) put(m *message) {
 	q.messages[m.ID] = m
-	if m.index >= 0 {
-		heap.Fix(&q.schedule, m.index)
-	} else {
-		heap.Push(&q.schedule, m)
+	group, ok := q.groups[m.GroupID]
+	if !ok {
+		group = &schedule{}
+		q.groups[m.GroupID] = group
 	}
+	if m.index >= 0 {
+		heap.Fix(group, m.index)
+	} else {
+		heap.Push(group, m)
+	}
+	q.flights.note(m)
 	close(q.wake)
 	q.wake = make(chan struct{})
 }
 
 func (q *queue) remove(m *message) {
 	if m.index >= 0 {
-		heap.Remove(&q.schedule, m.index)
+		heap.Remove(q.groups[m.GroupID], m.index)
 	}
+	q.flights.forget(m)
 	delete(q.messages, m.ID)
 }
 
-// next removes the message that has been visible longest from the schedule and returns it, nil when none is visible.
-// Messages past the retention period vanish here, as they do in SQS without anyone asking.
+// clear removes all messages.
+func (q *queue) clear(at time.Time) {
+	q.messages, q.groups, q.flights, q.purged = map[string]*message{}, map[string]*schedule{}, flights{}, at
+}
+
+// next removes a message from its schedule and returns it, nil when none is visible: of the groups in their fair order, the one
+// that has been visible longest. Messages past the retention period vanish here, as they do in SQS without anyone asking.
 func (q *queue) next(now time.Time) *message {
-	for len(q.schedule) > 0 && !q.schedule[0].VisibleAt.After(now) {
-		m := heap.Pop(&q.schedule).(*message) // the heap holds nothing else
+	q.flights.settle(now)
+	var first *message
+	for name, group := range q.groups {
+		head := q.head(group, now)
+		if len(*group) == 0 {
+			delete(q.groups, name)
+		}
+		if head != nil && (first == nil || q.flights.compare(head, first) < 0) {
+			first = head
+		}
+	}
+	if first != nil {
+		heap.Pop(q.groups[first.GroupID])
+	}
+	return first
+}
+
+// head is the visible message on top of a group's schedule, nil when none is.
+func (q *queue) head(group *schedule, now time.Time) *message {
+	for len(*group) > 0 && !(*group)[0].VisibleAt.After(now) {
+		m := (*group)[0]
 		if !q.expired(m, now) {
 			return m
 		}
-		delete(q.messages, m.ID)
+		q.remove(m)
 	}
 	return nil
+}
+
+// nextVisible is when the next message can be received, if there is one.
+func (q *queue) nextVisible() (at time.Time, ok bool) {
+	for _, group := range q.groups {
+		if len(*group) > 0 && (!ok || (*group)[0].VisibleAt.Before(at)) {
+			at, ok = (*group)[0].VisibleAt, true
+		}
+	}
+	return at, ok
 }
 
 // A moved dead letter keeps the time at which it was first sent (developer guide, "dead-letter queue retention").
@@ -163,7 +206,7 @@ func (q *queue) room(now time.Time) int {
 	return max(maxInFlight-inFlight, 0)
 }
 
-// schedule is a heap of messages, the one that is visible first on top.
+// schedule is a heap of a group's messages, the one that is visible first on top.
 type schedule []*message
 
 // Len implements heap.Interface.

@@ -160,8 +160,8 @@ func (s *Server) take(p poll) ([]received, *pause, error) {
 	length := p.deadline.Sub(now)
 	if most == 0 {
 		length = min(length, fullPause)
-	} else if len(q.schedule) > 0 {
-		length = min(length, q.schedule[0].VisibleAt.Sub(now))
+	} else if at, ok := q.nextVisible(); ok {
+		length = min(length, at.Sub(now))
 	}
 	return nil, &pause{length: length, wake: q.wake}, nil
 }

@@ -52,7 +52,7 @@ func (s *Server) apply(r record) error {
 	case kindCreate, kindAttributes:
 		return q.set(r.Attributes, r.At)
 	case kindPurge:
-		q.messages, q.schedule, q.purged = map[string]*message{}, nil, r.At
+		q.clear(r.At)
 		return nil
 	case kindSend:
 		if r.Message == nil {
