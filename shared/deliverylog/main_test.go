@@ -71,7 +71,7 @@ func (w *world) Post(context.Context, string, map[string]string, []byte) (webhoo
 }
 
 // EnqueueDelivery implements webhook.Queue.
-func (w *world) EnqueueDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
+func (w *world) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
 

@@ -106,7 +106,7 @@ func (o Webhooks) Simulate(ctx context.Context, tenant org.Tenant, id string, t 
 	if err := o.deps.Work.CreateDirectedEvent(ctx, event, d); err != nil {
 		return "", fmt.Errorf("store event: %w", err)
 	}
-	if err := o.deps.Queue.EnqueueDelivery(ctx, tenant, d.ID, sub.ID, 0); err != nil {
+	if err := o.deps.Queue.EnqueueDelivery(ctx, tenant, d.ID, 0); err != nil {
 		return "", fmt.Errorf("enqueue delivery: %w", err)
 	}
 	return event.ID, o.record(ctx, tenant, "webhook.simulated", event.ID)

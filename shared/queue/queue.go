@@ -39,20 +39,18 @@ func NewDeliveries(client Client, url string) Deliveries { return Deliveries{des
 // EnqueueEvent tells the webhook worker to fan an event out.
 func (q Deliveries) EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}
-	return q.send(ctx, i, group(tenant), 0)
+	return q.send(ctx, i, 0)
 }
 
-// EnqueueDelivery tells the webhook worker to attempt a delivery after a delay. A slow receiver holds up neither other
-// tenants nor the other webhooks of its own.
-func (q Deliveries) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error {
-	i := due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}
-	return q.send(ctx, i, group(tenant)+"-"+subscriptionID, delay)
+// EnqueueDelivery tells the webhook worker to attempt a delivery after a delay.
+func (q Deliveries) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
+	return q.send(ctx, due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}, delay)
 }
 
 // EnqueueNotice tells the webhook worker to send an e-mail.
 func (q Deliveries) EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Notice, ID: id}
-	return q.send(ctx, i, group(tenant), 0)
+	return q.send(ctx, i, 0)
 }
 
 // Refreshes sends to the refresh worker's queue.
@@ -71,7 +69,7 @@ func (q Refreshes) Send(ctx context.Context, i due.Item, delay time.Duration) er
 	if i.Kind != due.Connection {
 		return errKind
 	}
-	return q.send(ctx, i, group(i.Tenant), delay)
+	return q.send(ctx, i, delay)
 }
 
 // Work sends to the queues of the workers that look after the Work table: the webhook worker's and the export worker's.
@@ -95,9 +93,9 @@ func (q Work) EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string,
 func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	switch i.Kind {
 	case due.Task, due.Share:
-		return q.exports.send(ctx, i, group(i.Tenant), delay)
+		return q.exports.send(ctx, i, delay)
 	case due.Event, due.Delivery, due.Notice:
-		return q.send(ctx, i, group(i.Tenant), delay)
+		return q.send(ctx, i, delay)
 	case due.Connection:
 	}
 	return errKind
@@ -106,7 +104,8 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 // errKind refuses a row whose worker listens to another queue: sent there, it would be dropped as poison.
 var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 
-// group names what a standard queue is fair between: a backlog of one group does not hold up the others.
+// group names what a standard queue is fair between: a backlog of one group does not hold up the others
+// (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as webhooks, would each be too quiet to be noticed.
 func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
 
 // destination is one queue.
@@ -116,15 +115,16 @@ type destination struct {
 }
 
 // send puts a row's name into the queue. A delay is rounded up to whole seconds and cut at 15 minutes.
-func (d destination) send(ctx context.Context, i due.Item, group string, delay time.Duration) error {
+func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {
 		return err
 	}
+	tenants := group(i.Tenant)
 	seconds := (min(max(delay, 0), longestDelay) + time.Second - 1) / time.Second
 	_, err = d.client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl: &d.url, MessageBody: &body, DelaySeconds: int32(seconds),
-		MessageGroupId: &group, MessageSystemAttributes: traced(ctx),
+		MessageGroupId: &tenants, MessageSystemAttributes: traced(ctx),
 	})
 	if err != nil {
 		// Who sends often goes on without a message, so the line has to tell.

@@ -24,7 +24,6 @@ import (
 const (
 	taskID = "7a000000000040008000000000000001"
 	id     = "e0000000-0000-4000-8000-000000000001"
-	hookID = "f0000000-0000-4000-8000-000000000001"
 )
 
 var tenant = org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}
@@ -92,10 +91,11 @@ func TestEachMessageReachesTheWorkerInCharge(t *testing.T) {
 	for _, err := range []error{
 		q.EnqueueTask(t.Context(), tenant, taskID, 0),
 		q.EnqueueEvent(t.Context(), tenant, id),
-		q.EnqueueDelivery(t.Context(), tenant, id, hookID, 0),
+		q.EnqueueDelivery(t.Context(), tenant, id, 0),
 		q.EnqueueNotice(t.Context(), tenant, id),
 		q.EnqueueConnection(t.Context(), tenant, id),
 		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Task, ID: taskID, At: time.Now()}, 0),
+		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Share, ID: tenant.OrgID}, 0),
 		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Event, ID: id}, 0),
 		q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Notice, ID: id}, 0),
 		q.Refreshes.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0),
@@ -106,7 +106,7 @@ func TestEachMessageReachesTheWorkerInCharge(t *testing.T) {
 	}
 	item := func(kind due.Kind, id string) due.Item { return due.Item{Tenant: tenant, Kind: kind, ID: id} }
 	for url, want := range map[string][]due.Item{
-		q.exports:    {item(due.Task, taskID), item(due.Task, taskID)},
+		q.exports:    {item(due.Task, taskID), item(due.Task, taskID), item(due.Share, tenant.OrgID)},
 		q.deliveries: {item(due.Event, id), item(due.Event, id), item(due.Delivery, id), item(due.Notice, id), item(due.Notice, id)},
 		q.refreshes:  {item(due.Connection, id), item(due.Connection, id)},
 	} {
@@ -117,11 +117,7 @@ func TestEachMessageReachesTheWorkerInCharge(t *testing.T) {
 				t.Fatal(err)
 			}
 			got[i]++
-			want := "live-" + tenant.OrgID
-			if i.Kind == due.Delivery {
-				want += "-" + hookID // a slow receiver does not hold up the tenant's others
-			}
-			if group := m.Attributes["MessageGroupId"]; group != want {
+			if group, want := m.Attributes["MessageGroupId"], "live-"+tenant.OrgID; group != want {
 				t.Errorf("group = %q, want %q", group, want)
 			}
 		}
@@ -170,7 +166,7 @@ func TestADelayIsRoundedUpToSecondsAndCutAtFifteenMinutes(t *testing.T) {
 		{1<<63 - 1, 900},
 	}
 	for i, test := range tests {
-		if err := q.EnqueueDelivery(t.Context(), tenant, id, hookID, test.delay); err != nil {
+		if err := q.EnqueueDelivery(t.Context(), tenant, id, test.delay); err != nil {
 			t.Errorf("delay %v: %v", test.delay, err)
 			continue
 		}
@@ -190,7 +186,7 @@ func TestAFailureToSendIsTheCallersToSee(t *testing.T) {
 	for name, send := range map[string]func(context.Context) error{
 		"task":     func(ctx context.Context) error { return q.EnqueueTask(ctx, tenant, taskID, 0) },
 		"event":    func(ctx context.Context) error { return q.EnqueueEvent(ctx, tenant, id) },
-		"delivery": func(ctx context.Context) error { return q.EnqueueDelivery(ctx, tenant, id, hookID, 0) },
+		"delivery": func(ctx context.Context) error { return q.EnqueueDelivery(ctx, tenant, id, 0) },
 	} {
 		ctx, line := logx.Begin(t.Context())
 		if err := send(ctx); !errors.Is(err, errors.ErrUnsupported) {

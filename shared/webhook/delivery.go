@@ -105,7 +105,7 @@ type Opener interface {
 }
 
 // Queue tells the worker, after a delay of at most 15 minutes, to look at a delivery. A lost message is made up for
-// by the sweeper. The subscription is what messages are grouped by, so that one slow receiver holds up no other.
+// by the sweeper.
 type Queue interface {
-	EnqueueDelivery(ctx context.Context, tenant org.Tenant, id, subscriptionID string, delay time.Duration) error
+	EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error
 }

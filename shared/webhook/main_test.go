@@ -91,7 +91,7 @@ func (w *world) Post(_ context.Context, url string, header map[string]string, bo
 }
 
 // EnqueueDelivery implements webhook.Queue.
-func (w *world) EnqueueDelivery(_ context.Context, _ org.Tenant, id, _ string, delay time.Duration) error {
+func (w *world) EnqueueDelivery(_ context.Context, _ org.Tenant, id string, delay time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.queued = append(w.queued, message{id: id, delay: delay})

@@ -91,7 +91,7 @@ func (r *trial) Post(_ context.Context, _ string, header map[string]string, body
 }
 
 // EnqueueDelivery implements webhook.Queue: every message is lost, and step sends others at any time.
-func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
+func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
 

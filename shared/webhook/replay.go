@@ -98,7 +98,7 @@ func (r Replayer) restart(ctx context.Context, d Delivery) error {
 	if err := r.Store.RestartDelivery(ctx, d); err != nil {
 		return fmt.Errorf("restart delivery: %w", err)
 	}
-	if err := r.Queue.EnqueueDelivery(ctx, d.Tenant, d.ID, d.SubscriptionID, 0); err != nil {
+	if err := r.Queue.EnqueueDelivery(ctx, d.Tenant, d.ID, 0); err != nil {
 		return fmt.Errorf("enqueue delivery: %w", err)
 	}
 	return nil

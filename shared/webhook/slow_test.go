@@ -54,7 +54,7 @@ func (p poster) Post(_ context.Context, _ string, header map[string]string, _ []
 }
 
 // EnqueueDelivery implements webhook.Queue; SQS knows whole seconds only.
-func (c *crowd) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id, _ string, delay time.Duration) error {
+func (c *crowd) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
 	c.running.Go(func() {
 		<-time.After((delay + time.Second - 1).Truncate(time.Second))
 		_ = c.worker.RetryDelivery(ctx, tenant, id) // what fails is not delivered, which is seen

@@ -187,7 +187,7 @@ func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 	if wait > longestDelay {
 		return nil
 	}
-	if err := w.Queue.EnqueueDelivery(ctx, d.Tenant, d.ID, d.SubscriptionID, wait); err != nil {
+	if err := w.Queue.EnqueueDelivery(ctx, d.Tenant, d.ID, wait); err != nil {
 		return fmt.Errorf("enqueue delivery: %w", err)
 	}
 	return nil

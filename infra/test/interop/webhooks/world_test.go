@@ -70,7 +70,7 @@ func (*world) TellDisabled(context.Context, webhook.Subscription, webhook.Reason
 }
 
 // EnqueueDelivery implements webhook.Queue.
-func (*world) EnqueueDelivery(context.Context, org.Tenant, string, string, time.Duration) error {
+func (*world) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
 

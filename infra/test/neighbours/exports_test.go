@@ -1,0 +1,164 @@
+package neighbours_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/share"
+	"recordbridge/shared/org"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/testkit/memory"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	workers   = 50 // template.yaml, MaximumConcurrency of exportworker
+	ofOne     = 20 // ExportsPerOrganisation
+	lease     = time.Minute
+	exporting = 2 * time.Minute      // about as long as an export takes
+	asking    = 5 * time.Millisecond // a call to a store
+)
+
+// flood is the exports of one organisation that has asked for thousands, and of others that ask for one.
+type flood struct {
+	source
+	share share.Share
+	rows  memory.Tasks
+	sent  queue.Work
+
+	mu      sync.Mutex
+	random  *rand.Rand
+	running map[org.Tenant]int
+	most    map[org.Tenant]int
+	began   map[string]time.Time
+}
+
+func newFlood(t *testing.T, places int, isFair bool) *flood {
+	t.Helper()
+	f := &flood{
+		random: rand.New(rand.NewPCG(1, 1)), running: map[org.Tenant]int{}, most: map[org.Tenant]int{}, began: map[string]time.Time{},
+	}
+	f.invocations, f.batch, f.handle = workers, 1, f.work
+	f.open(t, isFair)
+	f.sent = queue.NewWork(f.queue, f.url, "no deliveries")
+	f.share = share.New(&f.rows, f.sent, places, lease, time.Now)
+	return f
+}
+
+// ask asks for exports.
+func (f *flood) ask(t *testing.T, tenant org.Tenant, many int) {
+	t.Helper()
+	for i := range many {
+		id := fmt.Sprintf("%s%024d", tenant.OrgID[28:], i)
+		f.rows.Put(export.Task{
+			ID: id, Tenant: tenant, Status: export.Pending, CreatedAt: time.Now().Add(time.Duration(i) * time.Microsecond),
+		})
+		must(t, f.sent.EnqueueTask(t.Context(), tenant, id, 0))
+	}
+}
+
+// waited is how long an organisation that asks for one export now waits for it to begin.
+func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
+	t.Helper()
+	asked := time.Now()
+	f.ask(t, tenant, 1)
+	for {
+		<-time.After(10 * time.Millisecond)
+		f.mu.Lock()
+		for _, task := range f.rows.All(tenant) {
+			if at, ok := f.began[task.ID]; ok {
+				f.mu.Unlock()
+				return at.Sub(asked)
+			}
+		}
+		f.mu.Unlock()
+	}
+}
+
+// work is the export worker, whose exports only take their time.
+func (f *flood) work(ctx context.Context, i due.Item) {
+	task, err := f.rows.ClaimTask(ctx, i.Tenant, i.ID, time.Now(), time.Now().Add(lease))
+	if err != nil {
+		return
+	}
+	place, isIn, err := f.share.Enter(ctx, task)
+	if err != nil || !isIn {
+		return
+	}
+	for left := f.begin(task); left > 0 && ctx.Err() == nil; left -= lease / 3 {
+		select {
+		case <-time.After(min(left, lease/3)):
+		case <-ctx.Done():
+		}
+		_ = f.share.Keep(ctx, place)
+		_ = f.rows.ExtendTask(ctx, task, time.Now().Add(lease))
+	}
+	f.mu.Lock()
+	f.running[task.Tenant]--
+	f.mu.Unlock()
+	f.share.Leave(ctx, place)
+	task.Status = export.Success
+	_ = f.rows.FinishTask(ctx, task, webhook.Event{ID: task.ID, Tenant: task.Tenant})
+}
+
+// begin counts an export that begins, and says how long it takes.
+func (f *flood) begin(task export.Task) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.began[task.ID] = time.Now()
+	f.running[task.Tenant]++
+	f.most[task.Tenant] = max(f.most[task.Tenant], f.running[task.Tenant])
+	return around(f.random, exporting)
+}
+
+// TestThousandsOfExportsOfOneOrganisationDelayNobodyElses: without a share, others wait for one of the workers, all of which are
+// busy with the one organisation's. 5,000 in a soak.
+func TestThousandsOfExportsOfOneOrganisationDelayNobodyElses(t *testing.T) {
+	t.Parallel()
+	many := 1000
+	if isSoak() {
+		many = 5000
+	}
+	for name, c := range map[string]struct {
+		places int
+		isFair bool
+		atMost time.Duration
+	}{
+		"with a share":                  {ofOne, true, time.Second},
+		"with a share, an unfair queue": {ofOne, false, time.Minute},
+		"without a share":               {workers, true, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.atMost > time.Second && !isSoak() {
+				t.Skip("what it was without a share is measured in a soak")
+			}
+			synctest.Test(t, func(t *testing.T) {
+				f := newFlood(t, c.places, c.isFair)
+				f.ask(t, organisation("1"), many)
+				f.rows.Around = func(_ string, effect func() error) error {
+					<-time.After(asking)
+					return effect()
+				}
+				f.start(t)
+				<-time.After(time.Second)
+				first := f.waited(t, organisation("2"))
+				<-time.After(10 * time.Minute)
+				second := f.waited(t, organisation("3"))
+				f.end()
+				most := f.most[organisation("1")]
+				if most != c.places || max(first, second) > c.atMost {
+					t.Errorf("others waited %v and %v, want at most %v; %d ran at once, want %d", first, second, c.atMost, most, c.places)
+				}
+				t.Logf("others waited %v right behind the flood, and %v ten minutes later", first, second)
+			})
+		})
+	}
+}

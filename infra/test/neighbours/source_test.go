@@ -1,0 +1,115 @@
+package neighbours_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/shared/due"
+	"recordbridge/shared/org"
+	"recordbridge/shared/queue"
+)
+
+func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
+
+func organisation(last string) org.Tenant {
+	return org.Tenant{Mode: org.Live, OrgID: "a0000000-0000-4000-8000-00000000000" + last}
+}
+
+// source is Lambda's event source of one queue: so many invocations at once, each with a batch, which is done when all of it is.
+type source struct {
+	invocations int
+	batch       int
+	handle      func(ctx context.Context, i due.Item)
+
+	queue   queue.Client
+	polls   *sqs.Client
+	url     string
+	running sync.WaitGroup
+	stop    context.CancelFunc
+}
+
+// open makes the queue, which is fair only with isFair.
+func (s *source) open(t *testing.T, isFair bool) {
+	t.Helper()
+	cloud, err := aws.New(aws.Options{})
+	must(t, err)
+	s.polls = sqs.NewFromConfig(cloud.Config("worker"))
+	out, err := s.polls.CreateQueue(t.Context(), &sqs.CreateQueueInput{
+		QueueName: awssdk.String("flooded"), Attributes: map[string]string{"VisibilityTimeout": "5400"},
+	})
+	must(t, err)
+	s.url, s.queue = *out.QueueUrl, s.polls
+	if !isFair {
+		s.queue = ungrouped{s.polls}
+	}
+}
+
+// start lets the invocations begin.
+func (s *source) start(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	s.stop = stop
+	for range s.invocations {
+		s.running.Go(func() {
+			for ctx.Err() == nil {
+				s.invoke(ctx)
+			}
+		})
+	}
+}
+
+func (s *source) invoke(ctx context.Context) {
+	out, err := s.polls.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl: &s.url, MaxNumberOfMessages: int32(s.batch), WaitTimeSeconds: 20, //nolint:gosec // G115: ten at most
+	})
+	if err != nil {
+		return
+	}
+	var all sync.WaitGroup
+	for _, m := range out.Messages {
+		all.Go(func() {
+			if i, err := due.Decode(*m.Body); err == nil {
+				s.handle(ctx, i)
+			}
+		})
+	}
+	all.Wait()
+	for _, m := range out.Messages {
+		_, _ = s.polls.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &s.url, ReceiptHandle: m.ReceiptHandle})
+	}
+}
+
+// end stops the invocations.
+func (s *source) end() {
+	s.stop()
+	s.running.Wait()
+}
+
+// ungrouped is a queue that is not fair.
+type ungrouped struct{ queue.Client }
+
+func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	alone := *in
+	alone.MessageGroupId = nil
+	return u.Client.SendMessage(ctx, &alone, o...)
+}
+
+// around is a time about as long as another.
+func around(random *rand.Rand, long time.Duration) time.Duration {
+	return long/2 + time.Duration(random.Int64N(int64(long)))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
