@@ -48,6 +48,7 @@ func cheapScenarios() []scenario {
 		{name: "a webhook that is gone", run: runGoneWebhook},
 		{name: "e-mails to an organisation", run: runNotices},
 		{name: "an export from a slow portal", run: runSlowExport},
+		{name: "an export that waits for another", run: runWaitingExport},
 		{name: "tokens that nobody asks for", run: runKeepAlive},
 		{name: "a token endpoint that moves", run: runMove},
 		{name: "consent that was withdrawn", run: runRevocation},
@@ -181,6 +182,30 @@ func runSlowExport(s *stack) {
 	s.startExport(connectionID)
 	s.finish(600)
 	s.checkDownload("alder-maple")
+}
+
+// runWaitingExport: while one export of an organisation goes from run to run, another waits in line.
+func runWaitingExport(s *stack) {
+	s.t.Helper()
+	slow, other := s.connect("alder-maple", "approve").Get("org_connection_id"), s.connect(crashPersona, "approve").Get("org_connection_id")
+	s.outside = func(r *http.Request) *http.Response {
+		if isFHIR(r) {
+			select {
+			case <-time.After(2 * time.Minute):
+			case <-r.Context().Done():
+			}
+		}
+		return nil
+	}
+	s.startExport(slow)
+	s.startExport(other)
+	s.finish(600)
+	if told := s.events("patient.ehi_export_success"); len(told) != 2 {
+		s.t.Errorf("%d exports were told, want both", len(told))
+	}
+	if !strings.Contains(s.logs.String(), `"result":"in_line"`) {
+		s.t.Error("neither export had to wait")
+	}
 }
 
 // runGoneWebhook: a receiver answers 410, and is not called any more.

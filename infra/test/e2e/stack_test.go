@@ -125,6 +125,7 @@ func load(dataDir string) (*template.Template, error) {
 		Parameters: map[string]string{
 			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "SandboxDataDir": dataDir,
 			"MailFrom":                 "notices@example.com",
+			"ExportsPerOrganisation":   "1", // so that a second one has to wait
 			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000",
 		},
 		BaseURL: host, StackName: "test",

@@ -1,0 +1,48 @@
+package e2e_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestExportsThatWaitForEachOtherSurviveACrashAnywhere: an organisation has one place and three exports, and every worker
+// finds others at work. Each export ends once, and nothing is left of the line.
+func TestExportsThatWaitForEachOtherSurviveACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range []string{"ExportWorkerFunction", "SweeperFunction"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepCrashes(t, function, func(t *testing.T, s *stack) {
+				t.Helper()
+				const exports = 3
+				var connections []string
+				for range exports {
+					connections = append(connections, s.connect(crashPersona, "approve").Get("org_connection_id"))
+				}
+				s.outside = func(r *http.Request) *http.Response {
+					if isFHIR(r) {
+						<-time.After(time.Second) // virtual: the test runs inside testing/synctest
+					}
+					return nil
+				}
+				s.pollers = exports
+				for _, id := range connections {
+					s.startExport(id)
+				}
+				if function == "SweeperFunction" {
+					s.loseMessages()
+				}
+				s.finish(260) // longer than the visibility timeout of the export queue, and than the line is announced
+				ids := map[string]bool{}
+				for _, d := range s.events("patient.ehi_export_success") {
+					ids[d.Headers["webhook-id"]] = true
+				}
+				if len(ids) != exports {
+					t.Errorf("%d exports were told, want %d", len(ids), exports)
+				}
+				s.checkNothingPending(t)
+			})
+		})
+	}
+}
