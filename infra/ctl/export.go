@@ -63,6 +63,7 @@ func exportListed(e operator.Export) map[string]any {
 	tellTime(listed, "created_at", e.CreatedAt)
 	tellTime(listed, "ended_at", e.FinishedAt)
 	tellTime(listed, "next_at", e.NextAt)
+	tellTime(listed, "waiting_since", e.WaitingSince)
 	tellDamage(listed, e.Damaged)
 	return listed
 }

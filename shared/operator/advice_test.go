@@ -65,14 +65,20 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		"put off":       {func(e *operator.Export) { e.Status, e.Failures, e.NextAt = export.Pending, 1, noon.Add(time.Minute) }, "by itself at 2026-03-04T12:01:00Z, and fails after five in a row: " + probing},
 		"at work again": {func(e *operator.Export) { e.Status, e.Failures, e.Generation = export.Pending, 1, 2 }, "Nothing; it goes on by itself."},
 		"untaken":       {func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-10*time.Minute) }, "No worker has taken it up"},
-		"too long":      {func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) }, "longer than an export may be"},
-		"tokens":        {failed(export.TokenRefreshFailure), "ctl connection show " + ofOwner + " -id CONN"},
-		"scope":         {failed(export.ScopePatientMissing), "reconnects and allows"},
-		"patient":       {failed(export.ResourcePatientFailure), "did not give the Patient; see what our registration has there: " + probing},
-		"content":       {failed(export.ResourceInvalidContent), "Tell the institution"},
-		"server":        {failed(export.SuppressedPleaseContact), "the organisation asks again: " + probing},
-		"no reason":     {failed("other"), "Its reason is none that there is"},
-		"no status":     {func(e *operator.Export) { e.Status = "" }, "restore the row"},
+		"in line": {func(e *operator.Export) {
+			e.Status, e.CreatedAt, e.WaitingSince, e.Generation = export.Pending, noon.Add(-7*time.Hour), noon.Add(-7*time.Hour), 1
+		}, "It waits in line"},
+		"long in line before": {func(e *operator.Export) {
+			e.Status, e.CreatedAt, e.Waited, e.Generation = export.Pending, noon.Add(-7*time.Hour), 6*time.Hour, 1
+		}, "Nothing; it goes on by itself."},
+		"too long":  {func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) }, "longer than an export may be"},
+		"tokens":    {failed(export.TokenRefreshFailure), "ctl connection show " + ofOwner + " -id CONN"},
+		"scope":     {failed(export.ScopePatientMissing), "reconnects and allows"},
+		"patient":   {failed(export.ResourcePatientFailure), "did not give the Patient; see what our registration has there: " + probing},
+		"content":   {failed(export.ResourceInvalidContent), "Tell the institution"},
+		"server":    {failed(export.SuppressedPleaseContact), "the organisation asks again: " + probing},
+		"no reason": {failed("other"), "Its reason is none that there is"},
+		"no status": {func(e *operator.Export) { e.Status = "" }, "restore the row"},
 		"refused": {func(e *operator.Export) {
 			e.Outcome = []export.TypeOutcome{{Type: "Observation", Reason: export.LossRefused, Status: 403}}
 		}, probing},

@@ -33,7 +33,7 @@ type ExportRows interface {
 type Export struct {
 	export.Task
 
-	NextAt     time.Time    // of a pending one that no worker has: when one takes it up; else zero
+	NextAt     time.Time    // of a pending one that no worker has and that is not in line: when one takes it up; else zero
 	Damaged    []fault.Spot // what of its row, or of the webhooks that it was told to, cannot be read, and is left out here
 	EventID    string       // of the event that told how it ended; empty while it is pending
 	Deliveries []deliverylog.Entry
@@ -173,7 +173,7 @@ func (o Exports) inspect(ctx context.Context, tenant org.Tenant, id string) (Exp
 	}
 	e := Export{Task: task, Damaged: damaged}
 	switch {
-	case task.Status == export.Pending && task.LeaseUntil.IsZero():
+	case task.Status == export.Pending && task.LeaseUntil.IsZero() && task.WaitingSince.IsZero():
 		e.NextAt = dueAt
 	case task.Status == export.Success:
 		e.EventID = webhook.EventID(tenant, webhook.ExportSucceeded, id, task.Resends)

@@ -48,7 +48,9 @@ func undelivered(d deliverylog.Entry) bool {
 
 func advisePending(e Export, probe string, now time.Time) string {
 	switch {
-	case now.Sub(e.CreatedAt) > export.Budget:
+	case !e.WaitingSince.IsZero():
+		return "It waits in line, since its organisation has as many exports under way as one may have; it goes on by itself when its turn comes."
+	case now.Sub(e.Began()) > export.Budget:
 		return "It is pending for longer than an export may be; does exportworker run: docs/runbooks/export-queue-age.md."
 	case e.Failures > 0 && !e.NextAt.IsZero():
 		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.", moment(e.NextAt), probe)

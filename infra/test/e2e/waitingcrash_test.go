@@ -16,7 +16,7 @@ func TestExportsThatWaitForEachOtherSurviveACrashAnywhere(t *testing.T) {
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
 				t.Helper()
 				const exports = 3
-				var connections []string
+				connections := make([]string, 0, exports)
 				for range exports {
 					connections = append(connections, s.connect(crashPersona, "approve").Get("org_connection_id"))
 				}

@@ -29,6 +29,7 @@ const (
 // flood is the exports of one organisation that has asked for thousands, and of others that ask for one.
 type flood struct {
 	source
+
 	share share.Share
 	rows  memory.Tasks
 	sent  queue.Work

@@ -68,7 +68,7 @@ func (s *source) start(t *testing.T) {
 
 func (s *source) invoke(ctx context.Context) {
 	out, err := s.polls.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-		QueueUrl: &s.url, MaxNumberOfMessages: int32(s.batch), WaitTimeSeconds: 20, //nolint:gosec // G115: ten at most
+		QueueUrl: &s.url, MaxNumberOfMessages: int32(s.batch), WaitTimeSeconds: 20,
 	})
 	if err != nil {
 		return

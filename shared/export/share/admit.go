@@ -69,7 +69,7 @@ func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	}
 	now := s.now()
 	next := Holder{TaskID: taskID, Claim: 0, Until: now.Add(calledFor)}
-	if err := s.rows.TakePlace(ctx, tenant, row, number, next); err != nil {
+	if err = s.rows.TakePlace(ctx, tenant, row, number, next); err != nil {
 		return false, fmt.Errorf("take place: %w", err)
 	}
 	task.Waited += max(now.Sub(task.WaitingSince), 0)

@@ -115,6 +115,27 @@ func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn b
 	return Place{}, false, s.join(ctx, task, row)
 }
 
+// Keep renews a place for a worker's lease; fault.Conflict when the task has lost it.
+func (s Share) Keep(ctx context.Context, place Place) error {
+	if err := s.rows.KeepPlace(ctx, place, s.now().Add(s.lease)); err != nil {
+		return fmt.Errorf("keep place: %w", err)
+	}
+	return nil
+}
+
+// Leave frees a place and gives it to the first in line. It works also when the run's time has just ended. What fails is made up
+// for when the lease ends, and by the sweeper.
+func (s Share) Leave(ctx context.Context, place Place) {
+	ctx = context.WithoutCancel(ctx)
+	row, err := s.rows.LeavePlace(ctx, place)
+	if err != nil {
+		return
+	}
+	if err = s.admit(ctx, place.Tenant, row); errors.Is(err, fault.Conflict) {
+		_ = s.Admit(ctx, place.Tenant)
+	}
+}
+
 // leaveOthers frees the places that a task has beside the one that it has entered.
 func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, entered int) {
 	for _, number := range row.of(task.ID) {
@@ -162,25 +183,4 @@ func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 		return fmt.Errorf("join line: %w", err)
 	}
 	return s.Admit(ctx, task.Tenant)
-}
-
-// Keep renews a place for a worker's lease; fault.Conflict when the task has lost it.
-func (s Share) Keep(ctx context.Context, place Place) error {
-	if err := s.rows.KeepPlace(ctx, place, s.now().Add(s.lease)); err != nil {
-		return fmt.Errorf("keep place: %w", err)
-	}
-	return nil
-}
-
-// Leave frees a place and gives it to the first in line. It works also when the run's time has just ended. What fails is made up
-// for when the lease ends, and by the sweeper.
-func (s Share) Leave(ctx context.Context, place Place) {
-	ctx = context.WithoutCancel(ctx)
-	row, err := s.rows.LeavePlace(ctx, place)
-	if err != nil {
-		return
-	}
-	if err = s.admit(ctx, place.Tenant, row); errors.Is(err, fault.Conflict) {
-		_ = s.Admit(ctx, place.Tenant)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -307,10 +308,8 @@ func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 // lost fails the calls that are named with a conflict that is none of the store's.
 func lost(calls ...string) memory.Hook {
 	return func(call string, effect func() error) error {
-		for _, name := range calls {
-			if call == name {
-				return fault.Stale()
-			}
+		if slices.Contains(calls, call) {
+			return fault.Stale()
 		}
 		return effect()
 	}

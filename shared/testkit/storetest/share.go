@@ -143,9 +143,9 @@ func joinedByHolder(c subject[Tasks]) {
 func lineInOrder(c subject[Tasks]) {
 	t, s := c.t, c.store
 	previous := ""
-	for i, age := range []time.Duration{2, 3, 1} {
+	for i, age := range []time.Duration{2 * time.Minute, 3 * time.Minute, time.Minute} {
 		task := pendingTask(taskNumber(i))
-		task.CreatedAt = now().Add(-age * time.Minute)
+		task.CreatedAt = now().Add(-age)
 		expect.NoError(t, s.OpenTask(t.Context(), task, previous))
 		task, err := s.ClaimTask(t.Context(), tenantA(), task.ID, now(), now().Add(time.Minute))
 		expect.NoError(t, err)
