@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -65,6 +66,26 @@ func TestAnEndingIsStoredAtOnce(t *testing.T) {
 	expect.NotFound(t, "the tokens", err)
 	_, err = s.work.Event(t.Context(), tenant, eventID)
 	expect.NoError(t, err)
+}
+
+func TestAnExportThatEndsInLineIsOutOfItAndDueForItsFiles(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	s.open(t, tenant)
+	claimed, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
+	expect.NoError(t, err)
+	expect.NoError(t, s.work.JoinLine(t.Context(), claimed, now))
+	e := endingOf(tenant)
+	expect.NoError(t, s.disconnections().EndConnection(t.Context(), e))
+	if line, err := s.work.Line(t.Context(), tenant, 9); err != nil || len(line) != 0 {
+		t.Errorf("in line are %+v, %v", line, err)
+	}
+	task, err := s.work.Task(t.Context(), tenant, taskID)
+	expect.NoError(t, err)
+	isDue := slices.ContainsFunc(s.allDue(t, e.Failed.FilesUntil.Add(time.Hour)), func(i due.Item) bool { return i.Kind == due.Task && i.ID == taskID })
+	if !task.WaitingSince.IsZero() || !isDue {
+		t.Errorf("the task is %+v, and not due", task)
+	}
 }
 
 // Each part of an ending is made from what was read. Where one has changed since, nothing is stored.
