@@ -67,6 +67,7 @@ type invocation func(ctx context.Context, payload []byte) ([]byte, error)
 
 // Invoke implements gateway.Invoker.
 func (s *stack) Invoke(ctx context.Context, name string, payload []byte) ([]byte, error) {
+	defer s.meter.invoked(s.functions[name].declared.Folder, time.Now())
 	return s.functions[name].invoke(ctx, payload)
 }
 
@@ -158,6 +159,9 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 			AWS: cfg, Logger: f.logger(), Now: time.Now,
 		},
 		HTTP: life.Through(noting{f, life, f.stack}),
+	}
+	if f.stack.meter != nil {
+		process.Logger = f.stack.meter.logger(f.declared.Folder)
 	}
 	lookup := func(name string) (string, bool) {
 		value, ok := f.declared.Environment[name]

@@ -58,6 +58,7 @@ type stack struct {
 	inPlace       func(r *http.Request) *http.Response // answers in place of whom a request is for, unless nil or its answer is
 	unreached     func(r *http.Request) error          // why a request of a function to servers outside gets no answer; may be nil
 	log           func(io.Writer) *slog.Logger
+	meter         *meter // counts calls and invocations; may be nil
 
 	mu        sync.Mutex
 	functions map[string]*function

@@ -1,0 +1,227 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/capacity/journey"
+	"recordbridge/infra/local/aws/wire"
+	"recordbridge/shared/lambdarun"
+)
+
+const (
+	// quiet is longer than anything stays in a warm function's memory, so that what is counted is what a call costs that finds nothing there.
+	quiet = 10 * time.Minute
+	// tableOfCalls is what infra/capacity computes with.
+	tableOfCalls = "../../capacity/journey/calls.csv"
+)
+
+// TestTheTableOfCallsIsWhatTheJourneysCost: what infra/capacity takes for the cost of a journey is what the journey costs.
+// RECORDBRIDGE_CALLS=write writes the table instead.
+func TestTheTableOfCallsIsWhatTheJourneysCost(t *testing.T) {
+	t.Parallel()
+	var counted []journey.Cost
+	for _, of := range []func(*meter) []performed{daysWork, weeksWork} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMeter(t)
+			cold := m.coldStarts()
+			if len(counted) == 0 {
+				counted = cold
+			}
+			var idle []journey.Cost
+			for _, p := range of(m) {
+				<-time.After(quiet)
+				m.take("")
+				p.run()
+				cost := m.take(p.name, p.of...)
+				if p.name == idleMinute {
+					idle = slices.Clone(cost)
+				} else {
+					cost = without(cost, idle)
+				}
+				if p.name != "" {
+					counted = append(counted, cost...)
+				}
+			}
+			if idle == nil {
+				counted = append(counted, m.stored()...)
+			}
+		})
+	}
+	if os.Getenv("RECORDBRIDGE_CALLS") == "write" {
+		writeTable(t, counted)
+		return
+	}
+	known, err := journey.Table()
+	must(t, err)
+	if diff := cmp.Diff(known, counted, cmp.FilterPath(isMeasure, cmp.Options{cmp.Comparer(isNear[int]), cmp.Comparer(isNear[float64])})); diff != "" {
+		t.Errorf("the product's calls are others than those of the table (-table +counted); RECORDBRIDGE_CALLS=write writes it:\n%s", diff)
+	}
+}
+
+func writeTable(t *testing.T, table []journey.Cost) {
+	t.Helper()
+	var out bytes.Buffer
+	out.WriteString("journey,function,service,operation,on,calls,read_units,write_units,bytes,waits\n")
+	for _, c := range table {
+		fmt.Fprintf(&out, "%s,%s,%s,%s,%s,%d,%v,%v,%d,%v\n", c.Journey, c.Function, c.Service, c.Operation, c.On, c.Calls, c.Reads, c.Writes, c.Bytes, c.Waits)
+	}
+	must(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
+}
+
+// isMeasure tells the fields that differ a little from run to run: times are written with more or fewer digits, and what is read ahead
+// meets another moment. Calls and units do not.
+func isMeasure(p cmp.Path) bool {
+	field := p.Last().String()
+	return field == ".Bytes" || field == ".Waits"
+}
+
+func isNear[N int | float64](a, b N) bool { return 8*(max(a, b)-min(a, b)) <= max(a, b) }
+
+func newMeter(t *testing.T) *meter {
+	t.Helper()
+	m := &meter{rows: map[journey.Cost]journey.Cost{}}
+	m.stack = newStack(t, options{amiss: func(next wire.Handler) wire.Handler {
+		counting := m.middleware(next)
+		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
+			if m.stack == nil { // is being made
+				next(w, r, c)
+				return
+			}
+			counting(w, r, c)
+		}
+	}})
+	m.stack.meter, m.stack.outside = m, m.outside
+	return m
+}
+
+// coldStarts starts every function that has not run.
+func (m *meter) coldStarts() []journey.Cost {
+	m.stack.t.Helper()
+	folders := make([]string, 0, len(m.stack.template.Functions))
+	for _, declared := range m.stack.template.Functions {
+		f := m.stack.functions[declared.LogicalID]
+		life, _ := f.present()
+		f.replace(life)
+		_, _, err := f.instance(m.stack.t.Context())
+		must(m.stack.t, err)
+		folders = append(folders, declared.Folder)
+	}
+	return m.take("cold start", slices.DeleteFunc(folders, func(f string) bool { return f == "sandboxehr" })...)
+}
+
+// idleMinute is the journey of the schedules when there is nothing to do. Journeys that begin with a schedule have it taken off.
+const idleMinute = "idle minute"
+
+// without takes off what idle has of the same.
+func without(cost, idle []journey.Cost) []journey.Cost {
+	var left []journey.Cost
+	for _, c := range cost {
+		for _, i := range idle {
+			if i.Function == c.Function && i.Service == c.Service && i.Operation == c.Operation && i.On == c.On {
+				c.Calls, c.Reads, c.Writes, c.Bytes = c.Calls-i.Calls, c.Reads-i.Reads, c.Writes-i.Writes, c.Bytes-i.Bytes
+			}
+		}
+		if c.Calls != 0 || c.Reads+c.Writes != 0 {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// performed is a journey and the functions whose part in it counts. One without a name only leads to the next.
+type performed struct {
+	name string
+	of   []string
+	run  func()
+}
+
+// daysWork is what a patient and an organisation make the product do.
+func daysWork(m *meter) []performed {
+	s := m.stack
+	var id, task string
+	var made attempt
+	get := func(address func() string) func() {
+		return func() {
+			if got := s.asOwner(http.MethodGet, address(), nil); got.status >= http.StatusBadRequest {
+				s.t.Errorf("GET %s answered %d", address(), got.status)
+			}
+		}
+	}
+	request := func() {
+		<-time.After(2 * time.Hour) // so that the export has to renew the access token
+		task = s.startExport(id)
+	}
+	const taskPath = "/bridge/fhir/ehi-export/"
+	return []performed{
+		{"", nil, func() { s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id")); s.letPass(2) }},
+		{"connect", []string{"connect", "callback"}, func() { id = s.connect("cedar-brook", "approve").Get("org_connection_id") }},
+		{"delivery", []string{"webhookworker"}, s.pump},
+		{"", nil, func() { s.connect(crashPersona, "approve"); m.refusals = 1 }},
+		{"failed delivery", []string{"webhookworker"}, s.pump},
+		{"second attempt", []string{"webhookworker", "sweeper"}, s.pump},
+		{"export request", []string{"createexport"}, request},
+		{"export of 2000", []string{"exportworker"}, s.pump},
+		{"status", []string{"getexport"}, get(func() string { return taskPath + task })},
+		{"download", []string{"downloadexport"}, get(func() string { return taskPath + task + "/download/" + task + ".jsonl" })},
+		{"events", []string{"listevents"}, get(func() string { return "/bridge/events" })},
+		{"connection", []string{"getconnection"}, get(func() string { return "/bridge/org_connection/" + id })},
+		{"", nil, func() { id = s.connect("alder-maple", "approve").Get("org_connection_id"); request() }},
+		{"export of 75", []string{"exportworker"}, s.pump},
+		{"attempt", []string{"createattempt"}, func() {
+			made = s.makeAttempt(map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
+		}},
+		{"poll", []string{"getattempt"}, func() { s.watchAttempt(made) }},
+		{"organisation", []string{"getorg"}, func() {
+			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
+		}},
+	}
+}
+
+// weeksWork is what time makes the product do with one connection.
+func weeksWork(m *meter) []performed {
+	s := m.stack
+	var id string
+	return []performed{
+		{"", nil, func() {
+			id = s.connect(crashPersona, "approve").Get("org_connection_id")
+			s.startExport(id)
+			s.letPass(2)
+		}},
+		{"", nil, m.tick},
+		{idleMinute, []string{"sweeper", "refreshscheduler"}, m.tick},
+		{"", nil, func() { <-time.After(11 * 24 * time.Hour) }},
+		{"refresh", []string{"refreshscheduler", "refreshworker"}, func() { m.fire("RefreshSchedulerFunction"); <-time.After(2 * time.Minute); s.pump() }},
+		{"expiry", []string{"sweeper"}, func() { m.fire("SweeperFunction") }},
+		{"disconnect", []string{"deleteconnection", "refreshscheduler", "refreshworker"}, func() {
+			s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+			m.fire("RefreshSchedulerFunction")
+			<-time.After(2 * time.Minute)
+			s.pump()
+		}},
+	}
+}
+
+// tick fires every schedule, whether there is something to do or not.
+func (m *meter) tick() {
+	m.stack.t.Helper()
+	m.fire("SweeperFunction")
+	m.fire("RefreshSchedulerFunction")
+}
+
+func (m *meter) fire(function string) {
+	m.stack.t.Helper()
+	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
+	must(m.stack.t, err)
+	_, err = m.stack.Invoke(m.stack.t.Context(), function, payload)
+	must(m.stack.t, err)
+}

@@ -1,0 +1,299 @@
+package e2e_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"recordbridge/infra/capacity/journey"
+	"recordbridge/infra/local/aws/ddb"
+	"recordbridge/infra/local/aws/wire"
+)
+
+// answersAfter is what every server outside takes while costs are counted, and the unit of journey.Cost.Waits.
+const answersAfter = 250 * time.Millisecond
+
+// meter counts what the functions ask AWS for, as AWS charges it.
+type meter struct {
+	stack    *stack // is set when it is there
+	refusals int    // of webhooks, still to come
+
+	mu   sync.Mutex
+	rows map[journey.Cost]journey.Cost // by what they are about, without numbers
+}
+
+// add adds to the row that is about the same.
+func (m *meter) add(c journey.Cost) {
+	about := journey.Cost{Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sum := m.rows[about]
+	sum.Calls, sum.Reads, sum.Writes, sum.Bytes, sum.Waits = sum.Calls+c.Calls, sum.Reads+c.Reads, sum.Writes+c.Writes, sum.Bytes+c.Bytes, sum.Waits+c.Waits
+	m.rows[about] = sum
+}
+
+// take returns what was counted since the last time of some functions and of servers outside.
+func (m *meter) take(name string, functions ...string) []journey.Cost {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []journey.Cost
+	for about, sum := range m.rows {
+		if about.Function != "" && !slices.Contains(functions, about.Function) {
+			continue
+		}
+		sum.Journey, sum.Function, sum.Service, sum.Operation, sum.On = name, about.Function, about.Service, about.Operation, about.On
+		all = append(all, sum)
+	}
+	clear(m.rows)
+	slices.SortFunc(all, func(a, b journey.Cost) int {
+		return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.On, b.On))
+	})
+	return all
+}
+
+// invoked counts an invocation that began at a time.
+func (m *meter) invoked(folder string, began time.Time) {
+	if m != nil {
+		m.add(journey.Cost{Function: folder, Service: journey.Lambda, Operation: "Invoke", Calls: 1, Waits: float64(time.Since(began)) / float64(answersAfter)})
+	}
+}
+
+// logger counts what a function logs.
+func (m *meter) logger(folder string) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(lines{m, folder}, nil))
+}
+
+type lines struct {
+	meter  *meter
+	folder string
+}
+
+// Write implements io.Writer; a handler writes a line at a time.
+func (l lines) Write(p []byte) (int, error) {
+	l.meter.add(journey.Cost{Function: l.folder, Service: journey.Logs, Operation: "Line", Calls: 1, Bytes: len(p)})
+	return len(p), nil
+}
+
+// outside counts a request that a function makes to a server outside, and takes its time.
+func (m *meter) outside(r *http.Request) *http.Response {
+	var kind string
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/_local/inbox"):
+		kind = "webhook"
+	case isFHIR(r):
+		kind = "FHIR"
+	case isTokenRequest(r), strings.HasSuffix(r.URL.Path, "/oauth/revoke"):
+		kind = "token"
+	default: // a browser's
+		return nil
+	}
+	m.add(journey.Cost{Service: journey.Outside, Operation: kind, Calls: 1})
+	<-time.After(answersAfter) // virtual: the test runs inside testing/synctest
+	if kind != "webhook" || m.refusals == 0 {
+		return nil
+	}
+	m.refusals--
+	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
+}
+
+// middleware counts the calls of functions.
+func (m *meter) middleware(next wire.Handler) wire.Handler {
+	return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
+		folder, isFunction := strings.CutSuffix(c.Caller, "Function")
+		if !isFunction {
+			next(w, r, c)
+			return
+		}
+		cost := journey.Cost{Function: strings.ToLower(folder), Service: c.Service, Operation: c.Operation, Calls: 1}
+		switch c.Service {
+		case "dynamodb":
+			m.serve(cost, w, r, func(to http.ResponseWriter) { next(to, r, c) })
+			return
+		case "s3":
+			cost.Bytes = int(max(r.ContentLength, 0))
+		case "sqs":
+			var in struct{ QueueUrl string } //nolint:revive // SQS's spelling
+			body, _ := wire.Body(r)
+			_ = json.Unmarshal(body, &in)
+			cost.On = strings.TrimPrefix(path.Base(in.QueueUrl), "test-")
+		}
+		m.add(cost)
+		next(w, r, c)
+	}
+}
+
+// rowKey is the key of a row; in JSON, of one with all its attributes.
+type rowKey struct {
+	PK, SK struct{ S string }
+}
+
+// rowCall is a call to DynamoDB, or its part about one row, as far as its cost depends on it.
+type rowCall struct {
+	TableName, IndexName string
+	ConsistentRead       bool
+	Key, Item            *rowKey
+	TransactItems        []map[string]rowCall
+	RequestItems         map[string]struct{ Keys []rowKey }
+}
+
+// serve counts a call to DynamoDB: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
+func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request, next func(http.ResponseWriter)) {
+	var in rowCall
+	body, _ := wire.Body(r)
+	must(m.stack.t, json.Unmarshal(body, &in))
+	var written []rowCall
+	if slices.Contains([]string{"PutItem", "UpdateItem", "DeleteItem"}, cost.Operation) {
+		written = []rowCall{in}
+	}
+	for _, part := range in.TransactItems {
+		written = slices.AppendSeq(written, maps.Values(part))
+	}
+	before := make([]ddb.Row, len(written))
+	for i, q := range written {
+		before[i] = m.row(q.TableName, "", *cmp.Or(q.Key, q.Item))
+	}
+	answer := httptest.NewRecorder()
+	next(answer)
+	if len(written) == 0 {
+		m.read(cost, in, answer.Body.Bytes())
+	}
+	for i, q := range written {
+		m.written(cost, q, before[i])
+		cost.Calls = 0 // a transaction is one, whatever it writes
+	}
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes())
+}
+
+// read counts what was read. One unit is 4 KB of a consistent read, or of all rows of a query together.
+func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
+	var out struct {
+		Items     []rowKey
+		Responses map[string][]rowKey
+	}
+	must(m.stack.t, json.Unmarshal(answer, &out))
+	sum, found := 0, out.Items
+	if in.Key != nil {
+		found = []rowKey{*in.Key}
+	}
+	for _, key := range found {
+		sum += m.row(in.TableName, in.IndexName, key).Size
+	}
+	cost.Reads = unitsOf(sum, 4096)
+	for table, batch := range in.RequestItems {
+		in.TableName, found, cost.Reads = table, batch.Keys, 0
+		for _, key := range batch.Keys {
+			cost.Reads += unitsOf(m.row(table, "", key).Size, 4096)
+		}
+	}
+	if !in.ConsistentRead && in.RequestItems == nil {
+		cost.Reads /= 2
+	}
+	cost.On = tableName(in.TableName) + " " + in.IndexName
+	if in.IndexName == "" && len(found) > 0 {
+		cost.On = kindOfRow(in.TableName, found[0])
+	}
+	m.add(cost)
+}
+
+// written counts a row that was written, or was not since a condition did not hold, and the indexes that follow it. One unit is 1 KB
+// of the row as it was or is, whichever is larger; twice that in a transaction.
+func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
+	key := *cmp.Or(q.Key, q.Item)
+	after := m.row(q.TableName, "", key)
+	cost.On, cost.Writes = kindOfRow(q.TableName, key), unitsOf(max(before.Size, after.Size), 1024)
+	if cost.Operation == "TransactWriteItems" {
+		cost.Writes *= 2
+	}
+	m.add(cost)
+	for index, by := range map[string][2]string{"byOrg": {"org_list", "org_order"}, byDue: {"due_shard", "due_at"}} {
+		was, is := string(before.Item[by[0]])+string(before.Item[by[1]]), string(after.Item[by[0]])+string(after.Item[by[1]])
+		if was == is {
+			continue
+		}
+		cost.On, cost.Calls, cost.Writes = tableName(q.TableName)+" "+index, 0, 1
+		if was != "" && is != "" { // the entry moves: one goes, one comes
+			cost.Writes = 2
+		}
+		m.add(cost)
+	}
+}
+
+// row is a row, or its entry in an index, as it is now; the zero value when there is none.
+func (m *meter) row(table, index string, key rowKey) ddb.Row {
+	for _, row := range m.browse(table, index) {
+		if textOf(m.stack.t, row.Item["pk"]) == key.PK.S && textOf(m.stack.t, row.Item["sk"]) == key.SK.S {
+			return row
+		}
+	}
+	return ddb.Row{}
+}
+
+func (m *meter) browse(table, index string) []ddb.Row {
+	page, err := m.stack.cloud.DynamoDB().Browse(ddb.Position{Table: table, Index: index, Limit: 1000})
+	must(m.stack.t, err)
+	return page.Rows
+}
+
+// stored tells how large what is kept is, by the kind of the rows: all rows of a partition together, and an entry of an index.
+func (m *meter) stored() []journey.Cost {
+	sums, rows := map[string]journey.Cost{}, map[string]bool{}
+	count := func(on, name string, row ddb.Row) {
+		sum := sums[on]
+		if sum.Bytes += row.Size; !rows[on+name] {
+			rows[on+name] = true
+			sum.Calls++
+		}
+		sums[on] = sum
+	}
+	for _, table := range []string{"Connection", "Tokens", "Work"} {
+		for _, row := range m.browse("test-"+table+"Table", "") {
+			key := rowKey{}
+			key.PK.S, key.SK.S = textOf(m.stack.t, row.Item["pk"]), textOf(m.stack.t, row.Item["sk"])
+			count(kindOfRow("test-"+table+"Table", key), key.PK.S, row)
+		}
+		for _, index := range []string{"byOrg", byDue} {
+			if table == "Tokens" {
+				continue
+			}
+			for _, row := range m.browse("test-"+table+"Table", index) {
+				count(table+" "+index, row.ID, row)
+			}
+		}
+	}
+	all := make([]journey.Cost, 0, len(sums))
+	for _, on := range slices.Sorted(maps.Keys(sums)) {
+		all = append(all, journey.Cost{Journey: "kept", Service: "dynamodb", Operation: "Row", On: on, Calls: 1, Bytes: sums[on].Bytes / sums[on].Calls})
+	}
+	return all
+}
+
+// kindOfRow names the table and the kind of a row: the word of its key that says what it is.
+func kindOfRow(table string, key rowKey) string {
+	words := strings.Split(key.PK.S, "#")
+	kind, _, _ := strings.Cut(key.SK.S, "#")
+	switch {
+	case words[0] != "test" && words[0] != "live":
+		kind = words[0]
+	case len(words) > 2:
+		kind = words[2]
+	}
+	return tableName(table) + " " + kind
+}
+
+func tableName(physical string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(physical, "test-"), "Table")
+}
+
+// unitsOf is how many units of so many bytes there are, one at least.
+func unitsOf(size int, unit float64) float64 { return max(1, math.Ceil(float64(size)/unit)) }
