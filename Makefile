@@ -14,7 +14,7 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test race soak conformance contract lint lint-template fmt check build bench docs clean runner
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test race soak conformance contract lint lint-template fmt check build bench capacity docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,8 +95,12 @@ build-%Function:
 bench: ## measure; the figures belong in docs/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process
 
-docs: ## write docs/asyncapi.yaml from the Go types
+capacity: ## what a load uses of every limit, the first that it reaches, dollars a month; ARGS="-connections N"
+	@go run ./infra/capacity $(ARGS)
+
+docs: ## write docs/asyncapi.yaml from the Go types, and the figures of docs/scaling.md
 	go run ./infra/apidocs
+	go run ./infra/capacity -document docs/scaling.md
 
 clean: ## remove what was built and what make run wrote
 	rm -rf build .local .aws-sam

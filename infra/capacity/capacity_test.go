@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"flag"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	templateFile = "../../template.yaml"
+	scaling      = "../../docs/scaling.md"
+)
+
+// loaded is a model with the usual load but for some flags.
+func loaded(t *testing.T, file string, args ...string) *model {
+	t.Helper()
+	flags := flag.NewFlagSet("test", flag.ContinueOnError)
+	var l load
+	l.bind(flags)
+	must(t, flags.Parse(args))
+	m, err := newModel(l, file)
+	must(t, err)
+	return m
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheFiguresOfTheDocumentAreThoseOfTheCommand(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(scaling)
+	must(t, err)
+	if found := bytes.Count(text, []byte(prompt)); found < 4 {
+		t.Errorf("%s has %d blocks of the command, want one for each size and the journeys", scaling, found)
+	}
+	fresh, err := renew(text, templateFile)
+	must(t, err)
+	if diff := cmp.Diff(string(text), string(fresh)); diff != "" {
+		t.Errorf("make docs writes it (-document +command):\n%s", diff)
+	}
+}
+
+func TestEveryJourneyThatIsCountedIsInTheLoad(t *testing.T) {
+	t.Parallel()
+	m := loaded(t, templateFile)
+	counted := map[string]bool{}
+	for _, c := range m.table {
+		if c.Journey != "cold start" && c.Journey != "kept" {
+			counted[c.Journey] = true
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(counted)), slices.Sorted(maps.Keys(m.load.journeys()))); diff != "" {
+		t.Errorf("journeys (-counted +in the load):\n%s", diff)
+	}
+}
+
+func TestEveryFigureIsUsedAndTellsItsSource(t *testing.T) {
+	t.Parallel()
+	m := loaded(t, templateFile)
+	_ = m.report()
+	if missing := m.figures.missing(); missing != nil {
+		t.Errorf("missing: %v", missing)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(figuresFile)).ReadAll()
+	must(t, err)
+	for _, row := range rows[1:] {
+		if !m.figures.asked[row[0]] {
+			t.Errorf("nothing uses %s", row[0])
+		}
+		if row[2] == "" || row[4] == "" {
+			t.Errorf("%s does not say what it is and where it is from", row[0])
+		}
+	}
+}
+
+// What is told as the first limit is used up by that many times the load.
+func TestTheFirstLimitIsReachedWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	m := loaded(t, templateFile)
+	first := m.limits()[0]
+	grown := *m
+	grown.load.connections *= first.at()
+	grown.load.exports, grown.load.connects = m.load.exports*first.at(), m.load.connects*first.at()
+	grown.load.webhooks, grown.load.searches = m.load.webhooks*first.at(), m.load.searches*first.at()
+	if got := grown.limits()[0]; got.name != first.name || math.Abs(got.used/got.most-1) > 0.01 {
+		t.Errorf("at %v times the load %s uses %v of %v", first.at(), got.name, got.used, got.most)
+	}
+}
+
+func TestLimitsOfOurOwnAreThoseOfTheTemplate(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(templateFile)
+	must(t, err)
+	changed := strings.NewReplacer(
+		"MaximumConcurrency: 50", "MaximumConcurrency: 77", "ThrottlingRateLimit: 1000", "ThrottlingRateLimit: 1234",
+	).Replace(string(text))
+	changed = strings.Replace(changed, "KeyedRequestsPerMinute:\n    Type: Number\n    Default: 600", "KeyedRequestsPerMinute:\n    Type: Number\n    Default: 700", 1)
+	file := filepath.Join(t.TempDir(), "template.yaml")
+	must(t, os.WriteFile(file, []byte(changed), 0o600))
+	most := map[string]float64{}
+	for _, l := range loaded(t, file).limits() {
+		most[l.name] = l.most
+	}
+	for name, want := range map[string]float64{
+		"exportworker at once, MaximumConcurrency": 77, "API requests a second, the stage's throttle": 1234,
+		"keyed requests a minute of the largest organisation, from one address": 700,
+	} {
+		if most[name] != want {
+			t.Errorf("%s: at most %v, want %v", name, most[name], want)
+		}
+	}
+}
+
+// TestAStatusCostsWhatItsCallsCost computes one journey by hand: five reads of a row (one of them two units), a write, a line of
+// 308 bytes, and 65 ms of 256 MB.
+func TestAStatusCostsWhatItsCallsCost(t *testing.T) {
+	t.Parallel()
+	m := loaded(t, templateFile, "-organisations", "0", "-cold", "0")
+	got := total(m.running(m.used(map[string]float64{"status": 1}))) / daysOfAMonth
+	want := 3.5e-6 + 0.2e-6 + 0.065*0.25*1.33334e-5 + 5*0.125e-6 + 0.625e-6 + 708*0.5e-9 + 0.05*5e-6
+	if math.Abs(got/want-1) > 0.01 {
+		t.Errorf("a status costs %v dollars, want %v", got, want)
+	}
+}
+
+// TestNobodyCostsWhatStands: without a load there are keys, secrets, alarms, polls and schedules.
+func TestNobodyCostsWhatStands(t *testing.T) {
+	t.Parallel()
+	m := loaded(t, templateFile).idle()
+	for _, line := range m.bill() {
+		switch line.service {
+		case "KMS keys":
+			if line.dollars != float64(len(m.stack.Keys)) || line.dollars < 6 {
+				t.Errorf("%v dollars for %d keys", line.dollars, len(m.stack.Keys))
+			}
+		case "SQS polling of queues with nothing in them": // 3 queues, 5 pollers, 3 polls a minute
+			if want := 3 * 5 * 3 * 60 * 24 * daysOfAMonth * 0.4e-6; math.Abs(line.dollars-want) > 0.001 {
+				t.Errorf("%v dollars for polls, want %v", line.dollars, want)
+			}
+		case "API Gateway", "Transfer of files to organisations", "DynamoDB storage and backup", "SES":
+			if line.dollars != 0 {
+				t.Errorf("%s: %v dollars for nobody", line.service, line.dollars)
+			}
+		}
+	}
+	if all := total(m.bill()); all < 8 || all > 40 {
+		t.Errorf("an idle stack costs %v dollars a month", all)
+	}
+}

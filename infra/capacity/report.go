@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"recordbridge/infra/capacity/journey"
+)
+
+// compute writes what a load uses and costs.
+func compute(l load, file string, journeys bool, out io.Writer) error {
+	m, err := newModel(l, file)
+	if err != nil {
+		return err
+	}
+	text := m.report()
+	if journeys {
+		text = m.journeys()
+	}
+	if missing := m.figures.missing(); len(missing) > 0 {
+		return fmt.Errorf("figures.csv has no %s", strings.Join(missing, ", "))
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+// shown is how many times the load a limit may have place for to be told of.
+const shown = 100
+
+// report is the whole of it.
+func (m *model) report() string {
+	var b strings.Builder
+	l := m.load
+	tables, files := m.stored()
+	fmt.Fprintf(&b, "%s connections; a day %s exports, %s sign-ins, %s deliveries, %s searches; the busiest hour has %s times the mean.\n",
+		number(l.connections), number(l.exports), number(l.connects), number(l.webhooks), number(l.searches), number(l.peak))
+	fmt.Fprintf(&b, "Tables hold %s GB, files %s GB.\n\n", number(tables), number(files))
+	m.writeLimits(&b)
+	m.writeBill(&b)
+	fmt.Fprintf(&b, "\nA connection costs %s dollars a month beyond the idle stack. Not confirmed: %d of %d figures (infra/capacity/figures.csv).\n",
+		number((total(m.bill())-total(m.idle().bill()))/max(1, l.connections)), len(m.figures.unconfirmed), len(m.figures.values))
+	return b.String()
+}
+
+// writeLimits tells the limits that are near, and of those that are nearer still what to do.
+func (m *model) writeLimits(b *strings.Builder) {
+	all, told := m.limits(), 0
+	fmt.Fprintf(b, "%-72s %9s %9s %10s  %s\n", "Limit", "busiest", "most", "reached at", "whose")
+	for _, l := range all {
+		if l.at() <= shown || told == 0 {
+			fmt.Fprintf(b, "%-72s %9s %9s %10s  %s\n", l.name, number(l.used), number(l.most), number(l.at())+" x", l.whose)
+			told++
+		}
+	}
+	fmt.Fprintf(b, "%d more are reached beyond %d times this load.\n\n", len(all)-told, shown)
+	fmt.Fprintf(b, "First: %s, at %s connections.\n", all[0].name, number(all[0].at()*m.load.connections))
+	advised := map[string]bool{}
+	for i, l := range all {
+		if !advised[l.then] && (l.at() <= 10 || i == 0) {
+			advised[l.then] = true
+			fmt.Fprintf(b, "- at %s x: %s\n", number(l.at()), l.then)
+		}
+	}
+	b.WriteString("\n")
+}
+
+// idle is the same stack with nobody in it.
+func (m *model) idle() *model {
+	none := *m
+	none.load = m.load.idle()
+	return &none
+}
+
+func (m *model) writeBill(b *strings.Builder) {
+	fmt.Fprintf(b, "%-48s %14s %14s\n", "Dollars a month, list prices, us-east-1", "idle", "this load")
+	idle, loaded := m.idle().bill(), m.bill()
+	idle, loaded = append(idle, item{"all", total(idle)}), append(loaded, item{"all", total(loaded)})
+	order := make([]int, len(loaded))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order[:len(order)-1], func(a, b int) int { return int(math.Copysign(1, loaded[b].dollars-loaded[a].dollars)) })
+	for _, i := range order {
+		fmt.Fprintf(b, "%-48s %14s %14s\n", loaded[i].service, dollars(idle[i].dollars), dollars(loaded[i].dollars))
+	}
+}
+
+func dollars(amount float64) string {
+	if amount < 1000 {
+		return strconv.FormatFloat(amount, 'f', 2, 64)
+	}
+	return number(amount)
+}
+
+// number writes two significant digits, and thousands apart.
+func number(n float64) string {
+	if n == 0 || math.IsInf(n, 0) {
+		return "0"
+	}
+	if math.Abs(n) < 100 {
+		return strconv.FormatFloat(round(n), 'f', -1, 64)
+	}
+	text := strconv.FormatFloat(round(n), 'f', 0, 64)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+func round(n float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(n, 'g', 2, 64), 64)
+	if err != nil {
+		return n
+	}
+	return rounded
+}
+
+// journeys tells what each journey takes.
+func (m *model) journeys() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-16s %11s %9s %11s %12s %20s\n", "Journey", "invocations", "AWS calls", "read units", "write units", "dollars for 1,000")
+	told := map[string]bool{}
+	for _, c := range m.table {
+		if told[c.Journey] || m.load.journeys()[c.Journey] == 0 {
+			continue
+		}
+		told[c.Journey] = true
+		only := *m
+		only.load.organisations, only.load.cold = 0, 0 // whose mails and processes are nobody's journey
+		u := only.used(map[string]float64{c.Journey: 1})
+		calls := beginning(u.calls, "") - of(u.calls, "lambda Invoke", "logs Line") - beginning(u.calls, journey.Outside)
+		fmt.Fprintf(&b, "%-16s %11s %9s %11s %12s %20s\n", c.Journey, number(u.calls["lambda Invoke"]), number(calls),
+			number(beginning(u.reads, "")), number(beginning(u.writes, "")), number(total(only.running(u))/daysOfAMonth*1000))
+	}
+	return b.String()
+}

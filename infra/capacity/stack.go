@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"recordbridge/infra/local/template"
+)
+
+// stack is the template: what the laptop understands of it, and what it leaves to AWS.
+type stack struct {
+	*template.Template
+
+	rate         float64            // requests a second that the API lets through
+	reserved     map[string]float64 // invocations that are kept for a function, by its folder
+	alarmMetrics float64            // that alarms look at
+	metrics      float64            // of our own, made of log lines
+	dashboards   float64
+	logDays      float64
+}
+
+// document is the template as far as package template leaves it to AWS.
+type document struct {
+	Parameters map[string]struct {
+		Default string `yaml:"Default"`
+	} `yaml:"Parameters"`
+	Resources map[string]resource `yaml:"Resources"`
+}
+
+type resource struct {
+	Type       string               `yaml:"Type"`
+	Condition  string               `yaml:"Condition"`
+	Properties map[string]yaml.Node `yaml:"Properties"`
+}
+
+// readStack reads a template with the defaults of its parameters. What exists only on a condition is left out.
+func readStack(file string) (*stack, error) {
+	loaded, err := template.Load(file, template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge"})
+	if err != nil {
+		return nil, fmt.Errorf("read the stack: %w", err)
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever starts the command
+	if err != nil {
+		return nil, fmt.Errorf("read the stack: %w", err)
+	}
+	var d document
+	if err = yaml.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("read the stack: %w", err)
+	}
+	s := &stack{Template: loaded, reserved: map[string]float64{}}
+	s.logDays = d.number(yaml.Node{Kind: yaml.ScalarNode, Tag: "!Ref", Value: "LogRetentionDays"})
+	for id, r := range d.Resources {
+		if r.Condition == "" {
+			s.note(id, r, d)
+		}
+	}
+	return s, nil
+}
+
+// note takes what is needed of one resource.
+func (s *stack) note(id string, r resource, d document) {
+	switch r.Type {
+	case "AWS::Serverless::Api":
+		settings := r.Properties["MethodSettings"]
+		for _, setting := range settings.Content {
+			var throttle struct {
+				Rate yaml.Node `yaml:"ThrottlingRateLimit"`
+			}
+			if setting.Decode(&throttle) == nil {
+				s.rate = max(s.rate, d.number(throttle.Rate))
+			}
+		}
+	case "AWS::Serverless::Function":
+		folder, _ := strings.CutSuffix(id, "Function")
+		if kept := d.number(r.Properties["ReservedConcurrentExecutions"]); kept > 0 {
+			s.reserved[strings.ToLower(folder)] = kept
+		}
+	case "AWS::CloudWatch::Alarm":
+		s.alarmMetrics += float64(max(1, count(r.Properties["Metrics"], "MetricStat")))
+	case "AWS::CloudWatch::Dashboard":
+		s.dashboards++
+	case "AWS::Logs::MetricFilter":
+		s.metrics++
+	}
+}
+
+// number reads a number that stands there or is a parameter's default; 0 for everything else.
+func (d document) number(n yaml.Node) float64 {
+	text := n.Value
+	if n.Tag == "!Ref" {
+		text = d.Parameters[n.Value].Default
+	}
+	value, err := strconv.ParseFloat(cmp.Or(text, "0"), 64)
+	if err != nil {
+		return 0
+	}
+	return value
+}
+
+// count counts the keys of a name in a node and what is in it.
+func count(n yaml.Node, key string) int {
+	found := 0
+	for _, inner := range n.Content {
+		if inner.Value == key {
+			found++
+		}
+		found += count(*inner, key)
+	}
+	return found
+}
+
+// function is a function by its folder.
+func (s *stack) function(folder string) (template.Function, bool) {
+	for _, f := range s.Functions {
+		if f.Folder == folder {
+			return f, true
+		}
+	}
+	return template.Function{}, false
+}
