@@ -86,6 +86,29 @@ func TestEveryFigureIsUsedAndTellsItsSource(t *testing.T) {
 	}
 }
 
+// What the service holds itself to is what its sources say: each such figure names the file and the text that stands there.
+func TestFiguresOfOurOwnAreThoseOfTheSources(t *testing.T) {
+	t.Parallel()
+	rows, err := csv.NewReader(bytes.NewReader(figuresFile)).ReadAll()
+	must(t, err)
+	found := 0
+	for _, row := range rows {
+		if !strings.HasPrefix(row[0], "own.") {
+			continue
+		}
+		found++
+		file, says, _ := strings.Cut(row[4], ": ")
+		text, err := os.ReadFile("../../" + file)
+		must(t, err)
+		if says == "" || !bytes.Contains(text, []byte(says)) {
+			t.Errorf("%s: %s does not say %q any more", row[0], file, says)
+		}
+	}
+	if found < 6 {
+		t.Errorf("%d figures are our own, want at least 6", found)
+	}
+}
+
 // What is told as the first limit is used up by that many times the load.
 func TestTheFirstLimitIsReachedWhereItIsTold(t *testing.T) {
 	t.Parallel()

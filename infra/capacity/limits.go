@@ -93,7 +93,7 @@ func (m *model) atOnce(f template.Function, u use) float64 {
 		return busy
 	}
 	processors := float64(f.MemoryMB) / m.figures.of("assumed.processor_mb")
-	return max(busy/m.figures.of("assumed.deliveries_held"), u.invocations[f.Folder]*m.figures.of("assumed.delivery_processor")/processors)
+	return max(busy/m.figures.of("own.deliveries_held"), u.invocations[f.Folder]*m.figures.of("assumed.delivery_processor")/processors)
 }
 
 // tableLimits are of DynamoDB: the hottest key of each kind of rows and of each index, and the largest table.
@@ -147,11 +147,11 @@ func (m *model) serviceLimits(u use) []limit {
 
 // dueLimits are of what looks after rows, and of what one receiver or health system gets.
 func (m *model) dueLimits(perSecond map[string]float64) []limit {
-	rows, refreshes := store.DueShards*m.figures.of("assumed.due_page"), perSecond[refreshJourney]
+	rows, refreshes := store.DueShards*m.figures.of("own.due_page"), perSecond[refreshJourney]
 	return []limit{
 		{"connections due a minute, rows that a run of refreshscheduler takes", refreshes * 60, rows, ours, "more due shards, larger pages (duePage), or a scheduler for each part of the shards"},
 		{"files to delete a minute, rows that a run of sweeper takes", perSecond[expiryJourney] * 60, rows, ours, "the same; S3's lifecycle deletes after 10 days what the sweeper has not"},
-		{"scheduled refreshes at once at the largest token endpoint", refreshes * m.load.largestEndpoint * m.load.answer, m.figures.of("assumed.slots"), ours, "more slots for endpoints that bear them (shared/refresh), with the health system's consent"},
-		{"deliveries a second to the largest organisation's webhook", (perSecond[deliverJourney] + perSecond[failedJourney]) * m.load.largest, m.figures.of("assumed.webhook_rate"), ours, "agree a higher rate (ctl webhook), or a second webhook by event type"},
+		{"scheduled refreshes at once at the largest token endpoint", refreshes * m.load.largestEndpoint * m.load.answer, m.figures.of("own.slots"), ours, "more slots for endpoints that bear them (shared/refresh), with the health system's consent"},
+		{"deliveries a second to the largest organisation's webhook", (perSecond[deliverJourney] + perSecond[failedJourney]) * m.load.largest, m.figures.of("own.webhook_rate"), ours, "agree a higher rate (ctl webhook), or a second webhook by event type"},
 	}
 }

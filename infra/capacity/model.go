@@ -117,9 +117,9 @@ func (m *model) stored() (tables, files float64) {
 	days := map[string]float64{
 		"Connection CONN": m.load.connections, "Connection byDue": m.load.connections, "Connection byOrg": m.load.connections,
 		"Tokens CONN": m.load.connections, "Work LATEST": m.load.connections,
-		"Work TASK":  m.load.exports * m.figures.of("assumed.task_days"),
-		"Work EVENT": m.load.webhooks * m.figures.of("assumed.event_days"),
-		"Work DELIV": m.load.webhooks * m.figures.of("assumed.event_days"),
+		"Work TASK":  m.load.exports * m.figures.of("own.task_days"),
+		"Work EVENT": m.load.webhooks * m.figures.of("own.event_days"),
+		"Work DELIV": m.load.webhooks * m.figures.of("own.event_days"),
 	}
 	days["Work byOrg"] = of(days, "Work TASK", "Work EVENT", "Work DELIV")
 	const perRow = 100 // bytes that DynamoDB charges beside the attributes
@@ -128,6 +128,5 @@ func (m *model) stored() (tables, files float64) {
 			tables += days[c.On] * float64(c.Bytes+perRow)
 		}
 	}
-	const fileDays = 8
-	return tables / 1e9, m.used(m.load.journeys()).bytes["s3"] * fileDays / 1e9
+	return tables / 1e9, m.used(m.load.journeys()).bytes["s3"] * m.stack.fileDays / 1e9
 }

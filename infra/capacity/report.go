@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -77,15 +78,14 @@ func (m *model) idle() *model {
 
 func (m *model) writeBill(b *strings.Builder) {
 	fmt.Fprintf(b, "%-48s %14s %14s\n", "Dollars a month, list prices, us-east-1", "idle", "this load")
-	idle, loaded := m.idle().bill(), m.bill()
-	idle, loaded = append(idle, item{"all", total(idle)}), append(loaded, item{"all", total(loaded)})
-	order := make([]int, len(loaded))
-	for i := range order {
-		order[i] = i
+	idle, lines := map[string]float64{}, m.bill()
+	for _, line := range m.idle().bill() {
+		idle[line.service] = line.dollars
+		idle["all"] += line.dollars
 	}
-	slices.SortStableFunc(order[:len(order)-1], func(a, b int) int { return int(math.Copysign(1, loaded[b].dollars-loaded[a].dollars)) })
-	for _, i := range order {
-		fmt.Fprintf(b, "%-48s %14s %14s\n", loaded[i].service, dollars(idle[i].dollars), dollars(loaded[i].dollars))
+	slices.SortStableFunc(lines, func(a, b item) int { return cmp.Compare(b.dollars, a.dollars) })
+	for _, line := range append(lines, item{"all", total(lines)}) {
+		fmt.Fprintf(b, "%-48s %14s %14s\n", line.service, dollars(idle[line.service]), dollars(line.dollars))
 	}
 }
 

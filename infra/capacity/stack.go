@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -22,6 +23,7 @@ type stack struct {
 	metrics      float64            // of our own, made of log lines
 	dashboards   float64
 	logDays      float64
+	fileDays     float64 // that export files are kept
 }
 
 // document is the template as far as package template leaves it to AWS.
@@ -53,7 +55,12 @@ func readStack(file string) (*stack, error) {
 		return nil, fmt.Errorf("read the stack: %w", err)
 	}
 	s := &stack{Template: loaded, reserved: map[string]float64{}}
-	s.logDays = d.number(yaml.Node{Kind: yaml.ScalarNode, Tag: "!Ref", Value: "LogRetentionDays"})
+	s.logDays = d.number(yaml.Node{Tag: "!Ref", Value: "LogRetentionDays"})
+	retention, err := time.ParseDuration(d.Parameters["ExportRetention"].Default)
+	if err != nil {
+		return nil, fmt.Errorf("read the stack: ExportRetention: %w", err)
+	}
+	s.fileDays = retention.Hours() / 24
 	for id, r := range d.Resources {
 		if r.Condition == "" {
 			s.note(id, r, d)

@@ -207,23 +207,23 @@ func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 }
 
 // written counts a row that was written, or was not since a condition did not hold, and the indexes that follow it. One unit is 1 KB
-// of the row as it was or is, whichever is larger; twice that in a transaction.
+// of the row as it was or is, whichever is larger; twice that in a transaction, in the indexes, too (DynamoDB Local).
 func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
-	key := *cmp.Or(q.Key, q.Item)
-	after := m.row(q.TableName, "", key)
-	cost.On, cost.Writes = kindOfRow(q.TableName, key), unitsOf(max(before.Size, after.Size), 1024)
+	key, times := *cmp.Or(q.Key, q.Item), 1.0
 	if cost.Operation == "TransactWriteItems" {
-		cost.Writes *= 2
+		times = 2
 	}
+	after := m.row(q.TableName, "", key)
+	cost.On, cost.Writes = kindOfRow(q.TableName, key), times*unitsOf(max(before.Size, after.Size), 1024)
 	m.add(cost)
 	for index, by := range map[string][2]string{"byOrg": {"org_list", "org_order"}, byDue: {"due_shard", "due_at"}} {
 		was, is := string(before.Item[by[0]])+string(before.Item[by[1]]), string(after.Item[by[0]])+string(after.Item[by[1]])
 		if was == is {
 			continue
 		}
-		cost.On, cost.Calls, cost.Writes = tableName(q.TableName)+" "+index, 0, 1
+		cost.On, cost.Calls, cost.Writes = tableName(q.TableName)+" "+index, 0, times
 		if was != "" && is != "" { // the entry moves: one goes, one comes
-			cost.Writes = 2
+			cost.Writes = 2 * times
 		}
 		m.add(cost)
 	}
