@@ -20,7 +20,7 @@ func (m *model) bill() []item {
 	f := m.figures
 	tables, files := m.stored()
 	watched := m.stack.alarmMetrics*f.of("price.cloudwatch.alarm_metric") +
-		(m.stack.metrics+f.of("assumed.own_metrics"))*f.of("price.cloudwatch.metric") + m.stack.dashboards*f.of("price.cloudwatch.dashboard")
+		(m.stack.metrics+f.of("assumed.metrics"))*f.of("price.cloudwatch.metric") + m.stack.dashboards*f.of("price.cloudwatch.dashboard")
 	return append(lines,
 		item{"DynamoDB storage and backup", tables * (f.of("price.dynamodb.gb") + f.of("price.dynamodb.backup_gb"))},
 		item{"S3 storage", files * f.of("price.s3.gb")},

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,14 +21,16 @@ const (
 	scaling      = "../../docs/scaling.md"
 )
 
+func usual() deployment { return deployment{file: templateFile, parameters: nil} }
+
 // loaded is a model with the usual load but for some flags.
-func loaded(t *testing.T, file string, args ...string) *model {
+func loaded(t *testing.T, from deployment, args ...string) *model {
 	t.Helper()
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	var l load
 	l.bind(flags)
 	must(t, flags.Parse(args))
-	m, err := newModel(l, file)
+	m, err := newModel(l, from)
 	must(t, err)
 	return m
 }
@@ -55,7 +58,7 @@ func TestTheFiguresOfTheDocumentAreThoseOfTheCommand(t *testing.T) {
 
 func TestEveryJourneyThatIsCountedIsInTheLoad(t *testing.T) {
 	t.Parallel()
-	m := loaded(t, templateFile)
+	m := loaded(t, usual())
 	counted := map[string]bool{}
 	for _, c := range m.table {
 		if c.Journey != "cold start" && c.Journey != "kept" {
@@ -69,7 +72,7 @@ func TestEveryJourneyThatIsCountedIsInTheLoad(t *testing.T) {
 
 func TestEveryFigureIsUsedAndTellsItsSource(t *testing.T) {
 	t.Parallel()
-	m := loaded(t, templateFile)
+	m := loaded(t, usual())
 	_ = m.report()
 	if missing := m.figures.missing(); missing != nil {
 		t.Errorf("missing: %v", missing)
@@ -112,7 +115,7 @@ func TestFiguresOfOurOwnAreThoseOfTheSources(t *testing.T) {
 // What is told as the first limit is used up by that many times the load.
 func TestTheFirstLimitIsReachedWhereItIsTold(t *testing.T) {
 	t.Parallel()
-	m := loaded(t, templateFile)
+	m := loaded(t, usual())
 	first := m.limits()[0]
 	grown := *m
 	grown.load.connections *= first.at()
@@ -127,23 +130,26 @@ func TestLimitsOfOurOwnAreThoseOfTheTemplate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(templateFile)
 	must(t, err)
-	changed := strings.NewReplacer(
-		"MaximumConcurrency: 50", "MaximumConcurrency: 77", "ThrottlingRateLimit: 1000", "ThrottlingRateLimit: 1234",
-	).Replace(string(text))
-	changed = strings.Replace(changed, "KeyedRequestsPerMinute:\n    Type: Number\n    Default: 600", "KeyedRequestsPerMinute:\n    Type: Number\n    Default: 700", 1)
 	file := filepath.Join(t.TempDir(), "template.yaml")
-	must(t, os.WriteFile(file, []byte(changed), 0o600))
+	must(t, os.WriteFile(file, regexp.MustCompile(`ThrottlingRateLimit: \d+`).ReplaceAll(text, []byte("ThrottlingRateLimit: 1234")), 0o600))
+	given, err := readParameters("KeyedRequestsPerMinute=700 LogRetentionDays=30 ExportRetention=216h")
+	must(t, err)
+	m := loaded(t, deployment{file: file, parameters: given})
 	most := map[string]float64{}
-	for _, l := range loaded(t, file).limits() {
+	for _, l := range m.limits() {
 		most[l.name] = l.most
 	}
+	worker, _ := m.stack.function("exportworker")
 	for name, want := range map[string]float64{
-		"exportworker at once, MaximumConcurrency": 77, "API requests a second, the stage's throttle": 1234,
+		"exportworker at once, MaximumConcurrency": float64(worker.QueueTriggers[0].MaxConcurrency), "API requests a second, the stage's throttle": 1234,
 		"keyed requests a minute of the largest organisation, from one address": 700,
 	} {
-		if most[name] != want {
+		if most[name] != want || want == 0 {
 			t.Errorf("%s: at most %v, want %v", name, most[name], want)
 		}
+	}
+	if m.stack.logDays != 30 || m.stack.fileDays != 9 {
+		t.Errorf("logs are kept for %v days and files for %v, want 30 and 9", m.stack.logDays, m.stack.fileDays)
 	}
 }
 
@@ -151,7 +157,7 @@ func TestLimitsOfOurOwnAreThoseOfTheTemplate(t *testing.T) {
 // 308 bytes, and 65 ms of 256 MB.
 func TestAStatusCostsWhatItsCallsCost(t *testing.T) {
 	t.Parallel()
-	m := loaded(t, templateFile, "-organisations", "0", "-cold", "0")
+	m := loaded(t, usual(), "-organisations", "0", "-cold", "0")
 	got := total(m.running(m.used(map[string]float64{"status": 1}))) / daysOfAMonth
 	want := 3.5e-6 + 0.2e-6 + 0.065*0.25*1.33334e-5 + 5*0.125e-6 + 0.625e-6 + 708*0.5e-9 + 0.05*5e-6
 	if math.Abs(got/want-1) > 0.01 {
@@ -162,7 +168,7 @@ func TestAStatusCostsWhatItsCallsCost(t *testing.T) {
 // TestNobodyCostsWhatStands: without a load there are keys, secrets, alarms, polls and schedules.
 func TestNobodyCostsWhatStands(t *testing.T) {
 	t.Parallel()
-	m := loaded(t, templateFile).idle()
+	m := loaded(t, usual()).idle()
 	for _, line := range m.bill() {
 		switch line.service {
 		case "KMS keys":

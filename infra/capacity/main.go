@@ -22,13 +22,18 @@ func run(args []string, out io.Writer) error {
 	var l load
 	l.bind(flags)
 	file := flags.String("template", "template.yaml", "the stack")
+	parameters := flags.String("parameters", "", "parameters of the stack, as samconfig.toml has them: \"Name=Value Name=Value\"")
 	journeys := flags.Bool("journeys", false, "tell what each journey takes, in place of what the load does")
 	document := flags.String("document", "", "a document, whose figures are to be made anew")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("read the flags: %w", err)
 	}
 	if *document == "" {
-		return compute(l, *file, *journeys, out)
+		given, err := readParameters(*parameters)
+		if err != nil {
+			return err
+		}
+		return compute(l, deployment{file: *file, parameters: given}, *journeys, out)
 	}
 	text, err := os.ReadFile(*document)
 	if err != nil {

@@ -15,9 +15,9 @@ type model struct {
 }
 
 // newModel reads all that a model is made of.
-func newModel(l load, file string) (*model, error) {
+func newModel(l load, from deployment) (*model, error) {
 	l.complete()
-	s, err := readStack(file)
+	s, err := readStack(from)
 	if err != nil {
 		return nil, err
 	}

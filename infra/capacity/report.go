@@ -13,8 +13,8 @@ import (
 )
 
 // compute writes what a load uses and costs.
-func compute(l load, file string, journeys bool, out io.Writer) error {
-	m, err := newModel(l, file)
+func compute(l load, from deployment, journeys bool, out io.Writer) error {
+	m, err := newModel(l, from)
 	if err != nil {
 		return err
 	}

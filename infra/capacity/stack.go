@@ -28,10 +28,12 @@ type stack struct {
 
 // document is the template as far as package template leaves it to AWS.
 type document struct {
-	Parameters map[string]struct {
-		Default string `yaml:"Default"`
-	} `yaml:"Parameters"`
-	Resources map[string]resource `yaml:"Resources"`
+	Parameters map[string]parameter `yaml:"Parameters"`
+	Resources  map[string]resource  `yaml:"Resources"`
+}
+
+type parameter struct {
+	Default string `yaml:"Default"`
 }
 
 type resource struct {
@@ -40,19 +42,41 @@ type resource struct {
 	Properties map[string]yaml.Node `yaml:"Properties"`
 }
 
-// readStack reads a template with the defaults of its parameters. What exists only on a condition is left out.
-func readStack(file string) (*stack, error) {
-	loaded, err := template.Load(file, template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge"})
+// deployment is a template with the parameters of an environment, the defaults for those that are not given.
+type deployment struct {
+	file       string
+	parameters map[string]string
+}
+
+// readParameters reads parameters as samconfig.toml has them: "Name=Value Name=Value".
+func readParameters(text string) (map[string]string, error) {
+	parameters := map[string]string{}
+	for pair := range strings.FieldsSeq(text) {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, fmt.Errorf("read the parameters: %q is not Name=Value", pair)
+		}
+		parameters[name] = value
+	}
+	return parameters, nil
+}
+
+// readStack reads what is deployed. Alarms and the like that exist only on a condition are left out.
+func readStack(from deployment) (*stack, error) {
+	loaded, err := template.Load(from.file, template.Options{Parameters: from.parameters, BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge"})
 	if err != nil {
 		return nil, fmt.Errorf("read the stack: %w", err)
 	}
-	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever starts the command
+	text, err := os.ReadFile(from.file)
 	if err != nil {
 		return nil, fmt.Errorf("read the stack: %w", err)
 	}
 	var d document
 	if err = yaml.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("read the stack: %w", err)
+	}
+	for name, value := range from.parameters {
+		d.Parameters[name] = parameter{Default: value}
 	}
 	s := &stack{Template: loaded, reserved: map[string]float64{}}
 	s.logDays = d.number(yaml.Node{Tag: "!Ref", Value: "LogRetentionDays"})
