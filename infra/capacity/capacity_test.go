@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 )
 
 const (
@@ -131,7 +132,8 @@ func TestLimitsOfOurOwnAreThoseOfTheTemplate(t *testing.T) {
 	text, err := os.ReadFile(templateFile)
 	must(t, err)
 	file := filepath.Join(t.TempDir(), "template.yaml")
-	must(t, os.WriteFile(file, regexp.MustCompile(`ThrottlingRateLimit: \d+`).ReplaceAll(text, []byte("ThrottlingRateLimit: 1234")), 0o600))
+	text = regexp.MustCompile(`ThrottlingRateLimit: \d+`).ReplaceAll(text, []byte("ThrottlingRateLimit: 1234"))
+	must(t, os.WriteFile(file, text, 0o600))
 	given, err := readParameters("KeyedRequestsPerMinute=700 LogRetentionDays=30 ExportRetention=216h")
 	must(t, err)
 	m := loaded(t, deployment{file: file, parameters: given})
@@ -187,5 +189,25 @@ func TestNobodyCostsWhatStands(t *testing.T) {
 	}
 	if all := total(m.bill()); all < 8 || all > 40 {
 		t.Errorf("an idle stack costs %v dollars a month", all)
+	}
+}
+
+// What is kept for a function may be a parameter, behind a condition.
+func TestReservedConcurrencyIsReadThroughConditions(t *testing.T) {
+	t.Parallel()
+	var d document
+	must(t, yaml.Unmarshal([]byte(`
+Parameters: {Kept: {Default: 7}}
+Resources:
+  ConnectFunction: {Type: "AWS::Serverless::Function", Properties: {ReservedConcurrentExecutions: !If [Keeps, !Ref Kept, !Ref "AWS::NoValue"]}}
+  SweeperFunction: {Type: "AWS::Serverless::Function", Properties: {ReservedConcurrentExecutions: 1}}
+  GetOrgFunction: {Type: "AWS::Serverless::Function", Properties: {MemorySize: 256}}
+`), &d))
+	s := stack{reserved: map[string]float64{}}
+	for id, r := range d.Resources {
+		s.note(id, r, d)
+	}
+	if diff := cmp.Diff(map[string]float64{"connect": 7, "sweeper": 1}, s.reserved); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
 	}
 }

@@ -120,8 +120,11 @@ func (s *stack) note(id string, r resource, d document) {
 	}
 }
 
-// number reads a number that stands there or is a parameter's default; 0 for everything else.
+// number reads a number that stands there, is a parameter, or is what a condition chooses first; 0 for everything else.
 func (d document) number(n yaml.Node) float64 {
+	if n.Tag == "!If" && len(n.Content) > 1 {
+		return d.number(*n.Content[1])
+	}
 	text := n.Value
 	if n.Tag == "!Ref" {
 		text = d.Parameters[n.Value].Default
