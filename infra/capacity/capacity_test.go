@@ -74,7 +74,7 @@ func TestEveryJourneyThatIsCountedIsInTheLoad(t *testing.T) {
 func TestEveryFigureIsUsedAndTellsItsSource(t *testing.T) {
 	t.Parallel()
 	m := loaded(t, usual())
-	_ = m.report()
+	_ = m.report(0)
 	if missing := m.figures.missing(); missing != nil {
 		t.Errorf("missing: %v", missing)
 	}

@@ -29,12 +29,12 @@ const (
 // at is the multiple of the load at which the limit is reached. What an idle stack uses hardly counts.
 func (l limit) at() float64 { return l.most / l.used }
 
-// limits are all bounds, the first one that is reached first.
+// limits are all bounds that something is used of, the first one that is reached first.
 func (m *model) limits() []limit {
 	perSecond := m.load.busiest()
 	u := m.used(perSecond)
 	all := slices.Concat(m.apiLimits(u), m.functionLimits(u), m.tableLimits(u), m.serviceLimits(u), m.dueLimits(perSecond))
-	all = slices.DeleteFunc(all, func(l limit) bool { return l.used == 0 })
+	all = slices.DeleteFunc(all, func(l limit) bool { return l.used == 0 || l.most == 0 }) // what is not limited says 0
 	slices.SortStableFunc(all, func(a, b limit) int { return cmp.Compare(a.at(), b.at()) })
 	return all
 }
@@ -104,13 +104,14 @@ func (m *model) tableLimits(u use) []limit {
 		"Flow HOST":    m.load.largestEndpoint,
 		"Flow RL":      m.load.largest * m.keyed(u) / m.requests(u), // a backend has one address, patients have theirs
 		"Control REG":  1.0 / 3,                                     // of three look-ups the last is for the platform, and all may have the same
-		"Work byOrg":   m.load.largest, "Connection byOrg": m.load.largest,
+		"Work byOrg":   m.load.largest, "Connection byOrg": m.load.largest, "Work SHARE": m.load.largest,
 		"Work byDue": 1.0 / store.DueShards, "Connection byDue": 1.0 / store.DueShards,
 	}
 	change := map[string]string{
 		"byOrg": "shards for the lists of an organisation, as byDue has them", "byDue": "more due shards (store.DueShards)",
 		"HOST": "slots and counters of a token endpoint in several rows", "Control": "a longer memory of organisations and registrations in a warm function",
-		"RL": "nothing: a row is one credential and address, which its own rate limit stops long before",
+		"SHARE": "the row of an organisation's share of the export workers in several",
+		"RL":    "nothing: a row is one credential and address, which its own rate limit stops long before",
 	}
 	var all []limit
 	tables := map[string]float64{}

@@ -24,25 +24,43 @@ func run(args []string, out io.Writer) error {
 	file := flags.String("template", "template.yaml", "the stack")
 	parameters := flags.String("parameters", "", "parameters of the stack, as samconfig.toml has them: \"Name=Value Name=Value\"")
 	journeys := flags.Bool("journeys", false, "tell what each journey takes, in place of what the load does")
+	within := flags.Float64("within", 0, "tell only the limits that are reached within so many times the load; 0 tells all")
 	document := flags.String("document", "", "a document, whose figures are to be made anew")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("read the flags: %w", err)
 	}
-	if *document == "" {
-		given, err := readParameters(*parameters)
-		if err != nil {
-			return err
-		}
-		return compute(l, deployment{file: *file, parameters: given}, *journeys, out)
+	if *document != "" {
+		return renewFile(*document, *file)
 	}
-	text, err := os.ReadFile(*document)
+	given, err := readParameters(*parameters)
+	if err != nil {
+		return err
+	}
+	m, err := newModel(l, deployment{file: *file, parameters: given})
+	if err != nil {
+		return err
+	}
+	text := m.report(*within)
+	if *journeys {
+		text = m.journeys()
+	}
+	if missing := m.figures.missing(); len(missing) > 0 {
+		return fmt.Errorf("figures.csv has no %s", strings.Join(missing, ", "))
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+// renewFile makes the figures of a document anew.
+func renewFile(document, file string) error {
+	text, err := os.ReadFile(document) //nolint:gosec // the file is named by whoever starts the command
 	if err != nil {
 		return fmt.Errorf("read the document: %w", err)
 	}
-	if text, err = renew(text, *file); err != nil {
+	if text, err = renew(text, file); err != nil {
 		return err
 	}
-	return os.WriteFile(*document, text, 0o644) //nolint:gosec // a document, for everybody to read
+	return os.WriteFile(document, text, 0o644) //nolint:gosec // a document, for everybody to read
 }
 
 // prompt begins a block of a document that this command has written.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -12,52 +11,33 @@ import (
 	"recordbridge/infra/capacity/journey"
 )
 
-// compute writes what a load uses and costs.
-func compute(l load, from deployment, journeys bool, out io.Writer) error {
-	m, err := newModel(l, from)
-	if err != nil {
-		return err
-	}
-	text := m.report()
-	if journeys {
-		text = m.journeys()
-	}
-	if missing := m.figures.missing(); len(missing) > 0 {
-		return fmt.Errorf("figures.csv has no %s", strings.Join(missing, ", "))
-	}
-	_, err = io.WriteString(out, text)
-	return err
-}
-
-// shown is how many times the load a limit may have place for to be told of.
-const shown = 100
-
-// report is the whole of it.
-func (m *model) report() string {
+// report is the whole of it, with the limits that are reached within so many times the load, or all if that is 0.
+func (m *model) report(within float64) string {
 	var b strings.Builder
 	l := m.load
 	tables, files := m.stored()
 	fmt.Fprintf(&b, "%s connections; a day %s exports, %s sign-ins, %s deliveries, %s searches; the busiest hour has %s times the mean.\n",
 		number(l.connections), number(l.exports), number(l.connects), number(l.webhooks), number(l.searches), number(l.peak))
 	fmt.Fprintf(&b, "Tables hold %s GB, files %s GB.\n\n", number(tables), number(files))
-	m.writeLimits(&b)
+	m.writeLimits(&b, within)
 	m.writeBill(&b)
 	fmt.Fprintf(&b, "\nA connection costs %s dollars a month beyond the idle stack. Not confirmed: %d of %d figures (infra/capacity/figures.csv).\n",
 		number((total(m.bill())-total(m.idle().bill()))/max(1, l.connections)), len(m.figures.unconfirmed), len(m.figures.values))
 	return b.String()
 }
 
-// writeLimits tells the limits that are near, and of those that are nearer still what to do.
-func (m *model) writeLimits(b *strings.Builder) {
-	all, told := m.limits(), 0
+// writeLimits tells the limits, and of those that are near what to do.
+func (m *model) writeLimits(b *strings.Builder, within float64) {
+	all := m.limits()
 	fmt.Fprintf(b, "%-72s %9s %9s %10s  %s\n", "Limit", "busiest", "most", "reached at", "whose")
-	for _, l := range all {
-		if l.at() <= shown || told == 0 {
-			fmt.Fprintf(b, "%-72s %9s %9s %10s  %s\n", l.name, number(l.used), number(l.most), number(l.at())+" x", l.whose)
-			told++
+	for i, l := range all {
+		if within > 0 && i > 0 && l.at() > within {
+			fmt.Fprintf(b, "%d more are reached beyond %s times this load.\n", len(all)-i, number(within))
+			break
 		}
+		fmt.Fprintf(b, "%-72s %9s %9s %10s  %s\n", l.name, number(l.used), number(l.most), number(l.at())+" x", l.whose)
 	}
-	fmt.Fprintf(b, "%d more are reached beyond %d times this load.\n\n", len(all)-told, shown)
+	b.WriteString("\n")
 	fmt.Fprintf(b, "First: %s, at %s connections.\n", all[0].name, number(all[0].at()*m.load.connections))
 	advised := map[string]bool{}
 	for i, l := range all {

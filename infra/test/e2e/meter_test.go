@@ -33,12 +33,17 @@ type meter struct {
 
 // add adds to the row that is about the same.
 func (m *meter) add(c journey.Cost) {
-	about := journey.Cost{Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	about := aboutOf(c)
 	sum := m.rows[about]
 	sum.Calls, sum.Reads, sum.Writes, sum.Bytes, sum.Waits = sum.Calls+c.Calls, sum.Reads+c.Reads, sum.Writes+c.Writes, sum.Bytes+c.Bytes, sum.Waits+c.Waits
 	m.rows[about] = sum
+}
+
+// aboutOf is a row without its numbers.
+func aboutOf(c journey.Cost) journey.Cost {
+	return journey.Cost{Journey: c.Journey, Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 }
 
 // take returns what was counted since the last time of some functions and of servers outside.
