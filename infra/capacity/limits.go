@@ -151,7 +151,7 @@ func (m *model) dueLimits(perSecond map[string]float64) []limit {
 	rows, refreshes := store.DueShards*m.figures.of("own.due_page"), perSecond[refreshJourney]
 	return []limit{
 		{"connections due a minute, rows that a run of refreshscheduler takes", refreshes * 60, rows, ours, "more due shards, larger pages (duePage), or a scheduler for each part of the shards"},
-		{"files to delete a minute, rows that a run of sweeper takes", perSecond[expiryJourney] * 60, rows, ours, "the same; S3's lifecycle deletes after 10 days what the sweeper has not"},
+		{"files to delete a minute, rows that a run of sweeper takes", perSecond[expiryJourney] * 60, rows, ours, "more due shards or larger pages; S3's lifecycle deletes after 10 days what the sweeper has not"},
 		{"scheduled refreshes at once at the largest token endpoint", refreshes * m.load.largestEndpoint * m.load.answer, m.figures.of("own.slots"), ours, "more slots for endpoints that bear them (shared/refresh), with the health system's consent"},
 		{"deliveries a second to the largest organisation's webhook", (perSecond[deliverJourney] + perSecond[failedJourney]) * m.load.largest, m.figures.of("own.webhook_rate"), ours, "agree a higher rate (ctl webhook), or a second webhook by event type"},
 	}
