@@ -65,7 +65,7 @@ func (u use) add(c journey.Cost, times float64, m *model) {
 	case c.Service == journey.Lambda:
 		u.invocations[c.Function] += times * float64(c.Calls)
 		u.seconds[c.Function] += times * (c.Waits*m.answerTo(c.Function) + float64(c.Calls)*m.figures.of("assumed.overhead"))
-	case c.Function != "" && c.Operation != "ReceiveMessage" && c.Operation != "DeleteMessage": // which Lambda does by itself
+	case c.Function != "" && c.Service != journey.Logs && c.Operation != "ReceiveMessage" && c.Operation != "DeleteMessage": // which Lambda does
 		u.seconds[c.Function] += times * float64(c.Calls) * m.figures.of("assumed.aws_call")
 	}
 }
