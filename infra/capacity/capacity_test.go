@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
 
 	"recordbridge/infra/capacity/journey"
 )
@@ -136,19 +135,20 @@ func TestLimitsOfOurOwnAreThoseOfTheTemplate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "template.yaml")
 	text = regexp.MustCompile(`ThrottlingRateLimit: \d+`).ReplaceAll(text, []byte("ThrottlingRateLimit: 1234"))
 	must(t, os.WriteFile(file, text, 0o600))
-	given, err := readParameters("KeyedRequestsPerMinute=700 LogRetentionDays=30 ExportRetention=216h")
+	given, err := readParameters("KeyedRequestsPerMinute=700 ExportConcurrency=77 ReservedConcurrency=7 LogRetentionDays=30 ExportRetention=216h")
 	must(t, err)
 	m := loaded(t, deployment{file: file, parameters: given})
 	most := map[string]float64{}
 	for _, l := range m.limits() {
 		most[l.name] = l.most
 	}
-	worker, _ := m.stack.function("exportworker")
 	for name, want := range map[string]float64{
-		"exportworker at once, MaximumConcurrency": float64(worker.QueueTriggers[0].MaxConcurrency), "API requests a second, the stage's throttle": 1234,
+		"exportworker at once, MaximumConcurrency": 77, "connect at once, reserved concurrency": 7,
+		"API requests a second, the stage's throttle":                           1234,
+		"invocations at once, account, beside what is reserved":                 1000 - 5*7 - 2, // five functions of patients' paths, two schedules
 		"keyed requests a minute of the largest organisation, from one address": 700,
 	} {
-		if most[name] != want || want == 0 {
+		if most[name] != want {
 			t.Errorf("%s: at most %v, want %v", name, most[name], want)
 		}
 	}
@@ -198,25 +198,5 @@ func TestNobodyCostsWhatStands(t *testing.T) {
 	}
 	if all := total(m.bill()); all < 8 || all > 40 {
 		t.Errorf("an idle stack costs %v dollars a month", all)
-	}
-}
-
-// What is kept for a function may be a parameter, behind a condition.
-func TestReservedConcurrencyIsReadThroughConditions(t *testing.T) {
-	t.Parallel()
-	var d document
-	must(t, yaml.Unmarshal([]byte(`
-Parameters: {Kept: {Default: 7}}
-Resources:
-  ConnectFunction: {Type: "AWS::Serverless::Function", Properties: {ReservedConcurrentExecutions: !If [Keeps, !Ref Kept, !Ref "AWS::NoValue"]}}
-  SweeperFunction: {Type: "AWS::Serverless::Function", Properties: {ReservedConcurrentExecutions: 1}}
-  GetOrgFunction: {Type: "AWS::Serverless::Function", Properties: {MemorySize: 256}}
-`), &d))
-	s := stack{reserved: map[string]float64{}}
-	for id, r := range d.Resources {
-		s.note(id, r, d)
-	}
-	if diff := cmp.Diff(map[string]float64{"connect": 7, "sweeper": 1}, s.reserved); diff != "" {
-		t.Errorf("kept (-want +got):\n%s", diff)
 	}
 }

@@ -64,25 +64,26 @@ func (m *model) keyed(u use) float64 {
 // functionLimits are of invocations at once.
 func (m *model) functionLimits(u use) []limit {
 	var all []limit
-	sum, rate := 0.0, 0.0
+	sum, rate, most := 0.0, 0.0, m.figures.of("quota.lambda.concurrency")
 	for _, f := range m.stack.Functions {
-		atOnce := m.atOnce(f, u)
-		sum += atOnce
+		atOnce, kept := m.atOnce(f, u), float64(f.Reserved)
+		if f.Reserved == 0 {
+			sum += atOnce
+		}
+		most -= kept
 		rate += u.invocations[f.Folder]
 		for _, trigger := range f.QueueTriggers {
-			most, inFlight := float64(trigger.MaxConcurrency), m.figures.of("quota.sqs.in_flight")
+			workers, inFlight := float64(trigger.MaxConcurrency), m.figures.of("quota.sqs.in_flight")
 			all = append(all,
-				limit{f.Folder + " at once, MaximumConcurrency", atOnce, most, ours, "raise MaximumConcurrency of " + f.LogicalID},
+				limit{f.Folder + " at once, MaximumConcurrency", atOnce, workers, ours, "raise MaximumConcurrency of " + f.LogicalID},
 				limit{"messages in flight, queue of " + f.Folder, u.seconds[f.Folder], inFlight, always, "a second queue, or cells"})
 		}
-		if kept, ok := m.stack.reserved[f.Folder]; ok {
-			all = append(all, limit{f.Folder + " at once, reserved concurrency", atOnce, kept, ours, "raise ReservedConcurrentExecutions of " + f.LogicalID})
-		}
+		all = append(all, limit{f.Folder + " at once, reserved concurrency", atOnce, kept, ours, "raise ReservedConcurrentExecutions of " + f.LogicalID})
 	}
-	most := m.figures.of("quota.lambda.concurrency")
+	starts := m.figures.of("quota.lambda.concurrency") * m.figures.of("quota.lambda.starts")
 	return append(all,
-		limit{"invocations at once, account", sum, most, quota, "raise the quota for concurrent executions"},
-		limit{"invocations a second, account", rate, most * m.figures.of("quota.lambda.starts"), quota, "raise the quota for concurrent executions"})
+		limit{"invocations at once, account, beside what is reserved", sum, most, quota, "raise the quota for concurrent executions"},
+		limit{"invocations a second, account", rate, starts, quota, "raise the quota for concurrent executions"})
 }
 
 // atOnce is how many invocations of a function run at once. The webhook worker has many deliveries in each, bounded by its share of a

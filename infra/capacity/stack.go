@@ -17,10 +17,9 @@ import (
 type stack struct {
 	*template.Template
 
-	rate         float64            // requests a second that the API lets through
-	reserved     map[string]float64 // invocations that are kept for a function, by its folder
-	alarmMetrics float64            // that alarms look at
-	metrics      float64            // of our own, made of log lines
+	rate         float64 // requests a second that the API lets through
+	alarmMetrics float64 // that alarms look at
+	metrics      float64 // of our own, made of log lines
 	dashboards   float64
 	logDays      float64
 	fileDays     float64 // that export files are kept
@@ -78,23 +77,23 @@ func readStack(from deployment) (*stack, error) {
 	for name, value := range from.parameters {
 		d.Parameters[name] = parameter{Default: value}
 	}
-	s := &stack{Template: loaded, reserved: map[string]float64{}}
+	s := &stack{Template: loaded}
 	s.logDays = d.number(yaml.Node{Tag: "!Ref", Value: "LogRetentionDays"})
 	retention, err := time.ParseDuration(d.Parameters["ExportRetention"].Default)
 	if err != nil {
 		return nil, fmt.Errorf("read the stack: ExportRetention: %w", err)
 	}
 	s.fileDays = retention.Hours() / 24
-	for id, r := range d.Resources {
+	for _, r := range d.Resources {
 		if r.Condition == "" {
-			s.note(id, r, d)
+			s.note(r, d)
 		}
 	}
 	return s, nil
 }
 
 // note takes what is needed of one resource.
-func (s *stack) note(id string, r resource, d document) {
+func (s *stack) note(r resource, d document) {
 	switch r.Type {
 	case "AWS::Serverless::Api":
 		settings := r.Properties["MethodSettings"]
@@ -106,11 +105,6 @@ func (s *stack) note(id string, r resource, d document) {
 				s.rate = max(s.rate, d.number(throttle.Rate))
 			}
 		}
-	case "AWS::Serverless::Function":
-		folder, _ := strings.CutSuffix(id, "Function")
-		if kept := d.number(r.Properties["ReservedConcurrentExecutions"]); kept > 0 {
-			s.reserved[strings.ToLower(folder)] = kept
-		}
 	case "AWS::CloudWatch::Alarm":
 		s.alarmMetrics += float64(max(1, count(r.Properties["Metrics"], "MetricStat")))
 	case "AWS::CloudWatch::Dashboard":
@@ -120,11 +114,8 @@ func (s *stack) note(id string, r resource, d document) {
 	}
 }
 
-// number reads a number that stands there, is a parameter, or is what a condition chooses first; 0 for everything else.
+// number reads a number that stands there or is a parameter; 0 for everything else.
 func (d document) number(n yaml.Node) float64 {
-	if n.Tag == "!If" && len(n.Content) > 1 {
-		return d.number(*n.Content[1])
-	}
 	text := n.Value
 	if n.Tag == "!Ref" {
 		text = d.Parameters[n.Value].Default
