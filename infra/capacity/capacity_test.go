@@ -196,7 +196,7 @@ func TestNobodyCostsWhatStands(t *testing.T) {
 			}
 		}
 	}
-	if all := total(m.bill()); all < 8 || all > 40 {
+	if all := total(m.bill()); all < 8 || all > 60 {
 		t.Errorf("an idle stack costs %v dollars a month", all)
 	}
 }
