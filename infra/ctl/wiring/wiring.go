@@ -53,7 +53,8 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 			return nil, fmt.Errorf("the stack has no output %s", name)
 		}
 	}
-	hashing, err := awssecret.Keyring(ctx, cfg, o.Now, outputs["KeyHashingSecret"])
+	// Signed by the time of this machine, as every other call, whatever time the rules are asked at.
+	hashing, err := awssecret.Keyring(ctx, cfg, time.Now, outputs["KeyHashingSecret"])
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
 	}

@@ -108,7 +108,7 @@ func newMeter(t *testing.T) *meter {
 			counting(w, r, c)
 		}
 	}})
-	m.stack.meter, m.stack.outside = m, m.outside
+	m.stack.meter, m.stack.inPlace = m, m.inPlace
 	return m
 }
 

@@ -88,8 +88,8 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// outside counts a request that a function makes to a server outside, and takes its time.
-func (m *meter) outside(r *http.Request) *http.Response {
+// inPlace counts a request that a function makes to a server outside, and takes its time.
+func (m *meter) inPlace(r *http.Request) *http.Response {
 	var kind string
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/_local/inbox"):

@@ -188,7 +188,7 @@ func runSlowExport(s *stack) {
 func runWaitingExport(s *stack) {
 	s.t.Helper()
 	slow, other := s.connect("alder-maple", "approve").Get("org_connection_id"), s.connect(crashPersona, "approve").Get("org_connection_id")
-	s.outside = func(r *http.Request) *http.Response {
+	s.inPlace = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
 			case <-time.After(2 * time.Minute):

@@ -20,7 +20,7 @@ func TestExportsThatWaitForEachOtherSurviveACrashAnywhere(t *testing.T) {
 				for range exports {
 					connections = append(connections, s.connect(crashPersona, "approve").Get("org_connection_id"))
 				}
-				s.outside = func(r *http.Request) *http.Response {
+				s.inPlace = func(r *http.Request) *http.Response {
 					if isFHIR(r) {
 						<-time.After(time.Second) // virtual: the test runs inside testing/synctest
 					}
