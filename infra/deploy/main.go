@@ -13,13 +13,14 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"recordbridge/infra/ctl/target"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout)
+	err := run(ctx, os.Args[1:], time.Now(), os.Stdin, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "deploy:", err)
@@ -38,7 +39,7 @@ const (
 // environments are those that samconfig.toml has parameters for.
 func environments() []environment { return []environment{"dev", staging, production} }
 
-func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
 	named := flags.String("env", "", "the `environment`: dev, staging or prod")
 	if err := flags.Parse(args); err != nil {
@@ -52,7 +53,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	stack := stackName(string(config), env)
+	stack := setting(string(config), env, "stack_name")
 	if stack == "" {
 		return fmt.Errorf("samconfig.toml has no stack_name for %s", env)
 	}
@@ -61,7 +62,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	}
 	for _, arguments := range [][]string{
 		{"build", "--config-env", string(env), "--build-in-source", "--parallel"},
-		{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset"},
+		deployment(string(config), env, now),
 	} {
 		command := exec.CommandContext(ctx, "sam", arguments...) //nolint:gosec // the environment is one of three
 		command.Stdin, command.Stdout, command.Stderr = in, out, out
@@ -81,6 +82,14 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	}
 	report(out, stack, deployed)
 	return nil
+}
+
+// deployment is sam's command line. What is given there replaces all parameters of samconfig.toml, so those go with the release, which
+// nothing else tells apart where only a parameter's value is another (docs/adr/0019-aliases-and-the-front.md).
+func deployment(config string, env environment, now time.Time) []string {
+	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
+	arguments = append(arguments, strings.Fields(setting(config, env, "parameter_overrides"))...)
+	return append(arguments, fmt.Sprintf("Release=%d", now.Unix()))
 }
 
 // ready wants what a deployment needs, before anything is built.

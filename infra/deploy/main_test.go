@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 const config = `version = 0.1
@@ -18,6 +19,7 @@ stack_name = "default-stack"
 [dev.deploy.parameters]
 stack_name = "dev-stack"
 capabilities = "CAPABILITY_IAM"
+parameter_overrides = "EnableSandbox=true LogRetentionDays=14"
 [staging.global.parameters]
 stack_name = "staging-stack"
 [prod.deploy.parameters]
@@ -75,21 +77,21 @@ func write(t *testing.T, file, text string) {
 func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, err error) {
 	t.Helper()
 	var out bytes.Buffer
-	err = run(t.Context(), args, strings.NewReader(""), &out)
+	err = run(t.Context(), args, time.Unix(1795370000, 0), strings.NewReader(""), &out)
 	called, _ := os.ReadFile(p.calls)
 	return out.String(), string(called), err
 }
 
 func TestAnEnvironmentIsBuiltDeployedProtectedAndTold(t *testing.T) {
-	for env, want := range map[string]struct{ name, asked string }{
-		"dev":     {"dev-stack", "DescribeStacks dev-stack"},
-		"staging": {"staging-stack", "UpdateTerminationProtection staging-stack true, DescribeStacks staging-stack"},
-		"prod":    {"prod-stack", "UpdateTerminationProtection prod-stack true, DescribeStacks prod-stack"},
+	for env, want := range map[string]struct{ name, asked, parameters string }{
+		"dev":     {"dev-stack", "DescribeStacks dev-stack", "EnableSandbox=true LogRetentionDays=14 "},
+		"staging": {"staging-stack", "UpdateTerminationProtection staging-stack true, DescribeStacks staging-stack", ""},
+		"prod":    {"prod-stack", "UpdateTerminationProtection prod-stack true, DescribeStacks prod-stack", ""},
 	} {
 		t.Run(env, func(t *testing.T) {
 			p := newProject(t)
 			printed, calls, err := p.deploy(t, "-env", env)
-			if err != nil || calls != "build --config-env "+env+" --build-in-source --parallel\ndeploy --config-env "+env+" --no-fail-on-empty-changeset\n" {
+			if err != nil || calls != "build --config-env "+env+" --build-in-source --parallel\ndeploy --config-env "+env+" --no-fail-on-empty-changeset --parameter-overrides "+want.parameters+"Release=1795370000\n" {
 				t.Fatalf("%v, sam was called with %s", err, calls)
 			}
 			if got := strings.Join(p.asked, ", "); got != want.asked {

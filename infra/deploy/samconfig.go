@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// stackName is the stack_name of samconfig.toml for an environment: that of deploy goes before that for all commands. It reads no more of
-// TOML than tables and strings in double quotes, which is all that SAM's own examples have; what it does not understand is no name.
-func stackName(config string, env environment) string {
+// setting is a setting of samconfig.toml for an environment's deployment: that of deploy goes before that for all commands. It reads no more of
+// TOML than tables and strings in double quotes, which is all that SAM's own examples have; what it does not understand is empty.
+func setting(config string, env environment, wanted string) string {
 	found := map[string]string{}
 	table := ""
 	for line := range strings.Lines(config) {
@@ -17,7 +17,7 @@ func stackName(config string, env environment) string {
 			continue
 		}
 		name, value, _ := strings.Cut(line, "=")
-		if strings.TrimSpace(name) != "stack_name" {
+		if strings.TrimSpace(name) != wanted {
 			continue
 		}
 		if text, err := strconv.Unquote(strings.TrimSpace(value)); err == nil {
@@ -25,8 +25,8 @@ func stackName(config string, env environment) string {
 		}
 	}
 	for _, command := range []string{"deploy", "global"} {
-		if name := found[string(env)+"."+command+".parameters"]; name != "" {
-			return name
+		if value := found[string(env)+"."+command+".parameters"]; value != "" {
+			return value
 		}
 	}
 	return ""

@@ -77,7 +77,8 @@ func TestAnExportThatEndsInLineIsOutOfItAndDueForItsFiles(t *testing.T) {
 	expect.NoError(t, s.work.JoinLine(t.Context(), claimed, now))
 	e := endingOf(tenant)
 	expect.NoError(t, s.disconnections().EndConnection(t.Context(), e))
-	if line, err := s.work.Line(t.Context(), tenant, 9); err != nil || len(line) != 0 {
+	line, err := s.work.Line(t.Context(), tenant, 9)
+	if err != nil || len(line) != 0 {
 		t.Errorf("in line are %+v, %v", line, err)
 	}
 	task, err := s.work.Task(t.Context(), tenant, taskID)
