@@ -290,7 +290,10 @@ func (w *world) checkNothingIsLeft(t *testing.T) {
 
 // accidents draws lives of workers: some end at one of their calls, and some runs end before the export.
 func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
+	var mu sync.Mutex
 	return func() (*life, export.Kind, time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
 		l := &life{}
 		if random.IntN(4) == 0 {
 			l.endsAt, l.after = 1+random.IntN(9), random.IntN(2) == 0
