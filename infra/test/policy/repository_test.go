@@ -158,7 +158,7 @@ func TestSAMAddsNoPermission(t *testing.T) {
 	t.Parallel()
 	file := os.Getenv(transformed)
 	if file == "" {
-		t.Skip("run .ci/transform.py, then set " + transformed + " to what it wrote: SAM is not needed for the other tests")
+		t.Skip("run .ci/transform template.yaml .ci/template/tested.json, then set " + transformed + " to a file with what it prints: SAM is not needed for the other tests")
 	}
 	s, err := readStack(file)
 	if err != nil {
