@@ -135,7 +135,9 @@ func TestATaskThatHasEndedInLineCostsNobodyAPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{size: 1, takes: time.Minute}
-		w.ask(t.Context(), 0, 3)
+		w.ask(t.Context(), 0, 1)
+		synctest.Wait() // the first is in
+		w.ask(t.Context(), 1, 3)
 		<-time.After(time.Second)
 		w.tasks.Change(tenant, taskNumber(1), func(task *export.Task) { task.Status = export.Failed }) // its connection was given up
 		w.sweep(t.Context(), time.Hour)
