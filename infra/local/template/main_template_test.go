@@ -296,6 +296,8 @@ func TestKeysSecretsAndBucketsHaveNamesThatSurviveARestart(t *testing.T) {
 	wantBucket := []template.Bucket{{
 		LogicalID: "ExportsBucket", Name: "recordbridge-exportsbucket", ARN: "arn:aws:s3:::recordbridge-exportsbucket",
 		KeyARN: "arn:aws:kms:us-east-1:000000000000:alias/recordbridge-FilesKey",
+	}, {
+		LogicalID: "CatalogBucket", Name: "recordbridge-catalogbucket", ARN: "arn:aws:s3:::recordbridge-catalogbucket",
 	}}
 	if diff := cmp.Diff(wantBucket, tpl.Buckets); diff != "" {
 		t.Errorf("buckets (-want +got):\n%s", diff)

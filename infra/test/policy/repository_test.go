@@ -218,6 +218,7 @@ func classes() map[string]policy.TableClass {
 		"TokensTable":     {Lasting: true, RecoveryDays: 7}, // so that deletion is final after 7 days
 		"WorkTable":       {Lasting: true, Expires: true},
 		"AuditTable":      {Lasting: true},
+		"CatalogTable":    {Lasting: true},
 		"FlowTable":       {Expires: true},
 		"SandboxTable":    {Expires: true},
 	}
