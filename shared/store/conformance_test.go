@@ -81,6 +81,15 @@ func TestEndpointStateConforms(t *testing.T) {
 	})
 }
 
+func TestTheLedgerConforms(t *testing.T) {
+	t.Parallel()
+	storetest.Ledgers(t, func(tb testing.TB) storetest.Ledger {
+		tb.Helper()
+		s := newStores(tb)
+		return store.Catalog{DB: s.db, Table: s.names["CatalogTable"]}
+	})
+}
+
 // conclude stores what a callback stores.
 func (s stores) conclude(tb testing.TB, c flow.Conclusion) {
 	tb.Helper()

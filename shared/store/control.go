@@ -188,15 +188,20 @@ func credentialItem(c org.Credential) (item, error) {
 
 // list reads all rows of a partition whose sort key has a prefix.
 func (s Control) list(ctx context.Context, partition, prefix string) ([]item, error) {
+	return list(ctx, s.DB, s.Table, partition, prefix)
+}
+
+// list reads the rows of a partition of a table, consistently.
+func list(ctx context.Context, db DB, table, partition, prefix string) ([]item, error) {
 	in := &dynamodb.QueryInput{
-		TableName: &s.Table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
+		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
 		ExpressionAttributeValues: item{":pk": text(partition)},
 	}
 	if prefix != "" {
 		in.KeyConditionExpression = aws.String("pk = :pk AND begins_with(sk, :prefix)")
 		in.ExpressionAttributeValues[":prefix"] = text(prefix)
 	}
-	return queryAll(ctx, s.DB, in)
+	return queryAll(ctx, db, in)
 }
 
 // queryAll follows the pages of a query.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/due"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
@@ -109,6 +110,20 @@ func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }
 
 func attemptLogKey(t org.Tenant, delivery string, claim int64) key {
 	return key{deliveryKey(t, delivery).pk, fmt.Sprintf("ATT#%06d", claim)}
+}
+
+// Catalog.
+func pointerKey(mode string) key            { return key{"POINTER#" + mode, meta} }
+func publicationKey(mode string) key        { return key{"PUBLICATION#" + mode, meta} }
+func overridesPartition(mode string) string { return "OVERRIDE#" + mode }
+
+// overrideKey is of an override, of which a record has one of a kind, but for aliases.
+func overrideKey(mode string, o ledger.Override) key {
+	sort := string(o.Kind) + "#" + o.ID
+	if o.Kind == ledger.Alias {
+		sort += "#" + o.Value
+	}
+	return key{overridesPartition(mode), sort}
 }
 
 // Sandbox.

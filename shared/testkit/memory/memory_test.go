@@ -32,3 +32,8 @@ func TestTasksAnswerAsTheStoreDoes(t *testing.T) {
 	storetest.Work(t, open)
 	storetest.Shares(t, open)
 }
+
+func TestTheLedgerAnswersAsTheStoreDoes(t *testing.T) {
+	t.Parallel()
+	storetest.Ledgers(t, func(testing.TB) storetest.Ledger { return &memory.Ledger{} })
+}

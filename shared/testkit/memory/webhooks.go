@@ -192,9 +192,9 @@ func (m *Webhooks) do(call string, effect func() error) error {
 }
 
 // put stores into a map that may not be there yet.
-func put[V any](into *map[row]V, at row, value V) {
+func put[K comparable, V any](into *map[K]V, at K, value V) {
 	if *into == nil {
-		*into = map[row]V{}
+		*into = map[K]V{}
 	}
 	(*into)[at] = value
 }
