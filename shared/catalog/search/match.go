@@ -1,0 +1,303 @@
+package search
+
+import (
+	"sort"
+	"strings"
+)
+
+// How well a word that was typed agrees with one that stands in a name. What is whole is better than what is begun, that better than what is
+// misspelled, and that better than what is in the middle of a word.
+const (
+	whole                   = 1.0
+	plural                  = 0.95       // but for an s at its end
+	meant                   = 0.95       // an abbreviation, or what it stands for
+	together                = 0.94       // two words instead of one, or one instead of two
+	typedLeast, typedMore   = 0.80, 0.14 // the beginning of a word, the last that was typed: as more of it is there
+	begunLeast, begunMore   = 0.62, 0.20 // the same, with words behind it
+	misspelt, perEdit       = 0.86, 1.15 // and less for each edit by letter
+	firstEdited             = 0.05       // less, when it does not begin with the same letter
+	misspeltBeginning       = 0.85       // of the same, for one that is still being typed
+	insideLeast, insideMore = 0.40, 0.25
+)
+
+// How much less a word counts where it is not a word of a name.
+const (
+	inLocation = 0.9
+	asInitials = 0.8
+)
+
+const (
+	minInside = 4   // letters of what is looked for inside of words
+	maxInside = 512 // words that it is found in
+	maxJoined = 3   // words in a row that can be one
+	minSpelt  = 5   // letters of a misspelt word that is still being typed
+)
+
+// scratch is what one search writes on.
+type scratch struct {
+	found [maxWords][]byte // by word that was typed and by brand: how well it agrees, of 255
+	mask  []uint16         // by word of the index: which words that were typed agree with it
+	level []byte           // by word of the index: how well, of 255
+}
+
+// search is one under way.
+type search struct {
+	*scratch
+	index *Index
+	words []string
+}
+
+func (x *Index) begin(words []string) search {
+	s, _ := x.scratch.Get().(*scratch)
+	s.mask, s.level = cleared(s.mask, x.words.len()), cleared(s.level, x.words.len())
+	for i := range words {
+		s.found[i] = cleared(s.found[i], x.Len())
+	}
+	return search{scratch: s, index: x, words: words}
+}
+
+func cleared[T any](old []T, size int) []T {
+	if cap(old) < size {
+		return make([]T, size)
+	}
+	clear(old[:size])
+	return old[:size]
+}
+
+// match finds for each word that was typed the brands that have it.
+func (s search) match() {
+	for i, word := range s.words {
+		last := i == len(s.words)-1
+		s.begins(i, word, last)
+		if isFiller(word) {
+			continue
+		}
+		s.exact(i, strings.TrimSuffix(word, "s"), plural)
+		s.exact(i, word+"s", plural)
+		for _, meaning := range s.index.meaning.of[word] {
+			if len(meaning) == 1 {
+				s.exact(i, meaning[0], meant)
+			} else {
+				s.inARow(i, meaning, meant)
+			}
+		}
+		s.misspelt(i, word, last)
+		s.inside(i, word)
+		s.split(i, word, last)
+	}
+	s.joined()
+}
+
+// begins takes the words that a typed one is the beginning of.
+func (s search) begins(i int, word string, last bool) {
+	from, to := s.index.beginning(word)
+	for w := from; w < to; w++ {
+		part := float64(len(word)) / float64(len(s.index.words.at(w)))
+		switch {
+		case part == 1:
+			s.take(i, w, whole)
+		case last:
+			s.take(i, w, typedLeast+typedMore*part)
+		case !isFiller(word):
+			s.take(i, w, begunLeast+begunMore*part)
+		}
+	}
+}
+
+// beginning are the numbers of the words that begin with a text: from from, below to.
+func (x *Index) beginning(text string) (from, to uint32) {
+	first := sort.Search(x.words.len(), func(i int) bool { return x.words.at(uint32(i)) >= text })
+	behind := sort.Search(x.words.len()-first, func(i int) bool { return !strings.HasPrefix(x.words.at(uint32(first+i)), text) })
+	return uint32(first), uint32(first + behind)
+}
+
+func (x *Index) number(word string) (number uint32, ok bool) {
+	i := sort.Search(x.words.len(), func(i int) bool { return x.words.at(uint32(i)) >= word })
+	return uint32(i), i < x.words.len() && x.words.at(uint32(i)) == word
+}
+
+func (s search) exact(i int, word string, quality float64) {
+	if w, ok := s.index.number(word); ok {
+		s.take(i, w, quality)
+	}
+}
+
+func (s search) misspelt(i int, word string, last bool) {
+	s.index.typos(word, func(w uint32, all, begun byte) {
+		first := 0.0
+		if s.index.words.at(w)[0] != word[0] {
+			first = firstEdited
+		}
+		if limit := editsFor(word); all <= limit {
+			s.take(i, w, misspelt-first-perEdit*float64(all)/float64(len(word)))
+		} else if last && len(word) >= minSpelt {
+			s.take(i, w, misspeltBeginning*(misspelt-first-perEdit*float64(begun)/float64(len(word))))
+		}
+	})
+}
+
+// inside takes words that have a typed one in their middle.
+func (s search) inside(i int, word string) {
+	if len(word) < minInside {
+		return
+	}
+	words := s.index.words
+	for from, n := 0, 0; n < maxInside; n++ {
+		at := strings.Index(words.bytes[from:], word)
+		if at < 0 {
+			return
+		}
+		at += from
+		w := uint32(sort.Search(words.len(), func(w int) bool { return int(words.ends.at(uint32(w))) > at }))
+		end := int(words.ends.at(w))
+		if at+len(word) <= end {
+			s.take(i, w, insideLeast+insideMore*float64(len(word))/float64(len(words.at(w))))
+		}
+		from = end
+	}
+}
+
+// split takes names in which a typed word is two or more in a row, the last of which may be a beginning.
+func (s search) split(i int, word string, last bool) {
+	for at := 1; at < len(word); at++ {
+		first, ok := s.index.number(word[:at])
+		if !ok {
+			continue
+		}
+		from, to := s.index.beginning(word[at:])
+		if from == to {
+			continue
+		}
+		if !last || at+2 > len(word) {
+			if len(s.index.words.at(from)) != len(word)-at {
+				continue
+			}
+			to = from + 1
+		}
+		s.pairs(i, first, from, to, len(word)-at)
+	}
+}
+
+// pairs takes brands where behind the word first stands one of those from from and below to, of which so many letters were typed.
+func (s search) pairs(i int, first, from, to uint32, typed int) {
+	x := s.index
+	places := x.places.at(first)
+	for n := range uint32(places.len()) {
+		p := place(places.at(n))
+		if p.position() >= maxPosition {
+			continue
+		}
+		row := x.names.at(p.brand())
+		second := row.at(uint32(p.position() + 1)) // a name ends with endOfName
+		if second < from || second >= to {
+			continue
+		}
+		part := float64(typed) / float64(len(x.words.at(second)))
+		s.brand(i, p.brand(), together*(typedLeast+(1-typedLeast)*part))
+		s.note(i, first, together)
+		s.note(i, second, together*(typedLeast+(1-typedLeast)*part))
+	}
+}
+
+// inARow takes brands whose names have words in a row.
+func (s search) inARow(i int, words []string, quality float64) {
+	numbers := make([]uint32, len(words))
+	for n, word := range words {
+		number, ok := s.index.number(word)
+		if !ok {
+			return
+		}
+		numbers[n] = number
+	}
+	places := s.index.places.at(numbers[0])
+	for n := range uint32(places.len()) {
+		p := place(places.at(n))
+		if p.position() > maxPosition-len(words) || !s.index.hasInARow(p, numbers) {
+			continue
+		}
+		s.brand(i, p.brand(), quality)
+		for _, w := range numbers {
+			s.note(i, w, quality)
+		}
+	}
+}
+
+func (x *Index) hasInARow(p place, numbers []uint32) bool {
+	row := x.names.at(p.brand())
+	for n, w := range numbers {
+		if at := p.position() + n; at >= row.len() || row.at(uint32(at)) != w {
+			return false
+		}
+	}
+	return true
+}
+
+// joined takes brands for which typed words in a row are one: written together, or abbreviated.
+func (s search) joined() {
+	for i := range s.words {
+		for j := i + 2; j <= min(i+maxJoined, len(s.words)); j++ {
+			word := strings.Join(s.words[i:j], "")
+			if len(word) > maxLetter {
+				break
+			}
+			from, to := s.index.beginning(word)
+			for w := from; w < to; w++ {
+				part := float64(len(word)) / float64(len(s.index.words.at(w)))
+				if part == 1 {
+					s.span(i, j, w, together)
+				} else if j == len(s.words) {
+					s.span(i, j, w, together*(typedLeast+typedMore*part))
+				}
+			}
+		}
+		for j := i + 2; j <= len(s.words); j++ {
+			for _, short := range s.index.meaning.shorts[essence(s.words[i:j])] {
+				if w, ok := s.index.number(short); ok {
+					s.span(i, j, w, meant)
+				}
+			}
+		}
+	}
+}
+
+func (s search) span(i, j int, w uint32, quality float64) {
+	for ; i < j; i++ {
+		s.take(i, w, quality)
+	}
+}
+
+// take notes that a typed word agrees with one of the index, for all brands that have it.
+func (s search) take(i int, w uint32, quality float64) {
+	places := s.index.places.at(w)
+	s.note(i, w, quality)
+	inName, elsewhere := level(quality), level(quality*inLocation)
+	asInitial := byte(0)
+	if quality == whole {
+		asInitial = level(asInitials)
+	}
+	found := s.found[i]
+	for n := range uint32(places.len()) {
+		p := place(places.at(n))
+		v := inName
+		switch p.position() {
+		case location:
+			v = elsewhere
+		case initials:
+			v = asInitial
+		}
+		if b := p.brand(); found[b] < v {
+			found[b] = v
+		}
+	}
+}
+
+func (s search) brand(i int, brand uint32, quality float64) {
+	s.found[i][brand] = max(s.found[i][brand], level(quality))
+}
+
+func (s search) note(i int, w uint32, quality float64) {
+	s.mask[w] |= 1 << i
+	s.level[w] = max(s.level[w], level(quality))
+}
+
+func level(quality float64) byte { return byte(255*quality + 0.5) }

@@ -1,0 +1,284 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// ranked is a brand that was found.
+type ranked struct {
+	brand uint32
+	score float64
+}
+
+// What the parts of a score weigh. Most is how much of what was typed a brand has, by how much each word says; the rest decides
+// between brands that have the same of it.
+const (
+	perQuery    = 100.0 // all words that were typed, whole
+	perName     = 8.0   // all words of the name were typed: short names first
+	perOrder    = 4.0   // they stand in the order in which they were typed
+	perStart    = 2.0   // the name begins with what was typed first
+	perExact    = 12.0  // the name is what was typed
+	ofAlias     = 0.9   // what an alias counts of these
+	otherState  = 3.0   // less, where another state was said
+	fillerCount = 0.25  // what a filler counts of a word
+	nearlyBest  = 0.6   // of the best's share of the query, which is the least that is a hit
+	sameMeant   = 0.75  // of the best quality of a word, with which a brand counts as having it
+	minLevel    = 230   // of 255: a word of a name is what was typed
+)
+
+// demotions are what is taken off a score.
+func (d Demotion) cost() float64 {
+	switch d {
+	case Down:
+		return 10
+	case Degraded:
+		return 2
+	case NotDemoted:
+	}
+	return 0
+}
+
+// rank finds all brands that a query finds, in no order.
+func (x *Index) rank(q Query) []ranked {
+	allowed := x.filter(q)
+	words := wordsOf(q.Text)
+	var found []ranked
+	if len(words) == 0 {
+		found = make([]ranked, 0, x.Len())
+		for b := range uint32(x.Len()) { //nolint:gosec // maxBrands
+			if allowed(b) {
+				found = append(found, ranked{brand: b, score: 0})
+			}
+		}
+	} else {
+		found = x.score(words, allowed)
+		if q.Demote != nil {
+			for i, r := range found {
+				found[i].score = max(0, r.score-q.Demote(x.ids.at(r.brand)).cost())
+			}
+		}
+	}
+	if q.ByLocation {
+		x.nearest(found, q.ZIPs)
+	}
+	for i := range found {
+		found[i].score = math.Round(found[i].score*1e4) / 1e4
+	}
+	return found
+}
+
+// filter is which brands a query allows.
+func (x *Index) filter(q Query) func(brand uint32) bool {
+	platforms, states := marked(x.platforms, q.Platforms), marked(x.states, q.States)
+	return func(brand uint32) bool {
+		return (len(q.Platforms) == 0 || anyOf(x.ofPlatform.at(brand), platforms)) && (len(q.States) == 0 || anyOf(x.inState.at(brand), states))
+	}
+}
+
+func marked(all texts, values []string) []bool {
+	marks := make([]bool, all.len())
+	for i := range marks {
+		marks[i] = slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, all.at(uint32(i))) }) //nolint:gosec // an index
+	}
+	return marks
+}
+
+func anyOf(numbers numbers, marks []bool) bool {
+	for i := range uint32(numbers.len()) { //nolint:gosec // an index
+		if marks[numbers.at(i)] {
+			return true
+		}
+	}
+	return false
+}
+
+// score finds the brands that have nearly as much of the words as the best of them.
+func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
+	s := x.begin(words)
+	defer x.scratch.Put(s.scratch)
+	s.match()
+	weights, sum := s.weights()
+	shares := make([]float32, x.Len())
+	best := float32(0)
+	for i, weight := range weights {
+		if weight == 0 {
+			continue
+		}
+		factor := float32(weight / sum / 255)
+		for b, v := range s.found[i] {
+			shares[b] += factor * float32(v)
+		}
+	}
+	for b, share := range shares {
+		if share > best && allowed(uint32(b)) { //nolint:gosec // maxBrands
+			best = share
+		}
+	}
+	if best == 0 {
+		return nil
+	}
+	said := s.states()
+	var found []ranked
+	for b, share := range shares {
+		if b := uint32(b); share >= best*nearlyBest && allowed(b) { //nolint:gosec // maxBrands
+			score := perQuery*float64(share) + s.name(b)
+			if said != nil && x.inState.at(b).len() > 0 && !anyOf(x.inState.at(b), said) {
+				score = max(0, score-otherState)
+			}
+			found = append(found, ranked{brand: b, score: score})
+		}
+	}
+	return found
+}
+
+// weights are what each word that was typed says about which brand is meant.
+func (s search) weights() (weights []float64, sum float64) {
+	weights = make([]float64, len(s.words))
+	for i, word := range s.words {
+		var counts [256]int
+		for _, v := range s.found[i] {
+			counts[v]++
+		}
+		best := 255
+		for best > 0 && counts[best] == 0 {
+			best--
+		}
+		some := 0
+		for v := int(float64(best) * sameMeant); best > 0 && v <= best; v++ {
+			some += counts[v]
+		}
+		weights[i] = rarity(s.index.Len(), some)
+		if isFiller(word) {
+			weights[i] *= fillerCount
+		}
+		sum += weights[i]
+	}
+	return weights, sum
+}
+
+// name is how well what was typed agrees with a brand's name as a whole, or with the best of its aliases.
+func (s search) name(brand uint32) float64 {
+	row := s.index.names.at(brand)
+	best, factor := 0.0, 1.0
+	var n seen
+	for i := range uint32(row.len()) { //nolint:gosec // an index
+		w := row.at(i)
+		if w != endOfName {
+			n.add(s.mask[w], s.level[w], float64(s.index.rarity[w]))
+			continue
+		}
+		best = max(best, factor*n.value(s.words))
+		n, factor = seen{}, ofAlias
+	}
+	return best
+}
+
+// seen is what of a name was typed.
+type seen struct {
+	all, typed float64 // words by their rarity
+	words      uint16  // typed ones that are in it
+	mask       uint16  // of its last word
+	pairs      int     // neighbours that were typed as neighbours
+	length     int
+	starts     bool
+	hasUntyped bool // a word that is no filler was not typed
+}
+
+func (n *seen) add(mask uint16, level byte, rarity float64) {
+	n.all += rarity
+	if level >= minLevel {
+		n.words |= mask
+	} else if rarity > 1 { // no filler
+		n.hasUntyped = true
+	}
+	n.typed += rarity * float64(level) / 255
+	if n.mask<<1&mask != 0 {
+		n.pairs++
+	}
+	n.starts = n.starts || n.length == 0 && mask&1 != 0
+	n.mask = mask
+	n.length++
+}
+
+func (n *seen) value(words []string) float64 {
+	if n.all == 0 {
+		return 0
+	}
+	value := perName * n.typed / n.all
+	if len(words) > 1 {
+		value += perOrder * float64(min(n.pairs, len(words)-1)) / float64(len(words)-1)
+	}
+	if n.starts {
+		value += perStart
+	}
+	exact := !n.hasUntyped
+	for i, word := range words {
+		exact = exact && (n.words>>i&1 == 1 || isFiller(word))
+	}
+	if exact {
+		value += perExact
+	}
+	return value
+}
+
+// states marks those that a query names, nil for none. A code that is also another word is none here: nothing is known by it alone.
+func (s search) states() []bool {
+	var said []string
+	for i := range s.words {
+		for j := i + 1; j <= min(i+maxJoined, len(s.words)); j++ {
+			if code, ok := s.index.meaning.states[strings.Join(s.words[i:j], "")]; ok {
+				said = append(said, code)
+			}
+		}
+	}
+	if said == nil {
+		return nil
+	}
+	return marked(s.index.states, said)
+}
+
+// best are the first hits behind a position.
+func (x *Index) best(found []ranked, size int, after *Position) []ranked {
+	first := uint32(0)
+	if after != nil {
+		first = x.behind(*after)
+	}
+	top := make([]ranked, 0, size+1)
+	for _, r := range found {
+		if after != nil && (r.score > after.Score || r.score == after.Score && r.brand < first) {
+			continue
+		}
+		if len(top) == size && !precedes(r, top[size-1]) {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(top, r, func(a, b ranked) int {
+			if precedes(a, b) {
+				return -1
+			}
+			return 1
+		})
+		top = slices.Insert(top, at, r)
+		top = top[:min(len(top), size)]
+	}
+	return top
+}
+
+func precedes(a, b ranked) bool {
+	return a.score > b.score || a.score == b.score && a.brand < b.brand
+}
+
+// behind is the number of the first brand whose sort name and id come after those of a position.
+func (x *Index) behind(p Position) uint32 {
+	from, to := uint32(0), uint32(x.Len()) //nolint:gosec // maxBrands
+	for from < to {
+		middle := (from + to) / 2
+		if name := x.sortNames.at(middle); name > p.SortName || name == p.SortName && x.ids.at(middle) > p.ID {
+			to = middle
+		} else {
+			from = middle + 1
+		}
+	}
+	return from
+}

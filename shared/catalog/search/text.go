@@ -1,0 +1,104 @@
+package search
+
+import (
+	"strings"
+
+	"recordbridge/shared/catalog/names"
+)
+
+// What of a text is looked at. A name of an institution is shorter, so that nothing is lost but time.
+const (
+	maxRunes  = 300
+	maxWords  = 12
+	maxLetter = 40 // bytes of a word
+)
+
+// wordsOf are the words that are looked for.
+func wordsOf(text string) []string {
+	runes := 0
+	for i := range text {
+		if runes == maxRunes {
+			text = text[:i]
+			break
+		}
+		runes++
+	}
+	words := names.Words(text)
+	words = words[:min(len(words), maxWords)]
+	for i, word := range words {
+		words[i] = clipped(word)
+	}
+	return words
+}
+
+func clipped(word string) string { return word[:min(len(word), maxLetter)] }
+
+// isFiller reports whether a word says next to nothing about which institution is meant: people leave it out or add it as they like.
+func isFiller(word string) bool {
+	switch word {
+	case "a", "an", "and", "at", "by", "for", "in", "of", "on", "the", "to",
+		"co", "corp", "corporation", "dba", "inc", "incorporated", "llc", "llp", "lp", "ltd", "pa", "pc", "pllc", "plc", "psc", "sc",
+		"do", "dpm", "dr", "md", "mdpa", "mdpc", "od":
+		return true
+	}
+	return false
+}
+
+// meanings are what a word can stand for, and what can stand for it: other words, each a text of one or more words.
+type meanings struct {
+	of map[string][][]string
+	// shorts are abbreviations of several words, by the words in a row without fillers.
+	shorts map[string][]string
+	// states are codes by names in one word: "newjersey"; and by themselves.
+	states map[string]string
+}
+
+func newMeanings() meanings {
+	m := meanings{of: map[string][][]string{}, shorts: map[string][]string{}, states: map[string]string{}}
+	for short, texts := range names.Abbreviations() {
+		for _, text := range texts {
+			m.add(short, text)
+		}
+	}
+	for code, name := range states() {
+		code = strings.ToLower(code)
+		m.states[joined(name)] = code
+		// A code that is also a word, a title or a legal form stands for its state in a location, and in a name for itself.
+		if !isCommon(code) {
+			m.states[code] = code
+			m.add(code, strings.Join(names.Words(name), " "))
+		}
+	}
+	return m
+}
+
+// isCommon reports whether the code of a state is more often something else.
+func isCommon(code string) bool {
+	switch code {
+	case "al", "co", "de", "hi", "id", "in", "la", "ma", "md", "me", "ms", "oh", "ok", "or", "pa":
+		return true
+	}
+	return false
+}
+
+func (m *meanings) add(short, text string) {
+	words := strings.Fields(text)
+	m.of[short] = append(m.of[short], words)
+	if len(words) == 1 {
+		m.of[text] = append(m.of[text], []string{short})
+		return
+	}
+	key := essence(words)
+	m.shorts[key] = append(m.shorts[key], short)
+}
+
+// essence are words without fillers, as a key.
+func essence(words []string) string {
+	var kept []string
+	for _, word := range words {
+		if !isFiller(word) {
+			kept = append(kept, word)
+		}
+	}
+	return strings.Join(kept, " ")
+}
