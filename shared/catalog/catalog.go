@@ -31,8 +31,13 @@ type Endpoint struct {
 	// Pins hold its authorization server to where an operator has seen it. A zero value, of rows older than pins, trusts
 	// the origin of FHIRBase and what the platform's profile knows, and nothing else (Addresses.Abroad).
 	Pins Pins
-	Rev  int64
+	// Published tells that publishing the catalogue made it and keeps it (shared/catalog/publish); false of an operator's own.
+	Published bool
+	Rev       int64
 }
+
+// Shared reports whether several institutions have the endpoint: its row names none of them, who connects does.
+func (e Endpoint) Shared() bool { return e.BrandID == "" }
 
 // Registration is how our client is registered at an endpoint, or at all endpoints of a platform (docs/operations.md, "Registering with a health system").
 type Registration struct {

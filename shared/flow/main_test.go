@@ -57,6 +57,7 @@ type world struct {
 	profile   flow.Profile
 	base      string // the endpoint's FHIR base
 	pins      catalog.Pins
+	several   bool   // institutions share the endpoint
 	callback  string // of the registration
 	attempts  map[string]flow.Attempt
 	states    map[string]flow.State
@@ -128,6 +129,9 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	endpoint := catalog.Endpoint{
 		ID: id, BrandID: brandID, PortalID: portalID, FHIRBase: w.base, PlatformType: "sandbox",
 		Mode: "test", Status: catalog.EndpointActive, Pins: w.pins,
+	}
+	if w.several {
+		endpoint.BrandID, endpoint.PortalID = "", ""
 	}
 	switch id {
 	case endpointID, strangerID:

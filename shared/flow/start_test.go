@@ -162,6 +162,31 @@ func TestIDsAreTakenInEitherCaseAndBrandAndPortalMayBeLeftOut(t *testing.T) {
 	}
 }
 
+// Thousands of practices can have one server: the connection is of the one that the patient has chosen.
+func TestAnEndpointOfSeveralInstitutionsIsConnectedAsTheOneThatIsNamed(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(), request(t)
+	w.several = true
+	w.start(t, r)
+	for _, attempt := range w.attempts {
+		if attempt.BrandID != brandID || attempt.PortalID != portalID {
+			t.Errorf("stored %s %s", attempt.BrandID, attempt.PortalID)
+		}
+	}
+	for name, change := range map[string]func(*flow.Request){
+		"no brand": func(r *flow.Request) { r.BrandID = "" }, "no UUID": func(r *flow.Request) { r.PortalID = "portal-1" },
+	} {
+		w, r := newWorld(), request(t)
+		w.several = true
+		change(&r)
+		_, err := w.starter().Start(t.Context(), r)
+		wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
+		if len(w.attempts) != 0 {
+			t.Errorf("%s: something was stored", name)
+		}
+	}
+}
+
 func TestAStartThatFailsStoresNothing(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []string{"Endpoint", "Registration", "Profile", "NewVerifier", "Seal", "AuthorizeURL", "BeginAttempt"} {

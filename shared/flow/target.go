@@ -28,6 +28,11 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 		if err != nil {
 			return target{}, err
 		}
+		if endpoint.Shared() {
+			if endpoint, err = chosen(r, endpoint); err != nil {
+				return target{}, err
+			}
+		}
 		return target{endpoint: endpoint}, matches(r, endpoint)
 	}
 	conn, err := s.connection(ctx, r.Caller.Tenant, r.Reconnect)
@@ -83,6 +88,18 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 	}
 	if endpoint.Status != catalog.EndpointActive || endpoint.Mode != string(tenant.Mode) {
 		return catalog.Endpoint{}, catalog.MissingEndpoint()
+	}
+	return endpoint, nil
+}
+
+// chosen is an endpoint of several institutions as that of the one which the patient has chosen. Which ones share it is the catalogue's
+// knowledge, too much for a row: the page that names one is the organisation's own, and a connection says which one it was.
+func chosen(r Request, endpoint catalog.Endpoint) (catalog.Endpoint, error) {
+	var isBrand, isPortal bool
+	endpoint.BrandID, isBrand = ids.ParseUUID(r.BrandID)
+	endpoint.PortalID, isPortal = ids.ParseUUID(r.PortalID)
+	if !isBrand || !isPortal {
+		return endpoint, fault.BadRequest("Several institutions share this endpoint: brand_id and portal_id are required.").About("brand_id")
 	}
 	return endpoint, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
@@ -23,11 +25,11 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 			Issuer: row.text("pin_issuer"), Authorization: row.text("pin_authorization"), Token: row.text("pin_token"),
 			Keys: row.text("pin_keys"), Revocation: row.text("pin_revocation"), Introspection: row.text("pin_introspection"),
 		},
-		Rev: row.int("rev"),
+		Published: row.flag("published"), Rev: row.int("rev"),
 	}, nil
 }
 
-// Endpoints lists the ids of all endpoints, but for those older than the operator's list of them.
+// Endpoints lists the ids of all endpoints that operators have made, but for those older than the list of them.
 func (s Control) Endpoints(ctx context.Context) ([]string, error) {
 	rows, err := s.list(ctx, endpointsPartition, "")
 	if err != nil {
@@ -93,6 +95,27 @@ func (s Control) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 
 // SaveEndpoint stores an endpoint: with e.Rev 0 a new one, which it lists, else over that revision; fault.Conflict.
 func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
+	row := endpointItem(e)
+	if e.Rev > 0 {
+		return replace(ctx, s.DB, s.Table, row, e.Rev)
+	}
+	row.setInt("rev", 1)
+	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
+}
+
+// CreateEndpoints stores up to 100 new endpoints, all or none; fault.Conflict when one of them is there. The operator's list, one
+// partition, does not have them: the catalogue that they are of does.
+func (s Control) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
+	writes := make([]types.TransactWriteItem, 0, len(all))
+	for _, e := range all {
+		row := endpointItem(e)
+		row.setInt("rev", 1)
+		writes = append(writes, putNew(s.Table, row))
+	}
+	return transact(ctx, s.DB, writes...)
+}
+
+func endpointItem(e catalog.Endpoint) item {
 	row := newItem(endpointKey(e.ID))
 	row.setText("brand_id", e.BrandID)
 	row.setText("portal_id", e.PortalID)
@@ -109,11 +132,8 @@ func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row.setText("pin_keys", e.Pins.Keys)
 	row.setText("pin_revocation", e.Pins.Revocation)
 	row.setText("pin_introspection", e.Pins.Introspection)
-	if e.Rev > 0 {
-		return replace(ctx, s.DB, s.Table, row, e.Rev)
-	}
-	row.setInt("rev", 1)
-	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
+	row.setFlag("published", e.Published)
+	return row
 }
 
 // SaveRegistration stores how our client is registered at a place, for one tenant or with a zero tenant for all. With

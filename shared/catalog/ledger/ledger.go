@@ -79,6 +79,8 @@ type Publication struct {
 	Done     int // rows of the phase that are done
 	Question Question
 	Approved string // the Question.ID that an operator has said yes to
+	// Paused keeps what is live as it is after a rollback, until an operator resumes: the lists still say what was taken back.
+	Paused bool
 	Rev      int64
 }
 

@@ -75,6 +75,9 @@ type State struct {
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 
+// Gone reports whether it is a tombstone.
+func (s State) Gone() bool { return s.RemovedAt != nil }
+
 // Catalog is everything of one mode.
 type Catalog struct {
 	Brands    map[string]Brand

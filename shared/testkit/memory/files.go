@@ -27,6 +27,19 @@ func (f *Files) Create(_ context.Context, key, _ string) (export.Writer, error) 
 	return &upload{files: f, key: key}, nil
 }
 
+// Write implements snapshot.Files.
+func (f *Files) Write(ctx context.Context, key, contentType string, write func(io.Writer) error) error {
+	object, err := f.Create(ctx, key, contentType)
+	if err != nil {
+		return err
+	}
+	if err := write(object); err != nil {
+		object.Abort(ctx)
+		return err
+	}
+	return object.Close(ctx)
+}
+
 // Open implements export.Files.
 func (f *Files) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	body, ok := f.Get(key)

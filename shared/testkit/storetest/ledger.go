@@ -71,7 +71,7 @@ func publicationSavedAsSeen(c subject[Ledger]) {
 		t.Errorf("of a new stack (-want +got):\n%s", diff)
 	}
 	want := first
-	want.From, want.To, want.Phase, want.Done, want.Approved = liveVersion, nextVersion, ledger.Rows, 7, "q-7"
+	want.From, want.To, want.Phase, want.Done, want.Approved, want.Paused = liveVersion, nextVersion, ledger.Rows, 7, "q-7", true
 	want.Question = ledger.Question{
 		ID: "q-8", Asked: now(), Whole: true, Because: []string{"too many"}, Held: []ledger.Held{{EndpointID: "e", What: "address"}},
 		Diff: ledger.Diff{Brands: ledger.Changes{Before: 3, After: 1, Removed: 2, Names: []string{"Alder"}}},
@@ -89,7 +89,7 @@ func publicationSavedAsSeen(c subject[Ledger]) {
 	_, err = s.SavePublication(t.Context(), first)
 	expect.Conflict(t, "saving what has gone on since", err)
 	ended := read
-	ended.From, ended.To, ended.Phase, ended.Done, ended.Question = "", "", "", 0, ledger.Question{}
+	ended.From, ended.To, ended.Phase, ended.Done, ended.Question, ended.Paused = "", "", "", 0, ledger.Question{}, false
 	_, err = s.SavePublication(t.Context(), ended)
 	expect.NoError(t, err)
 	read, err = s.Publication(t.Context(), "test")

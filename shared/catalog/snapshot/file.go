@@ -1,0 +1,98 @@
+package snapshot
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"recordbridge/shared/catalog/record"
+)
+
+// file is one object of a version.
+type file struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// files are those that a version is named by: all but the index, which is made of them.
+func files(c record.Catalog) []file {
+	return []file{
+		{Brands, func(w io.Writer) error { return write(w, c.Brands) }},
+		{Portals, func(w io.Writer) error { return write(w, c.Portals) }},
+		{Endpoints, func(w io.Writer) error { return write(w, c.Endpoints) }},
+		{merged, func(w io.Writer) error { return write(w, c.Successors) }},
+		{bases, func(w io.Writer) error {
+			addresses := make(map[string]string, len(c.Endpoints))
+			for id, e := range c.Endpoints {
+				addresses[id] = e.FHIRBase
+			}
+			return write(w, addresses)
+		}},
+	}
+}
+
+// write writes a JSON object of records, a line each, in the order of their ids: the same records are the same bytes.
+func write[V any](w io.Writer, records map[string]V) error {
+	out := bufio.NewWriter(w)
+	before := "{\n"
+	for _, id := range slices.Sorted(maps.Keys(records)) {
+		name, err := json.Marshal(id)
+		if err != nil {
+			return err
+		}
+		value, err := json.Marshal(records[id])
+		if err != nil {
+			return fmt.Errorf("record %s: %w", id, err)
+		}
+		for _, part := range [][]byte{[]byte(before), name, {':'}, value} {
+			if _, err := out.Write(part); err != nil {
+				return err
+			}
+		}
+		before = ",\n"
+	}
+	if len(records) == 0 {
+		before = "{"
+	} else {
+		before = "\n"
+	}
+	if _, err := out.WriteString(before + "}\n"); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// read reads what write has written, without holding the text.
+func read[V any](ctx context.Context, s Snapshots, key string, into *map[string]V) error {
+	body, err := s.Files.Open(ctx, key)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", key, err)
+	}
+	defer body.Close()
+	records := map[string]V{}
+	lines := json.NewDecoder(bufio.NewReaderSize(body, 64<<10))
+	if _, err := lines.Token(); err != nil {
+		return fmt.Errorf("read %s: %w", key, err)
+	}
+	for lines.More() {
+		id, err := lines.Token()
+		if err != nil {
+			return fmt.Errorf("read %s: %w", key, err)
+		}
+		var value V
+		if err := lines.Decode(&value); err != nil {
+			return fmt.Errorf("read %s: %w", key, err)
+		}
+		name, _ := id.(string) // of an object, as More has seen
+		records[name] = value
+	}
+	if _, err := lines.Token(); err != nil { // cut short otherwise
+		return fmt.Errorf("read %s: %w", key, err)
+	}
+	*into = records
+	return nil
+}

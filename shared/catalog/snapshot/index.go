@@ -1,0 +1,36 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/catalog/search"
+)
+
+// indexOf is the file that searches read: what of a catalogue can be found.
+func indexOf(c record.Catalog) file {
+	return file{index, func(w io.Writer) error {
+		built, err := search.Build(search.Entries(c))
+		if err != nil {
+			return err
+		}
+		return built.Write(w)
+	}}
+}
+
+// Index reads the index of a version; fault.NotFound.
+func (s Snapshots) Index(ctx context.Context, mode string, v ledger.Version) (*search.Index, error) {
+	body, err := s.Files.Open(ctx, Key(mode, v, index))
+	if err != nil {
+		return nil, fmt.Errorf("open the index of %s: %w", v, err)
+	}
+	defer body.Close()
+	read, err := search.Read(body)
+	if err != nil {
+		return nil, fmt.Errorf("index of %s: %w", v, err)
+	}
+	return read, nil
+}
