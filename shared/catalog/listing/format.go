@@ -1,10 +1,10 @@
 package listing
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
-	"time"
 )
 
 // Format is how a published list is written.
@@ -25,43 +25,60 @@ func Formats() []Format {
 	return []Format{Brands, Endpoints, LanternCSV, LanternJSON, LanternNDJSON, YAML}
 }
 
-// Report is what came of reading a list.
-type Report struct {
-	Listings  int       `json:"listings"`            // given to each
-	Entries   int       `json:"entries"`             // of the list, those that cannot be used among them
-	Timestamp time.Time `json:"timestamp,omitzero"`  // as the list says itself; zero where it does not
-	Problems  []Problem `json:"problems,omitempty"`  // by reason
-	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first that its institutions name
+// importer reads a list of one format.
+type importer func(ctx context.Context, list *bufio.Reader, out *output) error
+
+func importerOf(format Format) (importer, bool) {
+	read, known := map[Format]importer{
+		Brands: readBrands, Endpoints: readEndpoints, LanternCSV: readCSV, LanternJSON: readRows, LanternNDJSON: readLines, YAML: readYAML,
+	}[format]
+	return read, known
 }
 
-// Problem is what is wrong with some entries, and which they are.
-type Problem struct {
-	Reason Reason   `json:"reason"`
-	Count  int      `json:"count"`
-	Lost   bool     `json:"lost,omitempty"` // the entries are left out; otherwise only what is wrong in them is
-	Keys   []string `json:"keys"`           // of the first of them; their places in the list where they have no key
-}
-
-// OwnList is a list that an institution publishes of itself (brandBundle of SMART App Launch 2.2, section 8). It is told to an operator, who
-// may make a source of it: nothing is fetched because a list says so.
-type OwnList struct {
-	Key string `json:"key"`
-	URL string `json:"url"`
-}
-
-// Unreadable is how many entries are left out.
-func (r Report) Unreadable() int {
-	n := 0
-	for _, p := range r.Problems {
-		if p.Lost {
-			n += p.Count
-		}
-	}
-	return n
-}
-
-// Read gives each listing of a list to each, in the order of the list, in bounded memory. What is wrong with an entry is in the Report and
-// costs no other entry. An error is one of the whole list (*Refused), of the reader, of ctx, or each's own.
+// Read gives each listing of a list to each, in the order of the list. What is wrong with an entry is in the Report and costs no other entry.
+// Bundles refer forwards and are in memory as far as they are needed, at about a tenth of their length; of everything else there is one
+// entry. An error is one of the whole list (*Refused), of the reader, of ctx, or each's own.
 func Read(ctx context.Context, format Format, list io.Reader, each func(Listing) error) (Report, error) {
-	return Report{}, fmt.Errorf("list of the format %q: not readable", format)
+	read, known := importerOf(format)
+	if !known {
+		return Report{}, fmt.Errorf("list of the format %q: there is no such format", format)
+	}
+	opened, err := open(list)
+	if err != nil {
+		return Report{}, err
+	}
+	out := output{each: each, seen: make(map[string]bool)}
+	if err := read(ctx, opened, &out); err != nil {
+		return out.report, err
+	}
+	if out.report.Entries == 0 {
+		return out.report, refused(Empty)
+	}
+	return out.report, nil
+}
+
+// output is where importers put what they find.
+type output struct {
+	each   func(Listing) error
+	report Report
+	seen   map[string]bool // keys of listings
+}
+
+// entry counts one of the list.
+func (o *output) entry(ctx context.Context) error {
+	if o.report.Entries++; o.report.Entries > maxEntries {
+		return refused(TooMany)
+	}
+	return ctx.Err()
+}
+
+// give hands a listing on, unless there was one with its key.
+func (o *output) give(l Listing) error {
+	if o.seen[l.Key] {
+		o.report.lost(DuplicateKey, l.Key)
+		return nil
+	}
+	o.seen[l.Key] = true
+	o.report.Listings++
+	return o.each(l)
 }

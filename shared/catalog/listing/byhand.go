@@ -1,0 +1,228 @@
+package listing
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/ids"
+)
+
+// byHand is a brand of a hand-kept list. Portals and endpoints stand in lists of their own and are named by their keys, so that several brands
+// have one portal, and several portals one endpoint (docs/operations.md, "The catalogue").
+type byHand struct {
+	ID          string           `yaml:"id"`
+	Name        string           `yaml:"name"`
+	Aliases     []string         `yaml:"aliases"`
+	Identifiers []identifier     `yaml:"identifiers"`
+	NPIs        []string         `yaml:"npis"`
+	Website     string           `yaml:"website"`
+	Logo        string           `yaml:"logo"`
+	LogoLicense string           `yaml:"logo_license"`
+	Description string           `yaml:"description"`
+	Category    string           `yaml:"category"`
+	PartOf      string           `yaml:"part_of"`
+	Hidden      bool             `yaml:"hidden"`
+	Merged      []string         `yaml:"merged"`
+	Locations   []locationByHand `yaml:"locations"`
+	Portals     []string         `yaml:"portals"`
+	Endpoints   []string         `yaml:"endpoints"` // of a portal without a name
+}
+
+type locationByHand struct {
+	City       string `yaml:"city"`
+	State      string `yaml:"state"`
+	PostalCode string `yaml:"postal_code"`
+	Country    string `yaml:"country"`
+}
+
+type portalByHand struct {
+	ID          string   `yaml:"id"`
+	Name        string   `yaml:"name"`
+	Website     string   `yaml:"website"`
+	Logo        string   `yaml:"logo"`
+	Description string   `yaml:"description"`
+	Endpoints   []string `yaml:"endpoints"`
+}
+
+type endpointByHand struct {
+	ID          string `yaml:"id"`
+	Address     string `yaml:"address"`
+	Name        string `yaml:"name"`
+	FHIRVersion string `yaml:"fhir_version"`
+	Platform    string `yaml:"platform"`
+	Off         bool   `yaml:"off"`
+}
+
+// decode reads an entry into a form, which has to have all of its words. What is wrong is told with its own line.
+func (h handList) decode(node *yaml.Node, name string, into any, words ...string) bool {
+	report := &h.out.report
+	if node.Kind != yaml.MappingNode {
+		report.lost(BadType, at(node.Line, name))
+		return false
+	}
+	if line := unknown(node, words); line > 0 {
+		report.lost(Unknown, at(line, name))
+		return false
+	}
+	if err := node.Decode(into); err != nil {
+		line := lineOf(err)
+		if line == 0 {
+			line = node.Line
+		}
+		report.lost(BadType, at(line, name))
+		return false
+	}
+	return true
+}
+
+// unknown is the line of the first word of an entry that its form does not have; 0 without. Words of what is nested are the form's, too.
+func unknown(node *yaml.Node, words []string) int {
+	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+		if !slices.Contains(words, node.Content[i].Value) {
+			return node.Content[i].Line
+		}
+	}
+	for _, below := range node.Content {
+		if line := unknown(below, words); line > 0 {
+			return line
+		}
+	}
+	return 0
+}
+
+var lineInError = regexp.MustCompile(`line (\d+)`)
+
+// lineOf is the line that an error of the YAML reader names; 0 for none.
+func lineOf(err error) int {
+	text := err.Error()
+	if failure, isType := errors.AsType[*yaml.TypeError](err); isType && len(failure.Errors) > 0 {
+		text = failure.Errors[0]
+	}
+	if found := lineInError.FindStringSubmatch(text); found != nil {
+		line, _ := strconv.Atoi(found[1])
+		return line
+	}
+	return 0
+}
+
+func at(line int, name string) string { return "line " + strconv.Itoa(line) + ": " + name }
+
+func (h handList) endpoint(key string, node *yaml.Node) error {
+	var e endpointByHand
+	if !h.decode(node, key, &e, "id", "address", "name", "fhir_version", "platform", "off") {
+		return nil
+	}
+	report, place := &h.out.report, at(node.Line, key)
+	address, isServer := server(e.Address)
+	if !isServer {
+		report.lost(BadAddress, place)
+		return nil
+	}
+	h.endpoints[key] = Endpoint{
+		ID: h.id(place, e.ID), Address: address, Name: report.text(place, e.Name, maxName), FHIRVersion: version(e.FHIRVersion),
+		Platform: report.text(place, e.Platform, maxName), Off: e.Off,
+	}
+	return nil
+}
+
+func (h handList) portal(key string, node *yaml.Node) error {
+	var p portalByHand
+	if !h.decode(node, key, &p, "id", "name", "website", "logo", "description", "endpoints") {
+		return nil
+	}
+	report, place := &h.out.report, at(node.Line, key)
+	h.portals[key] = Portal{
+		Key: key, ID: h.id(place, p.ID), Name: report.text(place, p.Name, maxName), Website: report.link(place, p.Website),
+		LogoURI: report.link(place, p.Logo), Description: report.text(place, p.Description, maxDescription), Endpoints: h.servers(place, p.Endpoints),
+	}
+	return nil
+}
+
+func (h handList) brand(key string, node *yaml.Node) error {
+	var b byHand
+	if !h.decode(node, key, &b, "id", "name", "aliases", "identifiers", "npis", "website", "logo", "logo_license", "description", "category",
+		"part_of", "hidden", "merged", "locations", "portals", "endpoints", "system", "value", "city", "state", "postal_code", "country") {
+		return nil
+	}
+	report, place := &h.out.report, at(node.Line, key)
+	l := Listing{
+		Key: key, ID: h.id(place, b.ID), Name: report.text(place, b.Name, maxName), Website: report.link(place, b.Website),
+		LogoURI: report.link(place, b.Logo), LogoLicense: report.link(place, b.LogoLicense),
+		Description: report.text(place, b.Description, maxDescription), Category: report.text(place, b.Category, maxName),
+		PartOf: b.PartOf, Hidden: b.Hidden,
+	}
+	if l.Name == "" {
+		report.lost(NoName, place)
+		return nil
+	}
+	for _, alias := range limited(report, place, b.Aliases, maxAliases) {
+		l.Aliases = appendNew(l.Aliases, report.text(place, alias, maxName))
+	}
+	for _, id := range limited(report, place, b.Identifiers, maxIdentifiers) {
+		l.Identifiers = appendNew(l.Identifiers, Identifier{report.text(place, id.System, maxAddress), report.text(place, id.Value, maxAddress)})
+	}
+	for _, npi := range limited(report, place, b.NPIs, maxNPIs) {
+		if !isNPI(npi) {
+			report.found(BadNumber, place)
+			continue
+		}
+		l.NPIs = appendNew(l.NPIs, npi)
+	}
+	for _, id := range b.Merged {
+		l.Merged = appendNew(l.Merged, h.id(place, id))
+	}
+	for _, a := range limited(report, place, b.Locations, maxLocations) {
+		l.Locations = appendNew(l.Locations, record.Location{
+			City: report.text(place, a.City, maxName), State: report.text(place, a.State, maxName),
+			PostalCode: report.text(place, a.PostalCode, maxName), Country: report.text(place, a.Country, maxName),
+		})
+	}
+	if l.Portals = h.portalsOf(place, b); len(l.Portals) == 0 {
+		report.lost(NoEndpoint, place)
+		return nil
+	}
+	return h.out.give(l)
+}
+
+// portalsOf are those that a brand names, and one of the endpoints that it names itself.
+func (h handList) portalsOf(place string, b byHand) []Portal {
+	var portals []Portal
+	for _, key := range limited(&h.out.report, place, b.Portals, maxPortals) {
+		if p, ok := h.portals[key]; ok {
+			portals = append(portals, p)
+			continue
+		}
+		h.out.report.found(NoSuch, place)
+	}
+	if own := h.servers(place, b.Endpoints); len(own) > 0 {
+		portals = append(portals, Portal{Endpoints: own})
+	}
+	return portals
+}
+
+// servers are the endpoints with some keys.
+func (h handList) servers(place string, keys []string) []Endpoint {
+	var servers []Endpoint
+	for _, key := range limited(&h.out.report, place, keys, maxEndpoints) {
+		if e, ok := h.endpoints[key]; ok {
+			servers = appendNew(servers, e)
+			continue
+		}
+		h.out.report.found(NoSuch, place)
+	}
+	return servers
+}
+
+// id is an id as a hand-kept list chooses it: a UUID, or none.
+func (h handList) id(place, text string) string {
+	id, isUUID := ids.ParseUUID(text)
+	if text != "" && !isUUID {
+		h.out.report.found(BadType, place)
+	}
+	return id
+}

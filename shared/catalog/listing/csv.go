@@ -1,0 +1,102 @@
+package listing
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"io"
+	"strconv"
+	"unicode/utf8"
+)
+
+// readCSV reads rows of comma-separated values (RFC 4180) by the names of their columns.
+func readCSV(ctx context.Context, list *bufio.Reader, out *output) error {
+	window := &window{from: list}
+	rows := csv.NewReader(window)
+	rows.FieldsPerRecord, rows.ReuseRecord = -1, true
+	window.left = maxEntry
+	names, err := rows.Read()
+	if err != nil {
+		return refusedLine(err, 1)
+	}
+	kinds := make([]column, len(names))
+	hasURL, hasName, line := false, false, 1
+	for i, name := range names {
+		kinds[i] = columnOf(name)
+		hasURL, hasName = hasURL || kinds[i] == urlColumn, hasName || kinds[i] == nameColumn
+	}
+	if !hasURL || !hasName {
+		return &Refused{Reason: NotFormat, Line: 1}
+	}
+	for {
+		window.left = maxEntry
+		fields, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if _, isRow := errors.AsType[*csv.ParseError](err); err != nil && !isRow {
+			return refusedLine(err, line+1)
+		}
+		if err := out.entry(ctx); err != nil {
+			return err
+		}
+		if err == nil {
+			line, _ = rows.FieldPos(0)
+		}
+		if err := out.csvRow(fields, kinds, line, err); err != nil {
+			return err
+		}
+	}
+}
+
+func (o *output) csvRow(fields []string, kinds []column, line int, broken error) error {
+	if broken != nil {
+		failure, _ := errors.AsType[*csv.ParseError](broken)
+		o.report.lost(NotFormat, "line "+strconv.Itoa(failure.StartLine))
+		return nil
+	}
+	place := "line " + strconv.Itoa(line)
+	if len(fields) > len(kinds) {
+		o.report.lost(NotFormat, place)
+		return nil
+	}
+	var r row
+	for i, field := range fields {
+		if !utf8.ValidString(field) {
+			o.report.lost(BadText, place)
+			return nil
+		}
+		if r[kinds[i]] == "" {
+			r[kinds[i]] = field
+		}
+	}
+	return o.row(place, r)
+}
+
+// refusedLine is the error of a list that cannot be read from a line on.
+func refusedLine(err error, line int) error {
+	if failure, isRefused := errors.AsType[*Refused](err); isRefused {
+		return &Refused{Reason: failure.Reason, Line: line}
+	}
+	if failure, isRow := errors.AsType[*csv.ParseError](err); isRow {
+		return &Refused{Reason: NotFormat, Line: failure.Line}
+	}
+	return err
+}
+
+// window lets a reader have so many bytes before it is opened again: a quote that is never closed would otherwise have the rest of a list in memory.
+type window struct {
+	from io.Reader
+	left int
+}
+
+// Read implements io.Reader.
+func (w *window) Read(p []byte) (int, error) {
+	if w.left <= 0 {
+		return 0, refused(TooLarge)
+	}
+	n, err := w.from.Read(p[:min(len(p), w.left)])
+	w.left -= n
+	return n, err
+}

@@ -1,0 +1,63 @@
+package listing
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// open unpacks a list, and refuses what is no list before anything is read of it.
+func open(list io.Reader) (*bufio.Reader, error) {
+	const ahead = 64 << 10
+	opened := bufio.NewReaderSize(list, ahead)
+	if magic, _ := opened.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		unpacked, err := gzip.NewReader(opened)
+		if err != nil {
+			return nil, refused(NotFormat)
+		}
+		opened = bufio.NewReaderSize(unpacked, ahead)
+	}
+	opened = bufio.NewReaderSize(&bounded{from: opened, left: maxBytes}, ahead)
+	if mark, _ := opened.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
+		_, _ = opened.Discard(len(mark))
+	}
+	start, err := opened.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	start = bytes.ToLower(bytes.TrimSpace(start))
+	switch {
+	case len(start) == 0:
+		return nil, refused(Empty)
+	case bytes.HasPrefix(start, []byte("<!doctype html")), bytes.HasPrefix(start, []byte("<html")):
+		return nil, refused(IsPage)
+	}
+	return opened, nil
+}
+
+// bounded ends a list that is too large with an error, and says of one that was cut in its packing that it was.
+type bounded struct {
+	from io.Reader
+	left int64
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, refused(TooLarge)
+	}
+	n, err := b.from.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = refused(Cut)
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
+		err = refused(NotFormat)
+	case err != nil && !errors.Is(err, io.EOF):
+		err = fmt.Errorf("read list: %w", err)
+	}
+	return n, err
+}

@@ -1,0 +1,172 @@
+package listing
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"recordbridge/shared/catalog/record"
+)
+
+// column is what a column of Lantern's tells, under whichever of the names that it has had.
+type column int
+
+const (
+	otherColumn column = iota
+	listColumn
+	nameColumn
+	urlColumn
+	npiColumn
+	zipColumn
+	versionColumn
+	columns
+)
+
+// columnOf reads the name of a column or of a member: of Lantern's exports, of its interface and of the lists in its repository.
+func columnOf(name string) column {
+	name = strings.NewReplacer("_", "", " ", "", "-", "").Replace(strings.ToLower(name))
+	return map[string]column{
+		"list": listColumn, "listsource": listColumn, "certifiedapidevelopername": listColumn, "vendorname": listColumn,
+		"name": nameColumn, "apiinformationsourcename": nameColumn, "endpointnames": nameColumn, "organizationname": nameColumn,
+		"url": urlColumn, "npi": npiColumn, "npiid": npiColumn,
+		"zip": zipColumn, "zipcode": zipColumn, "organizationzipcode": zipColumn,
+		"fhirversion": versionColumn, "capabilityfhirversion": versionColumn,
+	}[name]
+}
+
+// row is one of Lantern's.
+type row [columns]string
+
+// readLines reads rows as JSON objects, one a line. A line that is none costs itself only.
+func readLines(ctx context.Context, list *bufio.Reader, out *output) error {
+	for line := 1; ; line++ {
+		raw, reason, err := nextLine(list)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(raw) == 0 && reason == "" {
+			continue
+		}
+		if err := out.jsonRow(ctx, "line "+strconv.Itoa(line), raw, reason); err != nil {
+			return err
+		}
+	}
+}
+
+// nextLine is a line without blanks around it; io.EOF after the last.
+func nextLine(list *bufio.Reader) (raw []byte, reason Reason, err error) {
+	for {
+		part, err := list.ReadSlice('\n')
+		if len(raw)+len(part) <= maxEntry {
+			raw = append(raw, part...)
+		} else {
+			reason = TooLarge
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && (len(raw) > 0 || reason != ""):
+			err = nil
+		}
+		return bytes.TrimSpace(raw), reason, err
+	}
+}
+
+// readRows reads rows as an array of JSON objects, alone or as the member Endpoints.
+func readRows(ctx context.Context, list *bufio.Reader, out *output) error {
+	scan := scanner{from: list}
+	isList := func(name string) bool { return strings.EqualFold(name, "endpoints") }
+	return scan.entries(isList, func(string, []byte) {}, func(raw []byte, reason Reason) error {
+		return out.jsonRow(ctx, "entry "+strconv.Itoa(out.report.Entries+1), raw, reason)
+	})
+}
+
+func (o *output) jsonRow(ctx context.Context, place string, raw []byte, reason Reason) error {
+	if err := o.entry(ctx); err != nil {
+		return err
+	}
+	if reason == "" {
+		reason = ambiguous(raw)
+	}
+	var members map[string]json.RawMessage
+	if reason == "" {
+		reason = o.report.unmarshal(raw, place, &members)
+	}
+	if reason == "" && len(members) == 0 {
+		reason = BadType
+	}
+	if reason != "" {
+		o.report.lost(reason, place)
+		return nil
+	}
+	var r row
+	for name, value := range members {
+		at := columnOf(name)
+		if at == otherColumn || string(value) == "null" {
+			continue
+		}
+		var number json.Number
+		if json.Unmarshal(value, &r[at]) == nil {
+			continue
+		}
+		if err := json.Unmarshal(value, &number); err != nil {
+			o.report.found(BadType, place)
+			continue
+		}
+		r[at] = number.String()
+	}
+	return o.row(place, r)
+}
+
+// row makes listings of a row: one for each name, where it has several for one server.
+func (o *output) row(place string, r row) error {
+	address, isServer := server(r[urlColumn])
+	if !isServer {
+		o.report.lost(BadAddress, place)
+		return nil
+	}
+	l := Listing{Portals: []Portal{{Endpoints: []Endpoint{{Address: address, FHIRVersion: version(r[versionColumn])}}}}}
+	switch npi := strings.TrimSpace(r[npiColumn]); {
+	case isNPI(npi):
+		l.NPIs = []string{npi}
+	case npi != "":
+		o.report.found(BadNumber, place)
+	}
+	if zip := o.report.text(place, r[zipColumn], maxName); zip != "" {
+		l.Locations = []record.Location{{PostalCode: zip}}
+	}
+	isNamed := false
+	for several := range strings.SplitSeq(r[nameColumn], ";") {
+		if l.Name = o.report.text(place, several, maxName); l.Name == "" {
+			continue
+		}
+		isNamed = true
+		l.Key = keyOf(r[listColumn], address, l.Name, r[npiColumn], r[zipColumn])
+		if err := o.give(l); err != nil {
+			return err
+		}
+	}
+	if !isNamed {
+		o.report.lost(NoName, place)
+	}
+	return nil
+}
+
+// keyOf names a row, which has no id, by all that it says.
+func keyOf(parts ...string) string {
+	whole := sha256.New()
+	for _, part := range parts {
+		_, _ = io.WriteString(whole, strconv.Itoa(len(part))+":"+part)
+	}
+	return hex.EncodeToString(whole.Sum(nil)[:12])
+}

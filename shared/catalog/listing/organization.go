@@ -1,0 +1,138 @@
+package listing
+
+import (
+	"strings"
+
+	"recordbridge/shared/catalog/record"
+)
+
+// organization takes an Organization in.
+func (b *bundle) organization(o organization, who identity, isContained bool) {
+	report, key := &b.out.report, who.key
+	found := &institution{scope: who.scope, above: o.PartOf, Listing: Listing{Key: key, Name: report.text(key, o.Name, maxName), Category: o.category()}}
+	if found.Name == "" {
+		if !isContained { // otherwise the endpoint has a name
+			report.lost(NoName, key)
+		}
+		return
+	}
+	if o.Active != nil && !*o.Active {
+		return // its publisher does not offer it
+	}
+	for _, alias := range limited(report, key, o.Alias, maxAliases) {
+		if alias = report.text(key, alias, maxName); alias != "" && alias != found.Name {
+			found.Aliases = append(found.Aliases, alias)
+		}
+	}
+	found.identify(report, o)
+	for _, a := range limited(report, key, o.Address, maxLocations) {
+		found.Locations = appendNew(found.Locations, record.Location{
+			City: report.text(key, a.City, maxName), State: report.text(key, a.State, maxName),
+			PostalCode: report.text(key, a.PostalCode, maxName), Country: report.text(key, a.Country, maxName),
+		})
+	}
+	found.offers = limited(report, key, o.Endpoint, maxEndpoints)
+	for _, e := range o.Extension {
+		switch e.URL {
+		case brandOf:
+			found.brand(report, e.Extension)
+		case portalOf:
+			found.portals = append(found.portals, found.portal(report, e.Extension))
+		}
+	}
+	found.portals = limited(report, key, found.portals, maxPortals)
+	if !register(b.organizations, who, found) {
+		report.lost(DuplicateKey, key)
+		return
+	}
+	if !isContained {
+		b.inOrder = append(b.inOrder, found)
+	}
+}
+
+// identify reads by what the same institution is known in other lists, and its website.
+func (i *institution) identify(report *Report, o organization) {
+	for _, id := range limited(report, i.Key, o.Identifier, maxIdentifiers+maxNPIs) {
+		system, value := strings.ReplaceAll(id.System, " ", ""), report.text(i.Key, id.Value, maxAddress)
+		switch {
+		case value == "" || system == "":
+		case system == systemNPI && isNPI(value):
+			i.NPIs = appendNew(i.NPIs, value)
+		case system == systemNPI:
+			report.found(BadNumber, i.Key)
+		case system == systemWebsite:
+			i.Identifiers = appendNew(i.Identifiers, Identifier{System: system, Value: website(value)})
+			if isWeb(value, true) && i.Website == "" {
+				i.Website = value
+			}
+		default:
+			i.Identifiers = appendNew(i.Identifiers, Identifier{System: report.text(i.Key, system, maxAddress), Value: value})
+		}
+	}
+	for _, t := range o.Telecom {
+		if t.System != "url" {
+			continue
+		}
+		if address := report.link(i.Key, t.Value); address != "" {
+			i.Website = address
+			break
+		}
+	}
+}
+
+// brand reads the extension organization-brand.
+func (i *institution) brand(report *Report, parts []extension) {
+	i.LogoURI = report.link(i.Key, first(parts, "brandLogo"))
+	if i.LogoURI != "" {
+		i.LogoLicense = report.link(i.Key, first(parts, "brandLogoLicense"))
+	}
+	if own := report.link(i.Key, first(parts, "brandBundle")); own != "" {
+		report.names(i.Key, own)
+	}
+}
+
+// portal reads an extension organization-portal. A portal's logo with a licence of its own is left out: nobody would be shown the licence.
+func (i *institution) portal(report *Report, parts []extension) portal {
+	p := portal{Portal: Portal{
+		Name:        report.text(i.Key, first(parts, "portalName"), maxName),
+		Website:     report.link(i.Key, first(parts, "portalUrl")),
+		Description: report.text(i.Key, first(parts, "portalDescription"), maxDescription),
+	}}
+	if first(parts, "portalLogoLicense") == "" {
+		p.LogoURI = report.link(i.Key, first(parts, "portalLogo"))
+	}
+	for _, part := range parts {
+		switch {
+		case part.URL != "portalEndpoint":
+		case isAbsent(part.Extension) || isAbsent(part.ValueReference.Extension):
+			i.declined = true
+		default:
+			p.offers = append(p.offers, part.ValueReference)
+		}
+	}
+	p.offers = limited(report, i.Key, p.offers, maxEndpoints)
+	return p
+}
+
+// limited is what is read of several.
+func limited[T any](report *Report, key string, several []T, most int) []T {
+	if len(several) > most {
+		report.found(TooMany, key)
+		return several[:most]
+	}
+	return several
+}
+
+// appendNew appends what is not there yet and says something.
+func appendNew[T comparable](to []T, what T) []T {
+	var nothing T
+	if what == nothing {
+		return to
+	}
+	for _, other := range to {
+		if other == what {
+			return to
+		}
+	}
+	return append(to, what)
+}

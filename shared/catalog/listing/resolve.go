@@ -1,0 +1,157 @@
+package listing
+
+import "context"
+
+// give makes listings of what the bundle holds, now that all of it is known.
+func (b *bundle) give(ctx context.Context, alone bool) error {
+	b.join()
+	for _, i := range b.inOrder {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		i.Portals = b.offered(i)
+	}
+	for _, i := range b.inOrder {
+		if above := b.above(i); above != nil {
+			i.PartOf = above.Key
+		}
+		if len(i.Portals) == 0 {
+			i.Portals = b.inherited(i)
+		}
+		if len(i.Portals) == 0 && !i.declined {
+			b.out.report.lost(NoEndpoint, i.Key)
+			continue
+		}
+		if err := b.out.give(i.Listing); err != nil {
+			return err
+		}
+	}
+	for _, n := range b.servers {
+		if n.isUsed {
+			continue
+		}
+		if err := b.giveAlone(n, alone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join gives each Organization the endpoints that name it as the one that manages them.
+func (b *bundle) join() {
+	for _, n := range b.servers {
+		if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok {
+			manager.manages = append(manager.manages, n)
+		}
+	}
+}
+
+// offered are an institution's own portals. Endpoints that it has beside those of its portals are one more.
+func (b *bundle) offered(i *institution) []Portal {
+	var portals []Portal
+	inPortal := make(map[*node]bool)
+	everything := append(b.follow(i, i.offers), i.manages...)
+	for _, p := range i.portals {
+		servers := b.follow(i, p.offers)
+		if len(p.offers) == 0 && !i.declined {
+			servers = everything
+		}
+		for _, n := range servers {
+			inPortal[n] = true
+		}
+		if p.Endpoints = endpointsOf(servers); len(p.Endpoints) > 0 || i.declined {
+			portals = append(portals, p.Portal)
+		}
+	}
+	var rest []*node
+	for _, n := range everything {
+		if n.isUsed = true; !inPortal[n] {
+			rest = append(rest, n)
+		}
+	}
+	if own := endpointsOf(rest); len(own) > 0 {
+		portals = append(portals, Portal{Endpoints: own})
+	}
+	return portals
+}
+
+// follow finds the endpoints that an institution refers to.
+func (b *bundle) follow(i *institution, references []reference) []*node {
+	var found []*node
+	for _, to := range references {
+		if isAbsent(to.Extension) {
+			i.declined = true
+			continue
+		}
+		n, ok := find(b.endpoints, to, i.scope, "Endpoint")
+		if !ok {
+			b.out.report.found(NoSuch, i.Key)
+			continue
+		}
+		n.isUsed = true
+		found = append(found, n)
+	}
+	return found
+}
+
+func endpointsOf(nodes []*node) []Endpoint {
+	var endpoints []Endpoint
+	for _, n := range nodes {
+		endpoints = appendNew(endpoints, n.Endpoint)
+	}
+	return endpoints
+}
+
+// above is the institution that one is part of; nil for none, and for one that would be part of itself.
+func (b *bundle) above(i *institution) *institution {
+	if i.above.Reference == "" {
+		return nil
+	}
+	above, ok := find(b.organizations, i.above, i.scope, "Organization")
+	if !ok {
+		b.out.report.found(NoSuch, i.Key)
+		return nil
+	}
+	for up, levels := above, 0; up != nil && levels < maxAbove; levels++ {
+		if up == i {
+			b.out.report.found(Circle, i.Key)
+			return nil
+		}
+		up, _ = find(b.organizations, up.above, up.scope, "Organization")
+	}
+	return above
+}
+
+// inherited are the portals of the next institution above that has some: one without its own gives access through what it is part of.
+func (b *bundle) inherited(i *institution) []Portal {
+	for levels := 0; levels < maxAbove; levels++ {
+		above, ok := find(b.organizations, i.above, i.scope, "Organization")
+		if !ok {
+			return nil
+		}
+		if len(above.Portals) > 0 {
+			return above.Portals
+		}
+		i = above
+	}
+	return nil
+}
+
+// giveAlone makes a listing of an endpoint that belongs to no entry of the bundle. In a bundle of brands it belongs to nobody whom a
+// patient could look for.
+func (b *bundle) giveAlone(n *node, alone bool) error {
+	l := Listing{Key: n.key, Name: b.out.report.text(n.key, n.manager.Display, maxName)}
+	if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok { // one that the endpoint contains
+		l = manager.Listing
+		l.Key = n.key
+	}
+	if l.Name == "" {
+		l.Name = n.Name
+	}
+	if l.Name == "" || !alone {
+		b.out.report.lost(NoName, n.key)
+		return nil
+	}
+	l.Portals = []Portal{{Endpoints: []Endpoint{n.Endpoint}}}
+	return b.out.give(l)
+}

@@ -1,0 +1,232 @@
+package listing
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+)
+
+// scanner cuts a JSON text into its entries without looking into them, so that a long or broken one is passed over in bounded memory and
+// the next is found. What is cut out is not known to be JSON yet.
+type scanner struct {
+	from  *bufio.Reader
+	value []byte
+}
+
+// entries calls entry for each element of the top-level array, or of the array members of the top-level object that isList names, and member
+// for the short members beside them. reason is set instead of raw where an entry is too large or too deep.
+func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte), entry func(raw []byte, reason Reason) error) error {
+	switch first, err := s.token(); {
+	case err != nil:
+		return err
+	case first == '[':
+		err = s.array(entry)
+		if err != nil {
+			return err
+		}
+	case first == '{':
+		if err := s.object(isList, member, entry); err != nil {
+			return err
+		}
+	default:
+		return refused(NotFormat)
+	}
+	if _, err := s.token(); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err == nil {
+			return refused(NotFormat)
+		}
+		return err
+	}
+	return nil
+}
+
+func (s *scanner) object(isList func(string) bool, member func(string, []byte), entry func([]byte, Reason) error) error {
+	wasList := false
+	for first := true; ; first = false {
+		c, err := s.separated(first, '}')
+		if err != nil || c == '}' {
+			return cut(err)
+		}
+		if c != '"' {
+			return refused(NotFormat)
+		}
+		raw, reason, err := s.scan(c, maxMember)
+		if err != nil || reason != "" {
+			return cut(orNotFormat(err))
+		}
+		name := string(bytes.Trim(raw, `"`))
+		if c, err = s.token(); err != nil || c != ':' {
+			return cut(orNotFormat(err))
+		}
+		if c, err = s.token(); err != nil {
+			return cut(err)
+		}
+		if c == '[' && isList(name) {
+			if wasList { // which of the two is meant, nobody can tell
+				return refused(TwoValues)
+			}
+			wasList = true
+			if err := s.array(entry); err != nil {
+				return err
+			}
+			continue
+		}
+		if raw, reason, err = s.scan(c, maxMember); err != nil {
+			return cut(err)
+		}
+		if reason == "" {
+			member(name, raw)
+		}
+	}
+}
+
+func (s *scanner) array(entry func(raw []byte, reason Reason) error) error {
+	for first := true; ; first = false {
+		c, err := s.separated(first, ']')
+		if err != nil || c == ']' {
+			return cut(err)
+		}
+		raw, reason, err := s.scan(c, maxEntry)
+		if err != nil {
+			return cut(err)
+		}
+		if err := entry(raw, reason); err != nil {
+			return err
+		}
+	}
+}
+
+// separated is the first byte of the next element, or end.
+func (s *scanner) separated(isFirst bool, end byte) (byte, error) {
+	c, err := s.token()
+	if err != nil || isFirst || c == end {
+		return c, err
+	}
+	if c != ',' {
+		return 0, refused(NotFormat)
+	}
+	return s.token()
+}
+
+// token is the next byte that is no blank; io.ErrUnexpectedEOF at the end.
+func (s *scanner) token() (byte, error) {
+	for {
+		c, err := s.from.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return 0, io.ErrUnexpectedEOF
+		}
+		if err != nil || c != ' ' && c != '\n' && c != '\r' && c != '\t' {
+			return c, err
+		}
+	}
+}
+
+// scan reads the value that begins with a byte. It is good until the next call.
+func (s *scanner) scan(first byte, longest int) (raw []byte, reason Reason, err error) {
+	s.value = append(s.value[:0], first)
+	depth, deepest, isText, isEscaped := 0, 0, false, false
+	for c := first; ; {
+		switch {
+		case isEscaped:
+			isEscaped = false
+		case isText && c == '\\':
+			isEscaped = true
+		case c == '"':
+			isText = !isText
+		case isText:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth <= 0 && !isText && (c == '"' || c == '}' || c == ']') {
+			break
+		}
+		if c, err = s.from.ReadByte(); err != nil {
+			return nil, "", err
+		}
+		if depth == 0 && !isText && (c == ',' || c == '}' || c == ']') { // after a number, true, false or null
+			err = s.from.UnreadByte()
+			break
+		}
+		if len(s.value) < longest {
+			s.value = append(s.value, c)
+		} else {
+			reason = TooLarge
+		}
+	}
+	if reason == "" && deepest > maxDepth {
+		reason = TooDeep
+	}
+	return bytes.TrimSpace(s.value), reason, err
+}
+
+// cut makes the end in the middle of a list its reason.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return refused(Cut)
+	}
+	return err
+}
+
+func orNotFormat(err error) error {
+	if err == nil {
+		return refused(NotFormat)
+	}
+	return err
+}
+
+// mostMembers is of one object of an entry; FHIR's have two dozen.
+const mostMembers = 200
+
+// ambiguous says why the objects of a JSON text cannot be read in one way only: a member stands twice, and which of the two is meant depends
+// on who reads (RFC 8259, section 4). It is empty for others, and for what is no JSON.
+func ambiguous(raw []byte) Reason {
+	type level struct {
+		isObject bool
+		names    int // where those of this object begin
+	}
+	var names [][]byte
+	levels := make([]level, 0, 8)
+	for at := 0; at < len(raw); at++ {
+		switch raw[at] {
+		case '{', '[':
+			levels = append(levels, level{raw[at] == '{', len(names)})
+		case '}', ']':
+			if len(levels) == 0 {
+				return ""
+			}
+			names = names[:levels[len(levels)-1].names]
+			levels = levels[:len(levels)-1]
+		case '"':
+			end := endOfText(raw, at)
+			rest := bytes.TrimLeft(raw[min(end+1, len(raw)):], " \t\r\n")
+			if len(levels) > 0 && levels[len(levels)-1].isObject && len(rest) > 0 && rest[0] == ':' {
+				name := raw[at+1 : min(end, len(raw))]
+				own := names[levels[len(levels)-1].names:]
+				if len(own) == mostMembers {
+					return TooMany
+				}
+				if slices.ContainsFunc(own, func(other []byte) bool { return bytes.EqualFold(other, name) }) {
+					return TwoValues
+				}
+				names = append(names, name)
+			}
+			at = end
+		}
+	}
+	return ""
+}
+
+// endOfText is where the JSON string that begins at a place ends: at its closing quote, or behind the text.
+func endOfText(raw []byte, at int) int {
+	for at++; at < len(raw) && raw[at] != '"'; at++ {
+		if raw[at] == '\\' {
+			at++
+		}
+	}
+	return at
+}
