@@ -11,23 +11,6 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Source is a published list, as an operator has set it.
-type Source struct {
-	ID       string         `json:"id" yaml:"id"`     // lower case letters, digits and hyphens
-	Name     string         `json:"name" yaml:"name"` // for people
-	Mode     string         `json:"mode" yaml:"mode"` // "test" or "live": of everything that is made of it
-	URL      string         `json:"url,omitempty" yaml:"url"`
-	Format   listing.Format `json:"format" yaml:"format"`
-	Every    time.Duration  `json:"every,omitempty" yaml:"every"`       // how often it is fetched; with 0, or without a URL, only when an operator says so
-	Platform string         `json:"platform,omitempty" yaml:"platform"` // of endpoints of which the list does not say it itself
-	Priority int            `json:"priority,omitempty" yaml:"priority"` // of two sources that differ, the greater is believed
-	License  string         `json:"license,omitempty" yaml:"license"`   // under which the list may be used, as far as its publisher says
-
-	// Brand is set for a list that an institution publishes of itself (SMART App Launch 2.2, section 8: brandBundle, user_access_brand_identifier).
-	// Nothing is taken from it but that brand and what is part of it.
-	Brand *listing.Identifier `json:"brand,omitempty" yaml:"brand"`
-}
-
 // Row is a source with how it stands.
 type Row struct {
 	Source Source
@@ -63,21 +46,6 @@ type Version struct {
 	Diff      Diff           `json:"diff"`               // to what was accepted when it was read
 }
 
-// Diff is what differs between two versions of a list, by the keys of listings.
-type Diff struct {
-	Before  int     `json:"before"` // listings
-	After   int     `json:"after"`
-	Added   Changes `json:"added"`
-	Removed Changes `json:"removed"`
-	Changed Changes `json:"changed"`
-}
-
-// Changes are some listings.
-type Changes struct {
-	Count int      `json:"count"`
-	Names []string `json:"names,omitempty"` // of the first 20
-}
-
 // Rows keep sources.
 type Rows interface {
 	// Sources are all of them, by id.
@@ -94,4 +62,28 @@ type Objects interface {
 	Put(ctx context.Context, key, contentType string, body []byte) error
 	// Open reads one; fault.NotFound.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
+}
+
+// Known is what a server may be told that we have already (RFC 9110, section 13.1).
+type Known struct{ ETag, Modified string }
+
+// Answer is what a server says of a list.
+type Answer struct {
+	IsUnchanged bool
+	Body        io.ReadCloser // nil when it is unchanged; the caller closes it
+	Known       Known         // of the Body
+}
+
+// Lists fetches lists (fetch.Client). An error tells its reason by Failure() (class string, status int), as those of package safehttp do.
+type Lists interface {
+	Fetch(ctx context.Context, address string, known Known) (Answer, error)
+}
+
+// Intake brings lists in.
+type Intake struct {
+	Lists   Lists
+	Rows    Rows
+	Objects Objects
+	Now     func() time.Time
+	Random  func() float64 // from 0 to 1
 }

@@ -24,7 +24,7 @@ func readCSV(ctx context.Context, list *bufio.Reader, out *output) error {
 	hasURL, hasName, line := false, false, 1
 	for i, name := range names {
 		kinds[i] = columnOf(name)
-		hasURL, hasName = hasURL || kinds[i] == urlColumn, hasName || kinds[i] == nameColumn
+		hasURL, hasName = hasURL || kinds[i] == urlColumn, hasName || kinds[i] == nameColumn || kinds[i] == namesColumn
 	}
 	if !hasURL || !hasName {
 		return &Refused{Reason: NotFormat, Line: 1}

@@ -22,6 +22,7 @@ const (
 	otherColumn column = iota
 	listColumn
 	nameColumn
+	namesColumn // several, with semicolons between them
 	urlColumn
 	npiColumn
 	zipColumn
@@ -31,14 +32,23 @@ const (
 
 // columnOf reads the name of a column or of a member: of Lantern's exports, of its interface and of the lists in its repository.
 func columnOf(name string) column {
-	name = strings.NewReplacer("_", "", " ", "", "-", "").Replace(strings.ToLower(name))
-	return map[string]column{
-		"list": listColumn, "listsource": listColumn, "certifiedapidevelopername": listColumn, "vendorname": listColumn,
-		"name": nameColumn, "apiinformationsourcename": nameColumn, "endpointnames": nameColumn, "organizationname": nameColumn,
-		"url": urlColumn, "npi": npiColumn, "npiid": npiColumn,
-		"zip": zipColumn, "zipcode": zipColumn, "organizationzipcode": zipColumn,
-		"fhirversion": versionColumn, "capabilityfhirversion": versionColumn,
-	}[name]
+	switch strings.ToLower(name) {
+	case "list", "list_source", "certified_api_developer_name", "vendor_name":
+		return listColumn
+	case "name", "api_information_source_name", "organizationname", "organization_name":
+		return nameColumn
+	case "endpoint_names":
+		return namesColumn
+	case "url", "fhir_base_url":
+		return urlColumn
+	case "npi", "npi_id", "npiid":
+		return npiColumn
+	case "zip", "zipcode", "zip_code", "organizationzipcode":
+		return zipColumn
+	case "fhir_version", "capability_fhir_version":
+		return versionColumn
+	}
+	return otherColumn
 }
 
 // row is one of Lantern's.
@@ -146,8 +156,8 @@ func (o *output) row(place string, r row) error {
 		l.Locations = []record.Location{{PostalCode: zip}}
 	}
 	isNamed := false
-	for several := range strings.SplitSeq(r[nameColumn], ";") {
-		if l.Name = o.report.text(place, several, maxName); l.Name == "" {
+	for _, name := range append(strings.Split(r[namesColumn], ";"), r[nameColumn]) {
+		if l.Name = o.report.text(place, name, maxName); l.Name == "" {
 			continue
 		}
 		isNamed = true

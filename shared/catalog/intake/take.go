@@ -1,0 +1,201 @@
+package intake
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"recordbridge/shared/catalog/listing"
+	"recordbridge/shared/fault"
+)
+
+// Outcome is what came of reading a source.
+type Outcome string
+
+// The outcomes.
+const (
+	Accepted  Outcome = "accepted"
+	Waiting   Outcome = "waiting" // for an operator's approval
+	Unchanged Outcome = "unchanged"
+	Failed    Outcome = "failed" // the Reason is in the row
+)
+
+// Refresh fetches a source and takes in what it says. What is the list's or its server's fault is an Outcome; an error is a failure of ours,
+// among them fault.Conflict when somebody else has changed the row meanwhile.
+func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
+	latest := row.State.latest()
+	known := Known{}
+	if latest != nil {
+		known = Known{ETag: latest.ETag, Modified: latest.Modified}
+	}
+	answer, err := i.Lists.Fetch(ctx, row.Source.URL, known)
+	if err != nil {
+		return i.fail(ctx, row, err)
+	}
+	if answer.IsUnchanged {
+		if latest == nil { // nothing was asked for by condition
+			return i.fail(ctx, row, &listing.Refused{Reason: listing.Empty})
+		}
+		return i.same(ctx, row, latest, answer.Known)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	return i.take(ctx, row, answer.Body, answer.Known)
+}
+
+// Take takes in what a list says that an operator has as a file.
+func (i Intake) Take(ctx context.Context, row Row, list io.Reader) (Row, Outcome, error) {
+	return i.take(ctx, row, list, Known{})
+}
+
+// Approve accepts what waits; fault.NotFound when nothing does.
+func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
+	if row.State.Pending == nil {
+		return row, fault.Missing("Nothing of this source waits for approval.")
+	}
+	row.State.accept(row.State.Pending)
+	row.State.Unpublished = true
+	return i.save(ctx, row)
+}
+
+// latest is the version that was read last.
+func (s State) latest() *Version {
+	if s.Pending != nil {
+		return s.Pending
+	}
+	return s.Accepted
+}
+
+// accept makes a version the one that the catalogue is made of.
+func (s *State) accept(version *Version) {
+	s.Accepted, s.Pending, s.Guards = version, nil, nil
+	s.confirm()
+}
+
+// confirm notes that what is accepted is what the list says. Patients see that a record is unconfirmed, so that its end is published.
+func (s *State) confirm() {
+	s.Failures, s.Reason = 0, ""
+	s.Unpublished = s.Unpublished || !s.UnconfirmedSince.IsZero()
+	s.UnconfirmedSince = time.Time{}
+}
+
+// take reads a list and decides about it.
+func (i Intake) take(ctx context.Context, row Row, list io.Reader, known Known) (Row, Outcome, error) {
+	body := sha256.New()
+	listings, report, err := read(ctx, row.Source, io.TeeReader(list, body))
+	if err != nil {
+		return i.fail(ctx, row, err)
+	}
+	version := &Version{
+		Body: hex.EncodeToString(body.Sum(nil)), ETag: known.ETag, Modified: known.Modified,
+		Timestamp: report.Timestamp, ReadAt: i.Now().UTC(), Report: report,
+	}
+	for _, seen := range []*Version{row.State.Accepted, row.State.Pending} {
+		if seen != nil && seen.Body == version.Body {
+			return i.same(ctx, row, seen, known)
+		}
+	}
+	accepted := row.State.Accepted
+	if accepted != nil && !version.Timestamp.IsZero() && version.Timestamp.Before(accepted.Timestamp) {
+		return i.failed(ctx, row, Older)
+	}
+	if version.Diff, err = i.compare(ctx, accepted, listings); err != nil {
+		return row, Failed, err
+	}
+	if err := i.keep(ctx, row.Source, version, listings); err != nil {
+		return row, Failed, err
+	}
+	if speak := guards(report, len(listings), accepted); len(speak) > 0 {
+		row.State.Pending, row.State.Guards = version, speak
+		return i.wait(ctx, row)
+	}
+	row.State.accept(version)
+	row.State.Unpublished = row.State.Unpublished || accepted == nil || !version.Diff.IsEmpty()
+	return i.done(ctx, row, Accepted)
+}
+
+// read reads the listings of a source: all of the list, or those of one brand.
+func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing, listing.Report, error) {
+	var listings []listing.Listing
+	report, err := listing.Read(ctx, source.Format, list, func(l listing.Listing) error {
+		listings = append(listings, l)
+		return nil
+	})
+	if err != nil {
+		return nil, report, err
+	}
+	if source.Brand != nil {
+		listings = ofBrand(listings, *source.Brand)
+	}
+	return listings, report, nil
+}
+
+// ofBrand are the listings of a brand and of all that is part of it.
+func ofBrand(listings []listing.Listing, brand listing.Identifier) []listing.Listing {
+	above := make(map[string]string, len(listings))
+	isOwn := make(map[string]bool)
+	for _, l := range listings {
+		above[l.Key] = l.PartOf
+		isOwn[l.Key] = slices.Contains(l.Identifiers, brand)
+	}
+	return slices.DeleteFunc(listings, func(l listing.Listing) bool {
+		key := l.Key
+		for range len(listings) {
+			if isOwn[key] {
+				isOwn[l.Key] = true
+				return false
+			}
+			if key = above[key]; key == "" {
+				return true
+			}
+		}
+		return true
+	})
+}
+
+// keep stores the listings of a version.
+func (i Intake) keep(ctx context.Context, source Source, version *Version, listings []listing.Listing) error {
+	var packed bytes.Buffer
+	if err := listing.Write(&packed, slices.Values(listings)); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(packed.Bytes())
+	version.Key = "sources/" + source.ID + "/" + hex.EncodeToString(sum[:]) + ".ndjson.gz"
+	if err := i.Objects.Put(ctx, version.Key, "application/gzip", packed.Bytes()); err != nil {
+		return fmt.Errorf("store listings: %w", err)
+	}
+	return nil
+}
+
+// same notes that a list is the one that was read before. Nothing but the row's times changes.
+func (i Intake) same(ctx context.Context, row Row, seen *Version, known Known) (Row, Outcome, error) {
+	isPending := seen == row.State.Pending
+	if known != (Known{}) {
+		named := *seen
+		named.ETag, named.Modified = known.ETag, known.Modified
+		seen = &named
+	}
+	if isPending {
+		row.State.Pending = seen
+		return i.wait(ctx, row)
+	}
+	row.State.accept(seen)
+	return i.done(ctx, row, Unchanged)
+}
+
+// fail notes that a list could not be read.
+func (i Intake) fail(ctx context.Context, row Row, err error) (Row, Outcome, error) {
+	if errors.Is(err, context.Canceled) {
+		return row, Failed, err
+	}
+	reason, theirs := reasonOf(err)
+	if !theirs {
+		return row, Failed, err
+	}
+	return i.failed(ctx, row, reason)
+}
