@@ -1,10 +1,22 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
+
+// Put makes an object of a body.
+func (b Bucket) Put(ctx context.Context, key, contentType string, body []byte) error {
+	_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &key, ContentType: &contentType, Body: bytes.NewReader(body)})
+	if err != nil {
+		return fmt.Errorf("put object: %w", err)
+	}
+	return nil
+}
 
 // Write makes an object of what write writes, in bounded memory. There is none when write fails.
 func (b Bucket) Write(ctx context.Context, key, contentType string, write func(io.Writer) error) error {

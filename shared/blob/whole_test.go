@@ -17,6 +17,8 @@ func TestAnObjectIsWrittenWholeOrNotAtAll(t *testing.T) {
 		return err
 	}))
 	expect.NoError(t, w.compare(t, "a", want))
+	expect.NoError(t, w.bucket.Put(t.Context(), "c", contentType, want[:7]))
+	expect.NoError(t, w.compare(t, "c", want[:7]))
 	errBroken := errors.New("broken off")
 	err := w.bucket.Write(t.Context(), "b", contentType, func(out io.Writer) error {
 		_, _ = out.Write(want)

@@ -71,7 +71,9 @@ func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (led
 		}
 	}
 	err := s.saveOver(ctx, row, p.Rev)
-	p.Rev++
+	if err == nil {
+		p.Rev++
+	}
 	return p, err
 }
 

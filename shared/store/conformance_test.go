@@ -90,6 +90,15 @@ func TestTheLedgerConforms(t *testing.T) {
 	})
 }
 
+func TestSourcesConform(t *testing.T) {
+	t.Parallel()
+	storetest.SourceRows(t, func(tb testing.TB) storetest.Sources {
+		tb.Helper()
+		s := newStores(tb)
+		return store.Catalog{DB: s.db, Table: s.names["CatalogTable"]}
+	})
+}
+
 // conclude stores what a callback stores.
 func (s stores) conclude(tb testing.TB, c flow.Conclusion) {
 	tb.Helper()

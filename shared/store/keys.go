@@ -116,6 +116,10 @@ func attemptLogKey(t org.Tenant, delivery string, claim int64) key {
 func pointerKey(mode string) key            { return key{"POINTER#" + mode, meta} }
 func publicationKey(mode string) key        { return key{"PUBLICATION#" + mode, meta} }
 func overridesPartition(mode string) string { return "OVERRIDE#" + mode }
+func sourceKey(id string) key               { return key{sourcesPartition, id} }
+
+// sourcesPartition has the sources of both modes, a few hundred.
+const sourcesPartition = "SOURCE"
 
 // overrideKey is of an override, of which a record has one of a kind, but for aliases.
 func overrideKey(mode string, o ledger.Override) key {

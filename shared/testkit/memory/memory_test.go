@@ -37,3 +37,8 @@ func TestTheLedgerAnswersAsTheStoreDoes(t *testing.T) {
 	t.Parallel()
 	storetest.Ledgers(t, func(testing.TB) storetest.Ledger { return &memory.Ledger{} })
 }
+
+func TestSourcesAnswerAsTheStoreDoes(t *testing.T) {
+	t.Parallel()
+	storetest.SourceRows(t, func(testing.TB) storetest.Sources { return &memory.Sources{} })
+}
