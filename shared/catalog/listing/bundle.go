@@ -137,6 +137,9 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 			return
 		}
 		b.endpoint(e, who)
+	case "":
+		report.lost(NotFormat, key)
+		return
 	default: // bundles may hold what belongs to neither, such as a Location
 		return
 	}
