@@ -28,6 +28,7 @@ const (
 	OverdueSeconds  Name = "OverdueSeconds"  // how late the row is that has been due for longest, by kind of row and of all
 	Limited         Name = "Limited"         // requests beyond a rate limit, by the limit
 	PortalsMoved    Name = "PortalsMoved"    // discoveries that named servers which nobody has approved
+	Lists           Name = "Lists"           // readings of published lists, by what came of them
 	Throttled       Name = "Throttled"       // calls that a service of AWS refused because of their number, by the service; each try counts
 	Unanswered      Name = "Unanswered"      // calls that a service of AWS failed at, by the service; each try counts
 )
@@ -36,14 +37,14 @@ const (
 func Names() []Name {
 	return []Name{
 		Exports, ExportSeconds, ExportFailures, WebhookAttempts, WebhookSeconds, DeliverySeconds, WebhooksStopped,
-		Refreshes, Revocations, OverdueSeconds, Limited, PortalsMoved, Throttled, Unanswered,
+		Refreshes, Revocations, OverdueSeconds, Limited, PortalsMoved, Lists, Throttled, Unanswered,
 	}
 }
 
 // Dimension is what the values of a metric are told apart by beside the stack; "" for nothing.
 func (n Name) Dimension() string {
 	switch n {
-	case Exports, ExportSeconds, WebhookAttempts, Refreshes:
+	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists:
 		return "outcome"
 	case ExportFailures, WebhooksStopped:
 		return "reason"
@@ -65,7 +66,7 @@ func (n Name) isMeasured() bool {
 	switch n {
 	case ExportSeconds, WebhookSeconds, DeliverySeconds, OverdueSeconds:
 		return true
-	case Exports, ExportFailures, WebhookAttempts, WebhooksStopped, Refreshes, Revocations, Limited, PortalsMoved, Throttled, Unanswered:
+	case Exports, ExportFailures, WebhookAttempts, WebhooksStopped, Refreshes, Revocations, Limited, PortalsMoved, Lists, Throttled, Unanswered:
 	}
 	return false
 }

@@ -6,6 +6,7 @@ package safehttp
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -36,10 +37,12 @@ type Options struct {
 	// Allow lists address ranges that may be reached besides public ones, at any port and without TLS. It is empty in
 	// production; the local runner sets loopback.
 	Allow []netip.Prefix
+	// Within is how long a whole exchange may take; a minute when it is zero. Lists of all institutions of a vendor need more.
+	Within time.Duration
 }
 
 // Client sends requests to public addresses at port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
-// proxy, since a proxy would resolve names behind the guard's back. A whole exchange ends after a minute, sooner if the
+// proxy, since a proxy would resolve names behind the guard's back. A whole exchange ends after Options.Within, sooner if the
 // request's context does. It is safe for concurrent use.
 type Client struct {
 	secure *http.Client
@@ -54,7 +57,9 @@ type seams struct {
 }
 
 // New makes a Client. Keep it: it pools connections.
-func New(options Options) *Client { return newClient(options, seams{timeout: totalTimeout}) }
+func New(options Options) *Client {
+	return newClient(options, seams{timeout: cmp.Or(options.Within, totalTimeout)})
+}
 
 func newClient(options Options, test seams) *Client {
 	return &Client{

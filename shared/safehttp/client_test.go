@@ -192,6 +192,15 @@ func TestFailuresAreClassified(t *testing.T) {
 	}
 }
 
+func TestAnExchangeEndsWithinItsTime(t *testing.T) {
+	t.Parallel()
+	s := server(t, (*httptest.Server).Start, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	options := loopback()
+	options.Within = 50 * time.Millisecond
+	_, _, err := get(t, safehttp.New(options), s.URL, 100)
+	wantClass(t, err, safehttp.Timeout)
+}
+
 func TestTheCallersContextEndsARequest(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/safehttp"
@@ -30,7 +31,12 @@ type Process struct {
 
 // Run is lambdarun.Run for them. E embeds Env.
 func Run[E interface{ Allowed() []netip.Prefix }, H lambdarun.Handler](build func(context.Context, E, Process) (H, error)) {
+	RunWithin(0, build)
+}
+
+// RunWithin is Run with how long an exchange may take (safehttp.Options).
+func RunWithin[E interface{ Allowed() []netip.Prefix }, H lambdarun.Handler](within time.Duration, build func(context.Context, E, Process) (H, error)) {
 	lambdarun.Run(func(ctx context.Context, env E, p lambdarun.Process) (H, error) {
-		return build(ctx, env, Process{Process: p, HTTP: safehttp.New(safehttp.Options{Allow: env.Allowed()})})
+		return build(ctx, env, Process{Process: p, HTTP: safehttp.New(safehttp.Options{Allow: env.Allowed(), Within: within})})
 	})
 }

@@ -1,0 +1,14 @@
+// Command bootstrap is the catalogsync Lambda function.
+package main
+
+import (
+	"time"
+
+	"recordbridge/functions/catalogsync/wiring"
+	"recordbridge/shared/wiring/outbound"
+)
+
+// within is what the largest list takes on a slow day.
+const within = 8 * time.Minute
+
+func main() { outbound.RunWithin(within, wiring.Build) }

@@ -1,0 +1,140 @@
+// Package catalogsync runs every 15 minutes: it fetches the published lists of institutions whose time has come, and publishes the catalogue
+// of a mode when what it is made of has changed. It is not reached from outside, and without sources, which only an operator sets, it
+// does nothing. Running twice at once or after a long pause does no harm (docs/adr/0023-the-catalogue.md).
+package catalogsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"recordbridge/shared/catalog/intake"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
+)
+
+const (
+	// forOne is what a list may take. The largest is fetched in less than five minutes.
+	forOne = 8 * time.Minute
+	// forPublishing is kept of a run's time.
+	forPublishing = 4 * time.Minute
+)
+
+// Publisher makes the catalogue of a mode of all that is accepted, and has people find what it says (publish.Publisher). One that waits for
+// an operator's approval is no error.
+type Publisher interface {
+	Publish(ctx context.Context, mode string) error
+}
+
+// New returns the scheduled function.
+func New(lists intake.Intake, publisher Publisher) func(context.Context, time.Time) error {
+	return func(ctx context.Context, _ time.Time) error {
+		r := run{lists: lists, publisher: publisher, outcomes: make(map[intake.Outcome]int)}
+		return r.all(ctx)
+	}
+}
+
+// run is one of the function.
+type run struct {
+	lists     intake.Intake
+	publisher Publisher
+	outcomes  map[intake.Outcome]int
+	failures  []error
+	published []string
+	isShort   bool
+}
+
+func (r *run) all(ctx context.Context) error {
+	rows, err := r.lists.Rows.Sources(ctx)
+	if err != nil {
+		return fmt.Errorf("read sources: %w", err)
+	}
+	due := intake.Due(rows, r.lists.Now())
+	for i, row := range due {
+		if !r.hasTime(ctx, forPublishing) {
+			r.isShort = true
+			logx.Add(ctx, slog.Int("left", len(due)-i))
+			break
+		}
+		at := slices.IndexFunc(rows, func(other intake.Row) bool { return other.Source.ID == row.Source.ID })
+		rows[at] = r.refresh(ctx, row)
+	}
+	for _, mode := range []string{"live", "test"} {
+		r.publish(ctx, mode, rows)
+	}
+	logx.Add(ctx, slog.Int("sources", len(rows)), slog.Int("due", len(due)), slog.Any("published", r.published), slog.Bool("cut_short", r.isShort))
+	for outcome, n := range r.outcomes {
+		logx.Add(ctx, slog.Int(string(outcome), n))
+	}
+	return errors.Join(r.failures...)
+}
+
+// hasTime tells whether more than something is left of the run's time.
+func (r *run) hasTime(ctx context.Context, more time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || deadline.Sub(r.lists.Now()) > more
+}
+
+// refresh reads one source, and notes what came of it. One's failure stops no other.
+func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
+	started := r.lists.Now()
+	within := forOne
+	if deadline, ok := ctx.Deadline(); ok {
+		within = min(within, deadline.Sub(started)-forPublishing)
+	}
+	limited, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	next, outcome, err := r.lists.Refresh(limited, row)
+	if errors.Is(err, fault.Conflict) { // an operator has changed the source meanwhile: its next reading takes that into account
+		return row
+	}
+	attrs := []slog.Attr{slog.String("source", row.Source.ID), slog.String("outcome", string(outcome)), slog.Int64("ms", r.lists.Now().Sub(started).Milliseconds())}
+	if err != nil {
+		r.failures = append(r.failures, fmt.Errorf("source %s: %w", row.Source.ID, err))
+		logx.Note(ctx, "catalogsync.source", append(attrs, logx.Failed(), slog.Any("cause", err))...)
+		return row
+	}
+	r.outcomes[outcome]++
+	logx.Measure(ctx, metric.Count(metric.Lists, string(outcome)))
+	logx.Note(ctx, "catalogsync.source", append(attrs, told(next.State, outcome)...)...)
+	return next
+}
+
+// told is what a line of a source says beside its outcome: words and numbers of ours, no names.
+func told(state intake.State, outcome intake.Outcome) []slog.Attr {
+	version := state.Accepted
+	switch outcome {
+	case intake.Failed:
+		return []slog.Attr{slog.String("reason", string(state.Reason)), slog.Int("failures", state.Failures), slog.Time("due", state.Due)}
+	case intake.Waiting:
+		version = state.Pending
+	case intake.Accepted, intake.Unchanged:
+	}
+	d := version.Diff
+	return []slog.Attr{
+		slog.Int("listings", d.After), slog.Int("added", d.Added.Count), slog.Int("removed", d.Removed.Count), slog.Int("changed", d.Changed.Count),
+		slog.Int("unreadable", version.Report.Unreadable()), slog.Any("guards", state.Guards),
+	}
+}
+
+// publish publishes a mode if that is due, and notes with its sources that they are taken in.
+func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
+	fresh := slices.DeleteFunc(slices.Clone(rows), func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
+	if len(fresh) == 0 {
+		return
+	}
+	if err := r.publisher.Publish(ctx, mode); err != nil {
+		r.failures = append(r.failures, fmt.Errorf("publish %s: %w", mode, err))
+		return
+	}
+	r.published = append(r.published, mode)
+	for _, row := range fresh {
+		if err := r.lists.Published(ctx, row); err != nil && !errors.Is(err, fault.Conflict) {
+			r.failures = append(r.failures, fmt.Errorf("source %s: %w", row.Source.ID, err))
+		}
+	}
+}
