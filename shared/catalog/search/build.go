@@ -1,46 +1,42 @@
 package search
 
 import (
-	"bytes"
 	"cmp"
-	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
+	"recordbridge/shared/catalog/geo"
 	"recordbridge/shared/catalog/names"
+	"recordbridge/shared/catalog/record"
 )
 
 // Build makes the index of brands, in whichever order they come: those of one mode that can be found (Entries). The same brands make the
-// same bytes. The error is a source that cannot be told in JSON, or more brands than an index has.
+// same bytes. The error is of a source that cannot be told in JSON, of two brands with one id, or of more brands than an index can have.
 func Build(entries []Entry) (*Index, error) {
 	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Brand.SortName, b.Brand.SortName), cmp.Compare(a.Brand.ID, b.Brand.ID))
 	})
-	b := builder{places: map[string][]uint32{}, names: nil, facets: [3]map[string]uint32{}, states: states()}
-	b.number(entries)
 	x := &Index{}
-	ids, sortNames, bodies := make([]string, len(entries)), make([]string, len(entries)), make([][]byte, len(entries))
+	b := builder{places: map[string][]uint32{}, states: geo.States()}
+	ids, sortNames, sources := make([]string, len(entries)), make([]string, len(entries)), make([]string, len(entries))
 	for i, e := range entries {
 		ids[i], sortNames[i] = e.Brand.ID, e.Brand.SortName
-		b.brand(uint32(i), e) //nolint:gosec // maxBrands
-		x.ofPlatform.add(b.numbers(0, platformsOf(e)))
-		x.inState.add(b.numbers(1, statesOf(e)))
-		x.atZIP.add(b.numbers(2, zipsOf(e)))
-		body, err := json.Marshal(sourceOf(e))
+		b.add(uint32(i), e)
+		source, err := json.Marshal(sourceOf(e))
 		if err != nil {
 			return nil, fmt.Errorf("search: source of %s: %w", e.Brand.ID, err)
 		}
-		bodies[i] = body
+		sources[i] = string(source)
 	}
-	x.ids.add(ids...)
-	x.sortNames.add(sortNames...)
-	x.platforms, x.states, x.zips = b.facet(0), b.facet(1), b.facet(2)
-	b.fill(x)
-	if err := x.pack(bodies); err != nil {
+	x.ids, x.sortNames = textsOf(ids), textsOf(sortNames)
+	x.platforms, x.ofPlatform = facet(entries, platformsOf)
+	x.states, x.inState = facet(entries, statesOf)
+	x.zips, x.atZIP = facet(entries, zipsOf)
+	b.finish(x)
+	if err := x.pack(sources); err != nil {
 		return nil, err
 	}
 	if err := x.check(); err != nil {
@@ -50,78 +46,82 @@ func Build(entries []Entry) (*Index, error) {
 	return x, nil
 }
 
-// builder collects words and facets.
+// builder collects words.
 type builder struct {
-	places map[string][]uint32 // by word
+	places map[string][]uint32 // by word: values of place
 	names  [][]string          // by brand; an empty word ends a name
-	facets [3]map[string]uint32
-	states map[string]string // names, by codes
+	states map[string]string   // names by codes
 }
 
-// brand adds the words of a brand: of its name and aliases, and of where it is.
-func (b *builder) brand(number uint32, e Entry) {
-	var tokens []string
-	for _, name := range namesOf(e) {
-		words := indexed(name)
+// add takes the words of a brand: of its name and aliases, and of where it is.
+func (b *builder) add(brand uint32, e Entry) {
+	var row []string
+	for _, name := range namesOf(e.Brand) {
+		words := wordsOf(name)
 		for _, word := range words {
-			b.add(word, number, min(len(tokens), maxPosition))
-			tokens = append(tokens, word)
+			b.stands(word, brand, min(len(row), maxPosition))
+			row = append(row, word)
 		}
-		tokens = append(tokens, "")
+		row = append(row, "")
 		if short := firstLetters(words); short != "" {
-			b.add(short, number, initials)
+			b.stands(short, brand, initials)
 		}
 	}
-	b.names = append(b.names, tokens)
+	b.names = append(b.names, row)
 	for _, l := range e.Brand.Locations {
-		for _, word := range slices.Concat(indexed(l.City), indexed(l.State), []string{joined(b.states[strings.ToUpper(l.State)]), zipOf(l.PostalCode)}) {
+		state := stateOf(l)
+		words := append(wordsOf(l.City), joined(state), joined(b.states[state]), joined(zipOf(l)))
+		for _, word := range words {
 			if word != "" {
-				b.add(word, number, location)
+				b.stands(word, brand, location)
 			}
 		}
 	}
 }
 
-func (b *builder) add(word string, brand uint32, position int) {
-	p := placeOf(brand, position)
-	if !slices.Contains(b.places[word][max(0, len(b.places[word])-maxOften):], p) {
-		b.places[word] = append(b.places[word], p)
-	}
+func (b *builder) stands(word string, brand uint32, position int) {
+	b.places[word] = append(b.places[word], brand<<placeBits|uint32(position)) //nolint:gosec // G115: a byte
 }
 
-// maxOften is how far back it is looked whether a word of a brand is there already: a brand has few locations.
-const maxOften = 64
-
-// namesOf are the name and the aliases of a brand, each once.
-func namesOf(e Entry) []string {
-	seen := map[string]bool{}
-	var found []string
-	for _, name := range append([]string{e.Brand.Name}, e.Brand.Aliases...) {
-		if key := strings.Join(names.Words(name), " "); !seen[key] {
-			seen[key] = true
-			found = append(found, name)
+// finish writes words, places and names.
+func (b *builder) finish(x *Index) {
+	words := make([]string, 0, len(b.places))
+	for word := range b.places {
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	places := make([][]uint32, len(words))
+	numbers := map[string]uint32{"": endOfName}
+	for i, word := range words {
+		numbers[word] = uint32(i)
+		slices.Sort(b.places[word])
+		places[i] = slices.Compact(b.places[word])
+	}
+	rows := make([][]uint32, len(b.names))
+	for i, row := range b.names {
+		for _, word := range row {
+			rows[i] = append(rows[i], numbers[word])
 		}
 	}
-	return found
+	x.words, x.places, x.names = textsOf(words), rowsOf(places), rowsOf(rows)
 }
 
-// indexed are the words of a name, cut to what a search can have.
-func indexed(text string) []string {
-	words := names.Words(text)
-	for i, word := range words {
-		words[i] = clipped(word)
-	}
-	return words
+// namesOf are the name and the aliases of a brand, each once.
+func namesOf(b record.Brand) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(append([]string{b.Name}, b.Aliases...), func(name string) bool {
+		key := strings.Join(names.Words(name), " ")
+		before := seen[key]
+		seen[key] = true
+		return before
+	})
 }
-
-// joined is a text as one word, as a search finds neighbouring words: "newjersey".
-func joined(text string) string { return strings.Join(names.Words(text), "") }
 
 // firstLetters are the initials that a name of three to six words may be known by.
 func firstLetters(words []string) string {
 	var short []byte
 	for _, word := range words {
-		if len(word) > 0 && !isFiller(word) {
+		if !isFiller(word) {
 			short = append(short, word[0])
 		}
 	}
@@ -131,165 +131,78 @@ func firstLetters(words []string) string {
 	return string(short)
 }
 
+// joined is a text as one word, as neighbouring words are looked for: "newjersey".
+func joined(text string) string { return clipped(strings.Join(names.Words(text), "")) }
+
+func zipOf(l record.Location) string {
+	if zip, ok := geo.ZIP(l.PostalCode); ok {
+		return zip
+	}
+	return l.PostalCode
+}
+
+func stateOf(l record.Location) string {
+	return cmp.Or(strings.ToUpper(l.State), geo.State(l.PostalCode))
+}
+
 func platformsOf(e Entry) []string { return append([]string{e.Brand.PlatformType}, e.Platforms...) }
 
-func statesOf(e Entry) []string {
-	var states []string
-	for _, l := range e.Brand.Locations {
-		states = append(states, strings.ToUpper(l.State))
+func statesOf(e Entry) []string { return ofLocations(e, stateOf) }
+
+func zipsOf(e Entry) []string { return ofLocations(e, zipOf) }
+
+func ofLocations(e Entry, of func(record.Location) string) []string {
+	values := make([]string, len(e.Brand.Locations))
+	for i, l := range e.Brand.Locations {
+		values[i] = of(l)
 	}
-	return states
+	return values
 }
 
-func zipsOf(e Entry) []string {
-	var zips []string
-	for _, l := range e.Brand.Locations {
-		zips = append(zips, zipOf(l.PostalCode))
-	}
-	return zips
-}
-
-// zipOf is a ZIP without its four digits more.
-func zipOf(postalCode string) string {
-	zip, _, _ := strings.Cut(strings.TrimSpace(postalCode), "-")
-	if len(zip) == 9 {
-		zip = zip[:5]
-	}
-	return clipped(joined(zip))
-}
-
-// number gives each facet its number, by order.
-func (b *builder) number(entries []Entry) {
-	for i, of := range []func(Entry) []string{platformsOf, statesOf, zipsOf} {
-		var all []string
-		for _, e := range entries {
-			all = append(all, of(e)...)
+// facet are the values that entries have, and by entry the numbers of its own.
+func facet(entries []Entry, of func(Entry) []string) (texts, rows) {
+	seen := map[string]bool{}
+	for _, e := range entries {
+		for _, value := range of(e) {
+			seen[value] = true
 		}
-		slices.Sort(all)
-		b.facets[i] = map[string]uint32{}
-		for _, value := range slices.Compact(all) {
-			if value != "" {
-				b.facets[i][value] = uint32(len(b.facets[i])) //nolint:gosec // maxBrands
+	}
+	delete(seen, "")
+	values := make([]string, 0, len(seen))
+	for value := range seen {
+		values = append(values, value)
+	}
+	slices.Sort(values)
+	lists := make([][]uint32, len(entries))
+	for i, e := range entries {
+		for _, value := range of(e) {
+			if at, ok := slices.BinarySearch(values, value); ok {
+				lists[i] = append(lists[i], uint32(at)) //nolint:gosec // G115: maxSize
 			}
 		}
+		slices.Sort(lists[i])
+		lists[i] = slices.Compact(lists[i])
 	}
+	return textsOf(values), rowsOf(lists)
 }
 
-func (b *builder) numbers(facet int, values []string) []uint32 {
-	var numbers []uint32
-	for _, value := range values {
-		if n, ok := b.facets[facet][value]; ok && !slices.Contains(numbers, n) {
-			numbers = append(numbers, n)
-		}
-	}
-	return numbers
-}
-
-func (b *builder) facet(i int) texts {
-	values := make([]string, len(b.facets[i]))
-	for value, n := range b.facets[i] {
-		values[n] = value
-	}
-	var t texts
-	t.add(values...)
-	return t
-}
-
-// fill writes words, places and names.
-func (b *builder) fill(x *Index) {
-	words := make([]string, 0, len(b.places))
-	for word := range b.places {
-		words = append(words, word)
-	}
-	slices.Sort(words)
-	numbers := make(map[string]uint32, len(words))
-	for i, word := range words {
-		numbers[word] = uint32(i) //nolint:gosec // maxSize
-		places := b.places[word]
-		slices.Sort(places)
-		x.places.add(places)
-	}
-	x.words.add(words...)
-	for _, tokens := range b.names {
-		row := make([]uint32, len(tokens))
-		for i, word := range tokens {
-			row[i] = endOfName
-			if word != "" {
-				row[i] = numbers[word]
-			}
-		}
-		x.names.add(row)
-	}
-}
-
-func (t *texts) add(values ...string) {
+func textsOf(values []string) texts {
+	var ends []byte
 	var all strings.Builder
-	all.WriteString(t.bytes)
 	for _, value := range values {
 		all.WriteString(value)
-		t.ends = binary.LittleEndian.AppendUint32(t.ends, uint32(all.Len())) //nolint:gosec // maxSize
+		ends = binary.LittleEndian.AppendUint32(ends, uint32(all.Len())) //nolint:gosec // G115: maxSize
 	}
-	t.bytes = all.String()
+	return texts{ends: string(ends), bytes: all.String()}
 }
 
-func (r *rows) add(values []uint32) {
-	for _, v := range values {
-		r.values = binary.LittleEndian.AppendUint32(r.values, v)
-	}
-	r.ends = binary.LittleEndian.AppendUint32(r.ends, uint32(r.values.len())) //nolint:gosec // maxSize
-}
-
-// presetSize is how much of other sources a source is compressed against. More makes an index a little smaller and each hit slower.
-const presetSize = 8 << 10
-
-// pack compresses sources one by one, so that a hit needs no other: most of a source stands in many.
-func (x *Index) pack(bodies [][]byte) error {
-	var preset []byte
-	for i := 0; i < len(bodies) && len(preset) < presetSize; i += max(1, len(bodies)/64) {
-		preset = append(preset, bodies[i]...)
-	}
-	preset = preset[:min(len(preset), presetSize)]
-	x.preset.add(string(preset))
-	var packed bytes.Buffer
-	w, err := flate.NewWriterDict(&packed, flate.BestCompression, preset)
-	if err != nil {
-		return fmt.Errorf("search: compressing: %w", err)
-	}
-	all := make([]string, 0, len(bodies))
-	for _, body := range bodies {
-		packed.Reset()
-		w.Reset(&packed)
-		if _, err := w.Write(body); err != nil {
-			return fmt.Errorf("search: compressing: %w", err)
+func rowsOf(lists [][]uint32) rows {
+	var ends, all []byte
+	for _, list := range lists {
+		for _, v := range list {
+			all = binary.LittleEndian.AppendUint32(all, v)
 		}
-		if err := w.Close(); err != nil {
-			return fmt.Errorf("search: compressing: %w", err)
-		}
-		all = append(all, packed.String())
+		ends = binary.LittleEndian.AppendUint32(ends, uint32(len(all)/numberLen)) //nolint:gosec // G115: maxSize
 	}
-	x.sources.add(all...)
-	return nil
-}
-
-// maxSource bounds a source as it is read: one that has been damaged could be of any size.
-const maxSource = 4 << 20
-
-// source is that of a brand.
-func (x *Index) source(brand uint32) (json.RawMessage, error) {
-	packed := strings.NewReader(x.sources.at(brand))
-	preset := []byte(x.preset.at(0))
-	r, ok := x.readers.Get().(io.ReadCloser)
-	if ok {
-		if err := r.(flate.Resetter).Reset(packed, preset); err != nil { //nolint:forcetypeassert // flate's readers are
-			return nil, fmt.Errorf("search: source: %w", err)
-		}
-	} else {
-		r = flate.NewReaderDict(packed, preset)
-	}
-	body, err := io.ReadAll(io.LimitReader(r, maxSource+1))
-	if err != nil || len(body) > maxSource {
-		return nil, fmt.Errorf("%w: a source: %w", errForm, err)
-	}
-	x.readers.Put(r)
-	return body, nil
+	return rows{ends: string(ends), values: string(all)}
 }

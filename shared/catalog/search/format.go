@@ -1,156 +1,154 @@
 package search
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"strings"
 )
 
-// The form of an index: magic, the size of what follows its checksum, that checksum (CRC-32C), and the sections in the order of
-// Index.sections, each with its size in front. All numbers are of 32 bits, the low byte first. Everything is used where it lies: reading
-// an index is one look through it, which shows that nothing in it points outside.
+// The form of an index: magic, the size of what follows the checksum, that checksum (CRC-32C), and the parts of Index.parts, each with its
+// size in front. All numbers are of 32 bits, the low byte first. Everything is used where it lies: reading an index is one look through
+// it, which shows that nothing in it points outside.
 const (
-	magic   = "rb-catalog-index 1\n" // ends in the form's version
-	maxSize = 256 << 20
+	magic     = "rb-catalog-index 1\n" // ends in the form's version
+	headSize  = len(magic) + 8
+	maxSize   = 256 << 20
+	numberLen = 4
 )
 
-// errForm is what is no index, or one of another version.
-var errForm = errors.New("search: this is no index of this version") //nolint:gochecknoglobals // an error value
+// errForm is that of bytes that are no index, or one of another version.
+var errForm = errors.New("search: this is no index of this version")
+
+// numbers are of 32 bits, as they lie in the file.
+type numbers string
+
+func (n numbers) len() uint32 { return uint32(len(n) / numberLen) } //nolint:gosec // G115: maxSize bounds it
+
+func (n numbers) at(i uint32) uint32 {
+	b := n[numberLen*i : numberLen*i+numberLen]
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+// all gives the numbers one after the other.
+func (n numbers) all(yield func(uint32) bool) {
+	for i := range n.len() {
+		if !yield(n.at(i)) {
+			return
+		}
+	}
+}
 
 // texts are byte strings, all in one piece.
 type texts struct {
-	ends  numbers // where each ends
+	ends  string // numbers: where each ends
 	bytes string
 }
 
-func (t texts) len() int { return t.ends.len() }
+func (t *texts) len() uint32 { return numbers(t.ends).len() }
 
-func (t texts) at(i uint32) string {
-	from := uint32(0)
-	if i > 0 {
-		from = t.ends.at(i - 1)
-	}
-	return t.bytes[from:t.ends.at(i)]
+func (t *texts) at(i uint32) string {
+	from, to := span(t.ends, i)
+	return t.bytes[from:to]
 }
 
 // rows are lists of numbers, all in one piece.
 type rows struct {
-	ends   numbers // where each ends
-	values numbers
+	ends   string // numbers: where each ends, counted in values
+	values string // numbers
 }
 
-func (r rows) len() int { return r.ends.len() }
+func (r *rows) len() uint32 { return numbers(r.ends).len() }
 
-func (r rows) at(i uint32) numbers {
-	from := uint32(0)
+func (r *rows) at(i uint32) numbers {
+	from, to := span(r.ends, i)
+	return numbers(r.values[numberLen*from : numberLen*to])
+}
+
+// span is where the piece i begins and ends.
+func span(ends string, i uint32) (from, to uint32) {
 	if i > 0 {
-		from = r.ends.at(i - 1)
+		from = numbers(ends).at(i - 1)
 	}
-	return r.values[4*from : 4*r.ends.at(i)]
+	return from, numbers(ends).at(i)
 }
-
-// numbers are of 32 bits, as they lie in the file.
-type numbers []byte
-
-func (n numbers) len() int { return len(n) / 4 }
-
-func (n numbers) at(i uint32) uint32 { return binary.LittleEndian.Uint32(n[4*i:]) }
 
 // Write writes the index in its form.
 func (x *Index) Write(w io.Writer) error {
-	var body []byte
-	for _, s := range x.sections() {
-		for _, part := range s.parts() {
-			body = binary.LittleEndian.AppendUint32(body, uint32(len(part))) //nolint:gosec // maxSize
-			body = append(body, part...)
+	size := 0
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	for _, part := range x.parts() {
+		_, _ = sum.Write(sizeOf(*part)) // hashes do not fail
+		_, _ = io.WriteString(sum, *part)
+		size += numberLen + len(*part)
+	}
+	if size > maxSize {
+		return fmt.Errorf("search: an index of %d bytes is too large", size)
+	}
+	head := binary.LittleEndian.AppendUint32([]byte(magic), uint32(size))
+	head = binary.LittleEndian.AppendUint32(head, sum.Sum32())
+	if _, err := w.Write(head); err != nil {
+		return fmt.Errorf("search: writing an index: %w", err)
+	}
+	for _, part := range x.parts() {
+		if _, err := w.Write(sizeOf(*part)); err != nil {
+			return fmt.Errorf("search: writing an index: %w", err)
 		}
-	}
-	if len(body) > maxSize {
-		return fmt.Errorf("search: an index of %d bytes is too large", len(body))
-	}
-	head := binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(body)))        //nolint:gosec // maxSize
-	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(body, castagnoli())) //nolint:gosec // maxSize
-	for _, part := range [][]byte{head, body} {
-		if _, err := w.Write(part); err != nil {
+		if _, err := io.WriteString(w, *part); err != nil {
 			return fmt.Errorf("search: writing an index: %w", err)
 		}
 	}
 	return nil
 }
 
-// Read reads what Write wrote. The error says that the bytes are something else, are damaged, or could not be read.
+func sizeOf(part string) []byte {
+	return binary.LittleEndian.AppendUint32(nil, uint32(len(part))) //nolint:gosec // G115: maxSize
+}
+
+// Read reads what Write wrote, and no further. The error says that the bytes are something else, are damaged, or could not be read.
 func Read(r io.Reader) (*Index, error) {
-	head := make([]byte, len(magic)+8)
+	head := make([]byte, headSize)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, fmt.Errorf("search: reading an index: %w", err)
 	}
 	size := binary.LittleEndian.Uint32(head[len(magic):])
-	if !bytes.HasPrefix(head, []byte(magic)) || size > maxSize {
+	if string(head[:len(magic)]) != magic || size > maxSize {
 		return nil, errForm
 	}
-	body := make([]byte, size)
-	if _, err := io.ReadFull(r, body); err != nil {
+	var body strings.Builder
+	body.Grow(int(size))
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	if _, err := io.CopyN(io.MultiWriter(&body, sum), r, int64(size)); err != nil {
 		return nil, fmt.Errorf("search: reading an index: %w", err)
 	}
-	if crc32.Checksum(body, castagnoli()) != binary.LittleEndian.Uint32(head[len(magic)+4:]) {
+	if sum.Sum32() != binary.LittleEndian.Uint32(head[len(magic)+numberLen:]) {
 		return nil, fmt.Errorf("%w: its checksum is wrong", errForm)
 	}
-	return open(body)
+	return open(body.String())
 }
 
-// open makes an index of the sections of body.
-func open(body []byte) (*Index, error) {
+// open makes an index of what follows the head.
+func open(body string) (*Index, error) {
 	x := &Index{}
-	rest := cut{left: body}
-	for _, s := range x.sections() {
-		s.take(&rest)
+	for _, part := range x.parts() {
+		if len(body) < numberLen {
+			return nil, fmt.Errorf("%w: it is too short", errForm)
+		}
+		size := int(numbers(body).at(0))
+		body = body[numberLen:]
+		if size > len(body) {
+			return nil, fmt.Errorf("%w: it is too short", errForm)
+		}
+		*part, body = body[:size], body[size:]
 	}
-	if rest.failed || len(rest.left) > 0 {
-		return nil, fmt.Errorf("%w: its sections do not fit", errForm)
+	if body != "" {
+		return nil, fmt.Errorf("%w: it is too long", errForm)
 	}
 	if err := x.check(); err != nil {
 		return nil, err
 	}
 	x.prepare()
 	return x, nil
-}
-
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
-
-// section is a part of the form.
-type section interface {
-	parts() [][]byte
-	take(from *cut)
-}
-
-func (t *texts) parts() [][]byte { return [][]byte{t.ends, []byte(t.bytes)} }
-
-func (t *texts) take(from *cut) { t.ends, t.bytes = from.next(), string(from.next()) }
-
-func (r *rows) parts() [][]byte { return [][]byte{r.ends, r.values} }
-
-func (r *rows) take(from *cut) { r.ends, r.values = from.next(), from.next() }
-
-// cut takes parts off the front of bytes.
-type cut struct {
-	left   []byte
-	failed bool
-}
-
-func (c *cut) next() []byte {
-	if len(c.left) < 4 {
-		c.failed = true
-		return nil
-	}
-	size := uint64(binary.LittleEndian.Uint32(c.left))
-	if size > uint64(len(c.left)-4) {
-		c.failed = true
-		return nil
-	}
-	part := c.left[4 : 4+size : 4+size]
-	c.left = c.left[4+size:]
-	return part
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"fmt"
 	"math"
 	"sync"
 )
@@ -9,14 +8,14 @@ import (
 // Index is what is searched. Brands are numbers in the order of their sort names and ids, so that brands of the same score are in order by
 // their numbers. Words are numbers in their order as bytes.
 type Index struct {
-	ids       texts
+	ids       texts // by brand, as sortNames and sources
 	sortNames texts
-	sources   texts // compressed, with dictionary
+	sources   texts // compressed, each with preset
+	preset    texts // one
 	words     texts
-	platforms texts // and the other facets, in order
+	platforms texts // in order, as the other facets
 	states    texts
 	zips      texts
-	preset    texts // one: the dictionary of sources
 
 	places     rows // by word: where it stands (place)
 	names      rows // by brand: the words of its name, then of its aliases, each of them ended by endOfName
@@ -24,156 +23,68 @@ type Index struct {
 	inState    rows
 	atZIP      rows
 
-	shared  []byte     // by word: how many bytes it has in common with the word before, 255 at most
-	rarity  []float32  // by word: what it says about which brand is meant
-	meaning meanings   // of abbreviations
-	scratch *sync.Pool // of *scratch
-	readers *sync.Pool // of sources
+	shared   []byte    // by word: how many bytes it has in common with the word before
+	rarity   []float32 // by word: what it says about which brand is meant
+	meanings meanings
+	scratch  sync.Pool // of *scratch
+	readers  sync.Pool // of sources
 }
 
-// place is a brand and where in what is said of it a word stands: the brand's number above, the position in names or one of the following in the low byte.
+// place is where a word stands: the number of a brand, and in the low byte the position in its names, or one of the following.
 type place uint32
 
 const (
 	placeBits   = 8
 	maxBrands   = 1 << (32 - placeBits)
 	maxPosition = 0xef // of a word in names; what is further behind counts as there
-	initials    = 0xf0 // the word is made of the name's first letters
+	initials    = 0xf0 // the word is made of the first letters of a name
 	location    = 0xff // the word is of a location
 	endOfName   = math.MaxUint32
 )
 
-func placeOf(brand uint32, position int) uint32 { return brand<<placeBits | uint32(position) } //nolint:gosec // a position is a byte
-
 func (p place) brand() uint32 { return uint32(p) >> placeBits }
 
-func (p place) position() int { return int(p & (1<<placeBits - 1)) }
-
-func (x *Index) sections() []section {
-	return []section{
-		&x.ids, &x.sortNames, &x.sources, &x.words, &x.platforms, &x.states, &x.zips, &x.preset,
-		&x.places, &x.names, &x.ofPlatform, &x.inState, &x.atZIP,
-	}
-}
+func (p place) position() uint32 { return uint32(p) & (1<<placeBits - 1) }
 
 // Len is how many brands can be found.
-func (x *Index) Len() int { return x.ids.len() }
+func (x *Index) Len() int { return int(x.ids.len()) }
 
-// check finds what points outside.
-func (x *Index) check() error {
-	brands, words := x.ids.len(), x.words.len()
-	if brands > maxBrands {
-		return fmt.Errorf("%w: %d brands", errForm, brands)
+// parts are what the form has, in its order.
+func (x *Index) parts() []*string {
+	return []*string{
+		&x.ids.ends, &x.ids.bytes, &x.sortNames.ends, &x.sortNames.bytes, &x.sources.ends, &x.sources.bytes, &x.preset.ends, &x.preset.bytes,
+		&x.words.ends, &x.words.bytes, &x.platforms.ends, &x.platforms.bytes, &x.states.ends, &x.states.bytes, &x.zips.ends, &x.zips.bytes,
+		&x.places.ends, &x.places.values, &x.names.ends, &x.names.values,
+		&x.ofPlatform.ends, &x.ofPlatform.values, &x.inState.ends, &x.inState.values, &x.atZIP.ends, &x.atZIP.values,
 	}
-	for _, t := range []struct {
-		texts texts
-		size  int
-	}{{x.ids, brands}, {x.sortNames, brands}, {x.sources, brands}, {x.words, words}, {x.preset, 1}, {x.platforms, -1}, {x.states, -1}, {x.zips, -1}} {
-		if t.size >= 0 && t.texts.len() != t.size || !ascends(t.texts.ends, len(t.texts.bytes)) {
-			return fmt.Errorf("%w: texts", errForm)
-		}
-	}
-	for _, r := range []struct {
-		rows  rows
-		size  int
-		below uint64
-		or    uint32
-	}{
-		{x.places, words, uint64(brands) << placeBits, 0}, {x.names, brands, uint64(words), endOfName},
-		{x.ofPlatform, brands, uint64(x.platforms.len()), 0}, {x.inState, brands, uint64(x.states.len()), 0}, {x.atZIP, brands, uint64(x.zips.len()), 0},
-	} {
-		if r.rows.len() != r.size || len(r.rows.values)%4 != 0 || !ascends(r.rows.ends, r.rows.values.len()) {
-			return fmt.Errorf("%w: rows", errForm)
-		}
-		for i := range uint32(r.rows.values.len()) { //nolint:gosec // maxSize
-			if v := r.rows.values.at(i); uint64(v) >= r.below && (r.or == 0 || v != r.or) {
-				return fmt.Errorf("%w: a number is too large", errForm)
-			}
-		}
-	}
-	if err := x.checkPlaces(); err != nil {
-		return err
-	}
-	return x.checkOrder()
 }
 
-// checkPlaces finds names without an end, and words that stand behind it.
-func (x *Index) checkPlaces() error {
-	for b := range uint32(x.names.len()) { //nolint:gosec // maxBrands
-		if row := x.names.at(b); row.len() == 0 || row.at(uint32(row.len()-1)) != endOfName { //nolint:gosec // an index
-			return fmt.Errorf("%w: a name has no end", errForm)
-		}
-	}
-	for i := range uint32(x.places.values.len()) { //nolint:gosec // maxSize
-		if p := place(x.places.values.at(i)); p.position() < maxPosition && p.position()+1 >= x.names.at(p.brand()).len() {
-			return fmt.Errorf("%w: a word stands behind its name", errForm)
-		}
-	}
-	return nil
-}
-
-// checkOrder finds words and brands out of order, in which nothing would be found.
-func (x *Index) checkOrder() error {
-	before := ""
-	for i := range uint32(x.words.len()) { //nolint:gosec // maxSize
-		word := x.words.at(i)
-		if word <= before || len(word) > maxLetter {
-			return fmt.Errorf("%w: its words are not in order", errForm)
-		}
-		before = word
-	}
-	for i := uint32(1); int(i) < x.ids.len(); i++ {
-		if a, b := x.sortNames.at(i-1), x.sortNames.at(i); a > b || a == b && x.ids.at(i-1) >= x.ids.at(i) {
-			return fmt.Errorf("%w: its brands are not in order", errForm)
-		}
-	}
-	return nil
-}
-
-// ascends reports whether ends never go back and the last is at size.
-func ascends(ends numbers, size int) bool {
-	if len(ends)%4 != 0 {
-		return false
-	}
-	last := uint32(0)
-	for i := range uint32(ends.len()) { //nolint:gosec // maxSize
-		end := ends.at(i)
-		if end < last {
-			return false
-		}
-		last = end
-	}
-	return int(last) == size
-}
-
-// prepare makes what is not in the file.
+// prepare makes what is not in the form.
 func (x *Index) prepare() {
 	x.shared = make([]byte, x.words.len())
 	x.rarity = make([]float32, x.words.len())
 	before := ""
-	for i := range uint32(x.words.len()) { //nolint:gosec // maxSize
-		word := x.words.at(i)
-		x.shared[i] = byte(min(common(before, word), math.MaxUint8))
-		x.rarity[i] = float32(rarity(x.ids.len(), x.places.at(i).len()))
+	for w := range x.words.len() {
+		word := x.words.at(w)
+		x.shared[w] = common(before, word)
+		x.rarity[w] = rarity(x.ids.len(), x.places.at(w).len())
 		if isFiller(word) {
-			x.rarity[i] = fillerCount
+			x.rarity[w] = fillerCount
 		}
 		before = word
 	}
-	x.meaning = newMeanings()
-	x.scratch = &sync.Pool{New: func() any { return &scratch{} }}
-	x.readers = &sync.Pool{}
+	x.meanings = newMeanings()
 }
 
-// rarity is how much a word that is found at some of all brands says: from 1 for one that is everywhere.
-func rarity(all, some int) float64 {
-	return 1 + math.Log(float64(all+1)/float64(max(some, 1)))
+// rarity is how much a word says that some of all brands have: 1 is the least.
+func rarity(all, some uint32) float32 {
+	return 1 + float32(math.Log(float64(all+1)/float64(min(max(some, 1), all+1))))
 }
 
-// common is how many bytes two texts begin with in common.
-func common(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
+// common is how many bytes two words begin with in common.
+func common(a, b string) byte {
+	n := byte(0)
+	for int(n) < min(len(a), len(b), maxLetters) && a[n] == b[n] {
 		n++
 	}
 	return n

@@ -1,9 +1,6 @@
 package search
 
-import (
-	"sort"
-	"strings"
-)
+import "strings"
 
 // How well a word that was typed agrees with one that stands in a name. What is whole is better than what is begun, that better than what is
 // misspelled, and that better than what is in the middle of a word.
@@ -30,7 +27,7 @@ const (
 	minInside = 4   // letters of what is looked for inside of words
 	maxInside = 512 // words that it is found in
 	maxJoined = 3   // words in a row that can be one
-	minSpelt  = 5   // letters of a misspelt word that is still being typed
+	minSpelt  = 5   // letters of a word that is still being typed, to be taken for misspelt or for a plural
 )
 
 // scratch is what one search writes on.
@@ -43,13 +40,17 @@ type scratch struct {
 // search is one under way.
 type search struct {
 	*scratch
+
 	index *Index
 	words []string
 }
 
 func (x *Index) begin(words []string) search {
-	s, _ := x.scratch.Get().(*scratch)
-	s.mask, s.level = cleared(s.mask, x.words.len()), cleared(s.level, x.words.len())
+	s, ok := x.scratch.Get().(*scratch)
+	if !ok {
+		s = &scratch{}
+	}
+	s.mask, s.level = cleared(s.mask, int(x.words.len())), cleared(s.level, int(x.words.len()))
 	for i := range words {
 		s.found[i] = cleared(s.found[i], x.Len())
 	}
@@ -72,9 +73,11 @@ func (s search) match() {
 		if isFiller(word) {
 			continue
 		}
-		s.exact(i, strings.TrimSuffix(word, "s"), plural)
+		if !last || len(word) >= minSpelt {
+			s.exact(i, strings.TrimSuffix(word, "s"), plural)
+		}
 		s.exact(i, word+"s", plural)
-		for _, meaning := range s.index.meaning.of[word] {
+		for _, meaning := range s.index.meanings.of[word] {
 			if len(meaning) == 1 {
 				s.exact(i, meaning[0], meant)
 			} else {
@@ -106,14 +109,25 @@ func (s search) begins(i int, word string, last bool) {
 
 // beginning are the numbers of the words that begin with a text: from from, below to.
 func (x *Index) beginning(text string) (from, to uint32) {
-	first := sort.Search(x.words.len(), func(i int) bool { return x.words.at(uint32(i)) >= text })
-	behind := sort.Search(x.words.len()-first, func(i int) bool { return !strings.HasPrefix(x.words.at(uint32(first+i)), text) })
-	return uint32(first), uint32(first + behind)
+	from = firstOf(0, x.words.len(), func(i uint32) bool { return x.words.at(i) >= text })
+	return from, firstOf(from, x.words.len(), func(i uint32) bool { return !strings.HasPrefix(x.words.at(i), text) })
+}
+
+// firstOf is the first number from from and below to that isBehind says yes to, as it does to all after it.
+func firstOf(from, to uint32, isBehind func(uint32) bool) uint32 {
+	for from < to {
+		if middle := from + (to-from)/2; isBehind(middle) {
+			to = middle
+		} else {
+			from = middle + 1
+		}
+	}
+	return from
 }
 
 func (x *Index) number(word string) (number uint32, ok bool) {
-	i := sort.Search(x.words.len(), func(i int) bool { return x.words.at(uint32(i)) >= word })
-	return uint32(i), i < x.words.len() && x.words.at(uint32(i)) == word
+	i := firstOf(0, x.words.len(), func(i uint32) bool { return x.words.at(i) >= word })
+	return i, i < x.words.len() && x.words.at(i) == word
 }
 
 func (s search) exact(i int, word string, quality float64) {
@@ -141,15 +155,16 @@ func (s search) inside(i int, word string) {
 	if len(word) < minInside {
 		return
 	}
-	words := s.index.words
+	words := &s.index.words
+	ends := numbers(words.ends)
 	for from, n := 0, 0; n < maxInside; n++ {
 		at := strings.Index(words.bytes[from:], word)
 		if at < 0 {
 			return
 		}
 		at += from
-		w := uint32(sort.Search(words.len(), func(w int) bool { return int(words.ends.at(uint32(w))) > at }))
-		end := int(words.ends.at(w))
+		w := firstOf(0, words.len(), func(w uint32) bool { return int(ends.at(w)) > at })
+		end := int(ends.at(w))
 		if at+len(word) <= end {
 			s.take(i, w, insideLeast+insideMore*float64(len(word))/float64(len(words.at(w))))
 		}
@@ -181,14 +196,13 @@ func (s search) split(i int, word string, last bool) {
 // pairs takes brands where behind the word first stands one of those from from and below to, of which so many letters were typed.
 func (s search) pairs(i int, first, from, to uint32, typed int) {
 	x := s.index
-	places := x.places.at(first)
-	for n := range uint32(places.len()) {
-		p := place(places.at(n))
+	for v := range x.places.at(first).all {
+		p := place(v)
 		if p.position() >= maxPosition {
 			continue
 		}
 		row := x.names.at(p.brand())
-		second := row.at(uint32(p.position() + 1)) // a name ends with endOfName
+		second := row.at(p.position() + 1) // a name ends with endOfName
 		if second < from || second >= to {
 			continue
 		}
@@ -209,10 +223,9 @@ func (s search) inARow(i int, words []string, quality float64) {
 		}
 		numbers[n] = number
 	}
-	places := s.index.places.at(numbers[0])
-	for n := range uint32(places.len()) {
-		p := place(places.at(n))
-		if p.position() > maxPosition-len(words) || !s.index.hasInARow(p, numbers) {
+	for v := range s.index.places.at(numbers[0]).all {
+		p := place(v)
+		if p.position() >= maxPosition || !s.index.hasInARow(p, numbers) {
 			continue
 		}
 		s.brand(i, p.brand(), quality)
@@ -224,10 +237,12 @@ func (s search) inARow(i int, words []string, quality float64) {
 
 func (x *Index) hasInARow(p place, numbers []uint32) bool {
 	row := x.names.at(p.brand())
-	for n, w := range numbers {
-		if at := p.position() + n; at >= row.len() || row.at(uint32(at)) != w {
+	at := p.position()
+	for _, w := range numbers {
+		if at >= row.len() || row.at(at) != w {
 			return false
 		}
+		at++
 	}
 	return true
 }
@@ -235,27 +250,28 @@ func (x *Index) hasInARow(p place, numbers []uint32) bool {
 // joined takes brands for which typed words in a row are one: written together, or abbreviated.
 func (s search) joined() {
 	for i := range s.words {
-		for j := i + 2; j <= min(i+maxJoined, len(s.words)); j++ {
-			word := strings.Join(s.words[i:j], "")
-			if len(word) > maxLetter {
-				break
-			}
-			from, to := s.index.beginning(word)
-			for w := from; w < to; w++ {
-				part := float64(len(word)) / float64(len(s.index.words.at(w)))
-				if part == 1 {
-					s.span(i, j, w, together)
-				} else if j == len(s.words) {
-					s.span(i, j, w, together*(typedLeast+typedMore*part))
-				}
-			}
-		}
 		for j := i + 2; j <= len(s.words); j++ {
-			for _, short := range s.index.meaning.shorts[essence(s.words[i:j])] {
+			if j-i <= maxJoined {
+				s.oneWord(i, j, strings.Join(s.words[i:j], ""))
+			}
+			for _, short := range s.index.meanings.shorts[essence(s.words[i:j])] {
 				if w, ok := s.index.number(short); ok {
 					s.span(i, j, w, meant)
 				}
 			}
+		}
+	}
+}
+
+// oneWord takes a word that the typed ones from i and below j are together, or the beginning of where they are the last.
+func (s search) oneWord(i, j int, word string) {
+	from, to := s.index.beginning(word)
+	for w := from; w < to; w++ {
+		part := float64(len(word)) / float64(len(s.index.words.at(w)))
+		if part == 1 {
+			s.span(i, j, w, together)
+		} else if j == len(s.words) {
+			s.span(i, j, w, together*(typedLeast+typedMore*part))
 		}
 	}
 }
@@ -268,7 +284,6 @@ func (s search) span(i, j int, w uint32, quality float64) {
 
 // take notes that a typed word agrees with one of the index, for all brands that have it.
 func (s search) take(i int, w uint32, quality float64) {
-	places := s.index.places.at(w)
 	s.note(i, w, quality)
 	inName, elsewhere := level(quality), level(quality*inLocation)
 	asInitial := byte(0)
@@ -276,9 +291,8 @@ func (s search) take(i int, w uint32, quality float64) {
 		asInitial = level(asInitials)
 	}
 	found := s.found[i]
-	for n := range uint32(places.len()) {
-		p := place(places.at(n))
-		v := inName
+	for v := range s.index.places.at(w).all {
+		p, v := place(v), inName
 		switch p.position() {
 		case location:
 			v = elsewhere

@@ -19,11 +19,13 @@ const (
 	perName     = 8.0   // all words of the name were typed: short names first
 	perOrder    = 4.0   // they stand in the order in which they were typed
 	perStart    = 2.0   // the name begins with what was typed first
+	perBegun    = 5.0   // and with all that was typed after it
 	perExact    = 12.0  // the name is what was typed
 	ofAlias     = 0.9   // what an alias counts of these
 	otherState  = 3.0   // less, where another state was said
 	fillerCount = 0.25  // what a filler counts of a word
-	nearlyBest  = 0.6   // of the best's share of the query, which is the least that is a hit
+	zipCount    = 0.7   // what a ZIP counts: it says where, not which
+	nearlyBest  = 0.5   // of the best's share of the query, which is the least that is a hit
 	sameMeant   = 0.75  // of the best quality of a word, with which a brand counts as having it
 	minLevel    = 230   // of 255: a word of a name is what was typed
 )
@@ -43,11 +45,11 @@ func (d Demotion) cost() float64 {
 // rank finds all brands that a query finds, in no order.
 func (x *Index) rank(q Query) []ranked {
 	allowed := x.filter(q)
-	words := wordsOf(q.Text)
+	words := typedWords(q.Text)
 	var found []ranked
 	if len(words) == 0 {
 		found = make([]ranked, 0, x.Len())
-		for b := range uint32(x.Len()) { //nolint:gosec // maxBrands
+		for b := range x.ids.len() {
 			if allowed(b) {
 				found = append(found, ranked{brand: b, score: 0})
 			}
@@ -71,23 +73,23 @@ func (x *Index) rank(q Query) []ranked {
 
 // filter is which brands a query allows.
 func (x *Index) filter(q Query) func(brand uint32) bool {
-	platforms, states := marked(x.platforms, q.Platforms), marked(x.states, q.States)
+	platforms, states := marked(&x.platforms, q.Platforms), marked(&x.states, q.States)
 	return func(brand uint32) bool {
 		return (len(q.Platforms) == 0 || anyOf(x.ofPlatform.at(brand), platforms)) && (len(q.States) == 0 || anyOf(x.inState.at(brand), states))
 	}
 }
 
-func marked(all texts, values []string) []bool {
+func marked(all *texts, values []string) []bool {
 	marks := make([]bool, all.len())
-	for i := range marks {
-		marks[i] = slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, all.at(uint32(i))) }) //nolint:gosec // an index
+	for i := range all.len() {
+		marks[i] = slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, all.at(i)) })
 	}
 	return marks
 }
 
 func anyOf(numbers numbers, marks []bool) bool {
-	for i := range uint32(numbers.len()) { //nolint:gosec // an index
-		if marks[numbers.at(i)] {
+	for n := range numbers.all {
+		if marks[n] {
 			return true
 		}
 	}
@@ -106,14 +108,14 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 		if weight == 0 {
 			continue
 		}
-		factor := float32(weight / sum / 255)
+		factor := weight / sum / 255
 		for b, v := range s.found[i] {
 			shares[b] += factor * float32(v)
 		}
 	}
-	for b, share := range shares {
-		if share > best && allowed(uint32(b)) { //nolint:gosec // maxBrands
-			best = share
+	for b := range x.ids.len() {
+		if shares[b] > best && allowed(b) {
+			best = shares[b]
 		}
 	}
 	if best == 0 {
@@ -121,8 +123,8 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	}
 	said := s.states()
 	var found []ranked
-	for b, share := range shares {
-		if b := uint32(b); share >= best*nearlyBest && allowed(b) { //nolint:gosec // maxBrands
+	for b := range x.ids.len() {
+		if share := shares[b]; share >= best*nearlyBest && allowed(b) {
 			score := perQuery*float64(share) + s.name(b)
 			if said != nil && x.inState.at(b).len() > 0 && !anyOf(x.inState.at(b), said) {
 				score = max(0, score-otherState)
@@ -134,10 +136,10 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 }
 
 // weights are what each word that was typed says about which brand is meant.
-func (s search) weights() (weights []float64, sum float64) {
-	weights = make([]float64, len(s.words))
+func (s search) weights() (weights []float32, sum float32) {
+	weights = make([]float32, len(s.words))
 	for i, word := range s.words {
-		var counts [256]int
+		var counts [256]uint32
 		for _, v := range s.found[i] {
 			counts[v]++
 		}
@@ -145,13 +147,16 @@ func (s search) weights() (weights []float64, sum float64) {
 		for best > 0 && counts[best] == 0 {
 			best--
 		}
-		some := 0
+		some := uint32(0)
 		for v := int(float64(best) * sameMeant); best > 0 && v <= best; v++ {
 			some += counts[v]
 		}
-		weights[i] = rarity(s.index.Len(), some)
-		if isFiller(word) {
+		weights[i] = rarity(s.index.ids.len(), some)
+		switch {
+		case isFiller(word):
 			weights[i] *= fillerCount
+		case isZIP(word):
+			weights[i] *= zipCount
 		}
 		sum += weights[i]
 	}
@@ -163,8 +168,7 @@ func (s search) name(brand uint32) float64 {
 	row := s.index.names.at(brand)
 	best, factor := 0.0, 1.0
 	var n seen
-	for i := range uint32(row.len()) { //nolint:gosec // an index
-		w := row.at(i)
+	for w := range row.all {
 		if w != endOfName {
 			n.add(s.mask[w], s.level[w], float64(s.index.rarity[w]))
 			continue
@@ -182,7 +186,7 @@ type seen struct {
 	mask       uint16  // of its last word
 	pairs      int     // neighbours that were typed as neighbours
 	length     int
-	starts     bool
+	begun      int  // words at its beginning that are the first ones typed, in their order
 	hasUntyped bool // a word that is no filler was not typed
 }
 
@@ -197,9 +201,13 @@ func (n *seen) add(mask uint16, level byte, rarity float64) {
 	if n.mask<<1&mask != 0 {
 		n.pairs++
 	}
-	n.starts = n.starts || n.length == 0 && mask&1 != 0
+	if n.begun == n.length && mask>>n.length&1 != 0 {
+		n.begun++
+	}
 	n.mask = mask
-	n.length++
+	if rarity > 1 || mask != 0 { // an article in front is no beginning
+		n.length++
+	}
 }
 
 func (n *seen) value(words []string) float64 {
@@ -210,8 +218,11 @@ func (n *seen) value(words []string) float64 {
 	if len(words) > 1 {
 		value += perOrder * float64(min(n.pairs, len(words)-1)) / float64(len(words)-1)
 	}
-	if n.starts {
+	if n.begun > 0 {
 		value += perStart
+	}
+	if n.begun == len(words) {
+		value += perBegun
 	}
 	exact := !n.hasUntyped
 	for i, word := range words {
@@ -228,7 +239,7 @@ func (s search) states() []bool {
 	var said []string
 	for i := range s.words {
 		for j := i + 1; j <= min(i+maxJoined, len(s.words)); j++ {
-			if code, ok := s.index.meaning.states[strings.Join(s.words[i:j], "")]; ok {
+			if code, ok := s.index.meanings.states[strings.Join(s.words[i:j], "")]; ok {
 				said = append(said, code)
 			}
 		}
@@ -236,7 +247,7 @@ func (s search) states() []bool {
 	if said == nil {
 		return nil
 	}
-	return marked(s.index.states, said)
+	return marked(&s.index.states, said)
 }
 
 // best are the first hits behind a position.
@@ -271,14 +282,7 @@ func precedes(a, b ranked) bool {
 
 // behind is the number of the first brand whose sort name and id come after those of a position.
 func (x *Index) behind(p Position) uint32 {
-	from, to := uint32(0), uint32(x.Len()) //nolint:gosec // maxBrands
-	for from < to {
-		middle := (from + to) / 2
-		if name := x.sortNames.at(middle); name > p.SortName || name == p.SortName && x.ids.at(middle) > p.ID {
-			to = middle
-		} else {
-			from = middle + 1
-		}
-	}
-	return from
+	return firstOf(0, x.ids.len(), func(b uint32) bool {
+		return !x.precedes(b, p.SortName, p.ID) && (x.sortNames.at(b) != p.SortName || x.ids.at(b) != p.ID)
+	})
 }

@@ -3,18 +3,19 @@ package search
 import (
 	"strings"
 
+	"recordbridge/shared/catalog/geo"
 	"recordbridge/shared/catalog/names"
 )
 
 // What of a text is looked at. A name of an institution is shorter, so that nothing is lost but time.
 const (
-	maxRunes  = 300
-	maxWords  = 12
-	maxLetter = 40 // bytes of a word
+	maxRunes   = 300
+	maxWords   = 12
+	maxLetters = 40 // bytes of a word
 )
 
-// wordsOf are the words that are looked for.
-func wordsOf(text string) []string {
+// typedWords are the words that are looked for.
+func typedWords(text string) []string {
 	runes := 0
 	for i := range text {
 		if runes == maxRunes {
@@ -23,15 +24,20 @@ func wordsOf(text string) []string {
 		}
 		runes++
 	}
+	words := wordsOf(text)
+	return words[:min(len(words), maxWords)]
+}
+
+// wordsOf are the words of a text, none of them longer than an index has them.
+func wordsOf(text string) []string {
 	words := names.Words(text)
-	words = words[:min(len(words), maxWords)]
 	for i, word := range words {
 		words[i] = clipped(word)
 	}
 	return words
 }
 
-func clipped(word string) string { return word[:min(len(word), maxLetter)] }
+func clipped(word string) string { return word[:min(len(word), maxLetters)] }
 
 // isFiller reports whether a word says next to nothing about which institution is meant: people leave it out or add it as they like.
 func isFiller(word string) bool {
@@ -42,6 +48,11 @@ func isFiller(word string) bool {
 		return true
 	}
 	return false
+}
+
+// isZIP reports whether a word is a ZIP code.
+func isZIP(word string) bool {
+	return len(word) == 5 && strings.Trim(word, "0123456789") == ""
 }
 
 // meanings are what a word can stand for, and what can stand for it: other words, each a text of one or more words.
@@ -60,7 +71,7 @@ func newMeanings() meanings {
 			m.add(short, text)
 		}
 	}
-	for code, name := range states() {
+	for code, name := range geo.States() {
 		code = strings.ToLower(code)
 		m.states[joined(name)] = code
 		// A code that is also a word, a title or a legal form stands for its state in a location, and in a name for itself.

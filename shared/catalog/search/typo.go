@@ -4,10 +4,10 @@ package search
 // more, less or another, or two neighbours exchanged (optimal string alignment), of bytes: words are folded to ASCII where they can be.
 type typos struct {
 	word  string
-	limit byte                  // edits
-	rows  [maxLetter + 2][]byte // by how much of the indexed word is read: edits for each length of word
-	least [maxLetter + 2]byte   // of a row
-	begun [maxLetter + 2]byte   // the fewest edits with which word is a beginning of what is read
+	limit byte                   // edits
+	rows  [maxLetters + 2][]byte // by how much of the indexed word is read: edits for each length of word
+	least [maxLetters + 2]byte   // of a row
+	begun [maxLetters + 2]byte   // the fewest edits with which word is a beginning of what is read
 }
 
 // editsFor are how many edits a word may have: a short word is another one with a single edit.
@@ -35,23 +35,22 @@ func (x *Index) typos(word string, each func(index uint32, whole, begun byte)) {
 		return
 	}
 	t := typos{word: word, limit: limit}
-	t.rows[0] = make([]byte, (len(word)+1)*(maxLetter+2))
-	all := t.rows[0]
+	all := make([]byte, (len(word)+1)*(maxLetters+2))
 	for i := range t.rows {
 		t.rows[i] = all[i*(len(word)+1) : (i+1)*(len(word)+1)]
 	}
 	for i := range t.rows[0] {
-		t.rows[0][i] = byte(i) //nolint:gosec // maxLetter
+		t.rows[0][i] = byte(i)
 	}
-	t.begun[0] = byte(len(word))           //nolint:gosec // maxLetter
-	dead := maxLetter + 1                  // how much of the last word was read when no edits could mend it any more
-	for i := range uint32(x.words.len()) { //nolint:gosec // maxSize
+	t.begun[0] = byte(len(word)) //nolint:gosec // maxLetters
+	dead := maxLetters + 1       // how much of the last word was read when no edits could mend it any more
+	for i := range x.words.len() {
 		from := int(x.shared[i])
 		if from >= dead {
 			continue
 		}
 		indexed := x.words.at(i)
-		if dead = t.read(indexed, min(from, maxLetter)); dead <= maxLetter {
+		if dead = t.read(indexed, min(from, maxLetters)); dead <= maxLetters {
 			continue
 		}
 		whole, begun := t.rows[len(indexed)][len(word)], t.begun[len(indexed)]
@@ -62,7 +61,7 @@ func (x *Index) typos(word string, each func(index uint32, whole, begun byte)) {
 }
 
 // read goes on with an indexed word of which the first letters are read. It gives how many were read when it was clear that word is
-// neither it nor its beginning, else more than maxLetter.
+// neither it nor its beginning, else more than maxLetters.
 func (t *typos) read(indexed string, from int) int {
 	for depth := from; depth < len(indexed); depth++ {
 		t.step(indexed, depth)
@@ -70,13 +69,13 @@ func (t *typos) read(indexed string, from int) int {
 			return depth + 1
 		}
 	}
-	return maxLetter + 1
+	return maxLetters + 1
 }
 
 // step computes the row after the letter at depth.
 func (t *typos) step(indexed string, depth int) {
 	before, now, letter := t.rows[depth], t.rows[depth+1], indexed[depth]
-	now[0] = byte(depth + 1) //nolint:gosec // maxLetter
+	now[0] = byte(depth + 1) //nolint:gosec // maxLetters
 	least := now[0]
 	for j := 1; j <= len(t.word); j++ {
 		edits := before[j-1]
