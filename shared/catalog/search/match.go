@@ -137,14 +137,15 @@ func (s search) exact(i int, word string, quality float64) {
 }
 
 func (s search) misspelt(i int, word string, last bool) {
-	s.index.typos(word, func(w uint32, all, begun byte) {
+	limit := editsFor(word)
+	s.index.typos(word, last && len(word) >= minSpelt, func(w uint32, all, begun byte) {
 		first := 0.0
 		if s.index.words.at(w)[0] != word[0] {
 			first = firstEdited
 		}
-		if limit := editsFor(word); all <= limit {
+		if int(all) <= limit {
 			s.take(i, w, misspelt-first-perEdit*float64(all)/float64(len(word)))
-		} else if last && len(word) >= minSpelt {
+		} else {
 			s.take(i, w, misspeltBeginning*(misspelt-first-perEdit*float64(begun)/float64(len(word))))
 		}
 	})

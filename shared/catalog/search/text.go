@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 
 	"recordbridge/shared/catalog/geo"
@@ -14,7 +15,7 @@ const (
 	maxLetters = 40 // bytes of a word
 )
 
-// typedWords are the words that are looked for.
+// typedWords are the words that are looked for, each once.
 func typedWords(text string) []string {
 	runes := 0
 	for i := range text {
@@ -24,8 +25,13 @@ func typedWords(text string) []string {
 		}
 		runes++
 	}
-	words := wordsOf(text)
-	return words[:min(len(words), maxWords)]
+	var words []string
+	for _, word := range wordsOf(text) {
+		if len(words) < maxWords && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return words
 }
 
 // wordsOf are the words of a text, none of them longer than an index has them.

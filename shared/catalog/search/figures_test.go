@@ -1,0 +1,131 @@
+package search_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog/search"
+)
+
+// figures are how well a kind of question is answered.
+type figures struct {
+	questions  int
+	rank       float64 // sum of reciprocal ranks of the first that answers
+	recall     float64 // sum of shares of what answers (of ten at most) that are among the first ten hits
+	unanswered []string
+}
+
+func score(t *testing.T, x *search.Index, questions []question) map[string]*figures {
+	t.Helper()
+	scored := map[string]*figures{}
+	for _, q := range questions {
+		page, err := x.Search(search.Query{Text: q.text, Size: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := scored[q.kind]
+		if f == nil {
+			f = &figures{}
+			scored[q.kind] = f
+		}
+		first, found := 0, 0
+		for i, hit := range page.Hits {
+			if q.want[hit.ID] {
+				found++
+				first = cmp.Or(first, i+1)
+			}
+		}
+		f.questions++
+		if first > 0 {
+			f.rank += 1 / float64(first)
+		}
+		recall := float64(found) / float64(min(10, len(q.want)))
+		f.recall += recall
+		if recall < 1 {
+			f.unanswered = append(f.unanswered, fmt.Sprintf("%q (%.2f)", q.text, recall))
+		}
+	}
+	return scored
+}
+
+func (f figures) String() string {
+	return fmt.Sprintf("%4d queries, MRR %.3f, recall@10 %.3f", f.questions, f.rank/float64(f.questions), f.recall/float64(f.questions))
+}
+
+// leastRecall is what the share of answers among the first ten hits has to be, by kind; for the others it is usual.
+var leastRecall = map[string]float64{"exact": 0.98, "prefix": 0.98, "typo, typing": 0.85}
+
+const usual = 0.92
+
+// judge asks the questions of both seeds.
+func judge(t *testing.T, x *search.Index, entries []search.Entry) {
+	t.Helper()
+	for _, seed := range []uint64{tuned, heldOut} {
+		questions := newAsker(entries, seed).ask(60)
+		if len(questions) < 300 {
+			t.Errorf("seed %d: %d questions", seed, len(questions))
+		}
+		scored := score(t, x, questions)
+		for _, kind := range slices.Sorted(maps.Keys(scored)) {
+			f := scored[kind]
+			t.Logf("seed %d, %-28s %s", seed, kind, f)
+			if least := cmp.Or(leastRecall[kind], usual); f.recall/float64(f.questions) < least {
+				t.Errorf("seed %d, %s: recall@10 below %.2f: not all of %s", seed, kind, least, f.unanswered)
+			}
+		}
+	}
+}
+
+// hostile are queries that want much.
+func hostile() []string {
+	repeat := func(word string) string { return strings.Repeat(word+" ", 200) }
+	return []string{
+		"a b c d e f g h i j k l m", repeat("a"), repeat("m"), repeat("s"), "st dr md me mc ma mo mi mu my sa se si", repeat("medical"), repeat("st"),
+		"medical center health clinic family care associates group practice hospital medicine wellness", strings.Repeat("st", 500), strings.Repeat("e", 40),
+		repeat("medicalcenterhealth"), repeat("associatesassociates"), repeat("aeiouaeiou"), "pediatricx cardiologyx associatex healthcarex medicinexx wellnessx hospitalxx therapyxx specialistx",
+		strings.Repeat("(a+)+$", 60), strings.Repeat("\x00\u200b\u0301", 5000), strings.Repeat("é", 100_000), strings.Repeat("x ", 500_000), "\xff\xfe\xfd clinic",
+		"1 2 3 4 5 6 7 8 9 0 1 2", repeat("ear nose throat"), "new york north carolina south dakota west virginia rhode island",
+	}
+}
+
+// maxTime bounds the work of any query: the whole request has 20 ms.
+const maxTime = 20 * time.Millisecond
+
+// boundHostile takes the processor's time: others use the machine as well.
+func boundHostile(t *testing.T, x *search.Index) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for _, text := range hostile() {
+		const times = 10 // the clock ticks in milliseconds
+		began := worked(t)
+		for range times {
+			if _, err := x.Search(search.Query{Text: text, Size: search.MaxSize, ByLocation: true, ZIPs: []string{"44101", "75001"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		took := (worked(t) - began) / times
+		t.Logf("%6.2f ms %.60q", took.Seconds()*1e3, text)
+		if took > maxTime && !underRace {
+			t.Errorf("%.60q takes %v", text, took)
+		}
+	}
+}
+
+// worked is the time that this thread has used a processor.
+func worked(t *testing.T) time.Duration {
+	t.Helper()
+	const ofThread = 1 // RUSAGE_THREAD of getrusage(2)
+	var used syscall.Rusage
+	if err := syscall.Getrusage(ofThread, &used); err != nil {
+		t.Skip("no time of a thread here:", err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

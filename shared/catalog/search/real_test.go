@@ -1,0 +1,124 @@
+package search_test
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"regexp"
+	"sync"
+	"testing"
+
+	"recordbridge/shared/catalog/geo"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/catalog/search"
+	"recordbridge/shared/ids"
+)
+
+// realList holds the endpoints that vendors publish, beside the project; it is no part of it.
+const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
+
+// row is what the list says of one institution.
+type row struct {
+	List, Name, URL, ZIP string
+}
+
+// published is an index of the list.
+type published struct {
+	entries []search.Entry
+	form    []byte
+	index   *search.Index
+}
+
+// readReal is done once: by a test, or by a benchmark.
+var readReal = sync.OnceValues(func() (published, error) {
+	packed, err := os.Open(realList)
+	if err != nil {
+		return published{}, err
+	}
+	defer func() { _ = packed.Close() }()
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		return published{}, err
+	}
+	var r published
+	seen := map[string]bool{}
+	for lines := bufio.NewScanner(unpacked); lines.Scan(); {
+		var listed row
+		if err = json.Unmarshal(lines.Bytes(), &listed); err != nil {
+			return published{}, err
+		}
+		if e := entryOf(listed); !seen[e.Brand.ID] {
+			seen[e.Brand.ID] = true
+			r.entries = append(r.entries, e)
+		}
+	}
+	if r.index, err = search.Build(r.entries); err != nil {
+		return published{}, err
+	}
+	var form bytes.Buffer
+	err = r.index.Write(&form)
+	r.form = form.Bytes()
+	return r, err
+})
+
+// realData is the list; who wants it is skipped where it is not there.
+func realData(tb testing.TB) published {
+	tb.Helper()
+	if underRace {
+		tb.Skip("the race detector would find nothing else here")
+	}
+	r, err := readReal()
+	if err != nil {
+		tb.Skipf("no list of real endpoints: %v", err)
+	}
+	return r
+}
+
+var (
+	stateFirst = regexp.MustCompile(`^([A-Z]{2}) - (.+)$`)
+	stateLast  = regexp.MustCompile(`^.+ ([A-Z]{2})$`)
+)
+
+// entryOf makes a brand of a row: rows of one name and ZIP are one, else those of one name and address. It is simpler than
+// what composes the catalogue, and keeps more of what lists repeat.
+func entryOf(r row) search.Entry {
+	name, state := r.Name, geo.State(r.ZIP)
+	if m := stateFirst.FindStringSubmatch(name); m != nil && geo.StateName(m[1]) != "" {
+		state, name = m[1], m[2]
+	} else if m := stateLast.FindStringSubmatch(name); m != nil && r.ZIP != "" && geo.StateName(m[1]) != "" {
+		state = m[1]
+	}
+	e := brand(name + "|")
+	e.Brand.ID = ids.Derive("brand", keyOf(name), state, cmp.Or(r.ZIP, r.URL))
+	portal := record.Portal{ID: ids.Derive("portal", r.URL), Name: name, EndpointIDs: []string{ids.Derive("endpoint", r.URL)}, LastUpdated: e.Brand.LastUpdated}
+	e.Portals, e.Brand.PortalIDs = []record.Portal{portal}, []string{portal.ID}
+	if state != "" || r.ZIP != "" {
+		e.Brand.Locations = []record.Location{{State: state, PostalCode: r.ZIP, Country: "US"}}
+	}
+	return e
+}
+
+func TestRealNamesAreFound(t *testing.T) {
+	t.Parallel()
+	r := realData(t)
+	judge(t, r.index, r.entries)
+}
+
+func TestInventedNamesAreFound(t *testing.T) {
+	t.Parallel()
+	entries := invented(4000, 3)
+	judge(t, indexOf(t, entries), entries)
+}
+
+func TestHostileQueriesOfRealNamesAreBounded(t *testing.T) {
+	t.Parallel()
+	boundHostile(t, realData(t).index)
+}
+
+func TestHostileQueriesAreBounded(t *testing.T) {
+	t.Parallel()
+	boundHostile(t, indexOf(t, invented(4000, 7)))
+}
