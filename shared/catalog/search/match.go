@@ -33,6 +33,7 @@ const (
 // scratch is what one search writes on.
 type scratch struct {
 	found [maxWords][]byte // by word that was typed and by brand: how well it agrees, of 255
+	share []float32        // by brand: of what was typed, by how much each word says
 	mask  []uint16         // by word of the index: which words that were typed agree with it
 	level []byte           // by word of the index: how well, of 255
 }
@@ -50,6 +51,7 @@ func (x *Index) begin(words []string) search {
 	if !ok {
 		s = &scratch{}
 	}
+	s.share = cleared(s.share, x.Len())
 	s.mask, s.level = cleared(s.mask, int(x.words.len())), cleared(s.level, int(x.words.len()))
 	for i := range words {
 		s.found[i] = cleared(s.found[i], x.Len())

@@ -102,7 +102,7 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	defer x.scratch.Put(s.scratch)
 	s.match()
 	weights, sum := s.weights()
-	shares := make([]float32, x.Len())
+	shares := s.share
 	best := float32(0)
 	for i, weight := range weights {
 		if weight == 0 {
