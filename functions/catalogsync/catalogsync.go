@@ -25,7 +25,7 @@ const (
 )
 
 // Publisher makes the catalogue of a mode of all that is accepted, and has people find what it says (publish.Publisher). One that waits for
-// an operator's approval is no error.
+// an operator's approval is no error; fault.Conflict when somebody else publishes the mode.
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
 }
@@ -82,14 +82,17 @@ func (r *run) hasTime(ctx context.Context, more time.Duration) bool {
 // refresh reads one source, and notes what came of it. One's failure stops no other.
 func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	started := r.lists.Now()
-	within := forOne
-	if deadline, ok := ctx.Deadline(); ok {
-		within = min(within, deadline.Sub(started)-forPublishing)
-	}
-	limited, cancel := context.WithTimeout(ctx, within)
+	limited, cancel := context.WithTimeout(ctx, forOne)
 	defer cancel()
+	if deadline, ok := ctx.Deadline(); ok { // the run's end is no fault of the list's: it is the first of the next run
+		defer time.AfterFunc(deadline.Sub(started)-forPublishing, cancel).Stop()
+	}
 	next, outcome, err := r.lists.Refresh(limited, row)
 	if errors.Is(err, fault.Conflict) { // an operator has changed the source meanwhile: its next reading takes that into account
+		return row
+	}
+	if errors.Is(err, context.Canceled) {
+		r.isShort = true
 		return row
 	}
 	attrs := []slog.Attr{slog.String("source", row.Source.ID), slog.String("outcome", string(outcome)), slog.Int64("ms", r.lists.Now().Sub(started).Milliseconds())}
@@ -127,7 +130,11 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	if len(fresh) == 0 {
 		return
 	}
-	if err := r.publisher.Publish(ctx, mode); err != nil {
+	err := r.publisher.Publish(ctx, mode)
+	if errors.Is(err, fault.Conflict) { // an operator publishes it now, perhaps without the last change: the next run looks
+		return
+	}
+	if err != nil {
 		r.failures = append(r.failures, fmt.Errorf("publish %s: %w", mode, err))
 		return
 	}

@@ -19,7 +19,7 @@ const (
 )
 
 // guards are those that speak against a list; accepted is nil before the first.
-func guards(read listing.Report, kept int, accepted *Version) []Guard {
+func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	var speak []Guard
 	if kept == 0 {
 		speak = append(speak, Lapsed)

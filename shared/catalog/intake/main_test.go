@@ -36,10 +36,6 @@ func newWorld(source intake.Source) *world {
 	return w
 }
 
-func (w *world) intake() intake.Intake {
-	return intake.Intake{Lists: w, Rows: w, Objects: w, Now: func() time.Time { return w.now }, Random: func() float64 { return 0.5 }}
-}
-
 func (w *world) Fetch(_ context.Context, _ string, known intake.Known) (intake.Answer, error) {
 	w.asked = append(w.asked, known)
 	if w.failure != nil {
@@ -77,6 +73,10 @@ func (w *world) Open(_ context.Context, key string) (io.ReadCloser, error) {
 		return nil, fault.Missing("There is no such object.")
 	}
 	return io.NopCloser(bytes.NewReader(body)), nil
+}
+
+func (w *world) intake() intake.Intake {
+	return intake.Intake{Lists: w, Rows: w, Objects: w, Now: func() time.Time { return w.now }, Random: func() float64 { return 0.5 }}
 }
 
 // refresh fetches the one source and gives what came of it.

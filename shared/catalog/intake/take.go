@@ -64,7 +64,7 @@ func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 }
 
 // latest is the version that was read last.
-func (s State) latest() *Version {
+func (s *State) latest() *Version {
 	if s.Pending != nil {
 		return s.Pending
 	}
@@ -110,7 +110,7 @@ func (i Intake) take(ctx context.Context, row Row, list io.Reader, known Known) 
 	if err := i.keep(ctx, row.Source, version, listings); err != nil {
 		return row, Failed, err
 	}
-	if speak := guards(report, len(listings), accepted); len(speak) > 0 {
+	if speak := guards(&report, len(listings), accepted); len(speak) > 0 {
 		row.State.Pending, row.State.Guards = version, speak
 		return i.wait(ctx, row)
 	}
@@ -145,7 +145,7 @@ func ofBrand(listings []listing.Listing, brand listing.Identifier) []listing.Lis
 	}
 	return slices.DeleteFunc(listings, func(l listing.Listing) bool {
 		key := l.Key
-		for range len(listings) {
+		for range listings {
 			if isOwn[key] {
 				isOwn[l.Key] = true
 				return false

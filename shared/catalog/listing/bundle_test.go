@@ -160,7 +160,7 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 			t.Parallel()
 			sound := strings.Replace(harborBrand, `{"system":"http://hl7.org/fhir/sid/us-npi","value":"12"},`, "", 1)
 			found, report := mustRead(t, c.format, bundle(harborR4, sound, c.entry))
-			var names []string
+			names := make([]string, 0, len(found))
 			for _, l := range found[1:] {
 				names = append(names, l.Name)
 			}
@@ -212,16 +212,20 @@ func TestVendorsBundlesAreReadWithAndWithoutOrganizations(t *testing.T) {
 	}{
 		"contained": {bundle(`{"resourceType":"Endpoint","id":"e1","status":"active","name":"R4 of A","address":"https://a.example/r4","managingOrganization":{"reference":"#o"},
 			"contained":[{"resourceType":"Organization","id":"o","name":"Hospital A"}]}`), []string{"e1, Hospital A, https://a.example/r4, false"}},
-		"displayed": {bundle(`{"resourceType":"Endpoint","id":"e1","status":"off","name":"R4 of A","address":"https://a.example/r4","managingOrganization":{"display":"Hospital A"}}`),
-			[]string{"e1, Hospital A, https://a.example/r4, true"}},
+		"displayed": {
+			bundle(`{"resourceType":"Endpoint","id":"e1","status":"off","name":"R4 of A","address":"https://a.example/r4","managingOrganization":{"display":"Hospital A"}}`),
+			[]string{"e1, Hospital A, https://a.example/r4, true"},
+		},
 		"only named": {bundle(`{"resourceType":"Endpoint","name":"Hospital A","address":"https://a.example/r4"}`), []string{"entry 1, Hospital A, https://a.example/r4, false"}},
 		"an organization that refers": {bundle(`{"resourceType":"Organization","id":"o","name":"Hospital A","endpoint":[{"reference":"Endpoint/e1"}]}`,
 			`{"resourceType":"Endpoint","id":"e1","name":"x","address":"https://a.example/r4","managingOrganization":{"reference":"Organization/o"}}`), []string{"o, Hospital A, https://a.example/r4, false"}},
 		"an organization that is referred to": {bundle(`{"resourceType":"Endpoint","id":"e1","address":"https://a.example/r4","managingOrganization":{"reference":"Organization/o"}}`,
 			`{"resourceType":"Organization","id":"o","name":"Hospital A"}`), []string{"o, Hospital A, https://a.example/r4, false"}},
-		"some of each": {bundle(`{"resourceType":"Organization","id":"o","name":"Hospital A","endpoint":[{"reference":"Endpoint/e1"}]}`,
-			`{"resourceType":"Endpoint","id":"e1","address":"https://a.example/r4"}`, `{"resourceType":"Endpoint","id":"e2","name":"Hospital B","address":"https://b.example/r4"}`),
-			[]string{"o, Hospital A, https://a.example/r4, false", "e2, Hospital B, https://b.example/r4, false"}},
+		"some of each": {
+			bundle(`{"resourceType":"Organization","id":"o","name":"Hospital A","endpoint":[{"reference":"Endpoint/e1"}]}`,
+				`{"resourceType":"Endpoint","id":"e1","address":"https://a.example/r4"}`, `{"resourceType":"Endpoint","id":"e2","name":"Hospital B","address":"https://b.example/r4"}`),
+			[]string{"o, Hospital A, https://a.example/r4, false", "e2, Hospital B, https://b.example/r4, false"},
+		},
 	} {
 		found, report := mustRead(t, listing.Endpoints, c.list)
 		var got []string

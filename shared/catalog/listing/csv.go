@@ -31,20 +31,20 @@ func readCSV(ctx context.Context, list *bufio.Reader, out *output) error {
 	}
 	for {
 		window.left = maxEntry
-		fields, err := rows.Read()
-		if errors.Is(err, io.EOF) {
+		fields, broken := rows.Read()
+		if errors.Is(broken, io.EOF) {
 			return nil
 		}
-		if _, isRow := errors.AsType[*csv.ParseError](err); err != nil && !isRow {
-			return refusedLine(err, line+1)
+		if _, isRow := errors.AsType[*csv.ParseError](broken); broken != nil && !isRow {
+			return refusedLine(broken, line+1)
 		}
-		if err := out.entry(ctx); err != nil {
+		if err = out.entry(ctx); err != nil {
 			return err
 		}
-		if err == nil {
+		if broken == nil {
 			line, _ = rows.FieldPos(0)
 		}
-		if err := out.csvRow(fields, kinds, line, err); err != nil {
+		if err = out.csvRow(fields, kinds, line, broken); err != nil {
 			return err
 		}
 	}
@@ -98,5 +98,5 @@ func (w *window) Read(p []byte) (int, error) {
 	}
 	n, err := w.from.Read(p[:min(len(p), w.left)])
 	w.left -= n
-	return n, err
+	return n, err //nolint:wrapcheck // a reader's own, io.EOF among them
 }

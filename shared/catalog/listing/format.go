@@ -69,7 +69,7 @@ func (o *output) entry(ctx context.Context) error {
 	if o.report.Entries++; o.report.Entries > maxEntries {
 		return refused(TooMany)
 	}
-	return ctx.Err()
+	return ctx.Err() //nolint:wrapcheck // whose end it is, its owner knows
 }
 
 // give hands a listing on, unless there was one with its key.

@@ -26,7 +26,7 @@ func open(list io.Reader) (*bufio.Reader, error) {
 	}
 	start, err := opened.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return nil, err //nolint:wrapcheck // bounded's own
 	}
 	start = bytes.ToLower(bytes.TrimSpace(start))
 	switch {

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"slices"
 	"strings"
 
 	"recordbridge/shared/catalog/record"
@@ -126,13 +127,8 @@ func limited[T any](report *Report, key string, several []T, most int) []T {
 // appendNew appends what is not there yet and says something.
 func appendNew[T comparable](to []T, what T) []T {
 	var nothing T
-	if what == nothing {
+	if what == nothing || slices.Contains(to, what) {
 		return to
-	}
-	for _, other := range to {
-		if other == what {
-			return to
-		}
 	}
 	return append(to, what)
 }

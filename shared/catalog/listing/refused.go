@@ -31,7 +31,7 @@ const (
 )
 
 // Refused is a list of which nothing is taken.
-type Refused struct {
+type Refused struct { //nolint:errname // listing.Refused reads better than listing.RefusedError, and it is what a list is
 	Reason Reason
 	Line   int // of a list that is written in lines; 0 when it is not known
 }

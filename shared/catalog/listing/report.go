@@ -35,7 +35,7 @@ type OwnList struct {
 }
 
 // Unreadable is how many entries are left out, without those that only repeat another.
-func (r Report) Unreadable() int {
+func (r *Report) Unreadable() int {
 	n := 0
 	for _, p := range r.Problems {
 		if p.Lost && p.Reason != DuplicateKey {

@@ -7,7 +7,7 @@ func (b *bundle) give(ctx context.Context, alone bool) error {
 	b.join()
 	for _, i := range b.inOrder {
 		if err := ctx.Err(); err != nil {
-			return err
+			return err //nolint:wrapcheck // whose end it is, its owner knows
 		}
 		i.Portals = b.offered(i)
 	}
@@ -124,7 +124,7 @@ func (b *bundle) above(i *institution) *institution {
 
 // inherited are the portals of the next institution above that has some: one without its own gives access through what it is part of.
 func (b *bundle) inherited(i *institution) []Portal {
-	for levels := 0; levels < maxAbove; levels++ {
+	for range maxAbove {
 		above, ok := find(b.organizations, i.above, i.scope, "Organization")
 		if !ok {
 			return nil

@@ -44,23 +44,9 @@ func (s *scanner) entries(isList func(name string) bool, member func(name string
 
 func (s *scanner) object(isList func(string) bool, member func(string, []byte), entry func([]byte, Reason) error) error {
 	wasList := false
-	for first := true; ; first = false {
-		c, err := s.separated(first, '}')
+	for isFirst := true; ; isFirst = false {
+		name, c, err := s.name(isFirst)
 		if err != nil || c == '}' {
-			return cut(err)
-		}
-		if c != '"' {
-			return refused(NotFormat)
-		}
-		raw, reason, err := s.scan(c, maxMember)
-		if err != nil || reason != "" {
-			return cut(orNotFormat(err))
-		}
-		name := string(bytes.Trim(raw, `"`))
-		if c, err = s.token(); err != nil || c != ':' {
-			return cut(orNotFormat(err))
-		}
-		if c, err = s.token(); err != nil {
 			return cut(err)
 		}
 		if c == '[' && isList(name) {
@@ -68,18 +54,43 @@ func (s *scanner) object(isList func(string) bool, member func(string, []byte), 
 				return refused(TwoValues)
 			}
 			wasList = true
-			if err := s.array(entry); err != nil {
+			if err = s.array(entry); err != nil {
 				return err
 			}
 			continue
 		}
-		if raw, reason, err = s.scan(c, maxMember); err != nil {
+		raw, reason, err := s.scan(c, maxMember)
+		if err != nil {
 			return cut(err)
 		}
 		if reason == "" {
 			member(name, raw)
 		}
 	}
+}
+
+// name reads the name of the next member, and the first byte of its value; } after the last.
+func (s *scanner) name(isFirst bool) (name string, value byte, err error) {
+	c, err := s.separated(isFirst, '}')
+	if err != nil || c == '}' {
+		return "", c, err
+	}
+	if c != '"' {
+		return "", 0, refused(NotFormat)
+	}
+	raw, reason, err := s.scan(c, maxMember)
+	if err != nil {
+		return "", 0, err
+	}
+	name = string(bytes.Trim(raw, `"`))
+	if c, err = s.token(); err == nil && (c != ':' || reason != "") {
+		err = refused(NotFormat)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	value, err = s.token()
+	return name, value, err
 }
 
 func (s *scanner) array(entry func(raw []byte, reason Reason) error) error {
@@ -118,7 +129,7 @@ func (s *scanner) token() (byte, error) {
 			return 0, io.ErrUnexpectedEOF
 		}
 		if err != nil || c != ' ' && c != '\n' && c != '\r' && c != '\t' {
-			return c, err
+			return c, err //nolint:wrapcheck // the list's own, which cut reads
 		}
 	}
 }
@@ -126,29 +137,15 @@ func (s *scanner) token() (byte, error) {
 // scan reads the value that begins with a byte. It is good until the next call.
 func (s *scanner) scan(first byte, longest int) (raw []byte, reason Reason, err error) {
 	s.value = append(s.value[:0], first)
-	depth, deepest, isText, isEscaped := 0, 0, false, false
+	var at nesting
 	for c := first; ; {
-		switch {
-		case isEscaped:
-			isEscaped = false
-		case isText && c == '\\':
-			isEscaped = true
-		case c == '"':
-			isText = !isText
-		case isText:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-		if depth <= 0 && !isText && (c == '"' || c == '}' || c == ']') {
+		if at.pass(c) {
 			break
 		}
 		if c, err = s.from.ReadByte(); err != nil {
-			return nil, "", err
+			return nil, "", err //nolint:wrapcheck // the list's own, which cut reads
 		}
-		if depth == 0 && !isText && (c == ',' || c == '}' || c == ']') { // after a number, true, false or null
+		if at.depth == 0 && !at.isText && (c == ',' || c == '}' || c == ']') { // after a number, true, false or null
 			err = s.from.UnreadByte()
 			break
 		}
@@ -158,23 +155,49 @@ func (s *scanner) scan(first byte, longest int) (raw []byte, reason Reason, err 
 			reason = TooLarge
 		}
 	}
-	if reason == "" && deepest > maxDepth {
+	if reason == "" && at.deepest > maxDepth {
 		reason = TooDeep
 	}
 	return bytes.TrimSpace(s.value), reason, err
+}
+
+// nesting is where in a JSON value a scanner is.
+type nesting struct {
+	depth, deepest    int
+	isText, isEscaped bool
+}
+
+// pass goes over a byte, and reports whether a text, an object or an array ends with it that is in no other.
+func (n *nesting) pass(c byte) (isEnd bool) {
+	if n.isText {
+		switch {
+		case n.isEscaped:
+			n.isEscaped = false
+		case c == '\\':
+			n.isEscaped = true
+		case c == '"':
+			n.isText = false
+			return n.depth == 0
+		}
+		return false
+	}
+	switch c {
+	case '"':
+		n.isText = true
+	case '{', '[':
+		n.depth++
+		n.deepest = max(n.deepest, n.depth)
+	case '}', ']':
+		n.depth--
+		return n.depth <= 0
+	}
+	return false
 }
 
 // cut makes the end in the middle of a list its reason.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return refused(Cut)
-	}
-	return err
-}
-
-func orNotFormat(err error) error {
-	if err == nil {
-		return refused(NotFormat)
 	}
 	return err
 }

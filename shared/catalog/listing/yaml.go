@@ -20,7 +20,7 @@ type handList struct {
 func readYAML(ctx context.Context, list *bufio.Reader, out *output) error {
 	text, err := io.ReadAll(io.LimitReader(list, maxByHand+1))
 	if err != nil {
-		return err
+		return err //nolint:wrapcheck // bounded's own
 	}
 	if len(text) > maxByHand {
 		return refused(TooLarge)

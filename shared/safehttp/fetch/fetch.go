@@ -88,7 +88,7 @@ func (c Client) ask(ctx context.Context, address string, known intake.Known) (*h
 	}
 	response, err := c.HTTP.Do(request)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // safehttp's own, which tells its class
+		return nil, err
 	}
 	return response, nil
 }
