@@ -30,7 +30,7 @@ type Publisher interface {
 	Publish(ctx context.Context, mode string) error
 }
 
-// New returns the scheduled function.
+// New returns the scheduled function. Without a publisher it reads lists, and what has changed waits.
 func New(lists intake.Intake, publisher Publisher) func(context.Context, time.Time) error {
 	return func(ctx context.Context, _ time.Time) error {
 		r := run{lists: lists, publisher: publisher, outcomes: make(map[intake.Outcome]int)}
@@ -127,7 +127,7 @@ func told(state intake.State, outcome intake.Outcome) []slog.Attr {
 // publish publishes a mode if that is due, and notes with its sources that they are taken in.
 func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	fresh := slices.DeleteFunc(slices.Clone(rows), func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
-	if len(fresh) == 0 {
+	if len(fresh) == 0 || r.publisher == nil {
 		return
 	}
 	err := r.publisher.Publish(ctx, mode)

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	callbackwiring "recordbridge/functions/callback/wiring"
+	catalogsyncwiring "recordbridge/functions/catalogsync/wiring"
 	connectwiring "recordbridge/functions/connect/wiring"
 	createattemptwiring "recordbridge/functions/createattempt/wiring"
 	createexportwiring "recordbridge/functions/createexport/wiring"
@@ -244,6 +245,7 @@ type builder func(ctx context.Context, lookup func(string) (string, bool), p out
 
 func builders() map[string]builder {
 	return map[string]builder{
+		"catalogsync":       calling(quietly(catalogsyncwiring.Build)),
 		"connect":           calling(connectwiring.Build),
 		"reconnect":         calling(reconnectwiring.Build),
 		"createattempt":     calling(createattemptwiring.Build),
@@ -297,10 +299,15 @@ func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build fu
 	}
 }
 
-// silent adapts the wiring of a function that only fails or does not.
-func silent[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, lambdarun.Process) (H, error)) builder {
-	return answering(func(ctx context.Context, env E, p lambdarun.Process) (func(context.Context, In) (struct{}, error), error) {
+// quietly adapts the wiring of one that calls servers outside AWS and only fails or does not.
+func quietly[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, outbound.Process) (H, error)) func(context.Context, E, outbound.Process) (func(context.Context, In) (struct{}, error), error) {
+	return func(ctx context.Context, env E, p outbound.Process) (func(context.Context, In) (struct{}, error), error) {
 		handler, err := build(ctx, env, p)
 		return func(ctx context.Context, in In) (struct{}, error) { return struct{}{}, handler(ctx, in) }, err
-	})
+	}
+}
+
+// silent adapts the wiring of a function that only fails or does not.
+func silent[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, lambdarun.Process) (H, error)) builder {
+	return calling(quietly(func(ctx context.Context, env E, p outbound.Process) (H, error) { return build(ctx, env, p.Process) }))
 }

@@ -57,6 +57,7 @@ func cheapScenarios() []scenario {
 		{name: "a patient who comes back", run: runReconnect},
 		{name: "a connection that is given up", run: runDisconnect},
 		{name: "files that are not needed any more", run: runDeleteFiles},
+		{name: "lists of institutions", run: runLists},
 		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.letPass(1) }},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "files whose time is over", run: runExpiry}, // last of these: in so many days tokens are refreshed, too

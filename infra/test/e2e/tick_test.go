@@ -26,7 +26,7 @@ func (s *stack) sweep() {
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
 	must(s.t, err)
 	for _, f := range s.template.Functions {
-		if len(f.Schedules) > 0 && s.isWorthIt(f) {
+		if len(f.Schedules) > 0 && f.Schedules[0].Every == time.Minute && s.isWorthIt(f) {
 			_, _ = s.Invoke(s.t.Context(), f.LogicalID, payload)
 		}
 	}

@@ -1,0 +1,56 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"recordbridge/shared/catalog/intake"
+	"recordbridge/shared/catalog/listing"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/store"
+)
+
+// runLists: a published list is read, is read again when it has changed, and stays as it was when its server has nothing but a page.
+func runLists(s *stack) {
+	s.t.Helper()
+	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
+	_, err := rows.SaveSource(s.t.Context(), intake.Row{Source: intake.Source{
+		ID: "vendor", Name: "A vendor", Mode: "test", URL: "https://lists.example/r4", Format: listing.LanternNDJSON, Every: time.Hour,
+	}})
+	must(s.t, err)
+	list := `{"name":"Elm Clinic","url":"https://fhir.elm.example/r4"}`
+	s.inPlace = func(r *http.Request) *http.Response {
+		if r.URL.Host != "lists.example" {
+			return nil
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(list))}
+	}
+	for _, step := range []struct {
+		more     string
+		listings int
+		reason   intake.Reason
+	}{{"", 1, ""}, {"\n" + `{"name":"Oak Clinic","url":"https://fhir.oak.example/r4"}`, 2, ""}, {"<html>", 2, "is_page"}} {
+		if list += step.more; step.reason != "" {
+			list = step.more
+		}
+		s.sync()
+		row, err := rows.Source(s.t.Context(), "vendor")
+		must(s.t, err)
+		if row.State.Accepted == nil || row.State.Accepted.Diff.After != step.listings || row.State.Reason != step.reason {
+			s.t.Fatalf("after %q: %+v", step.more, row.State)
+		}
+		<-time.After(2 * time.Hour)
+	}
+}
+
+// sync runs catalogsync once.
+func (s *stack) sync() {
+	s.t.Helper()
+	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
+	must(s.t, err)
+	_, err = s.Invoke(s.t.Context(), "CatalogSyncFunction", payload)
+	must(s.t, err)
+}
