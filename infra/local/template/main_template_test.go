@@ -343,7 +343,7 @@ func TestNoPrivateAddressIsAllowedByDefault(t *testing.T) {
 			t.Errorf("%s may reach %q", f.LogicalID, ranges)
 		}
 	}
-	if callers != 7 {
-		t.Errorf("%d functions make outbound calls, want 7: connect, reconnect, createattempt, callback, and three workers", callers)
+	if callers != 8 {
+		t.Errorf("%d functions make outbound calls, want 8: connect, reconnect, createattempt, callback, catalogsync, and three workers", callers)
 	}
 }
