@@ -1,0 +1,90 @@
+package listing_test
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"recordbridge/shared/catalog/listing"
+)
+
+// manyBrands is a bundle of brands as large vendors publish it, made while it is read: servers at the end, places that are part of brands.
+type manyBrands struct {
+	places, padding int
+	left            strings.Reader
+	at              int
+}
+
+func (m *manyBrands) Read(p []byte) (int, error) {
+	for m.left.Len() == 0 {
+		if m.at > m.places+1 {
+			return 0, io.EOF
+		}
+		m.left.Reset(m.next())
+		m.at++
+	}
+	return m.left.Read(p)
+}
+
+func (m *manyBrands) next() string {
+	switch {
+	case m.at == 0:
+		return `{"resourceType":"Bundle","timestamp":"2026-03-04T05:06:07Z","entry":[`
+	case m.at == m.places+1:
+		var servers strings.Builder
+		for i := range 800 {
+			fmt.Fprintf(&servers, `{"fullUrl":"urn:uuid:server-%d","resource":{"resourceType":"Endpoint","id":"server-%d","status":"active","name":"Server %d","address":"https://fhir%d.example/r4"}},`, i, i, i, i)
+		}
+		return servers.String() + `{}]}`
+	}
+	partOf, server := fmt.Sprintf(`"partOf":{"reference":"urn:uuid:place-%d"},`, m.at%800), ""
+	if m.at < 800 {
+		partOf, server = "", fmt.Sprintf(`"endpoint":[{"reference":"urn:uuid:server-%d"}],`, m.at)
+	}
+	return fmt.Sprintf(`{"fullUrl":"urn:uuid:place-%d","resource":{"resourceType":"Organization","id":"place-%d",%s%s"active":true,"name":"Clinic number %d",`+
+		`"text":{"div":"%s"},"identifier":[{"system":"urn:oid:2.999","value":"%d"}],"address":[{"line":["%d Main Street"],"city":"Elmton","state":"OR","postalCode":"%05d"}]}},`,
+		m.at, m.at, partOf, server, m.at, strings.Repeat("x", m.padding), m.at, m.at, m.at)
+}
+
+// What a bundle says beside what is taken of it stays out of memory.
+func TestABundleIsReadInMemoryForWhatIsTakenOfIt(t *testing.T) { //nolint:paralleltest // measures the heap
+	before := heap()
+	var kept []listing.Listing
+	report, err := listing.Read(t.Context(), listing.Brands, &manyBrands{places: 1000, padding: 20_000}, func(l listing.Listing) error {
+		kept = append(kept, l)
+		return nil
+	})
+	grown := heap() - before
+	if err != nil || report.Listings != 999 || grown > 4<<20 { // place 800 is part of place 0, which is none
+		t.Errorf("%d listings of 20 MB, %d bytes more in memory, %v, %+v", report.Listings, grown, err, report.Problems)
+	}
+	runtime.KeepAlive(kept)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc) //nolint:gosec // far below
+}
+
+func BenchmarkABundleLikeTheLargest(b *testing.B) {
+	var most uint64
+	for b.Loop() {
+		n := 0
+		_, err := listing.Read(b.Context(), listing.Brands, &manyBrands{places: 95_000, padding: 600}, func(listing.Listing) error {
+			if n++; n%20_000 == 0 {
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				most = max(most, m.HeapAlloc)
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(most)/(1<<20), "MiB-heap")
+}
