@@ -17,7 +17,7 @@ type view struct{ stack *stack }
 
 // Links implements console.Stack.
 func (v view) Links() console.Links {
-	return console.Links{BaseURL: v.stack.run.BaseURL, InboxURL: v.stack.run.InboxURL, RunFile: v.stack.runFile}
+	return console.Links{Stack: v.stack.run.Stack, BaseURL: v.stack.run.BaseURL, InboxURL: v.stack.run.InboxURL, RunFile: v.stack.runFile}
 }
 
 // Fire implements console.Stack.

@@ -30,7 +30,7 @@ type stack struct{ done []string }
 func now() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
 
 func (s *stack) Links() console.Links {
-	return console.Links{BaseURL: "http://127.0.0.1:4566/v1", InboxURL: "http://127.0.0.1:4566/_local/inbox", RunFile: ".local/run.json"}
+	return console.Links{Stack: "embedded", BaseURL: "http://127.0.0.1:4566/v1", InboxURL: "http://127.0.0.1:4566/_local/inbox", RunFile: ".local/run.json"}
 }
 
 func (s *stack) Functions() []console.Function {

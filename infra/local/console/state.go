@@ -26,6 +26,7 @@ type Stack interface {
 
 // Links say where things are.
 type Links struct {
+	Stack    string `json:"stack"` // what it calls itself
 	BaseURL  string `json:"base_url"`
 	InboxURL string `json:"inbox_url"`
 	RunFile  string `json:"run_file"` // where the keys are

@@ -19,7 +19,7 @@ func TestTheStateCountsEverything(t *testing.T) {
 	var got map[string]any
 	f.get(t, 200, &got, "state")
 	want := map[string]any{
-		"base_url": "http://127.0.0.1:4566/v1", "inbox_url": "http://127.0.0.1:4566/_local/inbox", "run_file": ".local/run.json",
+		"base_url": "http://127.0.0.1:4566/v1", "inbox_url": "http://127.0.0.1:4566/_local/inbox", "run_file": ".local/run.json", "stack": "embedded",
 		"functions": []any{map[string]any{
 			"id": "SweeperFunction", "schedule": "every 1m0s", "memory_mb": 256.0, "timeout": "55s",
 			"processes": 1.0, "busy": 0.0, "invocations": 3.0, "failures": 0.0,

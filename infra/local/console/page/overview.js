@@ -24,6 +24,7 @@ function welcome(state) {
     facts([
       ["API", code(state.base_url)],
       ["Webhook inbox", [el("a", { href: place("inbox") }, "readable"), " or ", el("a", { href: state.inbox_url }, "as JSON")]],
+      ["Functions", state.stack === "sam local" ? "in containers: their log lines come where the runner was started, and neither these nor their AWS calls are shown here" : ""],
       ["Keys", ["in ", code(state.run_file), ", and printed where the runner was started"]],
     ]),
     state.totals.invocations > 0 ? "" : el("div", { class: "hint" },
@@ -69,7 +70,7 @@ export function overview() {
   return {
     root,
     refresh(_, __, state) {
-      one(top, { base_url: state.base_url, inbox_url: state.inbox_url, run_file: state.run_file, totals: { invocations: Math.min(state.totals.invocations, 1) } }, welcome);
+      one(top, { stack: state.stack, base_url: state.base_url, inbox_url: state.inbox_url, run_file: state.run_file, totals: { invocations: Math.min(state.totals.invocations, 1) } }, welcome);
       sync(list.body, state.functions, (f) => f.id, functionRow);
     },
   };
