@@ -153,8 +153,12 @@ func start(t *testing.T, dir string, arguments ...string) started {
 			break
 		}
 	}
+	file := filepath.Join(dir, ".local", "run.json")
+	if i := slices.Index(arguments, "-run-file"); i >= 0 {
+		file = arguments[i+1]
+	}
 	var run runfile.Run
-	content, err := os.ReadFile(filepath.Join(dir, ".local", "run.json"))
+	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -149,7 +150,36 @@ func TestFunctionsInContainers(t *testing.T) {
 		t.Errorf("got %q, want one address more to be let through", body)
 	}
 	s.asContainer("http://" + inside + port).onlyService(t)
+	anotherRunEnds(t, dir)
 	ended(t, s, dir)
+}
+
+// anotherRunEnds begins and ends one in the same folder: what it removes are its own containers.
+func anotherRunEnds(t *testing.T, dir string) {
+	t.Helper()
+	before := containersOf(t, dir)
+	other := start(t, dir, "-sam", "-run-file", filepath.Join(dir, ".local", "other.json"))
+	other.do(t, http.MethodGet, "/v1/echo", "")
+	if during := containersOf(t, dir); len(before) == 0 || len(during) <= len(before) {
+		t.Errorf("the containers are %v, and with another run %v", before, during)
+	}
+	if err := errors.Join(other.Process.Signal(syscall.SIGINT), other.Wait()); err != nil {
+		t.Error(err)
+	}
+	if after := containersOf(t, dir); !slices.Equal(after, before) {
+		t.Errorf("the containers were %v, and after another run they are %v", before, after)
+	}
+}
+
+// containersOf are those of the functions of a project, sorted.
+func containersOf(t *testing.T, dir string) []string {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), "docker", "ps", "--all", "--quiet", "--filter", "volume="+filepath.Join(dir, "build", "echo"),
+		"--filter", "volume="+filepath.Join(dir, "build", "worker")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(slices.Values(strings.Fields(string(output))))
 }
 
 // asContainer is the service as containers reach it.
@@ -192,10 +222,8 @@ func ended(t *testing.T, s started, dir string) {
 	if _, err := os.Stat(template); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the template with the secret is left (%v)", err)
 	}
-	output, err := exec.CommandContext(t.Context(), "docker", "ps", "--all", "--quiet", "--filter", "volume="+filepath.Join(dir, "build", "echo"),
-		"--filter", "volume="+filepath.Join(dir, "build", "worker")).Output()
-	if err != nil || len(output) > 0 {
-		t.Errorf("containers are left: %s (%v)", output, err)
+	if left := containersOf(t, dir); len(left) > 0 {
+		t.Errorf("containers are left: %v", left)
 	}
 	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {

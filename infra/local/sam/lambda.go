@@ -46,7 +46,8 @@ type Lambda struct {
 	URL string // of Lambda's Invoke
 
 	command  *exec.Cmd
-	mounting []string // docker's filters for the containers of the functions
+	mounting []string // docker's filters for the containers of the functions, of other runs in this folder, too
+	reaching string   // the variable that only those of this run have
 	said     *said
 	gone     chan struct{} // closed when it has ended
 }
@@ -73,7 +74,7 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	command.Env = surroundings(o.Functions)
 	command.SysProcAttr = lambda.Detached(syscall.SIGTERM)
 	command.WaitDelay = time.Second
-	l := &Lambda{URL: "http://" + address, command: command, said: &said{to: o.Line}, gone: make(chan struct{})}
+	l := &Lambda{URL: "http://" + address, command: command, said: &said{to: o.Line}, gone: make(chan struct{}), reaching: "AWS_ENDPOINT_URL=" + o.Place.URL}
 	command.Stdout, command.Stderr = l.said, l.said
 	if err = command.Start(); err != nil {
 		return nil, fmt.Errorf("start sam: %w", err)
@@ -141,18 +142,22 @@ func (l *Lambda) wait(ctx context.Context, address string) error {
 	}
 }
 
-// remove removes the containers that have the folder of a function mounted.
+// remove removes the containers of this run.
 func (l *Lambda) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
-	left, err := engine.Run(ctx, append([]string{"ps", "--all", "--quiet"}, l.mounting...)...)
+	all, err := engine.Run(ctx, append([]string{"ps", "--all", "--quiet"}, l.mounting...)...)
 	if err != nil {
 		return fmt.Errorf("containers may be left: %w", err)
 	}
-	if left == "" {
+	own := slices.DeleteFunc(strings.Fields(all), func(container string) bool {
+		variables, gone := engine.Run(ctx, "inspect", "--format", "{{range .Config.Env}}{{println .}}{{end}}", container)
+		return gone != nil || !slices.Contains(strings.Fields(variables), l.reaching) // meanwhile, or it is another run's
+	})
+	if len(own) == 0 {
 		return nil
 	}
-	if _, err = engine.Run(ctx, append([]string{"rm", "--force"}, strings.Fields(left)...)...); err != nil {
+	if _, err = engine.Run(ctx, append([]string{"rm", "--force"}, own...)...); err != nil {
 		return fmt.Errorf("containers may be left: %w", err)
 	}
 	return nil
