@@ -88,6 +88,14 @@ func (p patients) export(t *testing.T, id string, end func(task export.Task) (ex
 	return task.ID
 }
 
+// line has a pending export wait in its organisation's line.
+func (p patients) line(t *testing.T, task string, since time.Time) {
+	t.Helper()
+	claimed, err := p.work().ClaimTask(t.Context(), p.tenant, task, since, since.Add(time.Minute))
+	expect.NoError(t, err)
+	expect.NoError(t, p.work().JoinLine(t.Context(), claimed, since))
+}
+
 // withPatients is a stack with an organisation and an endpoint.
 func withPatients(t *testing.T) (string, *recording, patients) {
 	t.Helper()
@@ -175,6 +183,9 @@ func TestAnOperatorSeesWhatIsTheMatterWithAnExport(t *testing.T) {
 		expect.NoError(t, err)
 		return task, event
 	})
+	waiting := p.export(t, p.connect(t, func(*connection.Connection) {}), nil)
+	since := time.Now().Add(-time.Minute).UTC().Truncate(time.Second)
+	p.line(t, waiting, since)
 	damaged := p.export(t, p.connect(t, func(*connection.Connection) {}), nil)
 	p.damage(t, "WorkTable", p.tenant.Key()+"#TASK#"+damaged, "META", "options")
 	hook := p.deliver(t, outputs, webhook.EventID(p.tenant, webhook.ExportFailed, failed, 0))
@@ -183,7 +194,8 @@ func TestAnOperatorSeesWhatIsTheMatterWithAnExport(t *testing.T) {
 		`"complete": false`, `"event_id"`, `"status": "exhausted"`, "ctl endpoint test -id "+p.endpoint)
 	p.tells(t, outputs, []string{"export", "show", "-id", whole}, `"status": "success"`, `"complete": true`, `"resources": 12`, `"file_name": "alder.jsonl"`, `"until"`, `"do": "Nothing."`)
 	p.tells(t, outputs, []string{"export", "show", "-id", damaged}, `"row": "TASK"`, `"operation": "decode"`, `"attribute": "options"`, `"status": "pending"`, "repair that attribute")
-	p.tells(t, outputs, []string{"export", "list"}, failed, whole, damaged, `"attribute": "options"`)
+	p.tells(t, outputs, []string{"export", "show", "-id", waiting}, `"waiting_since": "`+since.Format(time.RFC3339), `"status": "pending"`)
+	p.tells(t, outputs, []string{"export", "list"}, failed, whole, waiting, `"waiting_since": "`+since.Format(time.RFC3339), damaged, `"attribute": "options"`)
 	if printed, _ := p.matter(t, outputs, "export", "list", "-status", "failed"); !strings.Contains(printed, failed) || strings.Contains(printed, whole) {
 		t.Errorf("of the failed ones: %s", printed)
 	}

@@ -51,14 +51,14 @@ func TestALocalRunIsFoundByItself(t *testing.T) {
 		SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), Outputs: outputsOf(t, outputs),
 	}
 	t.Chdir(t.TempDir())
-	if err := runfile.Write(localRun, runfile.Run{AWS: here}); err != nil {
+	if err := runfile.Write(localRun, runfile.Run{Stack: runfile.SAMLocal, AWS: here}); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "of another stack")
 	for _, args := range [][]string{{"organisation", "create", "-name", "Alder"}, {"-outputs", localRun, "organisation", "list"}} {
 		printed, said, err := attempt(t, args...)
-		if want := "ctl: local run at " + here.EndpointURL + " (.local/run.json)\n"; err != nil || said != want || !strings.Contains(printed, `"name": "Alder"`) {
+		if want := "ctl: sam local at " + here.EndpointURL + " (.local/run.json)\n"; err != nil || said != want || !strings.Contains(printed, `"name": "Alder"`) {
 			t.Errorf("%q: %v, printed %s, said %q, want %q", args, err, printed, said, want)
 		}
 	}

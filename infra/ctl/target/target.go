@@ -76,7 +76,7 @@ func Filed(ctx context.Context, file string) (Stack, error) {
 	var run runfile.Run
 	if here := &run.AWS; json.Unmarshal(body, &run) == nil && here.EndpointURL != "" {
 		return Stack{
-			Name:    "local run at " + here.EndpointURL + " (" + file + ")",
+			Name:    run.Stack + " at " + here.EndpointURL + " (" + file + ")",
 			Outputs: here.Outputs, Run: run,
 			Config: aws.Config{
 				Region: here.Region, BaseEndpoint: &here.EndpointURL,
