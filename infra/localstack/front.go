@@ -5,16 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"recordbridge/infra/local/gateway"
 	"recordbridge/infra/local/inbox"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/ids"
 )
 
 const (
@@ -24,9 +29,11 @@ const (
 )
 
 // front is where people and functions reach the API and the inbox, both under the name localhost: LocalStack's own address of the API is known
-// only when the stack is deployed, and is another one with every deployment.
+// only when the stack is deployed, and is another one with every deployment. It does two things that AWS's gateway does and LocalStack's does
+// not, and no more: an unknown path gets the answer that the template declares for it, and a challenge gets the name that AWS gives to its header.
 type front struct {
 	inbox   *inbox.Inbox
+	nowhere http.Handler            // answers where the API has nothing
 	api     atomic.Pointer[url.URL] // of the API at LocalStack; nil until it is deployed
 	aws     string                  // LocalStack's address on this machine
 	inside  netip.Addr              // where containers reach this machine
@@ -40,13 +47,20 @@ func (o options) publicURL() string {
 	return "http://" + net.JoinHostPort("localhost", port(o.address))
 }
 
+// errNowhere is that of a request for which the API has nothing.
+var errNowhere = errors.New("there is nothing at this path")
+
 // newFront listens, on the loopback address and where containers find this machine. On success the caller closes it.
 func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error) {
 	addresses := []string{o.address}
 	if ofThisMachine(inside) && !inside.IsLoopback() {
 		addresses = append(addresses, net.JoinHostPort(inside.String(), port(o.address)))
 	}
-	f := &front{inbox: inbox.New(inboxPath), aws: o.aws, inside: inside, stopped: make(chan error, len(addresses))}
+	nowhere, err := newNowhere(o)
+	if err != nil {
+		return nil, err
+	}
+	f := &front{inbox: inbox.New(inboxPath), nowhere: nowhere, aws: o.aws, inside: inside, stopped: make(chan error, len(addresses))}
 	f.server = &http.Server{Handler: f, ReadHeaderTimeout: 10 * time.Second}
 	var listening net.ListenConfig
 	for _, address := range addresses {
@@ -57,6 +71,15 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 		go func() { f.stopped <- f.server.Serve(listener) }()
 	}
 	return f, nil
+}
+
+// newNowhere is API Gateway without a route, as make run has it: the answer for paths that the template declares none for.
+func newNowhere(o options) (http.Handler, error) {
+	declared, err := template.Load(filepath.Join(o.source, "template.yaml"), template.Options{BaseURL: o.publicURL(), StackName: stackName})
+	if err != nil {
+		return nil, err
+	}
+	return gateway.New(gateway.Options{API: declared.API, Now: time.Now, RequestID: ids.Random, Log: slog.New(slog.DiscardHandler)}), nil
 }
 
 // ofThisMachine tells whether one of the interfaces has the address. Where the engine is in a virtual machine, none has the one that
@@ -99,7 +122,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		proxy := httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(api)
 			p.Out.Host = p.In.Host
-		}, ModifyResponse: f.outside}
+		}, ModifyResponse: f.mend, ErrorHandler: f.failed}
 		proxy.ServeHTTP(w, r)
 	}
 }
@@ -112,17 +135,38 @@ func (f *front) serveAPI(id string) {
 // close stops listening.
 func (f *front) close() error { return f.server.Close() }
 
+// mend makes LocalStack's answer what AWS's would be.
+func (f *front) mend(response *http.Response) error {
+	if response.StatusCode == http.StatusForbidden && response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
+		return errNowhere
+	}
+	if challenge := response.Header.Values("Www-Authenticate"); len(challenge) > 0 {
+		response.Header["X-Amzn-Remapped-Www-Authenticate"] = challenge // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+		response.Header.Del("Www-Authenticate")
+	}
+	f.outside(response)
+	return nil
+}
+
+// failed answers in LocalStack's place.
+func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, errNowhere) {
+		f.nowhere.ServeHTTP(w, r)
+		return
+	}
+	http.Error(w, "LocalStack does not answer.", http.StatusBadGateway)
+}
+
 // outside makes a redirect to LocalStack as containers see it one for this machine: addresses of files are signed by functions.
-func (f *front) outside(response *http.Response) error {
+func (f *front) outside(response *http.Response) {
 	location, err := response.Location()
 	if err != nil {
-		return nil //nolint:nilerr // it leads nowhere
+		return // it leads nowhere
 	}
 	ip, err := netip.ParseAddr(location.Hostname())
 	if err != nil || !ip.IsPrivate() || location.Port() != port(f.aws) && location.Port() != insidePort {
-		return nil //nolint:nilerr // a name
+		return // a name
 	}
 	location.Host = f.aws
 	response.Header.Set("Location", location.String())
-	return nil
 }

@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// fronted is a front before a LocalStack that answers with what it was asked, and redirects to the address that is asked for.
+// fronted is a front before a LocalStack that answers with what it was asked, redirects to the address that is asked for, and refuses as it
+// is asked to.
 func fronted(t *testing.T) *front {
 	t.Helper()
 	localstack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -19,10 +20,24 @@ func fronted(t *testing.T) *front {
 			w.Header().Set("Location", strings.ReplaceAll(to, "PORT", r.Header.Get("X-Port")))
 			w.WriteHeader(http.StatusFound)
 		}
+		switch r.URL.Query().Get("refuse") {
+		case "path":
+			w.Header().Set("X-Amzn-Errortype", "MissingAuthenticationTokenException")
+			w.WriteHeader(http.StatusForbidden)
+		case "function":
+			w.WriteHeader(http.StatusForbidden)
+		case "key":
+			w.Header().Set("WWW-Authenticate", "Basic")
+			w.WriteHeader(http.StatusUnauthorized)
+		}
 		_, _ = io.WriteString(w, r.Method+" "+r.Host+" "+r.URL.RequestURI())
 	}))
 	t.Cleanup(localstack.Close)
-	f := &front{inbox: inbox.New(inboxPath), aws: localstack.Listener.Addr().String(), inside: netip.MustParseAddr("172.17.0.1")}
+	nowhere, err := newNowhere(options{source: "../..", address: "127.0.0.1:4580"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &front{inbox: inbox.New(inboxPath), nowhere: nowhere, aws: localstack.Listener.Addr().String(), inside: netip.MustParseAddr("172.17.0.1")}
 	f.serveAPI("abc")
 	return f
 }
@@ -89,5 +104,30 @@ func TestAddressesOfFilesLeadToThisMachine(t *testing.T) {
 		if got := asked(f, "GET", "localhost:4580", "/v1/a?to="+to).Header().Get("Location"); got != want {
 			t.Errorf("%s: leads to %s, want %s", to, got, want)
 		}
+	}
+}
+
+// TestTheFrontAnswersAsAWSWould where LocalStack's gateway does not: with what the template declares for an unknown path, and with the name that
+// AWS gives to a challenge. A function's own refusal stays as it is.
+func TestTheFrontAnswersAsAWSWould(t *testing.T) {
+	t.Parallel()
+	f := fronted(t)
+	unknown := asked(f, "GET", "localhost:4580", "/v1/bridge/nothing?refuse=path")
+	id := unknown.Header().Get("X-Request-Id")
+	want := `{"success":false,"error":"svc_not_found","error_description":"There is nothing at this path.","request_id":"` + id + `"}`
+	if unknown.Code != http.StatusNotFound || id == "" || unknown.Body.String() != want || unknown.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("an unknown path: got %d %v %s", unknown.Code, unknown.Header(), unknown.Body)
+	}
+	challenged := asked(f, "GET", "localhost:4580", "/v1/bridge/events?refuse=key")
+	if header := challenged.Header(); header.Get("X-Amzn-Remapped-Www-Authenticate") != "Basic" || header.Get("Www-Authenticate") != "" {
+		t.Errorf("a challenge: got %v", header)
+	}
+	if refused := asked(f, "GET", "localhost:4580", "/v1/bridge/events?refuse=function"); refused.Code != http.StatusForbidden {
+		t.Errorf("a function's 403: got %d", refused.Code)
+	}
+	f.aws = "127.0.0.1:1"
+	f.serveAPI("abc")
+	if gone := asked(f, "GET", "localhost:4580", "/v1/bridge/events"); gone.Code != http.StatusBadGateway {
+		t.Errorf("without LocalStack: got %d", gone.Code)
 	}
 }

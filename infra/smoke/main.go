@@ -53,7 +53,6 @@ const requestTimeout = 40 * time.Second
 // wanted is what the command line and the environment say.
 type wanted struct {
 	baseURL, stack, outputs, inbox, endpoint string
-	skip                                     []string
 	credential                               runfile.Organisation
 }
 
@@ -68,10 +67,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	flags.StringVar(&w.outputs, "outputs", "", "`file` with the stack's outputs, or what make run wrote, for the same")
 	flags.StringVar(&w.endpoint, "endpoint", "", "`id` of an endpoint of test mode (default: the sandbox's)")
 	flags.StringVar(&w.inbox, "inbox", "", "`address` that receives webhooks as the inbox of make run does (default: that of the stack, if it has one)")
-	flags.Func("skip", "`step` that is left out, as one that a stand-in for AWS cannot do; may be repeated", func(name string) error {
-		w.skip = append(w.skip, name)
-		return nil
-	})
 	if err := flags.Parse(args); err != nil {
 		return &unusableError{err}
 	}
@@ -90,7 +85,7 @@ const localRun = ".local/run.json"
 
 // options are what is to be looked at, and which stack it is.
 func (w wanted) options(ctx context.Context) (check.Options, string, error) {
-	o := check.Options{BaseURL: strings.TrimRight(w.baseURL, "/"), Credential: w.credential, EndpointID: w.endpoint, InboxURL: w.inbox, Skip: w.skip}
+	o := check.Options{BaseURL: strings.TrimRight(w.baseURL, "/"), Credential: w.credential, EndpointID: w.endpoint, InboxURL: w.inbox}
 	if o.Credential.PublicID != "" && (o.Credential.PrivateKey == "" || o.Credential.RedirectURI == "") {
 		return o, "", errors.New("SMOKE_PUBLIC_ID needs SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, too")
 	}

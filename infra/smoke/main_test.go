@@ -50,8 +50,6 @@ func TestWhatCannotBeTriedIsToldWithAnExitCodeOfItsOwn(t *testing.T) {
 		"a live credential":           {args: []string{"-base-url", "https://api.example/v1"}, env: credential("public_live_2615ba2b-db36-4f2d-b7bb-e5c2e0997b5a"), want: "not one of test mode"},
 		"what is no address":          {args: []string{"-base-url", "api.example/v1"}, env: credential(testID), want: "is not an address like https://"},
 		"a file that is not there":    {args: []string{"-outputs", "none.json"}, want: "-outputs: open none.json"},
-		"an unknown step":             {args: []string{"-base-url", "https://api.example/v1", "-skip", "error"}, env: credential(testID), want: `there is no step "error" that can be left out`},
-		"a step that all need":        {args: []string{"-base-url", "https://api.example/v1", "-skip", "API"}, env: credential(testID), want: `there is no step "API"`},
 		"an unknown flag":             {args: []string{"-key", "x"}, want: "-key"},
 		"a stack that has gone since": {args: []string{"-outputs", "gone.json"}, want: "no longer answers at http://127.0.0.1:1"},
 	} {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +26,6 @@ type Options struct {
 	Rules      *operator.Operator // of the stack; nil without a way in
 	EndpointID string             // where the patient connects; without one Rules tell the sandbox's
 	InboxURL   string             // receives webhooks as the one of make run does; "" for none
-	Skip       []string           // steps that are left out, by name, and told so: what a stand-in for AWS does not have
 	HTTP       *http.Client       // follows no redirects
 	Now        func() time.Time
 	Out        io.Writer
@@ -86,13 +84,8 @@ func Run(ctx context.Context, o Options) error {
 // ErrRefused says that nothing was sent.
 var ErrRefused = errors.New("nothing was sent")
 
-// refuse wants a credential of test mode, or rules to make one by, and to leave out only what can be.
+// refuse wants a credential of test mode, or rules to make one by.
 func (c *check) refuse() error {
-	for _, name := range c.Skip {
-		if !slices.ContainsFunc(c.steps(), func(s step) bool { return s.name == name && !s.first }) {
-			return fmt.Errorf("there is no step %q that can be left out; %w", name, ErrRefused)
-		}
-	}
 	if c.Credential.PublicID == "" && c.Rules != nil {
 		return nil
 	}
@@ -133,10 +126,7 @@ func (c *check) steps() []step {
 // take performs one step and prints how it went.
 func (c *check) take(ctx context.Context, s step) bool {
 	began := c.Now()
-	said, err := "left out, as was asked for", errNotChecked
-	if !slices.Contains(c.Skip, s.name) {
-		said, err = s.look(ctx)
-	}
+	said, err := s.look(ctx)
 	took := c.Now().Sub(began).Round(time.Millisecond)
 	switch {
 	case errors.Is(err, errNotChecked):

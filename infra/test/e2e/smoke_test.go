@@ -91,9 +91,6 @@ func TestTheSmokeTestGoesThroughTheMainJobAndCleansUp(t *testing.T) {
 		"with an organisation of its own": {func(*stack, *check.Options) {}, []string{
 			"organisation: made ", "export: the webhook came", "removed the connection's tokens and files, the credential, the webhook\n", "smoke: 14 ok, 0 failed, 0 not checked",
 		}},
-		"without a step": {func(_ *stack, o *check.Options) { o.Skip = []string{"unknown path"} }, []string{
-			"unknown path: not checked: left out", "smoke: 13 ok, 0 failed, 1 not checked",
-		}},
 		"without an inbox": {func(_ *stack, o *check.Options) { o.InboxURL = "" }, []string{"export: the file is whole (without a webhook", "14 ok"}},
 		"as an organisation": {func(s *stack, o *check.Options) {
 			o.Credential, o.EndpointID, o.Rules, o.InboxURL = s.seeded.Organisations[0], s.seeded.Sandbox.EndpointID, nil, ""
