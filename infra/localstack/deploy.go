@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"path/filepath"
 	"strings"
 
 	"recordbridge/infra/local/engine"
@@ -12,21 +15,49 @@ import (
 // stackName is that of the stack on LocalStack.
 const stackName = "recordbridge"
 
+// bucket is that of the functions that are deployed.
+const bucket = "recordbridge-functions"
+
 // desktopRange is where Docker Desktop has this machine, whatever address a container sees.
 const desktopRange = "192.168.65.0/24"
 
 // build builds the functions for the engine's architecture.
 func build(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Building")
-	return o.do(ctx, o.source, append(samVariables(), "LAMBDA_GOARCH="+host.Architecture), "sam", "build", "--build-in-source", "--parallel")
+	return o.do(ctx, o.source, append(samVariables(), "LAMBDA_GOARCH="+host.Architecture),
+		"sam", "build", "--build-in-source", "--parallel", "--build-dir", o.built())
+}
+
+// built is the folder of what this run builds, since others may build beside it. The SAM CLI keeps notes in the folder above.
+func (o options) built() string {
+	return filepath.Join(strings.TrimSuffix(o.runFile, ".json")+".sam", "build")
+}
+
+// makeBucket makes the one that the functions are deployed from. The SAM CLI would make it by a stack of its own, and wait for that 15 seconds.
+func makeBucket(ctx context.Context, o options) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+o.aws+"/"+bucket, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("make the bucket of the functions: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("make the bucket of the functions: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("make the bucket of the functions: LocalStack answered %s", response.Status)
+	}
+	return errors.Join(err, response.Body.Close())
 }
 
 // deploy deploys what was built with the template, as it would be deployed on AWS. It updates a stack that is there.
 func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Deploying")
-	variables := append(samVariables(), "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey, "AWS_SECRET_ACCESS_KEY="+accessKey)
+	if err := makeBucket(ctx, o); err != nil {
+		return err
+	}
+	variables := append(samVariables(), "SAM_CLI_POLL_DELAY=1", "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey, "AWS_SECRET_ACCESS_KEY="+accessKey)
 	return o.do(ctx, o.source, variables,
-		"sam", "deploy", "--stack-name", stackName, "--resolve-s3", "--capabilities", "CAPABILITY_IAM", "--no-progressbar",
+		"sam", "deploy", "--template-file", filepath.Join(o.built(), "template.yaml"), "--stack-name", stackName, "--s3-bucket", bucket, "--capabilities", "CAPABILITY_IAM", "--no-progressbar",
 		"--no-confirm-changeset", "--no-fail-on-empty-changeset", "--parameter-overrides", o.parameters(host))
 }
 

@@ -74,6 +74,7 @@ func (o options) settings(name string, host *engine.Engine) []string {
 		"LAMBDA_IGNORE_ARCHITECTURE=1",                                   // the functions are built for this machine
 		"LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT=60",
 		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the other one cannot update the stack
+		"CFN_NO_WAIT_ITERATIONS=1000",                    // looks again at once whether a function is there, not after a second
 		"EXTRA_CORS_ALLOWED_ORIGINS=" + o.publicURL(),
 		"DYNAMODB_IN_MEMORY=1",
 		"DISABLE_EVENTS=1", // no statistics for its makers

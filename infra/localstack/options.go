@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"strings"
 )
 
@@ -37,6 +38,10 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	}
 	if flags.NArg() > 0 {
 		return options{}, fmt.Errorf("command line: %q is no flag", flags.Arg(0))
+	}
+	var err error
+	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // what it names is seen from other folders, too
+		return options{}, fmt.Errorf("-run-file: %w", err)
 	}
 	o.command = strings.Fields(*command)
 	for name, address := range map[string]string{"addr": o.address, "aws": o.aws} {
