@@ -23,12 +23,14 @@ import (
 const (
 	// slow is the portal whose every answer takes a while, and oneByOne asks it one thing at a time: an export of it is still under way when
 	// the functions are replaced.
-	slow     = "/sandbox/with/slow:5s"
+	slow     = "/sandbox/with/slow:15s"
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
-	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second (docs/webhooks.md).
-	refusals = 2
+	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second (docs/webhooks.md), and
+	// no later, since the receiver asks to be waited for, if only for a second.
+	refusals   = 2
+	retryAfter = "1"
 	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses when its worker is replaced.
-	workTime = 10 * time.Minute
+	workTime = 7 * time.Minute
 	exported = "patient.ehi_export_success"
 )
 
@@ -52,69 +54,92 @@ func (w *watch) refuses(r *http.Request) bool {
 	return err == nil && bytes.Contains(body, []byte(exported)) && w.refused.Add(1) <= refusals
 }
 
-// upgrade deploys the previous release, starts an export that runs long and a delivery that its receiver refuses, upgrades the stack, and
-// returns nil when both have ended well.
+// upgrade deploys the previous release, starts a delivery that its receiver refuses and an export that runs long, upgrades the stack, and
+// returns nil when both have ended well, each told by one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source = o.previous
+	began := time.Now()
 	fmt.Fprintf(progress, "The previous release, of %s\n", o.previous)
 	d, run, err := raise(ctx, before, host, f, progress)
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(progress, "Deployed after %s\n", time.Since(began).Round(time.Second))
 	fmt.Fprintln(progress, "This release")
 	if err = build(ctx, o, host, progress); err != nil {
 		return err
 	}
 	w := &watch{receiver: inboxPath + "/birch"}
 	f.watch.Store(w)
-	pending, running, err := begin(ctx, d, run, w)
+	pending, err := beginPending(ctx, run, w)
 	if err != nil {
 		return err
 	}
-	if delivered(f.inbox.List(), running) {
-		return errors.New("the export has ended before the upgrade began")
+	running, err := beginRunning(ctx, d, run, w)
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(progress, "A delivery is pending (refused %d times); an export is running (%d requests so far)\n", w.refused.Load(), w.asked.Load())
-	began := time.Now()
 	if err = deploy(ctx, o, host, progress); err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "Upgraded in %s, after %d requests of the export\n", time.Since(began).Round(time.Second), w.asked.Load())
-	ctx, cancel := context.WithTimeout(ctx, workTime)
-	defer cancel()
-	for _, event := range []struct{ name, task string }{{"the event of the running export", running}, {"the pending delivery", pending}} {
-		if err = until(ctx, event.name+" comes", func() bool { return delivered(f.inbox.List(), event.task) }); err != nil {
-			return err
+	work := []told{{"the event of the running export", running}, {"the pending delivery", pending}}
+	for _, event := range work {
+		if came, _ := event.among(f.inbox.List()); came > 0 {
+			return fmt.Errorf("%s has come before the upgrade was over", event.name)
 		}
-		fmt.Fprintf(progress, "%s has come, signature verified, %s after the upgrade began\n", event.name, time.Since(began).Round(time.Second))
 	}
-	return nil
+	fmt.Fprintf(progress, "Upgraded after %s and %d requests of the export\n", time.Since(began).Round(time.Second), w.asked.Load())
+	return await(ctx, f.inbox, work, progress)
 }
 
-// begin starts the work and waits until it is under way: an export at the usual portal whose event is refused, then one at the slow portal.
-func begin(ctx context.Context, d deployed, run runfile.Run, w *watch) (pending, running string, err error) {
+// beginPending starts an export of the last organisation at the usual portal, and waits until its event is refused.
+func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
-	other := run
-	other.Organisations = run.Organisations[len(run.Organisations)-1:]
-	if pending, err = request(ctx, other); err != nil {
-		return "", "", fmt.Errorf("begin the export whose event is refused: %w", err)
+	run.Organisations = run.Organisations[len(run.Organisations)-1:]
+	if task, err = request(ctx, run); err != nil {
+		return "", fmt.Errorf("begin the export whose event is refused: %w", err)
 	}
-	if err = until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals }); err != nil {
-		return "", "", err
+	return task, until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals })
+}
+
+// beginRunning starts an export of the first organisation at the slow portal, and waits until it is under way.
+func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (task string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, workTime)
+	defer cancel()
+	run.Sandbox.FHIRBaseURL = run.BaseURL + slow + "/fhir"
+	run.Sandbox.EndpointID, run.Sandbox.BrandID, run.Sandbox.PortalID = ids.Random(), ids.Random(), ids.Random()
+	if err = seed.AddSandbox(ctx, d.Operator, run.Sandbox, oneByOne); err != nil {
+		return "", err
 	}
-	late := run
-	late.Sandbox.FHIRBaseURL = run.BaseURL + slow + "/fhir"
-	late.Sandbox.EndpointID, late.Sandbox.BrandID, late.Sandbox.PortalID = ids.Random(), ids.Random(), ids.Random()
-	if err = seed.AddSandbox(ctx, d.Operator, late.Sandbox, oneByOne); err != nil {
-		return "", "", err
-	}
-	if running, err = request(ctx, late); err != nil {
-		return "", "", fmt.Errorf("begin the long export: %w", err)
+	if task, err = request(ctx, run); err != nil {
+		return "", fmt.Errorf("begin the long export: %w", err)
 	}
 	before := w.asked.Load() // by the connection
-	return pending, running, until(ctx, "the export begins", func() bool { return w.asked.Load() > before })
+	return task, until(ctx, "the export begins", func() bool { return w.asked.Load() > before })
+}
+
+// await waits until each has come, and wants each to have come once.
+func await(ctx context.Context, from *inbox.Inbox, work []told, progress io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, workTime)
+	defer cancel()
+	for _, event := range work {
+		began := time.Now()
+		genuine := func() bool { _, genuine := event.among(from.List()); return genuine > 0 }
+		if err := until(ctx, event.name+" comes", genuine); err != nil {
+			return err
+		}
+		fmt.Fprintf(progress, "%s has come, signature verified, after another %s\n", event.name, time.Since(began).Round(time.Second))
+	}
+	for _, event := range work {
+		if came, _ := event.among(from.List()); came != 1 {
+			return fmt.Errorf("%s has come %d times", event.name, came)
+		}
+	}
+	fmt.Fprintln(progress, "Both have come once")
+	return nil
 }
 
 // request connects the first organisation with a patient and asks for the export.
@@ -130,8 +155,14 @@ func request(ctx context.Context, run runfile.Run) (task string, err error) {
 	return j.Request(ctx, connection)
 }
 
-// delivered tells whether the success of a task has come, genuinely.
-func delivered(all []inbox.Delivery, task string) bool {
+// told is the event of a success that is waited for.
+type told struct {
+	name string // for a person
+	task string
+}
+
+// among counts how often it has come, and how often genuinely.
+func (t told) among(all []inbox.Delivery) (came, genuine int) {
 	for _, d := range all {
 		var event struct {
 			Type string
@@ -139,11 +170,15 @@ func delivered(all []inbox.Delivery, task string) bool {
 				TaskID string `json:"task_id"`
 			}
 		}
-		if json.Unmarshal([]byte(d.Body), &event) == nil && event.Data.TaskID == task && event.Type == exported && d.Signature == inbox.Verified {
-			return true
+		if json.Unmarshal([]byte(d.Body), &event) != nil || event.Data.TaskID != t.task || event.Type != exported {
+			continue
+		}
+		came++
+		if d.Signature == inbox.Verified {
+			genuine++
 		}
 	}
-	return false
+	return came, genuine
 }
 
 // until waits for what is to happen.

@@ -2,9 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"recordbridge/infra/local/inbox"
 )
@@ -48,22 +56,63 @@ func TestWhatTheSlowPortalIsAskedIsCounted(t *testing.T) {
 	}
 }
 
-func TestAnEventCountsWhenItIsGenuine(t *testing.T) {
+// TestEachEventHasToComeOnceAndGenuinely, and no other one counts for it.
+func TestEachEventHasToComeOnceAndGenuinely(t *testing.T) {
 	t.Parallel()
+	const success = `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`
 	for name, test := range map[string]struct {
-		delivery inbox.Delivery
-		want     bool
+		sent []string // to the inbox with the secret
+		want string
 	}{
-		"genuine":      {inbox.Delivery{Body: `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`, Signature: inbox.Verified}, true},
-		"not signed":   {inbox.Delivery{Body: `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`, Signature: inbox.Wrong}, false},
-		"another task": {inbox.Delivery{Body: `{"type":"patient.ehi_export_success","data":{"task_id":"t-2"}}`, Signature: inbox.Verified}, false},
-		"a failure":    {inbox.Delivery{Body: `{"type":"patient.ehi_export_failed","data":{"task_id":"t-1"}}`, Signature: inbox.Verified}, false},
-		"no JSON":      {inbox.Delivery{Body: `t-1`, Signature: inbox.Verified}, false},
+		"once":  {[]string{success}, ""},
+		"twice": {[]string{success, success}, "the event has come 2 times"},
+		"of another task": {
+			[]string{`{"type":"patient.ehi_export_success","data":{"task_id":"t-2"}}`, `{"type":"patient.ehi_export_failed","data":{"task_id":"t-1"}}`, "t-1"},
+			"waiting until the event comes",
+		},
 	} {
-		if got := delivered([]inbox.Delivery{test.delivery}, "t-1"); got != test.want {
-			t.Errorf("%s: got %t", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
+				received := inbox.New(inboxPath)
+				received.Expect("alder", secret)
+				for _, body := range test.sent {
+					signed(t, received, secret, body)
+				}
+				err := await(t.Context(), received, []told{{"the event", "t-1"}}, io.Discard)
+				if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+					t.Errorf("got %v, want %s", err, test.want)
+				}
+				forged := inbox.New(inboxPath)
+				forged.Expect("alder", "whsec_"+base64.StdEncoding.EncodeToString([]byte("another secret of thirty-two b..")))
+				for _, body := range test.sent {
+					signed(t, forged, secret, body)
+				}
+				if err = await(t.Context(), forged, []told{{"the event", "t-1"}}, io.Discard); err == nil || !strings.Contains(err.Error(), "waiting until the event comes") {
+					t.Errorf("with another's signature: got %v", err)
+				}
+			})
+		})
 	}
+}
+
+// signed delivers a body as the service does.
+func signed(t *testing.T, to *inbox.Inbox, secret, body string) {
+	t.Helper()
+	signer, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature, err := signer.Sign("id-1", time.Now(), []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := httptest.NewRequest(http.MethodPost, inboxPath+"/alder", strings.NewReader(body))
+	request.Header.Set("Webhook-Id", "id-1")
+	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(time.Now().Unix(), 10))
+	request.Header.Set("Webhook-Signature", signature)
+	to.ServeHTTP(httptest.NewRecorder(), request)
 }
 
 func TestWhatDoesNotHappenIsNamed(t *testing.T) {
