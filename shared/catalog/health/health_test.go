@@ -127,12 +127,12 @@ func TestWhatIsWellIsProbedOnceADayAtItsOwnTime(t *testing.T) {
 		if first := r.NextAt.Sub(noon); first < 12*time.Hour || first > 38*time.Hour {
 			t.Fatalf("the second probe comes after %v", first)
 		}
-		hours[r.NextAt.Hour()]++
 		before := r.NextAt
 		r = r.After(health.Finding{}, health.Observed{}, before)
 		if wait := r.NextAt.Sub(before); wait < 22*time.Hour || wait > 26*time.Hour {
 			t.Fatalf("the third comes %v after the second", wait)
 		}
+		hours[r.After(health.Finding{}, health.Observed{}, r.NextAt).NextAt.Hour()]++
 	}
 	for hour, probes := range hours {
 		if probes > 1100 || probes < 900 {
