@@ -29,6 +29,7 @@ const (
 	Limited         Name = "Limited"         // requests beyond a rate limit, by the limit
 	PortalsMoved    Name = "PortalsMoved"    // discoveries that named servers which nobody has approved
 	Lists           Name = "Lists"           // readings of published lists, by what came of them
+	Probes          Name = "Probes"          // of the catalogue's endpoints, by what came of them: well, failed or limited
 	Throttled       Name = "Throttled"       // calls that a service of AWS refused because of their number, by the service; each try counts
 	Unanswered      Name = "Unanswered"      // calls that a service of AWS failed at, by the service; each try counts
 )
@@ -37,14 +38,14 @@ const (
 func Names() []Name {
 	return []Name{
 		Exports, ExportSeconds, ExportFailures, WebhookAttempts, WebhookSeconds, DeliverySeconds, WebhooksStopped,
-		Refreshes, Revocations, OverdueSeconds, Limited, PortalsMoved, Lists, Throttled, Unanswered,
+		Refreshes, Revocations, OverdueSeconds, Limited, PortalsMoved, Lists, Probes, Throttled, Unanswered,
 	}
 }
 
 // Dimension is what the values of a metric are told apart by beside the stack; "" for nothing.
 func (n Name) Dimension() string {
 	switch n {
-	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists:
+	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists, Probes:
 		return "outcome"
 	case ExportFailures, WebhooksStopped:
 		return "reason"
@@ -66,7 +67,7 @@ func (n Name) isMeasured() bool {
 	switch n {
 	case ExportSeconds, WebhookSeconds, DeliverySeconds, OverdueSeconds:
 		return true
-	case Exports, ExportFailures, WebhookAttempts, WebhooksStopped, Refreshes, Revocations, Limited, PortalsMoved, Lists, Throttled, Unanswered:
+	case Exports, ExportFailures, WebhookAttempts, WebhooksStopped, Refreshes, Revocations, Limited, PortalsMoved, Lists, Probes, Throttled, Unanswered:
 	}
 	return false
 }

@@ -4,6 +4,9 @@
 package health
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"time"
 
 	"recordbridge/shared/catalog"
@@ -75,4 +78,15 @@ type Sighting struct {
 type Observed struct {
 	Answered int  // token requests that got a token, or a definite refusal of a grant
 	Failing  bool // the last several, in a row, met trouble of the server's
+}
+
+// Sum names what a sighting says, but for when it was; empty for the zero value.
+func (s Sighting) Sum() string {
+	if s.EndpointID == "" {
+		return ""
+	}
+	s.SeenAt = time.Time{}
+	text, _ := json.Marshal(s) //nolint:errchkjson // strings and times always encode
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:sumBytes])
 }

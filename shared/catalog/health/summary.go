@@ -9,9 +9,8 @@ import (
 	"errors"
 	"slices"
 	"sort"
+	"strings"
 	"time"
-
-	"recordbridge/shared/ids"
 )
 
 // The form of a summary: the magic, and for each endpoint that was ever probed, in the order of their ids, the 16 bytes of its id, one
@@ -115,13 +114,20 @@ func (s Summary) Best(endpointIDs []string) State {
 // Len is of how many endpoints the summary knows.
 func (s Summary) Len() int { return len(s.entries) / entry }
 
-func key(id string) (bytes16 [idBytes]byte, ok bool) {
-	id, ok = ids.ParseUUID(id)
-	if !ok {
-		return bytes16, false
+// key reads a UUID in lower case with its dashes, as ids are kept.
+func key(id string) (parsed [idBytes]byte, ok bool) {
+	digits := make([]byte, 0, 2*idBytes)
+	for i, part := range strings.SplitN(id, "-", 5) {
+		if len(part) != [...]int{8, 4, 4, 4, 12}[i] {
+			return parsed, false
+		}
+		digits = append(digits, part...)
 	}
-	_, err := hex.Decode(bytes16[:], []byte(ids.TaskID(id)))
-	return bytes16, err == nil
+	if len(digits) != 2*idBytes {
+		return parsed, false
+	}
+	_, err := hex.Decode(parsed[:], digits)
+	return parsed, err == nil
 }
 
 // Version names a summary: when it was made (UTC) and the hash of what it holds.

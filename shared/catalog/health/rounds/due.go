@@ -1,0 +1,59 @@
+package rounds
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// mostProbes is how many endpoints one run asks, and mostOfHost how many of them at one host: of those that have failed,
+	// mostRetries. What is beyond is as due a minute later.
+	mostProbes  = 240
+	mostOfHost  = 6
+	mostRetries = 1
+)
+
+// due lists what a run visits by host, those that have been due for longest first, and counts what is due in all.
+func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
+	var all []*entry
+	for _, w := range r.wards {
+		for _, e := range w.entries {
+			if !e.dueAt.After(now) && r.Admits(e.Base) {
+				all = append(all, e)
+			}
+		}
+	}
+	slices.SortFunc(all, func(x, y *entry) int { return cmp.Or(x.dueAt.Compare(y.dueAt), cmp.Compare(x.ID, y.ID)) })
+	index, retries, taken := map[string]int{}, map[string]int{}, 0
+	for _, e := range all {
+		host := hostOf(e.Base)
+		i, there := index[host]
+		if taken == mostProbes || there && len(hosts[i]) == mostOfHost {
+			continue
+		}
+		if e.record.Failures > 0 {
+			if retries[host] == mostRetries {
+				continue
+			}
+			retries[host]++
+		}
+		if !there {
+			i = len(hosts)
+			index[host], hosts = i, append(hosts, nil)
+		}
+		hosts[i], taken = append(hosts[i], e), taken+1
+	}
+	return hosts, len(all)
+}
+
+// hostOf is the host of an address without its port: one machine, whichever of its servers is asked.
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}

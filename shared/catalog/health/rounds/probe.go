@@ -1,0 +1,138 @@
+package rounds
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/logx"
+)
+
+const (
+	// hostsAtOnce is how many servers are asked at the same time, and probeWithin how long one of them may take.
+	hostsAtOnce = 16
+	probeWithin = 10 * time.Second
+	// reserve is kept of a run's time for writing down what was found.
+	reserve = 5 * time.Second
+	// between is the pause between two probes of one host.
+	between = time.Second
+	// silentVisits at one host, in a row, end its turn: it is the host that does not answer.
+	silentVisits = 2
+)
+
+// result is what one visit has found.
+type result struct {
+	*entry
+
+	found health.Finding
+	ended time.Time
+}
+
+func (r *Rounds) probeDue(ctx context.Context, now, until time.Time) error {
+	hosts, due := r.due(now)
+	results := r.visitHosts(ctx, hosts, until)
+	believed := r.believes(ctx, results, now)
+	logx.Add(ctx, slog.Int("due", due), slog.Int("probed", len(results)), slog.Int("hosts", len(hosts)), slog.Bool("believed", believed))
+	if !believed {
+		return nil // all of it is as due a minute later
+	}
+	return r.write(ctx, results)
+}
+
+// visitHosts asks several hosts at once, each by one at a time.
+func (r *Rounds) visitHosts(ctx context.Context, hosts [][]*entry, until time.Time) []result {
+	var group errgroup.Group
+	group.SetLimit(hostsAtOnce)
+	found := make([][]result, len(hosts))
+	for i, visits := range hosts {
+		if r.late(until) {
+			break
+		}
+		group.Go(func() error {
+			found[i] = r.visitHost(ctx, visits, until)
+			return nil
+		})
+	}
+	_ = group.Wait() // a visit has no error: what fails is found
+	var all []result
+	for _, some := range found {
+		all = append(all, some...)
+	}
+	return all
+}
+
+func (r *Rounds) visitHost(ctx context.Context, visits []*entry, until time.Time) []result {
+	var (
+		results []result
+		silent  int
+	)
+	for n, e := range visits {
+		if r.late(until) || n > 0 && pause(ctx, between) != nil {
+			break
+		}
+		found := r.ask(ctx, e.Endpoint)
+		if ctx.Err() != nil {
+			break // it was our time that ended
+		}
+		results = append(results, result{entry: e, found: found, ended: r.Now()})
+		if silent++; !found.Silent {
+			silent = 0
+		}
+		if silent == silentVisits || found.Busy {
+			break
+		}
+	}
+	return results
+}
+
+func (r *Rounds) ask(ctx context.Context, e health.Endpoint) health.Finding {
+	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	defer cancel()
+	return r.Prober.Probe(ctx, e)
+}
+
+// late reports that no probe may be begun any more.
+func (r *Rounds) late(until time.Time) bool { return until.Sub(r.Now()) < probeWithin+reserve }
+
+func pause(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("pause between probes: %w", ctx.Err())
+	}
+}
+
+// believes reports whether what a run has found is the servers' doing. Where none of them has said anything, one that was well when it was
+// last asked tells whether we have a network at all; where all of those were asked, several of them going silent at once is our own doing.
+func (r *Rounds) believes(ctx context.Context, results []result, now time.Time) bool {
+	asked, wereWell := map[string]bool{}, map[string]bool{}
+	for _, one := range results {
+		if !one.found.Silent {
+			return true
+		}
+		host := hostOf(one.Base)
+		asked[host] = true
+		if one.record.State == health.OK {
+			wereWell[host] = true
+		}
+	}
+	if len(results) == 0 {
+		return true
+	}
+	for _, w := range r.wards {
+		for i := range w.entries {
+			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // another one each time
+			if e.record.State == health.OK && !asked[hostOf(e.Base)] && r.Admits(e.Base) {
+				return !r.ask(ctx, e.Endpoint).Silent
+			}
+		}
+	}
+	return len(wereWell) < 2
+}

@@ -1,0 +1,316 @@
+package rounds_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/health"
+)
+
+// TestADayWithACountrysEndpoints: 29,000 endpoints at 3,000 hosts, of which one has 5,000 and every eighth is down.
+func TestADayWithACountrysEndpoints(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const endpoints, hosts, ofOne = 29_000, 3_000, 5_000
+		var all []health.Endpoint
+		for n := range endpoints {
+			host := n % hosts
+			if n < ofOne {
+				host = hosts
+			}
+			all = append(all, endpoint(n, host))
+		}
+		w := newWorld(all...)
+		isDead := func(e health.Endpoint) bool { return w.dead[hostOf(e)] }
+		for n := range hosts {
+			if n%8 == 0 {
+				w.dead[hostOf(endpoint(0, n))] = true
+			}
+		}
+		r := w.rounds()
+		w.pass(t, r, 24*time.Hour+30*time.Minute)
+		first := count(w, all, func(health.Endpoint) bool { return true })
+		if first[0] != 0 {
+			t.Errorf("%d endpoints were not probed in the first day", first[0])
+		}
+		w.probes, w.reads, w.writes, w.summaries = map[string]int{}, 0, 0, 0
+		w.pass(t, r, 24*time.Hour)
+		well, down := count(w, all, func(e health.Endpoint) bool { return !isDead(e) }), count(w, all, isDead)
+		probes := 0
+		for n, of := range well {
+			probes += n * of
+			if n > 2 {
+				t.Errorf("%d endpoints that are well were probed %d times in a day", of, n)
+			}
+		}
+		if once := well[1]; once < len(all)*7/8*8/10 {
+			t.Errorf("only %d endpoints were probed once in the second day: %v", once, well)
+		}
+		for n, of := range down {
+			probes += n * of
+			if n > 6 {
+				t.Errorf("%d endpoints that went down yesterday were probed %d times", of, n)
+			}
+		}
+		if w.together || w.most > 16 {
+			t.Errorf("%d probes at once, two at one host: %t", w.most, w.together)
+		}
+		for _, e := range all {
+			want := health.OK
+			if isDead(e) {
+				want = health.Down
+			}
+			if got := w.records[e.ID].State; got != want {
+				t.Fatalf("%s is %s, want %s", e.Base, got, want)
+			}
+		}
+		if w.loads != 1 || w.summaries > 300 {
+			t.Errorf("the records were read %d times as a whole, %d summaries a day", w.loads, w.summaries)
+		}
+		t.Logf("a day: %d probes, of which %v endpoints that are down so often; %d reads and %d writes of rows, %d summaries of %d bytes, at most %d at once",
+			probes, down, w.reads, w.writes, w.summaries, len(w.objects[health.ObjectName("live", w.pointers["live"].Version)]), w.most)
+	})
+}
+
+// count tells how many endpoints were probed how often.
+func count(w *world, all []health.Endpoint, of func(health.Endpoint) bool) map[int]int {
+	times := map[int]int{}
+	for _, e := range all {
+		if of(e) {
+			times[w.probes[e.ID]]++
+		}
+	}
+	return times
+}
+
+func hostOf(e health.Endpoint) string {
+	return e.Base[len("https://") : len("https://")+indexOf(e.Base[len("https://"):])]
+}
+
+func indexOf(rest string) int {
+	for i, c := range rest {
+		if c == '/' {
+			return i
+		}
+	}
+	return len(rest)
+}
+
+// several are endpoints at as many hosts.
+func several(count int) []health.Endpoint {
+	all := make([]health.Endpoint, 0, count)
+	for n := range count {
+		all = append(all, endpoint(n, n))
+	}
+	return all
+}
+
+func TestAnOutageOfOurOwnNetworkIsNobodysFault(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(several(40)...)
+		r := w.rounds()
+		w.pass(t, r, 5*time.Minute)
+		w.dark = true
+		w.pass(t, r, 60*time.Hour)
+		for id, one := range w.records {
+			if one.State != health.OK && one.State != health.Degraded {
+				t.Errorf("%s is %s", id, one.State)
+			}
+		}
+		w.dark = false
+		w.pass(t, r, 30*time.Minute)
+		for id, one := range w.records {
+			if one.State != health.OK {
+				t.Errorf("%s is %s half an hour after the outage", id, one.State)
+			}
+		}
+	})
+}
+
+func TestWhereNobodyEverAnsweredSilenceIsBelieved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(several(8)...)
+		w.dark = true
+		w.pass(t, w.rounds(), 3*time.Hour)
+		for id, one := range w.records {
+			if one.State != health.Down {
+				t.Errorf("%s is %s", id, one.State)
+			}
+		}
+		if len(w.records) != 8 {
+			t.Errorf("%d records", len(w.records))
+		}
+	})
+}
+
+// What another process has written since is read before anybody is asked, and two of them never ask at once.
+func TestTwoProcessesTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(several(30)...)
+		one, other := w.rounds(), w.rounds()
+		for range 3 {
+			w.pass(t, one, 3*time.Minute)
+			w.pass(t, other, 3*time.Minute)
+		}
+		for id, n := range w.probes {
+			if n != 1 {
+				t.Errorf("%s was probed %d times", id, n)
+			}
+		}
+		w.catalog.Endpoints, w.catalog.Version = append(w.catalog.Endpoints, several(60)[30:]...), "2"
+		before := w.run
+		if err := errors.Join(w.visit(t, one), w.visit(t, other)); err != nil || w.run != before+1 {
+			t.Errorf("%d runs at the same time (%v)", w.run-before, err)
+		}
+	})
+}
+
+// A host that is silent is left after two of its endpoints, so that hundreds of tenants do not wait for it one after the other.
+func TestASilentHostLosesItsTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var all []health.Endpoint
+		for n := range 6 {
+			all = append(all, endpoint(n, 1))
+		}
+		w := newWorld(all...)
+		w.dead["h1.example"] = true
+		<-time.After(time.Hour)
+		if err := w.visit(t, w.rounds()); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.probes) != 2 {
+			t.Errorf("%d of its endpoints were asked", len(w.probes))
+		}
+	})
+}
+
+func TestABusyHostIsLeftAndTheOthersWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(endpoint(1, 1), endpoint(2, 1))
+		for _, e := range w.catalog.Endpoints {
+			w.findings[e.ID] = health.Finding{Cause: "limited", Busy: true}
+		}
+		<-time.After(time.Hour)
+		if err := w.visit(t, w.rounds()); err != nil || len(w.probes) != 1 {
+			t.Errorf("%d were asked (%v)", len(w.probes), err)
+		}
+	})
+}
+
+func TestWhatMayNotBeAskedIsNot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		abroad := endpoint(1, 1)
+		abroad.Base = "https://forbidden.example/fhir"
+		w := newWorld(abroad, endpoint(2, 2))
+		w.pass(t, w.rounds(), time.Hour)
+		if w.probes[abroad.ID] != 0 || w.probes[endpoint(2, 2).ID] != 1 {
+			t.Errorf("asked: %v", w.probes)
+		}
+	})
+}
+
+func TestConnectionsThatWorkKeepAnEndpointFromBeingDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, other := endpoint(1, 1), endpoint(2, 2)
+		w := newWorld(e, other)
+		r := w.rounds()
+		w.pass(t, r, time.Minute*2)
+		for _, one := range []health.Endpoint{e, other} {
+			w.findings[one.ID] = health.Finding{Cause: "server_fault"}
+		}
+		w.answered["token of h1.example"] = 4
+		w.pass(t, r, 72*time.Hour)
+		if here, there := w.records[e.ID].State, w.records[other.ID].State; here != health.Degraded || there != health.Down {
+			t.Errorf("the one with connections is %s, the other %s", here, there)
+		}
+		w.findings, w.failing["token of h2.example"] = map[string]health.Finding{}, true
+		w.pass(t, r, 72*time.Hour)
+		if here, there := w.records[e.ID], w.records[other.ID]; here.State != health.OK || there.State != health.Degraded || there.Cause != "token_endpoint" {
+			t.Errorf("the one is %s, the one whose token endpoint fails %s because of %s", here.State, there.State, there.Cause)
+		}
+	})
+}
+
+func TestWhereDiscoveryLeadsIsHandedOnOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := endpoint(1, 1)
+		w := newWorld(e)
+		found := health.Finding{Token: "t", Sighting: health.Sighting{EndpointID: e.ID, Mode: e.Mode, SeenAt: time.Now(), Pins: catalog.Pins{Issuer: "https://h1.example"}}}
+		w.findings[e.ID] = found
+		r := w.rounds()
+		w.pass(t, r, 3*24*time.Hour)
+		handed := w.sightings[e.ID]
+		w.sightings = map[string]health.Sighting{}
+		w.pass(t, r, 3*24*time.Hour)
+		if handed.Pins.Issuer != "https://h1.example" || len(w.sightings) != 0 || w.probes[e.ID] < 5 {
+			t.Errorf("handed on %+v, then %v, after %d probes", handed, w.sightings, w.probes[e.ID])
+		}
+		found.Sighting.Abroad = []catalog.Departure{{Role: "token", To: "https://other.example"}}
+		w.findings[e.ID] = found
+		w.pass(t, r, 3*24*time.Hour)
+		if len(w.sightings[e.ID].Abroad) != 1 {
+			t.Errorf("what went abroad was not handed on: %+v", w.sightings)
+		}
+	})
+}
+
+func TestTroubleOfOursChangesNoState(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{"Live", "SaveRecord", "Failing", "put"} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(several(3)...)
+				w.broken[call] = errTrouble
+				r := w.rounds()
+				<-time.After(time.Hour)
+				if err := w.visit(t, r); !errors.Is(err, errTrouble) {
+					t.Errorf("got %v", err)
+				}
+				delete(w.broken, call)
+				<-time.After(time.Minute)
+				w.pass(t, r, 10*time.Minute)
+				if got := health.Summarize(nil); w.pointers["live"].Version == "" || got.Len() != 0 {
+					t.Error("there is no summary")
+				}
+				for id, one := range w.records {
+					if one.State != health.OK {
+						t.Errorf("%s is %s", id, one.State)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A summary is made when a state has changed, at most every five minutes, and else once an hour where something was probed.
+func TestASummaryIsMadeWhenSomethingHasChanged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := endpoint(1, 1)
+		w := newWorld(e)
+		r := w.rounds()
+		w.pass(t, r, 12*time.Hour-time.Minute)
+		if w.summaries != 1 {
+			t.Errorf("%d summaries of one success", w.summaries)
+		}
+		w.dead["h1.example"] = true
+		w.pass(t, r, 48*time.Hour)
+		made, err := health.ReadSummary(w.objects[health.ObjectName("live", w.pointers["live"].Version)])
+		if err != nil || made.Of(e.ID).State != health.Down || w.summaries > 14 {
+			t.Errorf("%+v after %d summaries (%v)", made.Of(e.ID), w.summaries, err)
+		}
+	})
+}

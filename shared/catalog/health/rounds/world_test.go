@@ -1,0 +1,221 @@
+package rounds_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/health/rounds"
+	"recordbridge/shared/fault"
+)
+
+// world is the catalogue, the rows and the servers, with everything counted.
+type world struct {
+	mu        sync.Mutex
+	catalog   rounds.Catalog
+	records   map[string]health.Record
+	sightings map[string]health.Sighting
+	pointers  map[string]health.Pointer
+	objects   map[string][]byte
+	run       int64
+	until     time.Time
+
+	dead     map[string]bool // hosts that say nothing
+	dark     bool            // our own network is gone
+	findings map[string]health.Finding
+	takes    time.Duration // of an answer
+	answered map[string]int
+	failing  map[string]bool
+	broken   map[string]error // what fails, by call
+
+	probes    map[string]int // by endpoint
+	underway  map[string]int // by host
+	most      int            // at once
+	together  bool           // two at one host at once
+	loads     int            // records read as a whole
+	reads     int
+	writes    int
+	summaries int
+}
+
+func newWorld(endpoints ...health.Endpoint) *world {
+	return &world{
+		catalog: rounds.Catalog{Version: "1", Published: time.Now(), Endpoints: endpoints},
+		records: map[string]health.Record{}, sightings: map[string]health.Sighting{}, pointers: map[string]health.Pointer{}, objects: map[string][]byte{},
+		dead: map[string]bool{}, findings: map[string]health.Finding{}, takes: 300 * time.Millisecond, answered: map[string]int{}, failing: map[string]bool{},
+		broken: map[string]error{}, probes: map[string]int{}, underway: map[string]int{},
+	}
+}
+
+func endpoint(n, host int) health.Endpoint {
+	return health.Endpoint{
+		ID: fmt.Sprintf("0e000000-0000-4000-8000-%012d", n), Mode: "live", Base: fmt.Sprintf("https://h%d.example/%d/fhir", host, n), Platform: "smart",
+	}
+}
+
+func (w *world) rounds() *rounds.Rounds {
+	return rounds.New(rounds.Deps{
+		Catalogs: w, Records: w, Prober: w, Observer: w, Put: w.put, Admits: func(base string) bool { return !strings.Contains(base, "forbidden") }, Now: time.Now,
+	})
+}
+
+// visit makes one run, with the time that Lambda gives it.
+func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
+	defer cancel()
+	return r.Run(ctx)
+}
+
+// pass makes runs, one a minute.
+func (w *world) pass(t *testing.T, r *rounds.Rounds, span time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(span); time.Now().Before(end); {
+		next := time.Now().Add(time.Minute)
+		if err := w.visit(t, r); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Until(next))
+	}
+}
+
+func (w *world) call(name string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.broken[name]
+}
+
+func (w *world) Live(_ context.Context, mode, known string) (rounds.Catalog, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads++
+	if mode != "live" || known == w.catalog.Version {
+		return rounds.Catalog{Version: known}, w.broken["Live"]
+	}
+	return w.catalog, w.broken["Live"]
+}
+
+func (w *world) Begin(_ context.Context, now, until time.Time) (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writes++
+	if now.Before(w.until) {
+		return 0, fault.Stale()
+	}
+	w.until = until
+	w.run++
+	return w.run, nil
+}
+
+func (w *world) Records(context.Context, string) ([]health.Record, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.loads++
+	return slices.Collect(maps.Values(w.records)), nil
+}
+
+func (w *world) SaveRecord(_ context.Context, r health.Record) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writes++
+	if w.records[r.EndpointID].Rev != r.Rev {
+		return fault.Stale()
+	}
+	r.Rev++
+	w.records[r.EndpointID] = r
+	return w.broken["SaveRecord"]
+}
+
+func (w *world) SaveSighting(_ context.Context, s health.Sighting) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writes++
+	w.sightings[s.EndpointID] = s
+	return nil
+}
+
+func (w *world) Pointer(_ context.Context, mode string) (health.Pointer, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads++
+	p := w.pointers[mode]
+	p.Mode = mode
+	return p, nil
+}
+
+func (w *world) MovePointer(_ context.Context, p health.Pointer) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writes++
+	if w.pointers[p.Mode].Rev != p.Rev {
+		return fault.Stale()
+	}
+	p.Rev++
+	w.pointers[p.Mode] = p
+	return nil
+}
+
+func (w *world) put(_ context.Context, name string, body []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.summaries++
+	w.objects[name] = body
+	return w.broken["put"]
+}
+
+func (w *world) Failing(_ context.Context, token string) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads++
+	return w.failing[token], w.broken["Failing"]
+}
+
+func (w *world) Answered(_ context.Context, token string, _ time.Time) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads++
+	return w.answered[token], nil
+}
+
+func (w *world) Probe(ctx context.Context, e health.Endpoint) health.Finding {
+	host := hostOf(e)
+	w.mu.Lock()
+	w.probes[e.ID]++
+	w.underway[host]++
+	w.together = w.together || w.underway[host] > 1
+	total := 0
+	for _, n := range w.underway {
+		total += n
+	}
+	w.most = max(w.most, total)
+	silent := w.dark || w.dead[host]
+	found, special := w.findings[e.ID]
+	w.mu.Unlock()
+	wait := w.takes
+	if silent {
+		wait = time.Minute
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(wait):
+	}
+	w.mu.Lock()
+	w.underway[host]--
+	w.mu.Unlock()
+	switch {
+	case silent:
+		return health.Finding{Cause: "timeout", Silent: true}
+	case special:
+		return found
+	}
+	return health.Finding{Token: "token of " + host}
+}
+
+var errTrouble = errors.New("trouble on our side")
