@@ -2,7 +2,6 @@ package rounds_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
