@@ -99,6 +99,15 @@ func TestSourcesConform(t *testing.T) {
 	})
 }
 
+func TestTheHealthOfEndpointsConforms(t *testing.T) {
+	t.Parallel()
+	storetest.EndpointHealths(t, func(tb testing.TB) storetest.EndpointHealth {
+		tb.Helper()
+		s := newStores(tb)
+		return store.CatalogHealth{DB: s.db, Table: s.names["CatalogTable"]}
+	})
+}
+
 // conclude stores what a callback stores.
 func (s stores) conclude(tb testing.TB, c flow.Conclusion) {
 	tb.Helper()

@@ -130,6 +130,14 @@ func overrideKey(mode string, o ledger.Override) key {
 	return key{overridesPartition(mode), sort}
 }
 
+// How the catalogue's endpoints fare.
+func roundsKey() key                              { return key{"HEALTH", meta} }
+func healthPointerKey(mode string) key            { return key{"POINTER#" + mode + "#HEALTH", meta} }
+func healthPartition(mode string) string          { return "HEALTH#" + mode }
+func sightingsPartition(mode string) string       { return "SEEN#" + mode }
+func endpointHealthKey(mode, endpoint string) key { return key{healthPartition(mode), endpoint} }
+func sightingKey(mode, endpoint string) key       { return key{sightingsPartition(mode), endpoint} }
+
 // Sandbox.
 func sandboxKey(name string) key { return key{"SANDBOX#" + name, meta} }
 

@@ -85,7 +85,7 @@ func (s Sighting) Sum() string {
 	if s.EndpointID == "" {
 		return ""
 	}
-	s.SeenAt = time.Time{}
+	s.SeenAt, s.Abroad = time.Time{}, append([]catalog.Departure{}, s.Abroad...)
 	text, _ := json.Marshal(s) //nolint:errchkjson // strings and times always encode
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:sumBytes])

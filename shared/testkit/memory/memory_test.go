@@ -33,6 +33,11 @@ func TestTasksAnswerAsTheStoreDoes(t *testing.T) {
 	storetest.Shares(t, open)
 }
 
+func TestTheHealthOfEndpointsAnswersAsTheStoreDoes(t *testing.T) {
+	t.Parallel()
+	storetest.EndpointHealths(t, func(testing.TB) storetest.EndpointHealth { return &memory.EndpointHealth{} })
+}
+
 func TestTheLedgerAnswersAsTheStoreDoes(t *testing.T) {
 	t.Parallel()
 	storetest.Ledgers(t, func(testing.TB) storetest.Ledger { return &memory.Ledger{} })

@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/testkit/expect"
 )
 
 // TestADayWithACountrysEndpoints: 29,000 endpoints at 3,000 hosts, of which one has 5,000 and every eighth is down.
@@ -36,7 +37,8 @@ func TestADayWithACountrysEndpoints(t *testing.T) {
 		if first[0] != 0 {
 			t.Errorf("%d endpoints were not probed in the first day", first[0])
 		}
-		w.probes, w.reads, w.writes, w.summaries = map[string]int{}, 0, 0, 0
+		readBefore, writtenBefore := w.rows()
+		w.probes, w.summaries = map[string]int{}, 0
 		w.pass(t, r, 24*time.Hour)
 		well, down := count(w, all, func(e health.Endpoint) bool { return !isDead(e) }), count(w, all, isDead)
 		probes := 0
@@ -58,20 +60,22 @@ func TestADayWithACountrysEndpoints(t *testing.T) {
 		if w.together || w.most > 16 {
 			t.Errorf("%d probes at once, two at one host: %t", w.most, w.together)
 		}
+		kept := w.kept(t)
 		for _, e := range all {
 			want := health.OK
 			if isDead(e) {
 				want = health.Down
 			}
-			if got := w.records[e.ID].State; got != want {
+			if got := kept[e.ID].State; got != want {
 				t.Fatalf("%s is %s, want %s", e.Base, got, want)
 			}
 		}
-		if w.loads != 1 || w.summaries > 300 {
-			t.Errorf("the records were read %d times as a whole, %d summaries a day", w.loads, w.summaries)
+		if loads := w.Calls("Records") - 1; loads != 1 || w.summaries > 300 {
+			t.Errorf("the records were read %d times as a whole, %d summaries a day", loads, w.summaries)
 		}
+		reads, writes := w.rows()
 		t.Logf("a day: %d probes, of which %v endpoints that are down so often; %d reads and %d writes of rows, %d summaries of %d bytes, at most %d at once",
-			probes, down, w.reads, w.writes, w.summaries, len(w.objects[health.ObjectName("live", w.pointers["live"].Version)]), w.most)
+			probes, down, reads-readBefore, writes-writtenBefore, w.summaries, len(w.objects[health.ObjectName("live", w.pointer(t).Version)]), w.most)
 	})
 }
 
@@ -116,14 +120,14 @@ func TestAnOutageOfOurOwnNetworkIsNobodysFault(t *testing.T) {
 		w.pass(t, r, 5*time.Minute)
 		w.dark = true
 		w.pass(t, r, 60*time.Hour)
-		for id, one := range w.records {
+		for id, one := range w.kept(t) {
 			if one.State != health.OK && one.State != health.Degraded {
 				t.Errorf("%s is %s", id, one.State)
 			}
 		}
 		w.dark = false
 		w.pass(t, r, 30*time.Minute)
-		for id, one := range w.records {
+		for id, one := range w.kept(t) {
 			if one.State != health.OK {
 				t.Errorf("%s is %s half an hour after the outage", id, one.State)
 			}
@@ -137,13 +141,13 @@ func TestWhereNobodyEverAnsweredSilenceIsBelieved(t *testing.T) {
 		w := newWorld(several(8)...)
 		w.dark = true
 		w.pass(t, w.rounds(), 3*time.Hour)
-		for id, one := range w.records {
+		for id, one := range w.kept(t) {
 			if one.State != health.Down {
 				t.Errorf("%s is %s", id, one.State)
 			}
 		}
-		if len(w.records) != 8 {
-			t.Errorf("%d records", len(w.records))
+		if len(w.kept(t)) != 8 {
+			t.Errorf("%d records", len(w.kept(t)))
 		}
 	})
 }
@@ -158,15 +162,15 @@ func TestTwoProcessesTakeTurns(t *testing.T) {
 			w.pass(t, one, 3*time.Minute)
 			w.pass(t, other, 3*time.Minute)
 		}
+		w.catalog.Endpoints, w.catalog.Version = append(w.catalog.Endpoints, several(60)[30:]...), "2"
+		before := w.Calls("SaveRecord")
+		if err := errors.Join(w.visit(t, one), w.visit(t, other)); err != nil || w.Calls("SaveRecord")-before != 30 {
+			t.Errorf("%d of 30 new ones were asked (%v)", w.Calls("SaveRecord")-before, err)
+		}
 		for id, n := range w.probes {
 			if n != 1 {
 				t.Errorf("%s was probed %d times", id, n)
 			}
-		}
-		w.catalog.Endpoints, w.catalog.Version = append(w.catalog.Endpoints, several(60)[30:]...), "2"
-		before := w.run
-		if err := errors.Join(w.visit(t, one), w.visit(t, other)); err != nil || w.run != before+1 {
-			t.Errorf("%d runs at the same time (%v)", w.run-before, err)
 		}
 	})
 }
@@ -230,12 +234,12 @@ func TestConnectionsThatWorkKeepAnEndpointFromBeingDown(t *testing.T) {
 		}
 		w.answered["token of h1.example"] = 4
 		w.pass(t, r, 72*time.Hour)
-		if here, there := w.records[e.ID].State, w.records[other.ID].State; here != health.Degraded || there != health.Down {
+		if here, there := w.record(t, e).State, w.record(t, other).State; here != health.Degraded || there != health.Down {
 			t.Errorf("the one with connections is %s, the other %s", here, there)
 		}
 		w.findings, w.failing["token of h2.example"] = map[string]health.Finding{}, true
 		w.pass(t, r, 72*time.Hour)
-		if here, there := w.records[e.ID], w.records[other.ID]; here.State != health.OK || there.State != health.Degraded || there.Cause != "token_endpoint" {
+		if here, there := w.record(t, e), w.record(t, other); here.State != health.OK || there.State != health.Degraded || there.Cause != "token_endpoint" {
 			t.Errorf("the one is %s, the one whose token endpoint fails %s because of %s", here.State, there.State, there.Cause)
 		}
 	})
@@ -250,17 +254,17 @@ func TestWhereDiscoveryLeadsIsHandedOnOnce(t *testing.T) {
 		w.findings[e.ID] = found
 		r := w.rounds()
 		w.pass(t, r, 3*24*time.Hour)
-		handed := w.sightings[e.ID]
-		w.sightings = map[string]health.Sighting{}
 		w.pass(t, r, 3*24*time.Hour)
-		if handed.Pins.Issuer != "https://h1.example" || len(w.sightings) != 0 || w.probes[e.ID] < 5 {
-			t.Errorf("handed on %+v, then %v, after %d probes", handed, w.sightings, w.probes[e.ID])
+		handed, err := w.Sightings(t.Context(), "live")
+		expect.NoError(t, err)
+		if len(handed) != 1 || handed[0].Pins.Issuer != "https://h1.example" || w.Calls("SaveSighting") != 1 || w.probes[e.ID] < 5 {
+			t.Errorf("handed on %+v, %d times, after %d probes", handed, w.Calls("SaveSighting"), w.probes[e.ID])
 		}
 		found.Sighting.Abroad = []catalog.Departure{{Role: "token", To: "https://other.example"}}
 		w.findings[e.ID] = found
 		w.pass(t, r, 3*24*time.Hour)
-		if len(w.sightings[e.ID].Abroad) != 1 {
-			t.Errorf("what went abroad was not handed on: %+v", w.sightings)
+		if w.Calls("SaveSighting") != 2 {
+			t.Error("what went abroad was not handed on")
 		}
 	})
 }
@@ -281,10 +285,10 @@ func TestTroubleOfOursChangesNoState(t *testing.T) {
 				delete(w.broken, call)
 				<-time.After(time.Minute)
 				w.pass(t, r, 10*time.Minute)
-				if got := health.Summarize(nil); w.pointers["live"].Version == "" || got.Len() != 0 {
+				if got := health.Summarize(nil); w.pointer(t).Version == "" || got.Len() != 0 {
 					t.Error("there is no summary")
 				}
-				for id, one := range w.records {
+				for id, one := range w.kept(t) {
 					if one.State != health.OK {
 						t.Errorf("%s is %s", id, one.State)
 					}
@@ -307,7 +311,7 @@ func TestASummaryIsMadeWhenSomethingHasChanged(t *testing.T) {
 		}
 		w.dead["h1.example"] = true
 		w.pass(t, r, 48*time.Hour)
-		made, err := health.ReadSummary(w.objects[health.ObjectName("live", w.pointers["live"].Version)])
+		made, err := health.ReadSummary(w.objects[health.ObjectName("live", w.pointer(t).Version)])
 		if err != nil || made.Of(e.ID).State != health.Down || w.summaries > 14 {
 			t.Errorf("%+v after %d summaries (%v)", made.Of(e.ID), w.summaries, err)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,19 +11,17 @@ import (
 
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/health/rounds"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/memory"
 )
 
 // world is the catalogue, the rows and the servers, with everything counted.
 type world struct {
-	mu        sync.Mutex
-	catalog   rounds.Catalog
-	records   map[string]health.Record
-	sightings map[string]health.Sighting
-	pointers  map[string]health.Pointer
-	objects   map[string][]byte
-	run       int64
-	until     time.Time
+	memory.EndpointHealth
+
+	mu      sync.Mutex
+	catalog rounds.Catalog
+	objects map[string][]byte
 
 	dead     map[string]bool // hosts that say nothing
 	dark     bool            // our own network is gone
@@ -39,17 +35,14 @@ type world struct {
 	underway  map[string]int // by host
 	most      int            // at once
 	together  bool           // two at one host at once
-	loads     int            // records read as a whole
-	reads     int
-	writes    int
+	reads     int            // of rows that are not the records'
 	summaries int
 }
 
 func newWorld(endpoints ...health.Endpoint) *world {
 	return &world{
 		catalog: rounds.Catalog{Version: "1", Published: time.Now(), Endpoints: endpoints},
-		records: map[string]health.Record{}, sightings: map[string]health.Sighting{}, pointers: map[string]health.Pointer{}, objects: map[string][]byte{},
-		dead: map[string]bool{}, findings: map[string]health.Finding{}, takes: 300 * time.Millisecond, answered: map[string]int{}, failing: map[string]bool{},
+		objects: map[string][]byte{}, dead: map[string]bool{}, findings: map[string]health.Finding{}, takes: 300 * time.Millisecond, answered: map[string]int{}, failing: map[string]bool{},
 		broken: map[string]error{}, probes: map[string]int{}, underway: map[string]int{},
 	}
 }
@@ -102,64 +95,44 @@ func (w *world) Live(_ context.Context, mode, known string) (rounds.Catalog, err
 	return w.catalog, w.broken["Live"]
 }
 
-func (w *world) Begin(_ context.Context, now, until time.Time) (int64, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.writes++
-	if now.Before(w.until) {
-		return 0, fault.Stale()
+func (w *world) SaveRecord(ctx context.Context, r health.Record) error {
+	if err := w.call("SaveRecord"); err != nil {
+		return err
 	}
-	w.until = until
-	w.run++
-	return w.run, nil
+	return w.EndpointHealth.SaveRecord(ctx, r)
 }
 
-func (w *world) Records(context.Context, string) ([]health.Record, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.loads++
-	return slices.Collect(maps.Values(w.records)), nil
+// record is what is kept of an endpoint.
+func (w *world) record(t *testing.T, e health.Endpoint) health.Record {
+	t.Helper()
+	return w.kept(t)[e.ID]
 }
 
-func (w *world) SaveRecord(_ context.Context, r health.Record) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.writes++
-	if w.records[r.EndpointID].Rev != r.Rev {
-		return fault.Stale()
+// kept are all records by endpoint.
+func (w *world) kept(t *testing.T) map[string]health.Record {
+	t.Helper()
+	all, err := w.EndpointHealth.Records(t.Context(), "live")
+	expect.NoError(t, err)
+	by := map[string]health.Record{}
+	for _, one := range all {
+		by[one.EndpointID] = one
 	}
-	r.Rev++
-	w.records[r.EndpointID] = r
-	return w.broken["SaveRecord"]
+	return by
 }
 
-func (w *world) SaveSighting(_ context.Context, s health.Sighting) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.writes++
-	w.sightings[s.EndpointID] = s
-	return nil
+// pointer names the summary in use.
+func (w *world) pointer(t *testing.T) health.Pointer {
+	t.Helper()
+	p, err := w.EndpointHealth.Pointer(t.Context(), "live")
+	expect.NoError(t, err)
+	return p
 }
 
-func (w *world) Pointer(_ context.Context, mode string) (health.Pointer, error) {
+// rows counts what was read and written of rows until now.
+func (w *world) rows() (reads, writes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.reads++
-	p := w.pointers[mode]
-	p.Mode = mode
-	return p, nil
-}
-
-func (w *world) MovePointer(_ context.Context, p health.Pointer) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.writes++
-	if w.pointers[p.Mode].Rev != p.Rev {
-		return fault.Stale()
-	}
-	p.Rev++
-	w.pointers[p.Mode] = p
-	return nil
+	return w.reads + w.Calls("Pointer"), w.Calls("Begin") + w.Calls("SaveRecord") + w.Calls("SaveSighting") + w.Calls("MovePointer")
 }
 
 func (w *world) put(_ context.Context, name string, body []byte) error {
