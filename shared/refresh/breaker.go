@@ -28,7 +28,7 @@ func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) 
 	if err != nil {
 		return Breaker{}, l.busy()
 	}
-	if b.tripped() && l.now().Before(b.OpenUntil) {
+	if b.Tripped() && l.now().Before(b.OpenUntil) {
 		return Breaker{}, &BusyError{RetryAt: b.OpenUntil}
 	}
 	return b, nil
@@ -41,7 +41,7 @@ func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err 
 		return false, nil
 	}
 	b, err := l.breaker(ctx, endpoint)
-	if err != nil || !b.tripped() {
+	if err != nil || !b.Tripped() {
 		return false, err
 	}
 	claimed := Breaker{Failures: b.Failures, OpenUntil: l.now().Add(probeFor)}
@@ -73,17 +73,18 @@ func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe boo
 	}
 }
 
-func (b Breaker) tripped() bool { return b.Failures >= tripAfter }
+// Tripped reports that the endpoint has failed several times in a row.
+func (b Breaker) Tripped() bool { return b.Failures >= tripAfter }
 
 // failed is the breaker after one more failure. While it is open, only a probe's failure tells something new: the other
 // calls began before it opened, or are exports.
 func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breaker {
-	if !isProbe && b.tripped() && now.Before(b.OpenUntil) {
+	if !isProbe && b.Tripped() && now.Before(b.OpenUntil) {
 		b.OpenUntil = later(b.OpenUntil, now.Add(asked))
 		return b
 	}
 	b.Failures++
-	if b.tripped() {
+	if b.Tripped() {
 		wait := min(openFirst<<min(b.Failures-tripAfter, 5), openLongest)
 		b.OpenUntil = now.Add(max(wait, asked))
 	}

@@ -61,15 +61,15 @@ func (b *BusyError) Error() string { return "the token endpoint is not asked for
 // Unspent tells package tokens that the refresh token was not used.
 func (b *BusyError) Unspent() bool { return true }
 
-// endpointName is how EndpointState knows a token endpoint: the SHA-256 of its URL, in hex.
-func endpointName(url string) string {
+// EndpointName is how EndpointState knows a token endpoint: the SHA-256 of its URL, in hex.
+func EndpointName(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return hex.EncodeToString(sum[:])
 }
 
 // Acquire implements tokens.Limiter. The error is *BusyError.
 func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot, error) {
-	endpoint := endpointName(tokenEndpoint)
+	endpoint := EndpointName(tokenEndpoint)
 	if l.scheduled {
 		if _, err := l.breaker(ctx, endpoint); err != nil {
 			return nil, err // before it waits for a slot in vain

@@ -85,7 +85,7 @@ func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, ref
 // surges reports whether refusals of the token endpoint are not to be believed at the first time. One that cannot be
 // judged is not, either.
 func (w Worker) surges(ctx context.Context, endpoint string) bool {
-	answered, refused, err := w.state.Counts(ctx, endpointName(endpoint), w.now().Add(-surgeWindow))
+	answered, refused, err := w.state.Counts(ctx, EndpointName(endpoint), w.now().Add(-surgeWindow))
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
