@@ -92,6 +92,7 @@ func (o options) templateParameters(baseURL string, host netip.Addr) (map[string
 		"EnableSandbox":        "true",
 		"MailFrom":             "notices@localhost.example",
 		"AllowedPrivateRanges": ranges,
+		"EndpointProbes":       "private", // a catalogue may name servers of the internet, which a laptop leaves alone
 	}
 	if folder := os.Getenv("SANDBOX_DATA_DIR"); folder != "" {
 		if o.sam {

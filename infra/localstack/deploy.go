@@ -68,6 +68,6 @@ func (o options) parameters(host *engine.Engine) string {
 	ranges := []string{"127.0.0.0/8", "::1/128", host.Host.String() + "/32", desktopRange} // portals, webhooks and the sandbox are on this machine
 	return strings.Join([]string{
 		"PublicBaseUrl=" + o.publicURL() + "/" + stage, "EnableSandbox=true", "MailFrom=notices@localhost.example",
-		"AllowedPrivateRanges=" + strings.Join(ranges, ","),
+		"AllowedPrivateRanges=" + strings.Join(ranges, ","), "EndpointProbes=private",
 	}, " ")
 }

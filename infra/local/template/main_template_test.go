@@ -54,7 +54,7 @@ func TestTheProjectsTemplateLoadsWithItsFunctionsInOrder(t *testing.T) {
 	want := []string{
 		"connect", "reconnect", "createattempt", "getattempt", "callback", "jwks", "createexport", "getexport", "downloadexport",
 		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "exportworker", "listevents", "webhookworker", "sweeper",
-		"refreshscheduler", "catalogsync", "refreshworker", "sandboxehr",
+		"refreshscheduler", "catalogsync", "catalogprobe", "refreshworker", "sandboxehr",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("folders (-want +got):\n%s", diff)

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	callbackwiring "recordbridge/functions/callback/wiring"
+	catalogprobewiring "recordbridge/functions/catalogprobe/wiring"
 	catalogsyncwiring "recordbridge/functions/catalogsync/wiring"
 	connectwiring "recordbridge/functions/connect/wiring"
 	createattemptwiring "recordbridge/functions/createattempt/wiring"
@@ -245,6 +246,7 @@ type builder func(ctx context.Context, lookup func(string) (string, bool), p out
 
 func builders() map[string]builder {
 	return map[string]builder{
+		"catalogprobe":      calling(quietly(catalogprobewiring.Build)),
 		"catalogsync":       calling(quietly(catalogsyncwiring.Build)),
 		"connect":           calling(connectwiring.Build),
 		"reconnect":         calling(reconnectwiring.Build),

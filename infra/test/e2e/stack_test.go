@@ -124,7 +124,7 @@ var usual = sync.OnceValues(func() (*template.Template, error) { return load("")
 func load(dataDir string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
-			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "SandboxDataDir": dataDir,
+			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "EndpointProbes": "private", "SandboxDataDir": dataDir,
 			"MailFrom":                 "notices@example.com",
 			"ExportsPerOrganisation":   "1", // so that a second one has to wait
 			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000",

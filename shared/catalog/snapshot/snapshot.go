@@ -81,16 +81,12 @@ func (s Snapshots) Write(ctx context.Context, mode string, c record.Catalog, at 
 // Catalog reads the records of a version; fault.NotFound.
 func (s Snapshots) Catalog(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
 	c := record.Catalog{}
-	addresses := map[string]string{}
-	err := errors.Join(
-		read(ctx, s, Key(mode, v, Brands), &c.Brands), read(ctx, s, Key(mode, v, Portals), &c.Portals),
-		read(ctx, s, Key(mode, v, Endpoints), &c.Endpoints), read(ctx, s, Key(mode, v, merged), &c.Successors),
-		read(ctx, s, Key(mode, v, bases), &addresses),
+	endpoints, err := s.Endpoints(ctx, mode, v)
+	c.Endpoints = endpoints
+	err = errors.Join(
+		err, read(ctx, s, Key(mode, v, Brands), &c.Brands), read(ctx, s, Key(mode, v, Portals), &c.Portals),
+		read(ctx, s, Key(mode, v, merged), &c.Successors),
 	)
-	for id, e := range c.Endpoints {
-		e.FHIRBase = addresses[id]
-		c.Endpoints[id] = e
-	}
 	return c, err
 }
 

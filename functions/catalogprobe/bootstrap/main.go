@@ -1,0 +1,9 @@
+// Command bootstrap is the catalogprobe Lambda function.
+package main
+
+import (
+	"recordbridge/functions/catalogprobe/wiring"
+	"recordbridge/shared/wiring/outbound"
+)
+
+func main() { outbound.Run(wiring.Build) }

@@ -1,0 +1,114 @@
+// Package catalogprobe runs every minute: it asks the servers of the live catalogue's endpoints that are due whether patients could sign in
+// there, and keeps how they fare (docs/adr/0030-health-of-endpoints.md). What is asked when is shared/catalog/health/rounds' matter.
+package catalogprobe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/health/rounds"
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/refresh"
+)
+
+// New returns the scheduled function.
+func New(r *rounds.Rounds) func(context.Context, time.Time) error {
+	return func(ctx context.Context, _ time.Time) error { return r.Run(ctx) }
+}
+
+// Catalogs implements rounds.Catalogs with what is published.
+type Catalogs struct {
+	Pointers interface {
+		Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
+	}
+	Snapshots interface {
+		Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error)
+	}
+}
+
+// Live implements rounds.Catalogs. Endpoints that patients are not sent to are not asked.
+func (c Catalogs) Live(ctx context.Context, mode, known string) (rounds.Catalog, error) {
+	p, err := c.Pointers.Pointer(ctx, mode)
+	if err != nil {
+		return rounds.Catalog{}, fmt.Errorf("read pointer: %w", err)
+	}
+	live := rounds.Catalog{Version: string(p.Live), Published: p.MovedAt}
+	if p.Live == "" || live.Version == known {
+		return live, nil
+	}
+	all, err := c.Snapshots.Endpoints(ctx, mode, p.Live)
+	if errors.Is(err, fault.NotFound) {
+		return rounds.Catalog{}, fmt.Errorf("snapshot %s has gone: %w", p.Live, err)
+	}
+	if err != nil {
+		return rounds.Catalog{}, fmt.Errorf("read endpoints: %w", err)
+	}
+	for id, e := range all {
+		if e.Status == record.Active && e.RemovedAt == nil {
+			live.Endpoints = append(live.Endpoints, health.Endpoint{ID: id, Mode: mode, Base: e.FHIRBase, Platform: e.PlatformType})
+		}
+	}
+	return live, nil
+}
+
+// Observer implements rounds.Observer with what refreshes have counted.
+type Observer struct {
+	State interface {
+		Breaker(ctx context.Context, endpoint string) (refresh.Breaker, error)
+		Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error)
+	}
+}
+
+// Failing implements rounds.Observer.
+func (o Observer) Failing(ctx context.Context, token string) (bool, error) {
+	b, err := o.State.Breaker(ctx, token)
+	if err != nil {
+		return false, fmt.Errorf("read breaker: %w", err)
+	}
+	return b.Tripped(), nil
+}
+
+// Answered implements rounds.Observer. A refusal of a grant is an answer, too.
+func (o Observer) Answered(ctx context.Context, token string, since time.Time) (int, error) {
+	answered, _, err := o.State.Counts(ctx, token, since)
+	if err != nil {
+		return 0, fmt.Errorf("read counts: %w", err)
+	}
+	return answered, nil
+}
+
+// Scope says which endpoints are asked.
+type Scope string
+
+// The scopes.
+const (
+	All     Scope = "all"
+	Private Scope = "private" // those on this machine, or at an address that is allowed though it is not public
+)
+
+// Admits returns the rule of the scope for addresses.
+func (s Scope) Admits(ranges []netip.Prefix) func(base string) bool {
+	return func(base string) bool {
+		if s != Private {
+			return true
+		}
+		u, err := url.Parse(base)
+		if err != nil {
+			return false
+		}
+		if strings.EqualFold(u.Hostname(), "localhost") {
+			return true
+		}
+		address, err := netip.ParseAddr(u.Hostname())
+		return err == nil && slices.ContainsFunc(ranges, func(allowed netip.Prefix) bool { return allowed.Contains(address.Unmap()) })
+	}
+}

@@ -1,0 +1,101 @@
+package e2e_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"recordbridge/shared/blob"
+	"recordbridge/shared/catalog/health"
+	catalogledger "recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/catalog/snapshot"
+	"recordbridge/shared/refresh"
+	"recordbridge/shared/store"
+)
+
+// publish makes a catalogue of test mode live that has the sandbox, and a server of the internet, which nobody asks from here.
+func (s *stack) publish() (sandbox string) {
+	s.t.Helper()
+	outputs := s.template.Outputs
+	sandbox = "e4000000-0000-4000-8000-000000000001"
+	of := record.Endpoint{Status: record.Active, ConnectionType: record.ConnectionType, PlatformType: "sandbox", FHIRVersion: "4.0.1", Name: "Sandbox"}
+	here, abroad := of, of
+	here.ID, here.FHIRBase = sandbox, baseURL+"/sandbox/fhir"
+	abroad.ID, abroad.FHIRBase = "e4000000-0000-4000-8000-000000000002", "https://fhir.hospital.example/r4"
+	made := record.Catalog{Endpoints: map[string]record.Endpoint{here.ID: here, abroad.ID: abroad}}
+	version, err := snapshot.Snapshots{Files: s.catalogFiles()}.Write(s.t.Context(), "test", made, time.Now())
+	must(s.t, err)
+	next := catalogledger.Pointer{Mode: "test", Live: version, MovedAt: time.Now(), Kept: []catalogledger.Version{version}}
+	must(s.t, store.Catalog{DB: s.rows, Table: outputs["CatalogTable"]}.MovePointer(s.t.Context(), catalogledger.Pointer{Mode: "test"}, next))
+	return sandbox
+}
+
+func (s *stack) catalogFiles() blob.Bucket {
+	return blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.template.Outputs["CatalogBucket"]}
+}
+
+func (s *stack) healthRows() store.CatalogHealth {
+	return store.CatalogHealth{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
+}
+
+// checkHealth: the summary that searches read says how the sandbox fares, and nothing of what was not asked.
+func (s *stack) checkHealth(endpoint string, want health.State) {
+	s.t.Helper()
+	p, err := s.healthRows().Pointer(s.t.Context(), "test")
+	must(s.t, err)
+	body, err := s.catalogFiles().Open(s.t.Context(), health.ObjectName("test", p.Version))
+	must(s.t, err)
+	document, err := io.ReadAll(body)
+	must(s.t, err)
+	must(s.t, body.Close())
+	summary, err := health.ReadSummary(document)
+	must(s.t, err)
+	if got := summary.Of(endpoint); got.State != want || got.CheckedAt.IsZero() || summary.Len() != 1 {
+		s.t.Errorf("the endpoint is %s since %v, want %s; the summary knows of %d", got.State, got.CheckedAt, want, summary.Len())
+	}
+}
+
+// runHealth: a server that is well, whose refreshes then fail, whose discovery then fails, and that comes back.
+func runHealth(s *stack) {
+	s.t.Helper()
+	sandbox := s.publish()
+	s.letPass(2)
+	s.checkHealth(sandbox, health.OK)
+	seen, err := s.healthRows().Sightings(s.t.Context(), "test")
+	must(s.t, err)
+	if len(seen) != 1 || seen[0].EndpointID != sandbox || seen[0].Pins.Token != host || seen[0].Pins.Authorization != host || len(seen[0].Abroad) != 0 {
+		s.t.Errorf("its discovery leads to %+v", seen)
+	}
+	known, err := s.healthRows().Records(s.t.Context(), "test")
+	must(s.t, err)
+	traffic, token := store.EndpointState{DB: s.rows, Table: "test-FlowTable"}, known[0].Token
+	failing := refresh.Breaker{Failures: 7, OpenUntil: time.Now().Add(48 * time.Hour)}
+	must(s.t, traffic.SaveBreaker(s.t.Context(), token, refresh.Breaker{}, failing))
+	<-time.After(38 * time.Hour)
+	s.letPass(1)
+	s.checkHealth(sandbox, health.Degraded)
+
+	s.answering(http.StatusServiceUnavailable, "text/plain", "", wellKnown, statements)
+	<-time.After(26 * time.Hour)
+	for range 5 {
+		s.pass(16 * time.Minute)
+	}
+	s.pass(time.Hour)
+	s.checkHealth(sandbox, health.Down)
+
+	must(s.t, traffic.SaveBreaker(s.t.Context(), token, failing, refresh.Breaker{}))
+	s.inPlace = nil
+	s.pass(4 * time.Hour)
+	s.letPass(1)
+	s.checkHealth(sandbox, health.OK)
+}
+
+func TestAnEndpointOfTheCatalogueFailsAndRecovers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { runHealth(newStack(t, options{})) })
+}

@@ -1,0 +1,21 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/record"
+)
+
+// Endpoints reads the endpoints of a version with their FHIR bases, and nothing else of it; fault.NotFound.
+func (s Snapshots) Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error) {
+	var all map[string]record.Endpoint
+	var addresses map[string]string
+	err := errors.Join(read(ctx, s, Key(mode, v, Endpoints), &all), read(ctx, s, Key(mode, v, bases), &addresses))
+	for id, e := range all {
+		e.FHIRBase = addresses[id]
+		all[id] = e
+	}
+	return all, err
+}
