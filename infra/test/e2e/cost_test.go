@@ -210,7 +210,7 @@ func weeksWork(m *meter) []performed {
 			s.letPass(2)
 		}},
 		{"", nil, m.tick},
-		{idleMinute, []string{"sweeper", "refreshscheduler"}, m.tick},
+		{idleMinute, []string{"sweeper", "refreshscheduler", "catalogprobe"}, m.tick},
 		{"", nil, func() { <-time.After(11 * 24 * time.Hour) }},
 		{"refresh", []string{"refreshscheduler", "refreshworker"}, func() { m.fire("RefreshSchedulerFunction"); <-time.After(2 * time.Minute); s.pump() }},
 		{"expiry", []string{"sweeper"}, func() { m.fire("SweeperFunction") }},
@@ -228,6 +228,7 @@ func (m *meter) tick() {
 	m.stack.t.Helper()
 	m.fire("SweeperFunction")
 	m.fire("RefreshSchedulerFunction")
+	m.fire("CatalogProbeFunction")
 }
 
 func (m *meter) fire(function string) {

@@ -73,9 +73,9 @@ func runHealth(s *stack) {
 	}
 	known, err := s.healthRows().Records(s.t.Context(), "test")
 	must(s.t, err)
-	traffic, token := store.EndpointState{DB: s.rows, Table: "test-FlowTable"}, known[0].Token
+	state, token := store.EndpointState{DB: s.rows, Table: "test-FlowTable"}, known[0].Token
 	failing := refresh.Breaker{Failures: 7, OpenUntil: time.Now().Add(48 * time.Hour)}
-	must(s.t, traffic.SaveBreaker(s.t.Context(), token, refresh.Breaker{}, failing))
+	must(s.t, state.SaveBreaker(s.t.Context(), token, refresh.Breaker{}, failing))
 	<-time.After(38 * time.Hour)
 	s.letPass(1)
 	s.checkHealth(sandbox, health.Degraded)
@@ -88,7 +88,7 @@ func runHealth(s *stack) {
 	s.pass(time.Hour)
 	s.checkHealth(sandbox, health.Down)
 
-	must(s.t, traffic.SaveBreaker(s.t.Context(), token, failing, refresh.Breaker{}))
+	must(s.t, state.SaveBreaker(s.t.Context(), token, failing, refresh.Breaker{}))
 	s.inPlace = nil
 	s.pass(4 * time.Hour)
 	s.letPass(1)

@@ -128,7 +128,7 @@ func Strangers(s *Stack) []Finding {
 }
 
 // owned is how a statement names a resource of the template: by a reference, for objects, indexes and aliases with more behind.
-var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/\*|/index/(\w+)|:live)?$`)
+var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/(?:\w+/)?\*|/index/(\w+)|:live)?$`)
 
 // owns tells whether the resource of a statement is one of the template's.
 func (s *Stack) owns(on string) bool {
@@ -174,9 +174,13 @@ func delegates(st statement) bool {
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects tells whether a resource is the objects of one of the template's buckets.
+// isObjects tells whether a resource is the objects of one of the template's buckets, or those in one folder of it.
 func (s *Stack) isObjects(resource string) bool {
-	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool { return resource == "${"+b.ID+".Arn}/*" })
+	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
+		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")
+		folder, all := strings.CutSuffix(within, "*")
+		return ok && all && !strings.ContainsAny(folder, "*?") && (folder == "" || strings.HasSuffix(folder, "/"))
+	})
 }
 
 // NoScan finds what reads a whole table: permissions for it in the template, requests for it in the code.

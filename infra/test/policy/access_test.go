@@ -17,6 +17,7 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
         - PolicyDocument:
             Statement:
             - {Sid: Objects, Effect: Allow, Action: [s3:GetObject], Resource: [!Sub "${Files.Arn}/*"]}
+            - {Sid: Folder, Effect: Allow, Action: [s3:GetObject], Resource: [!Sub "${Files.Arn}/folder/*"]}
             - {Sid: Table, Effect: Allow, Action: "dynamodb:GetItem", Resource: !GetAtt Table.Arn}
             - {Sid: Trace, Effect: Allow, Action: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], Resource: ["*"]}
   Bad:
@@ -28,7 +29,7 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
         - PolicyDocument:
             Statement:
             - {Sid: Verbs, Effect: Allow, Action: ["dynamodb:*", "s3:Get*"], Resource: [!GetAtt Table.Arn]}
-            - {Sid: Things, Effect: Allow, Action: ["s3:GetObject"], Resource: ["*", !Sub "${Files.Arn}*", "arn:aws:s3:::files/*"]}
+            - {Sid: Things, Effect: Allow, Action: ["s3:GetObject"], Resource: ["*", !Sub "${Files.Arn}*", !Sub "${Files.Arn}/fol*", !Sub "${Files.Arn}/*/folder/*", "arn:aws:s3:::files/*"]}
             - {Sid: Indexes, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Sub "${Table.Arn}/index/*"]}
             - {Sid: Joined, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Join ["", [!GetAtt Table.Arn, "/index/*"]]]}
             - {Sid: Chosen, Effect: Allow, Action: ["kms:Sign"], Resource: [!If [Second, !GetAtt Key.Arn, "*"], !If [Second, !GetAtt Key.Arn, !Ref "AWS::NoValue"]]}
@@ -89,6 +90,8 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
 		"Bad: Rest allows all but what it names (NotAction)",
 		"Bad: Rest allows all but what it names (NotResource)",
 		"Bad: Things allows the resource ${Files.Arn}*",
+		"Bad: Things allows the resource ${Files.Arn}/*/folder/*",
+		"Bad: Things allows the resource ${Files.Arn}/fol*",
 		"Bad: Things allows the resource *",
 		"Bad: Things allows the resource arn:aws:s3:::files/*",
 		"Bad: Verbs allows the action dynamodb:*",
