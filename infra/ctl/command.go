@@ -48,7 +48,7 @@ func commands() registry {
 	return slices.Concat(
 		organisationCommands(), credentialCommands(), webhookCommands(), deliveryCommands(), endpointCommands(),
 		platformCommands(), clientCommands(), registrationCommands(), keyCommands(),
-		connectionCommands(), exportCommands(), restoreCommands(), explainCommands(),
+		connectionCommands(), exportCommands(), restoreCommands(), explainCommands(), catalogHealthCommands(),
 	)
 }
 

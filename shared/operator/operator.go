@@ -31,6 +31,7 @@ type Deps struct {
 	Reach       webhook.Reach  // of webhook addresses
 	Clients     Sealer         // of client secrets
 	Servers     Servers        // nil for an operator who asks no health system
+	Health      HealthParts
 	// Get reads a document of at most 64 KiB from the running service, and follows no redirect.
 	Get     func(ctx context.Context, address string) ([]byte, error)
 	BaseURL string // of the running service
@@ -68,6 +69,8 @@ type Operator struct {
 	Connections   Connections
 	Exports       Exports
 	Restores      Restores
+
+	EndpointHealth EndpointHealth
 }
 
 // New makes an Operator.
@@ -77,6 +80,7 @@ func New(d Deps) *Operator {
 		Organisations: Organisations{c}, Credentials: Credentials{c}, Webhooks: Webhooks{c}, Log: Log{c},
 		Endpoints: Endpoints{c}, Clients: Clients{c}, Registrations: Registrations{c},
 		Connections: Connections{c}, Exports: Exports{c}, Restores: Restores{c},
+		EndpointHealth: EndpointHealth{c},
 	}
 }
 

@@ -11,9 +11,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"recordbridge/shared/blob"
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/ids"
@@ -47,7 +50,7 @@ type Options struct {
 // Open makes the operator of the stack with these outputs (see Outputs in template.yaml).
 func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*operator.Operator, error) {
 	for _, name := range []string{
-		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "KeyHashingSecret", "SecretsKey", "DeliveryQueueUrl",
+		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "CatalogTable", "CatalogBucket", "KeyHashingSecret", "SecretsKey", "DeliveryQueueUrl",
 	} {
 		if outputs[name] == "" {
 			return nil, fmt.Errorf("the stack has no output %s", name)
@@ -72,6 +75,10 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 		},
 		Hashing: hashing, Vault: vault, Reach: safehttp.Options{Allow: PrivateRanges(outputs)}, Clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
 		Get: get, BaseURL: outputs["BaseUrl"], Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
+	}
+	deps.Health = operator.HealthParts{
+		Rows: store.CatalogHealth{DB: db, Table: outputs["CatalogTable"]}, Pointers: store.Catalog{DB: db, Table: outputs["CatalogTable"]},
+		Snapshots: snapshot.Snapshots{Files: blob.Bucket{Client: s3.NewFromConfig(cfg), Name: outputs["CatalogBucket"]}},
 	}
 	if o.HTTP != nil {
 		deps.Servers = survey.Servers{HTTP: o.HTTP}

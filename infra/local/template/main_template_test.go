@@ -343,7 +343,7 @@ func TestNoPrivateAddressIsAllowedByDefault(t *testing.T) {
 			t.Errorf("%s may reach %q", f.LogicalID, ranges)
 		}
 	}
-	if callers != 8 {
-		t.Errorf("%d functions make outbound calls, want 8: connect, reconnect, createattempt, callback, catalogsync, and three workers", callers)
+	if callers != 9 {
+		t.Errorf("%d functions make outbound calls, want 9: connect, reconnect, createattempt, callback, catalogsync, catalogprobe, and three workers", callers)
 	}
 }

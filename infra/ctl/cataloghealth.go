@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+)
+
+func catalogHealthCommands() []command {
+	return []command{{
+		name: "catalog health", flags: "-mode test|live [-state ok|degraded|down|unknown] [-abroad] [-limit N]", declare: showEndpointHealth,
+		help: "Tells how the catalogue's endpoints fare, by state and cause; lists those of a state, and those whose discovery leads where nobody has approved",
+	}}
+}
+
+// healthShown is how many endpoints are printed where nobody says, and mostHealthShown how many at most.
+const (
+	healthShown     = 50
+	mostHealthShown = 100
+)
+
+func showEndpointHealth(flags *flag.FlagSet) action {
+	mode := flags.String("mode", string(org.Test), "`test` or live")
+	state := flags.String("state", "", "list the endpoints in this `state`: ok, degraded, down or unknown")
+	abroad := flags.Bool("abroad", false, "list the endpoints whose discovery leads where nobody has approved")
+	limit := flags.Int("limit", healthShown, "list no more than these, those that have been so for longest")
+	return func(ctx context.Context, s session) (any, error) {
+		if *limit < 1 || *limit > mostHealthShown {
+			return nil, misused("-limit must be from 1 to %d", mostHealthShown)
+		}
+		report, err := s.EndpointHealth.Report(ctx, *mode, health.State(*state), *abroad)
+		shown := map[string]any{
+			"mode": *mode, "states": report.States, "causes": report.Causes,
+			"summary": report.Summary.Version,
+		}
+		tellTime(shown, "summary_made_at", report.Summary.MadeAt)
+		if *state != "" {
+			shown["endpoints"] = faringShown(report.Faring, *limit)
+		}
+		if *abroad {
+			shown["abroad"] = strayedShown(report.Abroad, *limit)
+		}
+		return shown, err
+	}
+}
+
+func faringShown(all []operator.Faring, limit int) []map[string]any {
+	rows := make([]map[string]any, 0, min(len(all), limit))
+	for _, f := range all[:min(len(all), limit)] {
+		row := endpointNamed(f.Endpoint)
+		row["state"], row["class"], row["failures"] = f.Record.State, f.Record.Cause, f.Record.Failures
+		tellTime(row, "since", f.Record.Since)
+		tellTime(row, "checked_at", f.Record.CheckedAt)
+		tellTime(row, "next_at", f.Record.NextAt)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func strayedShown(all []operator.Strayed, limit int) []map[string]any {
+	rows := make([]map[string]any, 0, min(len(all), limit))
+	for _, s := range all[:min(len(all), limit)] {
+		row, to := endpointNamed(s.Endpoint), map[string]string{}
+		for _, d := range s.To {
+			to[d.Role] = d.To
+		}
+		row["abroad"], row["approve"] = to, "endpoint approve -id "+s.Endpoint.ID
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func endpointNamed(e record.Endpoint) map[string]any {
+	return map[string]any{"endpoint_id": e.ID, "name": e.Name, "fhir_base": e.FHIRBase, "platform_type": e.PlatformType}
+}

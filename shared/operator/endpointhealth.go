@@ -1,0 +1,141 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+)
+
+// EndpointHealth is what an operator is told of how the catalogue's endpoints fare.
+type EndpointHealth struct{ *core }
+
+// HealthParts are what that is read from.
+type HealthParts struct {
+	Rows interface {
+		Records(ctx context.Context, mode string) ([]health.Record, error)
+		Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
+		Pointer(ctx context.Context, mode string) (health.Pointer, error)
+	}
+	Pointers interface {
+		Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
+	}
+	Snapshots interface {
+		Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error)
+	}
+}
+
+// HealthReport is how the endpoints of a mode fare.
+type HealthReport struct {
+	Summary health.Pointer       // that searching reads
+	States  map[health.State]int // of the endpoints that patients may be sent to
+	Causes  map[string]int       // why those fail that do
+	Faring  []Faring             // what was asked for, those that have been so for longest first
+	Abroad  []Strayed
+}
+
+// Faring is one endpoint with how it fares.
+type Faring struct {
+	Endpoint record.Endpoint
+	Record   health.Record
+}
+
+// Strayed is an endpoint whose discovery leads to where nobody has approved.
+type Strayed struct {
+	Endpoint record.Endpoint
+	To       []catalog.Departure
+}
+
+// Report tells how the endpoints of a mode fare: one by one those of a state, and where abroad is asked for, those whose
+// discovery leads where nobody has approved. Errors are fault.Invalid.
+func (o EndpointHealth) Report(ctx context.Context, mode string, state health.State, abroad bool) (HealthReport, error) {
+	if _, ok := org.ParseMode(mode); !ok {
+		return HealthReport{}, fault.BadRequest("mode must be test or live.").About("mode")
+	}
+	if state != "" && !slices.Contains([]health.State{health.OK, health.Degraded, health.Down, health.Unknown}, state) {
+		return HealthReport{}, fault.BadRequest("state must be ok, degraded, down or unknown.").About("state")
+	}
+	parts := o.deps.Health
+	live, err := parts.Pointers.Pointer(ctx, mode)
+	if err != nil {
+		return HealthReport{}, fmt.Errorf("read pointer: %w", err)
+	}
+	var endpoints map[string]record.Endpoint
+	if live.Live != "" {
+		if endpoints, err = parts.Snapshots.Endpoints(ctx, mode, live.Live); err != nil {
+			return HealthReport{}, fmt.Errorf("read endpoints: %w", err)
+		}
+	}
+	report := HealthReport{States: map[health.State]int{}, Causes: map[string]int{}}
+	if report.Summary, err = parts.Rows.Pointer(ctx, mode); err != nil {
+		return HealthReport{}, fmt.Errorf("read pointer of health: %w", err)
+	}
+	records, err := parts.Rows.Records(ctx, mode)
+	if err != nil {
+		return HealthReport{}, fmt.Errorf("read health: %w", err)
+	}
+	report.add(endpoints, records, state)
+	if abroad {
+		report.Abroad, err = o.strayed(ctx, mode, endpoints)
+	}
+	return report, err
+}
+
+// add counts the endpoints and picks those of a state.
+func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []health.Record, state health.State) {
+	known := make(map[string]health.Record, len(records))
+	for _, one := range records {
+		known[one.EndpointID] = one
+	}
+	for id, e := range endpoints {
+		if e.Status != record.Active || e.RemovedAt != nil {
+			continue
+		}
+		found := known[id]
+		found.State = cmp.Or(found.State, health.Unknown)
+		r.States[found.State]++
+		if found.Cause != "" {
+			r.Causes[found.Cause]++
+		}
+		if found.State == state {
+			r.Faring = append(r.Faring, Faring{Endpoint: e, Record: found})
+		}
+	}
+	slices.SortFunc(r.Faring, func(x, y Faring) int {
+		return cmp.Or(x.Record.Since.Compare(y.Record.Since), cmp.Compare(x.Endpoint.ID, y.Endpoint.ID))
+	})
+}
+
+// strayed lists the endpoints whose discovery leads abroad, but for those whose rows an operator has pinned to it.
+func (o EndpointHealth) strayed(ctx context.Context, mode string, endpoints map[string]record.Endpoint) ([]Strayed, error) {
+	seen, err := o.deps.Health.Rows.Sightings(ctx, mode)
+	if err != nil {
+		return nil, fmt.Errorf("read sightings: %w", err)
+	}
+	var found []Strayed
+	for _, s := range seen {
+		e, isThere := endpoints[s.EndpointID]
+		if len(s.Abroad) == 0 || !isThere || e.Status != record.Active {
+			continue
+		}
+		row, err := o.deps.Store.Endpoint(ctx, s.EndpointID)
+		switch {
+		case errors.Is(err, fault.NotFound):
+		case err != nil:
+			return nil, fmt.Errorf("read endpoint: %w", err)
+		case row.Pins == s.Pins:
+			continue
+		}
+		found = append(found, Strayed{Endpoint: e, To: s.Abroad})
+	}
+	slices.SortFunc(found, func(x, y Strayed) int { return cmp.Compare(x.Endpoint.ID, y.Endpoint.ID) })
+	return found, nil
+}
