@@ -13,7 +13,7 @@ import (
 )
 
 // byHand is a brand of a hand-kept list. Portals and endpoints stand in lists of their own and are named by their keys, so that several brands
-// have one portal, and several portals one endpoint (docs/operations.md, "The catalogue").
+// have one portal, and several portals one endpoint (infra/catalog/example.yaml).
 type byHand struct {
 	ID          string           `yaml:"id"`
 	Name        string           `yaml:"name"`

@@ -17,7 +17,7 @@ const (
 	LanternCSV    Format = "lantern-csv"    // as Lantern exports it, with a header
 	LanternJSON   Format = "lantern-json"   // the same rows as an array of objects
 	LanternNDJSON Format = "lantern-ndjson" // the same rows, an object a line
-	YAML          Format = "yaml"           // kept by hand: docs/operations.md, "The catalogue"
+	YAML          Format = "yaml"           // kept by hand: infra/catalog/example.yaml
 )
 
 // Formats are all of them.
