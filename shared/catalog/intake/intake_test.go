@@ -2,6 +2,7 @@ package intake_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -300,4 +301,49 @@ func TestSourcesAreCheckedAndTakenInTurn(t *testing.T) {
 	if got := strings.Join(ids, " "); got != "first late now" {
 		t.Errorf("due are %s", got)
 	}
+}
+
+// hostile makes everything that a row keeps of a list as long as it can be.
+func hostile() string {
+	long := strings.Repeat("\\u0026", 290)
+	entries := make([]string, 0, 200)
+	for i := range 100 {
+		entries = append(entries, fmt.Sprintf(`{"resource":{"resourceType":"Organization","id":"%03d%s","name":"%d %s","endpoint":[{"reference":"Endpoint/e"},{"reference":"Endpoint/x"}],
+			"identifier":[{"system":"http://hl7.org/fhir/sid/us-npi","value":"1"}],"alias":["\u0000"],"telecom":[{"system":"url","value":"javascript:1"}],"partOf":{"reference":"Organization/y"},
+			"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-brand","extension":[{"url":"brandBundle","valueUrl":"https://own.example/?%s"}]}]}}`,
+			i, long, i, long, strings.Repeat("\\u0026", 470)), `{"resource":{"resourceType":"Organization","id":"n`+long+`","name":""}}`)
+	}
+	return `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Endpoint","id":"e","address":"https://fhir.example"}},` + strings.Join(entries, ",") + `]}`
+}
+
+func TestWhatIsKeptOfAListFitsIntoARow(t *testing.T) {
+	t.Parallel()
+	s := source()
+	s.Format = listing.Brands
+	w := newWorld(s)
+	w.body = hostile()
+	state, outcome := w.refresh(t)
+	text, err := json.Marshal(state)
+	const halfARow = 200_000 // accepted and pending are both in it
+	if err != nil || outcome != intake.Waiting || len(state.Pending.Report.Problems) < 5 || len(state.Pending.Report.OwnLists) != 20 || len(text) > halfARow {
+		t.Errorf("%s: %d bytes, %+v, %v", outcome, len(text), state.Pending.Report.Problems, err)
+	}
+}
+
+func TestAServerThatSaysUnchangedToWhoHasNothingIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(source())
+	w.known.ETag = "x"
+	in := w.intake()
+	in.Lists = unchanged{}
+	row, outcome, err := in.Refresh(t.Context(), w.rows["vendor"])
+	if err != nil || outcome != intake.Failed || row.State.Reason != "empty" || row.State.Accepted != nil {
+		t.Errorf("%s: %+v, %v", outcome, row.State, err)
+	}
+}
+
+type unchanged struct{}
+
+func (unchanged) Fetch(context.Context, string, intake.Known) (intake.Answer, error) {
+	return intake.Answer{IsUnchanged: true}, nil
 }

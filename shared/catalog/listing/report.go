@@ -5,9 +5,12 @@ import (
 	"time"
 )
 
+// A report is kept in a row, which holds 400 KB at most, whatever a list contains.
 const (
-	toldKeys     = 5 // of a Problem
-	toldOwnLists = 100
+	longestKey   = 60  // runes
+	longestOwn   = 500 // bytes of the address of an OwnList; a longer one is not told
+	toldKeys     = 5   // of a Problem
+	toldOwnLists = 20
 )
 
 // Report is what came of reading a list.
@@ -65,17 +68,16 @@ func (r *Report) note(reason Reason, isLost bool, key string) {
 }
 
 func (r *Report) names(key, address string) {
-	if len(r.OwnLists) < toldOwnLists {
+	if len(r.OwnLists) < toldOwnLists && len(address) <= longestOwn {
 		r.OwnLists = append(r.OwnLists, OwnList{Key: shortened(key), URL: address})
 	}
 }
 
 // shortened makes a key fit for a terminal and a row: short, and without what a terminal would obey.
 func shortened(key string) string {
-	const longest = 120
 	text, _ := plain(key)
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest]) + "…"
+	if runes := []rune(text); len(runes) > longestKey {
+		return string(runes[:longestKey]) + "…"
 	}
 	return text
 }
