@@ -105,7 +105,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if seen := f.watch.Load(); seen != nil && seen.refuses(r) {
-		w.Header().Set("Retry-After", retryAfter)
+		w.Header().Set("Retry-After", seen.retryAfter())
 		http.Error(w, "The receiver is down.", http.StatusServiceUnavailable)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -21,29 +22,43 @@ import (
 )
 
 const (
-	// slow is the portal whose every answer takes a while, and oneByOne asks it one thing at a time: an export of it is still under way when
-	// the functions are replaced.
-	slow     = "/sandbox/with/slow:15s"
+	// oneByOne asks a portal one thing at a time, which makes some so many requests of an export.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
-	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second (docs/webhooks.md), and
-	// no later, since the receiver asks to be waited for, if only for a second.
-	refusals   = 2
-	retryAfter = "1"
+	requests = 18
+	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second, or when the
+	// receiver asks for it, within ten (docs/webhooks.md).
+	refusals = 2
+	// leastTime and mostTime bound how long work stays under way: by that step, and by what a function may take to answer (29 s).
+	leastTime, mostTime = 5 * time.Minute, requests * 25 * time.Second
 	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses when its worker is replaced.
-	workTime = 7 * time.Minute
+	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
 )
 
 // watch sees what passes the front during an upgrade.
 type watch struct {
-	receiver string       // path of the inbox that refuses its first deliveries
-	refused  atomic.Int32 // how many of them
-	asked    atomic.Int32 // requests to the slow portal's records
+	receiver string        // path of the inbox that refuses its first deliveries
+	lasts    time.Duration // how long the work of before the upgrade is to be under way
+	refused  atomic.Int32  // how many of them
+	asked    atomic.Int32  // requests to the slow portal's records
 }
+
+// newWatch watches an upgrade on a machine that took so long to deploy the release before. An upgrade takes twice as long.
+func newWatch(took time.Duration) *watch {
+	return &watch{receiver: inboxPath + "/birch", lasts: min(max(3*took, leastTime), mostTime)}
+}
+
+// slow is the portal whose every answer takes a while, so that an export of it is still under way when the functions are replaced.
+func (w *watch) slow() string {
+	return fmt.Sprintf("/sandbox/with/slow:%ds", int((w.lasts / requests).Seconds()))
+}
+
+// retryAfter is what the receiver answers with when it refuses.
+func (w *watch) retryAfter() string { return strconv.Itoa(int(w.lasts.Seconds())) }
 
 // refuses tells whether a request is one of those deliveries, which are of an export's event.
 func (w *watch) refuses(r *http.Request) bool {
-	if strings.Contains(r.URL.Path, slow+"/fhir/") {
+	if strings.Contains(r.URL.Path, w.slow()+"/fhir/") {
 		w.asked.Add(1)
 	}
 	if r.Method != http.MethodPost || r.URL.Path != w.receiver {
@@ -65,12 +80,11 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "Deployed after %s\n", time.Since(began).Round(time.Second))
-	fmt.Fprintln(progress, "This release")
+	w := newWatch(time.Since(began))
+	fmt.Fprintf(progress, "Deployed after %s\nThis release\n", time.Since(began).Round(time.Second))
 	if err = build(ctx, o, host, progress); err != nil {
 		return err
 	}
-	w := &watch{receiver: inboxPath + "/birch"}
 	f.watch.Store(w)
 	pending, err := beginPending(ctx, run, w)
 	if err != nil {
@@ -80,7 +94,8 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "A delivery is pending (refused %d times); an export is running (%d requests so far)\n", w.refused.Load(), w.asked.Load())
+	fmt.Fprintf(progress, "A delivery is pending (refused %d times); an export is running (%d requests so far); both for %s\n",
+		w.refused.Load(), w.asked.Load(), w.lasts.Round(time.Second))
 	if err = deploy(ctx, o, host, progress); err != nil {
 		return err
 	}
@@ -109,7 +124,7 @@ func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, 
 func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
-	run.Sandbox.FHIRBaseURL = run.BaseURL + slow + "/fhir"
+	run.Sandbox.FHIRBaseURL = run.BaseURL + w.slow() + "/fhir"
 	run.Sandbox.EndpointID, run.Sandbox.BrandID, run.Sandbox.PortalID = ids.Random(), ids.Random(), ids.Random()
 	if err = seed.AddSandbox(ctx, d.Operator, run.Sandbox, oneByOne); err != nil {
 		return "", err

@@ -21,7 +21,7 @@ import (
 func TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
-	f.watch.Store(&watch{receiver: inboxPath + "/birch"})
+	f.watch.Store(newWatch(0))
 	success, other := `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`, `{"type":"patient.connection_created"}`
 	for i, test := range []struct {
 		path, body string
@@ -43,14 +43,26 @@ func TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent(t *testing.T) {
 	}
 }
 
+// TestWorkOutlastsAnUpgradeOfAMachineThatIsSlow: and of no other by more than the schedule wants.
+func TestWorkOutlastsAnUpgradeOfAMachineThatIsSlow(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]string{
+		time.Minute: "300 /sandbox/with/slow:16s", 2 * time.Minute: "360 /sandbox/with/slow:20s", time.Hour: "450 /sandbox/with/slow:25s",
+	} {
+		if w := newWatch(took); w.retryAfter()+" "+w.slow() != want {
+			t.Errorf("after %s: got %s %s, want %s", took, w.retryAfter(), w.slow(), want)
+		}
+	}
+}
+
 func TestWhatTheSlowPortalIsAskedIsCounted(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
-	w := &watch{}
+	w := newWatch(0)
 	f.watch.Store(w)
-	asked(f, http.MethodGet, "localhost:4580", "/v1"+slow+"/fhir/Observation?patient=p")
+	asked(f, http.MethodGet, "localhost:4580", "/v1"+w.slow()+"/fhir/Observation?patient=p")
 	asked(f, http.MethodGet, "localhost:4580", "/v1/sandbox/fhir/Observation?patient=p")
-	asked(f, http.MethodPost, "localhost:4580", "/v1"+slow+"/oauth/token")
+	asked(f, http.MethodPost, "localhost:4580", "/v1"+w.slow()+"/oauth/token")
 	if got := w.asked.Load(); got != 1 {
 		t.Errorf("counted %d, want 1", got)
 	}
