@@ -26,6 +26,7 @@ const (
 const (
 	minInside = 4   // letters of what is looked for inside of words
 	maxInside = 512 // words that it is found in
+	usualWord = 100 // places of a word that nobody takes for a misspelt one
 	maxJoined = 3   // words in a row that can be one
 	minSpelt  = 5   // letters of a word that is still being typed, to be taken for misspelt or for a plural
 )
@@ -138,8 +139,12 @@ func (s search) exact(i int, word string, quality float64) {
 	}
 }
 
+// misspelt takes words that a typed one may be by mistake. One that many names have is none.
 func (s search) misspelt(i int, word string, last bool) {
 	limit := editsFor(word)
+	if w, ok := s.index.number(word); ok && s.index.places.at(w).len() >= usualWord {
+		return
+	}
 	s.index.typos(word, last && len(word) >= minSpelt, func(w uint32, all, begun byte) {
 		first := 0.0
 		if s.index.words.at(w)[0] != word[0] {
