@@ -214,15 +214,15 @@ func (a asker) mistyping(words []string) string {
 }
 
 func (a asker) edited(word string) string {
-	letter := string(rune('a' + a.random.IntN(26)))
+	c := string(rune('a' + a.random.IntN(26)))
 	at := a.random.IntN(len(word) - 1)
 	switch a.random.IntN(4) {
 	case 0:
 		return word[:at] + word[at+1:]
 	case 1:
-		return word[:at] + letter + word[at:]
+		return word[:at] + c + word[at:]
 	case 2:
-		return word[:at] + letter + word[at+1:]
+		return word[:at] + c + word[at+1:]
 	default:
 		return word[:at] + word[at+1:at+2] + word[at:at+1] + word[at+2:]
 	}

@@ -84,7 +84,7 @@ func (t *typos) read(indexed string, from int, isTyping bool) int {
 
 // step computes the row of n letters.
 func (t *typos) step(indexed string, n int) {
-	before, now, letter := &t.rows[n-1], &t.rows[n], indexed[n-1]
+	before, now, c := &t.rows[n-1], &t.rows[n], indexed[n-1]
 	first, last := max(1, n-t.limit), min(len(t.word), n+t.limit)
 	now[first-1] = byte(far)
 	if first == 1 {
@@ -93,9 +93,9 @@ func (t *typos) step(indexed string, n int) {
 	least := now[first-1]
 	for j := first; j <= last; j++ {
 		edits := before[j-1]
-		if t.word[j-1] != letter {
+		if t.word[j-1] != c {
 			edits = min(edits, before[j], now[j-1]) + 1
-			if j > 1 && n > 1 && t.word[j-2] == letter && t.word[j-1] == indexed[n-2] {
+			if j > 1 && n > 1 && t.word[j-2] == c && t.word[j-1] == indexed[n-2] {
 				edits = min(edits, t.rows[n-2][j-2]+1)
 			}
 		}
