@@ -64,6 +64,11 @@ func town() []search.Entry {
 		brand("North Jersey Lantern Care|Hoboken NJ 07030"),
 		brand("Lantern Care New Jersey"),
 		brand("Clinica Peña"),
+		brand("Zetland Partners", "Gull Rock"),
+		brand("Gull Rock Clinic"),
+		brand("Larkspur Clinic|OH 44101"),
+		brand("Larkspur Clinic|VA"),
+		brand("Larkspur Clinic Inc"),
 	}
 }
 
@@ -114,7 +119,7 @@ func TestWhatPeopleType(t *testing.T) {
 		"old velamar":                    "Clinic of Old Velamar Road",
 		"thistled":                       "Greater Thistledown General Hospital",
 		"general hospital thistle":       "Greater Thistledown General Hospital",
-		"surgical arts":                  "Neurosurgical Arts of Pellworm",
+		"surgical":                       "Neurosurgical Arts of Pellworm",
 		"vlamar clinic":                  "Velamar Clinic",
 		"velamra clinic":                 "Velamar Clinic",
 		"velamxr":                        "Velamar Clinic",
@@ -141,6 +146,8 @@ func TestWhatPeopleType(t *testing.T) {
 		"ent dunmere":                    "Dunmere ENT",
 		"lantern care new jersey":        "Lantern Care New Jersey",
 		"hoboken lantern newjersey":      "North Jersey Lantern Care|Hoboken NJ 07030",
+		"gull rock":                      "Zetland Partners",
+		"larkspur clinic vermont":        "Larkspur Clinic Inc",
 		"clinica pena":                   "Clinica Peña",
 		"cchd":                           "Crane County Health Dept",
 		"kestrelhealth clinic nearby":    "KestrelHealth Partners",
@@ -170,7 +177,7 @@ func TestFiltersAreExact(t *testing.T) {
 		{search.Query{Text: "velamar", Platforms: []string{"cerner", "none"}}, []string{"Velamar Clinic of the Coast"}},
 		{search.Query{Text: "velamar", Platforms: []string{"none"}}, []string{}},
 		{search.Query{Text: "harbor", States: []string{"tx"}}, []string{"Harbor Family Clinic|Westmere TX 75001"}},
-		{search.Query{States: []string{"OH", "VT"}}, []string{"Harbor Family Clinic|Eastmere OH 44101", "Orla Nightingale, M.D., P.A.|Eastmere OH 44102", "St. Odo's Hospital|Quarrytown VT"}},
+		{search.Query{States: []string{"OH", "VT"}}, []string{"Harbor Family Clinic|Eastmere OH 44101", "Larkspur Clinic|OH 44101", "Orla Nightingale, M.D., P.A.|Eastmere OH 44102", "St. Odo's Hospital|Quarrytown VT"}},
 		{search.Query{Text: "harbor", States: []string{"OH"}, Platforms: []string{"epic"}}, []string{}},
 	} {
 		if diff := cmp.Diff(c.want, found(t, x, c.query)); diff != "" {
@@ -197,7 +204,7 @@ func TestTheNearestComeFirst(t *testing.T) {
 	t.Parallel()
 	entries := []search.Entry{
 		brand("Lantern Care|Hoboken NJ 07030"), brand("Lantern Care|Albany NY 12207"), brand("Lantern Care|Reno NV 89501"), brand("Lantern Care"),
-		brand("Lantern Care Center|Hoboken NJ 07030-1234"),
+		brand("A Lantern Care Center|Hoboken NJ 07030-1234"),
 	}
 	entries[2].Brand.Locations = append(entries[2].Brand.Locations, record.Location{PostalCode: "10001"})
 	x := indexOf(t, entries)
@@ -312,9 +319,15 @@ func TestEntriesAreWhatCanBeFound(t *testing.T) {
 		Portals:   map[string]record.Portal{"p": {ID: "p", Name: "Velamar Portal", EndpointIDs: []string{"e", "f"}}, "gone": {ID: "gone", State: record.State{RemovedAt: &at}}},
 		Endpoints: map[string]record.Endpoint{"e": {ID: "e", PlatformType: "epic"}},
 	}))
-	page, err := x.Search(search.Query{Text: "velamar", Platforms: []string{"epic"}, Size: 10})
+	page, err := x.Search(search.Query{Text: "velamar", Size: 10})
 	if err != nil || page.Total != 1 {
 		t.Fatalf("%+v, %v", page, err)
+	}
+	if none := found(t, x, search.Query{Text: "velamar", Platforms: []string{"cerner"}}); len(none) != 0 {
+		t.Errorf("of a platform that none of its endpoints has: %q", none)
+	}
+	if one := found(t, x, search.Query{Text: "velamar", Platforms: []string{"epic"}}); len(one) != 1 {
+		t.Errorf("of the platform of its endpoint: %q", one)
 	}
 	want := `{"id":"a","last_updated":"0001-01-01T00:00:00Z","name":"Velamar Clinic","brand_website":"","logo_uri":"","aliases":[],"description":"",` +
 		`"locations":[],"portal_ids":["p","gone","none"],"portals":[{"id":"p","last_updated":"0001-01-01T00:00:00Z","name":"Velamar Portal",` +
