@@ -64,12 +64,19 @@ var readReal = sync.OnceValues(func() (published, error) {
 	return r, err
 })
 
+// skipUnderRace skips what the race detector makes many times as long, and has nothing to find in: what goroutines share is judged by
+// TestOneIndexServesManyAtOnce.
+func skipUnderRace(tb testing.TB) {
+	tb.Helper()
+	if underRace {
+		tb.Skip("long under the race detector, and of one goroutine")
+	}
+}
+
 // realData is the list; who wants it is skipped where it is not there.
 func realData(tb testing.TB) published {
 	tb.Helper()
-	if underRace {
-		tb.Skip("the race detector would find nothing else here")
-	}
+	skipUnderRace(tb)
 	r, err := readReal()
 	if err != nil {
 		tb.Skipf("no list of real endpoints: %v", err)
@@ -109,6 +116,7 @@ func TestRealNamesAreFound(t *testing.T) {
 
 func TestInventedNamesAreFound(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	entries := invented(4000, 3)
 	judge(t, indexOf(t, entries), entries)
 }
@@ -120,5 +128,6 @@ func TestHostileQueriesOfRealNamesAreBounded(t *testing.T) {
 
 func TestHostileQueriesAreBounded(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	boundHostile(t, indexOf(t, invented(4000, 7)))
 }
