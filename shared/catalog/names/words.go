@@ -19,25 +19,29 @@ func Words(text string) []string {
 
 // reader collects words letter by letter.
 type reader struct {
-	words   []string
-	word    strings.Builder
-	letters int  // of word, or digits
-	last    rune // of word
-	dotted  int  // how many single letters with a dot stand just before word
-	dot     bool // the word so far is a letter with a dot
+	words  []string
+	word   strings.Builder
+	size   int  // of word, in letters and digits
+	last   rune // of word
+	dotted int  // how many single letters with a dot stand just before word
+	dot    bool // the word so far is a letter with a dot
 }
 
 func (r *reader) take(c rune) {
 	switch {
+	case 'a' <= c && c <= 'z' && !r.dot: // nearly always
+		r.size++
+		r.last = c
+		r.word.WriteByte(byte(c))
 	case c == '\'' || c == '’' || c == '‘' || c == '`' || unicode.Is(unicode.Mn, c): // an apostrophe, or a diacritic of its own
 	case unicode.IsLetter(c) || unicode.IsDigit(c):
 		if r.dot {
 			r.join()
 		}
-		r.letters++
+		r.size++
 		r.last = c
 		writeFolded(&r.word, c)
-	case c == '.' && r.letters == 1 && unicode.IsLetter(r.last):
+	case c == '.' && r.size == 1 && unicode.IsLetter(r.last):
 		r.dot = true
 	case c == '&' || c == '+':
 		r.end()
@@ -49,29 +53,29 @@ func (r *reader) take(c rune) {
 
 // join ends a word that is one letter with a dot, to which another letter follows at once: they are letters of one abbreviation.
 func (r *reader) join() {
-	letter := r.word.String()
+	initial := r.word.String()
 	r.word.Reset()
-	r.letters, r.dot = 0, false
+	r.size, r.dot = 0, false
 	if r.dotted > 0 {
-		r.words[len(r.words)-1] += letter
+		r.words[len(r.words)-1] += initial
 	} else {
-		r.words = append(r.words, letter)
+		r.words = append(r.words, initial)
 	}
 	r.dotted++
 }
 
 func (r *reader) end() {
-	if r.letters > 0 {
+	if r.size > 0 {
 		word := r.word.String()
 		// The last letter of "M.D" belongs to it with or without a dot; in "J.Smith" a name follows.
-		if r.dotted > 0 && r.letters == 1 {
+		if r.dotted > 0 && r.size == 1 {
 			r.words[len(r.words)-1] += word
 		} else {
 			r.words = append(r.words, word)
 		}
 	}
 	r.word.Reset()
-	r.letters, r.dotted, r.dot = 0, 0, false
+	r.size, r.dotted, r.dot = 0, 0, false
 }
 
 // writeFolded writes a letter in lower case and without its diacritic, where it is one of the Latin letters that Western European

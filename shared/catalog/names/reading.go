@@ -1,0 +1,159 @@
+package names
+
+import (
+	"html"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Name is what a list's text says of an institution's name.
+type Name struct {
+	Display string   // as people are shown it
+	Aliases []string // what else was said: the text itself where it has other words, and the name behind "DBA", or in front of it
+	State   string   // that the text names beside the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"); empty for none
+	City    string   // likewise
+}
+
+// maxName is how long a name that is shown may be, in letters.
+const maxName = 200
+
+// Read tells a name from what lists write around it: states in front, towns behind, and what their vendors note of a customer's server. The
+// state is where the institution is known to be, or empty: it tells a state behind the name from a degree.
+func (r *Reader) Read(text, state string) Name {
+	said := plain(text)
+	name := Name{}
+	rest := r.withoutCode(said)
+	rest, name.State = r.withoutStateInFront(rest)
+	rest = r.withoutNoise(rest)
+	rest, name.City, name.State = r.withoutPlaceBehind(rest, name.State, state)
+	legal, known := r.asKnown(r.uncut(rest), len([]rune(said)) >= cutAt)
+	name.Display = r.cased(legal)
+	if known != "" {
+		name.Display, name.Aliases = r.cased(known), []string{r.cased(legal)}
+	}
+	if len(Words(name.Display)) == 0 {
+		name.Display = said
+	}
+	if SortName(name.Display) != SortName(said) {
+		name.Aliases = append(name.Aliases, said)
+	}
+	name.City = r.town(name.City)
+	return name
+}
+
+// cutAt is the length, in letters, at which widespread lists cut texts off; what stands at their end there is no whole name.
+const cutAt = 39
+
+// uncut drops words that no name ends with, before which a list has cut it off: "Harrogate Foot and".
+func (r *Reader) uncut(text string) string {
+	words := strings.Fields(text)
+	for last := len(words) - 1; last > 0; last-- {
+		if w := strings.ToLower(words[last]); w != "&" && (!r.fillers[w] || len(w) == 1) {
+			return strings.TrimRight(strings.Join(words[:last+1], " "), " ,&-")
+		}
+	}
+	return text
+}
+
+// plain is a text of one line: entities of HTML are what they stand for, and controls and double blanks are blanks.
+func plain(text string) string {
+	text = html.UnescapeString(strings.ToValidUTF8(text, ""))
+	text = strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c) || unicode.IsControl(c):
+			return ' '
+		case !unicode.IsPrint(c) || c == utf8.RuneError:
+			return -1
+		}
+		return c
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > maxName {
+		text = strings.TrimSpace(string(runes[:maxName]))
+	}
+	return text
+}
+
+// withoutCode drops a vendor's number of a customer: "CC034_Harrogate Clinic".
+func (r *Reader) withoutCode(text string) string {
+	code, rest, found := strings.Cut(text, "_")
+	initials := strings.TrimRight(code, "0123456789")
+	if found && len(code) <= 8 && len(initials) <= 3 && len(initials) < len(code) && len(Words(rest)) > 1 {
+		return strings.TrimSpace(rest)
+	}
+	return text
+}
+
+// withoutStateInFront drops "TN - ", which may stand there twice.
+func (r *Reader) withoutStateInFront(text string) (rest, state string) {
+	for {
+		code, behind, found := strings.Cut(text, " - ")
+		if !found || !r.states[code] || len(Words(behind)) == 0 {
+			return text, state
+		}
+		text, state = strings.TrimSpace(behind), code
+	}
+}
+
+// withoutPlaceBehind drops a town in capitals with its state from behind a name that is not in capitals, and a state behind a legal form, or behind a town that the name
+// begins with. known is the state that the institution is in.
+func (r *Reader) withoutPlaceBehind(text, said, known string) (rest, city, state string) {
+	words := strings.Fields(text)
+	last := len(words) - 1
+	if last < 2 || !r.states[words[last]] || said != "" || known != "" && known != words[last] || !hasLower(text) {
+		return text, "", said
+	}
+	code, from := words[last], last
+	for from > 1 && isTown(words[from-1]) && r.forms[strings.ToLower(words[from-1])] == "" {
+		from--
+	}
+	before := strings.ToLower(strings.Trim(words[last-1], ".,"))
+	_, isForm := r.forms[before]
+	switch {
+	case from < last:
+		return strings.TrimRight(strings.Join(words[:from], " "), " ,-"), strings.Join(words[from:last], " "), code
+	case known == code || isForm && r.suffixes[before] && !r.suffixes[strings.ToLower(code)]:
+		return strings.TrimRight(strings.Join(words[:last], " "), " ,-"), "", code
+	case !r.suffixes[strings.ToLower(code)]:
+		return text, "", code // "Urgent Care of Harrogate TN": the name keeps it
+	}
+	return text, "", ""
+}
+
+// town is the name of a town in capitals, Like This.
+func (r *Reader) town(name string) string {
+	words := strings.Fields(name)
+	for i, w := range words {
+		words[i] = r.capitalised(w, i == 0)
+	}
+	return strings.Join(words, " ")
+}
+
+// isTown reports whether a word is in capitals, and long enough that it is no abbreviation ("EL PASO" is not seen whole).
+func isTown(word string) bool {
+	return len(word) >= 3 && strings.ToUpper(word) == word && !strings.ContainsAny(word, "0123456789&/.,()-") || word == "ST." || word == "FT."
+}
+
+func hasLower(text string) bool { return strings.IndexFunc(text, unicode.IsLower) >= 0 }
+
+// asKnown is a name in front of "DBA" ("doing business as") and the name behind it, which is empty where there is none, or where the list has
+// cut it off.
+func (r *Reader) asKnown(text string, isCut bool) (legal, known string) {
+	words := strings.Fields(text)
+	for i, w := range words {
+		switch strings.ToLower(strings.Trim(w, "():-.,")) {
+		case "dba", "d/b/a", "d.b.a", "d/b/a/":
+			legal = strings.TrimRight(strings.Join(words[:i], " "), " ,-(")
+			known = strings.Trim(strings.Join(words[i+1:], " "), " ,-():")
+			switch {
+			case len(Words(legal)) == 0:
+				return known, ""
+			case isCut && len([]rune(text)) <= cutAt+1 || !strings.Contains(r.Key(known), " "):
+				return legal, ""
+			}
+			return legal, known
+		}
+	}
+	return text, ""
+}
