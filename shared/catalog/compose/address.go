@@ -1,0 +1,115 @@
+package compose
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/ids"
+)
+
+// server is a FHIR server by its address.
+type server struct {
+	base    string // without a trailing slash, as the ids of endpoints are made of it
+	id      string // of its endpoint, but for lists that choose one
+	host    string
+	tenant  string // host and path without what only names a release of FHIR: the same for a server's DSTU2 and R4 sides
+	code    string // the last part of the path that is no common word: often the customer's number at its vendor
+	isGiven bool   // the code is no word: a vendor has given it to one customer
+	release string // of FHIR, where the path names it
+	isOpen  bool   // it can be reached from outside, and safely enough for the mode
+}
+
+// readServer reads an address; ok is false for what is no address of a FHIR server (docs/architecture.md, "Connecting").
+func readServer(mode, address string) (s server, ok bool) {
+	address = strings.TrimSpace(address)
+	if scheme, rest, found := strings.Cut(address, "://"); found {
+		host, path, _ := strings.Cut(rest, "/")
+		address = scheme + "://" + host + "/" + withoutDoubleSlashes(path)
+	}
+	base, err := fhir.ParseBase(address)
+	if err != nil {
+		return server{}, false
+	}
+	s.base = base.String()
+	s.id = ids.Derive("endpoint", mode, s.base)
+	parsed, err := url.Parse(s.base)
+	if err != nil {
+		return server{}, false
+	}
+	s.host = parsed.Host
+	s.isOpen = mode != "live" || parsed.Scheme == "https" && isPublic(parsed.Hostname())
+	s.readPath(parsed.Path)
+	return s, true
+}
+
+func withoutDoubleSlashes(path string) string {
+	return strings.Join(strings.FieldsFunc(path, func(c rune) bool { return c == '/' }), "/")
+}
+
+func (s *server) readPath(path string) {
+	s.tenant = s.host
+	for written := range strings.SplitSeq(path, "/") {
+		part := strings.ToLower(written)
+		release, isRelease := map[string]string{
+			"dstu2": releaseDSTU2, "r2": releaseDSTU2, "stu3": releaseSTU3, "dstu3": releaseSTU3, "r3": releaseSTU3, "r4": releaseR4, "r4b": "4.3.0", "r5": "5.0.0",
+		}[part]
+		switch {
+		case isRelease:
+			s.release = release
+		case isCommonPart(part):
+		default:
+			s.tenant += "/" + part
+			s.code, s.isGiven = part, strings.ContainsAny(part, "0123456789") || written == strings.ToUpper(written)
+		}
+	}
+}
+
+// The releases of FHIR that addresses tell (FHIR R4, CapabilityStatement.fhirVersion).
+const (
+	releaseDSTU2 = "1.0.2"
+	releaseSTU3  = "3.0.2"
+	releaseR4    = "4.0.1"
+)
+
+// hasNumber reports whether the code is one that nobody else would come upon.
+func (s *server) hasNumber() bool { return s.isGiven && len(s.code) >= minNumber }
+
+// minNumber is how long such a code is at least.
+const minNumber = 12
+
+// isCommonPart reports whether a part of a path is one that many servers have, and that tells none from another.
+func isCommonPart(part string) bool {
+	switch part {
+	case "", "api", "fhir", "fhirroute", "open", "v1", "v2", "v3", "v4", "argonaut", "uscore", "rest", "baser4", "metadata", "public", "patient", "prod", "fhirserver":
+		return true
+	}
+	return false
+}
+
+// isPublic reports whether a host can be one that is reached from outside.
+func isPublic(host string) bool {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.IsGlobalUnicast() && !address.IsPrivate()
+	}
+	dot := strings.LastIndexByte(host, '.')
+	if dot <= 0 || dot == len(host)-1 {
+		return false
+	}
+	switch host[dot+1:] {
+	case "local", "localhost", "internal", "corp", "lan", "home", "intranet", "private", "invalid", "test":
+		return false
+	}
+	return true
+}
+
+// isOld reports whether a release of FHIR is one that this service does not speak: it speaks R4.
+func isOld(release string) bool {
+	release = strings.ToLower(strings.TrimSpace(release))
+	switch {
+	case release == "", strings.HasPrefix(release, "4"), release == "r4", release == "r4b":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,222 @@
+package compose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/catalog/names"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/ids"
+)
+
+// maxAliases is how many names a brand has besides its own.
+const maxAliases = 50
+
+// catalog is the catalogue while it is made.
+type catalog struct{ record.Catalog }
+
+// facts are what the best source says of a server.
+type facts struct {
+	server      *server
+	id          string
+	release     string
+	platform    string
+	names       []string // of endpoints, each once
+	isOff       bool
+	isUsed      bool   // by a brand
+	portal      string // the name of one that it is of
+	unconfirmed since
+}
+
+// isUsable reports whether patients can be sent there.
+func (f *facts) isUsable() bool { return f.server.isOpen && !isOld(f.release) && !f.isOff }
+
+// since collects since when something is unconfirmed: it is not, once one source could be read.
+type since struct {
+	isConfirmed bool
+	latest      time.Time
+}
+
+func (s *since) add(unconfirmed time.Time) {
+	switch {
+	case unconfirmed.IsZero():
+		s.isConfirmed = true
+	case unconfirmed.After(s.latest):
+		s.latest = unconfirmed
+	}
+}
+
+func (s *since) state() record.State {
+	if s.isConfirmed || s.latest.IsZero() {
+		return record.State{}
+	}
+	at := s.latest.UTC().Round(0)
+	return record.State{UnconfirmedSince: &at}
+}
+
+// build makes the records.
+func (c *composer) build(groups []*group) *catalog {
+	made := &catalog{record.Catalog{
+		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
+	}}
+	servers := c.factsOfServers()
+	portals := map[string]*madePortal{}
+	for _, g := range groups {
+		b := g.brand()
+		b.PortalIDs, b.PlatformType = c.portals(g, b, servers, portals)
+		made.Brands[b.ID] = b
+		c.report.count(g, b)
+	}
+	for _, id := range sortedKeys(portals) {
+		made.Portals[id] = portals[id].record(id, servers)
+	}
+	for _, base := range sortedKeys(servers) {
+		if f := servers[base]; f.isUsed {
+			made.Endpoints[f.id] = f.record()
+		}
+	}
+	return made
+}
+
+// factsOfServers are what is known of each server, by its base.
+func (c *composer) factsOfServers() map[string]*facts {
+	all := map[string]*facts{}
+	chosen := map[string]string{}
+	for _, r := range c.rows {
+		for _, p := range r.portals {
+			for _, e := range p.endpoints {
+				f := all[e.server.base]
+				if f == nil {
+					f = &facts{server: e.server, isOff: e.said.Off}
+					all[e.server.base] = f
+				}
+				c.learn(f, e, r, chosen)
+			}
+		}
+	}
+	for _, f := range all {
+		f.release = cmp.Or(f.release, f.server.release)
+		f.id = cmp.Or(f.id, f.server.id)
+		if f.platform == "" && c.in.Platform != nil {
+			f.platform = c.in.Platform(f.server.base)
+		}
+		f.platform = cmp.Or(f.platform, Generic)
+	}
+	return all
+}
+
+// learn takes in what one row says of a server. The rows of better sources come first.
+func (c *composer) learn(f *facts, e endpoint, r *row, chosen map[string]string) {
+	f.unconfirmed.add(r.list.UnconfirmedSince)
+	if said := e.said.FHIRVersion; said != "" {
+		if f.release != "" && isOld(f.release) != isOld(said) {
+			c.report.conflict(conflictRelease, r.list.Source+" "+r.listing.Key)
+		}
+		f.release = cmp.Or(f.release, said)
+	}
+	if said := strings.ToLower(cmp.Or(e.said.Platform, r.list.Platform)); said != "" {
+		if f.platform != "" && f.platform != said {
+			c.report.conflict(conflictPlatform, r.list.Source+" "+r.listing.Key)
+		}
+		f.platform = cmp.Or(f.platform, said)
+	}
+	if name := strings.Join(strings.Fields(e.said.Name), " "); name != "" && len(f.names) < 2 && !slices.Contains(f.names, name) {
+		f.names = append(f.names, name)
+	}
+	id, ok := ids.ParseUUID(e.said.ID)
+	if !ok || f.id == id {
+		return
+	}
+	if other, taken := chosen[id]; f.id != "" || taken && other != e.server.base {
+		c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key)
+		return
+	}
+	f.id, chosen[id] = id, e.server.base
+}
+
+func (f *facts) record() record.Endpoint {
+	e := record.Endpoint{
+		ID: f.id, Status: record.Suspended, ConnectionType: record.ConnectionType, PlatformType: f.platform, FHIRVersion: f.release, Name: f.portal, FHIRBase: f.server.base,
+		State: f.unconfirmed.state(),
+	}
+	if f.isUsable() {
+		e.Status = record.Active
+	}
+	if len(f.names) == 1 {
+		e.Name = f.names[0]
+	}
+	return e
+}
+
+// brand makes the record of a brand, but for its portals: of each field what the best source says, and of names and places what all of them say.
+func (g *group) brand() record.Brand {
+	b := record.Brand{ID: g.id, Hidden: g.rows[0].listing.Hidden, Name: g.name()}
+	var aliases []string
+	var places []record.Location
+	var state since
+	for _, r := range g.rows {
+		l := r.listing
+		b.BrandWebsite, b.Description, b.Category = cmp.Or(b.BrandWebsite, l.Website), cmp.Or(b.Description, l.Description), cmp.Or(b.Category, l.Category)
+		if b.LogoURI == "" && l.LogoURI != "" {
+			b.LogoURI, b.LogoLicense = l.LogoURI, l.LogoLicense
+		}
+		aliases = append(aliases, l.Aliases...)
+		aliases = append(aliases, r.name.Display)
+		aliases = append(aliases, r.name.Aliases...)
+		places = append(places, r.locations...)
+		b.NPIs = append(b.NPIs, r.npis...)
+		state.add(r.list.UnconfirmedSince)
+	}
+	b.NPIs, b.Aliases, b.Locations, b.BrandIDs = sorted(b.NPIs), aliasesOf(b.Name, aliases), placesOf(places), []string{}
+	b.SortName, b.State = sortName(b.Name), state.state()
+	return b
+}
+
+// name is what the best source calls the brand; where it does in several ways, what it says most often.
+func (g *group) name() string {
+	said := map[string]int{}
+	for _, r := range g.rows {
+		if r.list.Priority == g.rows[0].list.Priority {
+			said[r.name.Display]++
+		}
+	}
+	return slices.MaxFunc(sortedKeys(said), func(a, b string) int { return cmp.Compare(said[a], said[b]) })
+}
+
+func sortName(name string) string { return names.SortName(name) }
+
+// aliasesOf are names that have other words than a brand's own, each once.
+func aliasesOf(name string, all []string) []string {
+	seen := map[string]bool{sortName(name): true, "": true}
+	kept := []string{}
+	for _, alias := range sorted(all) {
+		alias = strings.Join(strings.Fields(alias), " ")
+		if key := sortName(alias); !seen[key] && len(kept) < maxAliases {
+			seen[key] = true
+			kept = append(kept, alias)
+		}
+	}
+	return kept
+}
+
+// placesOf are places, each once and as exactly as it is known: a state of which a town or a ZIP code is known is not listed besides.
+func placesOf(all []record.Location) []record.Location {
+	slices.SortFunc(all, func(a, b record.Location) int {
+		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State), -cmp.Compare(a.PostalCode, b.PostalCode), -cmp.Compare(a.City, b.City))
+	})
+	kept := []record.Location{}
+	for _, l := range all {
+		isSaid := slices.ContainsFunc(kept, func(k record.Location) bool {
+			return k.Country == l.Country && k.State == l.State && (l.PostalCode == "" || k.PostalCode == l.PostalCode) && (l.City == "" || strings.EqualFold(k.City, l.City))
+		})
+		if !isSaid && l != (record.Location{}) {
+			kept = append(kept, l)
+		}
+	}
+	slices.SortFunc(kept, func(a, b record.Location) int {
+		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State), cmp.Compare(a.City, b.City), cmp.Compare(a.PostalCode, b.PostalCode))
+	})
+	return kept
+}

@@ -1,0 +1,110 @@
+package compose
+
+import (
+	"cmp"
+	"slices"
+)
+
+// mergeByHand makes brands one that an operator, or a hand-kept list, says are one. What is said first of a brand counts: operators go before lists.
+func (c *composer) mergeByHand(groups []*group) []*group {
+	byID := make(map[string]*group, len(groups))
+	for _, g := range groups {
+		byID[g.id] = g
+	}
+	done := map[string]bool{}
+	for _, m := range c.merges(groups) {
+		into, from := c.current(m.Value, byID), byID[m.ID]
+		switch {
+		case m.ID == into || done[m.ID] && c.brands[m.ID] != into || byID[into] == nil || from == nil && !c.wasKnown(m.ID):
+			c.report.conflict(conflictOverride, "merge "+m.ID)
+			continue
+		case from != nil:
+			target := byID[into]
+			target.rows = append(target.rows, from.rows...)
+			slices.SortFunc(target.rows, func(a, b *row) int { return cmp.Compare(a.order, b.order) })
+			delete(byID, m.ID)
+		}
+		done[m.ID] = true
+		c.brands[m.ID] = into // one that leads elsewhere leads here now, and takes nothing with it
+	}
+	return slices.DeleteFunc(groups, func(g *group) bool { return byID[g.id] != g })
+}
+
+// wasKnown reports whether an id was published, or has just been merged.
+func (c *composer) wasKnown(id string) bool {
+	_, isBrand := c.in.Before.Brands[id]
+	_, isMerged := c.in.Before.Successors[id]
+	return isBrand || isMerged || c.brands[id] != ""
+}
+
+// merges are those that are asked for, in an order that does not depend on theirs.
+func (c *composer) merges(groups []*group) []Override {
+	var all []Override
+	for _, o := range c.in.Overrides {
+		if o.Kind == Merge {
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b Override) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Value, b.Value)) })
+	all = slices.Compact(all)
+	ofRow := map[*row]*group{}
+	for _, g := range groups {
+		for _, r := range g.rows {
+			ofRow[r] = g
+		}
+	}
+	for _, r := range c.rows {
+		for _, id := range r.listing.Merged {
+			all = append(all, Override{Merge, id, ofRow[r].id})
+		}
+	}
+	return all
+}
+
+// current is the id that a brand has in this catalogue: its own, or that of the one it is merged into.
+func (c *composer) current(id string, byID map[string]*group) string {
+	for byID[id] == nil {
+		next, merged := c.brands[id]
+		if !merged {
+			next, merged = c.in.Before.Successors[id]
+		}
+		if !merged || next == id {
+			break
+		}
+		id = next
+	}
+	return id
+}
+
+// override does what operators have decided besides merging.
+func (c *composer) override(made *catalog) {
+	overrides := slices.Clone(c.in.Overrides)
+	slices.SortFunc(overrides, func(a, b Override) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Value, b.Value))
+	})
+	for _, o := range overrides {
+		id := made.Resolve(o.ID)
+		b, known := made.Brands[id]
+		if !known {
+			if o.Kind != Merge {
+				if _, isGone := c.in.Before.Brands[id]; !isGone {
+					c.report.conflict(conflictOverride, string(o.Kind)+" "+o.ID)
+				}
+			}
+			continue
+		}
+		switch o.Kind {
+		case Hide:
+			b.Hidden = true
+		case Show:
+			b.Hidden = false
+		case Alias:
+			b.Aliases = aliasesOf(b.Name, append(b.Aliases, o.Value))
+		case Named:
+			b.Aliases = aliasesOf(o.Value, append(b.Aliases, b.Name))
+			b.Name, b.SortName = o.Value, sortName(o.Value)
+		case Merge: // done before
+		}
+		made.Brands[id] = b
+	}
+}

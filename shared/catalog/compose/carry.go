@@ -1,0 +1,145 @@
+package compose
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"recordbridge/shared/catalog/record"
+)
+
+// carryOver keeps what was published and is not made any more: ids that were merged lead to where they do, and the others become tombstones. While a list is
+// missing of which nothing was ever accepted, or is left, nobody knows what is gone: then records stay, and are marked.
+func (c *composer) carryOver(made *catalog) {
+	blind := c.blindSince()
+	for _, id := range sortedKeys(c.in.Before.Brands) {
+		if _, isMade := made.Brands[id]; !isMade && c.brands[id] == "" {
+			b := c.in.Before.Brands[id]
+			b.State = c.gone(b.State, blind)
+			made.Brands[id] = b
+		}
+	}
+	for id, p := range c.in.Before.Portals {
+		if _, isMade := made.Portals[id]; !isMade {
+			p.State = c.gone(p.State, blind)
+			made.Portals[id] = p
+		}
+	}
+	for id, e := range c.in.Before.Endpoints {
+		if _, isMade := made.Endpoints[id]; !isMade {
+			e.State = c.gone(e.State, blind)
+			if e.RemovedAt != nil {
+				e.Status = record.Suspended
+			}
+			made.Endpoints[id] = e
+		}
+	}
+	c.succeed(made)
+}
+
+// blindSince is since when a list is missing altogether; zero when none is.
+func (c *composer) blindSince() time.Time {
+	var latest time.Time
+	for _, l := range c.in.Lists {
+		if len(l.Listings) == 0 && l.UnconfirmedSince.After(latest) {
+			latest = l.UnconfirmedSince
+		}
+	}
+	return latest
+}
+
+// gone is how a record stands that no list has any more.
+func (c *composer) gone(before record.State, blind time.Time) record.State {
+	switch {
+	case before.RemovedAt != nil:
+		return before
+	case !blind.IsZero():
+		if before.UnconfirmedSince == nil {
+			at := blind.UTC().Round(0)
+			before.UnconfirmedSince = &at
+		}
+		return before
+	}
+	return record.State{RemovedAt: &c.now}
+}
+
+// succeed lists into what brands were merged, by their ids, each in one step.
+func (c *composer) succeed(made *catalog) {
+	next := map[string]string{}
+	maps.Copy(next, c.in.Before.Successors)
+	maps.Copy(next, c.brands)
+	for id := range next {
+		if !made.has(id) {
+			if last := made.last(next, id); last != "" {
+				made.Successors[id] = last
+			}
+		}
+	}
+	merged := map[string][]string{}
+	for id, into := range made.Successors {
+		merged[into] = append(merged[into], id)
+	}
+	for id, b := range made.Brands {
+		b.BrandIDs = sorted(merged[id])
+		made.Brands[id] = b
+	}
+}
+
+// has reports whether there is a record with an id.
+func (m *catalog) has(id string) bool {
+	_, isBrand := m.Brands[id]
+	_, isPortal := m.Portals[id]
+	_, isEndpoint := m.Endpoints[id]
+	return isBrand || isPortal || isEndpoint
+}
+
+// last is where a chain of merges ends; empty where it ends nowhere.
+func (m *catalog) last(next map[string]string, id string) string {
+	for range next {
+		into, merged := next[id]
+		if !merged {
+			return ""
+		}
+		if m.has(into) {
+			return into
+		}
+		id = into
+	}
+	return ""
+}
+
+// date gives records the time of their last change: now, or that of before where they are the same.
+func (c *composer) date(made *catalog) {
+	for id, b := range made.Brands {
+		before, known := c.in.Before.Brands[id]
+		b.LastUpdated = before.LastUpdated
+		if !known || !isSame(b, before) {
+			b.LastUpdated = c.now
+		}
+		made.Brands[id] = b
+	}
+	for id, p := range made.Portals {
+		before, known := c.in.Before.Portals[id]
+		p.LastUpdated = before.LastUpdated
+		if !known || !isSame(p, before) {
+			p.LastUpdated = c.now
+		}
+		made.Portals[id] = p
+	}
+	for id, e := range made.Endpoints {
+		before, known := c.in.Before.Endpoints[id]
+		e.LastUpdated = before.LastUpdated
+		if !known || !isSame(e, before) || e.FHIRBase != before.FHIRBase {
+			e.LastUpdated = c.now
+		}
+		made.Endpoints[id] = e
+	}
+}
+
+// isSame reports whether two records are told alike.
+func isSame(a, b any) bool {
+	one, errOne := json.Marshal(a)
+	other, errOther := json.Marshal(b)
+	return errOne == nil && errOther == nil && slices.Equal(one, other)
+}

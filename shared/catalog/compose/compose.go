@@ -1,0 +1,97 @@
+// Package compose owns how a catalogue is made of lists (docs/adr/0023-the-catalogue.md, docs/adr/0027-names-and-duplicates.md): which listings
+// are one institution, which of its sources is believed, which ids records keep, and what becomes of those that are in no list any more. It
+// is pure: the same input makes the same catalogue, byte for byte, in whichever order lists and listings come.
+package compose
+
+import (
+	"slices"
+	"time"
+
+	"recordbridge/shared/catalog/listing"
+	"recordbridge/shared/catalog/record"
+)
+
+// List is what a source says of institutions of one mode.
+type List struct {
+	Source   string // its id
+	Priority int    // of two sources that differ, the greater is believed
+	Platform string // of servers of which the list does not say it itself; empty where it cannot be told
+	// UnconfirmedSince is since when the source could not be read; zero for one that could. Listings are the last that were accepted.
+	UnconfirmedSince time.Time
+	Listings         []listing.Listing
+}
+
+// Override is what an operator has decided of a brand, whatever lists say.
+type Override struct {
+	Kind  OverrideKind
+	ID    string // of the brand, or one that was merged into it
+	Value string // of Merge: the id of the brand that takes its place; of Alias and Name: the text
+}
+
+// OverrideKind is what is decided.
+type OverrideKind string
+
+// The kinds of overrides.
+const (
+	Hide  OverrideKind = "hide"
+	Show  OverrideKind = "show"
+	Merge OverrideKind = "merge"
+	Alias OverrideKind = "alias"
+	Named OverrideKind = "name"
+)
+
+// Input is all that a catalogue is made of.
+type Input struct {
+	Mode      string         // "test" or "live": of all lists
+	Before    record.Catalog // as it was published last; zero before the first
+	Lists     []List
+	Overrides []Override
+	Platform  func(base string) string // tells the platform type of a server by its address; empty, or nil, where it cannot
+	Now       time.Time
+}
+
+// Generic is the platform type of servers of which nobody knows it (platform.Generic).
+const Generic = "smart"
+
+// Compose makes the catalogue. What is in Before and in no list any more is kept with RemovedAt; what is in lists that could not be read is kept with
+// UnconfirmedSince. Composing the result again with the same lists gives the same bytes, whenever it is done.
+func Compose(in Input) (record.Catalog, Report) {
+	made, report := compose(in)
+	for range settling {
+		if !in.isByHand() {
+			break
+		}
+		before := made
+		in.Before = before
+		if made, report = compose(in); isSame(made, before) {
+			break
+		}
+	}
+	return made, report
+}
+
+// settling is how often a catalogue is composed of itself at most: ids that are chosen and merged by hand can contradict what was published so that they come to
+// rest only then.
+const settling = 8
+
+// isByHand reports whether ids are chosen or merged by hand.
+func (in Input) isByHand() bool {
+	return slices.ContainsFunc(in.Overrides, func(o Override) bool { return o.Kind == Merge }) || slices.ContainsFunc(in.Lists, func(of List) bool {
+		return slices.ContainsFunc(of.Listings, func(l listing.Listing) bool { return l.ID != "" || len(l.Merged) > 0 })
+	})
+}
+
+func compose(in Input) (record.Catalog, Report) {
+	c := newComposer(in)
+	c.rows = c.readRows(in.Lists)
+	c.inherit()
+	c.join()
+	groups := c.groups()
+	c.identify(groups)
+	groups = c.mergeByHand(groups)
+	made := c.build(groups)
+	c.override(made)
+	c.carryOver(made)
+	c.date(made)
+	return made.Catalog, c.summed(made.Catalog)
+}

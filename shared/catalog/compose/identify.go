@@ -1,0 +1,218 @@
+package compose
+
+import (
+	"cmp"
+	"slices"
+
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/ids"
+)
+
+// group is the rows of one brand.
+type group struct {
+	rows       []*row
+	candidates []string // ids that it can have, the best first
+	id         string
+}
+
+// groups are the brands, in order of their first rows.
+func (c *composer) groups() []*group {
+	byRoot := map[int]*group{}
+	var groups []*group
+	for i, r := range c.rows {
+		root := c.joined.root(i)
+		g := byRoot[root]
+		if g == nil {
+			g = &group{}
+			byRoot[root] = g
+			groups = append(groups, g)
+		}
+		g.rows = append(g.rows, r)
+	}
+	return groups
+}
+
+// identify gives each brand its id: one that a hand-kept list has chosen; else the one it was published with, found by what it is known by now; else
+// the one of a brand that is gone and can only be this one; else a new one, made of what it is known by.
+func (c *composer) identify(groups []*group) {
+	c.name(groups)
+	taken := map[string]*group{}
+	c.chosen(groups, taken)
+	c.published(groups, taken)
+	c.renamed(groups, taken)
+	for _, g := range groups {
+		for i := 0; g.id == ""; i++ {
+			if id := g.candidates[i]; taken[id] == nil {
+				g.id = id
+				taken[id] = g
+			}
+		}
+	}
+}
+
+// name lists what ids each brand can have. One that two could have is nobody's.
+func (c *composer) name(groups []*group) {
+	mixed := c.mixedNPIs()
+	owners := map[string]*group{}
+	shared := map[string]bool{}
+	for _, g := range groups {
+		g.candidates = c.candidates(g, mixed)
+		for _, id := range g.candidates {
+			if owner := owners[id]; owner != nil && owner != g {
+				shared[id] = true
+			}
+			owners[id] = g
+		}
+	}
+	for i, g := range groups {
+		g.candidates = slices.DeleteFunc(g.candidates, func(id string) bool { return shared[id] })
+		if first := g.rows[0]; len(g.candidates) == 0 { // two brands of which lists say nothing but one name
+			g.candidates = []string{c.derive("listing", first.list.Source, first.listing.Key, bytesOf(first.listing))}
+			if owner := owners[g.candidates[0]]; owner != nil {
+				g.candidates = []string{c.derive("row", groups[i].rows[0].list.Source, bytesOf(first.listing))}
+			}
+			owners[g.candidates[0]] = g
+		}
+	}
+}
+
+func (c *composer) derive(parts ...string) string {
+	return ids.Derive(append([]string{"brand", c.in.Mode}, parts...)...)
+}
+
+// candidates are the ids made of a business identifier, of the name with a ZIP code, of the name with a server, and of the name with its key in a list.
+func (c *composer) candidates(g *group, mixed map[string]bool) []string {
+	var classes [5][]string
+	for _, r := range g.rows {
+		for _, id := range r.listing.Identifiers {
+			if id.System != "" && id.Value != "" {
+				classes[0] = append(classes[0], c.derive("identifier", id.System, id.Value))
+			}
+		}
+		for _, npi := range r.npis {
+			if !mixed[npi] {
+				classes[1] = append(classes[1], c.derive("npi", npi))
+			}
+		}
+		for _, zip := range r.zips {
+			classes[2] = append(classes[2], c.derive("zip", r.key, zip))
+		}
+		state := ""
+		if len(r.states) > 0 {
+			state = r.states[0]
+		}
+		for _, s := range r.servers {
+			classes[3] = append(classes[3], c.derive("server", r.key, state, s.tenant))
+		}
+		classes[4] = append(classes[4], c.derive("key", r.list.Source, r.listing.Key, r.key))
+	}
+	all := make([]string, 0, 2*len(g.rows)+2)
+	for _, class := range classes {
+		all = append(all, sorted(class)...)
+	}
+	return all
+}
+
+// chosen gives brands the ids that hand-kept lists have chosen.
+func (c *composer) chosen(groups []*group, taken map[string]*group) {
+	for _, g := range groups {
+		for _, r := range g.rows {
+			id, ok := ids.ParseUUID(r.listing.ID)
+			switch {
+			case !ok || g.id == id:
+			case taken[id] != nil || g.id != "":
+				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key)
+			default:
+				g.id = id
+				taken[id] = g
+			}
+		}
+	}
+}
+
+// claim is that a brand can be a published one.
+type claim struct {
+	group *group
+	order int  // of the group
+	is    bool // by the id itself, and not by one that was merged into it
+	class int  // index of the candidate
+}
+
+// published gives brands the ids that they had. Where two of the published ones have become one brand, it keeps the id of the one that has been as it is for
+// longest; the other's leads to it from now on. Where one has become two, that which the id was made of keeps it, and the other gets back what was merged.
+func (c *composer) published(groups []*group, taken map[string]*group) {
+	claims := c.claims(groups)
+	won := map[*group][]string{}
+	for _, target := range sortedKeys(claims) {
+		g := claims[target].group
+		if owner := taken[target]; owner == nil || owner == g {
+			won[g] = append(won[g], target)
+		}
+	}
+	for _, g := range groups {
+		c.take(g, won[g], taken)
+	}
+	for _, g := range groups {
+		for _, id := range g.candidates {
+			target, merged := c.in.Before.Successors[id]
+			if g.id == "" && merged && taken[id] == nil && taken[target] != nil {
+				g.id = id // its brand was one of two that had been merged
+				taken[id] = g
+			}
+		}
+	}
+}
+
+// claims are the best of each published brand.
+func (c *composer) claims(groups []*group) map[string]claim {
+	claims := map[string]claim{}
+	for order, g := range groups {
+		for class, id := range g.candidates {
+			target := c.in.Before.Resolve(id)
+			if _, known := c.in.Before.Brands[target]; !known {
+				continue
+			}
+			mine := claim{g, order, target == id, class}
+			if best, claimed := claims[target]; !claimed || mine.before(best) {
+				claims[target] = mine
+			}
+		}
+	}
+	return claims
+}
+
+func (a claim) before(b claim) bool {
+	if a.is != b.is {
+		return a.is
+	}
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.order, b.order)) < 0
+}
+
+// take gives a brand one of the published ids that are its own, and merges the others into it.
+func (c *composer) take(g *group, own []string, taken map[string]*group) {
+	if len(own) == 0 {
+		return
+	}
+	slices.SortFunc(own, func(a, b string) int { return compareAge(c.in.Before.Brands[a], c.in.Before.Brands[b]) })
+	if g.id == "" {
+		g.id = own[0]
+	}
+	for _, id := range own {
+		taken[id] = g
+		if id != g.id {
+			c.brands[id] = g.id
+		}
+	}
+	taken[g.id] = g
+}
+
+// compareAge sorts brands by which has been there, as it is, for longest.
+func compareAge(a, b record.Brand) int {
+	removed := func(x record.Brand) int {
+		if x.RemovedAt != nil {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(removed(a), removed(b)), a.LastUpdated.Compare(b.LastUpdated), cmp.Compare(a.ID, b.ID))
+}

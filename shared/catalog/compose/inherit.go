@@ -1,0 +1,48 @@
+package compose
+
+// inherit gives a brand that has no portal those of the brand that it is part of (SMART App Launch 2.2, section 8: an affiliated brand), and
+// lists the servers of each row.
+func (c *composer) inherit() {
+	above := make(map[inList]*row, len(c.rows))
+	for _, r := range c.rows {
+		if at := (inList{r.list.Source, r.listing.Key}); above[at] == nil { // the first of two with one key
+			above[at] = r
+		}
+	}
+	own := make([][]*portal, len(c.rows))
+	for i, r := range c.rows {
+		own[i] = r.portals
+	}
+	for _, r := range c.rows {
+		if of := c.portalOwner(r, own, above); of != nil {
+			r.portals = own[of.order]
+		}
+		for _, p := range r.portals {
+			for _, e := range p.endpoints {
+				r.servers = append(r.servers, e.server)
+			}
+		}
+	}
+}
+
+// inList is a listing by its source and its key.
+type inList struct{ source, key string }
+
+// portalOwner is the row whose portals are those of r: itself, or the nearest above it that has any; nil where none is known.
+func (c *composer) portalOwner(r *row, own [][]*portal, above map[inList]*row) *row {
+	seen := map[*row]bool{}
+	of := r
+	for len(own[of.order]) == 0 && of.listing.PartOf != "" {
+		seen[of] = true
+		of = above[inList{r.list.Source, of.listing.PartOf}]
+		switch {
+		case of == nil:
+			c.report.conflict(conflictPartOf, r.list.Source+" "+r.listing.Key+" is part of what is not there")
+			return nil
+		case seen[of]:
+			c.report.conflict(conflictPartOf, r.list.Source+" "+r.listing.Key+" is part of itself")
+			return nil
+		}
+	}
+	return of
+}

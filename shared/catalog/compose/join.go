@@ -1,0 +1,302 @@
+package compose
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/catalog/geo"
+)
+
+// Rule is why two listings are one institution.
+type Rule string
+
+// The rules, the surest first.
+const (
+	RuleIdentifier Rule = "identifier"  // a business identifier of both
+	RuleNPI        Rule = "npi"         // one NPI, which no list gives to several names
+	RuleNameZIP    Rule = "name_zip"    // one name, one ZIP code
+	RuleNameTenant Rule = "name_tenant" // one name, and a vendor's number of its customer; or at an institution's own server, and no two places
+	RuleNameServer Rule = "name_server" // one name at a server that many share, and no two places
+	RuleNameState  Rule = "name_state"  // a name that no other institution has, in one state, where one side knows no more than that
+)
+
+const (
+	// fewNames is how many names an institution's own server has at most: hospitals list their departments and former names.
+	fewNames = 8
+	// minCode is how long a customer's number at its vendor is at least, and codeNames how many names one has.
+	minCode   = 6
+	codeNames = 2
+	// rareWord is in how many names a word is at most that tells an institution from others of its kind.
+	rareWord   = 10
+	minRare    = 4 // letters
+	wholeNames = 2 // words: one alone is too little to be told by
+)
+
+// join finds the rows that are one institution. Two of the same name in different places are only joined by an identifier, or by their number at a vendor.
+func (c *composer) join() {
+	c.joined = newForest(len(c.rows))
+	c.joinIdentified()
+	byNameZIP := map[string]int{}
+	for i, r := range c.rows {
+		for _, zip := range r.zips {
+			c.joinBy(byNameZIP, r.key+"|"+zip, i, RuleNameZIP)
+		}
+	}
+	c.byName = map[string][]int{}
+	for i, r := range c.rows {
+		c.byName[r.key] = append(c.byName[r.key], i)
+	}
+	c.countWords()
+	c.joinServed()
+	c.joinRare()
+}
+
+// joinServed joins rows of one name by their servers.
+func (c *composer) joinServed() {
+	own := c.ownServers()
+	byNumber, coded, owned, many := map[string]int{}, map[string][]int{}, map[string][]int{}, map[string][]int{} // rows by name and server
+	for i, r := range c.rows {
+		for _, s := range r.servers {
+			switch mark := r.key + "|#" + s.code; {
+			case own.codes[s.code] && s.hasNumber():
+				c.joinBy(byNumber, mark, i, RuleNameTenant)
+			case own.codes[s.code] && s.isGiven:
+				coded[mark] = append(coded[mark], i)
+				fallthrough
+			case own.codes[s.code]:
+				owned[mark] = append(owned[mark], i)
+			}
+			switch mark := r.key + "|" + s.tenant; {
+			case own.hosts[s.host]:
+				owned[r.key+"|"+s.host] = append(owned[r.key+"|"+s.host], i)
+			case own.tenants[s.tenant]:
+				owned[mark] = append(owned[mark], i)
+			default:
+				many[mark] = append(many[mark], i)
+			}
+		}
+	}
+	for _, mark := range sortedKeys(coded) {
+		c.joinNear(coded[mark])
+	}
+	for _, mark := range sortedKeys(owned) {
+		c.joinPlaced(c.roots(owned[mark]), RuleNameTenant, true)
+	}
+	for _, mark := range sortedKeys(many) {
+		name, _, _ := strings.Cut(mark, "|")
+		c.joinPlaced(c.roots(many[mark]), RuleNameServer, c.isRare(name))
+	}
+}
+
+// joinBy joins a row with the first one of the same mark.
+func (c *composer) joinBy(first map[string]int, mark string, i int, rule Rule) {
+	j, seen := first[mark]
+	if !seen {
+		first[mark] = i
+		return
+	}
+	c.joinRows(i, j, rule)
+}
+
+func (c *composer) joinRows(i, j int, rule Rule) {
+	if c.joined.join(i, j) {
+		c.report.joined(rule)
+	}
+}
+
+func (c *composer) joinIdentified() {
+	first := map[string]int{}
+	mixed := c.mixedNPIs()
+	for i, r := range c.rows {
+		for _, id := range r.listing.Identifiers {
+			if id.System != "" && id.Value != "" {
+				c.joinBy(first, "identifier|"+id.System+"|"+id.Value, i, RuleIdentifier)
+			}
+		}
+		for _, npi := range r.npis {
+			mark := "npi|" + npi
+			if mixed[npi] {
+				mark += "|" + r.key
+			}
+			c.joinBy(first, mark, i, RuleNPI)
+		}
+	}
+}
+
+// mixedNPIs are those that one list gives to several names: they are of an organisation above these, and tell none from another.
+func (c *composer) mixedNPIs() map[string]bool {
+	type place struct{ source, npi string }
+	names, mixed := map[place]string{}, map[string]bool{}
+	for _, r := range c.rows {
+		for _, npi := range r.npis {
+			at := place{r.list.Source, npi}
+			if name, seen := names[at]; seen && name != r.key {
+				mixed[npi] = true
+			}
+			names[at] = r.key
+		}
+	}
+	return mixed
+}
+
+// owned is what few names have: hosts and servers of their own, and numbers at vendors.
+type owned struct{ hosts, tenants, codes map[string]bool }
+
+func (c *composer) ownServers() owned {
+	hosts, tenants, codes := counts{}, counts{}, counts{}
+	for _, r := range c.rows {
+		for _, s := range r.servers {
+			hosts.add(s.host, r.key)
+			tenants.add(s.tenant, r.key)
+			if len(s.code) >= minCode {
+				codes.add(s.code, r.key)
+			}
+		}
+	}
+	return owned{hosts.upTo(fewNames), tenants.upTo(fewNames), codes.upTo(codeNames)}
+}
+
+// counts are the different names that something has.
+type counts map[string]map[string]bool
+
+func (c counts) add(of, name string) {
+	if c[of] == nil {
+		c[of] = map[string]bool{}
+	}
+	c[of][name] = true
+}
+
+func (c counts) upTo(most int) map[string]bool {
+	few := map[string]bool{}
+	for of, names := range c {
+		if len(names) <= most {
+			few[of] = true
+		}
+	}
+	return few
+}
+
+// set is one of the sets that rows have been joined to.
+type set struct {
+	row    int // any of them
+	zips   []string
+	states []string
+}
+
+// roots are the sets that some rows of one name are in, in order, with all places of that name in them.
+func (c *composer) roots(rows []int) []set {
+	byRoot := map[int]*set{}
+	for _, i := range rows {
+		root := c.joined.root(i)
+		byRoot[root] = &set{row: root}
+	}
+	for _, i := range c.byName[c.rows[rows[0]].key] {
+		if s := byRoot[c.joined.root(i)]; s != nil {
+			s.zips = append(s.zips, c.rows[i].zips...)
+			s.states = append(s.states, c.rows[i].states...)
+		}
+	}
+	sets := make([]set, 0, len(byRoot))
+	for _, root := range slices.Sorted(maps.Keys(byRoot)) {
+		s := byRoot[root]
+		sets = append(sets, set{root, sorted(s.zips), sorted(s.states)})
+	}
+	return sets
+}
+
+// joinPlaced joins sets of one name, as far as they are not in different places: those of a state of which no more is known with each other and with
+// the one place that is known there, and those of which nothing is known with each other and, where isTold, with the only one there is.
+func (c *composer) joinPlaced(sets []set, rule Rule, isTold bool) {
+	c.joinInStates(sets, rule)
+	var nowhere, somewhere []int
+	for _, s := range sets {
+		if len(s.states) == 0 && len(s.zips) == 0 {
+			nowhere = append(nowhere, s.row)
+		} else {
+			somewhere = append(somewhere, c.joined.root(s.row))
+		}
+	}
+	for _, i := range nowhere {
+		c.joinRows(i, nowhere[0], rule)
+	}
+	slices.Sort(somewhere)
+	if somewhere = slices.Compact(somewhere); isTold && len(nowhere) > 0 && len(somewhere) == 1 {
+		c.joinRows(nowhere[0], somewhere[0], rule)
+	}
+}
+
+// joinNear joins rows of one name and one customer's number whose places are near each other: lists have another site, or another office, of it.
+func (c *composer) joinNear(rows []int) {
+	for k, i := range rows {
+		for _, j := range rows[:k] {
+			if slices.ContainsFunc(c.rows[i].zips, func(zip string) bool { return isNear(zip, c.rows[j].zips) }) {
+				c.joinRows(i, j, RuleNameTenant)
+			}
+		}
+	}
+}
+
+// near is how far two sites of one institution are from each other at most, in km, as geo knows it.
+const near = 100
+
+func isNear(zip string, others []string) bool {
+	return slices.ContainsFunc(others, func(other string) bool {
+		km, known := geo.Distance(zip, other)
+		return known && km <= near && geo.State(zip) == geo.State(other)
+	})
+}
+
+// joinInStates joins what is only known to be in a state with each other, and with the only place that is known there.
+func (c *composer) joinInStates(sets []set, rule Rule) {
+	vague, exact := map[string][]int{}, map[string]map[int]bool{}
+	for _, s := range sets {
+		if len(s.zips) == 0 && len(s.states) == 1 {
+			vague[s.states[0]] = append(vague[s.states[0]], s.row)
+			continue
+		}
+		for _, state := range s.states {
+			if exact[state] == nil {
+				exact[state] = map[int]bool{}
+			}
+			exact[state][c.joined.root(s.row)] = true
+		}
+	}
+	for _, state := range sortedKeys(vague) {
+		rows := vague[state]
+		for _, i := range rows {
+			c.joinRows(i, rows[0], rule)
+		}
+		if len(exact[state]) == 1 {
+			for only := range exact[state] {
+				c.joinRows(only, rows[0], rule)
+			}
+		}
+	}
+}
+
+// joinRare joins listings at different servers by name and state, where the name has a word that nearly no other has.
+func (c *composer) joinRare() {
+	for _, name := range sortedKeys(c.byName) {
+		if rows := c.byName[name]; len(rows) > 1 && c.isRare(name) {
+			c.joinInStates(c.roots(rows), RuleNameState)
+		}
+	}
+}
+
+// countWords tells in how many names each word is.
+func (c *composer) countWords() {
+	c.words = map[string]int{}
+	for name := range c.byName {
+		for _, w := range sorted(strings.Fields(name)) {
+			c.words[w]++
+		}
+	}
+}
+
+func (c *composer) isRare(name string) bool {
+	all := strings.Fields(name)
+	return len(all) >= wholeNames && slices.ContainsFunc(all, func(w string) bool {
+		return len(w) >= minRare && c.words[w] <= rareWord && !c.reader.IsCommon(w)
+	})
+}

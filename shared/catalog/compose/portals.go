@@ -1,0 +1,133 @@
+package compose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/catalog/listing"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/ids"
+)
+
+// madePortal is a portal while it is made.
+type madePortal struct {
+	said        []saidPortal
+	bases       []string
+	brands      []string // names of those that it is of
+	unconfirmed since
+}
+
+// portals makes the portals of a brand, and tells the brand's platform: that of the first server that patients can be sent to. A brand with such a server has no
+// others: what nobody can be sent to is of no use beside it.
+func (c *composer) portals(g *group, b record.Brand, servers map[string]*facts, made map[string]*madePortal) (portalIDs []string, platform string) {
+	isUsable := slices.ContainsFunc(g.rows, func(r *row) bool {
+		return slices.ContainsFunc(r.servers, func(s *server) bool { return servers[s.base].isUsable() })
+	})
+	for _, r := range g.rows {
+		for _, p := range r.portals {
+			bases := c.kept(p, r, isUsable, servers)
+			id := c.portalID(p, bases, servers)
+			if id == "" {
+				continue
+			}
+			c.merge(made, id, p, r, bases, b.Name)
+			portalIDs = append(portalIDs, id)
+			for _, base := range bases {
+				f := servers[base]
+				f.isUsed = true
+				if platform == "" || platform == Generic && f.isUsable() {
+					platform = f.platform
+				}
+			}
+		}
+	}
+	return sorted(portalIDs), cmp.Or(platform, Generic)
+}
+
+// kept are the servers of a portal that become endpoints.
+func (c *composer) kept(p *portal, r *row, isUsable bool, servers map[string]*facts) []string {
+	var bases []string
+	for _, e := range p.endpoints {
+		if f := servers[e.server.base]; isUsable && !f.isUsable() && !f.isOff {
+			c.report.dropped(droppedOld, r.list.Source+" "+r.listing.Key)
+		} else {
+			bases = append(bases, e.server.base)
+		}
+	}
+	return sorted(bases)
+}
+
+// portalID is the id that a list has chosen, or one made of the portal's key, or of its endpoints, or of its address; empty for one of which none is known.
+func (c *composer) portalID(p *portal, bases []string, servers map[string]*facts) string {
+	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
+	if id, ok := ids.ParseUUID(p.said.ID); ok {
+		return id
+	}
+	switch {
+	case p.said.Key != "":
+		return derive("key", p.said.Key)
+	case len(bases) > 0:
+		parts := []string{"endpoints"}
+		for _, base := range bases {
+			parts = append(parts, servers[base].id)
+		}
+		return derive(parts...)
+	case len(p.said.Endpoints) == 0 && p.said.Website != "":
+		return derive("website", p.said.Website)
+	}
+	return ""
+}
+
+// saidPortal is what one row says of a portal.
+type saidPortal struct {
+	order int // of the row
+	said  *listing.Portal
+}
+
+// merge takes what one row says of a portal into it.
+func (c *composer) merge(made map[string]*madePortal, id string, p *portal, r *row, bases []string, brand string) {
+	m := made[id]
+	if m == nil {
+		m = &madePortal{}
+		made[id] = m
+	}
+	m.said = append(m.said, saidPortal{r.order, p.said})
+	m.unconfirmed.add(p.list.UnconfirmedSince)
+	m.bases = append(m.bases, bases...)
+	if !slices.Contains(m.brands, brand) && len(m.brands) < 2 {
+		m.brands = append(m.brands, brand)
+	}
+}
+
+// record is the portal: of each field what the best source says. One without a name has that of its only brand, or a common one: addresses are told to nobody.
+func (m *madePortal) record(id string, servers map[string]*facts) record.Portal {
+	p := record.Portal{ID: id}
+	slices.SortFunc(m.said, func(a, b saidPortal) int { return cmp.Compare(a.order, b.order) })
+	for _, of := range m.said {
+		p.Name = cmp.Or(p.Name, strings.Join(strings.Fields(of.said.Name), " "))
+		p.PortalWebsite, p.LogoURI = cmp.Or(p.PortalWebsite, of.said.Website), cmp.Or(p.LogoURI, of.said.LogoURI)
+		p.Description = cmp.Or(p.Description, of.said.Description)
+	}
+	p.EndpointIDs = []string{}
+	platform := ""
+	for _, base := range sorted(m.bases) {
+		p.EndpointIDs = append(p.EndpointIDs, servers[base].id)
+		platform = servers[base].platform
+	}
+	p.EndpointIDs = sorted(p.EndpointIDs)
+	switch {
+	case p.Name == "" && len(m.brands) > 1:
+		p.Name = "Patient portal"
+		if platform != "" && platform != Generic {
+			p.Name += " (" + platform + ")"
+		}
+	case p.Name == "":
+		p.Name = m.brands[0]
+	}
+	for _, base := range sorted(m.bases) {
+		servers[base].portal = cmp.Or(servers[base].portal, p.Name)
+	}
+	p.State = m.unconfirmed.state()
+	return p
+}

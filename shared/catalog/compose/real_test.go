@@ -1,0 +1,77 @@
+package compose_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/compose"
+	"recordbridge/shared/catalog/listing"
+	"recordbridge/shared/smart/platform"
+)
+
+// published is the input of the public data for tests, which is beside the repository and never in it.
+func published(tb testing.TB) compose.Input {
+	tb.Helper()
+	file, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "catalog", "us-endpoints.ndjson.gz"))
+	if err != nil {
+		tb.Skip("no public data beside the project: ", err)
+	}
+	defer func() { _ = file.Close() }()
+	var all []listing.Listing
+	_, err = listing.Read(tb.Context(), listing.LanternNDJSON, file, func(l listing.Listing) error {
+		all = append(all, l)
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	platforms, err := platform.NewRegistry()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	known := map[string]string{} // by origin: many thousands are at one
+	byHost := func(base string) string {
+		origin := catalog.Origin(base)
+		if known[origin] == "" {
+			profile, _ := platforms.Detect(platform.Seen{FHIRBase: base})
+			known[origin] = profile.ID
+		}
+		return known[origin]
+	}
+	return compose.Input{Mode: "live", Lists: []compose.List{{Source: "lantern", Listings: all}}, Platform: byHost, Now: noon}
+}
+
+// TestTheRealListMakesTheSameCatalogueAgain: 47,653 rows, the duplicates among them, and not one id another at the next import.
+func TestTheRealListMakesTheSameCatalogueAgain(t *testing.T) {
+	t.Parallel()
+	in := published(t)
+	first, report := compose.Compose(in)
+	check(t, first)
+	if report.Brands.Live < 35000 || report.Brands.Live > 42000 || report.Duplicates < 5000 || report.Endpoints.Live < 25000 {
+		t.Errorf("%d brands of %d listings, %d with duplicates, %d endpoints", report.Brands.Live, report.Listings, report.Duplicates, report.Endpoints.Live)
+	}
+	slices.Reverse(in.Lists[0].Listings)
+	in.Before, in.Now = first, noon.Add(time.Hour)
+	again, _ := compose.Compose(in)
+	if bytesOf(t, first) != bytesOf(t, again) {
+		t.Error("composed again, from the last row to the first, it is another")
+	}
+}
+
+func BenchmarkTheRealList(b *testing.B) {
+	in := published(b)
+	var most uint64
+	for b.Loop() {
+		runtime.GC()
+		in.Before, _ = compose.Compose(in)
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		most = max(most, m.HeapAlloc)
+	}
+	b.ReportMetric(float64(most)/(1<<20), "MiB-heap")
+}

@@ -1,0 +1,101 @@
+package compose
+
+import (
+	"slices"
+
+	"recordbridge/shared/catalog/record"
+)
+
+// renamed finds brands that are known by something else than when they were published: the only one at a server that was the only one there, under
+// another name, and the only one of a rare name, at another server. Each keeps its id, and the id that would be its own now leads to it, so that it is found
+// by that at the next time.
+func (c *composer) renamed(groups []*group, taken map[string]*group) {
+	gone := map[string]record.Brand{}
+	for id, b := range c.in.Before.Brands {
+		if taken[id] == nil && b.RemovedAt == nil {
+			gone[id] = b
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	c.keepBy(groups, taken, gone, c.endpointsBefore(), func(g *group) []string {
+		var at []string
+		for _, r := range g.rows {
+			for _, s := range r.servers {
+				at = append(at, s.id)
+			}
+		}
+		return sorted(at)
+	})
+	c.keepBy(groups, taken, gone, c.namesBefore(), func(g *group) []string {
+		if !c.isRare(g.rows[0].key) {
+			return nil
+		}
+		return []string{g.rows[0].key}
+	})
+}
+
+// keepBy gives brands without an id the published one that has the same mark, where each is the only one with it.
+func (c *composer) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand, before map[string][]string, marks func(*group) []string) {
+	now := map[string][]*group{}
+	for _, g := range groups {
+		for _, mark := range marks(g) {
+			now[mark] = append(now[mark], g)
+		}
+	}
+	for _, mark := range sortedKeys(now) {
+		g, had := now[mark][0], before[mark]
+		if len(now[mark]) != 1 || g.id != "" || len(had) != 1 || taken[had[0]] != nil {
+			continue
+		}
+		if b, isGone := gone[had[0]]; isGone && g.canBe(b) {
+			g.id = b.ID
+			taken[b.ID] = g
+			c.brands[g.candidates[0]] = b.ID
+		}
+	}
+}
+
+// canBe reports whether a brand is in no other place than one that was published.
+func (g *group) canBe(b record.Brand) bool {
+	if len(b.Locations) == 0 {
+		return true
+	}
+	states := []string{}
+	for _, r := range g.rows {
+		states = append(states, r.states...)
+	}
+	return len(states) == 0 || slices.ContainsFunc(b.Locations, func(l record.Location) bool { return l.State == "" || slices.Contains(states, l.State) })
+}
+
+// endpointsBefore are the published brands by their endpoints.
+func (c *composer) endpointsBefore() map[string][]string {
+	before := map[string][]string{}
+	for _, id := range sortedKeys(c.in.Before.Brands) {
+		b := c.in.Before.Brands[id]
+		if b.RemovedAt != nil {
+			continue
+		}
+		var at []string
+		for _, p := range b.PortalIDs {
+			at = append(at, c.in.Before.Portals[p].EndpointIDs...)
+		}
+		for _, e := range sorted(at) {
+			before[e] = append(before[e], id)
+		}
+	}
+	return before
+}
+
+// namesBefore are the published brands by their names.
+func (c *composer) namesBefore() map[string][]string {
+	before := map[string][]string{}
+	for _, id := range sortedKeys(c.in.Before.Brands) {
+		if b := c.in.Before.Brands[id]; b.RemovedAt == nil {
+			key := c.reader.Key(b.Name)
+			before[key] = append(before[key], id)
+		}
+	}
+	return before
+}

@@ -1,0 +1,215 @@
+package compose
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/catalog/geo"
+	"recordbridge/shared/catalog/listing"
+	"recordbridge/shared/catalog/names"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/ids"
+)
+
+// composer makes one catalogue.
+type composer struct {
+	in      Input
+	now     time.Time
+	report  *reporter
+	reader  *names.Reader
+	servers map[string]*server // by address as lists have it; nil for what is no address
+	rows    []*row
+	joined  forest            // of rows
+	byName  map[string][]int  // rows by the key of their name
+	words   map[string]int    // in how many names each is
+	brands  map[string]string // ids that were merged in this catalogue, by id: into which
+}
+
+func newComposer(in Input) *composer {
+	return &composer{
+		in: in, now: in.Now.UTC().Round(0), report: newReporter(), reader: names.NewReader(), servers: map[string]*server{}, brands: map[string]string{},
+	}
+}
+
+// row is a listing, as it is compared with others.
+type row struct {
+	order     int // among all rows: the better source first
+	list      *List
+	listing   *listing.Listing
+	name      names.Name
+	key       string // of its name
+	zips      []string
+	states    []string
+	locations []record.Location
+	npis      []string
+	portals   []*portal // with those that it has of the brand above it
+	servers   []*server
+}
+
+// portal is one of a row.
+type portal struct {
+	said      *listing.Portal
+	list      *List
+	endpoints []endpoint
+}
+
+// endpoint is one of a portal.
+type endpoint struct {
+	said   *listing.Endpoint
+	server *server
+}
+
+// readRows reads all lists, in an order that does not depend on theirs.
+func (c *composer) readRows(lists []List) []*row {
+	lists = slices.Clone(lists)
+	var rows []*row
+	for i := range lists {
+		for j := range lists[i].Listings {
+			rows = append(rows, &row{list: &lists[i], listing: &lists[i].Listings[j]})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b *row) int {
+		if order := cmp.Or(-cmp.Compare(a.list.Priority, b.list.Priority), cmp.Compare(a.list.Source, b.list.Source), cmp.Compare(a.listing.Key, b.listing.Key)); order != 0 {
+			return order
+		}
+		return cmp.Compare(bytesOf(a.listing), bytesOf(b.listing))
+	})
+	rows = c.withoutCopies(rows)
+	for i, r := range rows {
+		r.order = i
+		c.read(r)
+	}
+	return rows
+}
+
+// withoutCopies drops listings that say the same under the same key. Those that say something else are others.
+func (c *composer) withoutCopies(rows []*row) []*row {
+	var kept []*row
+	for _, r := range rows {
+		if len(kept) > 0 {
+			last := kept[len(kept)-1]
+			if last.list.Source == r.list.Source && last.listing.Key == r.listing.Key {
+				if bytesOf(last.listing) == bytesOf(r.listing) {
+					c.report.dropped(droppedCopy, r.list.Source+" "+r.listing.Key)
+					continue
+				}
+				c.report.conflict(conflictKey, r.list.Source+" "+r.listing.Key)
+			}
+		}
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+func bytesOf(l *listing.Listing) string {
+	written, err := json.Marshal(l)
+	if err != nil { // it has no value that JSON does not have
+		return ""
+	}
+	return string(written)
+}
+
+func (c *composer) read(r *row) {
+	for _, said := range r.listing.Locations {
+		r.locations = append(r.locations, c.location(said))
+	}
+	known := ""
+	if len(r.locations) == 1 {
+		known = r.locations[0].State
+	}
+	r.name = c.reader.Read(r.listing.Name, known)
+	r.key = c.reader.Key(r.name.Display)
+	r.locate()
+	for _, npi := range r.listing.NPIs {
+		if len(npi) == 10 && strings.Trim(npi, "0123456789") == "" {
+			r.npis = append(r.npis, npi)
+		}
+	}
+	for i := range r.listing.Portals {
+		r.portals = append(r.portals, c.portal(r.list, &r.listing.Portals[i]))
+	}
+	if r.listing.ID != "" {
+		if _, ok := ids.ParseUUID(r.listing.ID); !ok {
+			c.report.conflict(conflictID, r.listing.ID+" is no UUID")
+		}
+	}
+}
+
+// location reads a place; its state is that of its ZIP code where the list does not say it.
+func (c *composer) location(said record.Location) record.Location {
+	l := record.Location{
+		City: strings.Join(strings.Fields(said.City), " "), State: strings.ToUpper(strings.TrimSpace(said.State)), Country: strings.ToUpper(strings.TrimSpace(said.Country)),
+		PostalCode: strings.TrimSpace(said.PostalCode),
+	}
+	if l.Country != "" && l.Country != "US" && l.Country != "USA" {
+		return l
+	}
+	if zip, ok := geo.ZIP(l.PostalCode); ok {
+		l.PostalCode = zip
+		l.State = cmp.Or(l.State, geo.State(zip))
+	}
+	if geo.StateName(l.State) != "" {
+		l.Country = "US"
+	}
+	return l
+}
+
+// locate adds what the name says of the place, and lists where the row is.
+func (r *row) locate() {
+	if r.name.State != "" && !slices.ContainsFunc(r.locations, func(l record.Location) bool { return l.State == r.name.State }) {
+		r.locations = append(r.locations, record.Location{State: r.name.State, Country: "US"})
+	}
+	for i, l := range r.locations {
+		if l.City == "" && l.State == r.name.State {
+			r.locations[i].City = r.name.City
+		}
+		if zip, ok := geo.ZIP(l.PostalCode); ok {
+			r.zips = append(r.zips, zip)
+		}
+		if l.State != "" {
+			r.states = append(r.states, l.State)
+		}
+	}
+	r.zips, r.states = sorted(r.zips), sorted(r.states)
+}
+
+func (c *composer) portal(of *List, said *listing.Portal) *portal {
+	p := &portal{said: said, list: of}
+	for i := range said.Endpoints {
+		if s := c.server(said.Endpoints[i].Address); s != nil {
+			p.endpoints = append(p.endpoints, endpoint{&said.Endpoints[i], s})
+		} else {
+			c.report.dropped(droppedAddress, of.Source+" "+said.Endpoints[i].Name)
+		}
+	}
+	return p
+}
+
+func (c *composer) server(address string) *server {
+	s, seen := c.servers[address]
+	if !seen {
+		if read, ok := readServer(c.in.Mode, address); ok {
+			s = &read
+		}
+		c.servers[address] = s
+	}
+	return s
+}
+
+// sorted is a list in order, each once; never nil.
+func sorted(texts []string) []string {
+	texts = slices.Clone(texts)
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	if texts == nil {
+		texts = []string{}
+	}
+	return texts
+}
+
+// sortedKeys are the keys of a map in order.
+func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }
