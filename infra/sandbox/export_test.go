@@ -72,8 +72,8 @@ func (p *portal) export(got tokens) map[string]int {
 
 func TestAnExportOfEachSyntheaPatientHasEveryResourceOnce(t *testing.T) {
 	t.Parallel()
-	if isRaced {
-		t.Skip("takes half a minute under the race detector: make test runs it without")
+	if testing.Short() {
+		t.Skip("takes half a minute under the race detector")
 	}
 	files, err := filepath.Glob(filepath.Join(syntheaFolder, "*.json.gz"))
 	if err != nil || len(files) == 0 {
@@ -153,8 +153,8 @@ func TestAnExportOfEachPersonaHasEveryResourceOnce(t *testing.T) {
 
 func TestEveryReferenceInTheSyntheaRecordsResolves(t *testing.T) {
 	t.Parallel()
-	if isRaced {
-		t.Skip("takes half a minute under the race detector: make test runs it without")
+	if testing.Short() {
+		t.Skip("takes half a minute under the race detector")
 	}
 	people, err := persona.LoadDir(syntheaFolder)
 	if err != nil {

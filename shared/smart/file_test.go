@@ -166,6 +166,9 @@ func TestAttachmentEndsWithItsContext(t *testing.T) {
 
 func TestDocumentsAreBoundedByTheLimitOfTheirCaller(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("reads hundreds of megabytes")
+	}
 	small, page := "{"+strings.Repeat(" ", 98)+"}", "{"+strings.Repeat(" ", fhir.MaxPage)
 	e := newEHR(t, map[string]http.HandlerFunc{
 		"/Basic/small": reply(200, small), "/Basic/bomb": bomb(200, 8), "/Basic/page": reply(200, page),

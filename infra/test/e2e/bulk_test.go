@@ -34,10 +34,14 @@ const (
 
 // bulkSize is how many authorisations of one customer's patients end at the same moment.
 func bulkSize() int {
-	if isSoak() {
+	switch {
+	case isLongSoak():
 		return 10_000
+	case isSoak():
+		return 2_500
+	default:
+		return 250
 	}
-	return 250
 }
 
 // TestACrowdOfRevocationsDelaysNobodyElse: many events of one customer drain under the rate of its endpoint, each

@@ -101,8 +101,11 @@ func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
 		t.Errorf("staged are %q,\nin docs/failures.md there are %q", names, told)
 	}
 	seen := &seenFields{names: map[string]bool{}}
-	t.Cleanup(func() { seen.checkQueries(t) })
-	for name, stage := range staged {
+	if !testing.Short() {
+		t.Cleanup(func() { seen.checkQueries(t) })
+	}
+	for _, name := range few(names) {
+		stage := staged[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

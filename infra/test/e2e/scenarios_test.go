@@ -28,7 +28,7 @@ type scenario struct {
 func scenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	all := cheapScenarios()
-	if !isSoak() || isRaced { // CI has a soak, without the detector
+	if !isSoak() {
 		return all
 	}
 	large := largeRecord(tb)

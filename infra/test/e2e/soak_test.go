@@ -12,6 +12,12 @@ const soakSeeds = 500
 // isSoak tells whether everything is to be tried, not a sample.
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
+// isLongSoak tells whether there are ten minutes for it, so that more of the same is tried, too.
+func isLongSoak() bool {
+	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
+	return err == nil && budget >= 10*time.Minute
+}
+
 // TestSoakFaults runs the main job under at least 500 seeds of faults, and on until its budget is spent: `make soak`
 // gives it one. A failure names its seed; RECORDBRIDGE_SEED repeats it alone.
 func TestSoakFaults(t *testing.T) {

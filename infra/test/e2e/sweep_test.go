@@ -67,7 +67,7 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 // sample are the numbers, from 1 on, of the calls after which there is a crash outside of a soak: the first of each kind,
 // the last, and some of those between them.
 func sample(kinds []string) []int {
-	const share, racedShare = 9, 5
+	const share = 9
 	var chosen []int
 	known := map[string]bool{}
 	for i, kind := range kinds {
@@ -76,15 +76,17 @@ func sample(kinds []string) []int {
 		}
 		known[kind] = true
 	}
-	if isRaced { // it looks for other things than what a crash leaves behind
-		return everyNth(racedShare, chosen)
-	}
-	return chosen
+	return few(chosen)
 }
 
-func everyNth(n int, all []int) []int {
-	var some []int
-	for i := 0; i < len(all); i += n {
+// few are one of five under -short, as `make race` runs them: the race detector looks for other things than what a crash leaves
+// behind, or what one portal does otherwise than another, and sees the same code in each.
+func few[T any](all []T) []T {
+	if !testing.Short() {
+		return all
+	}
+	var some []T
+	for i := 0; i < len(all); i += 5 {
 		some = append(some, all[i])
 	}
 	return some
@@ -208,11 +210,11 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// sweepSample runs scenario under a few seeds from each of the first ones on; under the race detector, which sees as much in one, under
-// a single seed.
+// sweepSample runs scenario under a few seeds from each of the first ones on; under -short, as the race detector sees as much in one,
+// under a single seed.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
-	if isRaced {
+	if testing.Short() {
 		each, firsts = 1, firsts[:1]
 	}
 	for _, first := range firsts {

@@ -18,7 +18,7 @@ import (
 
 const (
 	chaosSeeds = 25
-	racedSeeds = 8
+	shortSeeds = 8
 	soakSeeds  = 500
 	// chaosMishaps is how often the same request goes wrong at most. The engine makes one five times.
 	chaosMishaps = 2
@@ -107,8 +107,8 @@ func draw(seed uint64, address string, nth int) mishap {
 func TestChaosChangesNothingInTheFile(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(chaosSeeds)
-	if isRaced {
-		seeds = racedSeeds
+	if testing.Short() {
+		seeds = shortSeeds
 	}
 	if soaking() {
 		seeds = soakSeeds

@@ -233,13 +233,13 @@ func inventedTypes(w io.Writer, page int) {
 	}
 }
 
-// It starts a process and runs alone. A soak makes every attack by itself, too, and the heavy ones.
+// It starts a process and runs alone. A soak makes the heavy attacks by themselves, and one of ten minutes every attack.
 func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()
 	together := hostile{pages: map[string]attack{}}
 	for name, one := range all {
-		if soaking() {
+		if one.heavy && soaking() || soakingLong() {
 			t.Run(name, func(t *testing.T) {
 				// Two types that can be read, and that come early, keep the export from failing for want of a record.
 				y.withstand(t, hostile{pages: map[string]attack{

@@ -180,6 +180,9 @@ func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) ex
 
 // It measures the heap of the process, so it runs alone.
 func TestAnExportOfManyLargeAttachmentsStaysInBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("copies 160 MB")
+	}
 	large, small := &archive{documents: 4, bytes: 20 << 20}, &archive{documents: 40, bytes: 2<<20 - 1, isSilent: true}
 	if soaking() {
 		large.documents, small.documents = 150, 400

@@ -93,6 +93,12 @@ func named(t *testing.T, id string) persona.Persona {
 // soaking tells whether there is time for what takes long: make soak.
 func soaking() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
+// soakingLong tells whether there are ten minutes for it.
+func soakingLong() bool {
+	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
+	return err == nil && budget >= 10*time.Minute
+}
+
 func must(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {

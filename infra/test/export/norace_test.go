@@ -1,5 +1,0 @@
-//go:build !race
-
-package exporttest_test
-
-const isRaced = false
