@@ -46,11 +46,14 @@ func TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent(t *testing.T) {
 // TestWorkOutlastsAnUpgradeOfAMachineThatIsSlow: and of no other by more than the schedule wants.
 func TestWorkOutlastsAnUpgradeOfAMachineThatIsSlow(t *testing.T) {
 	t.Parallel()
-	for took, want := range map[time.Duration]string{
-		time.Minute: "300 /sandbox/with/slow:16s", 2 * time.Minute: "360 /sandbox/with/slow:20s", time.Hour: "450 /sandbox/with/slow:25s",
+	for _, test := range []struct {
+		took time.Duration
+		want string
+	}{
+		{time.Minute, "300 /sandbox/with/slow:16s"}, {2 * time.Minute, "360 /sandbox/with/slow:20s"}, {time.Hour, "450 /sandbox/with/slow:25s"},
 	} {
-		if w := newWatch(took); w.retryAfter()+" "+w.slow() != want {
-			t.Errorf("after %s: got %s %s, want %s", took, w.retryAfter(), w.slow(), want)
+		if w := newWatch(test.took); w.retryAfter()+" "+w.slow() != test.want {
+			t.Errorf("after %s: got %s %s, want %s", test.took, w.retryAfter(), w.slow(), test.want)
 		}
 	}
 }
