@@ -12,6 +12,10 @@ BEYOND_SHAPE = re.compile(
     "|".join([
         r"since must not be in the future\.",
         r"after is not a cursor of this list\.",  # sealed for this organisation and this list
+        r"Exactly one of brand_id, portal_id, endpoint_id and tefca_directory_id is required\.",
+        r"api_mode must be the mode of public_id\.",
+        r"searchAfter must be the sort values of a hit",  # sealed for this organisation and this search
+        r"sortBy location needs sortByOpts\.locationZipcodes",
         r"endpoint_id is not known\.",
         r"reconnect_org_connection_id is not known\.",
         r"brand_id or portal_id does not belong to endpoint_id\.",

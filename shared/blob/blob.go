@@ -46,13 +46,18 @@ func (b Bucket) Create(ctx context.Context, key, contentType string) (export.Wri
 // Open reads an object; fault.NotFound when it is not there.
 func (b Bucket) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	out, err := b.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Name, Key: &key})
-	if _, ok := errors.AsType[*types.NoSuchKey](err); ok {
+	if isMissing(err) {
 		return nil, missing(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get object: %w", err)
 	}
 	return out.Body, nil
+}
+
+func isMissing(err error) bool {
+	_, ok := errors.AsType[*types.NoSuchKey](err)
+	return ok
 }
 
 func missing(err error) error { return fault.Missing("There is no such file.").Because(err) }

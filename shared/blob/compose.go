@@ -89,7 +89,7 @@ func (w *writer) read(ctx context.Context, from source, size int64) error {
 	out, err := w.bucket.Client.GetObject(ctx, &s3.GetObjectInput{
 		Bucket: &w.bucket.Name, Key: &from.key, IfMatch: from.tag, Range: aws.String(span(0, size)),
 	})
-	if _, ok := errors.AsType[*types.NoSuchKey](err); ok {
+	if isMissing(err) {
 		return missing(err)
 	}
 	if err != nil {

@@ -2,8 +2,10 @@ package lambdarun
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -20,6 +22,7 @@ type Process struct {
 	AWS    aws.Config // for every client of the SDK
 	Logger *slog.Logger
 	Now    func() time.Time
+	Dir    string // where the process may keep files for itself; need not exist
 }
 
 // Handler is what a function can be: the result of HTTP, SQS or Schedule.
@@ -57,5 +60,7 @@ func start[E any, H Handler](ctx context.Context, logger *slog.Logger, build fun
 	if err != nil {
 		return nil, err
 	}
-	return build(ctx, env, Process{AWS: cfg, Logger: logger, Now: time.Now}) //nolint:forbidigo // every function's clock
+	return build(ctx, env, Process{ //nolint:forbidigo // every function's clock
+		AWS: cfg, Logger: logger, Now: time.Now, Dir: filepath.Join(os.TempDir(), fmt.Sprintf("recordbridge-%d", os.Getuid())),
+	})
 }

@@ -53,7 +53,7 @@ func TestTheProjectsTemplateLoadsWithItsFunctionsInOrder(t *testing.T) {
 	}
 	want := []string{
 		"connect", "reconnect", "createattempt", "getattempt", "callback", "jwks", "createexport", "getexport", "downloadexport",
-		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "exportworker", "listevents", "webhookworker", "sweeper",
+		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "searchcatalog", "getcatalog", "exportcatalog", "exportworker", "listevents", "webhookworker", "sweeper",
 		"refreshscheduler", "catalogsync", "catalogprobe", "refreshworker", "sandboxehr",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -85,6 +85,9 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /bridge/fhir/ehi-export/{taskId}/files":               "deleteexportfiles",
 		"ANY /bridge/org_connection/{orgConnectionId}":             "getconnection",
 		"ANY /bridge/org":                                          "getorg",
+		"ANY /bridge/catalog/search":                               "searchcatalog",
+		"ANY /bridge/catalog":                                      "getcatalog",
+		"ANY /bridge/catalog/export":                               "exportcatalog",
 		"ANY /sandbox/{proxy+}":                                    "sandboxehr",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -43,6 +43,9 @@ func routeAccess() map[string]access {
 		"DELETE /bridge/fhir/ehi-export/{taskId}/files":            keyed,
 		"GET /bridge/org_connection/{orgConnectionId}":             keyed,
 		"GET /bridge/events":                                       keyedList,
+		"POST /bridge/catalog/search":                              byPublicID,
+		"GET /bridge/catalog":                                      byPublicID,
+		"GET /bridge/catalog/export":                               keyedList,
 		"ANY /sandbox/{proxy+}":                                    foreign,
 	}
 }

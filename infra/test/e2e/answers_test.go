@@ -39,6 +39,9 @@ func (f fixture) requests() map[string]request {
 		"GET /bridge/callback":                                     {method: http.MethodGet, path: "/bridge/callback?state=x&code=y"},
 		"GET /bridge/callback/{registration}":                      {method: http.MethodGet, path: "/bridge/callback/z?state=x&code=y"},
 		"GET /bridge/org":                                          {method: http.MethodGet, path: "/bridge/org" + public},
+		"POST /bridge/catalog/search":                              {method: http.MethodPost, path: "/bridge/catalog/search" + public, body: `{"query":"sandbox"}`},
+		"GET /bridge/catalog":                                      {method: http.MethodGet, path: "/bridge/catalog" + public + "&brand_id=" + f.seeded.Sandbox.BrandID},
+		"GET /bridge/catalog/export":                               {method: http.MethodGet, path: "/bridge/catalog/export", authorize: key},
 		"GET /.well-known/jwks.json":                               {method: http.MethodGet, path: "/.well-known/jwks.json"},
 		"GET /bridge/events":                                       {method: http.MethodGet, path: "/bridge/events", authorize: key},
 		"POST /bridge/fhir/ehi-export":                             {method: http.MethodPost, path: "/bridge/fhir/ehi-export", authorize: key, body: `{"org_connection_id":"` + f.connectionID + `"}`},
@@ -95,7 +98,7 @@ func wrongs() map[string]wrong {
 			switch {
 			case isPost(operation):
 				r.Body = io.NopCloser(strings.NewReader("{"))
-			case strings.Contains(operation, "{orgConnectionId}"), strings.HasSuffix(operation, "/files"):
+			case strings.Contains(operation, "{orgConnectionId}"), strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
 				r.URL.RawQuery = "%zz" // nothing else of such a request can be wrong without being unknown
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
@@ -149,6 +152,9 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 		}
 		if w.status == http.StatusTooManyRequests {
 			function.declared.Environment = withValue(function.declared.Environment, "REQUESTS_PER_MINUTE", "1")
+			if function.declared.Folder == "exportcatalog" {
+				function.declared.Environment = withValue(function.declared.Environment, "EXPORTS_PER_HOUR", "1")
+			}
 			function.life, function.serve = nil, nil
 		}
 	}

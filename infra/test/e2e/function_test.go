@@ -27,8 +27,10 @@ import (
 	deleteconnectionwiring "recordbridge/functions/deleteconnection/wiring"
 	deleteexportfileswiring "recordbridge/functions/deleteexportfiles/wiring"
 	downloadexportwiring "recordbridge/functions/downloadexport/wiring"
+	exportcatalogwiring "recordbridge/functions/exportcatalog/wiring"
 	exportworkerwiring "recordbridge/functions/exportworker/wiring"
 	getattemptwiring "recordbridge/functions/getattempt/wiring"
+	getcatalogwiring "recordbridge/functions/getcatalog/wiring"
 	getconnectionwiring "recordbridge/functions/getconnection/wiring"
 	getexportwiring "recordbridge/functions/getexport/wiring"
 	getorgwiring "recordbridge/functions/getorg/wiring"
@@ -38,6 +40,7 @@ import (
 	refreshschedulerwiring "recordbridge/functions/refreshscheduler/wiring"
 	refreshworkerwiring "recordbridge/functions/refreshworker/wiring"
 	sandboxehrwiring "recordbridge/functions/sandboxehr/wiring"
+	searchcatalogwiring "recordbridge/functions/searchcatalog/wiring"
 	sweeperwiring "recordbridge/functions/sweeper/wiring"
 	webhookworkerwiring "recordbridge/functions/webhookworker/wiring"
 	"recordbridge/infra/local/faults"
@@ -63,6 +66,7 @@ type function struct {
 	serve    invocation
 	traced   atomic.Int64
 	ended    int // instances that crashed or ran out of time
+	dir      string
 }
 
 type invocation func(ctx context.Context, payload []byte) ([]byte, error)
@@ -158,7 +162,7 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	cfg.HTTPClient = life.Through(noting{f, life, f.stack.cloud})
 	process := outbound.Process{
 		Process: lambdarun.Process{
-			AWS: cfg, Logger: f.logger(), Now: time.Now,
+			AWS: cfg, Logger: f.logger(), Now: time.Now, Dir: f.dir,
 		},
 		HTTP: life.Through(noting{f, life, f.stack}),
 	}
@@ -262,6 +266,9 @@ func builders() map[string]builder {
 		"getconnection":     answering(getconnectionwiring.Build),
 		"deleteconnection":  answering(deleteconnectionwiring.Build),
 		"getorg":            answering(getorgwiring.Build),
+		"searchcatalog":     answering(searchcatalogwiring.Build),
+		"getcatalog":        answering(getcatalogwiring.Build),
+		"exportcatalog":     answering(exportcatalogwiring.Build),
 		"sandboxehr":        answering(sandboxehrwiring.Build),
 		"exportworker":      calling(exportworkerwiring.Build),
 		"webhookworker":     calling(webhookworkerwiring.Build),

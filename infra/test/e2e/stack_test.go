@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,7 @@ import (
 	"recordbridge/infra/local/seed"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/test/contract"
+	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/config"
 	"recordbridge/shared/ids"
 )
@@ -95,7 +97,7 @@ func newStack(tb testing.TB, o options) *stack {
 	}
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
 	for _, declared := range loaded.Functions {
-		s.functions[declared.LogicalID] = &function{stack: s, declared: declared, starting: make(chan struct{}, 1)}
+		s.functions[declared.LogicalID] = &function{stack: s, declared: declared, starting: make(chan struct{}, 1), dir: filepath.Join(tb.TempDir(), declared.Folder)}
 	}
 	s.attachQueues()
 	s.gateway = gateway.New(gateway.Options{
@@ -108,6 +110,8 @@ func newStack(tb testing.TB, o options) *stack {
 		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
 	})
 	must(tb, err)
+	s.publish("test", s.institutions(0))
+	s.publish("live", record.Catalog{})
 	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.letPass(1) }, 15
 	if o.plan != nil {
 		cloud.SQS().Disturb(o.plan.Disorder)

@@ -140,6 +140,9 @@ func (s *Stack) owns(on string) bool {
 	if on == "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/${MailFrom}" {
 		return true // the operator has SES verify the address outside of the stack
 	}
+	if s.isObjects(on) {
+		return true
+	}
 	m := owned.FindStringSubmatch(on)
 	return m != nil && slices.ContainsFunc(s.Resources, func(r Resource) bool {
 		hasIndex := func(g any) bool { return scalar(at(g, "IndexName")) == m[2] }
@@ -174,12 +177,12 @@ func delegates(st statement) bool {
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects tells whether a resource is the objects of one of the template's buckets, or those in one folder of it.
+// isObjects tells whether a resource is the objects of one of the template's buckets: all, those in a folder, or those of a name.
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
 		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")
-		folder, all := strings.CutSuffix(within, "*")
-		return ok && all && !strings.ContainsAny(folder, "*?") && (folder == "" || strings.HasSuffix(folder, "/"))
+		isNamed := func(part string) bool { return part != "" && (part == "*" || !strings.ContainsAny(part, "*?")) }
+		return ok && !slices.ContainsFunc(strings.Split(within, "/"), func(part string) bool { return !isNamed(part) })
 	})
 }
 

@@ -245,10 +245,10 @@ func reserved() map[string][]string {
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction"},
 		"KeyHashingSecret": {
 			"CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
-			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction",
+			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction", "ExportCatalogFunction",
 		},
-		"CursorSecret":   {"ListEventsFunction"},
-		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction", "WebhookWorkerFunction"},
+		"CursorSecret":   {"ListEventsFunction", "SearchCatalogFunction"},
+		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction", "WebhookWorkerFunction", "ExportCatalogFunction"},
 		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction"},
 		"AuditTable":     nil, // the operator's command line alone
 		"AlarmKey":       nil,

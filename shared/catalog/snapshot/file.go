@@ -24,7 +24,7 @@ func files(c record.Catalog) []file {
 		{Brands, func(w io.Writer) error { return write(w, c.Brands) }},
 		{Portals, func(w io.Writer) error { return write(w, c.Portals) }},
 		{Endpoints, func(w io.Writer) error { return write(w, c.Endpoints) }},
-		{merged, func(w io.Writer) error { return write(w, c.Successors) }},
+		{Merged, func(w io.Writer) error { return write(w, c.Successors) }},
 		{bases, func(w io.Writer) error {
 			addresses := make(map[string]string, len(c.Endpoints))
 			for id, e := range c.Endpoints {

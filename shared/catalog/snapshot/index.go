@@ -8,11 +8,12 @@ import (
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/search"
+	"recordbridge/shared/catalog/served"
 )
 
 // indexOf is the file that searches read: what of a catalogue can be found.
 func indexOf(c record.Catalog) file {
-	return file{index, func(w io.Writer) error {
+	return file{Index, func(w io.Writer) error {
 		built, err := search.Build(search.Entries(c))
 		if err != nil {
 			return err
@@ -21,9 +22,12 @@ func indexOf(c record.Catalog) file {
 	}}
 }
 
+// servedOf is the file by which searches know whose endpoints are down.
+func servedOf(c record.Catalog) file { return file{Served, served.Of(c).Write} }
+
 // Index reads the index of a version; fault.NotFound.
 func (s Snapshots) Index(ctx context.Context, mode string, v ledger.Version) (*search.Index, error) {
-	body, err := s.Files.Open(ctx, Key(mode, v, index))
+	body, err := s.Files.Open(ctx, Key(mode, v, Index))
 	if err != nil {
 		return nil, fmt.Errorf("open the index of %s: %w", v, err)
 	}

@@ -32,14 +32,15 @@ const (
 	Brands    = "brands.json"
 	Portals   = "portals.json"
 	Endpoints = "endpoints.json"
-	merged    = "merged.json" // from the id of a merged record to that of its successor
+	Merged    = "merged.json" // from the id of a merged record to that of its successor
 	bases     = "bases.json"  // from the id of an endpoint to its FHIR base, which is no organisation's business
-	index     = "index"
+	Index     = "index"
+	Served    = "served" // which endpoints serve which brand
 )
 
 // contentType is that of a file.
 func contentType(file string) string {
-	if file == index {
+	if file == Index || file == Served {
 		return "application/octet-stream"
 	}
 	return "application/json"
@@ -70,7 +71,7 @@ func (s Snapshots) Write(ctx context.Context, mode string, c record.Catalog, at 
 	if err != nil {
 		return "", err
 	}
-	for _, f := range append(files(c), indexOf(c)) {
+	for _, f := range append(files(c), indexOf(c), servedOf(c)) {
 		if err := s.Files.Write(ctx, Key(mode, v, f.name), contentType(f.name), f.write); err != nil {
 			return "", fmt.Errorf("write %s of %s: %w", f.name, v, err)
 		}
@@ -85,14 +86,14 @@ func (s Snapshots) Catalog(ctx context.Context, mode string, v ledger.Version) (
 	c.Endpoints = endpoints
 	err = errors.Join(
 		err, read(ctx, s, Key(mode, v, Brands), &c.Brands), read(ctx, s, Key(mode, v, Portals), &c.Portals),
-		read(ctx, s, Key(mode, v, merged), &c.Successors),
+		read(ctx, s, Key(mode, v, Merged), &c.Successors),
 	)
 	return c, err
 }
 
 // Delete removes what there is of a version.
 func (s Snapshots) Delete(ctx context.Context, mode string, v ledger.Version) error {
-	for _, file := range []string{Brands, Portals, Endpoints, merged, bases, index} {
+	for _, file := range []string{Brands, Portals, Endpoints, Merged, bases, Index, Served} {
 		if err := s.Files.Delete(ctx, Key(mode, v, file)); err != nil {
 			return fmt.Errorf("delete %s of %s: %w", file, v, err)
 		}

@@ -1,0 +1,9 @@
+// Command bootstrap is the exportcatalog Lambda function.
+package main
+
+import (
+	"recordbridge/functions/exportcatalog/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,91 @@
+// Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml): to the organisation's backend with its key the addresses of its mode's
+// whole catalogue as three files; and to whoever has such an address, which leads here again, a redirect to the file. It changes nothing.
+package exportcatalog
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"recordbridge/shared/catalog/serve"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+)
+
+// Route is the declared path.
+const Route = serve.ExportPath
+
+// addressLife is how long the signed address of the file works (docs/deviations.md, "Catalogue").
+const addressLife = 10 * time.Minute
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API       *httpapi.API
+	Auth      httpapi.KeyAuth // of those who ask for addresses
+	FileAuth  httpapi.KeyAuth // of those who follow one
+	Pointers  serve.SnapshotPointers
+	Links     serve.Links
+	Downloads Downloads
+	Now       func() time.Time
+}
+
+// Downloads signs addresses of files (blob.Downloads).
+type Downloads interface {
+	Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error)
+}
+
+type request struct {
+	File  string `query:"file"`
+	Token string `query:"token"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	list := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Keyed(d.Auth, d.list)})
+	methods := httpapi.Methods{}
+	for _, method := range []string{http.MethodGet, http.MethodHead} { // S3's signatures are good for one method
+		methods[method] = httpapi.KeyOptional(d.FileAuth, func(ctx context.Context, _ *org.Caller, in request) (httpapi.Found, error) {
+			return d.find(ctx, method, in)
+		})
+	}
+	file := d.API.Serve(Route, methods)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("token") {
+			file.ServeHTTP(w, r)
+			return
+		}
+		list.ServeHTTP(w, r)
+	})
+}
+
+func (d Deps) list(ctx context.Context, caller org.Caller, in request) (map[string]string, error) {
+	if in.File != "" && !isFile(in.File) {
+		return nil, missingFile()
+	}
+	pointer, err := d.Pointers.Pointer(ctx, string(caller.Tenant.Mode))
+	if err != nil {
+		return nil, err
+	}
+	if pointer.Live == "" {
+		return nil, fault.Missing("There is no catalogue yet.")
+	}
+	return d.Links.List(caller.Tenant.Mode, pointer.Live, d.Now())
+}
+
+func (d Deps) find(ctx context.Context, method string, in request) (httpapi.Found, error) {
+	if !isFile(in.File) {
+		return httpapi.Found{}, missingFile()
+	}
+	key, err := d.Links.Key(in.Token, in.File, d.Now())
+	if err != nil {
+		return httpapi.Found{}, err
+	}
+	address, err := d.Downloads.Address(ctx, method, key, in.File, "application/json", addressLife)
+	return httpapi.Found{Location: address}, err
+}
+
+func isFile(name string) bool { return slices.Contains(serve.FileNames(), name) }
+
+func missingFile() error { return fault.Missing("There is no such file.") }

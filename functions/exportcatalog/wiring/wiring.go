@@ -1,0 +1,55 @@
+// Package wiring chooses the adapters of the exportcatalog function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"recordbridge/functions/exportcatalog"
+	"recordbridge/shared/blob"
+	"recordbridge/shared/catalog/serve"
+	"recordbridge/shared/config/awsparam"
+	"recordbridge/shared/cursor"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/store"
+	"recordbridge/shared/wiring/edge"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	edge.KeyedEnv
+
+	CatalogTable     string `env:"CATALOG_TABLE,required"`
+	CatalogBucket    string `env:"CATALOG_BUCKET,required"`
+	DownloadSecret   string `env:"DOWNLOAD_SECRET,required"`
+	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
+	ExportsPerHour   int    `env:"EXPORTS_PER_HOUR,required"`
+}
+
+// Build makes the function. It reads secrets and the public address, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
+	if err != nil {
+		return nil, err
+	}
+	signing, err := e.Keyring(ctx, env.DownloadSecret)
+	if err != nil {
+		return nil, err
+	}
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	if err != nil {
+		return nil, err
+	}
+	asking := e.Auth
+	asking.Limiter.Limit = ratelimit.Limit{Name: "exportcatalog", Quota: env.ExportsPerHour, Window: time.Hour}
+	return lambdarun.HTTP(p.Logger, exportcatalog.New(exportcatalog.Deps{
+		API: e.API, Auth: asking, FileAuth: e.Auth, Now: p.Now,
+		Pointers:  store.Catalog{DB: e.DB, Table: env.CatalogTable},
+		Links:     serve.Links{Sealer: cursor.Sealer{Keys: signing}, BaseURL: baseURL},
+		Downloads: blob.Downloads{Presigner: s3.NewPresignClient(s3.NewFromConfig(p.AWS)), Name: env.CatalogBucket},
+	})), nil
+}

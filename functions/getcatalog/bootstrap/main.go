@@ -1,0 +1,9 @@
+// Command bootstrap is the getcatalog Lambda function.
+package main
+
+import (
+	"recordbridge/functions/getcatalog/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

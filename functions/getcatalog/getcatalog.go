@@ -1,0 +1,82 @@
+// Package getcatalog serves GET /bridge/catalog?public_id= (docs/openapi.yaml): the record of one brand, portal or endpoint. An id that was merged
+// into another answers with its successor. Browsers call it with the public id alone; it changes nothing. Addresses of FHIR servers and
+// registrations of ours are in no answer.
+package getcatalog
+
+import (
+	"context"
+	"net/http"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+)
+
+// Route is the declared path.
+const Route = "/bridge/catalog"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API     *httpapi.API
+	Auth    httpapi.PublicAuth
+	Records Records
+}
+
+// Records are those of a mode (serve.Records); fault.NotFound.
+type Records interface {
+	Brand(ctx context.Context, mode, id string) (record.Brand, error)
+	Portal(ctx context.Context, mode, id string) (record.Portal, error)
+	Endpoint(ctx context.Context, mode, id string) (record.Endpoint, health.Status, error)
+}
+
+type request struct {
+	APIMode          string `query:"api_mode"`
+	BrandID          string `query:"brand_id"`
+	PortalID         string `query:"portal_id"`
+	EndpointID       string `query:"endpoint_id"`
+	TEFCADirectoryID string `query:"tefca_directory_id"`
+}
+
+// endpoint is an endpoint's record, and how it fares.
+type endpoint struct {
+	record.Endpoint
+
+	Health health.Status `json:"health"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Browser(d.Auth, d.get)})
+}
+
+func (d Deps) get(ctx context.Context, caller org.Caller, in request) (any, error) {
+	mode := string(caller.Tenant.Mode)
+	if in.APIMode != "" && in.APIMode != mode {
+		return nil, fault.BadRequest("api_mode must be the mode of public_id.").About("api_mode")
+	}
+	given := 0
+	for _, id := range []string{in.BrandID, in.PortalID, in.EndpointID, in.TEFCADirectoryID} {
+		if id != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, fault.BadRequest("Exactly one of brand_id, portal_id, endpoint_id and tefca_directory_id is required.")
+	}
+	missing := fault.Missing("There is no such record.")
+	id, ok := ids.ParseUUID(in.BrandID + in.PortalID + in.EndpointID)
+	if !ok { // no record has a TEFCA directory id yet
+		return nil, missing
+	}
+	switch {
+	case in.BrandID != "":
+		return d.Records.Brand(ctx, mode, id)
+	case in.PortalID != "":
+		return d.Records.Portal(ctx, mode, id)
+	}
+	e, fares, err := d.Records.Endpoint(ctx, mode, id)
+	return endpoint{Endpoint: e, Health: fares}, err
+}

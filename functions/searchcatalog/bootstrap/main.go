@@ -1,0 +1,9 @@
+// Command bootstrap is the searchcatalog Lambda function.
+package main
+
+import (
+	"recordbridge/functions/searchcatalog/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

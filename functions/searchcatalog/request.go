@@ -1,0 +1,97 @@
+package searchcatalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"recordbridge/shared/catalog/search"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+)
+
+const (
+	defaultSize = 25
+	maxQuery    = 300 // characters
+	maxValues   = 60  // of a list: there are fewer states
+	maxValue    = 64  // characters of one of them
+)
+
+// request is the CatalogSearch of docs/openapi.yaml.
+type request struct {
+	APIMode       string            `query:"api_mode"`
+	Query         string            `json:"query"`
+	SearchAfter   []json.RawMessage `json:"searchAfter"`
+	Size          *int              `json:"size"`
+	PlatformTypes []string          `json:"platformTypes"`
+	Locations     []string          `json:"locations"` // states of the United States: two letters
+	SortBy        string            `json:"sortBy"`
+	SortByOpts    struct {
+		LocationZIPCodes []string `json:"locationZipcodes"`
+	} `json:"sortByOpts"`
+}
+
+const byLocation = "location"
+
+// check makes a query of what was asked for, with a credential of a mode.
+func (r request) check(mode org.Mode) (search.Query, error) {
+	q := search.Query{Text: r.Query, Size: defaultSize, Platforms: r.PlatformTypes, ByLocation: r.SortBy == byLocation}
+	if r.Size != nil {
+		q.Size = *r.Size
+	}
+	switch {
+	case r.APIMode != "" && r.APIMode != string(mode):
+		return q, fault.BadRequest("api_mode must be the mode of public_id.").About("api_mode")
+	case utf8.RuneCountInString(r.Query) > maxQuery:
+		return q, fault.BadRequest("query must have at most 300 characters.").About("query")
+	case q.Size < 1 || q.Size > search.MaxSize:
+		return q, fault.BadRequest("size must be a whole number from 1 to 100.").About("size")
+	case tooMany(r.PlatformTypes):
+		return q, fault.BadRequest("platformTypes must have at most 60 values of at most 64 characters.").About("platformTypes")
+	case r.SortBy != "" && r.SortBy != byLocation:
+		return q, fault.BadRequest("sortBy must be location, or be left out.").About("sortBy")
+	}
+	for _, code := range r.Locations {
+		if len(code) != 2 || !isEach(code, isLetter) || tooMany(r.Locations) {
+			return q, fault.BadRequest("locations must be codes of states, of two letters.").About("locations")
+		}
+		q.States = append(q.States, strings.ToUpper(code))
+	}
+	for _, zip := range r.SortByOpts.LocationZIPCodes {
+		if len(zip) < 5 || !isEach(zip[:5], isDigit) || len(zip) > 5 && (len(zip) != 10 || zip[5] != '-' || !isEach(zip[6:], isDigit)) {
+			return q, badZIPs()
+		}
+		q.ZIPs = append(q.ZIPs, zip[:5])
+	}
+	if q.ByLocation && len(q.ZIPs) == 0 || len(q.ZIPs) > maxZIPs {
+		return q, badZIPs()
+	}
+	return q, nil
+}
+
+// maxZIPs is how many places a person can be at.
+const maxZIPs = 10
+
+func badZIPs() error {
+	return fault.BadRequest("sortBy location needs sortByOpts.locationZipcodes, 1 to 10 ZIP codes of five digits.").About("sortByOpts.locationZipcodes")
+}
+
+// asked names the search, apart from the page: a cursor of one is none of another.
+func (r request) asked() string {
+	return fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)), slices.Sorted(slices.Values(r.Locations)), r.SortBy,
+		slices.Sorted(slices.Values(r.SortByOpts.LocationZIPCodes)))
+}
+
+func tooMany(values []string) bool {
+	return len(values) > maxValues || slices.ContainsFunc(values, func(v string) bool { return utf8.RuneCountInString(v) > maxValue })
+}
+
+func isEach(text string, is func(rune) bool) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !is(r) })
+}
+
+func isLetter(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }

@@ -1,0 +1,117 @@
+// Package searchcatalog serves POST /bridge/catalog/search?public_id= (docs/openapi.yaml): institutions by what a person types. Browsers call
+// it with the public id alone; it changes nothing. All pages of one search come from what its first page was found in.
+package searchcatalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"recordbridge/shared/catalog/search"
+	"recordbridge/shared/catalog/serve"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+)
+
+// Route is the declared path.
+const Route = "/bridge/catalog/search"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API       *httpapi.API
+	Auth      httpapi.PublicAuth
+	Catalogue Catalogue
+	Cursors   serve.Cursors
+}
+
+// Catalogue is what is searched in (serve.Catalogue).
+type Catalogue interface {
+	Live(ctx context.Context, mode string) (serve.Edition, serve.Searchable, error)
+	// At answers fault.Gone for what is not kept any more.
+	At(ctx context.Context, mode string, e serve.Edition) (serve.Searchable, error)
+}
+
+type response struct {
+	Hits hits `json:"hits"`
+}
+
+type hits struct {
+	Total    total   `json:"total"`
+	MaxScore float64 `json:"max_score"` // of all pages; 0 without hits
+	Hits     []hit   `json:"hits"`
+}
+
+type total struct {
+	Value    int    `json:"value"`
+	Relation string `json:"relation"`
+}
+
+type hit struct {
+	Type   string          `json:"_type"`
+	ID     string          `json:"_id"`
+	Score  float64         `json:"_score"`
+	Sort   serve.Sort      `json:"sort"`
+	Source json.RawMessage `json:"_source"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.search)})
+}
+
+func (d Deps) search(ctx context.Context, caller org.Caller, in request) (response, error) {
+	query, err := in.check(caller.Tenant.Mode)
+	if err != nil {
+		return response{}, err
+	}
+	asked := in.asked()
+	edition, place, err := d.searched(ctx, caller.Tenant, asked, in.SearchAfter, &query)
+	if err != nil {
+		return response{}, err
+	}
+	logx.Add(ctx, slog.String("catalog_version", string(edition.Version)))
+	out := response{hits{Total: total{0, "eq"}, Hits: []hit{}}}
+	if place.Index == nil {
+		return out, nil
+	}
+	query.Demote = place.Demote
+	page, err := place.Index.Search(query)
+	if err != nil {
+		return response{}, err
+	}
+	out.Hits.Total.Value, out.Hits.MaxScore = page.Total, page.MaxScore
+	for _, found := range page.Hits {
+		sort, err := d.Cursors.Seal(caller.Tenant, asked, edition, found.Position)
+		if err != nil {
+			return response{}, err
+		}
+		source, err := place.Tell(found.Source)
+		if err != nil {
+			return response{}, err
+		}
+		out.Hits.Hits = append(out.Hits.Hits, hit{Type: "brand", ID: found.ID, Score: found.Position.Score, Sort: sort, Source: source})
+	}
+	return out, nil
+}
+
+// searched is what a search is made in: what is live, or what its first page was found in, with the place to go on from.
+func (d Deps) searched(ctx context.Context, tenant org.Tenant, asked string, after []json.RawMessage, query *search.Query) (serve.Edition, serve.Searchable, error) {
+	mode := string(tenant.Mode)
+	if len(after) == 0 {
+		return d.Catalogue.Live(ctx, mode)
+	}
+	edition, position, err := d.Cursors.Open(tenant, asked, after)
+	if err != nil {
+		return edition, serve.Searchable{}, err
+	}
+	query.After = &position
+	found, err := d.Catalogue.At(ctx, mode, edition)
+	if errors.Is(err, fault.Gone) {
+		err = fault.BadRequest("searchAfter is too old: the catalogue has changed since. Search again from the first page.").About("searchAfter")
+	}
+	return edition, found, err
+}

@@ -1,0 +1,47 @@
+// Package wiring chooses the adapters of the searchcatalog function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"recordbridge/functions/searchcatalog"
+	"recordbridge/shared/blob"
+	"recordbridge/shared/catalog/serve"
+	"recordbridge/shared/cursor"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/store"
+	"recordbridge/shared/wiring/edge"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	edge.PublicEnv
+
+	CatalogTable  string `env:"CATALOG_TABLE,required"`
+	CatalogBucket string `env:"CATALOG_BUCKET,required"`
+	CursorSecret  string `env:"CURSOR_SECRET,required"`
+}
+
+// Build makes the function. It reads secrets and loads what is live, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "searchcatalog")
+	if err != nil {
+		return nil, err
+	}
+	sealing, err := e.Keyring(ctx, env.CursorSecret)
+	if err != nil {
+		return nil, err
+	}
+	objects := blob.Archive{Bucket: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.CatalogBucket}}
+	pointers := serve.Pointers{
+		Snapshots: store.Catalog{DB: e.DB, Table: env.CatalogTable}, Health: store.CatalogHealth{DB: e.DB, Table: env.CatalogTable},
+	}
+	catalogue := serve.NewCatalogue(pointers, serve.Files{Objects: objects, Dir: p.Dir}, p.Now)
+	catalogue.Warm(ctx)
+	return lambdarun.HTTP(p.Logger, searchcatalog.New(searchcatalog.Deps{
+		API: e.API, Auth: e.Auth, Catalogue: catalogue, Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: sealing}},
+	})), nil
+}

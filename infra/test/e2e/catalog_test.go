@@ -1,0 +1,234 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"recordbridge/shared/blob"
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/catalog/snapshot"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/store"
+)
+
+// institutions is a catalogue with the sandbox and so many others.
+func (s *stack) institutions(others int) record.Catalog {
+	c := record.Catalog{
+		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
+	}
+	add := func(name, brand, portal, endpoint string) {
+		c.Brands[brand] = record.Brand{
+			ID: brand, LastUpdated: time.Now().UTC(), Name: name, SortName: strings.ToLower(name), PortalIDs: []string{portal}, PlatformType: "sandbox",
+			Aliases: []string{}, Locations: []record.Location{}, BrandIDs: []string{}, NPIs: []string{},
+		}
+		c.Portals[portal] = record.Portal{ID: portal, LastUpdated: time.Now().UTC(), Name: name, EndpointIDs: []string{endpoint}}
+		c.Endpoints[endpoint] = record.Endpoint{
+			ID: endpoint, LastUpdated: time.Now().UTC(), Status: record.Active, ConnectionType: record.ConnectionType, PlatformType: "sandbox",
+			FHIRVersion: "4.0.1", Name: name, FHIRBase: "https://fhir.example/" + endpoint,
+		}
+	}
+	for i := range others {
+		add(fmt.Sprintf("Maple Clinic %03d", i), ids.Derive("brand", strconv.Itoa(i)), ids.Derive("portal", strconv.Itoa(i)), ids.Derive("endpoint", strconv.Itoa(i)))
+	}
+	c.Successors[ids.Derive("merged")] = s.seeded.Sandbox.BrandID
+	add("Sandbox Hospital", s.seeded.Sandbox.BrandID, s.seeded.Sandbox.PortalID, s.seeded.Sandbox.EndpointID)
+	return c
+}
+
+// publish makes a catalogue live in a mode, with a summary of how its endpoints fare.
+func (s *stack) publish(mode string, c record.Catalog) {
+	s.t.Helper()
+	files := blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.template.Outputs["CatalogBucket"]}
+	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
+	must(s.t, err)
+	rows := store.Catalog{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
+	seen, err := rows.Pointer(s.t.Context(), mode)
+	must(s.t, err)
+	next := seen
+	next.Live, next.MovedAt = version, time.Now()
+	must(s.t, rows.MovePointer(s.t.Context(), seen, next))
+
+	summary := health.Summarize([]health.Record{{EndpointID: s.seeded.Sandbox.EndpointID, State: health.OK, CheckedAt: time.Now()}})
+	latest := summary.Version(time.Now())
+	must(s.t, files.Write(s.t.Context(), health.ObjectName(mode, latest), "application/octet-stream", func(w io.Writer) error {
+		_, failed := w.Write(summary.Bytes())
+		return failed
+	}))
+	pointers := store.CatalogHealth(rows)
+	pointer, err := pointers.Pointer(s.t.Context(), mode)
+	must(s.t, err)
+	pointer.Version, pointer.States = latest, summary.States()
+	must(s.t, pointers.MovePointer(s.t.Context(), pointer))
+}
+
+// found is a page of a search.
+type found struct {
+	Hits struct {
+		Total struct{ Value int }
+		Hits  []struct {
+			ID     string            `json:"_id"`
+			Sort   []json.RawMessage `json:"sort"`
+			Source struct {
+				Name    string
+				Portals []record.Portal
+				Health  health.Status
+			} `json:"_source"`
+		}
+	}
+}
+
+func (s *stack) search(body map[string]any) found {
+	s.t.Helper()
+	var page found
+	got := s.call(http.MethodPost, "/bridge/catalog/search?api_mode=test&public_id="+s.seeded.Organisations[0].PublicID, "", "", body)
+	if got.status != http.StatusOK || json.Unmarshal(got.Data, &page) != nil {
+		s.t.Fatalf("the search answered %d %s", got.status, got.raw)
+	}
+	return page
+}
+
+// TestAPatientFindsTheHospitalAndConnects: by what is typed, through the catalogue, to the endpoint that connect takes.
+func TestAPatientFindsTheHospitalAndConnects(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.publish("test", s.institutions(5))
+		<-time.After(11 * time.Second)
+		first := s.search(map[string]any{"query": "sandbx hosp"}).Hits.Hits[0]
+		if first.ID != s.seeded.Sandbox.BrandID || first.Source.Health.State != health.OK {
+			t.Errorf("found %+v", first)
+		}
+		if got := s.connect(crashPersona, "approve").Get("endpoint_id"); got != first.Source.Portals[0].EndpointIDs[0] {
+			t.Errorf("connected to %s, found %v", got, first.Source.Portals)
+		}
+		s.checkRecords(t)
+		s.checkCatalogueFiles(t)
+	})
+}
+
+func (s *stack) checkRecords(t *testing.T) {
+	t.Helper()
+	public := "?public_id=" + s.seeded.Organisations[0].PublicID
+	for query, want := range map[string]string{
+		"&brand_id=" + s.seeded.Sandbox.BrandID: s.seeded.Sandbox.BrandID, "&brand_id=" + ids.Derive("merged"): s.seeded.Sandbox.BrandID,
+		"&portal_id=" + s.seeded.Sandbox.PortalID: s.seeded.Sandbox.PortalID, "&endpoint_id=" + s.seeded.Sandbox.EndpointID: s.seeded.Sandbox.EndpointID,
+	} {
+		got := s.call(http.MethodGet, "/bridge/catalog"+public+query, "", "", nil)
+		var shown struct{ ID string }
+		if got.status != http.StatusOK || json.Unmarshal(got.Data, &shown) != nil || shown.ID != want || strings.Contains(string(got.raw), "fhir.example") {
+			t.Errorf("%s: %d %s", query, got.status, got.raw)
+		}
+	}
+	live := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[1].PublicID+"&brand_id="+ids.Derive("brand", "1"), "", "", nil)
+	if live.status != http.StatusNotFound {
+		t.Errorf("the other mode's: %d %s", live.status, live.raw)
+	}
+}
+
+func (s *stack) checkCatalogueFiles(t *testing.T) {
+	t.Helper()
+	for name, address := range s.catalogueFiles() {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+		must(t, err)
+		answer, err := s.Do(request)
+		must(t, err)
+		_ = answer.Body.Close()
+		request, err = http.NewRequestWithContext(t.Context(), http.MethodGet, answer.Header.Get("Location"), http.NoBody)
+		must(t, err)
+		answer, err = s.Do(request)
+		must(t, err)
+		body, err := io.ReadAll(answer.Body)
+		must(t, err)
+		_ = answer.Body.Close()
+		var records map[string]struct{ ID string }
+		if err := json.Unmarshal(body, &records); err != nil || len(records) != 6 || strings.Contains(string(body), "fhir.example") {
+			t.Errorf("%s: %d %v %s", name, answer.StatusCode, err, body)
+		}
+	}
+}
+
+// catalogueFiles are the addresses of the catalogue's files, by name.
+func (s *stack) catalogueFiles() map[string]string {
+	s.t.Helper()
+	files := map[string]string{}
+	if got := s.asOwner(http.MethodGet, "/bridge/catalog/export", nil); got.status != http.StatusOK || json.Unmarshal(got.Data, &files) != nil {
+		s.t.Fatalf("the export answered %d %s", got.status, got.raw)
+	}
+	return files
+}
+
+// TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished through production's wiring, also where an instance has never seen the
+// older one.
+func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.publish("test", s.institutions(120))
+		<-time.After(11 * time.Second)
+		seen, body := map[string]bool{}, map[string]any{"query": "maple", "size": 9}
+		for page := 0; ; page++ {
+			got := s.search(body)
+			if len(got.Hits.Hits) == 0 {
+				break
+			}
+			for _, hit := range got.Hits.Hits {
+				if seen[hit.ID] {
+					t.Errorf("%s comes twice", hit.Source.Name)
+				}
+				seen[hit.ID] = true
+			}
+			body["searchAfter"] = got.Hits.Hits[len(got.Hits.Hits)-1].Sort
+			s.publish("test", s.institutions(page))
+			<-time.After(11 * time.Second)
+			if page%3 == 0 {
+				function := s.functions["SearchCatalogFunction"]
+				function.life, function.serve, function.dir = nil, nil, t.TempDir()
+			}
+		}
+		if len(seen) != 120 {
+			t.Errorf("%d of 120", len(seen))
+		}
+	})
+}
+
+// runCatalog finds, looks at and downloads what there is of institutions.
+func runCatalog(s *stack) {
+	s.t.Helper()
+	<-time.After(time.Second)
+	if got := s.search(map[string]any{"query": "sandbox"}); got.Hits.Total.Value == 0 {
+		s.t.Error("the sandbox is not found")
+	}
+	public := "?public_id=" + s.seeded.Organisations[0].PublicID
+	for _, query := range []string{"&brand_id=" + s.seeded.Sandbox.BrandID, "&portal_id=" + s.seeded.Sandbox.PortalID, "&endpoint_id=" + s.seeded.Sandbox.EndpointID} {
+		if got := s.call(http.MethodGet, "/bridge/catalog"+public+query, "", "", nil); got.status != http.StatusOK {
+			s.t.Errorf("%s: %d %s", query, got.status, got.raw)
+		}
+	}
+	for name, address := range s.catalogueFiles() {
+		file := s.call(http.MethodGet, strings.TrimPrefix(address, baseURL), "", "", nil)
+		if file.status != http.StatusFound || s.fetch(file.header.Get("Location")) != http.StatusOK {
+			s.t.Errorf("%s: %d %s", name, file.status, file.raw)
+		}
+	}
+}
+
+// fetch is the status of an address.
+func (s *stack) fetch(address string) int {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, http.NoBody)
+	must(s.t, err)
+	answer, err := s.Do(request)
+	must(s.t, err)
+	_ = answer.Body.Close()
+	return answer.StatusCode
+}

@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/search"
+	"recordbridge/shared/cursor"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+)
+
+// Cursors make the sort values of hits, and read them back from searchAfter: score, sort name, id, and a seal, which holds the
+// Edition that was searched and is good for this place in this search of this tenant alone.
+type Cursors struct {
+	Sealer cursor.Sealer
+}
+
+// Sort is the place of a hit in a search, as it goes to a client.
+type Sort [4]any
+
+// cursorUse is what cursors of searches are sealed for.
+const cursorUse = "catalog search"
+
+// Seal makes the Sort of a hit. asked names the search: cursors of another one are refused.
+func (c Cursors) Seal(tenant org.Tenant, asked string, e Edition, at search.Position) (Sort, error) {
+	seal, err := c.Sealer.Seal(tenant, cursorUse, strings.Join([]string{string(e.Version), e.Health, place(asked, at)}, " "))
+	return Sort{at.Score, at.SortName, at.ID, seal}, err
+}
+
+// Open reads what a client sends back: numbers may have become texts. Whatever Seal has not made for the same is fault.Invalid.
+func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Edition, search.Position, error) {
+	refused := fault.BadRequest("searchAfter must be the sort values of a hit of the same search, as they were.").About("searchAfter")
+	if len(sent) != len(Sort{}) {
+		return Edition{}, search.Position{}, refused
+	}
+	texts := make([]string, len(sent))
+	for i, value := range sent {
+		text, ok := textOf(value)
+		if !ok {
+			return Edition{}, search.Position{}, refused
+		}
+		texts[i] = text
+	}
+	score, err := strconv.ParseFloat(texts[0], 64)
+	if err != nil || math.IsNaN(score) || math.IsInf(score, 0) {
+		return Edition{}, search.Position{}, refused
+	}
+	at := search.Position{Score: score, SortName: texts[1], ID: texts[2]}
+	sealed, err := c.Sealer.Open(tenant, cursorUse, texts[3])
+	if err != nil {
+		return Edition{}, search.Position{}, refused.Because(err)
+	}
+	parts := strings.Split(sealed, " ")
+	if len(parts) != 3 || parts[2] != place(asked, at) {
+		return Edition{}, search.Position{}, refused
+	}
+	version, isVersion := ledger.ParseVersion(parts[0])
+	summary, isSummary := health.ParseVersion(parts[1])
+	if !isVersion || !isSummary && parts[1] != "" {
+		return Edition{}, search.Position{}, refused
+	}
+	return Edition{Version: version, Health: summary}, at, nil
+}
+
+// maxSorted bounds a value of searchAfter, in bytes.
+const maxSorted = 4 << 10
+
+// textOf is a JSON text or number as a text.
+func textOf(value json.RawMessage) (string, bool) {
+	if len(value) == 0 || len(value) > maxSorted {
+		return "", false
+	}
+	var text string
+	if value[0] == '"' {
+		return text, json.Unmarshal(value, &text) == nil
+	}
+	var number json.Number
+	err := json.Unmarshal(value, &number)
+	return number.String(), err == nil && number != ""
+}
+
+// place is a hash of a place in a search.
+func place(asked string, at search.Position) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %v %q %q", asked, at.Score, at.SortName, at.ID))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}

@@ -1,0 +1,143 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/catalog/health"
+)
+
+// maxFiles is how many objects of a kind Files keeps: the live ones of both modes, and some that pages of searches may still ask for.
+const maxFiles = 5
+
+// Files keeps objects on disk that never change, so that what is in them is read twice without asking for it twice. What goes wrong on
+// disk costs time, and nothing else.
+type Files struct {
+	Objects Objects
+	Dir     string // of this process's alone; made when it is not there
+}
+
+// Read gives an object of a kind to read, from disk if it is there. The error is that of read, or of opening the object: fault.NotFound.
+func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) error) error {
+	path := f.path(kind, key)
+	if file, err := os.Open(path); err == nil { //nolint:gosec // G304: the name is a hash
+		err = read(file)
+		_ = file.Close() // read only
+		if err == nil {
+			return nil
+		}
+	}
+	body, err := f.Objects.Open(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }() // read only
+	keep := f.create()
+	if err := read(io.TeeReader(body, keep)); err != nil {
+		keep.drop()
+		return err
+	}
+	keep.as(path)
+	f.prune(kind)
+	return nil
+}
+
+// maxSummary bounds a summary of health as it is read, in bytes: one of all endpoints has a fiftieth.
+const maxSummary = 32 << 20
+
+// health is the summary of an Edition; fault.NotFound.
+func (f Files) health(ctx context.Context, mode string, e Edition) (health.Summary, error) {
+	var summary health.Summary
+	if e.Health == "" {
+		return summary, nil
+	}
+	err := f.Read(ctx, "health", health.ObjectName(mode, e.Health), func(r io.Reader) error {
+		document, err := io.ReadAll(io.LimitReader(r, maxSummary))
+		if err != nil {
+			return fmt.Errorf("read how endpoints fare: %w", err)
+		}
+		summary, err = health.ReadSummary(document)
+		return err
+	})
+	return summary, err
+}
+
+// path names an object's file.
+func (f Files) path(kind, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(f.Dir, hex.EncodeToString(sum[:16])+"."+kind)
+}
+
+// prune removes the files of a kind that were made first.
+func (f Files) prune(kind string) {
+	entries, err := os.ReadDir(f.Dir)
+	if err != nil {
+		return
+	}
+	type kept struct {
+		name string
+		at   time.Time
+	}
+	var all []kept
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), "."+kind) {
+			all = append(all, kept{entry.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b kept) int { return b.at.Compare(a.at) })
+	for _, old := range all[min(len(all), maxFiles):] {
+		_ = os.Remove(filepath.Join(f.Dir, old.name)) // another process may have
+	}
+}
+
+// copied is a file in the making. It takes everything, and is nothing once it has failed.
+type copied struct {
+	file *os.File
+	err  error
+}
+
+func (f Files) create() *copied {
+	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
+		return &copied{err: err}
+	}
+	file, err := os.CreateTemp(f.Dir, "making-*")
+	return &copied{file: file, err: err}
+}
+
+// Write implements io.Writer, and never fails.
+func (c *copied) Write(data []byte) (int, error) {
+	if c.err == nil {
+		_, c.err = c.file.Write(data)
+	}
+	return len(data), nil
+}
+
+// as gives the file its name, under which it is whole or not there.
+func (c *copied) as(path string) {
+	if c.file == nil {
+		return
+	}
+	c.err = errors.Join(c.err, c.file.Close())
+	if c.err == nil {
+		c.err = os.Rename(c.file.Name(), path)
+	}
+	if c.err != nil {
+		c.drop()
+	}
+}
+
+func (c *copied) drop() {
+	if c.file != nil {
+		_ = c.file.Close()
+		_ = os.Remove(c.file.Name()) // what is left of it
+	}
+}

@@ -1,0 +1,135 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/catalog/snapshot"
+	"recordbridge/shared/fault"
+)
+
+// Ranges reads parts of objects (blob.Bucket): what there is of an object from an offset on, up to a length, and the size of the whole;
+// fault.NotFound.
+type Ranges interface {
+	Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error)
+}
+
+// Records are single records of what is live. A record is read out of its file where it lies, so that no function has to hold a
+// catalogue of which it is asked for one record. Make one with NewRecords.
+type Records struct {
+	ranges Ranges
+	files  Files
+	live   *holder[known]
+}
+
+// known is what is held of an Edition.
+type known struct {
+	successors map[string]string
+	health     health.Summary
+	sizes      *sizes
+}
+
+// sizes are those of a version's files, once they were needed.
+type sizes struct{ known sync.Map }
+
+func (s *sizes) of(ctx context.Context, ranges Ranges, key string) (int64, error) {
+	if size, ok := s.known.Load(key); ok {
+		return size.(int64), nil //nolint:forcetypeassert // stored below
+	}
+	_, size, err := ranges.Range(ctx, key, 0, 1)
+	if err == nil {
+		s.known.Store(key, size)
+	}
+	return size, err
+}
+
+// NewRecords makes Records.
+func NewRecords(pointers Pointers, files Files, ranges Ranges, now func() time.Time) *Records {
+	r := &Records{ranges: ranges, files: files}
+	r.live = newHolder(pointers, now, r.load)
+	return r
+}
+
+// Brand is the brand of an id of a mode, or the one that it was merged into; fault.NotFound.
+func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, error) {
+	b, err := find[record.Brand](ctx, r, mode, snapshot.Brands, id)
+	b.Aliases, b.Locations, b.PortalIDs, b.BrandIDs, b.NPIs = list(b.Aliases), list(b.Locations), list(b.PortalIDs), list(b.BrandIDs), list(b.NPIs)
+	return b, err
+}
+
+// Portal is the portal of an id of a mode, or the one that it was merged into; fault.NotFound.
+func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, error) {
+	p, err := find[record.Portal](ctx, r, mode, snapshot.Portals, id)
+	p.EndpointIDs = list(p.EndpointIDs)
+	return p, err
+}
+
+// Endpoint is the endpoint of an id of a mode, or the one that it was merged into, without its address, and how it fares; fault.NotFound.
+func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoint, health.Status, error) {
+	e, err := find[record.Endpoint](ctx, r, mode, snapshot.Endpoints, id)
+	if err != nil {
+		return e, health.Status{}, err
+	}
+	_, held, err := r.live.Live(ctx, mode)
+	return e, held.health.Of(e.ID), err
+}
+
+// list is never null in JSON.
+func list[T any](values []T) []T {
+	if values == nil {
+		return []T{}
+	}
+	return values
+}
+
+func find[T any](ctx context.Context, r *Records, mode, file, id string) (T, error) {
+	var found T
+	edition, held, err := r.live.Live(ctx, mode)
+	if err != nil {
+		return found, err
+	}
+	missing := fault.Missing("There is no such record.")
+	if edition.Version == "" {
+		return found, missing
+	}
+	if successor, isMerged := held.successors[id]; isMerged {
+		id = successor
+	}
+	key := snapshot.Key(mode, edition.Version, file)
+	size, err := held.sizes.of(ctx, r.ranges, key)
+	if err != nil {
+		return found, err
+	}
+	text, err := findLine(ctx, r.ranges, key, size, id)
+	if err != nil {
+		return found, err
+	}
+	if text == nil {
+		return found, missing
+	}
+	if err := json.Unmarshal(text, &found); err != nil {
+		return found, fmt.Errorf("read a record of the catalogue: %w", err)
+	}
+	return found, nil
+}
+
+func (r *Records) load(ctx context.Context, mode string, e Edition) (known, error) {
+	held := known{sizes: &sizes{}}
+	err := r.files.Read(ctx, snapshot.Merged, snapshot.Key(mode, e.Version, snapshot.Merged), func(from io.Reader) error {
+		if err := json.NewDecoder(from).Decode(&held.successors); err != nil {
+			return fmt.Errorf("read what was merged: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return known{}, err
+	}
+	held.health, err = r.files.health(ctx, mode, e)
+	return held, err
+}

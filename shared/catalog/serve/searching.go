@@ -1,0 +1,147 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+	"weak"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/search"
+	"recordbridge/shared/catalog/served"
+	"recordbridge/shared/catalog/snapshot"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+)
+
+// maxOlder is how many indexes are in memory beside the live ones, of both modes together.
+const maxOlder = 2
+
+// Searchable is what a search is made in. The zero Searchable finds nothing.
+type Searchable struct {
+	Index  *search.Index // nil: nothing has been published
+	Health health.Summary
+	Demote func(brandID string) search.Demotion
+}
+
+// Catalogue is what searches are made in: the live Edition of each mode, and those that cursors name. Make one with NewCatalogue.
+type Catalogue struct {
+	files Files
+	live  *holder[Searchable]
+
+	lock  sync.Mutex // held while an older index is loaded, so that no two are at once
+	older []older    // the last used first
+
+	indexesLock sync.Mutex
+	indexes     map[string]weak.Pointer[search.Index] // all that are in memory, by key
+}
+
+type older struct {
+	mode    string
+	edition Edition
+	value   Searchable
+}
+
+// NewCatalogue makes a Catalogue.
+func NewCatalogue(pointers Pointers, files Files, now func() time.Time) *Catalogue {
+	c := &Catalogue{files: files, indexes: map[string]weak.Pointer[search.Index]{}}
+	c.live = newHolder(pointers, now, c.load)
+	return c
+}
+
+// warmTime bounds Warm.
+const warmTime = 5 * time.Second
+
+// Warm loads what is live of both modes while the function starts, when Lambda gives it more of a processor than later. What cannot be
+// loaded now, a request tries again.
+func (c *Catalogue) Warm(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, warmTime)
+	defer cancel()
+	var both sync.WaitGroup
+	for _, mode := range []org.Mode{org.Test, org.Live} {
+		both.Go(func() { _, _, _ = c.live.Live(ctx, string(mode)) })
+	}
+	both.Wait()
+}
+
+// Live is what new searches of a mode are made in; fault.Unavailable while nothing can be read.
+func (c *Catalogue) Live(ctx context.Context, mode string) (Edition, Searchable, error) {
+	return c.live.Live(ctx, mode)
+}
+
+// At is what a search of a mode was made in before; fault.Gone when it is not kept any more.
+func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable, error) {
+	edition, value, err := c.live.Live(ctx, mode)
+	if err != nil || edition == e {
+		return value, err
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for i, o := range c.older {
+		if o.mode == mode && o.edition == e {
+			c.older = slices.Insert(slices.Delete(c.older, i, i+1), 0, o)
+			return o.value, nil
+		}
+	}
+	c.older = c.older[:min(len(c.older), maxOlder-1)]
+	value, err = c.load(ctx, mode, e)
+	if errors.Is(err, fault.NotFound) {
+		return Searchable{}, fault.Gone
+	}
+	if err == nil {
+		c.older = slices.Insert(c.older, 0, older{mode, e, value})
+	}
+	return value, err
+}
+
+// load makes an Edition of a mode. An index that is in memory is not read again: the health of endpoints changes far more often.
+func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchable, error) {
+	key := snapshot.Key(mode, e.Version, snapshot.Index)
+	value := Searchable{Index: c.known(key)}
+	if value.Index == nil {
+		err := c.files.Read(ctx, snapshot.Index, key, func(r io.Reader) error {
+			return read(&value.Index, search.Read, r)
+		})
+		if err != nil {
+			return Searchable{}, err
+		}
+		c.remember(key, value.Index)
+	}
+	if e.Health == "" {
+		return value, nil
+	}
+	summary, err := c.files.health(ctx, mode, e)
+	if err != nil {
+		return Searchable{}, err
+	}
+	var brands served.Map
+	err = c.files.Read(ctx, snapshot.Served, snapshot.Key(mode, e.Version, snapshot.Served), func(r io.Reader) error {
+		return read(&brands, served.Read, r)
+	})
+	value.Health, value.Demote = summary, demotions(brands, summary)
+	return value, err
+}
+
+// known is the index of a version that is in memory already, perhaps in an answer that is being made.
+func (c *Catalogue) known(key string) *search.Index {
+	c.indexesLock.Lock()
+	defer c.indexesLock.Unlock()
+	return c.indexes[key].Value()
+}
+
+func (c *Catalogue) remember(key string, index *search.Index) {
+	c.indexesLock.Lock()
+	defer c.indexesLock.Unlock()
+	maps.DeleteFunc(c.indexes, func(_ string, w weak.Pointer[search.Index]) bool { return w.Value() == nil })
+	c.indexes[key] = weak.Make(index)
+}
+
+func read[T any](into *T, with func(io.Reader) (T, error), from io.Reader) error {
+	value, err := with(from)
+	*into = value
+	return err
+}

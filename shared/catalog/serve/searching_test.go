@@ -1,0 +1,250 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/search"
+	"recordbridge/shared/catalog/serve"
+	"recordbridge/shared/catalog/snapshot"
+	"recordbridge/shared/fault"
+)
+
+// catalogue is a process's: two with the same dir are one after the other.
+func (w *world) catalogue(dir string) *serve.Catalogue {
+	return serve.NewCatalogue(w.pointers(), serve.Files{Objects: w, Dir: dir}, time.Now)
+}
+
+// version is what a search of test mode is answered from now.
+func version(t *testing.T, c *serve.Catalogue) ledger.Version {
+	t.Helper()
+	edition, _, err := c.Live(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return edition.Version
+}
+
+func TestANewVersionIsLoadedBesideTheOldOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		c := w.catalogue(dir)
+		first := w.publish(t, institutions(3, "Alder"))
+		if got := version(t, c); got != first {
+			t.Fatalf("first: %s", got)
+		}
+		<-time.After(time.Second)
+		second := w.publish(t, institutions(4, "Alder"))
+		if got := version(t, c); got != first || w.asked != 1 {
+			t.Errorf("within ten seconds: %s, asked %d times", got, w.asked)
+		}
+		door := make(chan struct{})
+		w.set(func() { w.door = door })
+		<-time.After(9 * time.Second)
+		if got := version(t, c); got != first {
+			t.Errorf("while the second is loaded: %s", got)
+		}
+		close(door)
+		synctest.Wait()
+		if got := version(t, c); got != second || w.asked != 2 {
+			t.Errorf("once it is loaded: %s, asked %d times", got, w.asked)
+		}
+	})
+}
+
+// Lambda froze the process while it was loading; the connection is dead when it goes on.
+func TestALoadThatHasSleptIsEndedByTheNextRequestWhichWaitsForItsOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		c := w.catalogue(dir)
+		first := w.publish(t, institutions(3, "Alder"))
+		version(t, c)
+		<-time.After(time.Minute)
+		second := w.publish(t, institutions(4, "Alder"))
+		w.set(func() { w.door = make(chan struct{}) })
+		if got := version(t, c); got != first {
+			t.Errorf("while it is loaded: %s", got)
+		}
+		w.set(func() { w.door = nil })
+		<-time.After(5 * time.Second)
+		if got := version(t, c); got != second {
+			t.Errorf("after the sleep: %s", got)
+		}
+		synctest.Wait() // the first load has ended, or this test has no end
+	})
+}
+
+func TestWhatCannotBeRenewedStays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		c := w.catalogue(dir)
+		first := w.publish(t, institutions(3, "Alder"))
+		version(t, c)
+		second := w.publish(t, institutions(4, "Alder"))
+		w.set(func() { w.failing = true })
+		for range 5 {
+			<-time.After(11 * time.Second)
+			if got := version(t, c); got != first {
+				t.Errorf("without objects: %s", got)
+			}
+			synctest.Wait()
+		}
+		w.set(func() { w.failing, w.rowsFail = false, true })
+		<-time.After(11 * time.Second)
+		if got := version(t, c); got != first {
+			t.Errorf("without rows: %s", got)
+		}
+		w.set(func() { w.rowsFail = false })
+		<-time.After(11 * time.Second)
+		version(t, c)
+		synctest.Wait()
+		if got := version(t, c); got != second {
+			t.Errorf("after the trouble: %s", got)
+		}
+		w.set(func() { w.live = ledger.Pointer{} })
+		<-time.After(11 * time.Second)
+		if got := version(t, c); got != second {
+			t.Errorf("without the row: %s", got)
+		}
+	})
+}
+
+func TestWithoutAnythingToAnswerFromTheCatalogueIsUnavailable(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.publish(t, institutions(1, "Alder"))
+	w.failing = true
+	c := w.catalogue(t.TempDir())
+	c.Warm(t.Context())
+	if _, _, err := c.Live(t.Context(), "test"); !errors.Is(err, fault.Unavailable) {
+		t.Errorf("test: %v", err)
+	}
+	if edition, found, err := c.Live(t.Context(), "live"); err != nil || edition != (serve.Edition{}) || found.Index != nil {
+		t.Errorf("a mode that nothing was published of: %v, %v", edition, err)
+	}
+	w.failing = false
+	if _, _, err := c.Live(t.Context(), "test"); err != nil {
+		t.Errorf("after the trouble: %v", err)
+	}
+}
+
+func TestARestartedProcessNeedsNoObjects(t *testing.T) {
+	t.Parallel()
+	w, dir := newWorld(), t.TempDir()
+	want := w.publish(t, institutions(3, "Alder"))
+	w.fares(t, map[string]health.State{id("endpoint", 1): health.Down})
+	version(t, w.catalogue(dir))
+	w.failing = true
+	c := w.catalogue(dir)
+	if got := version(t, c); got != want {
+		t.Errorf("got %s", got)
+	}
+	w.failing = false
+	for i, broken := range []string{dir + "/no/\x00such", "/proc/no"} {
+		if got := version(t, w.catalogue(broken)); got != want {
+			t.Errorf("without a disk (%d): %s", i, got)
+		}
+	}
+}
+
+func TestOlderEditionsAreThereUntilTheirObjectsHaveGone(t *testing.T) {
+	t.Parallel()
+	w, ctx := newWorld(), t.Context()
+	editions := make([]serve.Edition, 0, 5)
+	for i := range 5 {
+		w.publish(t, institutions(i+1, "Alder"))
+		edition, _, err := w.catalogue(t.TempDir()).Live(ctx, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		editions = append(editions, edition)
+	}
+	c := w.catalogue(t.TempDir())
+	for range 2 {
+		for i, edition := range editions {
+			found, err := c.At(ctx, "test", edition)
+			if err != nil || found.Index.Len() != i+1 {
+				t.Errorf("edition %d: %v", i, err)
+			}
+		}
+	}
+	before := len(w.opened)
+	for _, i := range []int{4, 3, 2, 3, 2} { // the live one and the last two
+		if _, err := c.At(ctx, "test", editions[i]); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(w.opened) != before {
+		t.Errorf("opened %v", w.opened[before:])
+	}
+	if err := (snapshot.Snapshots{Files: w}).Delete(ctx, "test", editions[0].Version); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.catalogue(t.TempDir()).At(ctx, "test", editions[0]); !errors.Is(err, fault.Gone) {
+		t.Errorf("deleted: %v", err)
+	}
+}
+
+func TestWhatIsDownIsToldAndPutBehindOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.publish(t, institutions(3, "Alder"))
+	w.fares(t, map[string]health.State{id("endpoint", 0): health.Down, id("endpoint", 1): health.OK})
+	_, found, err := w.catalogue(t.TempDir()).Live(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := found.Index.Search(search.Query{Text: "alder", Size: 3, Demote: found.Demote})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make([]string, 0, len(page.Hits))
+	for _, hit := range page.Hits {
+		source, err := found.Tell(hit.Source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, state, _ := strings.Cut(string(source), `,"health":`)
+		told = append(told, fmt.Sprintf("%s %s", hit.Position.SortName, state))
+	}
+	want := `Alder 000001 {"state":"ok"}};Alder 000002 {"state":"unknown"}};Alder 000000 {"state":"down"}}`
+	if got := strings.Join(told, ";"); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// The health of endpoints changes every few minutes, an index seldom.
+func TestAnotherSummaryLoadsNoIndex(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.publish(t, institutions(3, "Alder"))
+		c := w.catalogue(dir)
+		_, before, err := c.Live(context.Background(), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.fares(t, map[string]health.State{id("endpoint", 0): health.Down})
+		<-time.After(11 * time.Second)
+		version(t, c)
+		synctest.Wait()
+		_, after, err := c.Live(context.Background(), "test")
+		if err != nil || after.Index != before.Index || after.Health.Len() != 1 {
+			t.Errorf("got %v, %v", after.Health.Len(), err)
+		}
+	})
+}

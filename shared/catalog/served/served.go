@@ -1,0 +1,122 @@
+// Package served owns which endpoints serve the patients of which brand, in a form that is read where it lies: a search puts behind others
+// the brands whose endpoints are down, and must not read a whole catalogue for it.
+package served
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/ids"
+)
+
+// The form: magic, and for each brand that can be found, in the order of their ids, the 16 bytes of its id, the number of its endpoints
+// in 32 bits (low byte first), and the 16 bytes of each one's id. Ids that are no UUIDs are left out.
+const (
+	magic   = "rb-served 1\n"
+	idBytes = 16
+	maxSize = 64 << 20
+)
+
+// Map is which endpoints serve which brand. The zero Map has none.
+type Map struct{ brands []byte }
+
+// Of is the Map of a catalogue's brands that can be found.
+func Of(c record.Catalog) Map {
+	var m Map
+	for _, id := range slices.Sorted(maps.Keys(c.Brands)) {
+		brand := c.Brands[id]
+		name, ok := parse(id)
+		if !ok || brand.Hidden || brand.RemovedAt != nil {
+			continue
+		}
+		var endpoints []byte
+		for _, portal := range brand.PortalIDs {
+			for _, endpoint := range c.Portals[portal].EndpointIDs {
+				if one, ok := parse(endpoint); ok {
+					endpoints = append(endpoints, one[:]...)
+				}
+			}
+		}
+		m.brands = append(m.brands, name[:]...)
+		m.brands = binary.LittleEndian.AppendUint32(m.brands, uint32(len(endpoints)/idBytes)) //nolint:gosec // a brand has few
+		m.brands = append(m.brands, endpoints...)
+	}
+	return m
+}
+
+// Write writes the Map in its form.
+func (m Map) Write(w io.Writer) error {
+	if _, err := w.Write(append([]byte(magic), m.brands...)); err != nil {
+		return fmt.Errorf("served: write: %w", err)
+	}
+	return nil
+}
+
+var errForm = errors.New("served: these are not the endpoints of brands")
+
+// Read reads what Write wrote.
+func Read(r io.Reader) (Map, error) {
+	document, err := io.ReadAll(io.LimitReader(r, maxSize))
+	if err != nil {
+		return Map{}, fmt.Errorf("served: read: %w", err)
+	}
+	all, ok := bytes.CutPrefix(document, []byte(magic))
+	for left := all; ok && len(left) > 0; {
+		_, left, ok = cut(left)
+	}
+	if !ok {
+		return Map{}, errForm
+	}
+	return Map{brands: all}, nil
+}
+
+// All are the brands with the ids of their endpoints.
+func (m Map) All() iter.Seq2[string, []string] {
+	return func(yield func(string, []string) bool) {
+		for left := m.brands; len(left) > 0; {
+			var one []byte
+			one, left, _ = cut(left)
+			endpoints := make([]string, 0, len(one)/idBytes)
+			for id := range slices.Chunk(one[idBytes+4:], idBytes) {
+				endpoints = append(endpoints, dashed(id))
+			}
+			if !yield(dashed(one[:idBytes]), endpoints) {
+				return
+			}
+		}
+	}
+}
+
+// cut takes a brand off the front.
+func cut(left []byte) (one, rest []byte, ok bool) {
+	if len(left) < idBytes+4 {
+		return nil, nil, false
+	}
+	size := idBytes + 4 + idBytes*uint64(binary.LittleEndian.Uint32(left[idBytes:]))
+	if size > uint64(len(left)) {
+		return nil, nil, false
+	}
+	return left[:size], left[size:], true
+}
+
+func parse(id string) (raw [idBytes]byte, ok bool) {
+	id, ok = ids.ParseUUID(id)
+	if !ok {
+		return raw, false
+	}
+	_, err := hex.Decode(raw[:], []byte(ids.TaskID(id)))
+	return raw, err == nil
+}
+
+func dashed(raw []byte) string {
+	text := hex.EncodeToString(raw)
+	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+}
