@@ -18,6 +18,7 @@ type access int
 const (
 	keyed      access = iota + 1 // HTTP Basic
 	keyedList                    // JSON for the organisation's backend, by key: everybody's own
+	keyedMode                    // JSON for the organisation's backend, by key: the mode's, if there is any
 	byPublicID                   // JSON for browsers, by public id
 	page                         // a page that a browser opens
 	bearer                       // JSON for browsers, by public id and the attempt's own token
@@ -45,7 +46,7 @@ func routeAccess() map[string]access {
 		"GET /bridge/events":                                       keyedList,
 		"POST /bridge/catalog/search":                              byPublicID,
 		"GET /bridge/catalog":                                      byPublicID,
-		"GET /bridge/catalog/export":                               keyedList,
+		"GET /bridge/catalog/export":                               keyedMode,
 		"ANY /sandbox/{proxy+}":                                    foreign,
 	}
 }
@@ -124,6 +125,8 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 					f.checkKeyed(t, route, http.StatusNotFound, "svc_not_found")
 				case kind == keyedList:
 					f.checkKeyed(t, route, http.StatusOK, "")
+				case kind == keyedMode:
+					f.checkStrangers(t, route)
 				case kind == byPublicID:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
 				case kind == bearer:
@@ -193,6 +196,17 @@ func (f finished) checkKeyed(t *testing.T, route template.Route, others int, cod
 	}
 	if got := f.as(route, own.PublicID, own.PrivateKey); got.status >= http.StatusBadRequest {
 		t.Errorf("%s %s with the own key: got %d %s", route.Method, route.Path, got.status, got.Error)
+	}
+}
+
+// checkStrangers: without the right key there is nothing.
+func (f finished) checkStrangers(t *testing.T, route template.Route) {
+	t.Helper()
+	own, live := f.seeded.Organisations[0], f.seeded.Organisations[1]
+	for name, pair := range map[string][2]string{"no key": {"", ""}, "another key": {own.PublicID, live.PrivateKey}, "an unknown id": {"public_test_" + ids.Random(), own.PrivateKey}} {
+		if got := f.as(route, pair[0], pair[1]); got.status != http.StatusUnauthorized || len(got.Data) > 0 {
+			t.Errorf("%s %s with %s: %d %s", route.Method, route.Path, name, got.status, got.raw)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type request struct {
 // requests has one for each operation, by the operation's name in the document. The last ones delete what others need.
 func (f fixture) requests() map[string]request {
 	own := f.seeded.Organisations[0]
+	f.goLive("test", f.institutions(0))
 	key := "Basic " + base64.StdEncoding.EncodeToString([]byte(own.PublicID+":"+own.PrivateKey))
 	public := "?public_id=" + url.QueryEscape(own.PublicID)
 	made := f.makeAttempt(map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID})

@@ -11,9 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
-	"recordbridge/shared/blob"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
@@ -45,10 +42,10 @@ func (s *stack) institutions(others int) record.Catalog {
 	return c
 }
 
-// publish makes a catalogue live in a mode, with a summary of how its endpoints fare.
-func (s *stack) publish(mode string, c record.Catalog) {
+// goLive makes a catalogue live in a mode, with a summary of how its endpoints fare.
+func (s *stack) goLive(mode string, c record.Catalog) {
 	s.t.Helper()
-	files := blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.template.Outputs["CatalogBucket"]}
+	files := s.catalogFiles()
 	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
 	must(s.t, err)
 	rows := store.Catalog{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
@@ -64,7 +61,7 @@ func (s *stack) publish(mode string, c record.Catalog) {
 		_, failed := w.Write(summary.Bytes())
 		return failed
 	}))
-	pointers := store.CatalogHealth(rows)
+	pointers := s.healthRows()
 	pointer, err := pointers.Pointer(s.t.Context(), mode)
 	must(s.t, err)
 	pointer.Version, pointer.States = latest, summary.States()
@@ -102,7 +99,7 @@ func TestAPatientFindsTheHospitalAndConnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.publish("test", s.institutions(5))
+		s.goLive("test", s.institutions(5))
 		<-time.After(11 * time.Second)
 		first := s.search(map[string]any{"query": "sandbx hosp"}).Hits.Hits[0]
 		if first.ID != s.seeded.Sandbox.BrandID || first.Source.Health.State != health.OK {
@@ -173,7 +170,7 @@ func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.publish("test", s.institutions(120))
+		s.goLive("test", s.institutions(120))
 		<-time.After(11 * time.Second)
 		seen, body := map[string]bool{}, map[string]any{"query": "maple", "size": 9}
 		for page := 0; ; page++ {
@@ -188,7 +185,7 @@ func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) 
 				seen[hit.ID] = true
 			}
 			body["searchAfter"] = got.Hits.Hits[len(got.Hits.Hits)-1].Sort
-			s.publish("test", s.institutions(page))
+			s.goLive("test", s.institutions(page))
 			<-time.After(11 * time.Second)
 			if page%3 == 0 {
 				function := s.functions["SearchCatalogFunction"]
@@ -204,7 +201,7 @@ func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) 
 // runCatalog finds, looks at and downloads what there is of institutions.
 func runCatalog(s *stack) {
 	s.t.Helper()
-	<-time.After(time.Second)
+	s.goLive("test", s.institutions(0))
 	if got := s.search(map[string]any{"query": "sandbox"}); got.Hits.Total.Value == 0 {
 		s.t.Error("the sandbox is not found")
 	}

@@ -29,7 +29,6 @@ import (
 	"recordbridge/infra/local/seed"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/test/contract"
-	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/config"
 	"recordbridge/shared/ids"
 )
@@ -110,8 +109,6 @@ func newStack(tb testing.TB, o options) *stack {
 		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
 	})
 	must(tb, err)
-	s.publish("test", s.institutions(0))
-	s.publish("live", record.Catalog{})
 	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.letPass(1) }, 15
 	if o.plan != nil {
 		cloud.SQS().Disturb(o.plan.Disorder)
@@ -131,7 +128,7 @@ func load(dataDir string) (*template.Template, error) {
 			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "EndpointProbes": "private", "SandboxDataDir": dataDir,
 			"MailFrom":                 "notices@example.com",
 			"ExportsPerOrganisation":   "1", // so that a second one has to wait
-			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000",
+			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000", "SearchesPerMinute": "100000",
 		},
 		BaseURL: host, StackName: "test",
 	}

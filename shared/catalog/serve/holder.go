@@ -13,9 +13,9 @@ import (
 const (
 	// askEvery is how long what is live is taken for granted.
 	askEvery = 10 * time.Second
-	// patience is how long a load may be under way beside requests. Lambda freezes a process between its requests: a load that is not
+	// sleptAfter is how long a load may be under way beside requests. Lambda freezes a process between its requests: a load that is not
 	// through by then has slept, perhaps with a connection that is dead by now.
-	patience = 2 * time.Second
+	sleptAfter = 2 * time.Second
 	// loadTime bounds a load beside requests.
 	loadTime = 30 * time.Second
 )
@@ -68,7 +68,7 @@ func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.collect(ctx)
-	slept := m.next != nil && h.now().Sub(m.next.begun) >= patience
+	slept := m.next != nil && h.now().Sub(m.next.begun) >= sleptAfter
 	if m.there && !slept && (m.next != nil || h.now().Sub(m.askedAt) < askEvery) {
 		return m.edition, m.value, nil
 	}

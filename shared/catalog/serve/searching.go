@@ -61,11 +61,9 @@ const warmTime = 5 * time.Second
 func (c *Catalogue) Warm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
-	var both sync.WaitGroup
 	for _, mode := range []org.Mode{org.Test, org.Live} {
-		both.Go(func() { _, _, _ = c.live.Live(ctx, string(mode)) })
+		_, _, _ = c.live.Live(ctx, string(mode))
 	}
-	both.Wait()
 }
 
 // Live is what new searches of a mode are made in; fault.Unavailable while nothing can be read.

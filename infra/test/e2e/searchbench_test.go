@@ -1,0 +1,99 @@
+package e2e_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/ids"
+)
+
+// realList holds the endpoints that vendors publish, beside the project; it is no part of it.
+const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
+
+// realCatalogue is the list as a catalogue: a brand for each name and ZIP, an endpoint for each address.
+func realCatalogue(b *testing.B) record.Catalog {
+	b.Helper()
+	packed, err := os.Open(realList)
+	if err != nil {
+		b.Skipf("no list of real endpoints: %v", err)
+	}
+	defer func() { _ = packed.Close() }()
+	unpacked, err := gzip.NewReader(packed)
+	must(b, err)
+	c := record.Catalog{Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}}
+	for lines := bufio.NewScanner(unpacked); lines.Scan(); {
+		var row struct{ Name, URL, ZIP string }
+		must(b, json.Unmarshal(lines.Bytes(), &row))
+		brand, portal, endpoint := ids.Derive("brand", row.Name, row.ZIP), ids.Derive("portal", row.URL), ids.Derive("endpoint", row.URL)
+		c.Brands[brand] = record.Brand{
+			ID: brand, Name: row.Name, SortName: strings.ToLower(row.Name), PortalIDs: []string{portal}, PlatformType: "smart",
+			Locations: []record.Location{{PostalCode: row.ZIP, Country: "US"}},
+		}
+		c.Portals[portal] = record.Portal{ID: portal, Name: row.Name, EndpointIDs: []string{endpoint}}
+		c.Endpoints[endpoint] = record.Endpoint{ID: endpoint, Status: record.Active, Name: row.Name, FHIRBase: row.URL}
+	}
+	return c
+}
+
+// BenchmarkSearch is a search of the real list through the gateway, production's wiring and the embedded AWS: cold with the snapshot fetched, cold with
+// it on disk, and warm. It also tells the memory that a function keeps.
+func BenchmarkSearch(b *testing.B) {
+	c := realCatalogue(b)
+	s := newStack(b, options{})
+	s.goLive("test", c)
+	names := make([]string, 0, len(c.Brands))
+	for _, brand := range c.Brands {
+		names = append(names, brand.Name)
+	}
+	slices.Sort(names)
+	function := s.functions["SearchCatalogFunction"]
+	restart := func(dir string) time.Duration {
+		function.life, function.serve, function.dir = nil, nil, dir
+		began := time.Now()
+		s.search(map[string]any{"query": "hospital"})
+		return time.Since(began)
+	}
+	var fetched, onDisk []time.Duration
+	for i := range 10 {
+		dir := filepath.Join(b.TempDir(), strconv.Itoa(i))
+		fetched = append(fetched, restart(dir))
+		onDisk = append(onDisk, restart(dir))
+	}
+	function.life, function.serve = nil, nil
+	before := liveHeap()
+	s.search(map[string]any{"query": "hospital"})
+	held := float64(int64(liveHeap())-int64(before)) / (1 << 20) //nolint:gosec // far below
+	warm := make([]time.Duration, 0, b.N)
+	i := 0
+	for b.Loop() {
+		name := []rune(names[i*7919%len(names)])
+		began := time.Now()
+		s.search(map[string]any{"query": string(name[:min(len(name), 3+i%30)])})
+		warm = append(warm, time.Since(began))
+		i++
+	}
+	b.ReportMetric(held, "MB-held") // here, since Loop begins with none
+	for unit, all := range map[string][]time.Duration{"ms-fetched": fetched, "ms-on-disk": onDisk, "ms-warm": warm} {
+		slices.Sort(all)
+		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, unit+"-p50")
+		b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, unit+"-p99")
+	}
+}
+
+func liveHeap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
