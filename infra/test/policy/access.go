@@ -3,6 +3,7 @@ package policy
 import (
 	"go/ast"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -181,8 +182,11 @@ func delegates(st statement) bool {
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
 		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")
-		isNamed := func(part string) bool { return part != "" && (part == "*" || !strings.ContainsAny(part, "*?")) }
-		return ok && !slices.ContainsFunc(strings.Split(within, "/"), func(part string) bool { return !isNamed(part) })
+		folder, name := path.Split(within)
+		isNamed := name != "" && !strings.ContainsAny(name, "*?")
+		parts := strings.Split(strings.TrimSuffix(folder, "/"), "/")
+		isWild := func(part string) bool { return strings.ContainsAny(part, "*?") && !(isNamed && part == "*") }
+		return ok && (isNamed || name == "*") && !slices.ContainsFunc(parts, isWild)
 	})
 }
 
