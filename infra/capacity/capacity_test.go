@@ -145,7 +145,7 @@ func TestLimitsOfOurOwnAreThoseOfTheTemplate(t *testing.T) {
 	for name, want := range map[string]float64{
 		"exportworker at once, MaximumConcurrency": 77, "connect at once, reserved concurrency": 7,
 		"API requests a second, the stage's throttle":                           1234,
-		"invocations at once, account, beside what is reserved":                 1000 - 5*7 - 2, // five functions of patients' paths, two schedules
+		"invocations at once, account, beside what is reserved":                 1000 - 5*7 - 4, // five functions of patients' paths, four schedules
 		"keyed requests a minute of the largest organisation, from one address": 700,
 	} {
 		if most[name] != want {

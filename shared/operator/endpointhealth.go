@@ -74,7 +74,7 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, state health.St
 			return HealthReport{}, fmt.Errorf("read endpoints: %w", err)
 		}
 	}
-	report := HealthReport{States: map[health.State]int{}, Causes: map[string]int{}}
+	report := HealthReport{States: make(map[health.State]int, 4), Causes: map[string]int{}}
 	if report.Summary, err = parts.Rows.Pointer(ctx, mode); err != nil {
 		return HealthReport{}, fmt.Errorf("read pointer of health: %w", err)
 	}

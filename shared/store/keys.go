@@ -131,7 +131,8 @@ func overrideKey(mode string, o ledger.Override) key {
 }
 
 // How the catalogue's endpoints fare.
-func roundsKey() key                              { return key{"HEALTH", meta} }
+func roundsKey() key { return key{"HEALTH", meta} }
+
 func healthPointerKey(mode string) key            { return key{"POINTER#" + mode + "#HEALTH", meta} }
 func healthPartition(mode string) string          { return "HEALTH#" + mode }
 func sightingsPartition(mode string) string       { return "SEEN#" + mode }

@@ -17,7 +17,9 @@ func TestASummaryTellsHowEachEndpointFares(t *testing.T) {
 	t.Parallel()
 	s, err := health.ReadSummary(health.Summarize([]health.Record{
 		recorded(3, health.Down, noon.Add(30*time.Second)), recorded(1, health.OK, noon), recorded(2, health.Degraded, noon),
-		recorded(4, health.Unknown, noon), {EndpointID: "0e000000-0000-4000-8000-000000000005"}, {EndpointID: "no id", CheckedAt: noon},
+		recorded(4, health.Unknown, noon),
+		{EndpointID: "0e000000-0000-4000-8000-000000000005"},
+		{EndpointID: "no id", CheckedAt: noon},
 	}).Bytes())
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +41,7 @@ func TestABrandFaresAsTheBestOfItsEndpoints(t *testing.T) {
 	t.Parallel()
 	s := health.Summarize([]health.Record{recorded(1, health.OK, noon), recorded(2, health.Degraded, noon), recorded(3, health.Down, noon)})
 	of := func(numbers ...int) health.State {
-		var endpoints []string
+		endpoints := make([]string, 0, len(numbers))
 		for _, n := range numbers {
 			endpoints = append(endpoints, recorded(n, "", noon).EndpointID)
 		}

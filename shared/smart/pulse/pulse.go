@@ -83,7 +83,7 @@ func (p polite) Do(request *http.Request) (*http.Response, error) {
 	request.Header.Set("User-Agent", p.agent)
 	response, err := p.client.Do(request)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // smart looks at its class
+		return nil, err
 	}
 	response.Body = &short{ReadCloser: response.Body, left: maxAnswer}
 	return response, nil

@@ -34,6 +34,7 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 // server is a FHIR server, which counts what it has sent.
 type server struct {
 	*httptest.Server
+
 	sent atomic.Int64
 }
 
@@ -147,20 +148,22 @@ func TestAFailureIsAClassAndNothingElse(t *testing.T) {
 		handle http.HandlerFunc
 		want   health.Finding
 	}{
-		"a page":            {answer(200, "<html>Jane Doe</html>"), health.Finding{Cause: "content"}},
-		"no addresses":      {answer(200, "{}"), health.Finding{Cause: "no_endpoint"}},
-		"no SMART server":   {answer(404, ""), health.Finding{Cause: "not_found"}},
-		"trouble":           {answer(500, ""), health.Finding{Cause: "server_fault"}},
-		"plain challenges":  {answer(200, `{"token_endpoint":"https://a.example","code_challenge_methods_supported":["plain"]}`), health.Finding{Cause: "no_s256"}},
-		"deep nesting":      {answer(200, strings.Repeat(`{"a":`, 200_000)), health.Finding{Cause: "no_endpoint"}},
-		"a redirect abroad": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://other.example/", 302) }, health.Finding{Cause: "foreign_link"}},
-		"a redirect inside": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://169.254.169.254/latest", 302)
+		"a page":           {answer(200, "<html>Jane Doe</html>"), health.Finding{Cause: "content"}},
+		"no addresses":     {answer(200, "{}"), health.Finding{Cause: "no_endpoint"}},
+		"no SMART server":  {answer(404, ""), health.Finding{Cause: "not_found"}},
+		"trouble":          {answer(500, ""), health.Finding{Cause: "server_fault"}},
+		"plain challenges": {answer(200, `{"token_endpoint":"https://a.example","code_challenge_methods_supported":["plain"]}`), health.Finding{Cause: "no_s256"}},
+		"deep nesting":     {answer(200, strings.Repeat(`{"a":`, 200_000)), health.Finding{Cause: "no_endpoint"}},
+		"a redirect abroad": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://other.example/", http.StatusFound)
 		}, health.Finding{Cause: "foreign_link"}},
-		"an endless redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"/x", 302) }, health.Finding{Cause: "rejected"}},
+		"a redirect inside": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254/latest", http.StatusFound)
+		}, health.Finding{Cause: "foreign_link"}},
+		"an endless redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"/x", http.StatusFound) }, health.Finding{Cause: "rejected"}},
 		"busy": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "600")
-			w.WriteHeader(429)
+			w.WriteHeader(http.StatusTooManyRequests)
 		}, health.Finding{Cause: "limited", Busy: true, Wait: 10 * time.Minute}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,16 +29,6 @@ func (h *EndpointHealth) Calls(method string) int {
 	return h.calls[method]
 }
 
-// lock is held until what it returns is called.
-func (h *EndpointHealth) lock(method string) func() {
-	h.mu.Lock()
-	if h.calls == nil {
-		h.records, h.sightings, h.pointers, h.calls = map[string]health.Record{}, map[string]health.Sighting{}, map[string]health.Pointer{}, map[string]int{}
-	}
-	h.calls[method]++
-	return h.mu.Unlock
-}
-
 // Begin is as store.CatalogHealth's.
 func (h *EndpointHealth) Begin(_ context.Context, now, until time.Time) (int64, error) {
 	defer h.lock("Begin")()
@@ -104,4 +94,14 @@ func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error 
 	p.Rev++
 	h.pointers[p.Mode] = p
 	return nil
+}
+
+// lock is held until what it returns is called.
+func (h *EndpointHealth) lock(method string) func() {
+	h.mu.Lock()
+	if h.calls == nil {
+		h.records, h.sightings, h.pointers, h.calls = map[string]health.Record{}, map[string]health.Sighting{}, map[string]health.Pointer{}, map[string]int{}
+	}
+	h.calls[method]++
+	return h.mu.Unlock
 }

@@ -49,7 +49,7 @@ func roundsOfOne(c subject[EndpointHealth]) {
 	until := now().Add(time.Minute)
 	first, err := s.Begin(t.Context(), now(), until)
 	expect.NoError(t, err)
-	if _, err := s.Begin(t.Context(), until.Add(-time.Microsecond), until.Add(time.Minute)); !errors.Is(err, fault.Conflict) {
+	if _, err = s.Begin(t.Context(), until.Add(-time.Microsecond), until.Add(time.Minute)); !errors.Is(err, fault.Conflict) {
 		t.Errorf("another one began: %v", err)
 	}
 	second, err := s.Begin(t.Context(), until, until.Add(time.Minute))
@@ -95,9 +95,9 @@ func recordAsSeen(c subject[EndpointHealth]) {
 
 func latestSighting(c subject[EndpointHealth]) {
 	t, s := c.t, c.store
-	first := health.Sighting{
+	first := health.Sighting{ //nolint:gosec // G101: a pin is an origin, which everybody may know
 		EndpointID: aHealthy, Mode: "live", SeenAt: now(),
-		Pins:   catalog.Pins{Issuer: "i", Authorization: "https://a.example", Token: "https://t.example", Keys: "https://k.example"},
+		Pins:   catalog.Pins{Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example"},
 		Abroad: []catalog.Departure{{Role: "token", To: "https://t.example"}},
 	}
 	later := health.Sighting{EndpointID: aHealthy, Mode: "live", SeenAt: now().Add(time.Hour), Pins: catalog.Pins{Issuer: "j"}}
@@ -123,7 +123,7 @@ func healthPointerAsSeen(c subject[EndpointHealth]) {
 	}
 	want := health.Pointer{Mode: "live", Version: "20260304T050607Z-0102030405060708", States: "0a0b", MadeAt: now()}
 	expect.NoError(t, s.MovePointer(t.Context(), want))
-	if err := s.MovePointer(t.Context(), want); !errors.Is(err, fault.Conflict) {
+	if err = s.MovePointer(t.Context(), want); !errors.Is(err, fault.Conflict) {
 		t.Errorf("moved twice: %v", err)
 	}
 	got, err := s.Pointer(t.Context(), "live")

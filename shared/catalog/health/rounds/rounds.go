@@ -136,7 +136,7 @@ func (r *Rounds) Run(ctx context.Context) error {
 		r.forget()
 	}
 	r.run = run
-	if err := r.readRecords(ctx); err != nil {
+	if err = r.readRecords(ctx); err != nil {
 		return err
 	}
 	err = errors.Join(r.probeDue(ctx, now, until), r.summarize(ctx, now))

@@ -53,38 +53,6 @@ func endpoint(n, host int) health.Endpoint {
 	}
 }
 
-func (w *world) rounds() *rounds.Rounds {
-	return rounds.New(rounds.Deps{
-		Catalogs: w, Records: w, Prober: w, Observer: w, Put: w.put, Admits: func(base string) bool { return !strings.Contains(base, "forbidden") }, Now: time.Now,
-	})
-}
-
-// visit makes one run, with the time that Lambda gives it.
-func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
-	defer cancel()
-	return r.Run(ctx)
-}
-
-// pass makes runs, one a minute.
-func (w *world) pass(t *testing.T, r *rounds.Rounds, span time.Duration) {
-	t.Helper()
-	for end := time.Now().Add(span); time.Now().Before(end); {
-		next := time.Now().Add(time.Minute)
-		if err := w.visit(t, r); err != nil {
-			t.Fatal(err)
-		}
-		<-time.After(time.Until(next))
-	}
-}
-
-func (w *world) call(name string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.broken[name]
-}
-
 func (w *world) Live(_ context.Context, mode, known string) (rounds.Catalog, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,47 +68,6 @@ func (w *world) SaveRecord(ctx context.Context, r health.Record) error {
 		return err
 	}
 	return w.EndpointHealth.SaveRecord(ctx, r)
-}
-
-// record is what is kept of an endpoint.
-func (w *world) record(t *testing.T, e health.Endpoint) health.Record {
-	t.Helper()
-	return w.kept(t)[e.ID]
-}
-
-// kept are all records by endpoint.
-func (w *world) kept(t *testing.T) map[string]health.Record {
-	t.Helper()
-	all, err := w.EndpointHealth.Records(t.Context(), "live")
-	expect.NoError(t, err)
-	by := map[string]health.Record{}
-	for _, one := range all {
-		by[one.EndpointID] = one
-	}
-	return by
-}
-
-// pointer names the summary in use.
-func (w *world) pointer(t *testing.T) health.Pointer {
-	t.Helper()
-	p, err := w.EndpointHealth.Pointer(t.Context(), "live")
-	expect.NoError(t, err)
-	return p
-}
-
-// rows counts what was read and written of rows until now.
-func (w *world) rows() (reads, writes int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.reads + w.Calls("Pointer"), w.Calls("Begin") + w.Calls("SaveRecord") + w.Calls("SaveSighting") + w.Calls("MovePointer")
-}
-
-func (w *world) put(_ context.Context, name string, body []byte) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.summaries++
-	w.objects[name] = body
-	return w.broken["put"]
 }
 
 func (w *world) Failing(_ context.Context, token string) (bool, error) {
@@ -189,6 +116,79 @@ func (w *world) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 		return found
 	}
 	return health.Finding{Token: "token of " + host}
+}
+
+func (w *world) rounds() *rounds.Rounds {
+	return rounds.New(rounds.Deps{
+		Catalogs: w, Records: w, Prober: w, Observer: w, Put: w.put, Admits: func(base string) bool { return !strings.Contains(base, "forbidden") }, Now: time.Now,
+	})
+}
+
+// visit makes one run, with the time that Lambda gives it.
+func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
+	defer cancel()
+	return r.Run(ctx)
+}
+
+// pass makes runs, one a minute.
+func (w *world) pass(t *testing.T, r *rounds.Rounds, span time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(span); time.Now().Before(end); {
+		next := time.Now().Add(time.Minute)
+		if err := w.visit(t, r); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Until(next))
+	}
+}
+
+func (w *world) call(name string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.broken[name]
+}
+
+// record is what is kept of an endpoint.
+func (w *world) record(t *testing.T, e health.Endpoint) health.Record {
+	t.Helper()
+	return w.kept(t)[e.ID]
+}
+
+// kept are all records by endpoint.
+func (w *world) kept(t *testing.T) map[string]health.Record {
+	t.Helper()
+	all, err := w.Records(t.Context(), "live")
+	expect.NoError(t, err)
+	by := map[string]health.Record{}
+	for _, one := range all {
+		by[one.EndpointID] = one
+	}
+	return by
+}
+
+// pointer names the summary in use.
+func (w *world) pointer(t *testing.T) health.Pointer {
+	t.Helper()
+	p, err := w.Pointer(t.Context(), "live")
+	expect.NoError(t, err)
+	return p
+}
+
+// rows counts what was read and written of rows until now.
+func (w *world) rows() (reads, writes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reads + w.Calls("Pointer"), w.Calls("Begin") + w.Calls("SaveRecord") + w.Calls("SaveSighting") + w.Calls("MovePointer")
+}
+
+func (w *world) put(_ context.Context, name string, body []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.summaries++
+	w.objects[name] = body
+	return w.broken["put"]
 }
 
 var errTrouble = errors.New("trouble on our side")

@@ -1,0 +1,5 @@
+//go:build !race
+
+package rounds_test
+
+const isRaced = false
