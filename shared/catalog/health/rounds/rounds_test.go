@@ -162,8 +162,8 @@ func TestTwoProcessesTakeTurns(t *testing.T) {
 		w := newWorld(several(30)...)
 		one, other := w.rounds(), w.rounds()
 		for range 3 {
-			w.pass(t, one, 3*time.Minute)
-			w.pass(t, other, 3*time.Minute)
+			w.pass(t, one, time.Minute)
+			w.pass(t, other, time.Minute)
 		}
 		w.catalog.Endpoints, w.catalog.Version = append(w.catalog.Endpoints, several(60)[30:]...), "2"
 		before := w.Calls("SaveRecord")
