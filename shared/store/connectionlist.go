@@ -19,25 +19,57 @@ func (s Connections) HasConnections(ctx context.Context, tenant org.Tenant) (boo
 
 // HasConnectionsAt implements operator.ConnectionRows.
 func (s Connections) HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error) {
+	found := map[string]bool{}
+	err := s.connectedAt(ctx, tenant, map[string]bool{endpointID: true}, found)
+	return found[endpointID], err
+}
+
+// ConnectedEndpoints tells where patients of all organisations are connected.
+type ConnectedEndpoints struct {
+	Control     Control
+	Connections Connections
+}
+
+// ConnectedAt implements publish.Connected. It reads the mode's connections once, however many endpoints are asked for.
+func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error) {
+	tenants, err := s.Control.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, tenant := range tenants {
+		if string(tenant.Mode) != mode {
+			continue
+		}
+		if err := s.Connections.connectedAt(ctx, tenant, endpoints, found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// connectedAt notes which of some endpoints a tenant has connections at, until all of them are found.
+func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoints, found map[string]bool) error {
 	var after map[string]types.AttributeValue
-	for {
+	for len(found) < len(endpoints) {
 		page, err := s.page(ctx, tenant, connectionPage, after)
 		if err != nil {
-			return false, err
+			return err
 		}
 		for _, listed := range page.Items { // the index has the keys alone
 			row, err := get(ctx, s.DB, s.Table, key{item(listed).text("pk"), item(listed).text("sk")})
 			if err != nil {
-				return false, err
+				return err
 			}
-			if row.text("endpoint_id") == endpointID {
-				return true, nil
+			if at := row.text("endpoint_id"); endpoints[at] {
+				found[at] = true
 			}
 		}
 		if after = page.LastEvaluatedKey; len(after) == 0 {
-			return false, nil
+			return nil
 		}
 	}
+	return nil
 }
 
 // connectionPage is how many are listed at once.

@@ -7,6 +7,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/org"
+	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
@@ -113,6 +114,14 @@ func TestConnectionsAreFoundByTenantAndEndpointWhateverTheirState(t *testing.T) 
 			if got, err := s.conns.HasConnectionsAt(t.Context(), of, endpoint); err != nil || got != there {
 				t.Errorf("%v at %s: %t (%v)", of, endpoint, got, err)
 			}
+		}
+	}
+	expect.NoError(t, s.control.CreateOrganisation(t.Context(), organisationA()))
+	all := store.ConnectedEndpoints{Control: s.control, Connections: s.conns}
+	for mode, want := range map[string]bool{"test": true, "live": false} {
+		got, err := all.ConnectedAt(t.Context(), mode, map[string]bool{"endpoint": true, "another": true})
+		if err != nil || got["endpoint"] != want || got["another"] {
+			t.Errorf("of all organisations in %s mode: %v (%v)", mode, got, err)
 		}
 	}
 }

@@ -81,7 +81,9 @@ type Publication struct {
 	Approved string // the Question.ID that an operator has said yes to
 	// Paused keeps what is live as it is after a rollback, until an operator resumes: the lists still say what was taken back.
 	Paused bool
-	Rev      int64
+	// Sighted is when the latest sighting was made that endpoints were pinned by (health.Sighting).
+	Sighted time.Time
+	Rev     int64
 }
 
 // Question is what waits for an operator.

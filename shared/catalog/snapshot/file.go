@@ -37,33 +37,30 @@ func files(c record.Catalog) []file {
 
 // write writes a JSON object of records, a line each, in the order of their ids: the same records are the same bytes.
 func write[V any](w io.Writer, records map[string]V) error {
-	out := bufio.NewWriter(w)
+	out := bufio.NewWriter(w) // whose error, once there is one, is Flush's, too
 	before := "{\n"
 	for _, id := range slices.Sorted(maps.Keys(records)) {
 		name, err := json.Marshal(id)
 		if err != nil {
-			return err
+			return fmt.Errorf("id %q: %w", id, err)
 		}
 		value, err := json.Marshal(records[id])
 		if err != nil {
 			return fmt.Errorf("record %s: %w", id, err)
 		}
-		for _, part := range [][]byte{[]byte(before), name, {':'}, value} {
-			if _, err := out.Write(part); err != nil {
-				return err
-			}
-		}
+		_, _ = out.WriteString(before)
+		_, _ = out.Write(append(append(name, ':'), value...))
 		before = ",\n"
 	}
+	end := "\n}\n"
 	if len(records) == 0 {
-		before = "{"
-	} else {
-		before = "\n"
+		end = "{}\n"
 	}
-	if _, err := out.WriteString(before + "}\n"); err != nil {
-		return err
+	_, _ = out.WriteString(end)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write records: %w", err)
 	}
-	return out.Flush()
+	return nil
 }
 
 // read reads what write has written, without holding the text.

@@ -49,6 +49,17 @@ func (p Profile) Origins(fhirBase string) []string {
 	return origins
 }
 
+// AtHost is the platform type of a server by the host of its FHIR base alone; empty where that is nobody's.
+func (r Registry) AtHost(fhirBase string) string {
+	host := hostOf(fhirBase)
+	for _, p := range r.sorted() {
+		if p.at(host) {
+			return p.ID
+		}
+	}
+	return ""
+}
+
 // at reports whether a host is one of the platform's.
 func (p Profile) at(host string) bool {
 	return slices.ContainsFunc(p.Hosts, func(known string) bool {

@@ -72,6 +72,7 @@ func publicationSavedAsSeen(c subject[Ledger]) {
 	}
 	want := first
 	want.From, want.To, want.Phase, want.Done, want.Approved, want.Paused = liveVersion, nextVersion, ledger.Rows, 7, "q-7", true
+	want.Sighted = now()
 	want.Question = ledger.Question{
 		ID: "q-8", Asked: now(), Whole: true, Because: []string{"too many"}, Held: []ledger.Held{{EndpointID: "e", What: "address"}},
 		Diff: ledger.Diff{Brands: ledger.Changes{Before: 3, After: 1, Removed: 2, Names: []string{"Alder"}}},
@@ -94,7 +95,7 @@ func publicationSavedAsSeen(c subject[Ledger]) {
 	expect.NoError(t, err)
 	read, err = s.Publication(t.Context(), "test")
 	expect.NoError(t, err)
-	if diff := cmp.Diff(ledger.Publication{Mode: "test", Approved: "q-7", Rev: 2}, read); diff != "" {
+	if diff := cmp.Diff(ledger.Publication{Mode: "test", Approved: "q-7", Sighted: now(), Rev: 2}, read); diff != "" {
 		t.Errorf("ended (-want +got):\n%s", diff)
 	}
 }
@@ -121,8 +122,11 @@ func publicationBegunByOne(c subject[Ledger]) {
 func overrideInPlace(c subject[Ledger]) {
 	t, s := c.t, c.store
 	for _, o := range []ledger.Override{
-		{Kind: ledger.Name, ID: "b", Value: "Alder"}, {Kind: ledger.Alias, ID: "b", Value: "Alder #1"}, {Kind: ledger.Hide, ID: "a"},
-		{Kind: ledger.Name, ID: "b", Value: "Alder Hospital"}, {Kind: ledger.Alias, ID: "b", Value: "The Alder"},
+		{Kind: ledger.Name, ID: "b", Value: "Alder"},
+		{Kind: ledger.Alias, ID: "b", Value: "Alder #1"},
+		{Kind: ledger.Hide, ID: "a"},
+		{Kind: ledger.Name, ID: "b", Value: "Alder Hospital"},
+		{Kind: ledger.Alias, ID: "b", Value: "The Alder"},
 	} {
 		expect.NoError(t, s.PutOverride(t.Context(), "test", o))
 	}

@@ -1,0 +1,69 @@
+package publish
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/record"
+)
+
+// mostNamed is how many of what goes a diff names.
+const mostNamed = 20
+
+// Compare tells what a catalogue changes.
+func Compare(before, next record.Catalog) ledger.Diff {
+	return ledger.Diff{
+		Brands:    changes(before.Brands, next.Brands, func(b record.Brand) string { return b.Name }),
+		Portals:   changes(before.Portals, next.Portals, func(p record.Portal) string { return p.Name }),
+		Endpoints: changes(before.Endpoints, next.Endpoints, func(e record.Endpoint) string { return e.Name }),
+	}
+}
+
+// mortal is a record that may be a tombstone.
+type mortal interface{ Gone() bool }
+
+func isThere[R mortal](records map[string]R, id string) bool {
+	r, known := records[id]
+	return known && !r.Gone()
+}
+
+func changes[R mortal](before, next map[string]R, name func(R) string) ledger.Changes {
+	var c ledger.Changes
+	for _, id := range slices.Sorted(maps.Keys(before)) {
+		if !isThere(before, id) {
+			continue
+		}
+		c.Before++
+		switch {
+		case !isThere(next, id):
+			if c.Removed++; len(c.Names) < mostNamed {
+				c.Names = append(c.Names, name(before[id]))
+			}
+		case !reflect.DeepEqual(before[id], next[id]):
+			c.Changed++
+		}
+	}
+	for id := range next {
+		if isThere(next, id) {
+			c.After++
+			if !isThere(before, id) {
+				c.Added++
+			}
+		}
+	}
+	return c
+}
+
+// gone are the ids of records that were there and are no longer, and that were not merged into another either.
+func gone[R mortal](before, next map[string]R, all record.Catalog) []string {
+	var ids []string
+	for id := range before {
+		if isThere(before, id) && !isThere(next, id) && all.Resolve(id) == id {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

@@ -1,0 +1,96 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/compose"
+	"recordbridge/shared/catalog/intake"
+	"recordbridge/shared/catalog/listing"
+)
+
+// OperatorSource is the source of the institutions that an operator has made by hand.
+const OperatorSource = "operator"
+
+// operatorPriority is above that of every published list: an operator knows better what has been made by hand.
+const operatorPriority = 10_000
+
+// Accepted are the accepted listings of all sources, and an operator's own institutions.
+type Accepted struct {
+	Sources intake.Rows
+	Objects intake.Objects
+	Own     OwnEndpoints
+}
+
+// OwnEndpoints are the rows of endpoints that operators have made (store.Control).
+type OwnEndpoints interface {
+	// Endpoints are their ids.
+	Endpoints(ctx context.Context) ([]string, error)
+	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
+}
+
+// Lists implements Lists.
+func (a Accepted) Lists(ctx context.Context, mode string) ([]compose.List, error) {
+	rows, err := a.Sources.Sources(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
+	}
+	own, err := a.own(ctx, mode)
+	if err != nil {
+		return nil, err
+	}
+	lists := []compose.List{own}
+	for _, row := range rows {
+		if row.Source.Mode != mode || row.State.Accepted == nil {
+			continue
+		}
+		read := compose.List{
+			Source: row.Source.ID, Priority: row.Source.Rank(), Platform: row.Source.Platform, UnconfirmedSince: row.State.UnconfirmedSince,
+		}
+		if read.Listings, err = a.listings(ctx, row.State.Accepted.Key); err != nil {
+			return nil, fmt.Errorf("listings of source %s: %w", row.Source.ID, err)
+		}
+		lists = append(lists, read)
+	}
+	return lists, nil
+}
+
+func (a Accepted) listings(ctx context.Context, key string) ([]listing.Listing, error) {
+	body, err := a.Objects.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var all []listing.Listing
+	err = listing.Stored(body, func(l listing.Listing) error {
+		all = append(all, l)
+		return nil
+	})
+	return all, err
+}
+
+// own are the institutions of a mode that operators have made, under the ids that they have.
+func (a Accepted) own(ctx context.Context, mode string) (compose.List, error) {
+	made := compose.List{Source: OperatorSource, Priority: operatorPriority}
+	found, err := a.Own.Endpoints(ctx)
+	if err != nil {
+		return made, fmt.Errorf("list endpoints: %w", err)
+	}
+	for _, id := range found {
+		e, err := a.Own.Endpoint(ctx, id)
+		if err != nil {
+			return made, fmt.Errorf("read endpoint: %w", err)
+		}
+		if e.Mode != mode {
+			continue
+		}
+		made.Listings = append(made.Listings, listing.Listing{
+			Key: e.ID, ID: e.BrandID, Name: e.Name,
+			Portals: []listing.Portal{{Key: e.PortalID, ID: e.PortalID, Name: e.Name, Endpoints: []listing.Endpoint{{
+				Address: e.FHIRBase, ID: e.ID, Name: e.Name, FHIRVersion: e.FHIRVersion, Platform: e.PlatformType, Off: e.Status != catalog.EndpointActive,
+			}}}},
+		})
+	}
+	return made, nil
+}

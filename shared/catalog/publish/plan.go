@@ -1,0 +1,107 @@
+package publish
+
+import (
+	"maps"
+	"slices"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/record"
+)
+
+// change is what two versions say of one endpoint's row. Of a row there is only what publishing decides: no pins, no overrides.
+type change struct {
+	from *catalog.Endpoint // nil where the version before had no row
+	to   catalog.Endpoint
+}
+
+// rowPlan are the changes of a publication, by id: before the pointer moves, and after.
+type rowPlan struct{ offered, gone []change }
+
+// planOf finds the rows that differ between two versions. Two runs of one publication find the same, so that the second goes on where the
+// first broke off.
+func planOf(mode string, before, next record.Catalog) rowPlan {
+	var plan rowPlan
+	was, is := rowsOf(mode, before), rowsOf(mode, next)
+	for _, id := range slices.Sorted(maps.Keys(is)) {
+		switch old, had := was[id]; {
+		case !had:
+			plan.offered = append(plan.offered, change{to: is[id]})
+		case old != is[id]:
+			plan.offered = append(plan.offered, change{from: &old, to: is[id]})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(was)) {
+		if _, has := is[id]; !has {
+			old := was[id]
+			suspended := old
+			suspended.Status = catalog.EndpointSuspended
+			plan.gone = append(plan.gone, change{from: &old, to: suspended})
+		}
+	}
+	return plan
+}
+
+// rowsOf are the rows of a version: those of endpoints that patients may be sent to. What was never offered needs none.
+func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
+	rows := make(map[string]catalog.Endpoint, len(c.Endpoints))
+	for id, e := range c.Endpoints {
+		if e.Gone() || e.Status != record.Active {
+			continue
+		}
+		rows[id] = catalog.Endpoint{
+			ID: id, Name: e.Name, FHIRBase: e.FHIRBase, PlatformType: e.PlatformType, FHIRVersion: e.FHIRVersion, Mode: mode,
+			Status: catalog.EndpointActive, Published: true,
+		}
+	}
+	brands, portals := map[string]string{}, map[string]string{}
+	for id, b := range c.Brands {
+		if b.Gone() {
+			continue
+		}
+		for _, portal := range b.PortalIDs {
+			for _, endpoint := range c.Portals[portal].EndpointIDs {
+				note(brands, endpoint, id)
+				note(portals, endpoint, portal)
+			}
+		}
+	}
+	for id, row := range rows {
+		if brands[id] != several && portals[id] != several {
+			row.BrandID, row.PortalID = brands[id], portals[id]
+		}
+		rows[id] = row
+	}
+	return rows
+}
+
+// several stands for more than one institution.
+const several = "*"
+
+func note(by map[string]string, endpoint, id string) {
+	if known, isKnown := by[endpoint]; isKnown && known != id {
+		id = several
+	}
+	by[endpoint] = id
+}
+
+// merged is a row with what has changed between the two versions. What an operator has made of it since the version before stays.
+func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
+	from := c.from
+	if from == nil {
+		from = &row // one that a run before has made: everything is ours
+	}
+	take(&row.BrandID, from.BrandID, c.to.BrandID)
+	take(&row.PortalID, from.PortalID, c.to.PortalID)
+	take(&row.Name, from.Name, c.to.Name)
+	take(&row.FHIRBase, from.FHIRBase, c.to.FHIRBase)
+	take(&row.PlatformType, from.PlatformType, c.to.PlatformType)
+	take(&row.FHIRVersion, from.FHIRVersion, c.to.FHIRVersion)
+	take(&row.Status, from.Status, c.to.Status)
+	return row
+}
+
+func take[V comparable](field *V, from, to V) {
+	if *field == from {
+		*field = to
+	}
+}

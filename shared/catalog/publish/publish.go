@@ -1,0 +1,267 @@
+// Package publish owns how a catalogue becomes the one that patients find (docs/adr/0023-the-catalogue.md): it composes the accepted lists, asks an
+// operator where too much would go, writes the snapshot, brings the endpoints' rows up to date, moves the pointer, and suspends what has gone.
+// Whatever breaks it off, the next run goes on; what has not changed is not written again.
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/catalog/compose"
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/catalog/snapshot"
+	"recordbridge/shared/fault"
+)
+
+// Publisher publishes one mode at a time. Two at once do no harm: one of them ends with fault.Conflict.
+type Publisher struct {
+	Ledger    Ledger
+	Snapshots snapshot.Snapshots
+	Lists     Lists
+	Endpoints EndpointRows
+	Connected Connected
+	Sightings Sightings
+	Compose   func(compose.Input) (record.Catalog, compose.Report)
+	Platform  func(base string) string // by the host of a FHIR server; empty where that tells nothing
+	BaseURL   string                   // of this service, of which no part but the sandbox is a health system
+	Now       func() time.Time
+}
+
+// Ledger keeps how publishing stands (store.Catalog).
+type Ledger interface {
+	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
+	MovePointer(ctx context.Context, seen, next ledger.Pointer) error
+	Publication(ctx context.Context, mode string) (ledger.Publication, error)
+	SavePublication(ctx context.Context, p ledger.Publication) (ledger.Publication, error)
+	Overrides(ctx context.Context, mode string) ([]ledger.Override, error)
+}
+
+// Lists are what the catalogue is made of.
+type Lists interface {
+	// Lists are the accepted listings of all sources of a mode, and the institutions that an operator has made.
+	Lists(ctx context.Context, mode string) ([]compose.List, error)
+}
+
+// Connected tells where patients are connected.
+type Connected interface {
+	// ConnectedAt tells which of some endpoints of a mode have a connection, in whatever state. It may read all connections of the mode.
+	ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error)
+}
+
+// Outcome is what came of publishing.
+type Outcome struct {
+	Live      ledger.Version
+	Published bool            // a version was published now, or one that had been begun
+	Paused    bool            // nothing was tried: a rollback keeps the mode as it is
+	Diff      ledger.Diff     // to what was live; of what waits, too
+	Question  ledger.Question // what waits for an operator
+	Rows      Counts
+	Pinned    int // endpoints that had no pins
+	Composed  compose.Report
+}
+
+// Publish makes the catalogue of a mode from what is accepted now and publishes it, when it is another one than is live. First it ends a
+// publication that broke off. Errors are fault.Conflict when another one publishes, and those of what it works with; the next run goes on.
+func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
+	state, out, err := p.settle(ctx, mode)
+	if err != nil || state.Paused {
+		out.Paused = state.Paused
+		return out, err
+	}
+	if state, out.Pinned, err = p.pin(ctx, state); err != nil {
+		return out, err
+	}
+	now := p.Now().UTC().Truncate(time.Second)
+	proposed, err := p.propose(ctx, state, now)
+	if err != nil {
+		return out, err
+	}
+	out.Diff, out.Composed, out.Question = proposed.diff, proposed.report, proposed.question
+	if state, err = p.ask(ctx, state, proposed.question); err != nil || proposed.waits {
+		return out, err
+	}
+	version, err := snapshot.Name(proposed.next, now)
+	if err != nil || version.Hash() == proposed.pointer.Live.Hash() {
+		return out, err
+	}
+	state.From, state.To, state.Phase, state.Done = proposed.pointer.Live, version, ledger.Writing, 0
+	if state, err = p.Ledger.SavePublication(ctx, state); err != nil {
+		return out, fmt.Errorf("begin to publish: %w", err)
+	}
+	if _, err = p.Snapshots.Write(ctx, mode, proposed.next, now); err != nil {
+		return out, err
+	}
+	state.Phase = ledger.Rows
+	if state, err = p.Ledger.SavePublication(ctx, state); err != nil {
+		return out, fmt.Errorf("publish %s: %w", version, err)
+	}
+	out.Rows, err = p.run(ctx, state, proposed.before, proposed.next)
+	out.Live, out.Published = version, err == nil
+	return out, err
+}
+
+// Preview tells what Publish would do, and changes nothing. A publication that broke off is not looked at.
+func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
+	state, err := p.Ledger.Publication(ctx, mode)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("read publication: %w", err)
+	}
+	proposed, err := p.propose(ctx, state, p.Now().UTC().Truncate(time.Second))
+	return Outcome{Live: proposed.pointer.Live, Diff: proposed.diff, Question: proposed.question, Composed: proposed.report, Paused: state.Paused}, err
+}
+
+// Rollback makes a version live again that was so before, with the endpoints' rows of that version, and pauses publishing until an operator
+// resumes it: the lists have not changed by that. Errors are fault.NotFound for a version whose objects are gone, fault.Conflict.
+func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
+	state, out, err := p.settle(ctx, mode)
+	if err != nil {
+		return out, err
+	}
+	pointer, err := p.Ledger.Pointer(ctx, mode)
+	if err != nil {
+		return out, fmt.Errorf("read pointer: %w", err)
+	}
+	if out.Live = pointer.Live; !kept(pointer, to) {
+		return out, fault.Missing(fmt.Sprintf("There is no version %s of %s mode to go back to.", to, mode))
+	}
+	before, err := p.Snapshots.Catalog(ctx, mode, pointer.Live)
+	if err != nil {
+		return out, err
+	}
+	next, err := p.Snapshots.Catalog(ctx, mode, to)
+	if err != nil {
+		return out, err
+	}
+	state.From, state.To, state.Phase, state.Done, state.Paused = pointer.Live, to, ledger.Rows, 0, true
+	state.Question, state.Approved = ledger.Question{}, ""
+	if state, err = p.Ledger.SavePublication(ctx, state); err != nil {
+		return out, fmt.Errorf("begin the rollback: %w", err)
+	}
+	out.Diff = Compare(before, next)
+	out.Rows, err = p.run(ctx, state, before, next)
+	out.Live, out.Published = to, err == nil
+	return out, err
+}
+
+// settle ends a publication that broke off. One whose snapshot was not written yet is given up.
+func (p Publisher) settle(ctx context.Context, mode string) (ledger.Publication, Outcome, error) {
+	state, err := p.Ledger.Publication(ctx, mode)
+	if err != nil {
+		return state, Outcome{}, fmt.Errorf("read publication: %w", err)
+	}
+	pointer, err := p.Ledger.Pointer(ctx, mode)
+	if err != nil {
+		return state, Outcome{}, fmt.Errorf("read pointer: %w", err)
+	}
+	out := Outcome{Live: pointer.Live}
+	switch {
+	case state.To == "":
+		return state, out, nil
+	case state.Phase == ledger.Writing:
+		if err = p.Snapshots.Delete(ctx, mode, state.To); err != nil {
+			return state, out, err
+		}
+		state, err = p.end(ctx, state)
+		return state, out, err
+	}
+	before, err := p.live(ctx, mode, state.From)
+	if err != nil {
+		return state, out, err
+	}
+	next, err := p.Snapshots.Catalog(ctx, mode, state.To)
+	if err != nil {
+		return state, out, err
+	}
+	if out.Rows, err = p.run(ctx, state, before, next); err != nil {
+		return state, out, err
+	}
+	out.Live, out.Published = state.To, true
+	state, err = p.Ledger.Publication(ctx, mode)
+	return state, out, err
+}
+
+// live is the catalogue of a version, an empty one of none.
+func (p Publisher) live(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
+	if v == "" {
+		return record.Catalog{}, nil
+	}
+	return p.Snapshots.Catalog(ctx, mode, v)
+}
+
+// ask writes down what is asked, when that is another question than before.
+func (p Publisher) ask(ctx context.Context, state ledger.Publication, q ledger.Question) (ledger.Publication, error) {
+	if state.Question.ID == q.ID {
+		return state, nil
+	}
+	state.Question = q
+	saved, err := p.Ledger.SavePublication(ctx, state)
+	if err != nil {
+		return state, fmt.Errorf("ask an operator: %w", err)
+	}
+	return saved, nil
+}
+
+// end notes that nothing is under way.
+func (p Publisher) end(ctx context.Context, state ledger.Publication) (ledger.Publication, error) {
+	state.From, state.To, state.Phase, state.Done = "", "", "", 0
+	saved, err := p.Ledger.SavePublication(ctx, state)
+	if err != nil {
+		return state, fmt.Errorf("end the publication: %w", err)
+	}
+	return saved, nil
+}
+
+// run does what is left of a publication, from its phase and place on.
+func (p Publisher) run(ctx context.Context, state ledger.Publication, before, next record.Catalog) (Counts, error) {
+	w := rowWriter{Publisher: p, state: state}
+	plan := planOf(state.Mode, before, next)
+	if w.state.Phase == ledger.Rows {
+		if err := w.write(ctx, plan.offered); err != nil {
+			return w.counts, err
+		}
+		if err := p.move(ctx, w.state); err != nil {
+			return w.counts, err
+		}
+		w.state.Phase, w.state.Done = ledger.Suspending, 0
+		if err := w.save(ctx); err != nil {
+			return w.counts, err
+		}
+	}
+	if err := w.write(ctx, plan.gone); err != nil {
+		return w.counts, err
+	}
+	w.state.Approved = "" // a yes is good for one publication
+	_, err := p.end(ctx, w.state)
+	return w.counts, err
+}
+
+// errMoved is a pointer that another one has moved meanwhile.
+var errMoved = errors.New("another version has become live meanwhile")
+
+// move makes the publication's version live.
+func (p Publisher) move(ctx context.Context, state ledger.Publication) error {
+	seen, err := p.Ledger.Pointer(ctx, state.Mode)
+	if err != nil {
+		return fmt.Errorf("read pointer: %w", err)
+	}
+	switch seen.Live {
+	case state.To:
+		return nil // before it broke off
+	case state.From:
+	default:
+		return fault.Stale().Because(errMoved)
+	}
+	next, old := advance(seen, state.To, p.Now())
+	for _, v := range old {
+		if err := p.Snapshots.Delete(ctx, state.Mode, v); err != nil {
+			return err
+		}
+	}
+	if err := p.Ledger.MovePointer(ctx, seen, next); err != nil {
+		return fmt.Errorf("move the pointer to %s: %w", state.To, err)
+	}
+	return nil
+}

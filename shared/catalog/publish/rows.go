@@ -1,0 +1,194 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/fhir"
+)
+
+// EndpointRows keep what connect reads of endpoints (store.Control).
+type EndpointRows interface {
+	// Endpoint reads one; fault.NotFound.
+	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
+	// SaveEndpoint stores one over the revision that was read; fault.Conflict.
+	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
+	// CreateEndpoints stores up to 100 new ones, all or none; fault.Conflict when one of them is there.
+	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
+}
+
+// Counts are rows of endpoints, by what became of them.
+type Counts struct {
+	Created   int `json:"created"`
+	Changed   int `json:"changed"`
+	Suspended int `json:"suspended"`
+	Operators int `json:"operators"` // an operator's own, which are left as they are
+	Refused   int `json:"refused"`   // whose address can be no health system's
+}
+
+const (
+	// batch is how many rows one transaction makes: DynamoDB takes 100.
+	batch = 100
+	// atOnce is how many transactions, or single rows, are under way at a time.
+	atOnce = 8
+	// stride is how many rows lie between two checkpoints. A run that broke off repeats no more than that, and a repetition writes nothing.
+	stride = 2000
+	// rowTries bounds the attempts at one row that others change at the same time.
+	rowTries = 4
+)
+
+// rowWriter writes the rows of a publication.
+type rowWriter struct {
+	Publisher
+
+	state  ledger.Publication
+	mu     sync.Mutex // of counts
+	counts Counts
+}
+
+// write makes the changes that are left of a phase.
+func (w *rowWriter) write(ctx context.Context, changes []change) error {
+	for w.state.Done < len(changes) {
+		next := changes[w.state.Done:min(len(changes), w.state.Done+stride)]
+		if err := w.stretch(ctx, next); err != nil {
+			return err
+		}
+		w.state.Done += len(next)
+		if w.state.Done == len(changes) {
+			return nil // what follows notes it
+		}
+		if err := w.save(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save is the checkpoint.
+func (w *rowWriter) save(ctx context.Context) error {
+	saved, err := w.Ledger.SavePublication(ctx, w.state)
+	if err != nil {
+		return fmt.Errorf("note how far the publication has come: %w", err)
+	}
+	w.state = saved
+	return nil
+}
+
+// stretch makes some changes, side by side.
+func (w *rowWriter) stretch(ctx context.Context, changes []change) error {
+	var fresh, others []change
+	for _, c := range changes {
+		switch {
+		case !w.isElsewhere(c.to):
+			w.count(func(n *Counts) { n.Refused++ })
+		case c.from == nil:
+			fresh = append(fresh, c)
+		default:
+			others = append(others, c)
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for some := range slices.Chunk(fresh, batch) {
+		group.Go(func() error { return w.create(ctx, some) })
+	}
+	for _, c := range others {
+		group.Go(func() error { return w.one(ctx, c) })
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("write rows of endpoints: %w", err)
+	}
+	return nil
+}
+
+// isElsewhere reports whether an address can be a health system's: another host than our own, but for the sandbox.
+func (w *rowWriter) isElsewhere(e catalog.Endpoint) bool {
+	_, err := fhir.ParseBase(e.FHIRBase)
+	return err == nil && len(catalog.Ours(w.BaseURL, e, catalog.Addresses{})) == 0
+}
+
+// create makes rows at once, or one by one where some are there: of an operator, or of a run that broke off.
+func (w *rowWriter) create(ctx context.Context, changes []change) error {
+	rows := make([]catalog.Endpoint, 0, len(changes))
+	for _, c := range changes {
+		rows = append(rows, c.to)
+	}
+	err := w.Endpoints.CreateEndpoints(ctx, rows)
+	if !errors.Is(err, fault.Conflict) {
+		if err == nil {
+			w.count(func(n *Counts) { n.Created += len(rows) })
+		}
+		return err
+	}
+	for _, c := range changes {
+		if err := w.one(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one brings one row up to date.
+func (w *rowWriter) one(ctx context.Context, c change) error {
+	for try := 1; ; try++ {
+		err := w.attempt(ctx, c)
+		if !errors.Is(err, fault.Conflict) || try == rowTries {
+			return err
+		}
+	}
+}
+
+func (w *rowWriter) attempt(ctx context.Context, c change) error {
+	row, err := w.Endpoints.Endpoint(ctx, c.to.ID)
+	if errors.Is(err, fault.NotFound) {
+		if c.to.Status != catalog.EndpointActive {
+			return nil
+		}
+		return w.make(ctx, c.to)
+	}
+	if err != nil {
+		return err
+	}
+	if !row.Published {
+		w.count(func(n *Counts) { n.Operators++ })
+		return nil
+	}
+	next := c.merged(row)
+	if next == row {
+		return nil
+	}
+	if err := w.Endpoints.SaveEndpoint(ctx, next); err != nil {
+		return err
+	}
+	w.count(func(n *Counts) {
+		if next.Status != row.Status && next.Status == catalog.EndpointSuspended {
+			n.Suspended++
+		} else {
+			n.Changed++
+		}
+	})
+	return nil
+}
+
+// make makes one row.
+func (w *rowWriter) make(ctx context.Context, row catalog.Endpoint) error {
+	if err := w.Endpoints.CreateEndpoints(ctx, []catalog.Endpoint{row}); err != nil {
+		return err
+	}
+	w.count(func(n *Counts) { n.Created++ })
+	return nil
+}
+
+func (w *rowWriter) count(add func(*Counts)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	add(&w.counts)
+}

@@ -1,0 +1,247 @@
+package publish_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/compose"
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/publish"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/catalog/snapshot"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/memory"
+)
+
+const baseURL = "https://api.example/v1"
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+var errCrash = errors.New("crashed")
+
+// world is everything around a publisher. Its writes are counted, and from one on they fail.
+type world struct {
+	ledger    memory.Ledger
+	files     memory.Files
+	now       time.Time
+	next      func(before record.Catalog, now time.Time) record.Catalog // what the lists are composed to
+	connected map[string]bool
+	asked     int // for connections
+	seen      []health.Sighting
+
+	mu      sync.Mutex
+	rows    map[string]catalog.Endpoint
+	writes  int
+	crashAt int // the write that nothing follows; 0 for none
+	told    []string
+}
+
+func newWorld() *world {
+	return &world{now: noon, rows: map[string]catalog.Endpoint{}, connected: map[string]bool{}}
+}
+
+func (w *world) Lists(context.Context, string) ([]compose.List, error) { return nil, nil }
+
+func (w *world) Sightings(context.Context, string) ([]health.Sighting, error) { return w.seen, nil }
+
+func (w *world) ConnectedAt(_ context.Context, _ string, endpoints map[string]bool) (map[string]bool, error) {
+	w.asked++
+	found := map[string]bool{}
+	for id := range endpoints {
+		found[id] = w.connected[id]
+	}
+	return found, nil
+}
+
+func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e, known := w.rows[id]
+	if !known {
+		return e, fault.Missing("no endpoint")
+	}
+	return e, nil
+}
+
+func (w *world) SaveEndpoint(_ context.Context, e catalog.Endpoint) error {
+	if err := w.write("row " + e.ID); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.rows[e.ID].Rev != e.Rev {
+		return fault.Stale()
+	}
+	e.Rev++
+	w.rows[e.ID] = e
+	return nil
+}
+
+func (w *world) CreateEndpoints(_ context.Context, all []catalog.Endpoint) error {
+	if len(all) > 100 {
+		return fmt.Errorf("%d rows at once", len(all))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range all {
+		if _, taken := w.rows[e.ID]; taken {
+			return fault.Stale()
+		}
+	}
+	if w.writes++; w.crashAt > 0 && w.writes >= w.crashAt {
+		return errCrash
+	}
+	w.told = append(w.told, "rows")
+	for _, e := range all {
+		e.Rev = 1
+		w.rows[e.ID] = e
+	}
+	return nil
+}
+
+func (w *world) publisher() publish.Publisher {
+	return publish.Publisher{
+		Ledger: ledgerOf{w}, Snapshots: snapshot.Snapshots{Files: filesOf{w}}, Lists: w, Endpoints: w, Connected: w, Sightings: w,
+		Compose: func(in compose.Input) (record.Catalog, compose.Report) {
+			return w.next(in.Before, in.Now), compose.Report{}
+		},
+		BaseURL: baseURL, Now: func() time.Time { return w.now },
+	}
+}
+
+// write is one that is to be made; the crash lets nothing through any more.
+func (w *world) write(what string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.writes++; w.crashAt > 0 && w.writes >= w.crashAt {
+		return errCrash
+	}
+	w.told = append(w.told, what)
+	return nil
+}
+
+// ledgerOf and filesOf count what is written to them.
+type ledgerOf struct{ *world }
+
+func (l ledgerOf) Pointer(ctx context.Context, mode string) (ledger.Pointer, error) {
+	return l.ledger.Pointer(ctx, mode)
+}
+
+func (l ledgerOf) MovePointer(ctx context.Context, seen, next ledger.Pointer) error {
+	if err := l.write("pointer"); err != nil {
+		return err
+	}
+	return l.ledger.MovePointer(ctx, seen, next)
+}
+
+func (l ledgerOf) Publication(ctx context.Context, mode string) (ledger.Publication, error) {
+	return l.ledger.Publication(ctx, mode)
+}
+
+func (l ledgerOf) SavePublication(ctx context.Context, p ledger.Publication) (ledger.Publication, error) {
+	if err := l.write("publication " + string(p.Phase)); err != nil {
+		return p, err
+	}
+	return l.ledger.SavePublication(ctx, p)
+}
+
+func (l ledgerOf) Overrides(ctx context.Context, mode string) ([]ledger.Override, error) {
+	return l.ledger.Overrides(ctx, mode)
+}
+
+type filesOf struct{ *world }
+
+func (f filesOf) Write(ctx context.Context, key, contentType string, write func(io.Writer) error) error {
+	if err := f.write("file"); err != nil {
+		return err
+	}
+	return f.files.Write(ctx, key, contentType, write)
+}
+
+func (f filesOf) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	return f.files.Open(ctx, key)
+}
+
+func (f filesOf) Delete(ctx context.Context, key string) error {
+	if err := f.write("deletion"); err != nil {
+		return err
+	}
+	return f.files.Delete(ctx, key)
+}
+
+// institutions is a catalogue of n of them, each with a portal and a server; change makes it another one.
+func institutions(n int, change func(*record.Catalog)) func(record.Catalog, time.Time) record.Catalog {
+	return func(record.Catalog, time.Time) record.Catalog {
+		c := record.Catalog{
+			Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
+		}
+		for i := range n {
+			name := fmt.Sprintf("Hospital %d", i)
+			c.Brands[brand(i)] = record.Brand{ID: brand(i), Name: name, SortName: name, PortalIDs: []string{portal(i)}}
+			c.Portals[portal(i)] = record.Portal{ID: portal(i), Name: name, EndpointIDs: []string{server(i)}}
+			c.Endpoints[server(i)] = record.Endpoint{
+				ID: server(i), Status: record.Active, Name: name, PlatformType: "smart", FHIRVersion: "4.0.1",
+				FHIRBase: fmt.Sprintf("https://fhir%d.example/r4", i),
+			}
+		}
+		if change != nil {
+			change(&c)
+		}
+		return c
+	}
+}
+
+func brand(i int) string  { return fmt.Sprintf("b0000000-0000-4000-8000-%012d", i) }
+func portal(i int) string { return fmt.Sprintf("d0000000-0000-4000-8000-%012d", i) }
+func server(i int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", i) }
+
+// removed makes tombstones of some institutions.
+func removed(from, to int) func(*record.Catalog) {
+	return func(c *record.Catalog) {
+		for i := from; i < to; i++ {
+			gone := record.State{RemovedAt: &noon}
+			b, p, e := c.Brands[brand(i)], c.Portals[portal(i)], c.Endpoints[server(i)]
+			b.State, p.State, e.State, e.Status = gone, gone, gone, record.Suspended
+			c.Brands[brand(i)], c.Portals[portal(i)], c.Endpoints[server(i)] = b, p, e
+		}
+	}
+}
+
+// changed changes the record of one server.
+func changed(i int, change func(*record.Endpoint)) func(*record.Catalog) {
+	return func(c *record.Catalog) {
+		e := c.Endpoints[server(i)]
+		change(&e)
+		c.Endpoints[server(i)] = e
+	}
+}
+
+// publish publishes and wants no error.
+func (w *world) publish(t *testing.T) publish.Outcome {
+	t.Helper()
+	out, err := w.publisher().Publish(t.Context(), "test")
+	expect.NoError(t, err)
+	w.now = w.now.Add(time.Minute)
+	return out
+}
+
+// active are the rows that patients are sent to.
+func (w *world) active() []string {
+	return slices.Sorted(maps.Keys(maps.Collect(func(yield func(string, bool) bool) {
+		for id, e := range w.rows {
+			if e.Status == catalog.EndpointActive && !yield(id, true) {
+				return
+			}
+		}
+	})))
+}
