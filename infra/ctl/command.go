@@ -11,7 +11,7 @@ import (
 
 // command is one thing that ctl does. All that is told of it, here and in docs/operations.md, is made of this.
 type command struct {
-	name    string   // its two words, or the one that says it all
+	name    string   // its two words, or three, or the one that says it all
 	flags   string   // as people write them; a line for each way to use it
 	help    string   // what it does, in one line
 	needs   []string // flags without which it cannot begin
@@ -48,7 +48,7 @@ func commands() registry {
 	return slices.Concat(
 		organisationCommands(), credentialCommands(), webhookCommands(), deliveryCommands(), endpointCommands(),
 		platformCommands(), clientCommands(), registrationCommands(), keyCommands(),
-		connectionCommands(), exportCommands(), restoreCommands(), explainCommands(), catalogHealthCommands(),
+		catalogCommands(), catalogHealthCommands(), connectionCommands(), exportCommands(), restoreCommands(), explainCommands(),
 	)
 }
 
@@ -67,13 +67,21 @@ func (r registry) find(words []string) (command, error) {
 	if len(words) == 1 {
 		return command{}, misused("%s needs another word\n%s", words[0], group.listing())
 	}
-	i := slices.IndexFunc(group, func(c command) bool { return c.name == words[0]+" "+words[1] })
-	if i < 0 {
-		return command{}, misused("there is no command %q%s; ctl help %s lists what there is", words[0]+" "+words[1],
-			likely(words[1], group.words(1)), words[0])
+	for n := min(len(words), mostWords); n > 1; n-- {
+		name := strings.Join(words[:n], " ")
+		if i := slices.IndexFunc(group, func(c command) bool { return c.name == name }); i >= 0 {
+			return group[i], nil
+		}
 	}
-	return group[i], nil
+	if below := group.below(words[0] + " " + words[1]); len(below) > 0 {
+		return command{}, misused("%s needs another word\n%s", words[0]+" "+words[1], below.listing())
+	}
+	return command{}, misused("there is no command %q%s; ctl help %s lists what there is", words[0]+" "+words[1],
+		likely(words[1], group.words(1)), words[0])
 }
+
+// mostWords is how many words a command has at most.
+const mostWords = 3
 
 // help is what there is to say of all commands, of those with one first word, or of one.
 func (r registry) help(words []string) (string, error) {
@@ -92,6 +100,11 @@ func (r registry) help(words []string) (string, error) {
 
 func (r registry) group(word string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return strings.Fields(c.name)[0] != word })
+}
+
+// below are the commands of more words that begin with these.
+func (r registry) below(words string) registry {
+	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return !strings.HasPrefix(c.name, words+" ") })
 }
 
 // words are the first or second words of the commands.

@@ -13,7 +13,10 @@ import (
 const unknownID = "00000000-0000-4000-8000-000000000000"
 
 // world is one of each thing that a command can be about.
-type world struct{ org, publicID, hook, endpoint, client string }
+type world struct {
+	org, publicID, hook, endpoint, client string
+	brand, other                          string // of the catalogue
+}
 
 func newWorld(t *testing.T, outputs string) world {
 	t.Helper()
@@ -22,7 +25,7 @@ func newWorld(t *testing.T, outputs string) world {
 		value, _ := printed[name].(string)
 		return value
 	}
-	w := world{org: text(done("organisation", "create", "-name", "Alder", "-email", "ops@app.example"), "id")}
+	w := world{org: text(done("organisation", "create", "-name", "Alder", "-email", "ops@app.example"), "id"), brand: unknownID, other: unknownID}
 	w.publicID = text(done("credential", "create", "-org", w.org, "-redirect", "https://app.example/return", "-origin", "https://app.example"), "public_id")
 	w.hook = text(done("webhook", "create", "-org", w.org, "-url", "https://app.example/hook", "-type", "patient.connection_success"), "id")
 	w.client = text(done("client", "create", "-method", "private_key_jwt"), "client_auth_id")
@@ -69,6 +72,9 @@ func (w world) right(command string) map[string]string {
 	if found, ok := values[command]; ok {
 		return found
 	}
+	if strings.HasPrefix(command, "catalog ") {
+		return w.rightOfCatalog(command)
+	}
 	switch group, _, _ := strings.Cut(command, " "); group {
 	case "organisation":
 		return map[string]string{"org": w.org}
@@ -94,6 +100,29 @@ func (w world) right(command string) map[string]string {
 	return map[string]string{}
 }
 
+// rightOfCatalog are those values of the commands about the catalogue.
+func (w world) rightOfCatalog(command string) map[string]string {
+	brand := map[string]string{"mode": "live", "id": w.brand}
+	values := map[string]map[string]string{
+		"catalog source set":    {"id": "birch", "mode": "test", "format": "brands"},
+		"catalog source show":   {"id": "alder-county"},
+		"catalog source remove": {"id": "alder-county"},
+		"catalog import":        {"file": "flags_test.go", "format": "yaml", "mode": "test"},
+		"catalog rollback":      {"mode": "live", "version": "20260304T050607Z-0102030405060708"},
+		"catalog search":        {"mode": "live"},
+		"catalog show":          brand,
+		"catalog hide":          brand,
+		"catalog unhide":        brand,
+		"catalog merge":         {"mode": "live", "id": w.brand, "into": w.other},
+		"catalog alias":         {"mode": "live", "id": w.brand, "alias": "The Alder"},
+		"catalog rename":        {"mode": "live", "id": w.brand, "name": "Elder"},
+	}
+	if found, ok := values[command]; ok {
+		return found
+	}
+	return map[string]string{}
+}
+
 // wrong is a value that no flag of this name takes.
 func wrong(t *testing.T, name string) string {
 	t.Helper()
@@ -111,7 +140,14 @@ func wrong(t *testing.T, name string) string {
 func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
+	play(t, outputs, []step{
+		{line: "catalog import -file " + writeList(t, "Alder Hospital", "Birch Clinic") + " -format lantern-ndjson -mode live -id alder-county", prints: "accepted"},
+		{line: "catalog publish -mode live", prints: "published:true"},
+	})
+	w.brand, w.other = brandOf(t, outputs, "Alder Hospital"), brandOf(t, outputs, "Birch Clinic")
 	harmless := []string{
+		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias", // any text
+		"catalog search -text", "catalog search -state", "catalog search -platform", "catalog search -zip", // nothing is found
 		"endpoint create -issuer", "endpoint approve -issuer", // any text, which is compared with what discovery names
 		"webhook log -id", "webhook log -delivery", // nothing is found
 		"client list -", "registration set -client-auth x",
@@ -174,7 +210,7 @@ func TestAnEmptyValueIsRefusedWhereItTakesNothingBack(t *testing.T) {
 		})
 	}
 	want := []string{
-		"endpoint create -issuer", "endpoint approve -issuer", "endpoint override -override", "client rotate -key-id", "registration set -scope",
+		"endpoint create -issuer", "endpoint approve -issuer", "endpoint override -override", "client rotate -key-id", "registration set -scope", "catalog rename -name",
 	}
 	if !slices.Equal(taken, want) {
 		t.Errorf("the empty text is a value of %q, want %q", taken, want)

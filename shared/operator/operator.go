@@ -31,6 +31,7 @@ type Deps struct {
 	Reach       webhook.Reach  // of webhook addresses
 	Clients     Sealer         // of client secrets
 	Servers     Servers        // nil for an operator who asks no health system
+	Catalog     CatalogParts
 	Health      HealthParts
 	// Get reads a document of at most 64 KiB from the running service, and follows no redirect.
 	Get     func(ctx context.Context, address string) ([]byte, error)
@@ -69,6 +70,7 @@ type Operator struct {
 	Connections   Connections
 	Exports       Exports
 	Restores      Restores
+	Catalog       Catalog
 
 	EndpointHealth EndpointHealth
 }
@@ -79,7 +81,7 @@ func New(d Deps) *Operator {
 	return &Operator{
 		Organisations: Organisations{c}, Credentials: Credentials{c}, Webhooks: Webhooks{c}, Log: Log{c},
 		Endpoints: Endpoints{c}, Clients: Clients{c}, Registrations: Registrations{c},
-		Connections: Connections{c}, Exports: Exports{c}, Restores: Restores{c},
+		Connections: Connections{c}, Exports: Exports{c}, Restores: Restores{c}, Catalog: Catalog{c},
 		EndpointHealth: EndpointHealth{c},
 	}
 }

@@ -80,7 +80,8 @@ func Filed(ctx context.Context, file string) (Stack, error) {
 			Outputs: here.Outputs, Run: run,
 			Config: aws.Config{
 				Region: here.Region, BaseEndpoint: &here.EndpointURL,
-				Credentials: credentials.NewStaticCredentialsProvider(here.AccessKeyID, here.SecretAccessKey, ""),
+				Credentials:                credentials.NewStaticCredentialsProvider(here.AccessKeyID, here.SecretAccessKey, ""),
+				RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported, ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 			},
 		}, answers(ctx, file, here.EndpointURL)
 	}

@@ -76,6 +76,9 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 		Hashing: hashing, Vault: vault, Reach: safehttp.Options{Allow: PrivateRanges(outputs)}, Clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
 		Get: get, BaseURL: outputs["BaseUrl"], Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
 	}
+	if deps.Catalog, err = catalogParts(cfg, outputs, o, control); err != nil {
+		return nil, err
+	}
 	deps.Health = operator.HealthParts{
 		Rows: store.CatalogHealth{DB: db, Table: outputs["CatalogTable"]}, Pointers: store.Catalog{DB: db, Table: outputs["CatalogTable"]},
 		Snapshots: snapshot.Snapshots{Files: blob.Bucket{Client: s3.NewFromConfig(cfg), Name: outputs["CatalogBucket"]}},

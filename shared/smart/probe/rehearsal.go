@@ -61,6 +61,9 @@ func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, err
 func (t *test) rehearse(ctx context.Context) bool {
 	endpoint := t.endpoint
 	endpoint.Status = catalog.EndpointActive // a suspended one was told of
+	if endpoint.Shared() {                   // whichever institution a patient would choose
+		endpoint.BrandID, endpoint.PortalID = t.NewID(), t.NewID()
+	}
 	stage := &rehearsal{endpoint: endpoint, registration: t.used.Registration}
 	starter := flow.Starter{
 		Preparation: flow.Preparation{

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+
+	"recordbridge/shared/catalog/publish"
+	"recordbridge/shared/catalog/search"
+	"recordbridge/shared/org"
+)
+
+func catalogCommands() []command {
+	record := []string{"id"}
+	return append(sourceCommands(), []command{
+		{name: "catalog diff", flags: "-mode test|live", help: "Tells what publishing would change, and changes nothing", declare: previewCatalog},
+		{
+			name: "catalog approve", flags: "-id SOURCE\n-mode test|live", declare: approveCatalog,
+			help: "Accepts the list that a source waits with, or says yes to what a mode's publication asks",
+		},
+		{
+			name: "catalog publish", flags: "-mode test|live [-resume]", declare: publishCatalog,
+			help: "Makes what is accepted the catalogue that patients search",
+		},
+		{
+			name: "catalog rollback", flags: "-mode test|live -version VERSION", needs: []string{"version"}, declare: rollbackCatalog,
+			help: "Makes an earlier version live again, and pauses publishing",
+		},
+		{
+			name: "catalog search", flags: "-mode test|live [-text TEXT] [-state CODE ...] [-platform TYPE ...] [-zip ZIP ...] [-limit N]", declare: searchCatalog,
+			help: "Searches as patients do",
+		},
+		{name: "catalog show", flags: "-mode test|live -id ID", help: "Shows a brand, a portal or an endpoint of the catalogue", needs: record, declare: showRecord},
+		{name: "catalog hide", flags: "-mode test|live -id BRAND", help: "Keeps an institution from being found", needs: record, declare: hideBrand},
+		{name: "catalog unhide", flags: "-mode test|live -id BRAND", help: "Lets a hidden institution be found", needs: record, declare: unhideBrand},
+		{
+			name: "catalog merge", flags: "-mode test|live -id BRAND (-into BRAND | -undo)", needs: record, declare: mergeBrand,
+			help: "Makes one institution of two",
+		},
+		{
+			name: "catalog alias", flags: "-mode test|live -id BRAND -alias NAME [-remove]", needs: []string{"id", "alias"}, declare: aliasBrand,
+			help: "Lets an institution be found by another name, too",
+		},
+		{
+			name: "catalog rename", flags: "-mode test|live -id BRAND -name NAME", needs: []string{"id", "name"}, declare: renameBrand,
+			help: "Gives an institution another name than its lists do",
+		},
+		{name: "catalog report", flags: "-mode test|live", help: "Tells how the catalogue stands: versions, sources, what waits, what was said", declare: reportCatalog},
+	}...)
+}
+
+// modeFlag adds the flag that says which catalogue is meant.
+func modeFlag(flags *flag.FlagSet) *string {
+	return flags.String("mode", string(org.Test), "`test` or live")
+}
+
+func recordFlag(flags *flag.FlagSet) *string {
+	return flags.String("id", "", "`id` of a record, as catalog search and show tell it")
+}
+
+func previewCatalog(flags *flag.FlagSet) action {
+	mode := modeFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		out, err := s.Catalog.Preview(ctx, *mode)
+		return publicationShown(out), err
+	}
+}
+
+func approveCatalog(flags *flag.FlagSet) action {
+	id := flags.String("id", "", "`source` whose list is accepted")
+	mode := flags.String("mode", "", "`test` or live: whose publication waits")
+	return func(ctx context.Context, s session) (any, error) {
+		if (*id == "") == (*mode == "") {
+			return nil, misused("either -id or -mode says what is approved; catalog report shows what waits")
+		}
+		if *id != "" {
+			row, err := s.Catalog.ApproveSource(ctx, *id)
+			return sourceShown(row), err
+		}
+		asked, err := s.Catalog.Approve(ctx, *mode)
+		return map[string]any{"mode": *mode, "approved": asked, "next": "catalog publish"}, err
+	}
+}
+
+func publishCatalog(flags *flag.FlagSet) action {
+	mode := modeFlag(flags)
+	resume := flags.Bool("resume", false, "go on after a rollback: what was taken back is published again unless its lists have changed")
+	return func(ctx context.Context, s session) (any, error) {
+		out, err := s.Catalog.Publish(ctx, *mode, *resume)
+		return publicationShown(out), err
+	}
+}
+
+func rollbackCatalog(flags *flag.FlagSet) action {
+	mode := modeFlag(flags)
+	version := flags.String("version", "", "`version` that becomes live, as catalog report lists them")
+	return func(ctx context.Context, s session) (any, error) {
+		out, err := s.Catalog.Rollback(ctx, *mode, *version)
+		return publicationShown(out), err
+	}
+}
+
+// publicationShown is what came of publishing.
+func publicationShown(out publish.Outcome) map[string]any {
+	shown := map[string]any{"live": out.Live, "published": out.Published, "diff": out.Diff, "endpoint_rows": out.Rows, "pinned": out.Pinned, "composed": out.Composed}
+	if out.Paused {
+		shown["paused"] = "a rollback keeps what is live as it is; catalog publish -resume goes on"
+	}
+	if out.Question.ID != "" {
+		shown["waits_for_approval"] = out.Question
+	}
+	return shown
+}
+
+func searchCatalog(flags *flag.FlagSet) action {
+	var states, platforms, zips texts
+	mode := modeFlag(flags)
+	q := search.Query{}
+	flags.StringVar(&q.Text, "text", "", "what a patient types (default: all, by name)")
+	flags.Var(&states, "state", "a state's `code`, as TN; may be repeated")
+	flags.Var(&platforms, "platform", "a platform `type`; may be repeated")
+	flags.Var(&zips, "zip", "the `ZIP` that the nearest are wanted to; may be repeated")
+	flags.IntVar(&q.Size, "limit", 10, "how `many` are shown, up to 100")
+	return func(ctx context.Context, s session) (any, error) {
+		if q.Size < 1 || q.Size > search.MaxSize {
+			return nil, misused("-limit must be from 1 to %d", search.MaxSize)
+		}
+		q.States, q.Platforms, q.ZIPs, q.ByLocation = states, platforms, zips, len(zips) > 0
+		page, err := s.Catalog.Search(ctx, *mode, q)
+		hits := make([]map[string]any, 0, len(page.Hits))
+		for _, h := range page.Hits {
+			hits = append(hits, map[string]any{"score": h.Position.Score, "brand": h.Source})
+		}
+		return map[string]any{"total": page.Total, "hits": hits}, err
+	}
+}
+
+func showRecord(flags *flag.FlagSet) action {
+	mode, id := modeFlag(flags), recordFlag(flags)
+	return func(ctx context.Context, s session) (any, error) { return s.Catalog.Show(ctx, *mode, *id) }
+}
+
+// saidShown is what is told of an override.
+func saidShown(mode, id string, said map[string]string) map[string]any {
+	return map[string]any{"mode": mode, "brand_id": id, "said": said, "next": "catalog publish"}
+}
+
+func hideBrand(flags *flag.FlagSet) action {
+	mode, id := modeFlag(flags), recordFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		return saidShown(*mode, *id, map[string]string{"hidden": "true"}), s.Catalog.Hide(ctx, *mode, *id)
+	}
+}
+
+func unhideBrand(flags *flag.FlagSet) action {
+	mode, id := modeFlag(flags), recordFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		return saidShown(*mode, *id, map[string]string{"hidden": "false"}), s.Catalog.Unhide(ctx, *mode, *id)
+	}
+}
+
+func mergeBrand(flags *flag.FlagSet) action {
+	mode, id := modeFlag(flags), recordFlag(flags)
+	into := flags.String("into", "", "`id` of the one that stays")
+	undo := flags.Bool("undo", false, "take the merge back")
+	return func(ctx context.Context, s session) (any, error) {
+		if (*into == "") != *undo {
+			return nil, misused("either -into or -undo says what is to become of it")
+		}
+		if *undo {
+			return saidShown(*mode, *id, map[string]string{"merged_into": ""}), s.Catalog.Unmerge(ctx, *mode, *id)
+		}
+		return saidShown(*mode, *id, map[string]string{"merged_into": *into}), s.Catalog.Merge(ctx, *mode, *id, *into)
+	}
+}
+
+func aliasBrand(flags *flag.FlagSet) action {
+	mode, id := modeFlag(flags), recordFlag(flags)
+	alias := flags.String("alias", "", "the other `name`")
+	remove := flags.Bool("remove", false, "take it back")
+	return func(ctx context.Context, s session) (any, error) {
+		if *remove {
+			return saidShown(*mode, *id, map[string]string{"alias_removed": *alias}), s.Catalog.RemoveAlias(ctx, *mode, *id, *alias)
+		}
+		return saidShown(*mode, *id, map[string]string{"alias": *alias}), s.Catalog.AddAlias(ctx, *mode, *id, *alias)
+	}
+}
+
+func renameBrand(flags *flag.FlagSet) action {
+	mode, id := modeFlag(flags), recordFlag(flags)
+	var name mayBeEmpty
+	flags.Var(&name, "name", "the `name` that patients see; '' for that of its lists")
+	return func(ctx context.Context, s session) (any, error) {
+		return saidShown(*mode, *id, map[string]string{"name": name.String()}), s.Catalog.Rename(ctx, *mode, *id, name.String())
+	}
+}
+
+func reportCatalog(flags *flag.FlagSet) action {
+	mode := modeFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		r, err := s.Catalog.Report(ctx, *mode)
+		if err != nil {
+			return nil, err
+		}
+		sources := make([]map[string]any, 0, len(r.Sources))
+		for _, row := range r.Sources {
+			sources = append(sources, sourceShown(row))
+		}
+		said := make([]map[string]string, 0, len(r.Overrides))
+		for _, o := range r.Overrides {
+			said = append(said, map[string]string{"kind": string(o.Kind), "brand_id": o.ID, "value": o.Value})
+		}
+		shown := map[string]any{
+			"mode": *mode, "live": r.Pointer.Live, "kept": r.Pointer.Kept, "sources": sources, "overrides": said,
+			"paused": r.Publication.Paused, "state": cmp.Or(string(r.Publication.Phase), "at rest"),
+		}
+		if r.Publication.Question.ID != "" {
+			shown["waits_for_approval"], shown["approved"] = r.Publication.Question, r.Publication.Approved == r.Publication.Question.ID
+		}
+		if !r.Pointer.MovedAt.IsZero() {
+			shown["live_since"] = r.Pointer.MovedAt
+		}
+		return shown, nil
+	}
+}

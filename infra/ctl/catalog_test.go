@@ -1,0 +1,152 @@
+package main
+
+import (
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// writeList writes a Lantern-style list of invented hospitals, gzipped.
+func writeList(t *testing.T, names ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "Alder_County.ndjson.gz")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := gzip.NewWriter(file)
+	for i, name := range names {
+		fmt.Fprintf(packed, `{"list":"alder","name":%q,"url":"https://fhir%d.alder.example/r4","npi":"","zip":"5001%d"}`+"\n", name, i, i)
+	}
+	if err := packed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// brandOf finds the id of an institution by its name.
+func brandOf(t *testing.T, outputs, name string) string {
+	t.Helper()
+	printed, err := ctl(t, outputs, "catalog", "search", "-mode", "live", "-text", name)
+	hits, _ := printed["hits"].([]any)
+	if err != nil || len(hits) == 0 {
+		t.Fatalf("search for %s: %v (%v)", name, printed, err)
+	}
+	hit, _ := hits[0].(map[string]any)
+	brand, _ := hit["brand"].(map[string]any)
+	if brand["name"] != name {
+		t.Fatalf("%s finds %v", name, brand["name"])
+	}
+	id, _ := brand["id"].(string)
+	return id
+}
+
+func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
+	outputs := newStack(t)
+	all := []string{"Alder Hospital", "Birch Clinic", "Cedar Medical Center"}
+	printed, err := ctl(t, outputs, "catalog", "import", "-file", writeList(t, all...), "-format", "lantern-ndjson", "-mode", "live")
+	if err != nil || printed["id"] != "alder-county" || printed["outcome"] != "accepted" {
+		t.Fatalf("imported %v (%v)", printed, err)
+	}
+	play(t, outputs, []step{
+		{line: "catalog search -mode live -text alder", refused: "Nothing has been published in live mode yet"},
+		{line: "catalog diff -mode live", prints: "added:3"},
+		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog publish -mode live", prints: "published:false"},
+		{line: "catalog search -mode test", refused: "Nothing has been published in test mode yet"},
+		{line: "catalog search -mode live -state IA -text clinic", prints: "Birch Clinic"},
+		{line: "catalog import -id alder-county", refused: "The source has no address"},
+		{line: "catalog import -id elsewhere", refused: `There is no source "elsewhere"`},
+		{line: "catalog approve -mode live", refused: "Nothing of this mode waits"},
+		{line: "catalog approve -id alder-county", refused: "Nothing of this source waits"},
+		{line: "catalog approve", refused: "either -id or -mode"},
+	})
+	first, _ := mustPrint(t, outputs, "catalog report -mode live")["live"].(string)
+	alder, birch, cedar := brandOf(t, outputs, all[0]), brandOf(t, outputs, all[1]), brandOf(t, outputs, all[2])
+	play(t, outputs, []step{
+		{line: "catalog hide -mode live -id " + birch, prints: "catalog publish"},
+		{line: "catalog hide -mode live -id " + birch, refused: "That has been said already"},
+		{line: "catalog hide -mode test -id " + birch, refused: "Nothing has been published in test mode yet"},
+		{line: "catalog merge -mode live -id " + cedar + " -into " + cedar, refused: "merged into itself"},
+		{line: "catalog merge -mode live -id " + cedar + " -into " + alder},
+		{line: "catalog alias -mode live -id " + alder + " -alias Ylderwood"},
+		{line: "catalog alias -mode live -id no-uuid -alias X", refused: "The id of a record is a UUID"},
+		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog search -mode live", prints: "total:1"},
+		{line: "catalog search -mode live -text ylderwood", prints: alder},
+		{line: "catalog show -mode live -id " + cedar, prints: "brand:map[aliases:"},
+		{line: "catalog show -mode live -id " + birch, prints: "hidden:true"},
+		{line: "catalog unhide -mode live -id " + birch},
+		{line: "catalog merge -mode live -id " + cedar + " -undo"},
+		{line: "catalog rename -mode live -id " + birch + " -name Beech"},
+		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog search -mode live -text beech", prints: birch},
+		{line: "catalog rollback -mode live -version x", refused: "That is not a version"},
+		{line: "catalog rollback -mode live -version " + first, prints: first},
+		{line: "catalog search -mode live", prints: "total:3"},
+		{line: "catalog publish -mode live", prints: "paused:a rollback"},
+		{line: "catalog publish -mode live -resume", prints: "published:true"},
+		{line: "catalog publish -mode live -resume", refused: "Publishing is not paused"},
+		{line: "catalog report -mode live", prints: "Ylderwood"},
+		{line: "catalog source remove -id alder-county", prints: "removed:true"},
+		{line: "catalog source show -id alder-county", refused: "There is no source"},
+	})
+	audited := openStored(t, outputs).auditedIn(t, "*")
+	for _, action := range []string{
+		"catalog.source_set alder-county", "catalog.imported alder-county accepted", "catalog.published live", "catalog.hidden live " + birch,
+		"catalog.unhidden live " + birch, "catalog.merged live " + cedar, "catalog.unmerged live " + cedar, "catalog.alias_added live " + alder,
+		"catalog.renamed live " + birch, "catalog.rolled_back live " + first, "catalog.resumed live", "catalog.source_removed alder-county",
+	} {
+		if !slices.ContainsFunc(audited, func(row string) bool { return strings.HasPrefix(row, action) }) {
+			t.Errorf("no audit row %s in %q", action, audited)
+		}
+	}
+}
+
+// mustPrint is what a command prints.
+func mustPrint(t *testing.T, outputs, line string) map[string]any {
+	t.Helper()
+	printed, err := ctl(t, outputs, strings.Fields(line)...)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return printed
+}
+
+// A source's list that has shrunk waits, and a mode whose lists have lost too much asks: each for an answer of its own.
+func TestWhatWouldTakeTooMuchAwayWaitsForAnAnswer(t *testing.T) {
+	outputs := newStack(t)
+	names := make([]string, 0, 40)
+	for i := range 40 {
+		names = append(names, fmt.Sprintf("Hospital %c%c", 'A'+i/10, 'K'+i%10))
+	}
+	load := func(names []string) map[string]any {
+		printed, err := ctl(t, outputs, "catalog", "import", "-file", writeList(t, names...), "-format", "lantern-ndjson", "-mode", "live")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return printed
+	}
+	load(names)
+	play(t, outputs, []step{{line: "catalog publish -mode live", prints: "published:true"}})
+	if printed := load(names[:20]); printed["outcome"] != "waiting" {
+		t.Fatalf("half of the list: %v", printed)
+	}
+	play(t, outputs, []step{
+		{line: "catalog publish -mode live", prints: "unconfirmed:40"}, // which patients see
+		{line: "catalog approve -id alder-county", prints: "catalog publish -mode live"},
+		{line: "catalog publish -mode live", prints: "20 of 40 brands would go"},
+		{line: "catalog search -mode live", prints: "total:40"},
+		{line: "catalog report -mode live", prints: "approved:false"},
+		{line: "catalog approve -mode live", prints: "20 of 40 brands would go"},
+		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog search -mode live", prints: "total:20"},
+	})
+}
