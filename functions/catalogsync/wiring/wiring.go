@@ -10,9 +10,14 @@ import (
 
 	"recordbridge/functions/catalogsync"
 	"recordbridge/shared/blob"
+	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/intake"
+	"recordbridge/shared/catalog/publish"
+	"recordbridge/shared/catalog/snapshot"
+	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/safehttp/fetch"
+	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/store"
 	"recordbridge/shared/wiring/outbound"
 )
@@ -21,17 +26,32 @@ import (
 type Environment struct {
 	outbound.Env
 
-	CatalogTable  string `env:"CATALOG_TABLE,required"`
-	CatalogBucket string `env:"CATALOG_BUCKET,required"`
+	CatalogTable     string `env:"CATALOG_TABLE,required"`
+	CatalogBucket    string `env:"CATALOG_BUCKET,required"`
+	ControlTable     string `env:"CONTROL_TABLE,required"`
+	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
+	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
 // Build makes the function.
-func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.ScheduleHandler, error) {
-	lists := intake.Intake{
-		Lists:   fetch.Client{HTTP: p.HTTP},
-		Rows:    store.Catalog{DB: store.NewClient(p.AWS), Table: env.CatalogTable},
-		Objects: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.CatalogBucket},
-		Now:     p.Now, Random: rand.Float64,
+func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.ScheduleHandler, error) {
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	if err != nil {
+		return nil, err
 	}
-	return lambdarun.Schedule(p.Process, "catalogsync", catalogsync.New(lists, nil)), nil
+	platforms, err := platform.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	db, files := store.NewClient(p.AWS), blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.CatalogBucket}
+	rows, control := store.Catalog{DB: db, Table: env.CatalogTable}, store.Control{DB: db, Table: env.ControlTable}
+	lists := intake.Intake{Lists: fetch.Client{HTTP: p.HTTP}, Rows: rows, Objects: files, Now: p.Now, Random: rand.Float64}
+	publisher := publish.Publisher{
+		Ledger: rows, Snapshots: snapshot.Snapshots{Files: files}, Lists: publish.Accepted{Sources: rows, Objects: files, Own: control},
+		Endpoints: control,
+		Connected: store.ConnectedEndpoints{Control: control, Connections: store.Connections{DB: db, Table: env.ConnectionTable}},
+		Sightings: store.CatalogHealth{DB: db, Table: env.CatalogTable},
+		Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: baseURL, Now: p.Now,
+	}
+	return lambdarun.Schedule(p.Process, "catalogsync", catalogsync.New(lists, catalogsync.Publishing{Publisher: publisher})), nil
 }

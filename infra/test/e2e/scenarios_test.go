@@ -59,6 +59,7 @@ func cheapScenarios() []scenario {
 		{name: "files that are not needed any more", run: runDeleteFiles},
 		{name: "lists of institutions", run: runLists},
 		{name: "the catalogue", run: runCatalog},
+		{name: "a list that becomes institutions", run: runPublishing},
 		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.letPass(1) }},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "an endpoint of the catalogue that fails and recovers", run: runHealth},

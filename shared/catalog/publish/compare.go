@@ -12,8 +12,8 @@ import (
 // mostNamed is how many of what goes a diff names.
 const mostNamed = 20
 
-// Compare tells what a catalogue changes.
-func Compare(before, next record.Catalog) ledger.Diff {
+// compare tells what a catalogue changes.
+func compare(before, next record.Catalog) ledger.Diff {
 	return ledger.Diff{
 		Brands:    changes(before.Brands, next.Brands, func(b record.Brand) string { return b.Name }),
 		Portals:   changes(before.Portals, next.Portals, func(p record.Portal) string { return p.Name }),
@@ -21,15 +21,15 @@ func Compare(before, next record.Catalog) ledger.Diff {
 	}
 }
 
-// mortal is a record that may be a tombstone.
-type mortal interface{ Gone() bool }
+// removable is a record that may be a tombstone.
+type removable interface{ Gone() bool }
 
-func isThere[R mortal](records map[string]R, id string) bool {
+func isThere[R removable](records map[string]R, id string) bool {
 	r, known := records[id]
 	return known && !r.Gone()
 }
 
-func changes[R mortal](before, next map[string]R, name func(R) string) ledger.Changes {
+func changes[R removable](before, next map[string]R, name func(R) string) ledger.Changes {
 	var c ledger.Changes
 	for _, id := range slices.Sorted(maps.Keys(before)) {
 		if !isThere(before, id) {
@@ -57,7 +57,7 @@ func changes[R mortal](before, next map[string]R, name func(R) string) ledger.Ch
 }
 
 // gone are the ids of records that were there and are no longer, and that were not merged into another either.
-func gone[R mortal](before, next map[string]R, all record.Catalog) []string {
+func gone[R removable](before, next map[string]R, all record.Catalog) []string {
 	var ids []string
 	for id := range before {
 		if isThere(before, id) && !isThere(next, id) && all.Resolve(id) == id {

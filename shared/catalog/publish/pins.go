@@ -24,7 +24,7 @@ type Sightings interface {
 const sightedLate = time.Hour
 
 // pin holds endpoints that have no pins yet to where their discovery leads, if all of that is their own origin or their platform's: it was
-// trusted before (docs/adr/0012-pinned-origins.md), so that this only narrows. Pins that a row has are never changed, whatever is seen.
+// trusted before (docs/adr/0012-pinned-portals.md), so that this only narrows. Pins that a row has are never changed, whatever is seen.
 func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Publication, int, error) {
 	all, err := p.Sightings.Sightings(ctx, state.Mode)
 	if err != nil {

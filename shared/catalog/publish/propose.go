@@ -61,7 +61,7 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 	if err != nil {
 		return out, err
 	}
-	out.diff = Compare(out.before, out.next)
+	out.diff = compare(out.before, out.next)
 	out.question = questionOf(out, held, now)
 	if out.question.ID == "" || out.question.ID == state.Approved {
 		out.question = ledger.Question{}

@@ -66,7 +66,7 @@ type Outcome struct {
 // Publish makes the catalogue of a mode from what is accepted now and publishes it, when it is another one than is live. First it ends a
 // publication that broke off. Errors are fault.Conflict when another one publishes, and those of what it works with; the next run goes on.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
-	state, out, err := p.settle(ctx, mode)
+	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {
 		out.Paused = state.Paused
 		return out, err
@@ -116,7 +116,7 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 // Rollback makes a version live again that was so before, with the endpoints' rows of that version, and pauses publishing until an operator
 // resumes it: the lists have not changed by that. Errors are fault.NotFound for a version whose objects are gone, fault.Conflict.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
-	state, out, err := p.settle(ctx, mode)
+	state, out, err := p.finish(ctx, mode)
 	if err != nil {
 		return out, err
 	}
@@ -140,14 +140,14 @@ func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version)
 	if state, err = p.Ledger.SavePublication(ctx, state); err != nil {
 		return out, fmt.Errorf("begin the rollback: %w", err)
 	}
-	out.Diff = Compare(before, next)
+	out.Diff = compare(before, next)
 	out.Rows, err = p.run(ctx, state, before, next)
 	out.Live, out.Published = to, err == nil
 	return out, err
 }
 
-// settle ends a publication that broke off. One whose snapshot was not written yet is given up.
-func (p Publisher) settle(ctx context.Context, mode string) (ledger.Publication, Outcome, error) {
+// finish ends a publication that broke off. One whose snapshot was not written yet is given up.
+func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication, Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
 		return state, Outcome{}, fmt.Errorf("read publication: %w", err)

@@ -58,7 +58,7 @@ type rowWriter struct {
 func (w *rowWriter) write(ctx context.Context, changes []change) error {
 	for w.state.Done < len(changes) {
 		next := changes[w.state.Done:min(len(changes), w.state.Done+stride)]
-		if err := w.stretch(ctx, next); err != nil {
+		if err := w.block(ctx, next); err != nil {
 			return err
 		}
 		w.state.Done += len(next)
@@ -82,8 +82,8 @@ func (w *rowWriter) save(ctx context.Context) error {
 	return nil
 }
 
-// stretch makes some changes, side by side.
-func (w *rowWriter) stretch(ctx context.Context, changes []change) error {
+// block makes some changes, side by side.
+func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	var fresh, others []change
 	for _, c := range changes {
 		switch {
