@@ -45,11 +45,11 @@ func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Pu
 			continue
 		}
 		group.Go(func() error {
-			isPinned, err := p.pinOne(limited, seen)
+			isPinned, failure := p.pinOne(limited, seen)
 			if isPinned {
 				pinned.Add(1)
 			}
-			return err
+			return failure
 		})
 	}
 	if err = group.Wait(); err != nil {
