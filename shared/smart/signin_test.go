@@ -146,7 +146,9 @@ func (d *ourSide) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 }
 
 func (d *ourSide) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
-	return catalog.Endpoint{ID: id, FHIRBase: d.base, PlatformType: "sandbox", Mode: "test", Status: catalog.EndpointActive}, nil
+	return catalog.Endpoint{
+		ID: id, BrandID: ids.Derive("brand"), PortalID: ids.Derive("portal"), FHIRBase: d.base, PlatformType: "sandbox", Mode: "test", Status: catalog.EndpointActive,
+	}, nil
 }
 
 func (*ourSide) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {

@@ -185,7 +185,7 @@ func (s *Stack) isObjects(resource string) bool {
 		folder, name := path.Split(within)
 		isNamed := name != "" && !strings.ContainsAny(name, "*?")
 		parts := strings.Split(strings.TrimSuffix(folder, "/"), "/")
-		isWild := func(part string) bool { return strings.ContainsAny(part, "*?") && !(isNamed && part == "*") }
+		isWild := func(part string) bool { return strings.ContainsAny(part, "*?") && (!isNamed || part != "*") }
 		return ok && (isNamed || name == "*") && !slices.ContainsFunc(parts, isWild)
 	})
 }

@@ -237,6 +237,9 @@ func TestARollbackTakesTheRowsAlongAndKeepsThingsAsTheyAre(t *testing.T) {
 	}
 }
 
+// files are those of a version.
+const files = 7
+
 func TestOldVersionsGoButNotTheLastNorTheLiveOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -252,7 +255,7 @@ func TestOldVersionsGoButNotTheLastNorTheLiveOne(t *testing.T) {
 	if len(p.Kept) != 25 || p.Kept[24] != p.Live {
 		t.Errorf("%d versions are kept, the live one is %s: %v", len(p.Kept), p.Live, p.Kept)
 	}
-	if keys := w.files.Keys(); len(keys) != 25*6 {
+	if keys := w.files.Keys(); len(keys) != 25*files {
 		t.Errorf("%d objects are there", len(keys))
 	}
 }
@@ -304,7 +307,7 @@ func (w *world) settled(t *testing.T, n int) {
 	expect.NoError(t, err)
 	p, err := w.ledger.Pointer(t.Context(), "test")
 	expect.NoError(t, err)
-	if state.To != "" || len(w.files.Keys()) != 6*len(p.Kept) || len(w.active()) != 63 {
+	if state.To != "" || len(w.files.Keys()) != files*len(p.Kept) || len(w.active()) != 63 {
 		t.Errorf("write %d: under way %+v, %d objects of %d versions, %d rows", n, state, len(w.files.Keys()), len(p.Kept), len(w.active()))
 	}
 	live, err := w.publisher().Snapshots.Catalog(t.Context(), "test", p.Live)
@@ -321,8 +324,8 @@ func TestRowsGoOnFromTheirCheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.next = institutions(4500, func(c *record.Catalog) { c.Brands, c.Portals = nil, nil })
-	// 1 begins, 6 files, 1 rows, then 20 transactions before the checkpoint and as many behind it
-	w.crashAt = 1 + 6 + 1 + 20 + 1 + 10
+	// 1 begins, the files, 1 rows, then 20 transactions before the checkpoint and as many behind it
+	w.crashAt = 1 + files + 1 + 20 + 1 + 10
 	if _, err := w.publisher().Publish(t.Context(), "test"); !errors.Is(err, errCrash) || len(w.rows) < 2000 || len(w.rows) > 3000 {
 		t.Fatalf("%d rows: %v", len(w.rows), err)
 	}

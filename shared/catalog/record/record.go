@@ -7,6 +7,8 @@ import "time"
 
 // Brand is an institution as patients know it.
 type Brand struct {
+	State
+
 	ID           string     `json:"id"` // UUID, as all ids of records
 	LastUpdated  time.Time  `json:"last_updated"`
 	Name         string     `json:"name"`
@@ -23,11 +25,12 @@ type Brand struct {
 	SortName     string     `json:"sort_name"`
 	PlatformType string     `json:"platform_type"`
 	Category     string     `json:"category"`
-	State
 }
 
 // Portal is where patients of one or more brands sign in.
 type Portal struct {
+	State
+
 	ID            string    `json:"id"`
 	LastUpdated   time.Time `json:"last_updated"`
 	Name          string    `json:"name"`
@@ -35,11 +38,12 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
-	State
 }
 
 // Endpoint is a FHIR server of one or more portals.
 type Endpoint struct {
+	State
+
 	ID             string    `json:"id"`
 	LastUpdated    time.Time `json:"last_updated"`
 	Status         string    `json:"status"`          // active or suspended
@@ -47,7 +51,6 @@ type Endpoint struct {
 	PlatformType   string    `json:"platform_type"`
 	FHIRVersion    string    `json:"fhir_version"`
 	Name           string    `json:"name"`
-	State
 
 	FHIRBase string `json:"-"` // absolute URL without a trailing slash
 }

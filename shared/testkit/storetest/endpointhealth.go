@@ -95,9 +95,9 @@ func recordAsSeen(c subject[EndpointHealth]) {
 
 func latestSighting(c subject[EndpointHealth]) {
 	t, s := c.t, c.store
-	first := health.Sighting{ //nolint:gosec // G101: a pin is an origin, which everybody may know
+	first := health.Sighting{
 		EndpointID: aHealthy, Mode: "live", SeenAt: now(),
-		Pins:   catalog.Pins{Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example"},
+		Pins:   catalog.Pins{Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example"}, //nolint:gosec // G101: a pin is an origin, which everybody may know
 		Abroad: []catalog.Departure{{Role: "token", To: "https://t.example"}},
 	}
 	later := health.Sighting{EndpointID: aHealthy, Mode: "live", SeenAt: now().Add(time.Hour), Pins: catalog.Pins{Issuer: "j"}}

@@ -66,7 +66,7 @@ func (d *service) ConcludeAttempt(_ context.Context, end flow.Conclusion) error 
 
 func (d *service) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
 	return catalog.Endpoint{
-		ID: id, FHIRBase: d.judge.FHIRBase, PlatformType: "unheard-of", Mode: string(tenant.Mode), Status: catalog.EndpointActive,
+		ID: id, BrandID: ids.Derive("brand"), PortalID: ids.Derive("portal"), FHIRBase: d.judge.FHIRBase, PlatformType: "unheard-of", Mode: string(tenant.Mode), Status: catalog.EndpointActive,
 	}, nil
 }
 
