@@ -284,9 +284,9 @@ func TestARefreshSurvivesACrashAnywhere(t *testing.T) {
 func TestASeedRepeatsItself(t *testing.T) {
 	t.Parallel()
 	run := func() (injected []faults.Injection) {
-		plan := planOf(5)
+		plan := planOf(17)
 		synctest.Test(t, func(t *testing.T) {
-			o := simulation{newStack(t, options{plan: plan}), rand.New(rand.NewPCG(5, 1))}
+			o := simulation{newStack(t, options{plan: plan}), rand.New(rand.NewPCG(17, 1))}
 			o.begin()
 			o.requestUntilAccepted(t, o.connectUntilAuthorized(t, crashPersona))
 			o.letPass(10)

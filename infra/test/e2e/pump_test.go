@@ -84,8 +84,12 @@ func (s *stack) attachQueues() {
 	}
 }
 
-// isEmpty spares the poll of a queue that has nothing to deliver.
+// isEmpty spares the poll of a queue that has nothing to deliver. Under a plan messages come in their own way, and every poll
+// is made.
 func (s *stack) isEmpty(trigger template.QueueTrigger) bool {
+	if s.plan != nil {
+		return false
+	}
 	return !slices.ContainsFunc(s.cloud.SQS().Snapshot(), func(q awssqs.QueueState) bool {
 		return q.Visible > 0 && q.Name == path.Base(trigger.QueueURL)
 	})
