@@ -41,6 +41,13 @@ def before_load_schema(context, raw_schema):
     connect = raw_schema["paths"]["/bridge/connect"]["get"]
     connect["parameters"] = [p for p in connect["parameters"] if p.get("name") not in ("attempt", "Sec-Fetch-Site", "public_id")]
     connect["parameters"].append({"$ref": "#/components/parameters/PublicId"})
+    # It takes exactly one of four ids, which OpenAPI has no words for. This is the one that search hands out.
+    record = raw_schema["paths"]["/bridge/catalog"]["get"]
+    record["parameters"] = [p for p in record["parameters"] if p.get("name") not in ("portal_id", "endpoint_id", "tefca_directory_id")]
+    for parameter in record["parameters"]:
+        if parameter.get("name") == "brand_id":
+            parameter["required"] = True
+            parameter["allowEmptyValue"] = False
     for schema in raw_schema["components"]["schemas"].values():
         close(schema)
     for path in raw_schema["paths"].values():

@@ -9,7 +9,7 @@ import subprocess
 import time
 import urllib.parse
 
-RATES = ("KeyedRequestsPerMinute", "BrowserRequestsPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute")
+RATES = ("KeyedRequestsPerMinute", "BrowserRequestsPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute", "SearchesPerMinute", "CatalogExportsPerHour")
 
 
 @contextlib.contextmanager

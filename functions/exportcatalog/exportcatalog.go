@@ -75,9 +75,6 @@ func (d Deps) list(ctx context.Context, caller org.Caller, in request) (map[stri
 }
 
 func (d Deps) find(ctx context.Context, method string, in request) (httpapi.Found, error) {
-	if !isFile(in.File) {
-		return httpapi.Found{}, missingFile()
-	}
 	key, err := d.Links.Key(in.Token, in.File, d.Now())
 	if err != nil {
 		return httpapi.Found{}, err

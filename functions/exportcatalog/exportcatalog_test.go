@@ -106,7 +106,7 @@ func TestTheCatalogueIsHandedOutAsFiles(t *testing.T) {
 		"an empty token":       {Path: exportcatalog.Route + "?file=brands.json&token=", User: keyedtest.PublicA, Status: 401, Want: invalid},
 		"another file's token": {Path: exportcatalog.Route + "?file=portals.json&" + token, Status: 401, Want: invalid},
 		"a false token":        {Path: exportcatalog.Route + "?file=portals.json&token=1.AAAA", Status: 401, Want: invalid},
-		"addresses of servers": {Path: exportcatalog.Route + "?file=bases.json&" + token, Status: 404, Want: nothing},
+		"addresses of servers": {Path: exportcatalog.Route + "?file=bases.json&" + token, Status: 401, Want: invalid},
 		"no such file, by key": {Path: exportcatalog.Route + "?file=bases.json", User: keyedtest.PublicA, Status: 404, Want: nothing},
 		"a mode without any":   {Path: exportcatalog.Route, User: keyedtest.LiveA, Status: 404, Want: none},
 		"no key":               {Path: exportcatalog.Route, Status: 401, Want: keyedtest.Unauthorized},
