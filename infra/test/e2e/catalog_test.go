@@ -45,6 +45,9 @@ func (s *stack) institutions(others int) record.Catalog {
 // goLive makes a catalogue live in a mode, with a summary of how its endpoints fare.
 func (s *stack) goLive(mode string, c record.Catalog) {
 	s.t.Helper()
+	if _, isTest := s.t.(*testing.T); isTest {
+		s.t.Cleanup(synctest.Wait) // a search may have left a function loading, into a folder that the test takes away
+	}
 	files := s.catalogFiles()
 	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
 	must(s.t, err)
