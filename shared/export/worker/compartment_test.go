@@ -203,8 +203,9 @@ func TestAHandOverBetweenAResponseAndItsQuestionnaireChangesNothing(t *testing.T
 		b.server.script("QuestionnaireResponse?_count=100&page=1*", answer{status: 429, retryAfter: 120})
 		limited := answer{status: 429, retryAfter: 120}
 		b.server.script("Questionnaire?*", limited, limited)
-		if runs := b.finish(t); runs != 3 {
-			t.Errorf("%d runs, want 3", runs)
+		// The page's refusal and the questionnaire's first, which are asked for side by side, end one run or one each.
+		if runs := b.finish(t); runs != 3 && runs != 4 {
+			t.Errorf("%d runs, want 3 or 4", runs)
 		}
 		if got := outcomeOf(t, b.task(), "Questionnaire"); got.Count != 1 || got.Result != export.OutcomeOK {
 			t.Errorf("outcome %+v", got)
