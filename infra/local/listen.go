@@ -17,8 +17,24 @@ type listeners struct {
 	inside, objectsInside net.Listener
 }
 
+// portTries bounds how many free ports are tried: one that is free at the loopback address can be taken where containers look for it.
+const portTries = 10
+
 // listenAll listens at address and wherever else functions need it. On success the caller closes what it has got.
 func listenAll(ctx context.Context, address string, where place) (listeners, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return listeners{}, fmt.Errorf("listen: %w", err)
+	}
+	for try := 1; ; try++ {
+		l, err := listenOnce(ctx, address, where)
+		if port != "0" || !errors.Is(err, syscall.EADDRINUSE) || try == portTries {
+			return l, err
+		}
+	}
+}
+
+func listenOnce(ctx context.Context, address string, where place) (listeners, error) {
 	var l listeners
 	var err error
 	if l.service, err = listen(ctx, address); err != nil {
@@ -78,7 +94,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := config.Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%s is in use by another program (another runner?): stop it, or choose another port "+
-			"with -addr 127.0.0.1:4567 (port 0 takes a free one)", address)
+			"with -addr 127.0.0.1:4567 (port 0 takes a free one): %w", address, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)

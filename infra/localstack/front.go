@@ -104,10 +104,13 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This server answers to names of this machine only.", http.StatusMisdirectedRequest) // no page can make itself ours by its name
 		return
 	}
-	if seen := f.watch.Load(); seen != nil && seen.refuses(r) {
-		w.Header().Set("Retry-After", seen.retryAfter())
-		http.Error(w, "The receiver is down.", http.StatusServiceUnavailable)
-		return
+	if seen := f.watch.Load(); seen != nil {
+		if seen.refuses(r) {
+			w.Header().Set("Retry-After", seen.retryAfter())
+			http.Error(w, "The receiver is down.", http.StatusServiceUnavailable)
+			return
+		}
+		seen.hold(r)
 	}
 	api := f.api.Load()
 	switch path := r.URL.Path; {

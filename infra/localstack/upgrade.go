@@ -22,14 +22,15 @@ import (
 )
 
 const (
-	// oneByOne asks a portal one thing at a time, which makes some so many requests of an export.
+	// oneByOne asks a portal one thing at a time, and slow is the portal of which each answer is held back, held at most, as long as the upgrade is not over: so an
+	// export of it is still under way when the functions are replaced. A client waits 30 s for an answer.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
-	requests = 18
+	slow     = "/sandbox/with/slow:1s"
+	held     = 25 * time.Second
 	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second, or when the
 	// receiver asks for it, within ten (docs/webhooks.md).
-	refusals = 2
-	// leastTime and mostTime bound how long work stays under way: by that step, and by what a function may take to answer (29 s).
-	leastTime, mostTime = 5 * time.Minute, requests * 25 * time.Second
+	refusals            = 2
+	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
 	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses when its worker is replaced.
 	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
@@ -38,19 +39,31 @@ const (
 // watch sees what passes the front during an upgrade.
 type watch struct {
 	receiver string        // path of the inbox that refuses its first deliveries
-	lasts    time.Duration // how long the work of before the upgrade is to be under way
+	lasts    time.Duration // after which they are to be tried again
 	refused  atomic.Int32  // how many of them
-	asked    atomic.Int32  // requests to the slow portal's records
+	holds    atomic.Bool   // whether the slow portal is slow yet: for the export, and not for the connection before it
+	asked    atomic.Int32  // requests to its records since then
+	over     chan struct{} // closed when the upgrade is over
 }
 
 // newWatch watches an upgrade on a machine that took so long to deploy the release before. An upgrade takes twice as long.
 func newWatch(took time.Duration) *watch {
-	return &watch{receiver: inboxPath + "/birch", lasts: min(max(3*took, leastTime), mostTime)}
+	return &watch{receiver: inboxPath + "/birch", lasts: min(max(3*took, leastTime), mostTime), over: make(chan struct{})}
 }
 
-// slow is the portal whose every answer takes a while, so that an export of it is still under way when the functions are replaced.
-func (w *watch) slow() string {
-	return fmt.Sprintf("/sandbox/with/slow:%ds", int((w.lasts / requests).Seconds()))
+// hold keeps a request to the slow portal's records waiting.
+func (w *watch) hold(r *http.Request) {
+	if !w.holds.Load() || !strings.Contains(r.URL.Path, slow+"/fhir/") {
+		return
+	}
+	w.asked.Add(1)
+	limit := time.NewTimer(held)
+	defer limit.Stop()
+	select {
+	case <-limit.C:
+	case <-w.over:
+	case <-r.Context().Done():
+	}
 }
 
 // retryAfter is what the receiver answers with when it refuses.
@@ -58,9 +71,6 @@ func (w *watch) retryAfter() string { return strconv.Itoa(int(w.lasts.Seconds())
 
 // refuses tells whether a request is one of those deliveries, which are of an export's event.
 func (w *watch) refuses(r *http.Request) bool {
-	if strings.Contains(r.URL.Path, w.slow()+"/fhir/") {
-		w.asked.Add(1)
-	}
 	if r.Method != http.MethodPost || r.URL.Path != w.receiver {
 		return false
 	}
@@ -94,17 +104,19 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "A delivery is pending (refused %d times); an export is running (%d requests so far); both for %s\n",
-		w.refused.Load(), w.asked.Load(), w.lasts.Round(time.Second))
+	fmt.Fprintf(progress, "A delivery is pending (refused %d times), due in %s; an export is running (%d requests so far)\n",
+		w.refused.Load(), w.lasts.Round(time.Second), w.asked.Load())
 	if err = deploy(ctx, o, host, progress); err != nil {
 		return err
 	}
 	work := []told{{"the event of the running export", running}, {"the pending delivery", pending}}
 	for _, event := range work {
 		if came, _ := event.among(f.inbox.List()); came > 0 {
-			return fmt.Errorf("%s has come before the upgrade was over", event.name)
+			return fmt.Errorf("%s has come before the upgrade was over, after %s and %d requests of the export", event.name,
+				time.Since(began).Round(time.Second), w.asked.Load())
 		}
 	}
+	close(w.over)
 	fmt.Fprintf(progress, "Upgraded after %s and %d requests of the export\n", time.Since(began).Round(time.Second), w.asked.Load())
 	return await(ctx, f.inbox, work, progress)
 }
@@ -114,7 +126,11 @@ func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, 
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
 	run.Organisations = run.Organisations[len(run.Organisations)-1:]
-	if task, err = request(ctx, run); err != nil {
+	j, connection, err := connect(ctx, run)
+	if err == nil {
+		task, err = j.Request(ctx, connection)
+	}
+	if err != nil {
 		return "", fmt.Errorf("begin the export whose event is refused: %w", err)
 	}
 	return task, until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals })
@@ -124,16 +140,20 @@ func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, 
 func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
-	run.Sandbox.FHIRBaseURL = run.BaseURL + w.slow() + "/fhir"
+	run.Sandbox.FHIRBaseURL = run.BaseURL + slow + "/fhir"
 	run.Sandbox.EndpointID, run.Sandbox.BrandID, run.Sandbox.PortalID = ids.Random(), ids.Random(), ids.Random()
 	if err = seed.AddSandbox(ctx, d.Operator, run.Sandbox, oneByOne); err != nil {
 		return "", err
 	}
-	if task, err = request(ctx, run); err != nil {
+	j, connection, err := connect(ctx, run)
+	if err == nil {
+		w.holds.Store(true)
+		task, err = j.Request(ctx, connection)
+	}
+	if err != nil {
 		return "", fmt.Errorf("begin the long export: %w", err)
 	}
-	before := w.asked.Load() // by the connection
-	return task, until(ctx, "the export begins", func() bool { return w.asked.Load() > before })
+	return task, until(ctx, "the export begins", func() bool { return w.asked.Load() > 0 })
 }
 
 // await waits until each has come, and wants each to have come once.
@@ -157,17 +177,13 @@ func await(ctx context.Context, from *inbox.Inbox, work []told, progress io.Writ
 	return nil
 }
 
-// request connects the first organisation with a patient and asks for the export.
-func request(ctx context.Context, run runfile.Run) (task string, err error) {
-	j, err := job.New(run, "", io.Discard)
-	if err != nil {
-		return "", err
+// connect connects the first organisation with a patient.
+func connect(ctx context.Context, run runfile.Run) (j *job.Job, connection string, err error) {
+	if j, err = job.New(run, "", io.Discard); err != nil {
+		return nil, "", err
 	}
-	connection, err := j.Connect(ctx)
-	if err != nil {
-		return "", err
-	}
-	return j.Request(ctx, connection)
+	connection, err = j.Connect(ctx)
+	return j, connection, err
 }
 
 // told is the event of a success that is waited for.

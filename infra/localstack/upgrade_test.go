@@ -43,32 +43,51 @@ func TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent(t *testing.T) {
 	}
 }
 
-// TestWorkOutlastsAnUpgradeOfAMachineThatIsSlow: and of no other by more than the schedule wants.
-func TestWorkOutlastsAnUpgradeOfAMachineThatIsSlow(t *testing.T) {
+// TestADeliveryWaitsForAnUpgradeOfAMachineThatIsSlow: and for no other longer than the schedule wants.
+func TestADeliveryWaitsForAnUpgradeOfAMachineThatIsSlow(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		took time.Duration
 		want string
 	}{
-		{time.Minute, "300 /sandbox/with/slow:16s"}, {2 * time.Minute, "360 /sandbox/with/slow:20s"}, {time.Hour, "450 /sandbox/with/slow:25s"},
+		{time.Minute, "300"}, {2 * time.Minute, "360"}, {time.Hour, "600"},
 	} {
-		if w := newWatch(test.took); w.retryAfter()+" "+w.slow() != test.want {
-			t.Errorf("after %s: got %s %s, want %s", test.took, w.retryAfter(), w.slow(), test.want)
+		if got := newWatch(test.took).retryAfter(); got != test.want {
+			t.Errorf("after %s: got %s, want %s", test.took, got, test.want)
 		}
 	}
 }
 
-func TestWhatTheSlowPortalIsAskedIsCounted(t *testing.T) {
+// TestTheSlowPortalIsHeldBackUntilTheUpgradeIsOver: each request for so long, and none of another portal.
+func TestTheSlowPortalIsHeldBackUntilTheUpgradeIsOver(t *testing.T) {
 	t.Parallel()
-	f := fronted(t)
-	w := newWatch(0)
-	f.watch.Store(w)
-	asked(f, http.MethodGet, "localhost:4580", "/v1"+w.slow()+"/fhir/Observation?patient=p")
-	asked(f, http.MethodGet, "localhost:4580", "/v1/sandbox/fhir/Observation?patient=p")
-	asked(f, http.MethodPost, "localhost:4580", "/v1"+w.slow()+"/oauth/token")
-	if got := w.asked.Load(); got != 1 {
-		t.Errorf("counted %d, want 1", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatch(0)
+		for _, test := range []struct {
+			path  string
+			holds bool
+			held  time.Duration
+			asked int32
+		}{
+			{"/v1" + slow + "/fhir/Patient/p", false, 0, 0},
+			{"/v1" + slow + "/fhir/Observation?patient=p", true, held, 1},
+			{"/v1/sandbox/fhir/Observation?patient=p", true, 0, 1},
+			{"/v1" + slow + "/oauth/token", true, 0, 1},
+		} {
+			w.holds.Store(test.holds)
+			began := time.Now()
+			w.hold(httptest.NewRequest(http.MethodGet, test.path, http.NoBody))
+			if got := time.Since(began); got != test.held || w.asked.Load() != test.asked {
+				t.Errorf("%s: held back for %s, counted %d; want %s, %d", test.path, got, w.asked.Load(), test.held, test.asked)
+			}
+		}
+		time.AfterFunc(time.Second, func() { close(w.over) })
+		began := time.Now()
+		w.hold(httptest.NewRequest(http.MethodGet, "/v1"+slow+"/fhir/Patient/p", http.NoBody))
+		if got := time.Since(began); got != time.Second {
+			t.Errorf("when the upgrade is over: held back for %s, want a second", got)
+		}
+	})
 }
 
 // TestEachEventHasToComeOnceAndGenuinely, and no other one counts for it.
