@@ -1,6 +1,6 @@
 /**
  * What the element on a customer's page and our page in its frame say to each other (docs/adr/0035-the-widget.md), and the events that
- * reach the customer (docs/widget.md, specification 6.1). Both sides are built from this file; nothing here is code.
+ * reach the customer. Both sides are built from this file; nothing here is code.
  */
 
 /** The mode of the credential. */
