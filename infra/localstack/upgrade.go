@@ -48,7 +48,7 @@ type watch struct {
 
 // newWatch watches an upgrade on a machine that took so long to deploy the release before. An upgrade takes twice as long.
 func newWatch(took time.Duration) *watch {
-	return &watch{receiver: inboxPath + "/birch", lasts: min(max(3*took, leastTime), mostTime), over: make(chan struct{})}
+	return &watch{receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime), over: make(chan struct{})}
 }
 
 // hold keeps a request to the slow portal's records waiting.

@@ -50,7 +50,7 @@ func TestADeliveryWaitsForAnUpgradeOfAMachineThatIsSlow(t *testing.T) {
 		took time.Duration
 		want string
 	}{
-		{time.Minute, "300"}, {2 * time.Minute, "360"}, {time.Hour, "600"},
+		{2 * time.Minute, "300"}, {3 * time.Minute, "450"}, {time.Hour, "600"},
 	} {
 		if got := newWatch(test.took).retryAfter(); got != test.want {
 			t.Errorf("after %s: got %s, want %s", test.took, got, test.want)
