@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestTheMainJobSurvivesFaults is a sample of what a soak does with at least 500 seeds.
+// TestTheMainJobSurvivesFaults is a sample of what a soak does with hundreds of seeds.
 func TestTheMainJobSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 2, survive, 1000, 1006)

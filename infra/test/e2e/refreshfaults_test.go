@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestTokenRefreshSurvivesFaults is a sample of what a soak does with at least 100 seeds.
+// TestTokenRefreshSurvivesFaults is a sample of what a soak does with a hundred seeds.
 func TestTokenRefreshSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 1, survivePatients, 2000, 2003)
