@@ -94,12 +94,36 @@ export interface Init {
   svc: "init";
   v: 1;
   config: Config;
+  /** Set by the older element: this frame is hidden and only asks after that attempt. */
+  watch?: Watch;
+}
+
+/**
+ * The attempt of a window that the older element has opened. It is of the element's making and may not be known to the server yet, nor ever. The hidden
+ * frame tells its end as patient.connection_success or patient.connection_failed, and asks no longer than 30 minutes.
+ */
+export interface Watch {
+  attemptId: string;
+  attemptToken: string;
+}
+
+/** The fragment of that window's address (/widget/connect), in the form of URLSearchParams: no server and no log sees it. The rest is in the query. */
+export interface WindowFragment {
+  attempt_id: string;
+  attempt_token: string;
+  request_id?: string;
+  external_id?: string;
+  external_state?: string;
+  reconnect_org_connection_id?: string;
+  brand_id?: string;
+  portal_id?: string;
+  endpoint_id?: string;
 }
 
 /** Over the port, frame to page. */
 export type FromFrame =
   | { type: "ready" } // something can be seen
-  | { type: "event"; payload: Payload }
+  | { type: "event"; payload: Payload; reason?: string } // the reason of a widget.config_error, for the console of who builds the page
   | { type: "closed" }; // the patient has finished: the page closes the modal
 
 /** Over the port, page to frame. */

@@ -1,0 +1,48 @@
+/**
+ * Runs the unit tests (*.test.ts, *.test.tsx) of the workspace: bundles each and hands them to node's own runner. Arguments are folders or files; none
+ * means all.
+ */
+import * as esbuild from "esbuild";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(fileURLToPath(import.meta.url));
+const wanted = process.argv.slice(2).map((path) => path.replace(/\/$/, ""));
+const tests = ["sdk", "embed", "kit", "demo", "."].flatMap(testsIn).filter((path) => wanted.length === 0 || wanted.some((prefix) => path.startsWith(prefix)));
+const out = mkdtempSync(join(tmpdir(), "ui-test-"));
+try {
+  await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: tests,
+    outdir: out,
+    outbase: root,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    external: ["esbuild", "*.mjs"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    sourcemap: "inline",
+    logLevel: "warning",
+  });
+  const bundles = tests.map((path) => join(out, path.replace(/\.tsx?$/, ".mjs")));
+  const run = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...bundles], { stdio: "inherit", cwd: root });
+  process.exitCode = run.status ?? 1;
+} finally {
+  rmSync(out, { recursive: true, force: true });
+}
+
+function testsIn(folder) {
+  let names = [];
+  try {
+    names = readdirSync(join(root, folder), { recursive: folder !== "." });
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+  }
+  return names.map((name) => join(folder, String(name))).filter((path) => /\.test\.tsx?$/.test(path));
+}
