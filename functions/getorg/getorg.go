@@ -36,6 +36,8 @@ type response struct {
 	LogoURI          string     `json:"logo_uri"`
 	PrivacyPolicyURI string     `json:"privacy_policy_uri"`
 	WebsiteURI       string     `json:"website_uri"`
+	TermsURI         string     `json:"terms_uri"`
+	Accent           string     `json:"accent"`
 	Plan             org.Plan   `json:"plan"`
 	Status           org.Status `json:"status"`
 }
@@ -52,6 +54,6 @@ func (d Deps) get(ctx context.Context, _ org.Caller, in request) (response, erro
 	}
 	return response{
 		ID: o.ID, Name: o.Name, LogoURI: o.LogoURI, PrivacyPolicyURI: o.PrivacyPolicyURI,
-		WebsiteURI: o.WebsiteURI, Plan: o.Plan, Status: o.Status,
+		WebsiteURI: o.WebsiteURI, TermsURI: o.TermsURI, Accent: o.Accent, Plan: o.Plan, Status: o.Status,
 	}, nil
 }

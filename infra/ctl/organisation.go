@@ -12,7 +12,7 @@ func organisationCommands() []command {
 	return []command{
 		{
 			name: "organisation create", help: "Makes an organisation, in both modes", needs: []string{"name"}, declare: createOrganisation,
-			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-logo URL] [-email ADDRESS ...]",
+			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] [-email ADDRESS ...]",
 		},
 		{name: "organisation list", help: "Lists all organisations in both modes", declare: listOrganisations},
 		{
@@ -21,7 +21,7 @@ func organisationCommands() []command {
 		},
 		{
 			name: "organisation set", help: "Changes what is named of an organisation", needs: []string{"org"}, declare: changeOrganisation,
-			flags: "-org ID [-name NAME] [-plan free|paid] [-website URL] [-privacy URL] [-logo URL] [-without website|privacy|logo ...]",
+			flags: "-org ID [-name NAME] [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] [-without website|privacy|terms|logo|accent ...]",
 		},
 		{
 			name: "organisation emails", flags: "-org ID [-email ADDRESS ... | -none]", needs: []string{"org"}, declare: emails,
@@ -47,7 +47,9 @@ func createOrganisation(flags *flag.FlagSet) action {
 	flags.StringVar(&made.Name, "name", "", "display `name`")
 	flags.StringVar(&made.WebsiteURI, "website", "", "https `URL`")
 	flags.StringVar(&made.PrivacyPolicyURI, "privacy", "", "https `URL`")
+	flags.StringVar(&made.TermsURI, "terms", "", "https `URL`")
 	flags.StringVar(&made.LogoURI, "logo", "", "https `URL`")
+	flags.StringVar(&made.Accent, "accent", "", "`colour` of its pages, such as #1a5fb4")
 	plan := flags.String("plan", string(org.Free), "`free` or paid")
 	var emails texts
 	flags.Var(&emails, "email", "`address` where notices go, may be repeated")
@@ -83,33 +85,36 @@ func showOrganisation(flags *flag.FlagSet) action {
 func organisationShown(o org.Organisation) map[string]any {
 	return map[string]any{
 		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
-		"privacy_policy_uri": o.PrivacyPolicyURI, "logo_uri": o.LogoURI, "emails": append([]string{}, o.Emails...),
+		"privacy_policy_uri": o.PrivacyPolicyURI, "terms_uri": o.TermsURI, "logo_uri": o.LogoURI, "accent": o.Accent, "emails": append([]string{}, o.Emails...),
 		"created_at": o.CreatedAt,
 	}
 }
 
 func changeOrganisation(flags *flag.FlagSet) action {
 	for name, usage := range map[string]string{
-		"name": "display `name`", "plan": "`free` or paid", "website": "https `URL`", "privacy": "https `URL`", "logo": "https `URL`",
+		"name": "display `name`", "plan": "`free` or paid", "website": "https `URL`", "privacy": "https `URL`", "terms": "https `URL`",
+		"logo": "https `URL`", "accent": "`colour` of its pages, such as #1a5fb4",
 	} {
 		_ = flags.String(name, "", usage)
 	}
 	var without texts
-	flags.Var(&without, "without", "have none from now on: `website`, privacy or logo; may be repeated")
+	flags.Var(&without, "without", "have none from now on: `website`, privacy, terms, logo or accent; may be repeated")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		change := operator.OrganisationChange{
 			Name: optional(flags, "name"), Plan: optional(flags, "plan"), Website: optional(flags, "website"),
-			Privacy: optional(flags, "privacy"), Logo: optional(flags, "logo"),
+			Privacy: optional(flags, "privacy"), Terms: optional(flags, "terms"), Logo: optional(flags, "logo"), Accent: optional(flags, "accent"),
 		}
 		for _, name := range without {
-			field, ok := map[string]**string{"website": &change.Website, "privacy": &change.Privacy, "logo": &change.Logo}[name]
+			field, ok := map[string]**string{
+				"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo, "accent": &change.Accent,
+			}[name]
 			if !ok || *field != nil {
-				return nil, misused("-without must be website, privacy or logo, and none that is set at the same time")
+				return nil, misused("-without must be website, privacy, terms, logo or accent, and none that is set at the same time")
 			}
 			*field = new(string)
 		}
 		if change == (operator.OrganisationChange{}) {
-			return nil, misused("nothing is to be changed: name it with -name, -plan, -website, -privacy, -logo or -without")
+			return nil, misused("nothing is to be changed: name it with -name, -plan, -website, -privacy, -terms, -logo, -accent or -without")
 		}
 		changed, err := s.Organisations.Change(ctx, tenant, change)
 		return organisationShown(changed), err

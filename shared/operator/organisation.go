@@ -74,9 +74,11 @@ func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organis
 type OrganisationChange struct {
 	Name    *string
 	Plan    *string
-	Website *string // empty: it has none; Privacy and Logo, too
+	Website *string // empty: it has none; so are all that follow
 	Privacy *string
+	Terms   *string
 	Logo    *string
+	Accent  *string
 }
 
 // Change changes what is named of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
@@ -85,7 +87,7 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change Org
 	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
 		for to, said := range map[*string]*string{
 			&found.Name: change.Name, &found.WebsiteURI: change.Website, &found.PrivacyPolicyURI: change.Privacy, &found.LogoURI: change.Logo,
-			(*string)(&found.Plan): change.Plan,
+			&found.TermsURI: change.Terms, &found.Accent: change.Accent, (*string)(&found.Plan): change.Plan,
 		} {
 			if said != nil {
 				*to = *said
@@ -232,12 +234,21 @@ func checkOrganisation(o org.Organisation) error {
 	if o.Plan != org.Free && o.Plan != org.Paid {
 		return fault.BadRequest("The plan must be free or paid.").About("plan")
 	}
-	for _, at := range []struct{ field, address string }{{"website", o.WebsiteURI}, {"privacy", o.PrivacyPolicyURI}, {"logo", o.LogoURI}} {
+	for _, at := range []struct{ field, address string }{{"website", o.WebsiteURI}, {"privacy", o.PrivacyPolicyURI}, {"terms", o.TermsURI}, {"logo", o.LogoURI}} {
 		if u, err := url.Parse(at.address); at.address != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
 			return fault.BadRequest("An organisation's addresses must be https URLs.").About(at.field)
 		}
 	}
+	if o.Accent != "" && !isColour(o.Accent) {
+		return fault.BadRequest("An accent is a colour such as #1a5fb4: six digits, in lower case.").About("accent")
+	}
 	return checkEmails(o.Emails)
+}
+
+// isColour tells whether text is a colour as pages compute with it.
+func isColour(text string) bool {
+	digits, ok := strings.CutPrefix(text, "#")
+	return ok && len(digits) == 6 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 // checkEmails takes addresses alone, without names, and as many as one e-mail has room for.

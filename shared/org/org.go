@@ -56,6 +56,8 @@ type Organisation struct {
 	LogoURI          string
 	PrivacyPolicyURI string
 	WebsiteURI       string
+	TermsURI         string
+	Accent           string // colour of its pages, "#rrggbb" in lower case, or empty
 	Plan             Plan
 	Status           Status
 	Emails           []string // where notices go, such as that a webhook fails; GET /bridge/org does not show them

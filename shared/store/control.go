@@ -76,6 +76,7 @@ func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organ
 	o := org.Organisation{
 		ID: tenant.OrgID, Name: row.text("name"), LogoURI: row.text("logo_uri"),
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
+		TermsURI: row.text("terms_uri"), Accent: row.text("accent"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
 		CreatedAt: row.time("created_at"), Rev: row.int("rev"),
 	}
@@ -125,6 +126,8 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("logo_uri", o.LogoURI)
 	row.setText("privacy_policy_uri", o.PrivacyPolicyURI)
 	row.setText("website_uri", o.WebsiteURI)
+	row.setText("terms_uri", o.TermsURI)
+	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
 	row.setTime("created_at", o.CreatedAt)

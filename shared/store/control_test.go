@@ -20,6 +20,7 @@ func organisationA() org.Organisation {
 	return org.Organisation{
 		ID: orgA, Name: "Alder Maple Clinic", LogoURI: "https://alder.example/logo.svg",
 		PrivacyPolicyURI: "https://alder.example/privacy", WebsiteURI: "https://alder.example",
+		TermsURI: "https://alder.example/terms", Accent: "#1a5fb4",
 		Plan: org.Paid, Status: org.Active, CreatedAt: now, Rev: 1,
 	}
 }
