@@ -1,0 +1,28 @@
+/**
+ * Journeys in a real browser (make test-browser; docs/widget.md, "How it is tested"). What Playwright usually switches off to make tests easy, a
+ * patient's browser has: pop-ups are blocked without a click, and storage is kept apart by site. support/browser.spec.ts sees to it.
+ */
+import { defineConfig } from "@playwright/test";
+
+const out = process.env["RECORDBRIDGE_UI_OUT"] ?? "../../../build";
+
+export default defineConfig({
+  testDir: ".",
+  globalSetup: "./support/setup.ts",
+  outputDir: `${out}/ui-traces`,
+  reporter: [["line"], ["json", { outputFile: `${out}/ui-report.json` }]],
+  workers: 1, // the machine has the service to run, too
+  timeout: 45_000,
+  expect: { timeout: 5_000 },
+  forbidOnly: true,
+  use: {
+    actionTimeout: 5_000,
+    trace: "retain-on-failure",
+    launchOptions: {
+      executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+      // The later of two lists of features is the one that counts: Playwright's switches storage partitioning off.
+      args: ["--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+      ignoreDefaultArgs: ["--disable-popup-blocking"],
+    },
+  },
+});

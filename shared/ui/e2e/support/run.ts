@@ -1,0 +1,60 @@
+/** The service under test: the one that setup.ts has started, by its run file (README.md, "What make run shows"). */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const repository = fileURLToPath(new URL("../../../../", import.meta.url));
+
+export interface Organisation {
+  org_id: string;
+  name: string;
+  mode: "live" | "test";
+  public_id: string;
+  private_key: string;
+  redirect_uri: string;
+}
+
+export interface Run {
+  base_url: string;
+  console_url: string;
+  inbox_url: string;
+  sandbox: { endpoint_id: string; brand_id: string; portal_id: string; fhir_base_url: string };
+  organisations: Organisation[];
+}
+
+/** Where setup.ts says which run file it is. */
+export const VARIABLE = "RECORDBRIDGE_UI_RUN";
+
+export function readRun(file = process.env[VARIABLE]): Run {
+  if (file === undefined) throw new Error(`${VARIABLE} is not set: no service has been started`);
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+/** Runs the operator's command line against the service and returns what it prints. */
+export function operate(...words: string[]): unknown {
+  const file = process.env[VARIABLE] ?? "";
+  const printed = execFileSync(join(repository, "build/ctl"), ["-outputs", file, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  return printed.trim() === "" ? null : JSON.parse(printed);
+}
+
+/** The organisation whose credential the tests use, in test mode. */
+export function customer(run: Run): Organisation {
+  const found = run.organisations.find((one) => one.mode === "test");
+  if (found === undefined) throw new Error("the run file has no credential in test mode");
+  return found;
+}
+
+/** An institution whose portal misbehaves as these switches of the sandbox say. */
+export interface Institution {
+  name: string;
+  switches: string;
+}
+
+export const INSTITUTIONS = {
+  refusing: { name: "Thistle Clinic", switches: "authorize-error:server_error" },
+  declining: { name: "Yarrow Clinic", switches: "authorize-error:access_denied" },
+  partial: { name: "Clover Clinic", switches: "no-patient" },
+} as const satisfies Record<string, Institution>;
+
+export const SANDBOX = "Sandbox Hospital";

@@ -1,0 +1,54 @@
+/** Starts the service once for all specs, on a free port, and gives it institutions that misbehave. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { INSTITUTIONS, operate, readRun, repository, VARIABLE } from "./run.ts";
+
+/** The runner builds functions that are not there yet. */
+const PATIENCE_MS = 240_000;
+
+async function started(runner: ChildProcess, file: string, log: string): Promise<void> {
+  for (const end = Date.now() + PATIENCE_MS; !existsSync(file); await wait(100)) {
+    if (runner.exitCode !== null || Date.now() > end) throw new Error(`the service did not start:\n${readFileSync(log, "utf8")}`);
+  }
+}
+
+async function stopped(runner: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => runner.once("exit", resolve));
+  runner.kill("SIGTERM");
+  await ended;
+}
+
+/** An institution at an address of the sandbox of its own. */
+function addInstitutions(): void {
+  const { sandbox } = readRun();
+  for (const { name, switches } of Object.values(INSTITUTIONS)) {
+    const base = sandbox.fhir_base_url.replace(/\/fhir$/, `/with/${switches}/fhir`);
+    operate("endpoint", "create", "-fhir-base", base, "-mode", "test", "-name", name, "-platform", "sandbox", "-client-id", "recordbridge-sandbox");
+  }
+  operate("catalog", "publish", "-mode", "test");
+}
+
+export default async function setup(): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), "recordbridge-ui-"));
+  const file = join(folder, "run.json");
+  const log = join(folder, "log");
+  const output = openSync(log, "w", 0o600);
+  const runner = spawn(join(repository, "build/local"), ["-addr", "127.0.0.1:0", "-run-file", file], { cwd: repository, stdio: ["ignore", output, output] });
+  const end = async (): Promise<void> => {
+    await stopped(runner);
+    rmSync(folder, { recursive: true });
+  };
+  try {
+    await started(runner, file, log);
+    process.env[VARIABLE] = file;
+    addInstitutions();
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return end;
+}
