@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,6 +81,6 @@ func (o options) parameters(host *engine.Engine) string {
 	ranges := []string{"127.0.0.0/8", "::1/128", host.Host.String() + "/32", desktopRange} // portals, webhooks and the sandbox are on this machine
 	return strings.Join([]string{
 		"PublicBaseUrl=" + o.publicURL() + "/" + stage, "EnableSandbox=true", "MailFrom=notices@localhost.example",
-		"AllowedPrivateRanges=" + strings.Join(ranges, ","), "EndpointProbes=private",
+		"AllowedPrivateRanges=" + strings.Join(ranges, ","), "EndpointProbes=private", "Release=" + cmp.Or(o.release, "release000"),
 	}, " ")
 }

@@ -83,7 +83,7 @@ func (w *watch) refuses(r *http.Request) bool {
 // returns nil when both have ended well, each told by one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
-	before.source = o.previous
+	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
 	began := time.Now()
 	fmt.Fprintf(progress, "The previous release, of %s\n", o.previous)
 	d, run, err := raise(ctx, before, host, f, progress)
@@ -106,7 +106,10 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	}
 	fmt.Fprintf(progress, "A delivery is pending (refused %d times), due in %s; an export is running (%d requests so far)\n",
 		w.refused.Load(), w.lasts.Round(time.Second), w.asked.Load())
-	if err = deploy(ctx, o, host, progress); err != nil {
+	if err = deploy(ctx, o, host, progress); err == nil {
+		err = moveAliases(ctx, o)
+	}
+	if err != nil {
 		return err
 	}
 	work := []told{{"the event of the running export", running}, {"the pending delivery", pending}}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestAliasesFollowTheNewestVersion, not the one that sorts last, through all pages.
+func TestAliasesFollowTheNewestVersion(t *testing.T) {
+	t.Parallel()
+	moved := map[string]string{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /2015-03-31/functions/{$}", func(w http.ResponseWriter, r *http.Request) {
+		page := `{"Functions":[{"FunctionName":"a"}],"NextMarker":"m/1"}`
+		if r.URL.Query().Get("Marker") == "m/1" {
+			page = `{"Functions":[{"FunctionName":"b"}]}`
+		}
+		_, _ = io.WriteString(w, page)
+	})
+	mux.HandleFunc("GET /2015-03-31/functions/{name}/versions", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"Versions":[{"Version":"$LATEST"},{"Version":"10"},{"Version":"9"}]}`)
+	})
+	mux.HandleFunc("PUT /2015-03-31/functions/{name}/aliases/live", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		moved[r.PathValue("name")] = string(body)
+		_, _ = io.WriteString(w, `{}`)
+	})
+	lambda := httptest.NewServer(mux)
+	defer lambda.Close()
+	if err := moveAliases(t.Context(), options{aws: strings.TrimPrefix(lambda.URL, "http://")}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"FunctionVersion":"10"}`; len(moved) != 2 || moved["a"] != want || moved["b"] != want {
+		t.Errorf("moved %v, want both to %s", moved, want)
+	}
+}
+
+func TestAFunctionWithoutAVersionIsNamed(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"Functions":[]}`: "there is no function",
+		`{"Functions":[{"FunctionName":"a"}],"Versions":[{"Version":"$LATEST"}]}`: "alias of a: it has no version",
+		`{`: "read Lambda's answer",
+	} {
+		lambda := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }))
+		if err := moveAliases(t.Context(), options{aws: strings.TrimPrefix(lambda.URL, "http://")}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", answer, err, want)
+		}
+		lambda.Close()
+	}
+}
