@@ -27,6 +27,7 @@ try {
     external: ["esbuild", "*.mjs"],
     jsx: "automatic",
     jsxImportSource: "preact",
+    loader: { ".css": "text" },
     sourcemap: "inline",
     logLevel: "warning",
   });

@@ -107,7 +107,10 @@ export interface Watch {
   attemptToken: string;
 }
 
-/** The fragment of that window's address (/widget/connect), in the form of URLSearchParams: no server and no log sees it. The rest is in the query. */
+/**
+ * The fragment of that window's address (/widget/connect), in the form of URLSearchParams: no server and no log sees it. The rest is in the query.
+ * The window sets its opener to null before it leaves for a portal, so that no page there reaches the customer's.
+ */
 export interface WindowFragment {
   attempt_id: string;
   attempt_token: string;

@@ -1,0 +1,160 @@
+/** svc-widget-element: a button and a modal with our page in a frame. What happens there is told by one event, eventBus. */
+import type { Connection, FromFrame, Mode, Payload } from "../kit/protocol.ts";
+import { config, ELEMENT_BOOLEANS, ELEMENT_STRINGS, reflect, type Reflected } from "./attributes.ts";
+import { WidgetBase } from "./base.ts";
+import { makeFrame, type Frame } from "./frame.ts";
+import { makeModal } from "./modal.ts";
+
+/** How long the frame may take until the patient is told, in milliseconds. The page may forbid it (frame-src), which nobody tells us. */
+const PATIENCE = 15_000;
+
+/** So many presses of the close button, to which the frame says nothing, close whatever it says. */
+const URGENT = 3;
+
+/** From opening to closing. */
+interface Visit {
+  frame?: Frame;
+  timer?: ReturnType<typeof setTimeout>;
+  mode: Mode;
+  /** Whether the frame has told the end itself. */
+  completed: boolean;
+  connections: Map<string, Connection>;
+  /** Of the close button, since the frame said something. */
+  presses: number;
+}
+
+export interface SvcWidgetElement extends Reflected<(typeof ELEMENT_STRINGS)[number], (typeof ELEMENT_BOOLEANS)[number]> {}
+
+export class SvcWidgetElement extends WidgetBase {
+  static readonly observedAttributes: readonly string[] = [...ELEMENT_STRINGS, ...ELEMENT_BOOLEANS, "lang"];
+
+  readonly #modal = makeModal({
+    close: (byButton) => this.#asked(byButton),
+    retry: () => this.#load(),
+    closed: () => this.#end(),
+    isStatic: () => this.staticBackdrop,
+  });
+  #visit: Visit | undefined;
+  /** A frame that loads ahead of a click (preload="hover"). */
+  #ahead: Frame | undefined;
+
+  constructor() {
+    super();
+    this.button.ariaHasPopup = "dialog";
+    this.root.append(this.#modal.element);
+    for (const hint of ["pointerenter", "focusin"]) this.addEventListener(hint, () => this.#hinted());
+  }
+
+  /** Opens the modal. Nothing happens where it is open, or where the element is in no document. */
+  show(): void {
+    if (this.#visit || !this.isConnected) return;
+    this.#visit = { mode: /^(public_test_|$)/.test(this.publicId) ? "test" : "live", completed: false, connections: new Map(), presses: 0 };
+    this.#modal.open();
+    if (this.mistake) this.#refuse(this.mistake);
+    else this.#load();
+  }
+
+  /** Closes the modal at once, whatever the patient is doing there. */
+  hide(): void {
+    this.#end();
+  }
+
+  disconnectedCallback(): void {
+    this.#end();
+    this.#forget();
+  }
+
+  override attributeChangedCallback(): void {
+    super.attributeChangedCallback();
+    this.#forget();
+  }
+
+  protected override say(): void {
+    super.say();
+    this.#modal.name(this.words);
+  }
+
+  #frame(): Frame {
+    const frame = makeFrame(
+      this.frameAddress,
+      () => ({ config: config(this, this.language) }),
+      (message) => this.#receive(frame, message),
+    );
+    frame.element.title = this.words.title;
+    this.#modal.element.append(frame.element);
+    return frame;
+  }
+
+  #hinted(): void {
+    if (this.preload === "hover" && !this.#visit && !this.mistake) this.#ahead ??= this.#frame();
+  }
+
+  #forget(): void {
+    this.#ahead?.remove();
+    this.#ahead = undefined;
+  }
+
+  #load(): void {
+    const visit = this.#visit;
+    if (!visit) return;
+    visit.frame?.remove();
+    this.#modal.tell("");
+    visit.frame = this.#ahead ?? this.#frame();
+    this.#ahead = undefined;
+    visit.frame.answer();
+    clearTimeout(visit.timer);
+    visit.timer = setTimeout(() => this.#modal.tell(this.words.failed, true), PATIENCE);
+  }
+
+  /** The page's own mistake, which no frame can show. */
+  #refuse(reason: string): void {
+    this.#modal.tell(`${this.words.unusable} (${reason})`);
+    this.#emit({ api_mode: this.#visit?.mode ?? "test", event_type: "widget.config_error" }, reason);
+  }
+
+  #receive(frame: Frame, message: FromFrame): void {
+    const visit = this.#visit;
+    if (!visit || visit.frame !== frame) return;
+    visit.presses = 0;
+    if (message.type === "ready") {
+      clearTimeout(visit.timer);
+      this.#modal.tell("");
+      frame.element.focus();
+    } else if (message.type === "event") {
+      const { payload } = message;
+      visit.mode = payload.api_mode;
+      if (payload.event_type === "widget.complete") visit.completed = true;
+      if (payload.event_type === "patient.connection_success") visit.connections.set(payload.data.org_connection_id, payload.data);
+      this.#emit(payload, message.reason);
+    } else if (message.type === "closed") this.#end();
+  }
+
+  /** The patient wants to close. The frame decides, where there is one that can be asked; one that has died holds nobody. */
+  #asked(byButton: boolean): void {
+    const visit = this.#visit;
+    if (!visit) return;
+    if (byButton) visit.presses++;
+    if (visit.presses >= URGENT || !visit.frame?.send({ type: "close" })) this.#end();
+  }
+
+  #end(): void {
+    const visit = this.#visit;
+    if (!visit) return;
+    this.#visit = undefined;
+    clearTimeout(visit.timer);
+    visit.frame?.remove();
+    this.#modal.close();
+    // Safari focuses no button that is clicked, so that the dialog has nothing to give the focus back to.
+    if (document.activeElement === document.body) this.trigger.focus();
+    if (!visit.completed) this.#emit({ api_mode: visit.mode, event_type: "widget.complete", data: [...visit.connections.values()] });
+  }
+
+  #emit(payload: Payload, reason?: string): void {
+    // Older pages say JSON.parse(event.detail.data).
+    if (payload.event_type !== "widget.config_error") Object.defineProperty(payload.data, "toString", { value: () => JSON.stringify(payload) });
+    else if (payload.api_mode === "test") this.warn(reason);
+    this.emit("eventBus", payload);
+  }
+}
+
+reflect(SvcWidgetElement.prototype, ELEMENT_STRINGS, ELEMENT_BOOLEANS);

@@ -1,0 +1,61 @@
+/**
+ * Our page in a frame, and the channel to it (kit/protocol.ts). Nothing is believed but what comes from this frame's window and the origin of its
+ * address; after the first message all goes over a port that nobody else holds.
+ */
+import type { FromFrame, Hello, Init, ToFrame } from "../kit/protocol.ts";
+import { make } from "./make.ts";
+
+export interface Frame {
+  /** Loads as soon as it is in the document. */
+  element: HTMLIFrameElement;
+  /** Tells the frame what it needs, as soon as it says hello; at once where it has. */
+  answer(): void;
+  /** Sends over the port, and says whether there is one. */
+  send(message: ToFrame): boolean;
+  remove(): void;
+}
+
+/** A frame for an address. What it is told is asked for when it is told. */
+export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, receive: (message: FromFrame) => void): Frame {
+  const expected = new URL(address).origin;
+  const listening = new AbortController();
+  const element = make("iframe", { src: address, allow: "clipboard-write", referrerPolicy: "strict-origin" }, "frame");
+  let port: MessagePort | undefined;
+  let hasSaidHello = false;
+  let mayAnswer = false;
+
+  /** A frame that has loaded anew says hello again and gets a new port. */
+  const introduce = (): void => {
+    if (!hasSaidHello || !mayAnswer) return;
+    port?.close();
+    const { port1, port2 } = new MessageChannel();
+    port = port1;
+    port.onmessage = (event: MessageEvent<FromFrame>) => receive(event.data);
+    const init: Init = { svc: "init", v: 1, ...told() };
+    element.contentWindow?.postMessage(init, expected, [port2]);
+  };
+
+  const greet = ({ origin, source, data }: MessageEvent<Partial<Hello> | null>): void => {
+    if (origin !== expected || source !== element.contentWindow || data?.svc !== "hello" || data.v !== 1) return;
+    hasSaidHello = true;
+    introduce();
+  };
+  addEventListener("message", greet, { signal: listening.signal });
+
+  return {
+    element,
+    answer() {
+      mayAnswer = true;
+      introduce();
+    },
+    send(message) {
+      port?.postMessage(message);
+      return port !== undefined;
+    },
+    remove() {
+      listening.abort();
+      port?.close();
+      element.remove();
+    },
+  };
+}

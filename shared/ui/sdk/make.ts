@@ -1,0 +1,12 @@
+/** An element with its properties, its part (which a customer's CSS can address) and its children. No markup is parsed: Trusted Types and CSP allow it. */
+export function make<T extends keyof HTMLElementTagNameMap>(
+  tag: T,
+  properties: Partial<HTMLElementTagNameMap[T]> = {},
+  part = "",
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[T] {
+  const element = Object.assign(document.createElement(tag), properties);
+  if (part) element.setAttribute("part", part);
+  element.append(...children);
+  return element;
+}

@@ -1,0 +1,122 @@
+/**
+ * svc-widget, the older element: sends the patient to our page (redirect mode), or opens it in a window and tells what came of it by one event,
+ * orgConnectionCallback (popup mode). The window's messages are not needed: the element makes the attempt's id and token, and a hidden frame asks our
+ * server after it, so that a window that was severed from its opener loses nothing.
+ */
+import type { EventData, FromFrame, WindowFragment } from "../kit/protocol.ts";
+import { parameters } from "./address.ts";
+import { config, OLDER_STRINGS, passed, reflect, type Reflected } from "./attributes.ts";
+import { WidgetBase } from "./base.ts";
+import { makeFrame, type Frame } from "./frame.ts";
+import { attemptID, attemptToken } from "./random.ts";
+
+const FIELDS = {
+  "patient.connection_success": ["org_connection_id", "endpoint_id", "portal_id", "brand_id", "connection_status", "platform_type", "request_id", "external_id", "external_state"],
+  "patient.connection_failed": ["error", "error_description", "request_id", "external_state", "error_uri"],
+} as const satisfies { [T in keyof EventData]?: readonly (keyof EventData[T])[] };
+
+type Fields<T extends keyof typeof FIELDS> = Pick<EventData[T], Extract<keyof EventData[T], (typeof FIELDS)[T][number]>>;
+
+/** What orgConnectionCallback carries in its detail: a connection, or what went wrong. */
+export type Callback = Fields<"patient.connection_success"> | Fields<"patient.connection_failed">;
+
+/** popup-timeout where it is missing or no number of minutes. */
+const DEFAULT_TIMEOUT = 30;
+
+/** A window that was opened, until its end is known. */
+interface Attempt {
+  popup: Window | null;
+  frame: Frame;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+export interface SvcWidget extends Reflected<(typeof OLDER_STRINGS)[number]> {}
+
+export class SvcWidget extends WidgetBase {
+  static readonly observedAttributes: readonly string[] = [...OLDER_STRINGS, "lang"];
+
+  readonly #attempts = new Set<Attempt>();
+
+  /** Sends the patient on their way; in popup mode only where no window of ours can be seen to be open. */
+  show(): void {
+    if (this.mistake) this.#refuse(this.mistake);
+    else if (this.connectMode === "popup") this.#open();
+    else {
+      const query = { public_id: this.publicId, redirect_uri: this.redirectUri, ...passed(this), lang: this.language };
+      location.assign(`${this.base}/bridge/connect?${parameters(query)}`);
+    }
+  }
+
+  /** Closes the window and asks after it no longer. */
+  hide(): void {
+    for (const attempt of this.#attempts) {
+      attempt.popup?.close();
+      this.#end(attempt);
+    }
+  }
+
+  disconnectedCallback(): void {
+    for (const attempt of this.#attempts) this.#end(attempt);
+  }
+
+  #open(): void {
+    for (const { popup } of this.#attempts) {
+      if (popup && !popup.closed) return popup.focus();
+    }
+    const attemptId = attemptID();
+    const watch = { attemptId, attemptToken: attemptToken() };
+    const fragment: WindowFragment = { ...passed(this), attempt_id: attemptId, attempt_token: watch.attemptToken };
+    const address = `${this.base}/widget/connect?${parameters({ public_id: this.publicId, lang: this.language })}#${parameters({ ...fragment })}`;
+    const popup = open(address, `svc-${attemptId}`, "popup,width=520,height=720");
+    const frame = makeFrame(
+      this.frameAddress,
+      () => ({ config: config(this, this.language), watch }),
+      (message) => this.#receive(attempt, message),
+    );
+    const timer = setTimeout(() => this.#expire(attempt, attemptId), (Number(this.popupTimeout) || DEFAULT_TIMEOUT) * 60_000);
+    const attempt: Attempt = { popup, frame, timer };
+    this.#attempts.add(attempt);
+    frame.element.hidden = true;
+    this.root.append(frame.element);
+    frame.answer();
+  }
+
+  #receive(attempt: Attempt, message: FromFrame): void {
+    if (!this.#attempts.has(attempt) || message.type !== "event") return;
+    const { payload, reason } = message;
+    if (payload.event_type === "widget.config_error") {
+      if (payload.api_mode === "test") this.warn(reason);
+    } else if (payload.event_type in FIELDS) {
+      this.#end(attempt);
+      const told: readonly string[] = FIELDS[payload.event_type as keyof typeof FIELDS];
+      this.emit("orgConnectionCallback", Object.fromEntries(Object.entries(payload.data).filter(([name]) => told.includes(name))));
+    }
+  }
+
+  #expire(attempt: Attempt, attemptId: string): void {
+    attempt.popup?.close();
+    this.#end(attempt);
+    this.#fail("The patient did not finish within popup-timeout.", attemptId);
+  }
+
+  /** The page's own mistake: in redirect mode, too, since there is no address to send anybody to. */
+  #refuse(reason: string): void {
+    this.warn(reason);
+    this.#fail(`The widget is misconfigured: ${reason}.`, attemptID());
+  }
+
+  /** Tells a failure that no server knows of; its id is then of our making. */
+  #fail(description: string, requestId: string): void {
+    const state = this.externalState;
+    const detail: Callback = { error: "svc_invalid_request", error_description: description, request_id: requestId, ...(state && { external_state: state }) };
+    this.emit("orgConnectionCallback", detail);
+  }
+
+  #end(attempt: Attempt): void {
+    clearTimeout(attempt.timer);
+    attempt.frame.remove();
+    this.#attempts.delete(attempt);
+  }
+}
+
+reflect(SvcWidget.prototype, OLDER_STRINGS);
