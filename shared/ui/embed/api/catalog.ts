@@ -1,0 +1,94 @@
+/** Reads the catalogue: what a search finds, and what is known of an institution by one of its ids. */
+import type { Fetch } from "./api.ts";
+import type { Answer, Calls, Endpoint, Health, Hits, Institution, Location, Portal } from "./records.ts";
+
+/** More are not looked at: a patient waits, and each is a request. */
+const maxRecords = 8;
+
+interface Source {
+  id: string;
+  name: string;
+  brand_website: string;
+  logo_uri: string;
+  description: string;
+  locations: Location[];
+  platform_type: string;
+  portals?: Portal[];
+  portal_ids: string[];
+  health?: { state: Health };
+}
+
+interface EndpointRecord {
+  id: string;
+  name: string;
+  status: "active" | "suspended";
+  platform_type: string;
+  health: { state: Health };
+}
+
+function fromSource(source: Source, portals: Portal[]): Institution {
+  return {
+    ...{ id: source.id, name: source.name, logo: source.logo_uri, website: source.brand_website, description: source.description },
+    ...{ locations: source.locations, health: source.health?.state ?? "unknown", platformType: source.platform_type, portals, endpointId: undefined },
+  };
+}
+
+export async function hits(ask: Fetch, { query, state, zip, after }: Calls["search"]["ask"]): Promise<Answer<Hits>> {
+  const body = {
+    query,
+    ...(after ? { searchAfter: after } : {}),
+    ...(state ? { locations: [state] } : {}),
+    ...(zip ? { sortBy: "location", sortByOpts: { locationZipcodes: [zip] } } : {}),
+  };
+  const answer = await ask<{ hits: { total: { value: number }; hits: { sort: (string | number)[]; _source: Source }[] } }>({ path: "/bridge/catalog/search", body });
+  if (!answer.ok) return answer;
+  const found = answer.data.hits.hits.map((hit) => ({ ...fromSource(hit._source, hit._source.portals ?? []), sort: hit.sort }));
+  return { ok: true, data: { total: answer.data.hits.total.value, hits: found } };
+}
+
+function record<T>(ask: Fetch, query: Record<string, string>): Promise<Answer<T>> {
+  return ask<T>({ path: "/bridge/catalog", query });
+}
+
+/** What the page names, from the widest to the narrowest: a brand with its portals, one portal of it, one endpoint. */
+export async function institution(ask: Fetch, ids: Calls["institution"]["ask"]): Promise<Answer<Institution>> {
+  const { brandId, portalId, endpointId } = ids;
+  if (brandId) {
+    const brand = await record<Source>(ask, { brand_id: brandId });
+    if (!brand.ok) return brand;
+    const wanted = (portalId ? [portalId] : brand.data.portal_ids).slice(0, maxRecords);
+    const answers = await Promise.all(wanted.map((id) => record<Portal>(ask, { portal_id: id })));
+    const failed = answers.find((answer) => !answer.ok);
+    const portals = answers.flatMap((answer) => (answer.ok ? [answer.data] : []));
+    if (failed && portals.length === 0) return failed as Answer<Institution>;
+    return { ok: true, data: { ...fromSource(brand.data, portals), endpointId } };
+  }
+  if (portalId) {
+    const portal = await record<Portal>(ask, { portal_id: portalId });
+    if (!portal.ok) return portal;
+    const { name, logo_uri, portal_website, description } = portal.data;
+    return { ok: true, data: { ...plain(name), logo: logo_uri, website: portal_website, description, portals: [portal.data], endpointId } };
+  }
+  const endpoint = await record<EndpointRecord>(ask, { endpoint_id: endpointId ?? "" });
+  if (!endpoint.ok) return endpoint;
+  const { id, name, health, platform_type } = endpoint.data;
+  return { ok: true, data: { ...plain(name), health: health.state, platformType: platform_type, endpointId: id } };
+}
+
+function plain(name: string): Institution {
+  const health = "unknown" as const;
+  return { id: "", name, logo: "", website: "", description: "", locations: [], health, platformType: undefined, portals: [], endpointId: undefined };
+}
+
+const order: Health[] = ["ok", "unknown", "degraded", "down"];
+
+/** The endpoint that works best; suspended ones last, since connecting there is refused. */
+export async function bestEndpoint(ask: Fetch, ids: string[]): Promise<Answer<Endpoint>> {
+  const answers = await Promise.all(ids.slice(0, maxRecords).map((id) => record<EndpointRecord>(ask, { endpoint_id: id })));
+  const found = answers.flatMap((answer) => (answer.ok ? [answer.data] : []));
+  const rank = (e: EndpointRecord) => (e.status === "active" ? 0 : order.length) + order.indexOf(e.health.state);
+  const [best] = found.sort((a, b) => rank(a) - rank(b));
+  const [first] = answers;
+  if (best) return { ok: true, data: { id: best.id, health: best.health.state, platformType: best.platform_type } };
+  return first && !first.ok ? first : { ok: false, failure: { kind: "lost", error: "svc_not_found", description: "", requestId: undefined, retryAfter: undefined } };
+}

@@ -1,0 +1,124 @@
+/** What the service answers with (docs/openapi.yaml), as far as the application reads it. Types alone. */
+import type { Connection } from "../../kit/protocol.ts";
+
+export type Health = "ok" | "degraded" | "down" | "unknown";
+
+export interface Location {
+  city: string;
+  state: string;
+}
+
+export interface Portal {
+  id: string;
+  name: string;
+  portal_website: string;
+  logo_uri: string;
+  description: string;
+  endpoint_ids: string[];
+}
+
+/** An institution, however it was found: a hit of a search, a brand, a portal or an endpoint by its id. */
+export interface Institution {
+  id: string; // empty where only a portal or endpoint is known
+  name: string;
+  logo: string;
+  website: string;
+  description: string;
+  locations: Location[];
+  health: Health;
+  platformType: string | undefined;
+  portals: Portal[];
+  endpointId: string | undefined; // where only this was asked for
+}
+
+export interface Hit extends Institution {
+  sort: (string | number)[];
+}
+
+export interface Hits {
+  total: number;
+  hits: Hit[];
+}
+
+export interface Endpoint {
+  id: string;
+  health: Health;
+  platformType: string;
+}
+
+export interface PreparedAttempt {
+  attempt_id: string;
+  attempt_token: string;
+  connect_url: string;
+  expires_at: string;
+  endpoint_id?: string;
+  portal_id?: string;
+  brand_id?: string;
+}
+
+export interface AttemptError {
+  error: string;
+  error_description: string;
+  request_id: string;
+  cause: string;
+  suggested_action: string;
+}
+
+export interface Progress {
+  status: "created" | "open" | "done" | "failed" | "expired";
+  result?: Connection;
+  error?: AttemptError;
+}
+
+/** Why an answer is not the one that was hoped for. */
+export interface Failure {
+  /**
+   * network: nothing came back; limited: too often; refused: the request is wrong; foreign: the public id is not known;
+   * lost: what was asked for does not exist; taken: it exists already; unavailable: try later.
+   */
+  kind: "network" | "limited" | "refused" | "taken" | "foreign" | "lost" | "unavailable";
+  error: string;
+  description: string;
+  requestId: string | undefined;
+  retryAfter: number | undefined; // milliseconds
+}
+
+export type Answer<T> = { ok: true; data: T } | { ok: false; failure: Failure };
+
+/** Every question that the application asks, and what it is answered with. */
+export interface Calls {
+  search: {
+    ask: { query: string; state: string; zip: string; after?: (string | number)[] | undefined };
+    data: Hits;
+  };
+  institution: { ask: { brandId?: string | undefined; portalId?: string | undefined; endpointId?: string | undefined }; data: Institution };
+  endpoint: { ask: { ids: string[] }; data: Endpoint };
+  prepare: {
+    ask: {
+      endpoint_id?: string | undefined;
+      portal_id?: string | undefined;
+      brand_id?: string | undefined;
+      reconnect_org_connection_id?: string | undefined;
+      external_id?: string | undefined;
+      external_state?: string | undefined;
+      request_id?: string | undefined;
+      attempt_id?: string | undefined;
+      token_hash?: string | undefined;
+    };
+    data: PreparedAttempt;
+  };
+  progress: { ask: { id: string; token: string }; data: Progress };
+  codes: { ask: { email: string }; data: { verification_id: string; resend_after: string } };
+  verify: { ask: { verification_id: string; code: string }; data: { email_token: string } };
+  support: { ask: { email: string; name: string; subject: string; body: string; email_token?: string | undefined }; data: undefined };
+  missing: {
+    ask: { email: string; name: string; website?: string | undefined; street_address?: string | undefined };
+    data: undefined;
+  };
+}
+
+export type CallName = keyof Calls;
+
+/** A question, and the question with its answer. */
+export type Ask = { [K in CallName]: { call: K; ask: Calls[K]["ask"] } }[CallName];
+export type Answered = { [K in CallName]: { call: K; ask: Calls[K]["ask"]; answer: Answer<Calls[K]["data"]> } }[CallName];

@@ -1,0 +1,26 @@
+/** A web view that shows our page is told the same events, by whichever bridge its kind has, as JSON. */
+import type { Payload } from "../kit/protocol.ts";
+
+/** What web views put into their pages: React Native, WKWebView with a handler named svc, flutter_inappwebview. */
+interface Bridges {
+  ReactNativeWebView?: { postMessage(text: string): void };
+  webkit?: { messageHandlers?: { svc?: { postMessage(text: string): void } } };
+  flutter_inappwebview?: { callHandler(name: string, text: string): unknown };
+}
+
+export function tellBridges(host: object, payload: Payload): void {
+  const bridges: Bridges = host;
+  const text = JSON.stringify(payload);
+  const tell = [
+    () => bridges.ReactNativeWebView?.postMessage(text),
+    () => bridges.webkit?.messageHandlers?.svc?.postMessage(text),
+    () => bridges.flutter_inappwebview?.callHandler("svc", text),
+  ];
+  for (const one of tell) {
+    try {
+      one();
+    } catch {
+      // An application that cannot be told must not stop the patient.
+    }
+  }
+}

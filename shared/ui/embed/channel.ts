@@ -1,0 +1,39 @@
+/** The frame's end of the channel to the customer's page (kit/protocol.ts). */
+import type { FromFrame, Hello, Init, ToFrame } from "../kit/protocol.ts";
+
+/** What a message of the page leads to. */
+export interface Listener {
+  begin(init: Init): void;
+  close(): void;
+  foreign(): void; // a page that may not show us holds the frame
+}
+
+/** How long is waited before hello is said again: an element that is still being set up has not heard the first one. */
+const again = 500;
+
+/**
+ * Says that the frame is here to whoever holds it, and takes the page's configuration once. The origin of that message is the page's,
+ * which a page cannot forge; it has to be one of origins, exactly, where the organisation has registered any.
+ */
+export function listen(parent: Window, self: Window, origins: string[], listener: Listener): (message: FromFrame) => void {
+  let port: MessagePort | undefined;
+  const hello: Hello = { svc: "hello", v: 1 };
+  const timer = self.setInterval(() => parent.postMessage(hello, "*"), again);
+  parent.postMessage(hello, "*");
+
+  self.addEventListener("message", function first({ source, origin, data, ports }: MessageEvent<unknown>) {
+    const [end] = ports;
+    if (source !== parent || !isInit(data) || !end) return;
+    self.removeEventListener("message", first);
+    self.clearInterval(timer);
+    if (origins.length > 0 && !origins.includes(origin)) return listener.foreign();
+    port = end;
+    port.onmessage = (event: MessageEvent<ToFrame>) => event.data?.type === "close" && listener.close();
+    listener.begin(data);
+  });
+  return (message) => port?.postMessage(message);
+}
+
+function isInit(data: unknown): data is Init {
+  return typeof data === "object" && data !== null && "svc" in data && data.svc === "init" && "v" in data && data.v === 1 && "config" in data;
+}

@@ -1,0 +1,27 @@
+/** What a whole page of ours is given: by its own query, or by the older element in the fragment that no server sees. */
+import type { Config, WindowFragment } from "../kit/protocol.ts";
+import type { Boot } from "./boot.ts";
+
+/** The fragment of the older element's window; undefined on every other page. */
+export function fragmentOf(hash: string): WindowFragment | undefined {
+  const members = Object.fromEntries(new URLSearchParams(hash.slice(1)));
+  return members["attempt_id"] && members["attempt_token"] ? (members as unknown as WindowFragment) : undefined;
+}
+
+const names = {
+  reconnectOrgConnectionId: "reconnect_org_connection_id",
+  externalId: "external_id",
+  externalState: "external_state",
+  requestId: "request_id",
+  brandId: "brand_id",
+  portalId: "portal_id",
+  endpointId: "endpoint_id",
+} as const;
+
+/** Nothing has introduced us here, so that a page begins with what is shared; a patient who reconnects has seen it. */
+export function pageConfig({ public_id, query }: Boot, fragment: WindowFragment | undefined): Config {
+  const source = fragment ?? query;
+  const given = Object.entries(names).flatMap(([key, name]) => (source[name] ? [[key, source[name]]] : []));
+  const showSplash = !source.reconnect_org_connection_id;
+  return { publicId: public_id, searchOnly: false, showSplash, tefcaMode: false, eventTypes: [], ...Object.fromEntries(given) };
+}

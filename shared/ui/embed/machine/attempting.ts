@@ -1,0 +1,234 @@
+/** Making an attempt, leaving for the portal, and following what comes of it. The server's answer alone ends an attempt. */
+import type { Answer, AttemptError, Failure, PreparedAttempt, Progress } from "../api/records.ts";
+import type { Connection } from "../../kit/protocol.ts";
+import * as events from "./events.ts";
+import type { Effect, Next } from "./message.ts";
+import { margin, patience, pause } from "./schedule.ts";
+import type { Attempt, State, Target } from "./state.ts";
+
+export function currentAttempt(s: State): Attempt | undefined {
+  return s.attempts.find((a) => a.id === s.current);
+}
+
+/** Whether a sign-in is under way that the patient looks at. */
+export function underWay(s: State): boolean {
+  return s.view === "waiting" && currentAttempt(s) !== undefined;
+}
+
+/** An attempt that nobody left with is forgotten; the others are followed whatever the patient looks at. */
+export function forgetUnused(s: State): State {
+  return { ...s, attempts: s.attempts.filter((a) => a.leftAt !== undefined), current: undefined };
+}
+
+/** In redirect mode and in a window of its own the attempt is made on leaving: this window leaves itself. */
+export function prepare(s: State): Next {
+  const next: State = { ...forgetUnused(s), trouble: undefined, ending: undefined };
+  if (!s.target || s.shell === "page" || s.shell === "window") return [{ ...next, busy: false }];
+  return [{ ...next, busy: true }, ask(s, s.target)];
+}
+
+function ask(s: State, target: Target): Effect {
+  return {
+    do: "ask",
+    key: "prepare",
+    ask: {
+      call: "prepare",
+      ask: {
+        endpoint_id: target.endpointId,
+        portal_id: target.portalId,
+        brand_id: target.brandId,
+        reconnect_org_connection_id: target.reconnect,
+        external_id: s.config.externalId,
+        external_state: s.config.externalState,
+        request_id: s.config.requestId,
+        ...(s.shell === "window" && s.own ? { attempt_id: s.own.id, token_hash: s.own.hash } : {}),
+      },
+    },
+  };
+}
+
+export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number): Next {
+  const target = s.target;
+  if (!target) return [{ ...s, busy: false }];
+  if (!answer.ok) return refused({ ...s, busy: false }, target, answer.failure);
+  const made = answer.data;
+  if (s.shell === "window") return [s, { do: "go", url: made.connect_url }];
+  const known: Target = {
+    ...target,
+    endpointId: made.endpoint_id ?? target.endpointId,
+    portalId: made.portal_id ?? target.portalId,
+    brandId: made.brand_id ?? target.brandId,
+  };
+  const attempt: Attempt = {
+    ...{ id: made.attempt_id, token: made.attempt_token, url: made.connect_url, target: known },
+    ...{ expiresAt: Date.parse(made.expires_at), leftAt: undefined, status: "created" as const },
+    ...{ seen: false, closed: false, pending: false, asking: false, again: false, misses: 0 },
+  };
+  const next: State = { ...s, busy: false, target: known, current: attempt.id, attempts: [...s.attempts, attempt] };
+  const ends = Math.max(0, attempt.expiresAt - now - margin);
+  const name: Effect[] = known.name || !known.brandId ? [] : [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId: known.brandId } } }];
+  return [next, { do: "wait", key: "stale", ms: ends, then: { type: "stale", id: attempt.id } }, ...name];
+}
+
+/** The patient can try again at once what may pass by itself; everything else has a view of its own. */
+function refused(s: State, target: Target, failure: Failure): Next {
+  if (failure.kind === "network" || failure.kind === "limited") {
+    return [{ ...s, trouble: { failure, retry: { type: s.shell === "window" ? "leave" : "prepare" } } }];
+  }
+  const unknown = target.reconnect !== undefined && (failure.kind === "refused" || failure.kind === "lost");
+  const ending = { cause: unknown ? "connection_unknown" : failure.kind, target, requestId: failure.requestId };
+  const next: State = { ...arrive(s, "failed"), ending };
+  return [next, ...(unknown ? [events.configError(s, failure.description)] : events.failed(s, target, failure))];
+}
+
+export function stale(s: State, id: string): Next {
+  return s.view === "institution" && s.current === id ? prepare(s) : [s];
+}
+
+/** The click. What comes of it is done at once, or the browser takes the window for one that nobody wanted. */
+export function leave(s: State, now: number): Next {
+  if (s.view !== "institution" || s.busy || !s.target) return [s];
+  if (s.shell === "page") return [s, ...asPending(s, s.target), { do: "go", url: departure(s, s.target) }];
+  if (s.shell === "window") return [{ ...s, busy: true, trouble: undefined }, ask(s, s.target)];
+  const a = currentAttempt(s);
+  if (!a || a.expiresAt - now < margin) return prepare(s);
+  const next = withAttempt({ ...s, view: "waiting", trouble: undefined }, a.id, { leftAt: now });
+  return [next, { do: "unwait", key: "stale" }, { do: "open", id: a.id, url: a.url }, poll(a.id, pause(0))];
+}
+
+/** A web view that shows the hosted page is told what a frame's page would be. */
+function asPending(s: State, target: Target): Effect[] {
+  return [events.pending(s, { target })];
+}
+
+/** Where redirect mode leaves for: connect or reconnect, which prove everything again. */
+function departure(s: State, target: Target): string {
+  const query = new URLSearchParams();
+  const members = {
+    public_id: s.publicId,
+    redirect_uri: s.redirectUri,
+    external_id: s.config.externalId,
+    external_state: s.config.externalState,
+    ...(target.reconnect
+      ? { reconnect_org_connection_id: target.reconnect }
+      : { endpoint_id: target.endpointId, portal_id: target.portalId, brand_id: target.brandId, request_id: s.config.requestId }),
+  };
+  for (const [name, value] of Object.entries(members)) if (value) query.set(name, value);
+  return `${s.baseUrl}/bridge/${target.reconnect ? "reconnect" : "connect"}?${query}`;
+}
+
+export function withAttempt(s: State, id: string, change: Partial<Attempt>): State {
+  return { ...s, attempts: s.attempts.map((a) => (a.id === id ? { ...a, ...change } : a)) };
+}
+
+function poll(id: string, ms: number): Effect {
+  return { do: "wait", key: `poll:${id}`, ms, then: { type: "poll", id } };
+}
+
+/** Asks after an attempt; while an answer is on its way, once more when it is here. */
+export function inquire(s: State, id: string): Next {
+  const a = s.attempts.find((one) => one.id === id);
+  if (!a || a.leftAt === undefined) return [s];
+  if (a.asking) return [withAttempt(s, id, { again: true })];
+  const question: Effect = { do: "ask", key: `progress:${id}`, ask: { call: "progress", ask: { id, token: a.token } } };
+  return [withAttempt(s, id, { asking: true, again: false }), { do: "unwait", key: `poll:${id}` }, question];
+}
+
+export function inquireAll(s: State): Next {
+  const effects: Effect[] = [];
+  let state = s;
+  for (const a of s.attempts) {
+    const [next, ...wanted] = inquire(state, a.id);
+    state = next;
+    effects.push(...wanted);
+  }
+  return [state, ...effects];
+}
+
+/** Brings the portal's window to the front, or another one where that is gone. */
+export function raise(s: State): Next {
+  const a = currentAttempt(s);
+  if (!a) return [s];
+  if (a.status === "created") return [s, { do: "open", id: a.id, url: a.url }];
+  if (a.seen && !a.closed) return [s, { do: "raise", id: a.id }];
+  return prepare({ ...s, view: "institution" });
+}
+
+/** A window that says it is closed ends nothing; together with a patient who is back here it says that the sign-in has begun. */
+export function windows(s: State, closed: string[], focused: boolean): Next {
+  const effects: Effect[] = [];
+  let state: State = { ...s, focused };
+  for (const a of s.attempts) {
+    const gone = a.seen && closed.includes(a.id);
+    if (gone && !a.closed) state = withAttempt(state, a.id, { closed: true });
+    if (gone && focused) {
+      const [next, ...told] = tellPending(state, a.id);
+      state = next;
+      effects.push(...told);
+    }
+  }
+  return [state, ...effects];
+}
+
+function tellPending(s: State, id: string): Next {
+  const a = s.attempts.find((one) => one.id === id);
+  if (!a || a.pending) return [s];
+  return [withAttempt(s, id, { pending: true }), events.pending(s, a)];
+}
+
+export function progressed(s: State, id: string, answer: Answer<Progress>, now: number): Next {
+  const a = s.attempts.find((one) => one.id === id);
+  if (!a || a.leftAt === undefined) return [s];
+  const elapsed = now - a.leftAt;
+  if (!answer.ok) return unanswered(s, a, answer.failure, elapsed);
+  const { status, result, error } = answer.data;
+  if (status === "done" && result) return done(s, id, result);
+  if (status === "failed" && error) return failed(s, id, error);
+  if (status === "expired" || elapsed >= patience) return ended(s, a, { cause: "expired", target: a.target });
+  const next = withAttempt(s, id, { asking: false, misses: 0, status: status === "open" ? "open" : "created" });
+  return a.again ? inquire(next, id) : [next, poll(id, pause(elapsed))];
+}
+
+/** An answer that did not come says nothing of the attempt: it is asked after again, until its time is over. */
+function unanswered(s: State, a: Attempt, failure: Failure, elapsed: number): Next {
+  const lost = failure.kind === "lost" || failure.kind === "refused" || failure.kind === "foreign";
+  const early = s.shell === "watch" && failure.kind === "lost"; // its window has not made it yet
+  if (lost && !early) return ended(s, a, { cause: "lost", target: a.target, requestId: failure.requestId });
+  if (elapsed >= patience) return ended(s, a, { cause: "expired", target: a.target });
+  const next = withAttempt(s, a.id, { asking: false, again: false, misses: early ? 0 : a.misses + 1 });
+  return [next, poll(a.id, Math.max(failure.retryAfter ?? 0, pause(elapsed)))];
+}
+
+function without(s: State, id: string): State {
+  return { ...s, attempts: s.attempts.filter((a) => a.id !== id) };
+}
+
+function done(s: State, id: string, connection: Connection): Next {
+  const [told, ...effects] = tellPending(s, id);
+  const a = s.attempts.find((one) => one.id === id);
+  const latest = { name: a?.target.name ?? "", connection };
+  const others = s.connected.filter((c) => c.connection.org_connection_id !== connection.org_connection_id);
+  const next: State = { ...without(told, id), connected: [...others, latest], latest, leaving: false };
+  const arrives = s.current === id || s.view === "waiting" || s.view === "institution" || s.view === "failed";
+  const shown: State = arrives ? { ...arrive(forgetUnused(next), "connected"), ending: undefined } : next;
+  return [shown, ...effects, events.success(s, connection)];
+}
+
+function failed(s: State, id: string, error: AttemptError): Next {
+  const [told, ...effects] = tellPending(s, id);
+  const target = s.attempts.find((a) => a.id === id)?.target ?? { name: "" };
+  const [next] = ended(told, { id }, { cause: error.cause, target, error, requestId: error.request_id });
+  return [next, ...effects, ...events.failed(s, target, error)];
+}
+
+/** Only the attempt that the patient waits for changes what is seen. */
+function ended(s: State, a: Pick<Attempt, "id">, ending: State["ending"]): Next {
+  const next = without(s, a.id);
+  return s.current === a.id ? [{ ...arrive(next, "failed"), current: undefined, ending, leaving: false }] : [next];
+}
+
+/** An outcome does not take a form away from who is writing in it: it waits behind. */
+function arrive(s: State, view: "connected" | "failed"): State {
+  if (s.view === "support" || s.view === "missing") return { ...s, from: view };
+  return { ...s, view, busy: false, trouble: undefined };
+}

@@ -1,0 +1,93 @@
+/** The events of the customer's page, made of what the server has answered: shapes and optionality are the specification's (6.1). */
+import type { Connection, EventData, Payload } from "../../kit/protocol.ts";
+import type { AttemptError, Failure } from "../api/records.ts";
+import type { Effect } from "./message.ts";
+import type { Attempt, State, Target } from "./state.ts";
+
+const maxDescription = 200;
+
+function emit(payload: Payload): Effect & { do: "emit" } {
+  return { do: "emit", payload };
+}
+
+/** Members that are empty are left out: an optional one that was not given must not be there. */
+function given<T extends Record<string, string | undefined>>(members: T): { [K in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value)) as { [K in keyof T]?: string };
+}
+
+/** error_description is ASCII (specification 7.1); what has a plain letter beneath an accent keeps it. */
+export function ascii(text: string): string {
+  const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/[–—]/g, "-");
+  return plain.replace(/[^\x20-\x7e]+/g, " ").replace(/ {2,}/g, " ").trim().slice(0, maxDescription);
+}
+
+/** Where codes of ours are told in a browser, specification 7.3 has four of them. */
+function told(error: string): string {
+  return error === "svc_unavailable" || error === "svc_rate_limited" ? "svc_server_error" : error;
+}
+
+export function pending(s: State, a: Pick<Attempt, "target">): Effect {
+  const data: EventData["patient.connection_pending"] = {
+    public_id: s.publicId,
+    ...given({
+      brand_id: a.target.brandId,
+      portal_id: a.target.portalId,
+      endpoint_id: a.target.endpointId,
+      external_id: s.config.externalId,
+      external_state: s.config.externalState,
+      org_connection_id: a.target.reconnect,
+    }),
+  };
+  return emit({ api_mode: s.mode, event_type: "patient.connection_pending", data });
+}
+
+export function success(s: State, data: Connection): Effect {
+  return emit({ api_mode: s.mode, event_type: "patient.connection_success", data });
+}
+
+/**
+ * Nothing where the institution is not known: the event has to name it. Only the older element's hidden frame never knows it, and its
+ * element hands on the error alone.
+ */
+export function failed(s: State, target: Target, error: Failure | AttemptError): Effect[] {
+  const { endpointId = "", portalId = "", brandId = "" } = target;
+  const requestId = "request_id" in error ? error.request_id : error.requestId;
+  if (!requestId || (s.shell !== "watch" && !(endpointId && portalId && brandId))) return [];
+  const description = "error_description" in error ? error.error_description : error.description;
+  const data: EventData["patient.connection_failed"] = {
+    endpoint_id: endpointId,
+    portal_id: portalId,
+    brand_id: brandId,
+    ...given({ platform_type: target.platformType }),
+    request_id: requestId,
+    error: told(error.error),
+    error_description: ascii(description),
+    ...given({ external_id: s.config.externalId, external_state: s.config.externalState }),
+  };
+  return [emit({ api_mode: s.mode, event_type: "patient.connection_failed", data })];
+}
+
+/** It has no data; the reason is for the console of who builds the page. */
+export function configError(s: State, reason: string): Effect {
+  return { ...emit({ api_mode: s.mode, event_type: "widget.config_error" }), reason };
+}
+
+/** Each connection once: a patient may have connected the same one twice, by a reconnect. */
+export function complete(s: State): Effect {
+  const byId = new Map(s.connected.map(({ connection }) => [connection.org_connection_id, connection]));
+  return emit({ api_mode: s.mode, event_type: "widget.complete", data: [...byId.values()] });
+}
+
+/** Opt-in, by event-types. */
+export function searched(s: State, now: number): Effect[] {
+  const { query, filter, total } = s.search;
+  if (!s.config.eventTypes.includes("search.query") || query.trim() === "" || total === undefined) return [];
+  const data: EventData["search.query"] = {
+    query,
+    timestamp: Math.floor(now / 1000),
+    filter: { locations: filter.state ? [filter.state] : [] },
+    results: { total },
+    ...given({ external_id: s.config.externalId }),
+  };
+  return [emit({ api_mode: s.mode, event_type: "search.query", data })];
+}

@@ -1,0 +1,55 @@
+/** What can happen to the application, and what it can want done. Types alone. */
+import type { Config, Payload } from "../../kit/protocol.ts";
+import type { Answered, Ask } from "../api/records.ts";
+import type { Draft, Filter, Own, State } from "./state.ts";
+
+export type Message =
+  | { type: "begin"; config: Config; own?: Own | undefined }
+  | { type: "misconfigured"; reason: string; requestId?: string | undefined } // the page says so, or it stands where it must not
+  | { type: "agree" }
+  | { type: "back" }
+  | { type: "show"; view: "support" | "missing" | "search" | "finish" }
+  | { type: "email"; email: string }
+  | { type: "code"; code: string }
+  | { type: "resend" }
+  | { type: "resendable" }
+  | { type: "type"; query: string }
+  | { type: "narrow"; filter: Filter }
+  | { type: "search" }
+  | { type: "more" }
+  | { type: "pick"; id: string }
+  | { type: "portal"; id: string | undefined }
+  | { type: "prepare" } // make an attempt for the institution of the view
+  | { type: "stale"; id: string } // an attempt that nobody left with is about to end
+  | { type: "leave" } // the click that opens the window
+  | { type: "opened"; id: string; seen: boolean }
+  | { type: "raise" } // bring the window to the front, or open another
+  | { type: "poll"; id: string }
+  | { type: "wake" } // a nudge, focus, the network is back: ask now
+  | { type: "windows"; closed: string[]; focused: boolean }
+  | { type: "cancel" }
+  | { type: "retry" }
+  | { type: "restart" } // from the search
+  | { type: "load" } // the institution that the page names
+  | { type: "draft"; draft: Partial<Draft> }
+  | { type: "send"; form: "support" | "missing"; email: string }
+  | { type: "network"; online: boolean }
+  | { type: "close" }
+  | { type: "stay" }
+  | { type: "close_now" }
+  | { type: "answered"; answered: Answered };
+
+export type Effect =
+  | { do: "ask"; key: string; ask: Ask } // another one with the same key drops this one
+  | { do: "drop"; key: string }
+  | { do: "wait"; key: string; ms: number; then: Message }
+  | { do: "unwait"; key: string }
+  | { do: "open"; id: string; url: string } // has to happen within the click, or the browser refuses the window
+  | { do: "raise"; id: string }
+  | { do: "go"; url: string } // this window leaves
+  | { do: "emit"; payload: Payload; reason?: string }
+  | { do: "closed" };
+
+/** A state and what is to be done. */
+export type Next = [State, ...Effect[]];
+

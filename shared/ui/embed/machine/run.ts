@@ -1,0 +1,100 @@
+/** Does what step wants done, with what the browser gives: the one place where time passes and requests leave. */
+import type { Payload } from "../../kit/protocol.ts";
+import type { Api } from "../api/api.ts";
+import type { Answered, Ask } from "../api/records.ts";
+import type { Effect, Message } from "./message.ts";
+import type { State } from "./state.ts";
+import { step } from "./step.ts";
+
+/** What the application needs of the world. */
+export interface World {
+  api: Api;
+  now(): number; // milliseconds since 1970
+  setTimeout(run: () => void, ms: number): unknown;
+  clearTimeout(timer: unknown): void;
+  open(id: string, url: string): boolean; // whether the browser gave us the window
+  raise(id: string): void;
+  go(url: string): void;
+  emit(payload: Payload, reason?: string): void;
+  closed(): void;
+}
+
+export interface Runner {
+  state(): State;
+  send(message: Message): void;
+}
+
+export function run(first: State, world: World, shown: (s: State) => void): Runner {
+  let state = first;
+  const timers = new Map<string, unknown>();
+  const asked = new Map<string, AbortController>();
+
+  const send = (message: Message): void => {
+    const [next, ...effects] = step(state, message, world.now());
+    state = next;
+    for (const effect of effects) perform(effect);
+    shown(state);
+  };
+
+  const drop = (key: string): void => {
+    asked.get(key)?.abort();
+    asked.delete(key);
+  };
+
+  const unwait = (key: string): void => {
+    world.clearTimeout(timers.get(key));
+    timers.delete(key);
+  };
+
+  const ask = async (key: string, question: Ask): Promise<void> => {
+    drop(key);
+    const controller = new AbortController();
+    asked.set(key, controller);
+    const answered = await answer(world.api, question, controller.signal);
+    if (asked.get(key) !== controller) return;
+    asked.delete(key);
+    send({ type: "answered", answered });
+  };
+
+  const perform = (effect: Effect): void => {
+    switch (effect.do) {
+      case "ask":
+        void ask(effect.key, effect.ask);
+        break;
+      case "drop":
+        drop(effect.key);
+        break;
+      case "wait":
+        unwait(effect.key);
+        timers.set(effect.key, world.setTimeout(() => send(effect.then), effect.ms));
+        break;
+      case "unwait":
+        unwait(effect.key);
+        break;
+      case "open":
+        send({ type: "opened", id: effect.id, seen: world.open(effect.id, effect.url) });
+        break;
+      case "raise":
+        world.raise(effect.id);
+        break;
+      case "go":
+        world.go(effect.url);
+        break;
+      case "emit":
+        world.emit(effect.payload, effect.reason);
+        break;
+      case "closed":
+        for (const key of [...timers.keys()]) unwait(key);
+        for (const key of [...asked.keys()]) drop(key);
+        world.closed();
+    }
+  };
+
+  return { state: () => state, send };
+}
+
+/** The question decides the answer's shape, which the type of a lookup by name cannot tell. */
+async function answer(api: Api, question: Ask, signal: AbortSignal): Promise<Answered> {
+  const call = api[question.call] as (ask: Ask["ask"], signal: AbortSignal) => Promise<Answered["answer"]>;
+  return { ...question, answer: await call(question.ask, signal) } as Answered;
+}

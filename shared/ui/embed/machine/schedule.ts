@@ -1,0 +1,16 @@
+/** When an attempt is asked after (docs/adr/0035-the-widget.md). Milliseconds. */
+
+const second = 1000;
+const minute = 60 * second;
+
+/** A sign-in that takes longer has ended on the server, too (popup-timeout). */
+export const patience = 30 * minute;
+
+/** An attempt that ends sooner than this is made anew before a window opens for it. */
+export const margin = minute;
+
+/** How long after the last question the next one comes, by the time since the window was opened. */
+export function pause(elapsed: number): number {
+  if (elapsed < 30 * second) return 1.5 * second;
+  return elapsed < 2 * minute ? 3 * second : 5 * second;
+}

@@ -1,0 +1,65 @@
+/** Searching for an institution, and picking one. */
+import type { Answer, Hits } from "../api/records.ts";
+import { searched } from "./events.ts";
+import type { Effect, Next } from "./message.ts";
+import type { Filter, Search, State } from "./state.ts";
+
+/** Long enough for a word to be typed, short enough to feel at once. */
+const debounce = 200;
+
+/**
+ * Whether there is something to ask for. Without a word the catalogue lists thousands by name, which helps nobody; the few of test
+ * mode are what a developer looks for.
+ */
+export function asks(s: State): boolean {
+  return s.mode === "test" || s.search.query.trim() !== "" || s.search.filter.state !== "" || s.search.filter.zip.length === 5;
+}
+
+function withSearch(s: State, search: Partial<Search>): State {
+  return { ...s, search: { ...s.search, ...search } };
+}
+
+/** While words come the last answer stays where it is. */
+export function type(s: State, query: string): Next {
+  return narrowed(withSearch(s, { query }), debounce);
+}
+
+export function narrow(s: State, filter: Filter): Next {
+  return narrowed(withSearch(s, { filter }), debounce);
+}
+
+function narrowed(s: State, ms: number): Next {
+  const next: State = { ...s, trouble: undefined };
+  const drop: Effect = { do: "drop", key: "search" };
+  if (asks(next)) return [withSearch(next, { loading: true, more: false }), drop, { do: "wait", key: "search", ms, then: { type: "search" } }];
+  return [withSearch(next, { hits: [], total: undefined, loading: false, more: false }), drop, { do: "unwait", key: "search" }];
+}
+
+export function search(s: State): Next {
+  if (!asks(s)) return [s];
+  return [withSearch({ ...s, trouble: undefined }, { loading: true, more: false }), question(s)];
+}
+
+/** The next page, by the place of the last hit as it came. */
+export function more(s: State): Next {
+  const last = s.search.hits.at(-1);
+  if (!last || s.search.more || s.search.loading) return [s];
+  return [withSearch({ ...s, trouble: undefined }, { more: true }), question(s, last.sort)];
+}
+
+function question(s: State, after?: (string | number)[]): Effect {
+  const { query, filter } = s.search;
+  const zip = filter.zip.length === 5 ? filter.zip : "";
+  return { do: "ask", key: "search", ask: { call: "search", ask: { query: query.trim(), state: filter.state, zip, after } } };
+}
+
+export function found(s: State, answer: Answer<Hits>, further: boolean, now: number): Next {
+  if (!answer.ok) {
+    const next = withSearch(s, { loading: false, more: false });
+    const trouble = { failure: answer.failure, retry: { type: further ? "more" : "search" } } as const;
+    return [s.view === "search" ? { ...next, trouble } : next];
+  }
+  const { hits, total } = answer.data;
+  const next = withSearch(s, { hits: further ? [...s.search.hits, ...hits] : hits, total, loading: false, more: false });
+  return further ? [next] : [next, ...searched(next, now)];
+}

@@ -1,0 +1,187 @@
+/**
+ * Everything that the application knows, as one value (docs/adr/0035-the-widget.md). What the patient sees follows from it alone; it
+ * changes in step.ts alone; nothing here knows a browser.
+ */
+import type { Config, Connection, Mode } from "../../kit/protocol.ts";
+import type { AttemptError, Failure, Hit, Institution } from "../api/records.ts";
+import type { Message } from "./message.ts";
+
+/**
+ * How the page is held: in an element's frame, as a whole page of redirect mode, or in the window of the older element's popup mode.
+ * watch is the older element's hidden frame, which shows nothing and follows the attempt of that window.
+ */
+export type Shell = "frame" | "page" | "window" | "watch";
+
+export type View =
+  | "loading"
+  | "splash"
+  | "email"
+  | "code"
+  | "search"
+  | "institution"
+  | "waiting"
+  | "connected"
+  | "failed"
+  | "finish"
+  | "missing"
+  | "support"
+  | "config_error"
+  | "closed";
+
+/** Who asks for the records, as far as the page tells it. */
+export interface Org {
+  name: string;
+  logo_uri: string;
+  privacy_policy_uri: string;
+  terms_uri: string;
+  website_uri: string;
+  accent: string;
+}
+
+/** The attempt that the older element has made itself, for its window and for its hidden frame. */
+export interface Own {
+  id: string;
+  token: string;
+  hash: string; // of the token, in hexadecimal digits
+}
+
+/** What a search is narrowed by. */
+export interface Filter {
+  state: string; // two letters, or empty
+  zip: string; // five digits, or empty
+}
+
+export interface Search {
+  query: string;
+  filter: Filter;
+  hits: Hit[];
+  total: number | undefined; // undefined until the first answer
+  loading: boolean;
+  more: boolean; // the next page is being asked for
+}
+
+/** Where an attempt leads. Of a reconnect only the connection may be known. */
+export interface Target {
+  name: string;
+  reconnect?: string | undefined;
+  endpointId?: string | undefined;
+  portalId?: string | undefined;
+  brandId?: string | undefined;
+  platformType?: string | undefined;
+}
+
+/** One attempt, as this page follows it. Times are in milliseconds since 1970. */
+export interface Attempt {
+  id: string;
+  token: string;
+  url: string;
+  target: Target;
+  expiresAt: number;
+  leftAt: number | undefined; // when a window was opened for it
+  status: "created" | "open";
+  seen: boolean; // the browser gave us the window
+  closed: boolean; // the window says so; a portal can make it lie
+  pending: boolean; // patient.connection_pending was told
+  asking: boolean;
+  again: boolean; // ask once more as soon as the answer is here
+  misses: number; // answers that did not come, in a row
+}
+
+/** Why the last sign-in came to nothing. */
+export interface Ending {
+  cause: string; // of docs/openapi.yaml, or expired, lost, refused, unavailable
+  target: Target;
+  error?: AttemptError | undefined;
+  requestId?: string | undefined;
+}
+
+export interface Connected {
+  name: string;
+  connection: Connection;
+}
+
+export interface Verification {
+  id: string;
+  resendAt: number;
+}
+
+/** What went wrong in the view that is shown, and the message that tries it again. */
+export interface Trouble {
+  failure: Failure;
+  retry: Message | undefined; // undefined where the patient's own words have to change first
+}
+
+/** What the patient has typed into a form that is not sent yet: it has to survive a look at another view. */
+export interface Draft {
+  name: string;
+  website: string;
+  address: string;
+  subject: string;
+  body: string;
+}
+
+export interface State {
+  shell: Shell;
+  mode: Mode;
+  publicId: string;
+  baseUrl: string;
+  org: Org | undefined;
+  redirectUri: string | undefined; // of redirect mode
+  own: Own | undefined;
+  config: Config;
+  configErrorId: string | undefined; // request_id of what told that the configuration is wrong
+  view: View;
+  from: View; // where support and missing return to
+  email: string;
+  emailToken: string | undefined;
+  verification: Verification | undefined;
+  canResend: boolean;
+  search: Search;
+  institution: Institution | undefined;
+  portalId: string | undefined; // which of the institution's portals was chosen
+  target: Target | undefined;
+  attempts: Attempt[];
+  current: string | undefined; // the attempt of the view
+  busy: boolean; // the view waits for an answer before it can go on
+  ending: Ending | undefined;
+  connected: Connected[];
+  latest: Connected | undefined;
+  draft: Draft;
+  sent: boolean; // the form of the view has arrived
+  trouble: Trouble | undefined;
+  online: boolean;
+  focused: boolean;
+  leaving: boolean; // the patient is asked whether to close with a sign-in under way
+  told: boolean; // widget.complete was told
+}
+
+export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUrl" | "org" | "redirectUri" | "own">, config: Config): State {
+  return {
+    ...given,
+    config,
+    configErrorId: undefined,
+    view: "loading",
+    from: "search",
+    email: "",
+    emailToken: undefined,
+    verification: undefined,
+    canResend: false,
+    search: { query: "", filter: { state: "", zip: "" }, hits: [], total: undefined, loading: false, more: false },
+    institution: undefined,
+    portalId: undefined,
+    target: undefined,
+    attempts: [],
+    current: undefined,
+    busy: false,
+    ending: undefined,
+    connected: [],
+    latest: undefined,
+    draft: { name: "", website: "", address: "", subject: "", body: "" },
+    sent: false,
+    trouble: undefined,
+    online: true,
+    focused: true,
+    leaving: false,
+    told: false,
+  };
+}

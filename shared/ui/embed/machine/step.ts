@@ -1,0 +1,231 @@
+/** The whole application as one function: what is, and what happens, give what is then and what has to be done. */
+import type { Config } from "../../kit/protocol.ts";
+import type { Answered } from "../api/records.ts";
+import * as attempting from "./attempting.ts";
+import * as choosing from "./choosing.ts";
+import * as events from "./events.ts";
+import * as forms from "./forms.ts";
+import type { Message, Next } from "./message.ts";
+import * as searching from "./searching.ts";
+import type { Own, State, View } from "./state.ts";
+
+/** now is in milliseconds since 1970. */
+export function step(s: State, m: Message, now: number): Next {
+  switch (m.type) {
+    case "answered":
+      return answered(s, m.answered, now);
+    case "begin":
+      return begin(s, m.config, m.own, now);
+    case "misconfigured":
+      return misconfigured(s, m.reason, m.requestId);
+    case "type":
+      return searching.type(s, m.query);
+    case "narrow":
+      return searching.narrow(s, m.filter);
+    case "search":
+      return searching.search(s);
+    case "more":
+      return searching.more(s);
+    case "pick":
+      return choosing.pick(s, m.id);
+    case "portal":
+      return choosing.choose(s, m.id);
+    case "load":
+      return choosing.load(s);
+    case "email":
+      return forms.sendCode(s, m.email);
+    case "code":
+      return forms.checkCode(s, m.code);
+    case "resend":
+      return forms.sendCode(s, s.email);
+    case "resendable":
+      return [{ ...s, canResend: true }];
+    case "draft":
+      return [{ ...s, draft: { ...s.draft, ...m.draft } }];
+    case "send":
+      return forms.send(s, m.form, m.email);
+    default:
+      return steer(s, m, now);
+  }
+}
+
+/** What is left: attempts and their windows, and the way through the views. */
+function steer(s: State, m: Message, now: number): Next {
+  switch (m.type) {
+    case "prepare":
+      return attempting.prepare({ ...s, view: "institution" });
+    case "stale":
+      return attempting.stale(s, m.id);
+    case "leave":
+      return attempting.leave(s, now);
+    case "opened":
+      return [attempting.withAttempt(s, m.id, { seen: m.seen, closed: false })];
+    case "raise":
+      return attempting.raise(s);
+    case "poll":
+      return attempting.inquire(s, m.id);
+    case "wake":
+      return attempting.inquireAll(s);
+    case "windows":
+      return attempting.windows(s, m.closed, m.focused);
+    case "cancel":
+      return attempting.prepare({ ...s, view: "institution", leaving: false });
+    case "network":
+      return network(s, m.online, now);
+    case "agree":
+      return afterSplash(s);
+    case "show":
+      return show(s, m.view);
+    case "back":
+      return back(s);
+    case "restart":
+      return toSearch(s);
+    case "retry":
+      return s.trouble?.retry ? step(s, s.trouble.retry, now) : [{ ...s, trouble: undefined }];
+    case "close":
+      return attempting.underWay(s) && !s.leaving ? [{ ...s, leaving: true }] : closeNow(s);
+    case "stay":
+      return [{ ...s, leaving: false }];
+    case "close_now":
+      return closeNow(s);
+    default:
+      return [s];
+  }
+}
+
+function answered(s: State, a: Answered, now: number): Next {
+  if (!a.answer.ok && a.answer.failure.kind === "foreign" && a.call !== "progress") return misconfigured(s, a.answer.failure.description, a.answer.failure.requestId);
+  switch (a.call) {
+    case "search":
+      return searching.found(s, a.answer, a.ask.after !== undefined, now);
+    case "institution":
+      return choosing.loaded(s, a.answer);
+    case "endpoint":
+      return choosing.endpointFound(s, a.answer);
+    case "prepare":
+      return attempting.prepared(s, a.answer, now);
+    case "progress":
+      return attempting.progressed(s, a.ask.id, a.answer, now);
+    case "codes":
+      return forms.codeSent(s, a.answer, now);
+    case "verify":
+      if (a.answer.ok) return afterEmail({ ...s, busy: false, emailToken: a.answer.data.email_token });
+      return [{ ...s, busy: false, trouble: { failure: a.answer.failure, retry: undefined } }];
+    default:
+      return forms.sent(s, a.answer);
+  }
+}
+
+function begin(s: State, config: Config, own: Own | undefined, now: number): Next {
+  const filter = { state: "", zip: zipOf(config) };
+  const search = { ...s.search, query: config.searchQuery ?? "", filter };
+  const shell = s.shell === "frame" && own ? "watch" : s.shell;
+  const next: State = { ...s, shell, config, own, email: config.email ?? "", search };
+  if (config.tefcaMode) return misconfigured(next, "tefca-mode is not available.", undefined);
+  if (next.shell === "watch" && own) return watch(next, own, now);
+  return config.showSplash ? [{ ...next, view: "splash" }] : afterSplash(next);
+}
+
+/** The attempt of the older element's window, which may not have been made yet. */
+function watch(s: State, own: Own, now: number): Next {
+  const attempt = {
+    ...{ id: own.id, token: own.token, url: "", target: { name: "" }, expiresAt: Infinity, leftAt: now, status: "created" as const },
+    ...{ seen: false, closed: false, pending: false, asking: false, again: false, misses: 0 },
+  };
+  return attempting.inquire({ ...s, attempts: [attempt] }, own.id);
+}
+
+/** search-sort-by-opts is base64url of JSON; what cannot be read narrows nothing. */
+function zipOf(config: Config): string {
+  if (config.searchSortBy !== "location" || !config.searchSortByOpts) return "";
+  try {
+    const text = atob(config.searchSortByOpts.replaceAll("-", "+").replaceAll("_", "/"));
+    const found: unknown = JSON.parse(text);
+    const [zip] = (found as { locationZipcodes?: unknown[] }).locationZipcodes ?? [];
+    return typeof zip === "string" && /^\d{5}/.test(zip) ? zip.slice(0, 5) : "";
+  } catch {
+    return "";
+  }
+}
+
+function afterSplash(s: State): Next {
+  const { reconnectOrgConnectionId, searchOnly } = s.config;
+  if (reconnectOrgConnectionId) return choosing.reconnect(s, reconnectOrgConnectionId);
+  return searchOnly || s.emailToken ? afterEmail(s) : [{ ...s, view: "email", trouble: undefined }];
+}
+
+function afterEmail(s: State): Next {
+  const { brandId, portalId, endpointId } = s.config;
+  return brandId || portalId || endpointId ? choosing.load(s) : toSearch(s);
+}
+
+function toSearch(s: State): Next {
+  const next: State = { ...attempting.forgetUnused(s), view: "search", target: undefined, institution: undefined, ending: undefined, trouble: undefined, busy: false };
+  const found = s.search.total === undefined && searching.asks(next);
+  const [state, ...effects] = found ? searching.search(next) : ([next] as Next);
+  return [state, { do: "drop", key: "prepare" }, { do: "drop", key: "institution" }, { do: "drop", key: "endpoint" }, ...effects];
+}
+
+function misconfigured(s: State, reason: string, requestId: string | undefined): Next {
+  const next: State = { ...s, view: "config_error", configErrorId: requestId, busy: false, trouble: undefined };
+  return s.view === "config_error" ? [next] : [next, events.configError(s, reason)];
+}
+
+/** Support and the request for an institution come back to where they were asked for. */
+function show(s: State, view: "support" | "missing" | "search" | "finish"): Next {
+  if (view === "search") return toSearch(s);
+  if (view === s.view) return [s];
+  const from = s.view === "support" || s.view === "missing" ? s.from : s.view;
+  const name = view === "missing" && !s.draft.name ? s.search.query.trim() : s.draft.name;
+  const draft = { ...s.draft, name: view === "missing" ? name : s.draft.name };
+  return [{ ...s, view, from, sent: false, busy: false, trouble: undefined, draft }, { do: "drop", key: "form" }];
+}
+
+/** Where back leads, undefined where there is nothing behind. */
+export function behind(s: State): View | undefined {
+  switch (s.view) {
+    case "code":
+      return "email";
+    case "institution":
+    case "failed":
+      return s.config.reconnectOrgConnectionId ? undefined : "search";
+    case "waiting":
+      return "institution";
+    case "support":
+    case "missing":
+      return s.from;
+    case "finish":
+      return "search";
+    default:
+      return undefined;
+  }
+}
+
+function back(s: State): Next {
+  const to = behind(s);
+  if (to === undefined) return [s];
+  if (to === "search" && s.view !== "missing" && s.view !== "support") return toSearch(s);
+  if (s.view === "waiting") return attempting.prepare({ ...s, view: "institution" });
+  const next: State = { ...s, view: to, sent: false, busy: false, trouble: undefined };
+  return to === "institution" ? resume(next) : [next, { do: "drop", key: "form" }];
+}
+
+/** The attempt that was being made when the patient looked away may have got its answer in between, or be out of date. */
+function resume(s: State): Next {
+  return s.current || !s.target ? [s] : attempting.prepare(s);
+}
+
+/** With the network back the patient need not ask again for what failed without it. */
+function network(s: State, online: boolean, now: number): Next {
+  const next: State = { ...s, online };
+  if (!online) return [next];
+  const [state, ...effects] = attempting.inquireAll(next);
+  if (state.trouble?.failure.kind !== "network" || !state.trouble.retry) return [state, ...effects];
+  const [retried, ...further] = step(state, state.trouble.retry, now);
+  return [retried, ...effects, ...further];
+}
+
+function closeNow(s: State): Next {
+  if (s.told) return [{ ...s, view: "closed", leaving: false }, { do: "closed" }];
+  return [{ ...s, view: "closed", leaving: false, told: true }, events.complete(s), { do: "closed" }];
+}

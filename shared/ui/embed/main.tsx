@@ -1,0 +1,105 @@
+/** Puts the application into the page: with its siblings here the one place that knows window and document. */
+import { render } from "preact";
+import { shades, sheets } from "../kit/colour.ts";
+import type { FromFrame, Init } from "../kit/protocol.ts";
+import { choose, english, load, type Language } from "../kit/words/language.ts";
+import { api } from "./api/api.ts";
+import { readBoot } from "./boot.ts";
+import { tellBridges } from "./bridge.ts";
+import { listen } from "./channel.ts";
+import { fragmentOf, pageConfig } from "./given.ts";
+import { run, type World } from "./machine/run.ts";
+import { start, type Own, type Shell } from "./machine/state.ts";
+import { App } from "./views/app.tsx";
+import { watchWorld } from "./watch.ts";
+import { Windows } from "./windows.ts";
+
+const boot = readBoot(document);
+const fragment = fragmentOf(location.hash);
+const shell: Shell = fragment ? "window" : boot.shell;
+const windows = new Windows(window);
+let language: Language = english;
+let post: (message: FromFrame) => void = () => undefined;
+let seen = false;
+
+const world: World = {
+  api: api({ baseUrl: boot.base_url, publicId: boot.public_id, lang: () => language.lang, fetch: window.fetch.bind(window) }),
+  now: () => Date.now(),
+  setTimeout: (then, ms) => setTimeout(then, ms),
+  clearTimeout: (timer) => clearTimeout(timer as number | undefined),
+  open: (id, url) => windows.open(id, url),
+  raise: (id) => windows.raise(id),
+  go: (url) => windows.isOwn(url) && location.assign(url),
+  emit: (payload, reason) => {
+    if (shell !== "frame") tellBridges(window, payload);
+    else post(reason === undefined ? { type: "event", payload } : { type: "event", payload, reason });
+  },
+  closed: () => (shell === "frame" ? post({ type: "closed" }) : window.close()),
+};
+
+const redirectUri = boot.query.redirect_uri;
+const org = boot.org ?? undefined;
+const pages = { shell, mode: boot.api_mode, publicId: boot.public_id, baseUrl: boot.base_url, org, redirectUri, own: undefined };
+const runner = run(start(pages, pageConfig(boot, fragment)), world, draw);
+
+dress();
+watchWorld(runner, windows);
+if (shell === "frame") {
+  post = listen(window.parent, window, boot.allowed_origins, {
+    begin: (init) => void join(init),
+    close: () => runner.send({ type: "close" }),
+    foreign: () => void refuse("The page that holds the frame is not one of the organisation's registered origins."),
+  });
+} else void enter();
+
+/** The page has told what it wants. Where the server knows that nothing can come of it, that is all that is told. */
+async function join({ config, watch }: Pick<Init, "config" | "watch">): Promise<void> {
+  if (boot.error) return refuse(boot.error.error_description);
+  await speak(config.lang);
+  const own = watch && (await owned(watch.attemptId, watch.attemptToken));
+  runner.send({ type: "begin", config, own });
+}
+
+async function enter(): Promise<void> {
+  if (boot.error) return refuse(boot.error.error_description);
+  await speak(boot.query.lang);
+  const own = fragment && (await owned(fragment.attempt_id, fragment.attempt_token));
+  runner.send({ type: "begin", config: pageConfig(boot, fragment), own });
+}
+
+async function refuse(reason: string): Promise<void> {
+  await speak(undefined);
+  runner.send({ type: "misconfigured", reason, requestId: boot.error?.request_id });
+}
+
+/** The server is given a hash of the token that the element has made, so that nobody who reads it there can ask after the attempt. */
+async function owned(id: string, token: string): Promise<Own> {
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+  return { id, token, hash: [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("") };
+}
+
+async function speak(wanted: string | undefined): Promise<void> {
+  language = await load(choose(wanted, document.documentElement.lang, navigator.language));
+  document.documentElement.lang = language.lang;
+}
+
+/** The accent of the organisation, in shades that can be read on our sheets. */
+function dress(): void {
+  for (const [scheme, sheet] of Object.entries(sheets)) {
+    const { accent, onAccent, accentText } = shades(boot.org?.accent, sheet);
+    const style = document.documentElement.style;
+    style.setProperty(`--accent-${scheme}`, accent);
+    style.setProperty(`--on-accent-${scheme}`, onAccent);
+    style.setProperty(`--accent-text-${scheme}`, accentText);
+  }
+}
+
+function draw(): void {
+  const s = runner.state();
+  const root = document.getElementById("app");
+  if (!root || s.view === "loading") return;
+  const onLanguage = () => void speak(language.lang === "en" ? "es" : "en").then(draw);
+  render(<App ui={{ s, t: language, send: runner.send }} onLanguage={onLanguage} />, root);
+  if (!seen) post({ type: "ready" });
+  seen = true;
+}

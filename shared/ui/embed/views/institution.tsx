@@ -1,0 +1,113 @@
+/** The institution that was picked: its portal, and what happens next. */
+import { Icon } from "./icons.tsx";
+import { Button, Logo, Quiet, Title, Trouble } from "./parts.tsx";
+import { institutionName, orgName, type Ui } from "./ui.ts";
+
+export function Institution({ ui }: { ui: Ui }) {
+  const { s } = ui;
+  if (s.target) return <Ready ui={ui} />;
+  if (s.institution && s.institution.portals.length > 1 && s.portalId === undefined) return <Portals ui={ui} />;
+  return s.busy || s.trouble ? <Loading ui={ui} /> : <Nowhere ui={ui} />;
+}
+
+function Loading({ ui }: { ui: Ui }) {
+  const { s, t, send } = ui;
+  return (
+    <div class="view" aria-busy={s.busy}>
+      <Title>{t.say("institution_title", { name: institutionName(ui) })}</Title>
+      <Trouble ui={ui} />
+      {s.busy ? <p class="soft">{t.say("preparing")}</p> : <Button second onClick={() => send({ type: "restart" })}>{t.say("search_again")}</Button>}
+    </div>
+  );
+}
+
+/** A brand of which the catalogue knows no endpoint. */
+function Nowhere({ ui }: { ui: Ui }) {
+  const { t, send } = ui;
+  return (
+    <div class="view">
+      <Title lead={t.say("no_portal_text")}>{t.say("no_portal", { name: institutionName(ui) })}</Title>
+      <div class="stack">
+        <Button onClick={() => send({ type: "show", view: "missing" })}>{t.say("missing_title")}</Button>
+        <Button second onClick={() => send({ type: "restart" })}>
+          {t.say("search_again")}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function Portals({ ui }: { ui: Ui }) {
+  const { s, t, send } = ui;
+  return (
+    <div class="view">
+      <Title lead={t.say("portal_lead", { name: institutionName(ui) })}>{t.say("portal_title")}</Title>
+      <ul class="list">
+        {s.institution?.portals.map((portal) => (
+          <li key={portal.id}>
+            <button class="choice" type="button" onClick={() => send({ type: "portal", id: portal.id })}>
+              <Logo src={portal.logo_uri} name={portal.name} />
+              <span>
+                <b>{portal.name}</b>
+                {portal.description && <span class="small soft">{portal.description}</span>}
+              </span>
+              <Icon name="next" />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Ready({ ui }: { ui: Ui }) {
+  const { s, t, send } = ui;
+  const [name, org] = [institutionName(ui), orgName(ui)];
+  const renews = s.target?.reconnect !== undefined;
+  const several = (s.institution?.portals.length ?? 0) > 1;
+  const portal = several ? s.institution?.portals.find((one) => one.id === s.portalId) : undefined;
+  const inPage = s.shell === "page" || s.shell === "window";
+  const steps = [
+    t.say(inPage ? "next_page" : "next_window", { name: portal?.name ?? name }),
+    t.say("next_sign_in"),
+    t.say("next_allow"),
+    t.say(inPage ? "next_app" : "next_return", { org }),
+  ];
+  return (
+    <div class="view">
+      <Title lead={renews ? t.say("reconnect_lead", { org }) : undefined}>{t.say(renews ? "reconnect_title" : "institution_title", { name })}</Title>
+      {portal && (
+        <div class="row">
+          <span class="name">
+            <Logo src={portal.logo_uri} name={portal.name} />
+            {portal.name}
+          </span>
+          <Quiet onClick={() => send({ type: "portal", id: undefined })}>{t.say("portal_other")}</Quiet>
+        </div>
+      )}
+      <Health ui={ui} name={name} />
+      <div class="stack">
+        <h2>{t.say("next")}</h2>
+        <ol class="steps">
+          {steps.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+      </div>
+      <Trouble ui={ui} />
+      <Button disabled={s.busy} onClick={() => send({ type: "leave" })}>
+        {t.say(s.busy ? "preparing" : "go")}
+      </Button>
+    </div>
+  );
+}
+
+function Health({ ui: { s, t }, name }: { ui: Ui; name: string }) {
+  const health = s.institution?.health;
+  if (health !== "down" && health !== "degraded") return null;
+  return (
+    <div class="notice warn">
+      <p>{t.say(health === "down" ? "down_warning" : "degraded_warning", { name })}</p>
+    </div>
+  );
+}

@@ -1,0 +1,168 @@
+/** What views are made of. */
+import type { ComponentChildren, InputHTMLAttributes } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Failure } from "../api/records.ts";
+import { Icon, type IconName } from "./icons.tsx";
+import type { Ui } from "./ui.ts";
+
+/** The head of a view. Its title takes the focus, so that a screen reader begins there (App moves it). */
+export function Title({ children, lead, mark, tone }: { children: ComponentChildren; lead?: ComponentChildren; mark?: IconName; tone?: "good" | "bad" }) {
+  return (
+    <div class="title">
+      {mark && (
+        <div class={`mark ${tone ?? ""}`}>
+          <Icon name={mark} />
+        </div>
+      )}
+      <h1 tabIndex={-1}>{children}</h1>
+      {lead && <p class="lead">{lead}</p>}
+    </div>
+  );
+}
+
+interface ButtonProps {
+  children: ComponentChildren;
+  onClick?: () => void;
+  second?: boolean;
+  submit?: boolean;
+  disabled?: boolean;
+}
+
+/** A button that cannot be used yet keeps the focus and can be found: it is not disabled but says that it is. */
+export function Button({ children, onClick, second, submit, disabled }: ButtonProps) {
+  const press = (event: MouseEvent) => {
+    if (disabled) event.preventDefault();
+    else onClick?.();
+  };
+  return (
+    <button class={second ? "button second" : "button"} type={submit ? "submit" : "button"} aria-disabled={disabled ? "true" : undefined} onClick={press}>
+      {children}
+    </button>
+  );
+}
+
+export function Quiet({ children, onClick }: { children: ComponentChildren; onClick: () => void }) {
+  return (
+    <button class="quiet" type="button" onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
+/** A link out of the page: it hands on neither where it comes from nor a way back into it. */
+export function Out({ href, children, t, class: name }: { href: string; children: ComponentChildren; t: Ui["t"]; class?: string }) {
+  return (
+    <a href={href} class={name} target="_blank" rel="noopener noreferrer">
+      {children}
+      <span class="hidden"> ({t.say("new_window")})</span>
+    </a>
+  );
+}
+
+interface FieldProps {
+  id: string;
+  label: string;
+  value: string;
+  onInput: (value: string) => void;
+  error?: string | undefined;
+  optional?: string;
+  rows?: boolean;
+  input?: InputHTMLAttributes<HTMLInputElement>;
+}
+
+export function Field({ id, label, value, onInput, error, optional, rows, input }: FieldProps) {
+  const common = {
+    id,
+    value,
+    "aria-invalid": error ? ("true" as const) : undefined,
+    "aria-describedby": error ? `${id}-wrong` : undefined,
+    onInput: (event: Event & { currentTarget: { value: string } }) => onInput(event.currentTarget.value),
+  };
+  return (
+    <div class="field">
+      <label for={id}>
+        {label} {optional && <span>({optional})</span>}
+      </label>
+      {rows ? <textarea {...common} maxLength={4000} /> : <input {...common} {...input} />}
+      {error && (
+        <p class="wrong" id={`${id}-wrong`}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A form whose fields are judged when it is sent: the first wrong one takes the focus. */
+export function Form({ children, valid, onSend }: { children: ComponentChildren; valid: boolean; onSend: () => void }) {
+  const form = useRef<HTMLFormElement>(null);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    if (tries > 0) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  }, [tries]);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    onSend();
+    if (!valid) setTries(tries + 1);
+  };
+  return (
+    <form class="view" ref={form} noValidate onSubmit={submit}>
+      {children}
+    </form>
+  );
+}
+
+const troubles = {
+  network: "network_trouble",
+  limited: "limited_trouble",
+  refused: "refused_trouble",
+  lost: "lost_trouble",
+  taken: "refused_trouble",
+  foreign: "unavailable_trouble",
+  unavailable: "unavailable_trouble",
+} as const satisfies Record<Failure["kind"], string>;
+
+/** What went wrong in this view, and the way on. */
+export function Trouble({ ui: { s, t, send } }: { ui: Ui }) {
+  const trouble = s.trouble;
+  return (
+    <div role="alert">
+      {trouble && (
+        <div class="notice bad">
+          <p>{t.say(troubles[trouble.failure.kind])}</p>
+          {trouble.failure.requestId && (
+            <p class="small">
+              {t.say("reference")}: {trouble.failure.requestId}
+            </p>
+          )}
+          {trouble.retry && (
+            <div>
+              <Quiet onClick={() => send({ type: "retry" })}>{t.say("try_again")}</Quiet>
+            </div>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** An institution's logo, or the first letters of its name where there is none or it does not come. */
+export function Logo({ src, name }: { src: string; name: string }) {
+  const [broken, setBroken] = useState(false);
+  const letters = name
+    .split(/\s+/)
+    .map((word) => word.charAt(0))
+    .filter((letter) => /\p{L}/u.test(letter))
+    .slice(0, 2)
+    .join("");
+  return (
+    <span class="logo" aria-hidden="true">
+      {isHttps(src) && !broken ? <img src={src} alt="" loading="lazy" decoding="async" referrerPolicy="no-referrer" onError={() => setBroken(true)} /> : letters.toUpperCase()}
+    </span>
+  );
+}
+
+/** Pictures and links come from records and settings: only an https address is one. */
+export function isHttps(address: string): boolean {
+  return address.startsWith("https://") && URL.canParse(address);
+}

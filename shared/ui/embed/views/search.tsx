@@ -1,0 +1,145 @@
+/** Searching, and what it finds. */
+import { useRef } from "preact/hooks";
+import type { Hit } from "../api/records.ts";
+import { states } from "../../kit/states.ts";
+import type { Filter } from "../machine/state.ts";
+import { Icon } from "./icons.tsx";
+import { Button, Logo, Quiet, Title, Trouble } from "./parts.tsx";
+import type { Ui } from "./ui.ts";
+
+export function Search({ ui }: { ui: Ui }) {
+  const { s, t, send } = ui;
+  const list = useRef<HTMLUListElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const { query, hits, total } = s.search;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown" && moveFocus(list.current, undefined, 1)) event.preventDefault();
+    if (event.key === "Enter") send({ type: "search" });
+  };
+  return (
+    <div class="view">
+      <Title>{t.say("search_title")}</Title>
+      <div class="stack" role="search">
+        <div class="field">
+          <label for="query">{t.say("search")}</label>
+          <div class="search">
+            <Icon name="search" />
+            <input
+              ref={input}
+              id="query"
+              type="search"
+              value={query}
+              autocomplete="off"
+              spellcheck={false}
+              maxLength={300}
+              enterKeyHint="search"
+              onInput={(event) => send({ type: "type", query: event.currentTarget.value })}
+              onKeyDown={onKeyDown}
+            />
+          </div>
+        </div>
+        <Narrow ui={ui} />
+      </div>
+      <Trouble ui={ui} />
+      {total === undefined ? <p class="soft">{t.say(s.search.loading ? "search_busy" : "search_hint")}</p> : <Found ui={ui} />}
+      {hits.length > 0 && (
+        <ul class="list" ref={list} aria-busy={s.search.loading}>
+          {hits.map((hit) => (
+            <Result key={hit.id} ui={ui} hit={hit} onMove={(from, by) => moveFocus(list.current, from, by) || (by < 0 && input.current?.focus())} />
+          ))}
+        </ul>
+      )}
+      {total !== undefined && hits.length > 0 && hits.length < total && (
+        <Button second disabled={s.search.more} onClick={() => send({ type: "more" })}>
+          {t.say(s.search.more ? "search_busy" : "more")}
+        </Button>
+      )}
+      <div class="below">
+        <Quiet onClick={() => send({ type: "show", view: "missing" })}>{t.say("missing")}</Quiet>
+        {s.connected.length > 0 && (
+          <Button onClick={() => send({ type: "show", view: "finish" })}>
+            {t.say("review")} · {t.count("connected", s.connected.length)}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The arrow keys go through the results as through a list; Tab works as ever. Tells whether there was somewhere to go. */
+function moveFocus(list: HTMLUListElement | null, from: HTMLElement | undefined, by: number): boolean {
+  const buttons = [...(list?.querySelectorAll("button") ?? [])];
+  const to = buttons[from instanceof HTMLButtonElement ? buttons.indexOf(from) + by : 0];
+  to?.focus();
+  return to !== undefined;
+}
+
+function Found({ ui: { s, t } }: { ui: Ui }) {
+  const { query, total = 0 } = s.search;
+  if (total > 0) return <p class="small soft">{t.count("found", total)}</p>;
+  return (
+    <div class="stack">
+      <h2>{query.trim() ? t.say("found_none", { query: query.trim() }) : t.say("found_nothing")}</h2>
+      <p class="soft">{t.say("found_none_hint")}</p>
+    </div>
+  );
+}
+
+function Narrow({ ui: { s, t, send } }: { ui: Ui }) {
+  const { filter } = s.search;
+  const narrow = (change: Partial<Filter>) => send({ type: "narrow", filter: { ...filter, ...change } });
+  return (
+    <details open={filter.state !== "" || filter.zip !== ""}>
+      <summary>{t.say("search_filter")}</summary>
+      <div class="pair">
+        <div class="field">
+          <label for="state">{t.say("search_state")}</label>
+          <select id="state" value={filter.state} onChange={(event) => narrow({ state: event.currentTarget.value })}>
+            <option value="">{t.say("search_states")}</option>
+            {states.map(([code, name]) => (
+              <option key={code} value={code}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="field">
+          <label for="zip">
+            {t.say("search_zip")} <span class="hidden">({t.say("search_zip_hint")})</span>
+          </label>
+          <input id="zip" value={filter.zip} inputMode="numeric" autocomplete="postal-code" maxLength={5} onInput={(event) => narrow({ zip: event.currentTarget.value.replace(/\D/g, "") })} />
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function Result({ ui: { t, send }, hit, onMove }: { ui: Ui; hit: Hit; onMove: (from: HTMLElement, by: number) => void }) {
+  const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    onMove(event.currentTarget, by);
+  };
+  const [first, ...others] = hit.locations;
+  const place = [first?.city, first?.state].filter(Boolean).join(", ");
+  const { health } = hit;
+  return (
+    <li>
+      <button class="choice" type="button" onClick={() => send({ type: "pick", id: hit.id })} onKeyDown={onKeyDown}>
+        <Logo src={hit.logo} name={hit.name} />
+        <span>
+          <b>{hit.name}</b>
+          {place && (
+            <span class="small soft">
+              {place}
+              {others.length > 0 && ` ${t.count("more_places", others.length)}`}
+            </span>
+          )}
+          {(health === "down" || health === "degraded") && <span class={`state ${health}`}>{t.say(`health_${health}`)}</span>}
+        </span>
+        <Icon name="next" />
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,19 @@
+/** What every view is given, and the names that sentences need. */
+import type { Language } from "../../kit/words/language.ts";
+import type { Message } from "../machine/message.ts";
+import type { State } from "../machine/state.ts";
+
+export interface Ui {
+  s: State;
+  t: Language;
+  send(message: Message): void;
+}
+
+export function orgName({ s, t }: Ui): string {
+  return s.org?.name || t.say("this_app");
+}
+
+/** The institution that the view is about. */
+export function institutionName({ s, t }: Ui): string {
+  return s.target?.name || s.institution?.name || s.ending?.target.name || t.say("your_hospital");
+}

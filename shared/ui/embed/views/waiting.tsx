@@ -1,0 +1,48 @@
+/** While the patient is at the portal, in another window. */
+import { currentAttempt } from "../machine/attempting.ts";
+import { Button, Out, Quiet, Title } from "./parts.tsx";
+import { institutionName, type Ui } from "./ui.ts";
+
+export function Waiting({ ui }: { ui: Ui }) {
+  const { s, t, send } = ui;
+  const a = currentAttempt(s);
+  const left = a?.status === "open";
+  const gone = a !== undefined && a.seen && a.closed && s.focused;
+  return (
+    <div class="view">
+      <Title lead={t.say("waiting_lead", { name: institutionName(ui) })}>{t.say("waiting_title")}</Title>
+      <p class="pulse">
+        <i aria-hidden="true" />
+        {t.say(left ? "waiting_noticed" : "waiting")}
+      </p>
+      {a && a.misses > 1 && (
+        <div class="notice warn">
+          <p>{t.say("waiting_unreachable")}</p>
+        </div>
+      )}
+      {gone && (
+        <div class="notice">
+          <p>{t.say("waiting_closed")}</p>
+        </div>
+      )}
+      {a && !left && (
+        <p>
+          {t.say("waiting_none")}{" "}
+          <Out href={a.url} t={t}>
+            {t.say("waiting_open")}
+          </Out>
+        </p>
+      )}
+      <div class="stack">
+        {(left || gone) && (
+          <Button second onClick={() => send({ type: "raise" })}>
+            {t.say(gone || !a?.seen ? "waiting_reopen" : "waiting_show")}
+          </Button>
+        )}
+        <div>
+          <Quiet onClick={() => send({ type: "cancel" })}>{t.say("cancel")}</Quiet>
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+/** Tells the application what happens around it: nudges, focus, the network, the windows, the Escape key. */
+import type { Runner } from "./machine/run.ts";
+import type { Windows } from "./windows.ts";
+
+/** How often windows are looked at. Nothing depends on it but what the patient reads while waiting. */
+const glance = 1000;
+
+export function watchWorld(runner: Runner, windows: Windows): void {
+  let known = "";
+  const look = () => {
+    const closed = windows.closed();
+    const focused = document.hasFocus();
+    const now = JSON.stringify([closed, focused]);
+    if (now === known) return;
+    known = now;
+    runner.send({ type: "windows", closed, focused });
+  };
+  const wake = () => {
+    if (document.visibilityState === "hidden") return;
+    look();
+    runner.send({ type: "wake" });
+  };
+  setInterval(look, glance);
+  addEventListener("focus", wake);
+  document.addEventListener("visibilitychange", wake);
+  addEventListener("online", () => runner.send({ type: "network", online: true }));
+  addEventListener("offline", () => runner.send({ type: "network", online: false }));
+  // Only our own pages may nudge, and all that a nudge does is ask.
+  addEventListener("message", ({ origin, data }: MessageEvent<{ svc?: unknown } | null>) => {
+    if (origin === location.origin && data?.svc === "nudge") runner.send({ type: "wake" });
+  });
+  // A page that the browser had kept stands where it was left.
+  addEventListener("pageshow", ({ persisted }) => persisted && runner.state().view === "institution" && runner.send({ type: "prepare" }));
+  if (runner.state().shell === "frame") addEventListener("keydown", (event) => event.key === "Escape" && escape(event, runner));
+}
+
+/** In a frame Escape is the page's to hear, but for what it means here: an open dialog, a search that is being cleared. */
+function escape({ target, defaultPrevented }: KeyboardEvent, runner: Runner): void {
+  const clears = target instanceof HTMLInputElement && target.type === "search" && target.value !== "";
+  if (!defaultPrevented && !clears && !document.querySelector("dialog[open]")) runner.send({ type: "close" });
+}

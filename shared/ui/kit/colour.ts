@@ -1,0 +1,72 @@
+/**
+ * Colour arithmetic after WCAG 2.2 (relative luminance, contrast ratio), for an organisation's accent: whatever it is, what is written on
+ * it, and what is drawn with it, can be read.
+ */
+
+type Rgb = [number, number, number]; // 0 to 255
+
+const white: Rgb = [255, 255, 255];
+const black: Rgb = [0, 0, 0];
+
+/** The accent where an organisation has none, or none that can be read. */
+export const defaultAccent = "#0f5e78";
+
+/** The sheets that the accent is seen on; as in tokens.css. */
+export const sheets = { light: "#ffffff", dark: "#1a2229" };
+
+/** WCAG 1.4.3 for text, 1.4.11 for what only has to be seen. */
+const textRatio = 4.5;
+const shapeRatio = 3;
+
+export interface Shades {
+  accent: string; // a filled button
+  onAccent: string; // what is written on it
+  accentText: string; // links, and edges that have to be seen
+}
+
+export function shades(accent: string | undefined, sheet: string): Shades {
+  const given = parse(accent ?? "") ?? parse(defaultAccent) ?? black;
+  const ground = parse(sheet) ?? white;
+  const fill = apart(given, ground, shapeRatio);
+  const on = contrastOf(white, fill) >= textRatio ? white : black;
+  return { accent: format(fill), onAccent: format(on), accentText: format(apart(given, ground, textRatio)) };
+}
+
+/** The contrast ratio of two colours, 1 to 21. */
+export function contrast(a: string, b: string): number {
+  return contrastOf(parse(a) ?? black, parse(b) ?? black);
+}
+
+function parse(hex: string): Rgb | undefined {
+  const digits = /^#([0-9a-f]{6})$/i.exec(hex)?.[1];
+  if (!digits) return undefined;
+  const n = parseInt(digits, 16);
+  return [n >> 16, (n >> 8) & 255, n & 255];
+}
+
+function format(colour: Rgb): string {
+  return `#${colour.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
+}
+
+function luminance(colour: Rgb): number {
+  const [r, g, b] = colour.map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as Rgb;
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function contrastOf(a: Rgb, b: Rgb): number {
+  const [high, low] = [luminance(a), luminance(b)].sort((x, y) => y - x) as [number, number];
+  return (high + 0.05) / (low + 0.05);
+}
+
+/** The colour itself where it stands out from the ground, else the nearest mixture with black or white that does. */
+function apart(colour: Rgb, ground: Rgb, ratio: number): Rgb {
+  const pole = luminance(ground) > 0.18 ? black : white;
+  for (let share = 0; share < 1; share += 0.02) {
+    const mixed = colour.map((part, i) => Math.round(part + ((pole[i] ?? 0) - part) * share)) as Rgb;
+    if (contrastOf(mixed, ground) >= ratio) return mixed;
+  }
+  return pole;
+}

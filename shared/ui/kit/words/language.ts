@@ -1,0 +1,56 @@
+/** The languages there are, and how their words are filled in. English is in the bundle, so that there always are words. */
+import { en, type Words } from "./en.ts";
+
+export type Lang = "en" | "es";
+export type Word = keyof Words;
+
+/** What may stand for a placeholder in text. */
+export type Values = Record<string, string>;
+
+/** A language, ready to be spoken. */
+export interface Language {
+  lang: Lang;
+  say(word: Word, values?: Values): string;
+  /** The text around its placeholders: strings at even places, names of placeholders at odd ones. */
+  parts(word: Word): string[];
+  count(word: "found" | "more_places" | "connected" | "finish_title", n: number): string;
+  date(rfc3339: string): string;
+}
+
+/** The first of the wanted languages that there is. */
+export function choose(...wanted: (string | undefined | null)[]): Lang {
+  for (const tag of wanted) {
+    const lang = tag?.toLowerCase().split("-")[0];
+    if (lang === "en" || lang === "es") return lang;
+  }
+  return "en";
+}
+
+/** A language that cannot be loaded is no reason to show nothing. */
+export async function load(lang: Lang): Promise<Language> {
+  if (lang === "en") return english;
+  try {
+    return language("es", (await import("./es.ts")).es);
+  } catch {
+    return english;
+  }
+}
+
+export function language(lang: Lang, words: Words): Language {
+  const plural = new Intl.PluralRules(lang);
+  const number = new Intl.NumberFormat(lang);
+  const say = (word: Word, values: Values = {}): string => words[word].replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+  return {
+    lang,
+    say,
+    parts: (word) => words[word].split(/\{(\w+)\}/),
+    // Spanish has a form for millions that no count here needs.
+    count: (word, n) => say(plural.select(n) === "one" ? `${word}_one` : `${word}_other`, { n: number.format(n) }),
+    date: (rfc3339) => {
+      const time = Date.parse(rfc3339);
+      return Number.isNaN(time) ? rfc3339 : new Intl.DateTimeFormat(lang, { dateStyle: "long" }).format(time);
+    },
+  };
+}
+
+export const english = language("en", en);
