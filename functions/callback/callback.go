@@ -6,12 +6,8 @@ package callback
 
 import (
 	"context"
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
@@ -49,9 +45,6 @@ type request struct {
 // mayBeInFragment tells that a portal's answer is not in the query, and that the fragment has not been looked at yet.
 func (r request) mayBeInFragment() bool { return r.Code == "" && r.Error == "" && r.Returned == "" }
 
-//go:embed fragment.html
-var fragmentPage string
-
 // New returns the endpoint.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, d.get)})
@@ -59,7 +52,8 @@ func New(d Deps) http.Handler {
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
 	if in.mayBeInFragment() {
-		return httpapi.Document([]byte(fragmentPage), scriptHash(fragmentPage)), nil
+		s, err := sheet(visit, "fragment", httpapi.Plain, "fragment")
+		return httpapi.Document(s), err
 	}
 	if id, ok := ids.ParseUUID(in.Registration); ok { // of a return whose attempt nobody knows it is all that there is to tell
 		logx.Add(ctx, slog.String("registration_id", id))
@@ -69,7 +63,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
 	})
 	if done.InWidget {
-		return inWindow(ctx, err, endBinding(in.State)), nil
+		return inWindow(ctx, visit, err, endBinding(in.State))
 	}
 	if err != nil {
 		echo := httpapi.Echo{ExternalID: done.ExternalID, ExternalState: done.ExternalState}
@@ -83,12 +77,4 @@ func endBinding(state string) *http.Cookie {
 	return &http.Cookie{
 		Name: flow.CookieName(state), Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
-}
-
-// scriptHash is the CSP source of the page's one inline script.
-func scriptHash(page string) string {
-	_, rest, _ := strings.Cut(page, "<script>")
-	script, _, _ := strings.Cut(rest, "</script>")
-	sum := sha256.Sum256([]byte(script))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }

@@ -2,31 +2,42 @@ package callback_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
+	"recordbridge/shared/testkit/expect"
 )
 
-// wantCalmPage checks what every page in a widget's window has: no script, nothing from elsewhere, the cookie gone.
-func wantCalmPage(t *testing.T, header http.Header, page string) {
+// wantCalmPage checks what every page in a widget's window has: no script but its own, which wakes the widget and hides the portal's
+// answer, nothing from elsewhere, the cookie gone. Only a window that has nothing to tell closes itself.
+func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing string, closes bool) {
 	t.Helper()
-	policy := "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	if got := header.Get("Content-Security-Policy"); got != policy || header.Get("Location") != "" || header.Get("Cache-Control") != "no-store" {
-		t.Errorf("policy %q, Location %q", got, header.Get("Location"))
+	page := w.Body.String()
+	script := expect.OwnPolicy(t, w.Header().Get("Content-Security-Policy"), page)
+	if w.Header().Get("Location") != "" || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("headers %v", w.Header())
 	}
-	if elsewhere := regexp.MustCompile(`<script|src=|href=|https?:|{{`).FindString(page); elsewhere != "" {
-		t.Errorf("the page has %q", elsewhere)
-	}
-	for _, part := range []string{`<html lang="en">`, "width=device-width", "<h1>", "You can close this window"} {
+	for _, part := range []string{`<html lang="` + language + `">`, "width=device-width", "<h1>", closing} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page lacks %q", part)
 		}
 	}
+	for _, part := range []string{
+		`window.opener.postMessage({ svc: "nudge" }, window.location.origin);`, `history.replaceState(null, "", window.location.pathname);`,
+	} {
+		if !strings.Contains(script, part) {
+			t.Errorf("the script lacks %q:\n%s", part, script)
+		}
+	}
+	if strings.Contains(page, "{{") || strings.Contains(script, "window.close(); }, 1500)") != closes {
+		t.Errorf("closes is not %v:\n%s", closes, script)
+	}
+	wantEndedCookie(t, w)
 }
 
 func TestAWidgetsWindowEndsOnAPage(t *testing.T) {
@@ -36,8 +47,7 @@ func TestAWidgetsWindowEndsOnAPage(t *testing.T) {
 	if page := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(page, "You are connected") || strings.Contains(page, "c1") {
 		t.Errorf("got %d %s", w.Code, page)
 	}
-	wantCalmPage(t, w.Header(), w.Body.String())
-	wantEndedCookie(t, w)
+	wantCalmPage(t, w, "en", "You can close this window", true)
 }
 
 func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
@@ -64,8 +74,24 @@ func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
 			if len(flows.requests) != 1 || flows.requests[0] != requestID {
 				t.Errorf("the attempt got the request ids %q, the page %s", flows.requests, requestID)
 			}
-			wantCalmPage(t, w.Header(), page)
-			wantEndedCookie(t, w)
+			wantCalmPage(t, w, "en", "You can close this window", false)
 		})
+	}
+}
+
+func TestAWidgetsWindowSpeaksItsPersonsLanguage(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{"La conexión está lista": nil, "No se ha establecido la conexión": fault.BadRequest("No.")} {
+		c := completer{done: flow.Completed{InWidget: true}, err: err}
+		w := c.visitIn(t, "es-MX,es;q=0.9,en;q=0.8", httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c", "binding")
+		if !strings.Contains(w.Body.String(), "<title>"+name+"</title>") {
+			t.Errorf("got %s", w.Body)
+		}
+		wantCalmPage(t, w, "es", "Puede cerrar esta ventana", err == nil)
+	}
+	var c completer
+	w := c.visitIn(t, "es", httpapi.Limiter{}, http.MethodGet, "?state=s1", "binding")
+	if !strings.Contains(w.Body.String(), "Le llevamos de vuelta") {
+		t.Errorf("got %s", w.Body)
 	}
 }

@@ -15,8 +15,19 @@ import (
 type Visit struct {
 	Caller   org.Caller           // the organisation of public_id; zero on a Page
 	Redirect org.VerifiedRedirect // proven by redirect_uri; zero on a Page
+	Trouble  *Trouble             // what is wrong with an Application's address; else nil
 	request  *http.Request
 }
+
+// Trouble is an error as an application shows it itself (docs/openapi.yaml, Error).
+type Trouble struct {
+	Code        string
+	Description string
+	RequestID   string
+}
+
+// Language is that of the pages' languages which the browser asks for.
+func (v Visit) Language() string { return languageOf(v.request) }
 
 // Cookie returns the value of the browser's cookie of that name, or "".
 func (v Visit) Cookie(name string) string {
@@ -53,11 +64,11 @@ func ExpiredCookies(names ...string) []*http.Cookie {
 	return all
 }
 
-// Answer is how a page function ends: Redirect, RedirectError or Document makes one.
+// Answer is how a page function ends: Redirect, RedirectError, Document or Drawn makes one.
 type Answer struct {
 	location string
 	html     []byte
-	script   string
+	headers  func(http.Header) // of the page
 	cookies  []*http.Cookie
 	failure  error
 }
@@ -104,6 +115,37 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 			return reply{}, err
 		}
 		return answer.render(c)
+	}
+	return Endpoint{serve: serve, fail: failPage}
+}
+
+// Application makes an endpoint for a page that carries an application, in a frame of others or alone, for the organisation of
+// public_id. What is wrong with its address is no page of its own: f is told (Visit.Trouble) and the application shows it, with the
+// status that an error page would have. The organisation is then nobody's, unless it came too often.
+func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
+	bind := newBinder[In]()
+	serve := func(ctx context.Context, c *call) (reply, error) {
+		caller, err := auth.caller(ctx, c)
+		in, wrong := bind.from(c.request)
+		if err == nil {
+			err = wrong
+		}
+		visit, status := Visit{Caller: caller, request: c.request}, http.StatusOK
+		if err != nil {
+			shows := shown(ctx, err)
+			shows.retry(c.header)
+			status = pageStatus(fault.Of(err))
+			visit.Trouble = &Trouble{Code: shows.code, Description: shows.description, RequestID: logx.RequestID(ctx)}
+		}
+		answer, err := f(ctx, visit, in)
+		if err != nil {
+			return reply{}, err
+		}
+		made, err := answer.render(c)
+		if err == nil && made.status == http.StatusOK {
+			made.status = status
+		}
+		return made, err
 	}
 	return Endpoint{serve: serve, fail: failPage}
 }
@@ -179,9 +221,14 @@ func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err 
 	return Redirect(to.With(params), cookies...)
 }
 
-// Document shows a static page. scriptHash is the CSP source of its one inline script ("sha256-…"), or "".
-func Document(html []byte, scriptHash string, cookies ...*http.Cookie) Answer {
-	return Answer{html: html, script: scriptHash, cookies: cookies}
+// Document shows a sheet.
+func Document(s Sheet, cookies ...*http.Cookie) Answer {
+	return Answer{html: []byte(s.html()), headers: s.headers, cookies: cookies}
+}
+
+// Drawn shows a page that has its own policy (Content Security Policy).
+func Drawn(html []byte, policy string) Answer {
+	return Answer{html: html, headers: func(header http.Header) { pageHeaders(header, policy) }}
 }
 
 func (a Answer) render(c *call) (reply, error) {
@@ -195,6 +242,6 @@ func (a Answer) render(c *call) (reply, error) {
 		c.header.Set("Location", a.location)
 		return reply{status: http.StatusFound}, nil
 	}
-	pageHeaders(c.header, a.script)
+	a.headers(c.header)
 	return reply{status: http.StatusOK, body: a.html}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/testkit/expect"
 )
 
 type visitRequest struct {
@@ -58,8 +59,7 @@ func wantPage(t *testing.T, w *httptest.ResponseRecorder, status int, shows stri
 		t.Errorf("the page holds what it must not: %s", body)
 	}
 	wantHeader(t, w, "Content-Type", "text/html; charset=utf-8")
-	wantHeader(t, w, "Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	expect.OwnPolicy(t, w.Header().Get("Content-Security-Policy"), body)
 	wantHeader(t, w, "Referrer-Policy", "no-referrer")
 	wantHeader(t, w, "Cache-Control", "no-store")
 	wantHeader(t, w, "Location", "")
@@ -236,15 +236,21 @@ func TestARedirectErrorIsOnTheLogLine(t *testing.T) {
 
 func TestADocumentRunsOnlyItsOwnScript(t *testing.T) {
 	t.Parallel()
-	page := func(context.Context, httpapi.Visit, nothing) (httpapi.Answer, error) {
-		return httpapi.Document([]byte("<p>hi"), "sha256-abc="), nil
+	document := func(context.Context, httpapi.Visit, nothing) (httpapi.Answer, error) {
+		return httpapi.Document(httpapi.Sheet{
+			Language: httpapi.English, Mood: httpapi.Plain, Body: "<h1>Hi</h1><p>{{name}}</p>", Script: "close()",
+			Values: map[string]string{"name": "{{script}}<b>"},
+		}), nil
 	}
 	limiter := httpapi.Limiter{Buckets: &buckets{}, Limit: ratelimit.Limit{Name: "callback", Quota: 1, Window: time.Minute}}
-	handler := newEdge().Serve("/callback", httpapi.Methods{"GET": httpapi.Page(limiter, page)})
+	handler := newEdge().Serve("/callback", httpapi.Methods{"GET": httpapi.Page(limiter, document)})
 	w := do(handler, newRequest("GET", "/callback", ""))
-	wantBody(t, w, 200, "<p>hi")
-	if got := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(got, "; script-src 'sha256-abc='") {
-		t.Errorf("policy %q", got)
+	page := w.Body.String()
+	if script := expect.OwnPolicy(t, w.Header().Get("Content-Security-Policy"), page); script != "close()" {
+		t.Errorf("the script is %q", script)
+	}
+	if !strings.Contains(page, "<title>Hi</title>") || !strings.Contains(page, "<p>{{script}}&lt;b&gt;</p>") {
+		t.Errorf("got %s", page)
 	}
 	if w = do(handler, newRequest("GET", "/callback", "")); w.Code != 429 || w.Header().Get("Retry-After") != "60" {
 		t.Errorf("second visit: %d %v", w.Code, w.Header())

@@ -23,6 +23,7 @@ type Process struct {
 	Logger *slog.Logger
 	Now    func() time.Time
 	Dir    string // where the process may keep files for itself; need not exist
+	Root   string // folder of the binary and of what was deployed beside it
 }
 
 // Handler is what a function can be: the result of HTTP, SQS or Schedule.
@@ -60,7 +61,12 @@ func start[E any, H Handler](ctx context.Context, logger *slog.Logger, build fun
 	if err != nil {
 		return nil, err
 	}
+	binary, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the binary: %w", err)
+	}
 	return build(ctx, env, Process{ //nolint:forbidigo // every function's clock
 		AWS: cfg, Logger: logger, Now: time.Now, Dir: filepath.Join(os.TempDir(), fmt.Sprintf("recordbridge-%d", os.Getuid())),
+		Root: filepath.Dir(binary),
 	})
 }

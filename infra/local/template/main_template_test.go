@@ -53,7 +53,7 @@ func TestTheProjectsTemplateLoadsWithItsFunctionsInOrder(t *testing.T) {
 	}
 	want := []string{
 		"connect", "reconnect", "createattempt", "getattempt", "callback", "jwks", "createexport", "getexport", "downloadexport",
-		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "searchcatalog", "getcatalog", "exportcatalog", "exportworker", "listevents", "webhookworker", "sweeper",
+		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "web", "searchcatalog", "getcatalog", "exportcatalog", "exportworker", "listevents", "webhookworker", "sweeper",
 		"refreshscheduler", "catalogsync", "catalogprobe", "refreshworker", "sandboxehr",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -88,6 +88,11 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /bridge/catalog/search":                               "searchcatalog",
 		"ANY /bridge/catalog":                                      "getcatalog",
 		"ANY /bridge/catalog/export":                               "exportcatalog",
+		"ANY /demo":                                                "web",
+		"ANY /sdk/{proxy+}":                                        "web",
+		"ANY /widget/assets/{file}":                                "web",
+		"ANY /widget/connect":                                      "web",
+		"ANY /widget/embed":                                        "web",
 		"ANY /sandbox/{proxy+}":                                    "sandboxehr",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

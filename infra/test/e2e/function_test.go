@@ -42,6 +42,7 @@ import (
 	sandboxehrwiring "recordbridge/functions/sandboxehr/wiring"
 	searchcatalogwiring "recordbridge/functions/searchcatalog/wiring"
 	sweeperwiring "recordbridge/functions/sweeper/wiring"
+	webwiring "recordbridge/functions/web/wiring"
 	webhookworkerwiring "recordbridge/functions/webhookworker/wiring"
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/local/gateway"
@@ -162,7 +163,7 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	cfg.HTTPClient = life.Through(noting{f, life, f.stack.cloud})
 	process := outbound.Process{
 		Process: lambdarun.Process{
-			AWS: cfg, Logger: f.logger(), Now: time.Now, Dir: f.dir,
+			AWS: cfg, Logger: f.logger(), Now: time.Now, Dir: f.dir, Root: f.root,
 		},
 		HTTP: life.Through(noting{f, life, f.stack}),
 	}
@@ -266,6 +267,7 @@ func builders() map[string]builder {
 		"getconnection":     answering(getconnectionwiring.Build),
 		"deleteconnection":  answering(deleteconnectionwiring.Build),
 		"getorg":            answering(getorgwiring.Build),
+		"web":               answering(webwiring.Build),
 		"searchcatalog":     answering(searchcatalogwiring.Build),
 		"getcatalog":        answering(getcatalogwiring.Build),
 		"exportcatalog":     answering(exportcatalogwiring.Build),

@@ -1,0 +1,9 @@
+// Command bootstrap is the web Lambda function.
+package main
+
+import (
+	"recordbridge/functions/web/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,211 @@
+// Package web serves what browsers get of the widget and of our own pages: GET /widget/embed (the frame on a customer's page),
+// /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file}, /sdk/{proxy+} (the element, with
+// its versions) and /demo (the playground). Whoever has a public id may open the pages; nothing here changes anything. Files come from
+// the build beside the function alone (docs/adr/0035-the-widget.md).
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+	"recordbridge/shared/pages"
+)
+
+// The declared paths.
+const (
+	embedRoute   = "/widget/embed"
+	connectRoute = "/widget/connect"
+	assetsRoute  = "/widget/assets/{file}"
+	sdkRoute     = "/sdk/{proxy...}"
+	demoRoute    = "/demo"
+)
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API           *httpapi.API
+	Auth          httpapi.PublicAuth
+	Limiter       httpapi.Limiter // of the playground, which belongs to no organisation
+	Organisations Organisations
+	Pages         *pages.Bundle // nil: the service was built without
+	BaseURL       string        // of the service, with the version
+}
+
+// Organisations finds the organisation behind a public id.
+type Organisations interface {
+	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
+}
+
+// framed are the parameters of a frame. All else travels over its channel.
+type framed struct {
+	PublicID string `query:"public_id"`
+	Lang     string `query:"lang"`
+}
+
+// connecting are those of the hosted page, which takes them to connect or to an attempt. It proves none of them.
+type connecting struct {
+	PublicID      string `query:"public_id"`
+	Lang          string `query:"lang"`
+	RedirectURI   string `query:"redirect_uri"`
+	ExternalID    string `query:"external_id"`
+	ExternalState string `query:"external_state"`
+	RequestID     string `query:"request_id"`
+	ConnectionID  string `query:"reconnect_org_connection_id"`
+	BrandID       string `query:"brand_id"`
+	PortalID      string `query:"portal_id"`
+}
+
+type asset struct {
+	Name string `path:"file"`
+}
+
+type released struct {
+	Name string `path:"proxy"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	get := func(route string, e httpapi.Endpoint) http.Handler {
+		return d.API.Serve(route, httpapi.Methods{http.MethodGet: e})
+	}
+	routes := map[string]http.Handler{
+		embedRoute:   get(embedRoute, httpapi.Application(d.Auth, d.embed)),
+		connectRoute: get(connectRoute, httpapi.Application(d.Auth, d.connect)),
+		assetsRoute: get(assetsRoute, httpapi.Files(func(_ context.Context, in asset, takes func(string) bool) (httpapi.File, error) {
+			return d.file("widget/assets/"+in.Name, takes)
+		})),
+		sdkRoute: get("/sdk/{proxy+}", httpapi.Files(func(_ context.Context, in released, takes func(string) bool) (httpapi.File, error) {
+			return d.file("sdk/"+in.Name, takes)
+		})),
+		demoRoute: get(demoRoute, httpapi.Page(d.Limiter, d.demo)),
+	}
+	nothing := d.API.Serve("", httpapi.Methods{})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if handler, ok := routes[r.Pattern]; ok {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		nothing.ServeHTTP(w, r)
+	})
+}
+
+func (d Deps) embed(ctx context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {
+	return d.application(ctx, visit, pages.Embed, in.PublicID, pages.Boot{Shell: pages.Frame, Query: given("lang", in.Lang)})
+}
+
+func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (httpapi.Answer, error) {
+	boot := pages.Boot{Shell: pages.Window, Query: given(
+		"lang", in.Lang, "redirect_uri", in.RedirectURI, "external_id", in.ExternalID, "external_state", in.ExternalState, "request_id", in.RequestID,
+		"reconnect_org_connection_id", in.ConnectionID, "brand_id", in.BrandID, "portal_id", in.PortalID,
+	)}
+	if in.RedirectURI != "" { // connect has put it there; a window ends where it was opened
+		boot.Shell = pages.Page
+	}
+	return d.application(ctx, visit, pages.Connect, in.PublicID, boot)
+}
+
+// application shows a page for the organisation of a public id. One that is unknown or suspended is told of nothing but that.
+func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, publicID string, boot pages.Boot) (httpapi.Answer, error) {
+	boot.AllowedOrigins = visit.Caller.AllowedOrigins
+	boot.PublicID, boot.Mode = spelled(publicID, visit.Caller.Tenant.Mode)
+	if t := visit.Trouble; t != nil {
+		boot.Error = &pages.Failure{Error: t.Code, Description: t.Description, RequestID: t.RequestID}
+	} else {
+		found, err := d.Organisations.Organisation(ctx, publicID)
+		if err != nil {
+			return httpapi.Answer{}, err
+		}
+		boot.Organisation = pages.BrandingOf(found, d.BaseURL)
+	}
+	return d.draw(visit, name, boot)
+}
+
+// demo shows the playground, which makes its elements for whatever public id it is given.
+func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {
+	id, mode := spelled(in.PublicID, "")
+	return d.draw(visit, pages.Demo, pages.Boot{Shell: pages.Page, PublicID: id, Mode: mode, Query: given("lang", in.Lang)})
+}
+
+func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.Answer, error) {
+	if d.Pages == nil {
+		return httpapi.Answer{}, unbuilt()
+	}
+	boot.BaseURL = d.BaseURL
+	language := visit.Language()
+	if asked := boot.Query["lang"]; asked == httpapi.English || asked == httpapi.Spanish {
+		language = asked
+	}
+	drawn, err := d.Pages.Draw(name, language, title(name, language, boot.Organisation), boot)
+	if err != nil {
+		return httpapi.Answer{}, err
+	}
+	return httpapi.Drawn(drawn.HTML, drawn.Policy), nil
+}
+
+// title is what a tab and a history show.
+func title(name, language string, of *pages.Branding) string {
+	text := "Connect your health records"
+	switch {
+	case name == pages.Demo:
+		text = "Playground"
+	case language == httpapi.Spanish:
+		text = "Conecte su historial médico"
+	}
+	if of == nil {
+		return text
+	}
+	return text + " \u00b7 " + of.Name
+}
+
+// spelled is a public id as it was asked with, if it is one at all, and its mode: that of its credential, or what it says itself.
+func spelled(publicID string, known org.Mode) (id string, mode org.Mode) {
+	_, said, ok := org.ParsePublicID(publicID)
+	switch {
+	case !ok:
+		return "", org.Live
+	case known != "":
+		return publicID, known
+	case said != "":
+		return publicID, said
+	}
+	return publicID, org.Live
+}
+
+// maxGiven is longer than any parameter that connect takes.
+const maxGiven = 2048
+
+// given are those parameters that have a value.
+func given(pairs ...string) map[string]string {
+	query := map[string]string{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if name, value := pairs[i], pairs[i+1]; value != "" && len(value) <= maxGiven {
+			query[name] = value
+		}
+	}
+	return query
+}
+
+func (d Deps) file(at string, takes func(encoding string) bool) (httpapi.File, error) {
+	if d.Pages == nil {
+		return httpapi.File{}, unbuilt()
+	}
+	found, ok := d.Pages.File(at)
+	if !ok {
+		return httpapi.File{}, fault.Missing("There is no such file.")
+	}
+	cache := "public, max-age=31536000, immutable"
+	if found.Life == pages.Minutes {
+		cache = "public, max-age=300"
+	}
+	form := found.In(takes)
+	return httpapi.File{
+		Body: form.Body, Type: found.Type, Encoding: form.Encoding, Tag: form.Tag, Cache: cache, Anywhere: found.Audience == pages.Everybody,
+	}, nil
+}
+
+func unbuilt() error {
+	return fault.New(fault.Unavailable, fault.CodeUnavailable,
+		"This service was built without its pages. They need Node 20 or later: make ui, and then build it again.")
+}

@@ -1,0 +1,43 @@
+// Package wiring chooses the adapters of the web function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"recordbridge/functions/web"
+	"recordbridge/shared/config/awsparam"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/pages"
+	"recordbridge/shared/wiring/edge"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	edge.PublicEnv
+
+	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
+	UIDir            string `env:"UI_DIR,required"` // folder of the pages, beside the binary
+}
+
+// Build makes the function. It reads secrets, a parameter and the pages, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	built, err := pages.Load(os.DirFS(filepath.Join(p.Root, env.UIDir)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // without pages the service says so
+		return nil, err
+	}
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	if err != nil {
+		return nil, err
+	}
+	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "browser")
+	if err != nil {
+		return nil, err
+	}
+	deps := web.Deps{API: e.API, Auth: e.Auth, Limiter: e.Limiter, Organisations: e.Organisations, Pages: built, BaseURL: baseURL}
+	return lambdarun.HTTP(p.Logger, web.New(deps)), nil
+}

@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+)
+
+// File is an answer that was there before anybody asked: bytes with a tag of their own.
+type File struct {
+	Body     []byte
+	Type     string // media type
+	Encoding string // of the body; empty for none
+	Tag      string // strong entity tag, with its quotes
+	Cache    string // Cache-Control
+	Anywhere bool   // pages of all origins may load and read it
+}
+
+// Files makes an endpoint for files that everybody may have. find is told which encodings the client takes; its errors are those of a
+// JSON endpoint, which caches do not keep. There is no caller and no limit: a file costs less than a limit's row.
+func Files[In any](find func(ctx context.Context, in In, takes func(encoding string) bool) (File, error)) Endpoint {
+	bind := newBinder[In]()
+	serve := func(ctx context.Context, c *call) (reply, error) {
+		in, err := bind.from(c.request)
+		if err != nil {
+			return reply{}, err
+		}
+		f, err := find(ctx, in, encodingsOf(c.request))
+		if err != nil {
+			return reply{}, err
+		}
+		return f.render(c), nil
+	}
+	return Endpoint{serve: serve, fail: failJSON}
+}
+
+func (f File) render(c *call) reply {
+	c.header.Set("Cache-Control", f.Cache)
+	c.header.Set("ETag", f.Tag)
+	c.header.Set("Vary", "Accept-Encoding")
+	c.header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if f.Anywhere {
+		c.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		c.header.Set("Access-Control-Allow-Origin", "*")
+	}
+	if f.heldBy(c.request) {
+		return reply{status: http.StatusNotModified}
+	}
+	c.header.Set("Content-Type", f.Type)
+	if f.Encoding != "" {
+		c.header.Set("Content-Encoding", f.Encoding)
+	}
+	return reply{status: http.StatusOK, body: f.Body}
+}
+
+// heldBy tells whether the client has the file already (RFC 9110 section 13.1.2).
+func (f File) heldBy(r *http.Request) bool {
+	for tag := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
+		if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == f.Tag || tag == "*" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+)
+
+// page is a page of the build, with places for what differs.
+type page struct {
+	text  string
+	style string // its inline style, as a source of a policy; empty when it has none
+}
+
+var errPlaces = errors.New("has not all of {{lang}}, {{title}} and {{boot}}, or a style without its hash")
+
+func newPage(text, styleHash string) (page, error) {
+	for _, place := range []string{"{{lang}}", "{{title}}", "{{boot}}"} {
+		if !strings.Contains(text, place) {
+			return page{}, errPlaces
+		}
+	}
+	if strings.Contains(text, "<style") && !hash().MatchString(styleHash) {
+		return page{}, errPlaces
+	}
+	return page{text: text, style: styleHash}, nil
+}
+
+func hash() *regexp.Regexp { return regexp.MustCompile(`^sha(256|384|512)-[A-Za-z0-9+/]+=*$`) }
+
+// Drawn is a page for one visit, and the policy that it has to be sent with (Content Security Policy Level 3).
+type Drawn struct {
+	HTML   []byte
+	Policy string
+}
+
+// The pages.
+const (
+	Embed   = "embed"   // in a frame of a customer's page
+	Connect = "connect" // alone
+	Demo    = "demo"    // the playground
+)
+
+// Draw makes the page of that name, in a language, with a title. The boot's strings may hold anything.
+func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
+	p, ok := b.pages[name]
+	if !ok {
+		return Drawn{}, fmt.Errorf("pages: the build has no page %s", name)
+	}
+	script, err := boot.script()
+	if err != nil {
+		return Drawn{}, err
+	}
+	// One pass: what is put in is not looked at again.
+	text := strings.NewReplacer("{{lang}}", html.EscapeString(language), "{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
+	return Drawn{HTML: []byte(text), Policy: p.policy(name, boot.AllowedOrigins)}, nil
+}
+
+// policy lets a page run and ask for what is ours, and show logos.
+func (p page) policy(name string, origins []string) string {
+	style := "'self'"
+	if p.style != "" {
+		style += " '" + p.style + "'"
+	}
+	policy := "default-src 'none'; script-src 'self'; style-src " + style + "; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action 'none'"
+	switch {
+	case name == Demo:
+		return policy + "; frame-src 'self'; frame-ancestors 'none'"
+	case name == Connect:
+		return policy + "; frame-ancestors 'none'"
+	case len(origins) == 0:
+		return policy // "*" would keep out the schemes of web views
+	}
+	return policy + "; frame-ancestors " + ancestors(origins)
+}
+
+// ancestors are the registered origins as sources of a policy. One that is none as browsers send them is left out: it would let nobody
+// in, and what it holds must not become a directive of its own.
+func ancestors(origins []string) string {
+	var sources []string
+	for _, origin := range origins {
+		if source().MatchString(origin) {
+			sources = append(sources, origin)
+		}
+	}
+	if len(sources) == 0 {
+		return "'none'"
+	}
+	return strings.Join(sources, " ")
+}
+
+func source() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$`)
+}

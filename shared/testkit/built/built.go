@@ -1,0 +1,67 @@
+// Package built is a small build of the pages, as shared/ui/build.mjs writes one: what tests serve where the real one, which
+// needs Node, is not there. Only tests link it.
+package built
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing/fstest"
+)
+
+// Version is that of its SDK.
+const Version = "4.1.2"
+
+// StyleHash is the hash that its pages' style has in the manifest.
+const StyleHash = "sha256-YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="
+
+// Contents of its files.
+const (
+	Script = "export const kind = 'embed';"
+	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"
+)
+
+// Folder is the build. What its files named .br hold is no Brotli: who serves it does not look.
+func Folder() fstest.MapFS {
+	folder := fstest.MapFS{}
+	files := map[string]any{}
+	add := func(name, path, mediaType, text string) {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, _ = w.Write([]byte(text)) // a buffer takes everything
+		_ = w.Close()
+		folder[path] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
+		folder[path+".gz"] = &fstest.MapFile{Data: packed.Bytes(), Mode: 0o644}
+		folder[path+".br"] = &fstest.MapFile{Data: []byte("\xffbr of " + name), Mode: 0o644}
+		sum := sha512.Sum384([]byte(text))
+		files[name] = map[string]any{
+			"path": path, "size": len(text), "gzip": packed.Len(), "type": mediaType,
+			"integrity": "sha384-" + base64.StdEncoding.EncodeToString(sum[:]),
+		}
+	}
+	add("embed.js", "widget/assets/embed-1a2b3c.js", "text/javascript", Script)
+	add("embed.css", "widget/assets/embed-4d5e6f.css", "text/css", "body{margin:0}")
+	add("sdk/svc-widget.js", "sdk/"+Version+"/svc-widget.js", "text/javascript", SDK)
+	pages := map[string]any{}
+	for _, name := range []string{"embed", "connect", "demo"} {
+		pages[name] = map[string]string{"style_hash": StyleHash}
+		folder["pages/"+name+".html"] = &fstest.MapFile{Mode: 0o644, Data: fmt.Appendf(nil, `<!doctype html><html lang="{{lang}}"><title>{{title}}</title>`+
+			`<style>body{}</style><script id="boot" type="application/json">{{boot}}</script><script type="module" src="assets/%s-1a2b3c.js"></script></html>`, name)}
+	}
+	manifest, _ := json.Marshal(map[string]any{"version": Version, "files": files, "pages": pages}) // maps of texts always encode
+	folder["manifest.json"] = &fstest.MapFile{Data: manifest, Mode: 0o644}
+	return folder
+}
+
+// Into writes the build below a folder of the file system.
+func Into(to string) error {
+	if err := os.CopyFS(filepath.Clean(to), Folder()); err != nil {
+		return fmt.Errorf("write pages to test with: %w", err)
+	}
+	return nil
+}
