@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	shipped "recordbridge/infra/catalog"
 	"recordbridge/infra/local/faults"
 )
 
@@ -26,8 +27,9 @@ type options struct {
 	runFile    string // where other programs find out what is running
 	build      bool
 	seed       bool
-	sam        bool       // functions run in containers
-	host       netip.Addr // at which containers reach this machine; invalid when it has to be found out
+	catalog    shipped.Choice // of what is seeded
+	sam        bool           // functions run in containers
+	host       netip.Addr     // at which containers reach this machine; invalid when it has to be found out
 	parameters parameters
 }
 
@@ -48,7 +50,7 @@ func (p parameters) Set(text string) error {
 }
 
 func parse(arguments []string, stderr io.Writer) (options, error) {
-	o := options{parameters: parameters{}}
+	o := options{parameters: parameters{}, catalog: shipped.Sandbox}
 	flags := flag.NewFlagSet("local", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen at; port 0 takes a free one")
@@ -60,6 +62,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
 	noBuild := flags.Bool("no-build", false, "use the binaries as they are")
 	flags.BoolVar(&o.seed, "seed", true, "create the organisations to try things out with")
+	flags.Var(&o.catalog, "catalog", "`institutions` that can be searched in test mode: none, sandbox (those of sandboxes), us (and a synthetic list as large as the United States')")
 	flags.Var(o.parameters, "param", "template parameter as Key=Value; may be repeated")
 	if err := flags.Parse(arguments); err != nil {
 		return options{}, fmt.Errorf("command line: %w", err)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	shipped "recordbridge/infra/catalog"
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
@@ -27,7 +28,7 @@ func seeded(ctx context.Context, s *stack, o options) (runfile.Run, error) {
 	case err != nil:
 		return runfile.Run{}, err
 	case run.BaseURL == "":
-		if run, err = s.plant(ctx); err != nil {
+		if run, err = s.plant(ctx, o.catalog); err != nil {
 			return runfile.Run{}, err
 		}
 	case run.BaseURL != s.run.BaseURL:
@@ -63,7 +64,7 @@ func earlier(data, kept string) (runfile.Run, error) {
 	return run, nil
 }
 
-func (s *stack) plant(ctx context.Context) (runfile.Run, error) {
+func (s *stack) plant(ctx context.Context, institutions shipped.Choice) (runfile.Run, error) {
 	o, err := wiring.Open(ctx, s.cloud.Config(operatorCaller), s.template.Outputs,
 		wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "runner"})
 	if err != nil {
@@ -77,6 +78,6 @@ func (s *stack) plant(ctx context.Context) (runfile.Run, error) {
 	}
 	return seed.Apply(ctx, o, seed.Options{
 		BaseURL: s.run.BaseURL, ConsoleURL: s.run.ConsoleURL, ReturnURL: s.run.ConsoleURL + "/return",
-		InboxURL: s.run.InboxURL, DataDir: dataDir,
+		InboxURL: s.run.InboxURL, DataDir: dataDir, Catalog: institutions,
 	})
 }

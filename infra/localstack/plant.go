@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	shipped "recordbridge/infra/catalog"
 	"recordbridge/infra/ctl/cloudformation"
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
@@ -49,6 +50,7 @@ func open(ctx context.Context, o options, f *front) (deployed, error) {
 func plant(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
 	run, err := seed.Apply(ctx, d.Operator, seed.Options{
 		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.publicURL() + returnPath, InboxURL: o.publicURL() + inboxPath,
+		Catalog: shipped.Sandbox,
 	})
 	if err != nil {
 		return runfile.Run{}, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	shipped "recordbridge/infra/catalog"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/sandbox"
 	"recordbridge/infra/sandbox/persona"
@@ -22,6 +23,7 @@ type Options struct {
 	ReturnURL  string // where the test credentials' patients return, a loopback address
 	InboxURL   string // webhooks go to InboxURL/<name>; "" for none
 	DataDir    string // the sandbox's folder of bundles, "" for none
+	Catalog    shipped.Choice
 }
 
 // scope is what the sandbox is asked for.
@@ -33,10 +35,13 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 		FHIRBaseURL: to.BaseURL + "/sandbox/fhir", EndpointID: ids.Derive("sandbox", "endpoint"),
 		BrandID: ids.Derive("sandbox", "brand"), PortalID: ids.Derive("sandbox", "portal"),
 	}}
-	if err := AddSandbox(ctx, o, run.Sandbox, ""); err != nil {
+	err := AddSandbox(ctx, o, run.Sandbox, "")
+	if err == nil {
+		err = publish(ctx, o, to)
+	}
+	if err != nil {
 		return runfile.Run{}, err
 	}
-	var err error
 	if run.Sandbox.Personas, err = personas(to.DataDir); err != nil {
 		return runfile.Run{}, err
 	}

@@ -1,0 +1,75 @@
+package catalog
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"recordbridge/infra/catalog/us"
+	"recordbridge/shared/catalog/intake"
+	"recordbridge/shared/catalog/listing"
+)
+
+//go:embed sandbox.yaml
+var sandboxes string
+
+//go:embed vendors.yaml
+var vendors string
+
+// sandboxAddress stands in sandbox.yaml for the address of a stack's sandbox.
+const sandboxAddress = "${sandbox}"
+
+// Choice is which lists a fresh stack begins with. It is a flag.Value.
+type Choice string
+
+// The choices.
+const (
+	None    Choice = "none"    // nothing is published
+	Sandbox Choice = "sandbox" // the stack's own sandbox, and those of vendors
+	US      Choice = "us"      // these, and a synthetic list of the size of the United States'
+)
+
+// Set implements flag.Value.
+func (c *Choice) Set(text string) error {
+	if known := []Choice{None, Sandbox, US}; !slices.Contains(known, Choice(text)) {
+		return fmt.Errorf("there is no such catalogue, only %v", known)
+	}
+	*c = Choice(text)
+	return nil
+}
+
+// String implements flag.Value.
+func (c *Choice) String() string { return string(*c) }
+
+// List is a list with the source that it is imported as.
+type List struct {
+	intake.Source
+
+	Body io.Reader
+}
+
+// Lists are those of a choice, all of them for test mode. sandbox is the address of the stack's sandbox, which FHIR bases begin with.
+func (c Choice) Lists(sandbox string) []List {
+	if c != Sandbox && c != US {
+		return nil
+	}
+	byHand := intake.Source{Mode: "test", Format: listing.YAML, Priority: 100}
+	own, theirs := byHand, byHand
+	own.ID, own.Name = "sandbox", "The sandbox of this stack"
+	theirs.ID, theirs.Name = "vendors", "Sandboxes of vendors"
+	lists := []List{
+		{own, strings.NewReader(strings.ReplaceAll(sandboxes, sandboxAddress, sandbox))},
+		{theirs, strings.NewReader(vendors)},
+	}
+	if c == US {
+		lists = append(lists, List{
+			intake.Source{
+				ID: us.Source, Name: us.Name, License: us.License, Mode: "test", Format: listing.LanternNDJSON,
+			},
+			us.NewList(),
+		})
+	}
+	return lists
+}

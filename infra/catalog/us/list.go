@@ -1,0 +1,146 @@
+// Package us invents a list of institutions that is as large as all that vendors of the United States publish, and as untidy: the same shares of rows per
+// vendor and per server, of rows that say the same twice, of names in capitals, with a legal form, a degree, or a state in front, of rows with a ZIP
+// code. Nothing in it exists: proper names are made of syllables, towns and customers' numbers, too, servers are below us.example (RFC 2606), and only the
+// words of the trade and the first three digits of ZIP codes are real. It is the same list every time.
+package us
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+
+	"recordbridge/shared/catalog/geo"
+)
+
+// What the list is called as a source of the catalogue.
+const (
+	Source  = "us-synthetic"
+	Name    = "Synthetic: an invented list of the size of the United States"
+	License = "Synthetic: no institution, person or address in it exists. Apache-2.0, as all of this repository"
+)
+
+// List is the list in the format lantern-ndjson. It is made while it is read.
+type List struct {
+	random  *rand.Rand
+	invent  inventor
+	vendors []vendor
+	made    int           // rows of vendors[0]
+	copied  []institution // what the collector finds at other vendors
+	unread  bytes.Buffer
+}
+
+// NewList begins the list.
+func NewList() *List {
+	random := rand.New(rand.NewPCG(2026, 47_650))
+	return &List{random: random, invent: newInventor(random), vendors: vendors()}
+}
+
+// Read implements io.Reader.
+func (l *List) Read(into []byte) (int, error) {
+	for l.unread.Len() < len(into) && len(l.vendors) > 0 {
+		v := l.vendors[0]
+		if l.made >= v.rows {
+			l.vendors, l.made = l.vendors[1:], 0
+			continue
+		}
+		for _, row := range l.rows(v, l.next(v)) {
+			line, err := json.Marshal(row)
+			if err != nil {
+				return 0, fmt.Errorf("write row: %w", err)
+			}
+			l.unread.Write(append(line, '\n'))
+			l.made++
+		}
+	}
+	if l.unread.Len() == 0 {
+		return 0, io.EOF
+	}
+	return l.unread.Read(into) //nolint:wrapcheck // of memory, which has what is asked
+}
+
+// institution is what several vendors may know of one.
+type institution struct {
+	name, town, state, zip, number, host string
+}
+
+// row is one of the list, as shared/catalog/listing reads it.
+type row struct {
+	List string `json:"list"`
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	NPI  string `json:"npi"`
+	ZIP  string `json:"zip"`
+}
+
+// next is the institution of the vendor's next row: a new one, or for the collector one of the others'.
+func (l *List) next(v vendor) institution {
+	if v.copies > 0 && len(l.copied) > 0 && l.chance(v.copies) {
+		at, last := l.random.IntN(len(l.copied)), len(l.copied)-1
+		i := l.copied[at]
+		l.copied[at], l.copied = l.copied[last], l.copied[:last]
+		i.name = l.invent.otherwise(i.name)
+		return i
+	}
+	i := institution{name: l.invent.name(), town: l.invent.town(), number: l.number()}
+	i.state, i.zip = l.place()
+	i.host = strings.ToLower(strings.Fields(i.town)[0]) + "-" + strings.ToLower(i.number[:4])
+	if l.chance(v.legal) {
+		i.name += l.invent.form()
+	}
+	if l.chance(v.capitals) {
+		i.name = strings.ToUpper(i.name)
+	}
+	if v.isCopied {
+		l.copied = append(l.copied, i)
+	}
+	return i
+}
+
+// rows are those that a vendor has of an institution: one for each of its addresses.
+func (l *List) rows(v vendor, i institution) []row {
+	r := row{List: v.label, Name: i.name}
+	switch {
+	case l.chance(v.stateFirst):
+		r.Name = i.state + " - " + i.name
+	case l.chance(v.townLast):
+		r.Name += " " + strings.ToUpper(i.town) + " " + i.state
+	case l.chance(v.noise):
+		r.Name += " " + l.invent.pick("noise")
+	}
+	if l.chance(v.zip) {
+		r.ZIP = i.zip
+	}
+	if l.chance(v.npi) {
+		r.NPI = fmt.Sprintf("%010d", l.random.IntN(1_000_000_000)) // real ones do not begin with 0
+	}
+	rows := make([]row, len(v.bases))
+	for at, base := range v.bases {
+		rows[at] = r
+		rows[at].URL = "https://" + strings.NewReplacer("#", i.number, "@", i.host).Replace(base)
+	}
+	return rows
+}
+
+// place is a state with a ZIP code of it.
+func (l *List) place() (state, zip string) {
+	for state == "" {
+		zip = fmt.Sprintf("%05d", l.random.IntN(100_000))
+		state = geo.State(zip)
+	}
+	return state, zip
+}
+
+// number is what a vendor calls a customer.
+func (l *List) number() string {
+	const digits = "ABCDEFGHJKLMNPQRSTUVWXYZ0123456789"
+	text := make([]byte, 14)
+	for i := range text {
+		text[i] = digits[l.random.IntN(len(digits))]
+	}
+	return string(text)
+}
+
+func (l *List) chance(share float64) bool { return l.random.Float64() < share }
