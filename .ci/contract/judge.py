@@ -49,12 +49,6 @@ def seeds(run):
     }
 
 
-def publish(folder):
-    """Makes the sandbox an institution of the catalogue, as an operator does."""
-    ctl = ["go", "run", "./infra/ctl", "-outputs", os.path.join(folder, "run.json"), "catalog", "publish", "-mode", "test"]
-    subprocess.run(ctl, cwd=os.path.join(here, "../.."), check=True)
-
-
 def prepare(folder, run):
     """Fills folder with the configurations and what they read, and returns their variables."""
     variables, peers, dictionaries = seeds(run)
@@ -108,7 +102,6 @@ def see(title, found, wanted):
 def main(program, runner):
     with tempfile.TemporaryDirectory(prefix="recordbridge-contract-") as folder:
         with stack.running(runner, folder, rate=1_000_000) as run:
-            publish(folder)
             variables = prepare(folder, run)
             found = judge("every operation", program, folder, run, variables, "schemathesis.toml", "--max-examples", "60")
             see("success", found, lambda status: status < 400)

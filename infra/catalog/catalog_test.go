@@ -1,15 +1,21 @@
 package catalog_test
 
 import (
+	"flag"
+	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	shipped "recordbridge/infra/catalog"
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/geo"
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/listing"
+	"recordbridge/shared/ids"
 	"recordbridge/shared/smart/platform"
 )
 
@@ -69,5 +75,91 @@ func TestTheExampleOfAHandKeptListIsRead(t *testing.T) {
 	report, err := listing.Read(t.Context(), listing.YAML, file, func(listing.Listing) error { return nil })
 	if err != nil || report.Listings != 3 || report.Entries != 6 || len(report.Problems) > 0 {
 		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// read reads a list of a choice, of which nothing may be wrong.
+func read(t *testing.T, list shipped.List) []listing.Listing {
+	t.Helper()
+	if err := list.Check(); err != nil || list.Mode != "test" {
+		t.Errorf("the source %s: %v, of mode %s", list.ID, err, list.Mode)
+	}
+	var all []listing.Listing
+	report, err := listing.Read(t.Context(), list.Format, list.Body, func(l listing.Listing) error {
+		all = append(all, l)
+		return nil
+	})
+	if err != nil || len(report.Problems) > 0 {
+		t.Errorf("%s: %+v, %v", list.ID, report, err)
+	}
+	return all
+}
+
+const sandboxAddress = "http://127.0.0.1:4566/v1/sandbox"
+
+func TestTheSandboxsInstitutionsCanBeTakenForNoOthers(t *testing.T) {
+	t.Parallel()
+	list := shipped.Sandbox.Lists(sandboxAddress)[0]
+	hospitals := 0
+	for _, l := range read(t, list) {
+		if !strings.HasPrefix(l.Name, "Sandbox ") {
+			t.Errorf("%s is no name of a sandbox", l.Name)
+		}
+		for _, at := range l.Locations {
+			if at.State != geo.State(at.PostalCode) || !strings.Contains(at.City, "Sand") {
+				t.Errorf("%s: %+v is no place in that state, or one that there is", l.Name, at)
+			}
+		}
+		for _, p := range l.Portals {
+			for _, e := range p.Endpoints {
+				if !strings.HasPrefix(e.Address, sandboxAddress+"/") || e.Platform != "sandbox" {
+					t.Errorf("%s is at %s", l.Name, e.Address)
+				}
+			}
+		}
+		if l.ID == ids.Derive("sandbox", "brand") {
+			hospitals++
+			if p := l.Portals[0]; p.ID != ids.Derive("sandbox", "portal") || p.Endpoints[0].ID != ids.Derive("sandbox", "endpoint") || p.Endpoints[0].Address != sandboxAddress+"/fhir" {
+				t.Errorf("the seed's portal and endpoint are others than %+v", p)
+			}
+		}
+	}
+	if hospitals != 1 {
+		t.Errorf("%d institutions are the seed's", hospitals)
+	}
+}
+
+func TestTheSandboxesOfVendorsAreTheirPlatforms(t *testing.T) {
+	t.Parallel()
+	list := shipped.Sandbox.Lists(sandboxAddress)[1]
+	all := read(t, list)
+	if len(all) < 5 {
+		t.Errorf("%d vendors", len(all))
+	}
+	for _, l := range all {
+		e := l.Portals[0].Endpoints[0]
+		profile, err := platform.Find(e.Platform)
+		if err != nil || !strings.HasSuffix(l.Name, " sandbox") || l.Website == "" || !strings.HasPrefix(e.Address, "https://") {
+			t.Errorf("%s, documented at %q, is at %s: %v", l.Name, l.Website, e.Address, err)
+		}
+		if known := profile.Sandbox.FHIRBase; known != "" && known != e.Address && l.Key != "soarian" { // the platform's other product
+			t.Errorf("%s is at %s, its platform says %s", l.Name, e.Address, known)
+		}
+	}
+}
+
+func TestAChoiceThatThereIsNotSaysWhichThereAre(t *testing.T) {
+	t.Parallel()
+	choice := shipped.Sandbox
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Var(&choice, "catalog", "")
+	if err := flags.Parse([]string{"-catalog", "mars"}); err == nil || !strings.Contains(err.Error(), "none sandbox us") || choice != shipped.Sandbox {
+		t.Errorf("got %v, chosen is %s", err, choice)
+	}
+	for text, lists := range map[string]int{"none": 0, "sandbox": 2, "us": 3} {
+		if err := flags.Parse([]string{"-catalog", text}); err != nil || len(choice.Lists(sandboxAddress)) != lists {
+			t.Errorf("%s: %v, %d lists", text, err, len(choice.Lists(sandboxAddress)))
+		}
 	}
 }

@@ -150,3 +150,11 @@ func TestWhatWouldTakeTooMuchAwayWaitsForAnAnswer(t *testing.T) {
 		{line: "catalog search -mode live", prints: "total:20"},
 	})
 }
+
+func TestTheShippedListOfVendorsIsImportedAsItStands(t *testing.T) {
+	play(t, newStack(t), []step{
+		{line: "catalog import -file ../catalog/vendors.yaml -format yaml -mode test", prints: "outcome:accepted"},
+		{line: "catalog publish -mode test", prints: "published:true"},
+		{line: "catalog search -mode test -text epic", prints: "Epic sandbox"},
+	})
+}

@@ -51,7 +51,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	defer s.close(ctx)
 	started := s.run
 	if o.seed {
-		if started, err = seeded(ctx, s, o); err != nil {
+		if started, err = seeded(ctx, s, o, stdout); err != nil {
 			return fmt.Errorf("seed: %w", err)
 		}
 		started.AWS, started.Stack = s.run.AWS, s.run.Stack

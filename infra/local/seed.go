@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -21,13 +22,16 @@ import (
 
 // seeded returns what a person needs for trying things out: made now, or, where the data is older than this process,
 // as it was when it was made, since keys are shown only once.
-func seeded(ctx context.Context, s *stack, o options) (runfile.Run, error) {
+func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfile.Run, error) {
 	kept := filepath.Join(o.data, "run.json")
 	run, err := earlier(o.data, kept)
 	switch {
 	case err != nil:
 		return runfile.Run{}, err
 	case run.BaseURL == "":
+		if o.catalog == shipped.US {
+			fmt.Fprintln(progress, "Publishing some 38,000 synthetic institutions; that takes about a quarter of a minute")
+		}
 		if run, err = s.plant(ctx, o.catalog); err != nil {
 			return runfile.Run{}, err
 		}

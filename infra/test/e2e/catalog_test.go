@@ -75,16 +75,29 @@ func (s *stack) goLive(mode string, c record.Catalog) {
 type found struct {
 	Hits struct {
 		Total struct{ Value int }
-		Hits  []struct {
-			ID     string            `json:"_id"`
-			Sort   []json.RawMessage `json:"sort"`
-			Source struct {
-				Name    string
-				Portals []record.Portal
-				Health  health.Status
-			} `json:"_source"`
-		}
+		Hits  []hit
 	}
+}
+
+// hit is an institution that was found.
+type hit struct {
+	ID     string            `json:"_id"`
+	Sort   []json.RawMessage `json:"sort"`
+	Source struct {
+		Name    string
+		Portals []record.Portal
+		Health  health.Status
+	} `json:"_source"`
+}
+
+// first is the first institution that is found by what is typed.
+func (s *stack) first(typed string) hit {
+	s.t.Helper()
+	hits := s.search(map[string]any{"query": typed}).Hits.Hits
+	if len(hits) == 0 {
+		s.t.Fatalf("nothing is found by %q", typed)
+	}
+	return hits[0]
 }
 
 func (s *stack) search(body map[string]any) found {

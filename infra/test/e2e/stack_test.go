@@ -18,6 +18,7 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	shipped "recordbridge/infra/catalog"
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
@@ -72,6 +73,7 @@ type options struct {
 	tap     *wiretap
 	log     func(io.Writer) *slog.Logger // of the functions; nil is one that redacts nothing, so that a test sees what only redaction hides
 	amiss   wire.Middleware              // stands in front of AWS; may be nil
+	catalog shipped.Choice               // what can be searched from the start; empty is nothing, so that a test says what there is
 }
 
 func newStack(tb testing.TB, o options) *stack {
@@ -107,6 +109,7 @@ func newStack(tb testing.TB, o options) *stack {
 	must(tb, err)
 	s.seeded, err = seed.Apply(tb.Context(), s.operator, seed.Options{
 		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
+		Catalog: o.catalog,
 	})
 	must(tb, err)
 	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.letPass(1) }, 15
