@@ -1,8 +1,6 @@
 package catalog_test
 
 import (
-	"flag"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -150,15 +148,11 @@ func TestTheSandboxesOfVendorsAreTheirPlatforms(t *testing.T) {
 
 func TestAChoiceThatThereIsNotSaysWhichThereAre(t *testing.T) {
 	t.Parallel()
-	choice := shipped.Sandbox
-	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.Var(&choice, "catalog", "")
-	if err := flags.Parse([]string{"-catalog", "mars"}); err == nil || !strings.Contains(err.Error(), "none sandbox us") || choice != shipped.Sandbox {
-		t.Errorf("got %v, chosen is %s", err, choice)
+	if choice, err := shipped.ParseChoice("mars"); err == nil || !strings.Contains(err.Error(), "none sandbox us") {
+		t.Errorf("got %s, %v", choice, err)
 	}
 	for text, lists := range map[string]int{"none": 0, "sandbox": 2, "us": 3} {
-		if err := flags.Parse([]string{"-catalog", text}); err != nil || len(choice.Lists(sandboxAddress)) != lists {
+		if choice, err := shipped.ParseChoice(text); err != nil || len(choice.Lists(sandboxAddress)) != lists {
 			t.Errorf("%s: %v, %d lists", text, err, len(choice.Lists(sandboxAddress)))
 		}
 	}

@@ -21,7 +21,7 @@ var vendors string
 // sandboxAddress stands in sandbox.yaml for the address of a stack's sandbox.
 const sandboxAddress = "${sandbox}"
 
-// Choice is which lists a fresh stack begins with. It is a flag.Value.
+// Choice is which lists a fresh stack begins with.
 type Choice string
 
 // The choices.
@@ -31,17 +31,13 @@ const (
 	US      Choice = "us"      // these, and a synthetic list of the size of the United States'
 )
 
-// Set implements flag.Value.
-func (c *Choice) Set(text string) error {
+// ParseChoice reads one. The error lists what there is.
+func ParseChoice(text string) (Choice, error) {
 	if known := []Choice{None, Sandbox, US}; !slices.Contains(known, Choice(text)) {
-		return fmt.Errorf("there is no such catalogue, only %v", known)
+		return "", fmt.Errorf("there is no such catalogue, only %v", known)
 	}
-	*c = Choice(text)
-	return nil
+	return Choice(text), nil
 }
-
-// String implements flag.Value.
-func (c *Choice) String() string { return string(*c) }
 
 // List is a list with the source that it is imported as.
 type List struct {

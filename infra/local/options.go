@@ -62,7 +62,10 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
 	noBuild := flags.Bool("no-build", false, "use the binaries as they are")
 	flags.BoolVar(&o.seed, "seed", true, "create the organisations to try things out with")
-	flags.Var(&o.catalog, "catalog", "`institutions` that can be searched in test mode: none, sandbox (those of sandboxes), us (and a synthetic list as large as the United States')")
+	flags.Func("catalog", "`institutions` to search for in test mode: none, sandbox, or us, a synthetic list as large as the United States' besides (default \"sandbox\")", func(text string) (err error) {
+		o.catalog, err = shipped.ParseChoice(text)
+		return err
+	})
 	flags.Var(o.parameters, "param", "template parameter as Key=Value; may be repeated")
 	if err := flags.Parse(arguments); err != nil {
 		return options{}, fmt.Errorf("command line: %w", err)

@@ -70,14 +70,14 @@ func (n inventor) fill(pattern string) string {
 	words := strings.Fields(pattern)
 	for i, word := range words {
 		kind := strings.TrimSuffix(word, ",")
-		text := ""
+		var text string
 		switch {
 		case kind == "Proper":
 			text = n.proper("end")
 		case kind == "Surname":
 			text = n.proper("surname")
 		case kind == "I":
-			text = string(rune('A' + n.random.IntN(26)))
+			text = string("ABCDEFGHIJKLMNOPRSTVWYZ"[n.random.IntN(23)])
 		case n.words[kind].all > 0:
 			text = n.pick(kind)
 		default:

@@ -39,6 +39,9 @@ func rowsIn(t *testing.T, list io.Reader) []row {
 
 func realRows(t *testing.T) []row {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("much of one thing, in one goroutine")
+	}
 	packed, err := os.Open(realList)
 	if err != nil {
 		t.Skipf("no list of real endpoints: %v", err)

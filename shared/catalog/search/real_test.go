@@ -117,7 +117,7 @@ func TestRealNamesAreFound(t *testing.T) {
 func TestInventedNamesAreFound(t *testing.T) {
 	t.Parallel()
 	skipUnderRace(t)
-	entries := invented(4000, 3)
+	entries := invented(t, 4000, 3)
 	judge(t, indexOf(t, entries), entries)
 }
 
@@ -129,5 +129,5 @@ func TestHostileQueriesOfRealNamesAreBounded(t *testing.T) {
 func TestHostileQueriesAreBounded(t *testing.T) {
 	t.Parallel()
 	skipUnderRace(t)
-	boundHostile(t, indexOf(t, invented(4000, 7)))
+	boundHostile(t, indexOf(t, invented(t, 4000, 7)))
 }

@@ -241,7 +241,7 @@ func TestWhatIsDownComesLater(t *testing.T) {
 // TestPagesHaveEachHitOnce: whatever the order, however many a page has, and where many hits have one score.
 func TestPagesHaveEachHitOnce(t *testing.T) {
 	t.Parallel()
-	x := indexOf(t, invented(2000, 5))
+	x := indexOf(t, invented(t, 4000, 5))
 	demote := func(id string) search.Demotion { return search.Demotion(id[0] % 3) }
 	for _, q := range []search.Query{
 		{},
