@@ -62,7 +62,8 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
 	noBuild := flags.Bool("no-build", false, "use the binaries as they are")
 	flags.BoolVar(&o.seed, "seed", true, "create the organisations to try things out with")
-	flags.Func("catalog", "`institutions` to search for in test mode: none, sandbox, or us, a synthetic list as large as the United States' besides (default \"sandbox\")", func(text string) (err error) {
+	institutions := "`institutions` to search for in test mode: none, sandbox, or us, a synthetic list as large as the United States' besides (default \"sandbox\")"
+	flags.Func("catalog", institutions, func(text string) (err error) {
 		o.catalog, err = shipped.ParseChoice(text)
 		return err
 	})
