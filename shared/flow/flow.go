@@ -188,6 +188,8 @@ func (NoConnections) Connection(context.Context, org.Tenant, string) (connection
 type Catalog interface {
 	// Endpoint reads an endpoint; fault.NotFound.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
+	// Way reads how a brand, under an id that may be asked for, has an endpoint; fault.NotFound.
+	Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error)
 	// Registration reads how we are registered at an endpoint, for the tenant or for all; fault.NotFound.
 	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }

@@ -28,6 +28,9 @@ const (
 	suspendedID = "e0000000-0000-4000-8000-00000000000b"
 	liveID      = "e0000000-0000-4000-8000-00000000000c"
 	strangerID  = "e0000000-0000-4000-8000-00000000000d" // where we are not registered
+	mergedID    = "b0000000-0000-4000-8000-00000000000b" // a brand that is brandID now
+	foreignID   = "b0000000-0000-4000-8000-00000000000c"
+	formerID    = "d0000000-0000-4000-8000-00000000000b" // a portal that is portalID now
 	brandID     = "b0000000-0000-4000-8000-00000000000a"
 	portalID    = "d0000000-0000-4000-8000-00000000000a"
 	redirectURI = "https://app.example/return?keep=1"
@@ -143,6 +146,16 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 		return catalog.Endpoint{}, fault.Missing("no endpoint")
 	}
 	return endpoint, w.fails("Endpoint")
+}
+
+// Way knows the endpoint's one brand, and what was merged into it.
+func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, error) {
+	if brand != brandID && brand != mergedID || endpoint != endpointID {
+		return catalog.Way{}, fault.Missing("no way")
+	}
+	return catalog.Way{
+		EndpointID: endpoint, Asked: brand, BrandID: brandID, Portals: map[string]string{portalID: portalID, formerID: portalID},
+	}, w.fails("Way")
 }
 
 func (w *world) Registration(_ context.Context, owner org.Tenant, e catalog.Endpoint) (catalog.Registration, error) {

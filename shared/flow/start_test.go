@@ -163,27 +163,42 @@ func TestIDsAreTakenInEitherCaseAndBrandAndPortalMayBeLeftOut(t *testing.T) {
 }
 
 // Thousands of practices can have one server: the connection is of the one that the patient has chosen.
-func TestAnEndpointOfSeveralInstitutionsIsConnectedAsTheOneThatIsNamed(t *testing.T) {
+// TestAnInstitutionIsOneThatTheCatalogueSaysHasTheEndpoint, by the ids that it has now or once had.
+func TestAnInstitutionIsOneThatTheCatalogueSaysHasTheEndpoint(t *testing.T) {
 	t.Parallel()
-	w, r := newWorld(), request(t)
-	w.several = true
-	w.start(t, r)
-	for _, attempt := range w.attempts {
-		if attempt.BrandID != brandID || attempt.PortalID != portalID {
-			t.Errorf("stored %s %s", attempt.BrandID, attempt.PortalID)
-		}
-	}
-	for name, change := range map[string]func(*flow.Request){
-		"no brand": func(r *flow.Request) { r.BrandID = "" }, "no UUID": func(r *flow.Request) { r.PortalID = "portal-1" },
+	for name, c := range map[string]struct {
+		several       bool
+		brand, portal string
+		refused       bool
+	}{
+		"one of several":                  {several: true, brand: strings.ToUpper(brandID), portal: portalID},
+		"a merged one of several":         {several: true, brand: mergedID, portal: formerID},
+		"a merged brand":                  {brand: mergedID},
+		"a merged portal":                 {portal: formerID},
+		"several, no brand":               {several: true, portal: portalID, refused: true},
+		"several, no portal":              {several: true, brand: brandID, refused: true},
+		"several, a portal that is no id": {several: true, brand: brandID, portal: "portal-1", refused: true},
+		"several, another's portal":       {several: true, brand: brandID, portal: foreignID, refused: true},
+		"several, a foreign brand":        {several: true, brand: foreignID, portal: portalID, refused: true},
+		"a foreign brand":                 {brand: foreignID, refused: true},
+		"a brand that is no id":           {brand: "brand#1", refused: true},
 	} {
-		w, r := newWorld(), request(t)
-		w.several = true
-		change(&r)
-		_, err := w.starter().Start(t.Context(), r)
-		wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
-		if len(w.attempts) != 0 {
-			t.Errorf("%s: something was stored", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, r := newWorld(), request(t)
+			w.several, r.BrandID, r.PortalID = c.several, c.brand, c.portal
+			_, err := w.starter().Start(t.Context(), r)
+			if c.refused {
+				wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
+			} else if err != nil {
+				t.Error(err)
+			}
+			for _, attempt := range w.attempts {
+				if c.refused || attempt.BrandID != brandID || attempt.PortalID != portalID {
+					t.Errorf("stored %s %s", attempt.BrandID, attempt.PortalID)
+				}
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,12 +29,8 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 		if err != nil {
 			return target{}, err
 		}
-		if endpoint.Shared() {
-			if endpoint, err = chosen(r, endpoint); err != nil {
-				return target{}, err
-			}
-		}
-		return target{endpoint: endpoint}, matches(r, endpoint)
+		endpoint, err = s.chosen(ctx, r, endpoint)
+		return target{endpoint: endpoint}, err
 	}
 	conn, err := s.connection(ctx, r.Caller.Tenant, r.Reconnect)
 	if err != nil {
@@ -92,25 +89,45 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 	return endpoint, nil
 }
 
-// chosen is an endpoint of several institutions as that of the one which the patient has chosen. Which ones share it is the catalogue's
-// knowledge, too much for a row: the page that names one is the organisation's own, and a connection says which one it was.
-func chosen(r Request, endpoint catalog.Endpoint) (catalog.Endpoint, error) {
-	var isBrand, isPortal bool
-	endpoint.BrandID, isBrand = ids.ParseUUID(r.BrandID)
-	endpoint.PortalID, isPortal = ids.ParseUUID(r.PortalID)
-	if !isBrand || !isPortal {
+// chosen is an endpoint as that of the institution which the patient has chosen: the one of its row, or another that the catalogue says
+// has it. Ids that were merged become those that stay.
+func (s Preparation) chosen(ctx context.Context, r Request, endpoint catalog.Endpoint) (catalog.Endpoint, error) {
+	brand, portal := cmp.Or(strings.ToLower(r.BrandID), endpoint.BrandID), cmp.Or(strings.ToLower(r.PortalID), endpoint.PortalID)
+	if brand == "" || portal == "" {
 		return endpoint, fault.BadRequest("Several institutions share this endpoint: brand_id and portal_id are required.").About("brand_id")
+	}
+	if brand == endpoint.BrandID && portal == endpoint.PortalID {
+		return endpoint, nil
+	}
+	if _, ok := ids.ParseUUID(brand); !ok {
+		return endpoint, foreign()
+	}
+	way, err := s.Catalog.Way(ctx, endpoint.ID, brand)
+	if errors.Is(err, fault.NotFound) {
+		return endpoint, foreign()
+	}
+	if err != nil {
+		return endpoint, fmt.Errorf("read whether the brand has the endpoint: %w", err)
+	}
+	endpoint.BrandID, endpoint.PortalID = way.BrandID, way.Portals[portal]
+	if endpoint.PortalID == "" {
+		return endpoint, foreign()
 	}
 	return endpoint, nil
 }
 
-// matches checks that the ids of a request belong together.
+// foreign refuses a brand or a portal that does not lead to the endpoint, whatever else it may be.
+func foreign() error {
+	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
+}
+
+// matches checks that the ids of a request are those of its connection.
 func matches(r Request, endpoint catalog.Endpoint) error {
 	if !isOrNone(r.EndpointID, endpoint.ID) {
 		return fault.BadRequest("endpoint_id does not belong to reconnect_org_connection_id.").About("endpoint_id")
 	}
 	if !isOrNone(r.BrandID, endpoint.BrandID) || !isOrNone(r.PortalID, endpoint.PortalID) {
-		return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
+		return foreign()
 	}
 	return nil
 }

@@ -151,6 +151,10 @@ func (d *ourSide) Endpoint(_ context.Context, id string) (catalog.Endpoint, erro
 	}, nil
 }
 
+func (*ourSide) Way(context.Context, string, string) (catalog.Way, error) {
+	return catalog.Way{}, fault.Missing("no way")
+}
+
 func (*ourSide) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
 	return catalog.Registration{ClientID: "client"}, nil
 }

@@ -89,3 +89,27 @@ func TestAnEndpointIsReadWithItsPins(t *testing.T) {
 		t.Errorf("the list after a change (-want +got):\n%s", diff)
 	}
 }
+
+func TestAWayIsWrittenOverByNoPublisherThatComesLate(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	way := catalog.Way{EndpointID: "endpoint", Asked: "former", BrandID: "brand", Portals: map[string]string{"old": "portal", "portal": "portal"}}
+	other := catalog.Way{EndpointID: "endpoint", Asked: "brand", BrandID: "brand", Portals: map[string]string{"portal": "portal"}}
+	expect.NoError(t, s.control.SaveWays(t.Context(), 7, []catalog.Way{way, other}))
+	ended := way
+	ended.Portals = nil
+	expect.Conflict(t, "an older publication", s.control.SaveWays(t.Context(), 6, []catalog.Way{other, ended}))
+	got, err := s.control.Way(t.Context(), "endpoint", "former")
+	expect.NoError(t, err)
+	if diff := cmp.Diff(way, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	expect.NoError(t, s.control.SaveWays(t.Context(), 7, []catalog.Way{ended}))
+	if got, err = s.control.Way(t.Context(), "endpoint", "former"); err != nil || len(got.Portals) > 0 {
+		t.Errorf("ended: %+v (%v)", got, err)
+	}
+	_, err = s.control.Way(t.Context(), "endpoint", "portal")
+	expect.NotFound(t, "another brand", err)
+	_, err = s.control.Endpoint(t.Context(), "endpoint")
+	expect.NotFound(t, "a way as an endpoint", err)
+}

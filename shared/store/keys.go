@@ -36,8 +36,11 @@ func subscriptionsPartition(t org.Tenant) string { return t.Key() + "#HOOKS" }
 func healthKey(t org.Tenant, id string) key {
 	return key{subscriptionsPartition(t), subscriptionPrefix + id + healthSuffix}
 }
-func publicIDKey(id string) key          { return key{"PUB#" + id, meta} }
-func endpointKey(id string) key          { return key{"ENDP#" + id, meta} }
+func publicIDKey(id string) key { return key{"PUB#" + id, meta} }
+func endpointKey(id string) key { return key{"ENDP#" + id, meta} }
+
+// wayKey is of a brand's way to an endpoint. Each has a partition of its own, since thousands of brands share one server.
+func wayKey(endpoint, brand string) key  { return key{"ENDP#" + endpoint + "#" + brand, meta} }
 func clientAuthKey(id, owner string) key { return key{"CLIENT#" + id, owner} }
 func directoryKey(t org.Tenant) key      { return key{directoryPartition, t.Key()} }
 

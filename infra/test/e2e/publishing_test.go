@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,7 +35,7 @@ func runPublishing(s *stack) {
 	_, err := s.operator.Registrations.Set(ctx, org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"}, operator.Change{ClientID: new(sandbox.DefaultClientID)})
 	must(s.t, err)
 	server := baseURL + "/sandbox/with/no-total/fhir"
-	s.published("Elm Clinic", server, "sandbox")
+	s.published(server, "sandbox", "Elm Clinic")
 	// A publication that broke off before its snapshot was whole is given up.
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
 	broken, err := rows.Publication(ctx, "test")
@@ -43,29 +44,94 @@ func runPublishing(s *stack) {
 	_, err = rows.SavePublication(ctx, broken)
 	must(s.t, err)
 	s.sync()
-	found, err := s.operator.Catalog.Search(ctx, "test", search.Query{Text: "elm clin", Size: 10})
-	must(s.t, err)
-	if found.Total != 1 {
-		s.t.Fatalf("found %+v", found)
-	}
-	brand, err := s.operator.Catalog.Show(ctx, "test", found.Hits[0].ID)
-	must(s.t, err)
-	portal, err := s.operator.Catalog.Show(ctx, "test", brand.Brand.PortalIDs[0])
-	must(s.t, err)
+	elm := s.institution("test", "elm clin")
 	at := s.seeded
-	at.Sandbox.EndpointID = portal.Portal.EndpointIDs[0]
+	at.Sandbox.EndpointID = elm.endpoint
 	_, last := s.browser().open(connectURL(at), crashPersona, "approve")
 	result := last.Query()
-	if result.Get("brand_id") != brand.Brand.ID || result.Get("portal_id") != portal.Portal.ID || result.Get("org_connection_id") == "" {
+	if result.Get("brand_id") != elm.brand || result.Get("portal_id") != elm.portal || result.Get("org_connection_id") == "" {
 		s.t.Fatalf("the application got %v", result)
 	}
 	s.republished(at.Sandbox.EndpointID)
 }
 
-// published has catalogsync fetch and publish a list of one clinic, beside what is there.
-func (s *stack) published(name, server, platform string) {
+// institution is one as a search finds it.
+type institution struct{ brand, portal, endpoint string }
+
+// institution wants one hit for what is typed.
+func (s *stack) institution(mode, typed string) institution {
 	s.t.Helper()
-	list := `{"name":"` + name + `","url":"` + server + `"}` + "\n" + `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`
+	found, err := s.operator.Catalog.Search(s.t.Context(), mode, search.Query{Text: typed, Size: 10})
+	must(s.t, err)
+	if found.Total != 1 {
+		s.t.Fatalf("found %+v", found)
+	}
+	brand, err := s.operator.Catalog.Show(s.t.Context(), mode, found.Hits[0].ID)
+	must(s.t, err)
+	portal, err := s.operator.Catalog.Show(s.t.Context(), mode, brand.Brand.PortalIDs[0])
+	must(s.t, err)
+	return institution{brand.Brand.ID, portal.Portal.ID, portal.Portal.EndpointIDs[0]}
+}
+
+// TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint: two have it, one of them hidden and one with an id that it had before;
+// another's, another mode's and mixed ids are refused by redirect, from connect and from a page of ours.
+func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		ctx := t.Context()
+		_, err := s.operator.Registrations.Set(ctx, org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"}, operator.Change{ClientID: new(sandbox.DefaultClientID)})
+		must(t, err)
+		s.published(baseURL+"/sandbox/with/no-total/fhir", "sandbox", "Elm Clinic", "Oak Clinic", "Yew Clinic")
+		elm, oak, yew, ash := s.institution("test", "elm clin"), s.institution("test", "oak clin"), s.institution("test", "yew clin"), s.institution("test", "ash clin")
+		must(t, s.operator.Catalog.Hide(ctx, "test", oak.brand))
+		must(t, s.operator.Catalog.Merge(ctx, "test", yew.brand, elm.brand))
+		_, err = s.operator.Catalog.Publish(ctx, "test", false)
+		must(t, err)
+		live := s.liveList(`{"name":"Fir Clinic","url":"https://fhir.fir.example/r4"}`)
+		at := s.seeded
+		at.Sandbox.EndpointID = elm.endpoint
+		for name, c := range map[string]struct{ brand, portal, want string }{
+			"a hidden one":         {oak.brand, oak.portal, oak.brand},
+			"a merged one":         {yew.brand, elm.portal, elm.brand},
+			"another institution":  {brand: ash.brand, portal: ash.portal},
+			"another's portal":     {brand: elm.brand, portal: ash.portal},
+			"another mode's":       {brand: live.brand, portal: live.portal},
+			"what is no brand":     {brand: elm.portal, portal: elm.portal},
+			"none, of several":     {},
+			"the endpoint's row's": {brand: "META", portal: elm.portal},
+		} {
+			_, last := s.browser().open(connectURL(at)+"&"+url.Values{"brand_id": {c.brand}, "portal_id": {c.portal}}.Encode(), crashPersona, "approve")
+			result := last.Query()
+			if result.Get("brand_id") != c.want || (result.Get("org_connection_id") == "") != (c.want == "") || (result.Get("error") == "svc_invalid_request") != (c.want == "") {
+				t.Errorf("%s: the application got %v", name, result)
+			}
+		}
+	})
+}
+
+// liveList publishes a list of one clinic in live mode.
+func (s *stack) liveList(list string) institution {
+	s.t.Helper()
+	_, err := s.operator.Catalog.SetSource(s.t.Context(), "live", func(source *intake.Source) {
+		source.Name, source.Mode, source.Format = "A list", "live", listing.LanternNDJSON
+	})
+	must(s.t, err)
+	_, _, err = s.operator.Catalog.Import(s.t.Context(), "live", strings.NewReader(list))
+	must(s.t, err)
+	_, err = s.operator.Catalog.Publish(s.t.Context(), "live", false)
+	must(s.t, err)
+	return s.institution("live", "clinic")
+}
+
+// published has catalogsync fetch and publish a list of clinics at a server, beside what is there.
+func (s *stack) published(server, platform string, names ...string) {
+	s.t.Helper()
+	rows := []string{`{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`}
+	for _, name := range names {
+		rows = append(rows, `{"name":"`+name+`","url":"`+server+`"}`)
+	}
+	list := strings.Join(rows, "\n")
 	s.inPlace = func(r *http.Request) *http.Response {
 		if r.URL.Host != "lists.example" {
 			return nil
@@ -87,7 +153,7 @@ func (s *stack) republished(endpoint string) {
 	ctx := s.t.Context()
 	before, err := s.operator.Endpoints.Show(ctx, endpoint)
 	must(s.t, err)
-	s.published("Elm Clinics", before.FHIRBase, "smart")
+	s.published(before.FHIRBase, "smart", "Elm Clinics")
 	s.wantRow(ctx, before)
 	report, err := s.operator.Catalog.Report(ctx, "test")
 	must(s.t, err)

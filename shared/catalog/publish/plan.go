@@ -8,13 +8,15 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// change is what two versions say of one endpoint's row. Of a row there is only what publishing decides: no pins, no overrides.
+// change is what two versions say of one endpoint's row, or of one way. Of a row there is only what publishing decides: no pins, no overrides.
 type change struct {
 	from *catalog.Endpoint // nil where the version before had no row
 	to   catalog.Endpoint
+	way  *catalog.Way // as it is to be; nil for a row
 }
 
-// rowPlan are the changes of a publication, by id: before the pointer moves, and after.
+// rowPlan are the changes of a publication: before the pointer moves, and after. Ways go before rows, so that none is missing to an endpoint
+// that comes to be shared.
 type rowPlan struct{ offered, gone []change }
 
 // planOf finds the rows that differ between two versions. Two runs of one publication find the same, so that the second goes on where the
@@ -22,6 +24,7 @@ type rowPlan struct{ offered, gone []change }
 func planOf(mode string, before, next record.Catalog) rowPlan {
 	var plan rowPlan
 	was, is := rowsOf(mode, before), rowsOf(mode, next)
+	plan.offered, plan.gone = waysBetween(waysOf(before, was), waysOf(next, is))
 	for _, id := range slices.Sorted(maps.Keys(is)) {
 		switch old, had := was[id]; {
 		case !had:

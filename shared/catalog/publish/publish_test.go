@@ -168,23 +168,6 @@ func TestWhatAnOperatorHasMadeOfARowStays(t *testing.T) {
 	}
 }
 
-func TestAServerOfManyHasNoneOfThemOnItsRow(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.next = institutions(3, func(c *record.Catalog) {
-		b := c.Brands[brand(1)]
-		b.PortalIDs = []string{portal(0)}
-		c.Brands[brand(1)] = b
-	})
-	w.publish(t)
-	if row := w.rows[server(0)]; !row.Shared() || row.PortalID != "" {
-		t.Errorf("the shared one is %+v", row)
-	}
-	if row := w.rows[server(2)]; row.BrandID != brand(2) || row.PortalID != portal(2) {
-		t.Errorf("another one is %+v", row)
-	}
-}
-
 func TestNoListMakesAHealthSystemOfUs(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

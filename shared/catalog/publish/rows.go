@@ -23,6 +23,9 @@ type EndpointRows interface {
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
 	// CreateEndpoints stores up to 100 new ones, all or none; fault.Conflict when one of them is there.
 	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
+	// SaveWays stores up to 100 ways, all or none, in place of those that are there; fault.Conflict when one of them was stored under a
+	// greater fence.
+	SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error
 }
 
 // Counts are rows of endpoints, by what became of them.
@@ -32,6 +35,7 @@ type Counts struct {
 	Suspended int `json:"suspended"`
 	Operators int `json:"operators"` // an operator's own, which are left as they are
 	Refused   int `json:"refused"`   // whose address can be no health system's
+	Ways      int `json:"ways"`      // catalog.Way
 }
 
 const (
@@ -84,9 +88,12 @@ func (w *rowWriter) save(ctx context.Context) error {
 
 // block makes some changes, side by side.
 func (w *rowWriter) block(ctx context.Context, changes []change) error {
+	var ways []catalog.Way
 	var fresh, others []change
 	for _, c := range changes {
 		switch {
+		case c.way != nil:
+			ways = append(ways, *c.way)
 		case !w.isElsewhere(c.to):
 			w.count(func(n *Counts) { n.Refused++ })
 		case c.from == nil:
@@ -94,6 +101,9 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 		default:
 			others = append(others, c)
 		}
+	}
+	if err := w.ways(ctx, ways); err != nil {
+		return fmt.Errorf("write ways: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -107,6 +117,22 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 		return fmt.Errorf("write rows of endpoints: %w", err)
 	}
 	return nil
+}
+
+// ways writes ways. The publication's revision, which grows with every checkpoint, keeps a publisher that comes late from writing over them.
+func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for some := range slices.Chunk(ways, batch) {
+		group.Go(func() error {
+			err := w.Endpoints.SaveWays(ctx, w.state.Rev, some)
+			if err == nil {
+				w.count(func(n *Counts) { n.Ways += len(some) })
+			}
+			return err
+		})
+	}
+	return group.Wait() //nolint:wrapcheck // the caller does
 }
 
 // isElsewhere reports whether an address can be a health system's: another host than our own, but for the sandbox.

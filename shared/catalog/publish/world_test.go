@@ -41,13 +41,15 @@ type world struct {
 
 	mu      sync.Mutex
 	rows    map[string]catalog.Endpoint
+	ways    map[string]catalog.Way // by endpoint and brand
+	fence   int64                  // of the last ways
 	writes  int
 	crashAt int // the write that nothing follows; 0 for none
 	told    []string
 }
 
 func newWorld() *world {
-	return &world{now: noon, rows: map[string]catalog.Endpoint{}, connected: map[string]bool{}}
+	return &world{now: noon, rows: map[string]catalog.Endpoint{}, ways: map[string]catalog.Way{}, connected: map[string]bool{}}
 }
 
 func (w *world) Lists(context.Context, string) ([]compose.List, error) { return nil, nil }
@@ -105,6 +107,22 @@ func (w *world) CreateEndpoints(_ context.Context, all []catalog.Endpoint) error
 	for _, e := range all {
 		e.Rev = 1
 		w.rows[e.ID] = e
+	}
+	return nil
+}
+
+func (w *world) SaveWays(_ context.Context, fence int64, ways []catalog.Way) error {
+	if err := w.write("ways"); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if fence < w.fence || len(ways) > 100 {
+		return fmt.Errorf("%d ways at %d after %d", len(ways), fence, w.fence)
+	}
+	w.fence = fence
+	for _, way := range ways {
+		w.ways[way.EndpointID+" "+way.Asked] = way
 	}
 	return nil
 }

@@ -23,6 +23,11 @@ func (r *rehearsal) Endpoint(context.Context, string) (catalog.Endpoint, error) 
 	return r.endpoint, nil
 }
 
+// Way finds none: the endpoint that is tested names its institution.
+func (*rehearsal) Way(context.Context, string, string) (catalog.Way, error) {
+	return catalog.Way{}, fault.NotFound
+}
+
 // Registration finds the one that is tested.
 func (r *rehearsal) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
 	return r.registration, nil

@@ -70,6 +70,10 @@ func (d *service) Endpoint(_ context.Context, id string) (catalog.Endpoint, erro
 	}, nil
 }
 
+func (*service) Way(context.Context, string, string) (catalog.Way, error) {
+	return catalog.Way{}, fault.Missing("no way")
+}
+
 func (*service) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
 	return catalog.Registration{ClientID: "public"}, nil
 }

@@ -1,0 +1,74 @@
+package publish
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/record"
+)
+
+// waysOf are the ways of a version that the rows of its endpoints do not tell, by endpoint and the brand's id as it is asked for.
+func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]catalog.Way {
+	former := map[string][]string{} // ids that were merged into another, by that
+	for id, successor := range c.Successors {
+		former[successor] = append(former[successor], id)
+	}
+	ways := map[[2]string]catalog.Way{}
+	for id, b := range c.Brands {
+		if b.Gone() {
+			continue
+		}
+		for endpoint, portals := range leading(c, b, former) {
+			row, isOffered := rows[endpoint]
+			if !isOffered {
+				continue
+			}
+			for _, asked := range append([]string{id}, former[id]...) {
+				if asked != row.BrandID || len(portals) > 1 {
+					ways[[2]string{endpoint, asked}] = catalog.Way{EndpointID: endpoint, Asked: asked, BrandID: id, Portals: portals}
+				}
+			}
+		}
+	}
+	return ways
+}
+
+// leading are the portals of a brand by the endpoints that they lead to, as catalog.Way has them.
+func leading(c record.Catalog, b record.Brand, former map[string][]string) map[string]map[string]string {
+	by := map[string]map[string]string{}
+	for _, portal := range b.PortalIDs {
+		p := c.Portals[portal]
+		if p.Gone() {
+			continue
+		}
+		for _, endpoint := range p.EndpointIDs {
+			if by[endpoint] == nil {
+				by[endpoint] = map[string]string{}
+			}
+			by[endpoint][portal] = portal
+			for _, id := range former[portal] {
+				by[endpoint][id] = portal
+			}
+		}
+	}
+	return by
+}
+
+// waysBetween are the ways that differ between two versions: those that are new or others, and those that end.
+func waysBetween(was, is map[[2]string]catalog.Way) (offered, ended []change) {
+	compare := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
+	for _, key := range slices.SortedFunc(maps.Keys(is), compare) {
+		if way := is[key]; !reflect.DeepEqual(was[key], way) {
+			offered = append(offered, change{way: &way})
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(was), compare) {
+		if way := was[key]; is[key].EndpointID == "" {
+			way.Portals = nil
+			ended = append(ended, change{way: &way})
+		}
+	}
+	return offered, ended
+}
