@@ -41,6 +41,7 @@ func fareIn(t *testing.T, in stored) {
 	expect.NoError(t, rows.SaveRecord(t.Context(), health.Record{EndpointID: downID, Mode: "live", State: health.Down, Since: at, CheckedAt: at, Cause: "timeout", Failures: 7}))
 	expect.NoError(t, rows.SaveSighting(t.Context(), health.Sighting{
 		EndpointID: wellID, Mode: "live", SeenAt: at, Pins: catalog.Pins{Token: "https://login.example"}, Abroad: []catalog.Departure{{Role: "token", To: "https://login.example"}},
+		Bundle: "https://maple.example/brands.json",
 	}))
 }
 
@@ -71,6 +72,14 @@ func TestHowEndpointsFareIsToldByStateAndCause(t *testing.T) {
 	expect.NoError(t, in.control.SaveEndpoint(t.Context(), catalog.Endpoint{ID: wellID, Mode: "live", Pins: catalog.Pins{Token: "https://login.example"}}))
 	if got := done("catalog", "health", "-mode", "live", "-abroad")["abroad"]; fmt.Sprint(got) != "[]" {
 		t.Errorf("approved, and still told: %v", got)
+	}
+	bundles, _ := done("catalog", "health", "-mode", "live", "-bundles")["bundles"].([]any)
+	if told := fmt.Sprint(bundles); len(bundles) != 1 || !strings.Contains(told, "bundle:https://maple.example/brands.json") || !strings.Contains(told, "endpoints:1 ") {
+		t.Errorf("bundles: %v", bundles)
+	}
+	done("catalog", "source", "set", "-id", "maple", "-mode", "live", "-format", "brands", "-url", "https://maple.example/brands.json")
+	if got := done("catalog", "health", "-mode", "live", "-bundles")["bundles"]; fmt.Sprint(got) != "[]" {
+		t.Errorf("a source, and still told: %v", got)
 	}
 	for wrong, args := range map[string][]string{"state must be": {"-state", "ill"}, "mode must be": {"-mode", "prod"}, "-limit must be": {"-limit", "0"}} {
 		if _, err := ctl(t, outputs, append([]string{"catalog", "health"}, args...)...); err == nil || !strings.Contains(err.Error(), wrong) {

@@ -218,6 +218,9 @@ type Authority struct {
 	// Substitute says that the configuration was not to be had for a reason that may pass, and the CapabilityStatement,
 	// which names less, stands in for it.
 	Substitute bool
+	// BrandBundle is where the server says that its institutions publish a list of themselves (SMART App Launch 2.2,
+	// user_access_brand_bundle). Nothing is fetched from there because a server says so.
+	BrandBundle string
 }
 
 // Profile is what a platform wants the authorization request to look like.

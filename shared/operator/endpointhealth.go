@@ -40,6 +40,14 @@ type HealthReport struct {
 	Causes  map[string]int       // why those fail that do
 	Faring  []Faring             // what was asked for, those that have been so for longest first
 	Abroad  []Strayed
+	Bundles []Bundle
+}
+
+// HealthQuestion is what of the endpoints is asked for one by one, beside the counts.
+type HealthQuestion struct {
+	State   health.State // those in this state; empty: none
+	Abroad  bool         // those whose discovery leads where nobody has approved
+	Bundles bool         // what they say that their institutions publish of themselves
 }
 
 // Faring is one endpoint with how it fares.
@@ -54,13 +62,18 @@ type Strayed struct {
 	To       []catalog.Departure
 }
 
-// Report tells how the endpoints of a mode fare: one by one those of a state, and where abroad is asked for, those whose
-// discovery leads where nobody has approved. Errors are fault.Invalid.
-func (o EndpointHealth) Report(ctx context.Context, mode string, state health.State, abroad bool) (HealthReport, error) {
+// Bundle is a list that institutions publish of themselves, of which there is no source.
+type Bundle struct {
+	Address   string
+	Endpoints []record.Endpoint // that name it, by id
+}
+
+// Report tells how the endpoints of a mode fare. Errors are fault.Invalid.
+func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestion) (HealthReport, error) {
 	if _, ok := org.ParseMode(mode); !ok {
 		return HealthReport{}, fault.BadRequest("mode must be test or live.").About("mode")
 	}
-	if state != "" && !slices.Contains([]health.State{health.OK, health.Degraded, health.Down, health.Unknown}, state) {
+	if q.State != "" && !slices.Contains([]health.State{health.OK, health.Degraded, health.Down, health.Unknown}, q.State) {
 		return HealthReport{}, fault.BadRequest("state must be ok, degraded, down or unknown.").About("state")
 	}
 	parts := o.deps.Health
@@ -82,9 +95,21 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, state health.St
 	if err != nil {
 		return HealthReport{}, fmt.Errorf("read health: %w", err)
 	}
-	report.add(endpoints, records, state)
-	if abroad {
-		report.Abroad, err = o.strayed(ctx, mode, endpoints)
+	report.add(endpoints, records, q.State)
+	if !q.Abroad && !q.Bundles {
+		return report, nil
+	}
+	seen, err := parts.Rows.Sightings(ctx, mode)
+	if err != nil {
+		return HealthReport{}, fmt.Errorf("read sightings: %w", err)
+	}
+	if q.Bundles {
+		if report.Bundles, err = o.bundles(ctx, seen, endpoints); err != nil {
+			return HealthReport{}, err
+		}
+	}
+	if q.Abroad {
+		report.Abroad, err = o.strayed(ctx, seen, endpoints)
 	}
 	return report, err
 }
@@ -115,11 +140,7 @@ func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []healt
 }
 
 // strayed lists the endpoints whose discovery leads abroad, but for those whose rows an operator has pinned to it.
-func (o EndpointHealth) strayed(ctx context.Context, mode string, endpoints map[string]record.Endpoint) ([]Strayed, error) {
-	seen, err := o.deps.Health.Rows.Sightings(ctx, mode)
-	if err != nil {
-		return nil, fmt.Errorf("read sightings: %w", err)
-	}
+func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting, endpoints map[string]record.Endpoint) ([]Strayed, error) {
 	var found []Strayed
 	for _, s := range seen {
 		e, isThere := endpoints[s.EndpointID]
@@ -137,5 +158,32 @@ func (o EndpointHealth) strayed(ctx context.Context, mode string, endpoints map[
 		found = append(found, Strayed{Endpoint: e, To: s.Abroad})
 	}
 	slices.SortFunc(found, func(x, y Strayed) int { return cmp.Compare(x.Endpoint.ID, y.Endpoint.ID) })
+	return found, nil
+}
+
+// bundles lists what institutions publish of themselves and no source fetches, those that most endpoints name first.
+func (o EndpointHealth) bundles(ctx context.Context, seen []health.Sighting, endpoints map[string]record.Endpoint) ([]Bundle, error) {
+	sources, err := o.deps.Catalog.Rows.Sources(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list sources: %w", err)
+	}
+	isSource := map[string]bool{"": true}
+	for _, row := range sources {
+		isSource[row.Source.URL] = true
+	}
+	by := map[string][]record.Endpoint{}
+	for _, s := range seen {
+		if e, isThere := endpoints[s.EndpointID]; isThere && !e.Gone() && !isSource[s.Bundle] {
+			by[s.Bundle] = append(by[s.Bundle], e)
+		}
+	}
+	found := make([]Bundle, 0, len(by))
+	for address, those := range by {
+		slices.SortFunc(those, func(x, y record.Endpoint) int { return cmp.Compare(x.ID, y.ID) })
+		found = append(found, Bundle{Address: address, Endpoints: those})
+	}
+	slices.SortFunc(found, func(x, y Bundle) int {
+		return cmp.Or(cmp.Compare(len(y.Endpoints), len(x.Endpoints)), cmp.Compare(x.Address, y.Address))
+	})
 	return found, nil
 }

@@ -25,6 +25,7 @@ type configuration struct {
 	userinfo              string
 	revocation            string
 	introspection         string
+	brandBundle           string
 	methods               []string
 	algorithms            []string
 	challengeMethods      []string
@@ -48,6 +49,7 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 		userinfo:              read.text("userinfo_endpoint"),
 		revocation:            read.text("revocation_endpoint"),
 		introspection:         read.text("introspection_endpoint"),
+		brandBundle:           read.text("user_access_brand_bundle"),
 		methods:               read.words("token_endpoint_auth_methods_supported"),
 		algorithms:            read.words("token_endpoint_auth_signing_alg_values_supported"),
 		challengeMethods:      read.words("code_challenge_methods_supported"),
@@ -174,6 +176,9 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	checked.Scope, checked.Access = clinicalScope(found.capabilities, found.scopes)
 	if keys, ok := endpoint(base, found.keySet); ok {
 		checked.KeySet = keys
+	}
+	if bundle, ok := endpoint(base, found.brandBundle); ok {
+		checked.BrandBundle = bundle
 	}
 	checked.Userinfo = beside(token, base, found.userinfo)
 	checked.Revocation = beside(token, base, found.revocation)

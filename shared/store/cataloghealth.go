@@ -70,7 +70,7 @@ func (s CatalogHealth) Sightings(ctx context.Context, mode string) ([]health.Sig
 	}
 	all := make([]health.Sighting, 0, len(rows))
 	for _, row := range rows {
-		seen := health.Sighting{EndpointID: row.text("sk"), Mode: mode, SeenAt: row.time("seen_at")}
+		seen := health.Sighting{EndpointID: row.text("sk"), Mode: mode, SeenAt: row.time("seen_at"), Bundle: row.text("bundle")}
 		if err := errors.Join(row.json("pins", &seen.Pins), row.json("abroad", &seen.Abroad)); err != nil {
 			return nil, err
 		}
@@ -89,9 +89,9 @@ func (s CatalogHealth) SaveSighting(ctx context.Context, seen health.Sighting) e
 		return err
 	}
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: sightingKey(seen.Mode, seen.EndpointID), set: "SET pins = :pins, abroad = :abroad, seen_at = :at",
+		table: s.Table, key: sightingKey(seen.Mode, seen.EndpointID), set: "SET pins = :pins, abroad = :abroad, bundle = :bundle, seen_at = :at",
 		when:   "attribute_not_exists(seen_at) OR seen_at <= :at",
-		values: item{":pins": values["pins"], ":abroad": values["abroad"], ":at": moment(seen.SeenAt)},
+		values: item{":pins": values["pins"], ":abroad": values["abroad"], ":bundle": text(seen.Bundle), ":at": moment(seen.SeenAt)},
 	})
 	return err
 }

@@ -72,6 +72,8 @@ type Sighting struct {
 	// Abroad is what of it is neither at the origin of the FHIR base nor at one that the platform has for all: nobody but an
 	// operator can say that it is the institution's. Where there is any, the pins may not be taken over.
 	Abroad []catalog.Departure
+	// Bundle is where its institutions publish a list of themselves, as it says; for an operator to make a source of.
+	Bundle string `json:",omitempty"`
 }
 
 // Observed is what real connections have met at an endpoint's token endpoint.

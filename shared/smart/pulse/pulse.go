@@ -51,7 +51,7 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	if !found.Substitute { // which names less than the configuration that could not be had
 		well.Sighting = health.Sighting{
 			EndpointID: e.ID, Mode: e.Mode, SeenAt: p.now(), Pins: catalog.PinsOf(named),
-			Abroad: named.Abroad(e.Base, p.platforms.Of(row).Origins(e.Base)),
+			Abroad: named.Abroad(e.Base, p.platforms.Of(row).Origins(e.Base)), Bundle: found.BrandBundle,
 		}
 	}
 	return well

@@ -86,13 +86,14 @@ func TestAServerThatPatientsCanSignInAtIsWell(t *testing.T) {
 	var s *server
 	s = serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == configuration {
-			_, _ = io.WriteString(w, stated(s.URL+"/authorize", s.URL+"/token"))
+			bundle := `,"user_access_brand_bundle":"` + s.URL + `/brands.json"}`
+			_, _ = io.WriteString(w, strings.TrimSuffix(stated(s.URL+"/authorize", s.URL+"/token"), "}")+bundle)
 		}
 	})
 	want := health.Finding{
 		Token: refresh.EndpointName(s.URL + "/token"),
 		Sighting: health.Sighting{
-			EndpointID: "e1", Mode: "live", SeenAt: noon, Pins: catalog.Pins{Authorization: s.URL, Token: s.URL},
+			EndpointID: "e1", Mode: "live", SeenAt: noon, Pins: catalog.Pins{Authorization: s.URL, Token: s.URL}, Bundle: s.URL + "/brands.json",
 		},
 	}
 	if diff := cmp.Diff(want, probe(t, s.URL, time.Minute)); diff != "" {

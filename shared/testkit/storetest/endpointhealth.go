@@ -98,7 +98,7 @@ func latestSighting(c subject[EndpointHealth]) {
 	first := health.Sighting{
 		EndpointID: aHealthy, Mode: "live", SeenAt: now(),
 		Pins:   catalog.Pins{Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example"}, //nolint:gosec // G101: a pin is an origin, which everybody may know
-		Abroad: []catalog.Departure{{Role: "token", To: "https://t.example"}},
+		Abroad: []catalog.Departure{{Role: "token", To: "https://t.example"}}, Bundle: "https://a.example/brands.json",
 	}
 	later := health.Sighting{EndpointID: aHealthy, Mode: "live", SeenAt: now().Add(time.Hour), Pins: catalog.Pins{Issuer: "j"}}
 	for _, want := range []health.Sighting{first, later} {
