@@ -6,33 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	shipped "recordbridge/infra/catalog"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/geo"
-	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/smart/platform"
 )
-
-// known reads sources.yaml, strictly.
-func known(t *testing.T) []intake.Source {
-	t.Helper()
-	file, err := os.Open("sources.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	var sources []intake.Source
-	reader := yaml.NewDecoder(file)
-	reader.KnownFields(true)
-	if err := reader.Decode(&sources); err != nil {
-		t.Fatal(err)
-	}
-	return sources
-}
 
 func TestThePublishedListsCouldBeSetAsTheyStand(t *testing.T) {
 	t.Parallel()
@@ -40,8 +20,12 @@ func TestThePublishedListsCouldBeSetAsTheyStand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	known, err := shipped.Sources()
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen, fetched := map[string]bool{}, 0
-	for _, s := range known(t) {
+	for _, s := range known {
 		if err := s.Check(); err != nil || seen[s.ID] {
 			t.Errorf("%s: %v, or it stands there twice", s.ID, err)
 		}

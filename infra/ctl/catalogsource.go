@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	published "recordbridge/infra/catalog"
 	"recordbridge/shared/catalog/intake"
 	lists "recordbridge/shared/catalog/listing"
 )
@@ -17,8 +19,8 @@ import (
 func sourceCommands() []command {
 	return []command{
 		{
-			name: "catalog source set", needs: []string{"id"}, declare: setSource, help: "Makes a source of a published list, or changes what is named of it",
-			flags: "-id ID [-name NAME] [-mode test|live] [-format FORMAT] [-url URL] [-every TIME] [-platform TYPE] [-priority N] [-license TEXT] " +
+			name: "catalog source set", declare: setSource, help: "Makes a source of a published list, as it is known or as it is said, or changes what is named of it",
+			flags: "(-id ID | -known ID) [-name NAME] [-mode test|live] [-format FORMAT] [-url URL] [-every TIME] [-platform TYPE] [-priority N] [-license TEXT] " +
 				"[-brand-system URI -brand VALUE]",
 		},
 		{name: "catalog source list", flags: "[-mode test|live]", help: "Lists the sources, and how they stand", declare: listSources},
@@ -43,7 +45,8 @@ func formatFlag(flags *flag.FlagSet) *string {
 }
 
 func setSource(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "`id` of the source: lower case letters, digits and hyphens")
+	id := flags.String("id", "", "`id` of the source: lower case letters, digits and hyphens (default: that of the known one)")
+	known := flags.String("known", "", "take all that is not said otherwise from the published list with this `id` in infra/catalog/sources.yaml")
 	flags.String("name", "", "`name` for people (default: the id)")
 	flags.String("mode", "", "`test` or live; a source stays in its mode")
 	formatFlag(flags)
@@ -58,7 +61,18 @@ func setSource(flags *flag.FlagSet) action {
 		if (*system == "") != (*brand == "") {
 			return nil, misused("-brand and -brand-system go together")
 		}
+		if *id = cmp.Or(*id, *known); *id == "" {
+			return nil, misused("either -id or -known says which source")
+		}
+		from, err := knownSource(*known)
+		if err != nil {
+			return nil, err
+		}
 		row, err := s.Catalog.SetSource(ctx, *id, func(source *intake.Source) {
+			if *known != "" {
+				*source = from
+				source.ID = *id
+			}
 			named(flags, source)
 			if given(flags, "every") {
 				source.Every = *every
@@ -75,6 +89,25 @@ func setSource(flags *flag.FlagSet) action {
 		}
 		return sourceShown(row), nil
 	}
+}
+
+// knownSource is a published list by its id; the zero Source for none.
+func knownSource(id string) (intake.Source, error) {
+	if id == "" {
+		return intake.Source{}, nil
+	}
+	all, err := published.Sources()
+	if err != nil {
+		return intake.Source{}, err
+	}
+	ids := make([]string, 0, len(all))
+	for _, source := range all {
+		if source.ID == id {
+			return source, nil
+		}
+		ids = append(ids, source.ID)
+	}
+	return intake.Source{}, misused("-known: there is no %q; known are %s", id, strings.Join(ids, ", "))
 }
 
 // named takes what the flags say in words, and leaves the rest as it is.
