@@ -62,6 +62,8 @@ func (w *world) SaveSource(_ context.Context, row intake.Row) (intake.Row, error
 
 func (w *world) Put(context.Context, string, string, []byte) error { return nil }
 
+func (w *world) Delete(context.Context, string) error { return nil }
+
 func (w *world) Open(context.Context, string) (io.ReadCloser, error) {
 	return nil, fault.Missing("gone")
 }

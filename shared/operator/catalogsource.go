@@ -69,6 +69,9 @@ func (o Catalog) RemoveSource(ctx context.Context, id string) error {
 	if err := o.deps.Catalog.Rows.RemoveSource(ctx, row); err != nil {
 		return changed("source", err)
 	}
+	if err := o.deps.Catalog.Intake.Forget(ctx, row); err != nil {
+		return err
+	}
 	return o.record(ctx, org.Tenant{}, "catalog.source_removed", id)
 }
 

@@ -23,6 +23,8 @@ type State struct {
 	Accepted *Version `json:"accepted,omitempty"` // what the catalogue is made of; nil before the first
 	Pending  *Version `json:"pending,omitempty"`  // waits for an operator's approval
 	Guards   []Guard  `json:"guards,omitempty"`   // why it waits
+	// Replaced are the keys of objects that nothing names any more; the next reading deletes them.
+	Replaced []string `json:"replaced,omitempty"`
 
 	Due       time.Time `json:"due,omitzero"`        // of the next fetching
 	CheckedAt time.Time `json:"checked_at,omitzero"` // the last, whatever came of it
@@ -36,7 +38,7 @@ type State struct {
 
 // Version is a list as it was read once.
 type Version struct {
-	Key       string         `json:"key"`                // of the object with its listings (listing.Stored)
+	Key       string         `json:"key"`                // of the object with its listings (listing.Stored), which no later reading has
 	Body      string         `json:"body"`               // SHA-256 of the bytes that came, in hex
 	ETag      string         `json:"etag,omitempty"`     // as the server named them
 	Modified  string         `json:"modified,omitempty"` // Last-Modified, as it stood
@@ -62,6 +64,8 @@ type Objects interface {
 	Put(ctx context.Context, key, contentType string, body []byte) error
 	// Open reads one; fault.NotFound.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
+	// Delete removes one, if it is there.
+	Delete(ctx context.Context, key string) error
 }
 
 // Known is what a server may be told that we have already (RFC 9110, section 13.1).

@@ -27,7 +27,8 @@ type world struct {
 	saved   int
 	objects map[string][]byte
 	put     int
-	clash   bool // somebody else is faster
+	stuck   error // nothing can be deleted
+	clash   bool  // somebody else is faster
 }
 
 func newWorld(source intake.Source) *world {
@@ -64,6 +65,14 @@ func (w *world) SaveSource(_ context.Context, row intake.Row) (intake.Row, error
 func (w *world) Put(_ context.Context, key, _ string, body []byte) error {
 	w.put++
 	w.objects[key] = body
+	return nil
+}
+
+func (w *world) Delete(_ context.Context, key string) error {
+	if w.stuck != nil {
+		return w.stuck
+	}
+	delete(w.objects, key)
 	return nil
 }
 

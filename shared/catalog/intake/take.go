@@ -29,6 +29,9 @@ const (
 // Refresh fetches a source and takes in what it says. What is the list's or its server's fault is an Outcome; an error is a failure of ours,
 // among them fault.Conflict when somebody else has changed the row meanwhile.
 func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
+	if err := i.clean(ctx, &row.State); err != nil {
+		return row, Failed, err
+	}
 	latest := row.State.latest()
 	known := Known{}
 	if latest != nil {
@@ -50,6 +53,9 @@ func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 
 // Take takes in what a list says that an operator has as a file.
 func (i Intake) Take(ctx context.Context, row Row, list io.Reader) (Row, Outcome, error) {
+	if err := i.clean(ctx, &row.State); err != nil {
+		return row, Failed, err
+	}
 	return i.take(ctx, row, list, Known{})
 }
 
@@ -73,6 +79,8 @@ func (s *State) latest() *Version {
 
 // accept makes a version the one that the catalogue is made of.
 func (s *State) accept(version *Version) {
+	s.replace(s.Accepted, version)
+	s.replace(s.Pending, version)
 	s.Accepted, s.Pending, s.Guards = version, nil, nil
 	s.confirm()
 }
@@ -111,6 +119,7 @@ func (i Intake) take(ctx context.Context, row Row, list io.Reader, known Known) 
 		return row, Failed, err
 	}
 	if speak := guards(&report, len(listings), accepted); len(speak) > 0 {
+		row.State.replace(row.State.Pending, version)
 		row.State.Pending, row.State.Guards = version, speak
 		return i.wait(ctx, row)
 	}
@@ -165,7 +174,7 @@ func (i Intake) keep(ctx context.Context, source Source, version *Version, listi
 		return err
 	}
 	sum := sha256.Sum256(packed.Bytes())
-	version.Key = "sources/" + source.ID + "/" + hex.EncodeToString(sum[:]) + ".ndjson.gz"
+	version.Key = "sources/" + source.ID + "/" + version.ReadAt.Format("20060102T150405Z") + "-" + hex.EncodeToString(sum[:]) + ".ndjson.gz"
 	if err := i.Objects.Put(ctx, version.Key, "application/gzip", packed.Bytes()); err != nil {
 		return fmt.Errorf("store listings: %w", err)
 	}
