@@ -28,9 +28,11 @@ const (
 // an operator's approval is no error; fault.Conflict when somebody else publishes the mode.
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
+	// AskedAt is since when a publication of the mode waits for an operator's approval; zero when none does.
+	AskedAt(ctx context.Context, mode string) (time.Time, error)
 }
 
-// New returns the scheduled function. Without a publisher it reads lists, and what has changed waits.
+// New returns the scheduled function.
 func New(lists intake.Intake, publisher Publisher) func(context.Context, time.Time) error {
 	return func(ctx context.Context, _ time.Time) error {
 		r := run{lists: lists, publisher: publisher, outcomes: make(map[intake.Outcome]int)}
@@ -66,6 +68,7 @@ func (r *run) all(ctx context.Context) error {
 	for _, mode := range []string{"live", "test"} {
 		r.publish(ctx, mode, rows)
 	}
+	r.tellWaiting(ctx, rows)
 	logx.Add(ctx, slog.Int("sources", len(rows)), slog.Int("due", len(due)), slog.Any("published", r.published), slog.Bool("cut_short", r.isShort))
 	for outcome, n := range r.outcomes {
 		logx.Add(ctx, slog.Int(string(outcome), n))
@@ -127,7 +130,7 @@ func told(state intake.State, outcome intake.Outcome) []slog.Attr {
 // publish publishes a mode if that is due, and notes with its sources that they are taken in.
 func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	fresh := slices.DeleteFunc(slices.Clone(rows), func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
-	if len(fresh) == 0 || r.publisher == nil {
+	if len(fresh) == 0 {
 		return
 	}
 	err := r.publisher.Publish(ctx, mode)
@@ -144,4 +147,29 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 			r.failures = append(r.failures, fmt.Errorf("source %s: %w", row.Source.ID, err))
 		}
 	}
+}
+
+// tellWaiting measures how long what waits longest for an operator's approval has waited: an alarm tells when that is forgotten
+// (docs/runbooks/catalogue-waits.md).
+func (r *run) tellWaiting(ctx context.Context, rows []intake.Row) {
+	now := r.lists.Now()
+	first := now
+	note := func(since time.Time) {
+		if !since.IsZero() && since.Before(first) {
+			first = since
+		}
+	}
+	for _, row := range rows {
+		if row.State.Pending != nil {
+			note(row.State.Pending.ReadAt)
+		}
+	}
+	for _, mode := range []string{"live", "test"} {
+		asked, err := r.publisher.AskedAt(ctx, mode)
+		if err != nil {
+			r.failures = append(r.failures, fmt.Errorf("what waits in %s: %w", mode, err))
+		}
+		note(asked)
+	}
+	logx.Measure(ctx, metric.Seconds(metric.ApprovalSeconds, "", now.Sub(first)))
 }

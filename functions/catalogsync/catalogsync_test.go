@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/testkit/measured"
 )
 
 var errTrouble = errors.New("trouble on our side")
@@ -31,6 +33,7 @@ type world struct {
 	conflict  string           // source that somebody else changes meanwhile
 	asked     []string
 	published []string
+	asks      map[string]time.Time // since when a publication waits, by mode
 	log       bytes.Buffer
 }
 
@@ -71,6 +74,10 @@ func (w *world) Open(context.Context, string) (io.ReadCloser, error) {
 func (w *world) Publish(_ context.Context, mode string) error {
 	w.published = append(w.published, mode)
 	return w.trouble[mode]
+}
+
+func (w *world) AskedAt(_ context.Context, mode string) (time.Time, error) {
+	return w.asks[mode], w.trouble["asked "+mode]
 }
 
 // source is a row of a source that is due at a time.
@@ -181,6 +188,31 @@ func TestARunEndsInTimeToPublishWhatItHasRead(t *testing.T) {
 		w.takes = time.Hour
 		if line, err = w.run(t); err != nil || line["failed"] != 1.0 || w.rows[2].State.Reason != intake.OutOfTime {
 			t.Errorf("a list that takes too long: %v, %v", err, line)
+		}
+	})
+}
+
+// TestWhatWaitsLongestForAnOperatorIsMeasured, also when nothing does, so that its alarm ends.
+func TestWhatWaitsLongestForAnOperatorIsMeasured(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var w world
+		w.source("a", "live", time.Now().Add(time.Hour))
+		wanted := func(name string, seconds int) {
+			t.Helper()
+			_, _ = w.run(t)
+			if want := fmt.Sprintf(`"ApprovalSeconds":%d,`, seconds); measured.In(t, w.log.Bytes())["ApprovalSeconds"] != 1 || !strings.Contains(w.log.String(), want) {
+				t.Errorf("%s: %s, want %s", name, w.log.String(), want)
+			}
+		}
+		wanted("nothing", 0)
+		w.rows[0].State.Pending = &intake.Version{ReadAt: time.Now().Add(-time.Hour)}
+		wanted("a list", 3600)
+		w.asks = map[string]time.Time{"test": time.Now().Add(-time.Minute), "live": time.Now().Add(-2 * time.Hour)}
+		wanted("a publication", 7200)
+		w.trouble = map[string]error{"asked live": errTrouble}
+		if _, err := w.run(t); !errors.Is(err, errTrouble) {
+			t.Errorf("got %v", err)
 		}
 	})
 }

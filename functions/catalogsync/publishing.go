@@ -2,7 +2,9 @@ package catalogsync
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"time"
 
 	"recordbridge/shared/catalog/publish"
 	"recordbridge/shared/logx"
@@ -26,4 +28,13 @@ func (p Publishing) Publish(ctx context.Context, mode string) error {
 	}
 	logx.Note(ctx, "catalogsync.publication", attrs...)
 	return err
+}
+
+// AskedAt implements Publisher.
+func (p Publishing) AskedAt(ctx context.Context, mode string) (time.Time, error) {
+	state, err := p.Ledger.Publication(ctx, mode)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read publication: %w", err)
+	}
+	return state.Question.Asked, nil
 }

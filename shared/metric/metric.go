@@ -29,6 +29,8 @@ const (
 	Limited         Name = "Limited"         // requests beyond a rate limit, by the limit
 	PortalsMoved    Name = "PortalsMoved"    // discoveries that named servers which nobody has approved
 	Lists           Name = "Lists"           // readings of published lists, by what came of them
+	ApprovalSeconds Name = "ApprovalSeconds" // how long what waits longest for an operator's approval has waited: a list, or a publication
+	StaleCatalogues Name = "StaleCatalogues" // readings of the live catalogue that failed: an older one was answered from, or none
 	Probes          Name = "Probes"          // of the catalogue's endpoints, by what came of them: well, failed or limited
 	Throttled       Name = "Throttled"       // calls that a service of AWS refused because of their number, by the service; each try counts
 	Unanswered      Name = "Unanswered"      // calls that a service of AWS failed at, by the service; each try counts
@@ -38,7 +40,8 @@ const (
 func Names() []Name {
 	return []Name{
 		Exports, ExportSeconds, ExportFailures, WebhookAttempts, WebhookSeconds, DeliverySeconds, WebhooksStopped,
-		Refreshes, Revocations, OverdueSeconds, Limited, PortalsMoved, Lists, Probes, Throttled, Unanswered,
+		Refreshes, Revocations, OverdueSeconds, Limited, PortalsMoved, Lists, ApprovalSeconds, StaleCatalogues, Probes,
+		Throttled, Unanswered,
 	}
 }
 
@@ -57,7 +60,7 @@ func (n Name) Dimension() string {
 		return "limit"
 	case Throttled, Unanswered:
 		return "dependency"
-	case WebhookSeconds, DeliverySeconds, PortalsMoved:
+	case WebhookSeconds, DeliverySeconds, PortalsMoved, ApprovalSeconds, StaleCatalogues:
 	}
 	return ""
 }
@@ -65,9 +68,10 @@ func (n Name) Dimension() string {
 // isMeasured tells metrics of seconds from those that count.
 func (n Name) isMeasured() bool {
 	switch n {
-	case ExportSeconds, WebhookSeconds, DeliverySeconds, OverdueSeconds:
+	case ExportSeconds, WebhookSeconds, DeliverySeconds, OverdueSeconds, ApprovalSeconds:
 		return true
-	case Exports, ExportFailures, WebhookAttempts, WebhooksStopped, Refreshes, Revocations, Limited, PortalsMoved, Lists, Probes, Throttled, Unanswered:
+	case Exports, ExportFailures, WebhookAttempts, WebhooksStopped, Refreshes, Revocations, Limited, PortalsMoved, Lists, StaleCatalogues, Probes, Throttled,
+		Unanswered:
 	}
 	return false
 }

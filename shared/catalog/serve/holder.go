@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/metric"
 )
 
 const (
@@ -75,6 +76,7 @@ func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 	if err := h.renew(ctx, mode, m, slept); err != nil {
 		if !m.there {
 			var none T
+			logx.Measure(ctx, metric.Count(metric.StaleCatalogues, ""))
 			return Edition{}, none, fault.New(fault.Unavailable, fault.CodeUnavailable, "The catalogue cannot be read right now. Please try again.").Because(err)
 		}
 		report(ctx, err)
@@ -158,7 +160,8 @@ func (m *held[T]) giveUp() {
 	}
 }
 
-// report says on the request's log line that what is served was not renewed.
+// report says on the request's log line that what is served was not renewed, and counts it: an alarm does, too (docs/runbooks/catalogue-stale.md).
 func report(ctx context.Context, err error) {
 	logx.Add(ctx, slog.Bool("catalog_stale", true), slog.String("catalog_failure", fault.ClassOf(err)))
+	logx.Measure(ctx, metric.Count(metric.StaleCatalogues, ""))
 }

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"recordbridge/shared/catalog/serve"
 	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/testkit/measured"
 )
 
 // catalogue is a process's: two with the same dir are one after the other.
@@ -95,12 +98,18 @@ func TestWhatCannotBeRenewedStays(t *testing.T) {
 		version(t, c)
 		second := w.publish(t, institutions(4, "Alder"))
 		w.set(func() { w.failing = true })
+		var log bytes.Buffer
 		for range 5 {
 			<-time.After(11 * time.Second)
-			if got := version(t, c); got != first {
-				t.Errorf("without objects: %s", got)
+			ctx, event := logx.Begin(t.Context())
+			if got, _, err := c.Live(ctx, "test"); err != nil || got.Version != first {
+				t.Errorf("without objects: %s, %v", got, err)
 			}
 			synctest.Wait()
+			event.Emit(ctx, logx.New(&log), "test")
+		}
+		if counted := measured.In(t, log.Bytes())["StaleCatalogues"]; counted != 4 { // each begins a load, and is told what came of the one before
+			t.Errorf("%d of 4 failures were counted: %s", counted, log.String())
 		}
 		w.set(func() { w.failing, w.rowsFail = false, true })
 		<-time.After(11 * time.Second)
@@ -129,8 +138,14 @@ func TestWithoutAnythingToAnswerFromTheCatalogueIsUnavailable(t *testing.T) {
 	w.failing = true
 	c := w.catalogue(t.TempDir())
 	c.Warm(t.Context())
-	if _, _, err := c.Live(t.Context(), "test"); !errors.Is(err, fault.Unavailable) {
+	ctx, event := logx.Begin(t.Context())
+	if _, _, err := c.Live(ctx, "test"); !errors.Is(err, fault.Unavailable) {
 		t.Errorf("test: %v", err)
+	}
+	var log bytes.Buffer
+	event.Emit(ctx, logx.New(&log), "test")
+	if counted := measured.In(t, log.Bytes())["StaleCatalogues"]; counted != 1 {
+		t.Errorf("counted %d times: %s", counted, log.String())
 	}
 	if edition, found, err := c.Live(t.Context(), "live"); err != nil || edition != (serve.Edition{}) || found.Index != nil {
 		t.Errorf("a mode that nothing was published of: %v, %v", edition, err)
