@@ -33,6 +33,9 @@ type Endpoint struct {
 	Pins Pins
 	// Published tells that publishing the catalogue made it and keeps it (shared/catalog/publish); false of an operator's own.
 	Published bool
+	// Withdrawn tells that it is suspended because the catalogue has it no more, and not because an operator has said so: it
+	// becomes active when the catalogue has it again.
+	Withdrawn bool
 	Rev       int64
 }
 

@@ -83,10 +83,10 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 
 func (o Endpoints) setStatus(ctx context.Context, id string, status catalog.EndpointStatus, action string) error {
 	_, err := o.save(ctx, id, action, func(e *catalog.Endpoint) error {
-		if e.Status == status {
+		if e.Status == status && !e.Withdrawn {
 			return refused(fmt.Sprintf("The endpoint is %s already.", status))
 		}
-		e.Status = status
+		e.Status, e.Withdrawn = status, false
 		return nil
 	})
 	return err

@@ -25,7 +25,7 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 			Issuer: row.text("pin_issuer"), Authorization: row.text("pin_authorization"), Token: row.text("pin_token"),
 			Keys: row.text("pin_keys"), Revocation: row.text("pin_revocation"), Introspection: row.text("pin_introspection"),
 		},
-		Published: row.flag("published"), Rev: row.int("rev"),
+		Published: row.flag("published"), Withdrawn: row.flag("withdrawn"), Rev: row.int("rev"),
 	}, nil
 }
 
@@ -133,6 +133,7 @@ func endpointItem(e catalog.Endpoint) item {
 	row.setText("pin_revocation", e.Pins.Revocation)
 	row.setText("pin_introspection", e.Pins.Introspection)
 	row.setFlag("published", e.Published)
+	row.setFlag("withdrawn", e.Withdrawn)
 	return row
 }
 

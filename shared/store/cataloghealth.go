@@ -62,6 +62,12 @@ func (s CatalogHealth) SaveRecord(ctx context.Context, r health.Record) error {
 	return Catalog(s).saveOver(ctx, row, r.Rev)
 }
 
+// Forget implements rounds.Records.
+func (s CatalogHealth) Forget(ctx context.Context, r health.Record) error {
+	return transact(ctx, s.DB,
+		removal(s.Table, endpointHealthKey(r.Mode, r.EndpointID), r.Rev), unlist(s.Table, sightingKey(r.Mode, r.EndpointID)))
+}
+
 // Sightings lists where the discoveries of a mode lead, for who publishes their endpoints.
 func (s CatalogHealth) Sightings(ctx context.Context, mode string) ([]health.Sighting, error) {
 	rows, err := s.list(ctx, sightingsPartition(mode))

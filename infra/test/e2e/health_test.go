@@ -14,6 +14,7 @@ import (
 	catalogledger "recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
+	"recordbridge/shared/ids"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/store"
 )
@@ -64,6 +65,7 @@ func (s *stack) checkHealth(endpoint string, want health.State) {
 func runHealth(s *stack) {
 	s.t.Helper()
 	sandbox := s.publish()
+	must(s.t, s.healthRows().SaveRecord(s.t.Context(), health.Record{EndpointID: ids.Derive("gone"), Mode: "test", CheckedAt: time.Now().Add(-31 * 24 * time.Hour)}))
 	s.letPass(2)
 	s.checkHealth(sandbox, health.OK)
 	seen, err := s.healthRows().Sightings(s.t.Context(), "test")
@@ -73,6 +75,9 @@ func runHealth(s *stack) {
 	}
 	known, err := s.healthRows().Records(s.t.Context(), "test")
 	must(s.t, err)
+	if len(known) != 1 {
+		s.t.Fatalf("known are %+v, and not the sandbox alone", known)
+	}
 	state, token := store.EndpointState{DB: s.rows, Table: "test-FlowTable"}, known[0].Token
 	failing := refresh.Breaker{Failures: 7, OpenUntil: time.Now().Add(48 * time.Hour)}
 	must(s.t, state.SaveBreaker(s.t.Context(), token, refresh.Breaker{}, failing))

@@ -61,6 +61,39 @@ func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
 	})
 }
 
+// TestTheWholeCatalogueIsAskedForTenTimesAnHour by one organisation, whose other requests, and other organisations, it does not concern.
+func TestTheWholeCatalogueIsAskedForTenTimesAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.goLive("test", s.institutions(1))
+		var files map[string]string
+		ask := func() answer { return s.asOwner(http.MethodGet, "/bridge/catalog/export", nil) }
+		for n := range 10 {
+			if got := ask(); got.status != http.StatusOK || json.Unmarshal(got.Data, &files) != nil {
+				t.Fatalf("request %d: %d %s", n, got.status, got.raw)
+			}
+		}
+		if got := ask(); got.status != http.StatusTooManyRequests || got.Error != "svc_rate_limited" || got.header.Get("Retry-After") != "360" {
+			t.Errorf("the eleventh: %d %s %v", got.status, got.raw, got.header)
+		}
+		other := s.seeded.Organisations[1]
+		if got := s.call(http.MethodGet, "/bridge/catalog/export", other.PublicID, other.PrivateKey, nil); got.status == http.StatusTooManyRequests {
+			t.Errorf("another organisation: %d %s", got.status, got.raw)
+		}
+		if got := s.call(http.MethodGet, strings.TrimPrefix(files["brands.json"], baseURL), "", "", nil); got.status != http.StatusFound {
+			t.Errorf("an address that it has: %d %s", got.status, got.raw)
+		}
+		if got := s.asOwner(http.MethodGet, "/bridge/events", nil); got.status != http.StatusOK {
+			t.Errorf("another endpoint: %d %s", got.status, got.raw)
+		}
+		<-time.After(6*time.Minute + time.Second)
+		if got := ask(); got.status != http.StatusOK {
+			t.Errorf("six minutes later: %d %s", got.status, got.raw)
+		}
+	})
+}
+
 func withPublicID(path, publicID string) string {
 	if strings.Contains(path, "?") {
 		return path + "&public_id=" + publicID

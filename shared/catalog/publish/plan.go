@@ -91,7 +91,7 @@ func note(by map[string]string, endpoint, id string) {
 func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
 	from := c.from
 	if from == nil {
-		from = &row // one that a run before has made: everything is ours
+		from = &row // one that a run before has made, or that has been there before: everything is ours but an operator's suspension
 	}
 	take(&row.BrandID, from.BrandID, c.to.BrandID)
 	take(&row.PortalID, from.PortalID, c.to.PortalID)
@@ -99,7 +99,12 @@ func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
 	take(&row.FHIRBase, from.FHIRBase, c.to.FHIRBase)
 	take(&row.PlatformType, from.PlatformType, c.to.PlatformType)
 	take(&row.FHIRVersion, from.FHIRVersion, c.to.FHIRVersion)
-	take(&row.Status, from.Status, c.to.Status)
+	switch {
+	case c.to.Status == catalog.EndpointSuspended && row.Status == catalog.EndpointActive:
+		row.Status, row.Withdrawn = catalog.EndpointSuspended, true
+	case c.to.Status == catalog.EndpointActive && row.Withdrawn:
+		row.Status, row.Withdrawn = catalog.EndpointActive, false
+	}
 	return row
 }
 

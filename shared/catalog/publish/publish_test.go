@@ -168,6 +168,29 @@ func TestWhatAnOperatorHasMadeOfARowStays(t *testing.T) {
 	}
 }
 
+// TestWhatAnOperatorHasDisabledStaysSo, also when its list loses it and has it again; what only its list has lost comes back.
+func TestWhatAnOperatorHasDisabledStaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.next = institutions(3, nil)
+	w.publish(t)
+	disabled := w.rows[server(0)]
+	disabled.Status = catalog.EndpointSuspended
+	w.rows[server(0)] = disabled
+	for range 2 {
+		w.next = institutions(3, removed(0, 2))
+		w.publish(t)
+		if got := w.active(); !slices.Equal(got, []string{server(2)}) {
+			t.Errorf("while it is gone: %v", got)
+		}
+		w.next = institutions(3, nil)
+		w.publish(t)
+		if got := w.active(); !slices.Equal(got, []string{server(1), server(2)}) {
+			t.Errorf("when its list has it again: %v", got)
+		}
+	}
+}
+
 func TestNoListMakesAHealthSystemOfUs(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -19,13 +19,13 @@ type Seen struct {
 // Detect tells the platform of a server, and in a few words what has decided it: the software's name, which the vendor
 // chose, before hosts, which many institutions share or have of their own. What belongs to no platform is Generic.
 func (r Registry) Detect(seen Seen) (found Profile, because string) {
-	for _, p := range r.sorted() {
+	for _, p := range r.sorted {
 		if slices.ContainsFunc(p.Software, func(name string) bool { return strings.EqualFold(name, seen.Software) }) {
 			return p, fmt.Sprintf("the server says that its software is %q", seen.Software)
 		}
 	}
 	for _, address := range slices.Concat([]string{seen.FHIRBase}, seen.Addresses) {
-		for _, p := range r.sorted() {
+		for _, p := range r.sorted {
 			if host := hostOf(address); p.at(host) {
 				return p, fmt.Sprintf("%s is a host of %s", host, p.Name)
 			}
@@ -52,7 +52,7 @@ func (p Profile) Origins(fhirBase string) []string {
 // AtHost is the platform type of a server by the host of its FHIR base alone; empty where that is nobody's.
 func (r Registry) AtHost(fhirBase string) string {
 	host := hostOf(fhirBase)
-	for _, p := range r.sorted() {
+	for _, p := range r.sorted {
 		if p.at(host) {
 			return p.ID
 		}
@@ -66,16 +66,6 @@ func (p Profile) at(host string) bool {
 		above, below := strings.CutPrefix(known, "*")
 		return host == known || below && strings.HasSuffix(host, above)
 	})
-}
-
-// sorted are the profiles in the order of their ids, so that the same server is always found to be the same.
-func (r Registry) sorted() []Profile {
-	all := make([]Profile, 0, len(r.profiles))
-	for _, p := range r.profiles {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(x, y Profile) int { return strings.Compare(x.ID, y.ID) })
-	return all
 }
 
 func hostOf(address string) string {

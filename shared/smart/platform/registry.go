@@ -3,6 +3,7 @@ package platform
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ const Generic = "smart"
 // Registry holds the profiles by platform type, in either case of letters. It implements flow.Platforms.
 type Registry struct {
 	profiles map[string]Profile
+	sorted   []Profile // by id, so that the same server is always found to be the same
 }
 
 // NewRegistry reads every profile. Errors are those of All, and a Generic one that is missing.
@@ -32,7 +34,8 @@ func NewRegistry() (Registry, error) {
 	if _, found := profiles[Generic]; !found {
 		return Registry{}, errors.New("there is no platform profile " + Generic)
 	}
-	return Registry{profiles: profiles}, nil
+	sorted := slices.SortedFunc(maps.Values(profiles), func(x, y Profile) int { return strings.Compare(x.ID, y.ID) })
+	return Registry{profiles: profiles, sorted: sorted}, nil
 }
 
 // Of is the profile of an endpoint's platform, or the Generic one where that is not known, without the endpoint's own

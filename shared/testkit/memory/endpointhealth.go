@@ -59,6 +59,18 @@ func (h *EndpointHealth) SaveRecord(_ context.Context, r health.Record) error {
 	return nil
 }
 
+// Forget is as store.CatalogHealth's.
+func (h *EndpointHealth) Forget(_ context.Context, r health.Record) error {
+	defer h.lock("Forget")()
+	at := r.Mode + "#" + r.EndpointID
+	if known, isThere := h.records[at]; !isThere || known.Rev != r.Rev {
+		return fault.Stale()
+	}
+	delete(h.records, at)
+	delete(h.sightings, at)
+	return nil
+}
+
 // Sightings is as store.CatalogHealth's.
 func (h *EndpointHealth) Sightings(_ context.Context, mode string) ([]health.Sighting, error) {
 	defer h.lock("Sightings")()

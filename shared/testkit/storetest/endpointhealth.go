@@ -35,10 +35,11 @@ func EndpointHealths(t *testing.T, open func(testing.TB) EndpointHealth) {
 				c.t.Errorf("%d of 16", won)
 			}
 		},
-		"a record is replaced as it was seen":               recordAsSeen,
-		"a sighting is replaced by later ones":              latestSighting,
-		"a summary's pointer is moved by one who saw it":    healthPointerAsSeen,
-		"a mode has records, sightings and a pointer apart": healthOfMode,
+		"a record is replaced as it was seen":                        recordAsSeen,
+		"an endpoint is forgotten as it was seen, with its sighting": forgotten,
+		"a sighting is replaced by later ones":                       latestSighting,
+		"a summary's pointer is moved by one who saw it":             healthPointerAsSeen,
+		"a mode has records, sightings and a pointer apart":          healthOfMode,
 	})
 }
 
@@ -90,6 +91,22 @@ func recordAsSeen(c subject[EndpointHealth]) {
 	next.Rev = 2
 	if diff := cmp.Diff([]health.Record{next}, records()); diff != "" {
 		t.Errorf("the next (-want +got):\n%s", diff)
+	}
+}
+
+func forgotten(c subject[EndpointHealth]) {
+	t, s := c.t, c.store
+	gone := wholeRecord()
+	expect.NoError(t, s.SaveRecord(t.Context(), gone))
+	expect.NoError(t, s.SaveSighting(t.Context(), health.Sighting{EndpointID: gone.EndpointID, Mode: gone.Mode, SeenAt: now(), Pins: catalog.Pins{Issuer: "i"}}))
+	expect.Conflict(t, "another revision", s.Forget(t.Context(), gone))
+	gone.Rev = 1
+	expect.NoError(t, s.Forget(t.Context(), gone))
+	records, err := s.Records(t.Context(), gone.Mode)
+	expect.NoError(t, err)
+	sightings, err := s.Sightings(t.Context(), gone.Mode)
+	if expect.NoError(t, err); len(records)+len(sightings) > 0 {
+		t.Errorf("left: %v, %v", records, sightings)
 	}
 }
 

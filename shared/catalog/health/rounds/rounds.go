@@ -40,6 +40,8 @@ type Records interface {
 	Records(ctx context.Context, mode string) ([]health.Record, error)
 	// SaveRecord replaces revision r.Rev, 0 for one that is new; fault.Conflict when that has changed.
 	SaveRecord(ctx context.Context, r health.Record) error
+	// Forget removes what is known of an endpoint, as it was read, and where its discovery leads; fault.Conflict.
+	Forget(ctx context.Context, r health.Record) error
 	// SaveSighting keeps where a discovery leads, in place of what was kept of the endpoint.
 	SaveSighting(ctx context.Context, s health.Sighting) error
 	// Pointer names the summary in use; a zero one but for the mode when there is none.
@@ -186,6 +188,9 @@ func (r *Rounds) readRecords(ctx context.Context) error {
 		}
 		slices.SortFunc(w.entries, func(x, y *entry) int { return cmp.Compare(x.ID, y.ID) })
 		w.summarized = time.Time{}
+		if err := r.forgetGone(ctx, w, known); err != nil {
+			return err
+		}
 	}
 	return nil
 }

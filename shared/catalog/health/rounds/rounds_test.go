@@ -320,3 +320,28 @@ func TestASummaryIsMadeWhenSomethingHasChanged(t *testing.T) {
 		}
 	})
 }
+
+// TestAnEndpointThatHasGoneIsForgottenAMonthLater, and no other.
+func TestAnEndpointThatHasGoneIsForgottenAMonthLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(endpoint(1, 1))
+		const month = 30 * 24 * time.Hour
+		ages := map[int]time.Duration{1: month, 2: month, 3: month - time.Minute}
+		for n, age := range ages {
+			e := endpoint(n, n)
+			expect.NoError(t, w.EndpointHealth.SaveRecord(t.Context(), health.Record{EndpointID: e.ID, Mode: e.Mode, CheckedAt: time.Now().Add(-age)}))
+		}
+		expect.NoError(t, w.rounds().Run(t.Context()))
+		left, err := w.Records(t.Context(), "live")
+		expect.NoError(t, err)
+		for _, r := range left {
+			if r.EndpointID == endpoint(2, 2).ID {
+				t.Error("what has gone long ago is still known")
+			}
+		}
+		if len(left) != 2 {
+			t.Errorf("left are %v", left)
+		}
+	})
+}
