@@ -23,7 +23,7 @@ func (l *load) bind(flags *flag.FlagSet) {
 	flags.Float64Var(&l.exports, "exports-per-day", 0, "exports a day; 0 is each connection once in 30 days")
 	flags.Float64Var(&l.webhooks, "webhooks", 0, "deliveries a day; 0 is one for each export and each sign-in")
 	flags.Float64Var(&l.connects, "connects-per-day", 0, "sign-ins of patients a day; 0 is one for 500 connections")
-	flags.Float64Var(&l.searches, "catalog-searches", 0, "searches of the catalogue a day, at the price of GET /bridge/org as long as there is no catalogue; 0 is 5 for each sign-in")
+	flags.Float64Var(&l.searches, "catalog-searches", 0, "searches of the catalogue a day; 0 is 5 for each sign-in")
 	flags.Float64Var(&l.resources, "resources", 2000, "resources of an export")
 	flags.Float64Var(&l.statusPolls, "status-polls", 3, "how often an organisation asks how an export stands")
 	flags.Float64Var(&l.signInPolls, "sign-in-polls", 80, "how often a page of ours asks how a sign-in stands: two minutes, 40 a minute")
@@ -75,8 +75,9 @@ const (
 func (l *load) journeys() map[string]float64 {
 	large := (l.resources - smallResources) / (largeResources - smallResources)
 	return map[string]float64{
-		"attempt": l.connects, "connect": l.connects, "poll": l.connects * l.signInPolls, "organisation": l.connects + l.searches,
-		"export request": l.exports, smallExport: l.exports * (1 - large), largeExport: l.exports * large,
+		"attempt": l.connects, "connect": l.connects, "poll": l.connects * l.signInPolls, "organisation": l.connects, "search": l.searches, "institution": l.connects,
+		"whole catalogue": l.organisations,
+		"export request":  l.exports, smallExport: l.exports * (1 - large), largeExport: l.exports * large,
 		"status": l.exports * l.statusPolls, "download": l.exports, expiryJourney: l.exports,
 		deliverJourney: l.webhooks * (1 - l.failing), failedJourney: l.webhooks * l.failing, "second attempt": l.webhooks * l.failing, "connection": l.connects, "events": l.organisations * 24,
 		refreshJourney: l.connections / 7, "disconnect": l.connects / 4,

@@ -221,13 +221,24 @@ func runCatalog(s *stack) {
 	if got := s.search(map[string]any{"query": "sandbox"}); got.Hits.Total.Value == 0 {
 		s.t.Error("the sandbox is not found")
 	}
-	public := "?public_id=" + s.seeded.Organisations[0].PublicID
 	for _, query := range []string{"&brand_id=" + s.seeded.Sandbox.BrandID, "&portal_id=" + s.seeded.Sandbox.PortalID, "&endpoint_id=" + s.seeded.Sandbox.EndpointID} {
-		if got := s.call(http.MethodGet, "/bridge/catalog"+public+query, "", "", nil); got.status != http.StatusOK {
-			s.t.Errorf("%s: %d %s", query, got.status, got.raw)
-		}
+		s.lookAt(query)
 	}
-	for name, address := range s.catalogueFiles() {
+	s.follow(s.catalogueFiles())
+}
+
+// lookAt reads a record.
+func (s *stack) lookAt(query string) {
+	s.t.Helper()
+	if got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+query, "", "", nil); got.status != http.StatusOK {
+		s.t.Errorf("%s: %d %s", query, got.status, got.raw)
+	}
+}
+
+// follow follows the addresses of files.
+func (s *stack) follow(files map[string]string) {
+	s.t.Helper()
+	for name, address := range files {
 		file := s.call(http.MethodGet, strings.TrimPrefix(address, baseURL), "", "", nil)
 		if file.status != http.StatusFound || s.fetch(file.header.Get("Location")) != http.StatusOK {
 			s.t.Errorf("%s: %d %s", name, file.status, file.raw)

@@ -173,6 +173,8 @@ func daysWork(m *meter) []performed {
 		<-time.After(2 * time.Hour) // so that the export has to renew the access token
 		task = s.startExport(id)
 	}
+	lookAt := func() { s.lookAt("&brand_id=" + s.seeded.Sandbox.BrandID) }
+	search := func() { s.search(map[string]any{"query": "sandbox"}) }
 	const taskPath = "/bridge/fhir/ehi-export/"
 	return []performed{
 		{"", nil, func() { s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id")); s.letPass(2) }},
@@ -196,6 +198,10 @@ func daysWork(m *meter) []performed {
 		{"organisation", []string{"getorg"}, func() {
 			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}},
+		{"", nil, func() { s.goLive("test", s.institutions(0)); search(); lookAt() }}, // a process reads a version once
+		{"search", []string{"searchcatalog"}, search},
+		{"institution", []string{"getcatalog"}, lookAt},
+		{"whole catalogue", []string{"exportcatalog"}, func() { s.follow(s.catalogueFiles()) }},
 	}
 }
 
