@@ -126,7 +126,7 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 				case kind == keyedList:
 					f.checkKeyed(t, route, http.StatusOK, "")
 				case kind == keyedMode:
-					f.checkStrangers(t, route)
+					f.checkMode(t, route)
 				case kind == byPublicID:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
 				case kind == bearer:
@@ -159,55 +159,6 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 		}
 	}
 	return all
-}
-
-// checkKeyed: only the own key shows what is the organisation's. Another's own key gets the status and code of others.
-func (f finished) checkKeyed(t *testing.T, route template.Route, others int, code string) {
-	t.Helper()
-	own, live, other := f.seeded.Organisations[0], f.seeded.Organisations[1], f.seeded.Organisations[2]
-	unknown := "public_test_" + ids.Random()
-	for _, attack := range []struct {
-		name, publicID, key string
-		status              int
-		code                string
-	}{
-		{"no key", "", "", http.StatusUnauthorized, "svc_unauthorized_client"},
-		{"another organisation's key", other.PublicID, other.PrivateKey, others, code},
-		{"the live key", live.PublicID, live.PrivateKey, others, code},
-		{"another organisation's key under the own id", own.PublicID, other.PrivateKey, http.StatusUnauthorized, "svc_unauthorized_client"},
-		{"the live key under the test id", own.PublicID, live.PrivateKey, http.StatusUnauthorized, "svc_unauthorized_client"},
-		{"an unknown id", unknown, own.PrivateKey, http.StatusUnauthorized, "svc_unauthorized_client"},
-		{"a mistyped key", own.PublicID, own.PrivateKey[:len(own.PrivateKey)-1] + "!", http.StatusUnauthorized, "svc_unauthorized_client"},
-	} {
-		got := f.as(route, attack.publicID, attack.key)
-		if got.status != attack.status || got.Error != attack.code {
-			t.Errorf("%s %s with %s: got %d %s, want %d %s", route.Method, route.Path, attack.name, got.status, got.Error, attack.status, attack.code)
-		}
-		if strings.Contains(string(got.raw), f.connectionID) || strings.Contains(string(got.raw), f.taskID) {
-			t.Errorf("%s %s with %s shows what is not its own: %s", route.Method, route.Path, attack.name, got.raw)
-		}
-		challenge := got.header.Get("X-Amzn-Remapped-Www-Authenticate")
-		if (got.status == http.StatusUnauthorized) != strings.HasPrefix(challenge, "Basic ") {
-			t.Errorf("%s %s with %s: the challenge is %q", route.Method, route.Path, attack.name, challenge)
-		}
-		if id := got.header.Get("X-Request-Id"); id == "" || got.status >= http.StatusBadRequest && got.Request != id {
-			t.Errorf("%s %s with %s: request_id %q, header %q", route.Method, route.Path, attack.name, got.Request, id)
-		}
-	}
-	if got := f.as(route, own.PublicID, own.PrivateKey); got.status >= http.StatusBadRequest {
-		t.Errorf("%s %s with the own key: got %d %s", route.Method, route.Path, got.status, got.Error)
-	}
-}
-
-// checkStrangers: without the right key there is nothing.
-func (f finished) checkStrangers(t *testing.T, route template.Route) {
-	t.Helper()
-	own, live := f.seeded.Organisations[0], f.seeded.Organisations[1]
-	for name, pair := range map[string][2]string{"no key": {"", ""}, "another key": {own.PublicID, live.PrivateKey}, "an unknown id": {"public_test_" + ids.Random(), own.PrivateKey}} {
-		if got := f.as(route, pair[0], pair[1]); got.status != http.StatusUnauthorized || len(got.Data) > 0 {
-			t.Errorf("%s %s with %s: %d %s", route.Method, route.Path, name, got.status, got.raw)
-		}
-	}
 }
 
 // checkPublicID: an unknown public id is refused without a challenge, which would open a browser's password dialogue.

@@ -127,7 +127,7 @@ func (s *stack) liveList(list string) institution {
 // published has catalogsync fetch and publish a list of clinics at a server, beside what is there.
 func (s *stack) published(server, platform string, names ...string) {
 	s.t.Helper()
-	rows := []string{`{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`}
+	rows := append(make([]string, 0, 1+len(names)), `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`)
 	for _, name := range names {
 		rows = append(rows, `{"name":"`+name+`","url":"`+server+`"}`)
 	}
