@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/compose"
@@ -19,8 +20,13 @@ const operatorPriority = 10_000
 // Accepted are the accepted listings of all sources, and an operator's own institutions.
 type Accepted struct {
 	Sources intake.Rows
-	Objects intake.Objects
+	Objects Objects
 	Own     OwnEndpoints
+}
+
+// Objects are those of the Catalog bucket. Open answers fault.NotFound.
+type Objects interface {
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
 // OwnEndpoints are the rows of endpoints that operators have made (store.Control).

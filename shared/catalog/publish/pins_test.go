@@ -25,6 +25,9 @@ func TestARowWithoutPinsTakesWhatTheProbeSawAtHomeAndNeverMore(t *testing.T) {
 	}
 	w.seen[1].Abroad = []catalog.Departure{{Role: "token", To: "https://abroad.example"}}
 	w.seen = append(w.seen, health.Sighting{EndpointID: server(99), Mode: "test", SeenAt: noon, Pins: catalog.Pins{Token: "https://gone.example"}})
+	for i := range 4 { // what is seen of the other mode's is not of this one's rows
+		w.seen = append(w.seen, health.Sighting{EndpointID: server(i), Mode: "live", SeenAt: noon, Pins: catalog.Pins{Token: "https://live.example"}})
+	}
 	if out := w.publish(t); out.Pinned != 1 || w.rows[server(0)].Pins.Token != "https://fhir0.example" {
 		t.Errorf("pinned %d: %+v", out.Pinned, w.rows[server(0)])
 	}

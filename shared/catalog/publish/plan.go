@@ -62,6 +62,9 @@ func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
 			continue
 		}
 		for _, portal := range b.PortalIDs {
+			if c.Portals[portal].Gone() {
+				continue
+			}
 			for _, endpoint := range c.Portals[portal].EndpointIDs {
 				note(brands, endpoint, id)
 				note(portals, endpoint, portal)

@@ -13,12 +13,13 @@ const (
 	keepFor      = 7 * 24 * time.Hour
 )
 
-// advance makes a version live, and tells which ones are kept no longer: those that are neither among the last, nor young, nor in use.
+// advance makes a version live, and tells which ones are kept no longer: those that are neither among the last, of which
+// the one that was live until now is the last but one, nor young.
 func advance(seen ledger.Pointer, to ledger.Version, now time.Time) (next ledger.Pointer, old []ledger.Version) {
 	all := append(slices.DeleteFunc(slices.Clone(seen.Kept), func(v ledger.Version) bool { return v == to }), to)
 	next = ledger.Pointer{Mode: seen.Mode, Live: to, MovedAt: now}
 	for i, v := range all {
-		if last := len(all)-i <= keepVersions; last || now.Sub(v.MadeAt()) < keepFor || v == seen.Live {
+		if last := len(all)-i <= keepVersions; last || now.Sub(v.MadeAt()) < keepFor {
 			next.Kept = append(next.Kept, v)
 		} else {
 			old = append(old, v)

@@ -103,10 +103,7 @@ func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bo
 		return err
 	}
 	switch {
-	case edition == Edition{}:
-		if m.there && m.edition != edition {
-			return nil // a catalogue does not go away: this is a row that has
-		}
+	case edition == Edition{}: // what there is stays: a catalogue does not go away, but its row may
 		m.there = true
 		return nil
 	case m.there && m.edition == edition:

@@ -22,11 +22,12 @@ import (
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// world is a bucket and two rows of test mode.
+// world is a bucket and two rows of test mode; of live mode there is nothing, unless a test puts it there.
 type world struct {
 	lock     sync.Mutex
 	objects  map[string][]byte
 	live     ledger.Pointer
+	other    ledger.Version // that is live in live mode
 	health   health.Pointer
 	asked    int           // pointers of snapshots
 	opened   []string      // keys
@@ -48,7 +49,7 @@ func (r snapshotRows) Pointer(_ context.Context, mode string) (ledger.Pointer, e
 		return ledger.Pointer{}, errTrouble
 	}
 	if mode != "test" {
-		return ledger.Pointer{Mode: mode}, nil
+		return ledger.Pointer{Mode: mode, Live: r.w.other}, nil
 	}
 	return r.w.live, nil
 }
