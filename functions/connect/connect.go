@@ -1,12 +1,13 @@
 // Package connect serves GET /bridge/connect: a browser comes with the organisation's
 // public id and an institution's endpoint, or with the start value of an attempt that a widget made, and leaves for the
-// patient portal. Errors go back by redirect once the redirect URI is proven; before that, and with a start value, they
+// patient portal. Without an endpoint it leaves for the page where a patient picks one, which comes back. Errors go back by redirect once the redirect URI is proven; before that, and with a start value, they
 // are a page. Every call with a public id begins a new attempt; a start value works once.
 package connect
 
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
@@ -24,6 +25,7 @@ type Deps struct {
 	Auth    httpapi.PublicAuth
 	Limiter httpapi.Limiter // of browsers with a start value, who name no organisation
 	Flows   Starter
+	BaseURL string // of the service, with the version
 }
 
 // Starter begins attempts (flow.Starter).
@@ -39,6 +41,9 @@ type request struct {
 	ExternalID    string `query:"external_id"`
 	ExternalState string `query:"external_state"`
 	RequestID     string `query:"request_id"`
+	ConnectionID  string `query:"reconnect_org_connection_id"` // of the page's; an attempt that is begun here is a new one
+	Lang          string `query:"lang"`                        // the page's, too
+	PublicID      string `query:"public_id"`
 }
 
 // prepared is the request with a start value.
@@ -61,17 +66,39 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
-	if in.RequestID == "" {
-		in.RequestID = logx.RequestID(ctx)
-	}
-	started, err := d.Flows.Start(ctx, flow.Request{
+	asked := flow.Request{
 		Caller: visit.Caller, Redirect: visit.Redirect, EndpointID: in.EndpointID, BrandID: in.BrandID, PortalID: in.PortalID,
 		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
-	})
+	}
+	if in.EndpointID == "" {
+		if err := asked.CheckLengths(); err != nil { // now, and not after a patient has searched
+			return httpapi.Answer{}, err
+		}
+		return httpapi.Redirect(d.page(visit, in)), nil
+	}
+	if asked.RequestID == "" {
+		asked.RequestID = logx.RequestID(ctx)
+	}
+	started, err := d.Flows.Start(ctx, asked)
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
 	return depart(visit, started), nil
+}
+
+// page is where a patient picks an institution, with all that was given. The redirect URI is named even where the only one was left
+// out: it tells the page that it is in redirect mode.
+func (d Deps) page(visit httpapi.Visit, in request) string {
+	query := url.Values{"public_id": {in.PublicID}, "redirect_uri": {visit.Redirect.URI()}}
+	for name, value := range map[string]string{
+		"brand_id": in.BrandID, "portal_id": in.PortalID, "external_id": in.ExternalID, "external_state": in.ExternalState, "request_id": in.RequestID,
+		"reconnect_org_connection_id": in.ConnectionID, "lang": in.Lang,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return d.BaseURL + flow.PagePath + "?" + query.Encode()
 }
 
 // leave lets a browser go that was opened by our own page. A link that somebody else made, or a browser that does not say

@@ -89,7 +89,7 @@ func (s *starter) send(t *testing.T, limiter httpapi.Limiter, r *http.Request) *
 		API: httpapi.New(httpapi.Options{
 			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
 		}),
-		Auth: httpapi.PublicAuth{Public: directory{}}, Limiter: limiter, Flows: s,
+		Auth: httpapi.PublicAuth{Public: directory{}}, Limiter: limiter, Flows: s, BaseURL: "https://api.example/v1",
 	})
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
@@ -140,9 +140,39 @@ func TestConnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
 func TestConnectFillsInTheOnlyRedirectAndARequestID(t *testing.T) {
 	t.Parallel()
 	var s starter
-	wantRedirect(t, s.visit(t, http.MethodGet, url.Values{"public_id": {oneURI}}), authorize)
+	wantRedirect(t, s.visit(t, http.MethodGet, url.Values{"public_id": {oneURI}, "endpoint_id": {"endpoint"}}), authorize)
 	if got := s.asked[0]; got.Redirect.URI() != returnURI || got.RequestID != requestID {
 		t.Errorf("asked for %s with request id %q", got.Redirect.URI(), got.RequestID)
+	}
+}
+
+func TestWithoutAnEndpointThePatientPicksOneFirst(t *testing.T) {
+	t.Parallel()
+	const page = "https://api.example/v1/widget/connect?"
+	for name, c := range map[string]struct{ asked, want url.Values }{
+		"with all that there is": {
+			url.Values{
+				"public_id": {twoURIs}, "redirect_uri": {returnURI}, "brand_id": {"b"}, "portal_id": {"p"}, "external_id": {"patient 7"}, "external_state": {"s&9"},
+				"request_id": {"r"}, "reconnect_org_connection_id": {"c"}, "lang": {"es"}, "email": {"a@b.example"}, "endpoint_id": {""},
+			},
+			url.Values{
+				"public_id": {twoURIs}, "redirect_uri": {returnURI}, "brand_id": {"b"}, "portal_id": {"p"}, "external_id": {"patient 7"}, "external_state": {"s&9"},
+				"request_id": {"r"}, "reconnect_org_connection_id": {"c"}, "lang": {"es"},
+			},
+		},
+		"with the only redirect": {url.Values{"public_id": {oneURI}}, url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI}}},
+	} {
+		var s starter
+		w := s.visit(t, http.MethodGet, c.asked)
+		wantRedirect(t, w, page+c.want.Encode())
+		if len(s.asked) != 0 || len(w.Header().Values("Set-Cookie")) != 0 {
+			t.Errorf("%s: %d attempts were begun, cookies %v", name, len(s.asked), w.Header().Values("Set-Cookie"))
+		}
+	}
+	var s starter
+	w := s.visit(t, http.MethodGet, url.Values{"public_id": {oneURI}, "external_id": {strings.Repeat("x", 513)}})
+	if got := w.Header().Get("Location"); !strings.HasPrefix(got, "https://app.example/return?error=svc_invalid_request") {
+		t.Errorf("what cannot be returned is told at the end of a search: %s", got)
 	}
 }
 
@@ -233,7 +263,7 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 			t.Parallel()
 			s := starter{err: c.err}
 			w := s.visit(t, http.MethodGet, url.Values{
-				"public_id": {oneURI}, "redirect_uri": {returnURI}, "external_id": {"p 7"}, "external_state": {c.state}, "request_id": {"mine"},
+				"public_id": {oneURI}, "redirect_uri": {returnURI}, "external_id": {"p 7"}, "external_state": {c.state}, "request_id": {"mine"}, "endpoint_id": {"endpoint"},
 			})
 			want := url.Values{
 				"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {requestID}, "external_id": {"p 7"},
@@ -252,7 +282,7 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 // TestABrowserThatComesWithManyCookiesGivesTheOldestUp: in both ways to leave, and none of what is not an attempt's.
 func TestABrowserThatComesWithManyCookiesGivesTheOldestUp(t *testing.T) {
 	t.Parallel()
-	for _, target := range []string{"?public_id=" + oneURI, "?attempt=start-1"} {
+	for _, target := range []string{"?endpoint_id=endpoint&public_id=" + oneURI, "?attempt=start-1"} {
 		r := httptest.NewRequest(http.MethodGet, connect.Route+target, http.NoBody)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		r.AddCookie(&http.Cookie{Name: "session", Value: "x"})

@@ -1,7 +1,7 @@
 // Package createattempt serves POST /bridge/attempts?public_id=: a widget makes a connect attempt
 // before it opens any window, so that whatever is wrong with its configuration shows at once. It hands out the address
-// that a window of our own page leaves with, once, and the token that the widget asks after the attempt with. Every call
-// makes a new attempt.
+// that a window of our own page leaves with, once, and the token that the widget asks after the attempt with, unless it has chosen
+// id and token itself: then it says the id and the token's hash. Every call makes a new attempt.
 package createattempt
 
 import (
@@ -41,11 +41,13 @@ type request struct {
 	ExternalID    string `json:"external_id"`
 	ExternalState string `json:"external_state"`
 	RequestID     string `json:"request_id"`
+	AttemptID     string `json:"attempt_id"`
+	TokenHash     string `json:"token_hash"`
 }
 
 type response struct {
 	AttemptID    string `json:"attempt_id"`
-	AttemptToken string `json:"attempt_token"`
+	AttemptToken string `json:"attempt_token,omitempty"`
 	ConnectURL   string `json:"connect_url"`
 	ExpiresAt    string `json:"expires_at"` // RFC 3339
 }
@@ -62,6 +64,7 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	prepared, err := d.Flows.Create(ctx, flow.Request{
 		Caller: caller, Reconnect: in.ConnectionID, EndpointID: in.EndpointID, BrandID: in.BrandID, PortalID: in.PortalID,
 		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
+		AttemptID: in.AttemptID, TokenHash: in.TokenHash,
 	})
 	if err != nil {
 		return response{}, err

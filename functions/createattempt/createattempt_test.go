@@ -52,9 +52,17 @@ func (c *creator) Create(_ context.Context, r flow.Request) (flow.Prepared, erro
 		return flow.Prepared{}, c.err
 	}
 	return flow.Prepared{
-		AttemptID: "a0000000-0000-4000-8000-0000000000aa", Token: secret.New("token-1"), Start: secret.New("start-1"),
+		AttemptID: "a0000000-0000-4000-8000-0000000000aa", Token: c.token(r), Start: secret.New("start-1"),
 		ExpiresAt: time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC),
 	}, nil
+}
+
+// token is none where the widget has its own.
+func (*creator) token(r flow.Request) secret.Text {
+	if r.TokenHash != "" {
+		return secret.Text{}
+	}
+	return secret.New("token-1")
 }
 
 func (c *creator) post(t *testing.T, method, query, body string) *httptest.ResponseRecorder {
@@ -95,6 +103,17 @@ func TestAnAttemptIsMadeWithAllThatAWidgetGives(t *testing.T) {
 	}
 }
 
+func TestAWidgetThatHasItsOwnTokenGetsNone(t *testing.T) {
+	t.Parallel()
+	var c creator
+	w := c.post(t, http.MethodPost, "?public_id="+publicID, `{"endpoint_id":"e","attempt_id":"own","token_hash":"hash"}`)
+	want := `{"success":true,"data":{"attempt_id":"a0000000-0000-4000-8000-0000000000aa",` +
+		`"connect_url":"https://api.example/v1/bridge/connect?attempt=start-1","expires_at":"2026-03-04T05:06:07Z"}}`
+	if got := strings.TrimSpace(w.Body.String()); got != want || c.asked[0].AttemptID != "own" || c.asked[0].TokenHash != "hash" {
+		t.Errorf("got %s, asked %+v", got, c.asked)
+	}
+}
+
 func TestAnAttemptGetsARequestID(t *testing.T) {
 	t.Parallel()
 	var c creator
@@ -115,6 +134,7 @@ func TestWhatIsWrongShowsAtOnce(t *testing.T) {
 		"an unknown endpoint":  {http.MethodPost, "?public_id=" + publicID, "{}", catalog.MissingEndpoint(), 400, "svc_invalid_request"},
 		"a portal that is off": {http.MethodPost, "?public_id=" + publicID, "{}", fault.New(fault.Unavailable, fault.CodeUnavailable, "Off."), 503, "svc_unavailable"},
 		"our own failure":      {http.MethodPost, "?public_id=" + publicID, "{}", errors.New("trouble"), 500, "svc_server_error"},
+		"an id that is taken":  {http.MethodPost, "?public_id=" + publicID, "{}", fault.New(fault.Conflict, fault.CodeInvalidRequest, "No."), 409, "svc_invalid_request"},
 		"no public id":         {http.MethodPost, "", "{}", nil, 400, "svc_invalid_request"},
 		"an unknown public id": {http.MethodPost, "?public_id=x", "{}", nil, 401, "svc_unauthorized_client"},
 		"no body":              {http.MethodPost, "?public_id=" + publicID, "", nil, 400, "svc_invalid_request"},

@@ -1,7 +1,7 @@
 // Package web serves what browsers get of the widget and of our own pages: GET /widget/embed (the frame on a customer's page),
-// /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file}, /sdk/{proxy+} (the element, with
-// its versions) and /demo (the playground). Whoever has a public id may open the pages; nothing here changes anything. Files come from
-// the build beside the function alone (docs/adr/0035-the-widget.md).
+// /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file}, /sdk/{version}/{file} (the
+// element) with /sdk/manifest.json, and /demo (the playground). Whoever has a public id may open the pages; nothing here changes
+// anything. Files come from the build beside the function alone (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/pages"
@@ -17,9 +18,10 @@ import (
 // The declared paths.
 const (
 	embedRoute   = "/widget/embed"
-	connectRoute = "/widget/connect"
+	connectRoute = flow.PagePath
 	assetsRoute  = "/widget/assets/{file}"
-	sdkRoute     = "/sdk/{proxy...}"
+	sdkRoute     = "/sdk/{version}/{file}"
+	releaseRoute = "/sdk/manifest.json"
 	demoRoute    = "/demo"
 )
 
@@ -27,7 +29,6 @@ const (
 type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.PublicAuth
-	Limiter       httpapi.Limiter // of the playground, which belongs to no organisation
 	Organisations Organisations
 	Pages         *pages.Bundle // nil: the service was built without
 	BaseURL       string        // of the service, with the version
@@ -62,7 +63,8 @@ type asset struct {
 }
 
 type released struct {
-	Name string `path:"proxy"`
+	Version string `path:"version"`
+	Name    string `path:"file"`
 }
 
 // New returns the endpoint.
@@ -76,10 +78,13 @@ func New(d Deps) http.Handler {
 		assetsRoute: get(assetsRoute, httpapi.Files(func(_ context.Context, in asset, takes func(string) bool) (httpapi.File, error) {
 			return d.file("widget/assets/"+in.Name, takes)
 		})),
-		sdkRoute: get("/sdk/{proxy+}", httpapi.Files(func(_ context.Context, in released, takes func(string) bool) (httpapi.File, error) {
-			return d.file("sdk/"+in.Name, takes)
+		sdkRoute: get(sdkRoute, httpapi.Files(func(_ context.Context, in released, takes func(string) bool) (httpapi.File, error) {
+			return d.file("sdk/"+in.Version+"/"+in.Name, takes)
 		})),
-		demoRoute: get(demoRoute, httpapi.Page(d.Limiter, d.demo)),
+		releaseRoute: get(releaseRoute, httpapi.Files(func(_ context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
+			return d.file("sdk/manifest.json", takes)
+		})),
+		demoRoute: get(demoRoute, httpapi.Page(httpapi.Limiter{}, d.demo)), // without a limit, as a file
 	}
 	nothing := d.API.Serve("", httpapi.Methods{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -20,6 +20,8 @@ const (
 	CallbackPath = "/bridge/callback"
 	// ConnectPath is where a browser leaves for a portal, behind the base URL.
 	ConnectPath = "/bridge/connect"
+	// PagePath is where a patient picks the institution first, behind the base URL.
+	PagePath = "/widget/connect"
 )
 
 // VerifierPurpose stands in the encryption context of sealed PKCE verifiers.
@@ -152,7 +154,8 @@ type StartStore interface {
 
 // CreateStore keeps attempts whose browser leaves later.
 type CreateStore interface {
-	// CreateAttempt stores a widget's attempt, created, and its ticket in one transaction.
+	// CreateAttempt stores a widget's attempt, created, and its ticket in one transaction; fault.Conflict when there is an attempt
+	// of its id.
 	CreateAttempt(ctx context.Context, attempt Attempt, ticket Ticket) error
 }
 

@@ -20,8 +20,8 @@ const (
 // to have, is left out of it: many servers take 8 KiB and some no more than half of that.
 const maxReturn = 4096
 
-// checkLengths refuses values that are too long to be returned; fault.Invalid.
-func checkLengths(r Request) error {
+// CheckLengths refuses values that are too long to be returned; fault.Invalid.
+func (r Request) CheckLengths() error {
 	for _, given := range []struct {
 		name, value string
 		limit       int

@@ -53,6 +53,8 @@ type Request struct {
 	ExternalID    string
 	ExternalState string
 	RequestID     string
+	AttemptID     string // a widget's own choice, a version 4 UUID; empty where the attempt gets one here
+	TokenHash     string // of the widget's own attempt token; goes with AttemptID
 }
 
 // Started is an attempt on its way: where the browser goes, and the cookie that binds it.
@@ -82,7 +84,7 @@ func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
 
 // pin checks what is asked for, finds out how the portal is spoken to, and makes the attempt that keeps all of it.
 func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
-	if err := checkLengths(r); err != nil {
+	if err := r.CheckLengths(); err != nil {
 		return Attempt{}, err
 	}
 	to, err := s.target(ctx, r)

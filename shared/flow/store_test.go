@@ -52,6 +52,9 @@ func (w *world) CreateAttempt(_ context.Context, attempt flow.Attempt, ticket fl
 	if err := w.fails("CreateAttempt"); err != nil {
 		return err
 	}
+	if _, taken := w.attempts[attempt.ID]; taken {
+		return fault.Stale()
+	}
 	w.attempts[attempt.ID], w.tickets[ticket.Hash] = attempt, ticket
 	return nil
 }

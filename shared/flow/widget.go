@@ -3,10 +3,12 @@ package flow
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"recordbridge/shared/fault"
@@ -18,7 +20,7 @@ import (
 // Prepared is an attempt that a widget made and whose browser has not left yet.
 type Prepared struct {
 	AttemptID string
-	Token     secret.Text // what the widget asks after the attempt with
+	Token     secret.Text // what the widget asks after the attempt with; empty when it has chosen its own
 	Start     secret.Text // what a browser of our own pages leaves with, once
 	ExpiresAt time.Time
 }
@@ -31,26 +33,53 @@ type Creator struct {
 }
 
 // Create makes an attempt whose browser leaves later. Everything that can be wrong with its configuration is found out
-// here, before any window opens. Errors are those of Starter.Start.
+// here, before any window opens. Errors are those of Starter.Start; fault.Conflict for an id of the widget's choice that is taken.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
+	if err := r.checkOwn(); err != nil {
+		return Prepared{}, err
+	}
 	attempt, err := s.pin(ctx, r)
 	if err != nil {
 		return Prepared{}, err
 	}
-	token, err := s.random()
-	if err != nil {
-		return Prepared{}, err
+	token := "" // that of the widget's own making never comes here
+	if attempt.Status, attempt.TokenHash = Created, r.TokenHash; r.AttemptID == "" {
+		if token, err = s.random(); err != nil {
+			return Prepared{}, err
+		}
+		attempt.TokenHash = hash(token)
+	} else {
+		attempt.ID = r.AttemptID
 	}
 	start, err := s.random()
 	if err != nil {
 		return Prepared{}, err
 	}
-	attempt.Status, attempt.TokenHash = Created, hash(token)
 	ticket := Ticket{Hash: hash(start), Tenant: attempt.Tenant, AttemptID: attempt.ID, ExpiresAt: attempt.ExpiresAt}
-	if err := s.Store.CreateAttempt(ctx, attempt, ticket); err != nil {
+	err = s.Store.CreateAttempt(ctx, attempt, ticket)
+	if errors.Is(err, fault.Conflict) && r.AttemptID != "" {
+		return Prepared{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "This attempt_id cannot be used. Make a new one.").About("attempt_id").Because(err)
+	}
+	if err != nil {
 		return Prepared{}, fmt.Errorf("store attempt: %w", err)
 	}
 	return Prepared{AttemptID: attempt.ID, Token: secret.New(token), Start: secret.New(start), ExpiresAt: attempt.ExpiresAt}, nil
+}
+
+// checkOwn checks what a widget has chosen itself: both or nothing, and nothing that another would have been given by chance.
+func (r *Request) checkOwn() error {
+	if r.AttemptID == "" && r.TokenHash == "" {
+		return nil
+	}
+	id, ok := ids.ParseRandom(r.AttemptID)
+	if !ok {
+		return fault.BadRequest("attempt_id must be a random UUID (version 4), and goes with token_hash.").About("attempt_id")
+	}
+	if len(r.TokenHash) != 2*sha256.Size || strings.Trim(r.TokenHash, "0123456789abcdef") != "" || r.TokenHash == hash("") {
+		return fault.BadRequest("token_hash must be the SHA-256 of the attempt token in 64 lower-case hex digits, and goes with attempt_id.").About("token_hash")
+	}
+	r.AttemptID = id
+	return nil
 }
 
 // Leave sends the browser that brings a start value to the portal. The value works once, and stays good when Leave

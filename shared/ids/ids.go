@@ -41,6 +41,12 @@ func ParseUUID(text string) (id string, ok bool) {
 	return parsed.String(), true
 }
 
+// ParseRandom is ParseUUID for random (version 4) UUIDs alone (RFC 9562 section 5.4).
+func ParseRandom(text string) (id string, ok bool) {
+	id, ok = ParseUUID(text)
+	return id, ok && id[14] == '4' && strings.Contains("89ab", id[19:20])
+}
+
 // TaskID writes a UUID as a task id: 32 hex digits.
 func TaskID(id string) string { return strings.ReplaceAll(id, "-", "") }
 

@@ -74,3 +74,23 @@ func TestOnlyADashedUUIDIsOne(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyARandomUUIDIsTakenForOne(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"3A1D5C90-2B7E-4C1F-8A52-7D0E9F6B4C21": "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21",
+		"3a1d5c90-2b7e-4c1f-ba52-7d0e9f6b4c21": "3a1d5c90-2b7e-4c1f-ba52-7d0e9f6b4c21",
+	} {
+		if id, ok := ids.ParseRandom(text); !ok || id != want {
+			t.Errorf("%s: %s %v", text, id, ok)
+		}
+	}
+	for _, text := range []string{
+		"", "00000000-0000-0000-0000-000000000000", "3a1d5c90-2b7e-1c1f-8a52-7d0e9f6b4c21", "3a1d5c90-2b7e-4c1f-ca52-7d0e9f6b4c21",
+		"3a1d5c902b7e4c1f8a527d0e9f6b4c21", "{3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21}", ids.Derive("a"),
+	} {
+		if id, ok := ids.ParseRandom(text); ok {
+			t.Errorf("%q is taken as %s", text, id)
+		}
+	}
+}

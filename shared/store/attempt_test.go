@@ -44,6 +44,11 @@ func TestACreatedAttemptAndItsTicketRoundTrip(t *testing.T) {
 		t.Errorf("ticket (-want +got):\n%s", diff)
 	}
 	expect.Conflict(t, "creating it again", s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	other := ticketOf(tenant)
+	other.Hash = "another start"
+	expect.Conflict(t, "its id again", s.flow.CreateAttempt(t.Context(), createdOf(tenant), other))
+	_, err = s.flow.Ticket(t.Context(), other.Hash, now)
+	expect.NotFound(t, "the start value of an attempt that was refused", err)
 }
 
 func TestATicketIsFoundUntilItExpires(t *testing.T) {

@@ -38,6 +38,6 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Preparation: preparation, Store: store.Flow{DB: e.DB, Table: env.FlowTable},
 		Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
 	}
-	deps := connect.Deps{API: e.API, Auth: e.Auth, Limiter: e.Limiter, Flows: flows}
+	deps := connect.Deps{API: e.API, Auth: e.Auth, Limiter: e.Limiter, Flows: flows, BaseURL: preparation.BaseURL}
 	return lambdarun.HTTP(p.Logger, connect.New(deps)), nil
 }

@@ -38,6 +38,6 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	deps := web.Deps{API: e.API, Auth: e.Auth, Limiter: e.Limiter, Organisations: e.Organisations, Pages: built, BaseURL: baseURL}
+	deps := web.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, BaseURL: baseURL}
 	return lambdarun.HTTP(p.Logger, web.New(deps)), nil
 }

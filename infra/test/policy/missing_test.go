@@ -11,8 +11,6 @@ import (
 func missing() []policy.Gaps {
 	return []policy.Gaps{
 		{Document: "README.md", Heading: "What is not there yet", Claims: []policy.Claim{
-			{"the widget", `functions/\w*widget|^[A-Z]+ .*widget`},
-			{"the hosted search page", `functions/\w*page|^GET .*search`},
 			{"support requests", `functions/\w*support|^[A-Z]+ .*support`},
 			{"erasing a connection's rows", `functions/\w*erase|^[A-Z]+ .*eras`},
 			{"the developer portal (dashboard)", `dashboard`},
@@ -20,12 +18,10 @@ func missing() []policy.Gaps {
 			{"C-CDA", `c-?cda`},
 		}},
 		{Document: "docs/deviations.md", Heading: "Narrower than the specification for now", Claims: []policy.Claim{
-			{"`connect` without `endpoint_id`", `functions/\w*page|^GET .*search`},
 			{"`fixtures` in an export request", `tefca`},
 			{"support, revoke helper", `^[A-Z]+ .*(support|revoke)`},
 			{"`tefca_directory_id`", `tefca`},
-			{"`patient.request_health_system`, `patient.request_support`", `functions/\w*(widget|support)`},
-			{"the widget and its page", `functions/\w*widget|^[A-Z]+ .*widget`},
+			{"`patient.request_health_system`, `patient.request_support`", `functions/\w*support`},
 			{"`tefca_no_documents_found`", `tefca`},
 		}},
 	}
