@@ -14,7 +14,7 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test race soak conformance contract lint lint-template fmt check build bench capacity docs clean runner
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test race soak conformance contract lint lint-template fmt check ui pages build bench capacity docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,7 +52,14 @@ e2e: ## perform the journeys that need nothing but the outside on a running stac
 		RECORDBRIDGE_BASE_URL='$(BASE_URL)' RECORDBRIDGE_INBOX_URL='$(INBOX_URL)' \
 		go test -count=1 -timeout 20m -run 'FromOutside$$' -v ./infra/test/e2e | grep -v '^ *=== '
 
-runner:
+ui: ## build the widget and our own pages into build/ui (needs Node 20)
+	@cd shared/ui && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error; } && node build.mjs
+
+# Where there is no Node, everything else works, and who serves the pages says that there are none.
+pages:
+	@if node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && command -v npm >/dev/null; then $(MAKE) --no-print-directory ui; fi
+
+runner: pages
 	@infra/local/build/compile $(FLAGS)
 	@$(BUILD) -o build/local ./infra/local
 
@@ -84,13 +91,15 @@ fmt: ## format the code
 
 check: lint test ## what has to hold before a change lands
 
-build: ## build every function for arm64, as it is deployed
+build: pages ## build every function for arm64, as it is deployed
 	@set -e; for f in $(FOLDERS); do GOOS=linux GOARCH=arm64 $(BUILD) -o build/arm64/$$f/bootstrap ./functions/$$f/bootstrap; done
+	@rm -rf build/arm64/web/ui; [ ! -d build/ui ] || cp -R build/ui build/arm64/web/ui
 	@ls -l build/arm64/*/bootstrap | awk '{printf "  %5.1f MB  %s\n", $$5/1e6, $$NF}'
 
 # SAM calls build-<LogicalId> for every function (BuildMethod: makefile); LAMBDA_GOARCH is for LocalStack on another kind of machine.
 build-%Function:
 	GOOS=linux GOARCH=$(or $(LAMBDA_GOARCH),arm64) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
+	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && { [ ! -d build/ui ] || cp -R build/ui "$(ARTIFACTS_DIR)/ui"; }; }
 
 bench: ## measure; the figures belong in docs/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process

@@ -43,6 +43,9 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		if err = build.Functions(ctx, build.Options{Root: ".", Out: where.binaries, Progress: stdout, Platform: where.platform}); err != nil {
 			return err
 		}
+		if err = build.Pages(".", where.binaries, stdout); err != nil {
+			return err
+		}
 	}
 	s, err := start(ctx, o, where, log, &lines{to: stderr})
 	if err != nil {

@@ -1,0 +1,43 @@
+package build_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"recordbridge/infra/local/build"
+	"recordbridge/shared/pages"
+	"recordbridge/shared/testkit/built"
+	"recordbridge/shared/testkit/expect"
+)
+
+func TestPagesLieBesideTheirFunction(t *testing.T) {
+	t.Parallel()
+	root, out := t.TempDir(), t.TempDir()
+	var said strings.Builder
+	expect.NoError(t, built.Into(filepath.Join(root, "build", "ui")))
+	expect.NoError(t, os.MkdirAll(filepath.Join(out, "web", "ui", "old"), 0o750))
+	expect.NoError(t, build.Pages(root, out, &said))
+	if _, err := pages.Load(os.DirFS(filepath.Join(out, "web", "ui"))); err != nil || said.String() != "" {
+		t.Errorf("%v, said %q", err, &said)
+	}
+	if _, err := fs.Stat(os.DirFS(out), "web/ui/old"); err == nil {
+		t.Error("what was there before is still there")
+	}
+}
+
+func TestWithoutPagesOneLineSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	var said strings.Builder
+	expect.NoError(t, os.MkdirAll(filepath.Join(out, "web", "ui"), 0o750))
+	expect.NoError(t, build.Pages(t.TempDir(), out, &said))
+	if strings.Count(said.String(), "\n") != 1 || !strings.Contains(said.String(), "need Node 20") {
+		t.Errorf("said %q", &said)
+	}
+	if _, err := os.Stat(filepath.Join(out, "web", "ui")); err == nil {
+		t.Error("pages of an earlier build are still there")
+	}
+}
