@@ -16,31 +16,18 @@ import (
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
 const (
-	public    = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
-	live      = "public_live_0c0c0c0c-0c0c-4c0c-8c0c-0c0c0c0c0c0c"
-	requestID = "11111111-1111-4111-8111-111111111111"
-	brandID   = "b0000000-0000-4000-8000-000000000001"
-	mergedID  = "b0000000-0000-4000-8000-000000000002"
-	brokenID  = "b0000000-0000-4000-8000-000000000003"
-	portalID  = "d0000000-0000-4000-8000-000000000001"
-	endpoint  = "e0000000-0000-4000-8000-000000000001"
+	public   = keyedtest.PublicA
+	live     = keyedtest.LiveA
+	brandID  = "b0000000-0000-4000-8000-000000000001"
+	mergedID = "b0000000-0000-4000-8000-000000000002"
+	brokenID = "b0000000-0000-4000-8000-000000000003"
+	portalID = "d0000000-0000-4000-8000-000000000001"
+	endpoint = "e0000000-0000-4000-8000-000000000001"
 )
-
-type directory struct{}
-
-func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
-	switch publicID {
-	case public:
-		return org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: "a"}, AllowedOrigins: []string{"https://app.example"}}, nil
-	case live:
-		return org.Caller{Tenant: org.Tenant{Mode: org.Live, OrgID: "a"}}, nil
-	}
-	return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
-}
 
 // records are those of test mode.
 type records struct{}
@@ -79,7 +66,7 @@ func (records) Endpoint(_ context.Context, mode, id string) (record.Endpoint, he
 }
 
 func failure(code, description string) string {
-	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + requestID + `"}`
+	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + keyedtest.RequestID + `"}`
 }
 
 func TestARecordIsShown(t *testing.T) {
@@ -126,9 +113,9 @@ func TestARecordIsShown(t *testing.T) {
 			t.Parallel()
 			handler := getcatalog.New(getcatalog.Deps{
 				API: httpapi.New(httpapi.Options{
-					Logger: slog.New(slog.DiscardHandler), Now: moment, IDs: func() string { return requestID },
+					Logger: slog.New(slog.DiscardHandler), Now: moment, IDs: func() string { return keyedtest.RequestID },
 				}),
-				Auth: httpapi.PublicAuth{Public: directory{}}, Records: records{},
+				Auth: httpapi.PublicAuth{Public: keyedtest.Public{}}, Records: records{},
 			})
 			r := httptest.NewRequest(cmp.Or(c.method, http.MethodGet), getcatalog.Route+"?public_id="+c.query, http.NoBody)
 			r.Header.Set("Origin", "https://app.example")

@@ -23,30 +23,15 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
 const (
-	alder     = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
-	birch     = "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
-	alderLive = "public_live_0c0c0c0c-0c0c-4c0c-8c0c-0c0c0c0c0c0c"
-	requestID = "11111111-1111-4111-8111-111111111111"
+	alder     = keyedtest.PublicA
+	birch     = keyedtest.PublicB
+	alderLive = keyedtest.LiveA
 )
-
-type directory struct{}
-
-func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
-	switch publicID {
-	case alder:
-		return org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: "a"}, AllowedOrigins: []string{"https://app.example"}}, nil
-	case birch:
-		return org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: "b"}}, nil
-	case alderLive:
-		return org.Caller{Tenant: org.Tenant{Mode: org.Live, OrgID: "a"}}, nil
-	}
-	return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
-}
 
 // catalogue has editions by mode, the live one last; nothing of a mode without any.
 type catalogue struct {
@@ -124,9 +109,9 @@ func (c *catalogue) handler() http.Handler {
 	}
 	return searchcatalog.New(searchcatalog.Deps{
 		API: httpapi.New(httpapi.Options{
-			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
+			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return keyedtest.RequestID },
 		}),
-		Auth: httpapi.PublicAuth{Public: directory{}}, Catalogue: c, Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: ring}},
+		Auth: httpapi.PublicAuth{Public: keyedtest.Public{}}, Catalogue: c, Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: ring}},
 	})
 }
 
@@ -287,7 +272,7 @@ func TestWhatCannotBeSearchedForIsRefusedClearly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := c.post("?public_id="+e.query, e.body)
-			want := `{"success":false,"error":"svc_invalid_request","error_description":"` + e.want + `","request_id":"` + requestID + `"}`
+			want := `{"success":false,"error":"svc_invalid_request","error_description":"` + e.want + `","request_id":"` + keyedtest.RequestID + `"}`
 			if got.status != http.StatusBadRequest || strings.TrimSpace(got.text) != want {
 				t.Errorf("got %d %s\nwant %s", got.status, got.text, want)
 			}

@@ -31,6 +31,12 @@ func writeList(t *testing.T, names ...string) string {
 	return path
 }
 
+// imported is what reading a list of institutions for live mode prints.
+func imported(t *testing.T, outputs string, names ...string) map[string]any {
+	t.Helper()
+	return mustPrint(t, outputs, "catalog import -format lantern-ndjson -mode live -file "+writeList(t, names...))
+}
+
 // brandOf finds the id of an institution by its name.
 func brandOf(t *testing.T, outputs, name string) string {
 	t.Helper()
@@ -51,9 +57,8 @@ func brandOf(t *testing.T, outputs, name string) string {
 func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
 	outputs := newStack(t)
 	all := []string{"Alder Hospital", "Birch Clinic", "Cedar Medical Center"}
-	printed, err := ctl(t, outputs, "catalog", "import", "-file", writeList(t, all...), "-format", "lantern-ndjson", "-mode", "live")
-	if err != nil || printed["id"] != "alder-county" || printed["outcome"] != "accepted" {
-		t.Fatalf("imported %v (%v)", printed, err)
+	if printed := imported(t, outputs, all...); printed["id"] != "alder-county" || printed["outcome"] != "accepted" {
+		t.Fatalf("imported %v", printed)
 	}
 	play(t, outputs, []step{
 		{line: "catalog search -mode live -text alder", refused: "Nothing has been published in live mode yet"},
@@ -132,16 +137,9 @@ func TestWhatWouldTakeTooMuchAwayWaitsForAnAnswer(t *testing.T) {
 	for i := range 40 {
 		names = append(names, fmt.Sprintf("Hospital %c%c", 'A'+i/10, 'K'+i%10))
 	}
-	load := func(names []string) map[string]any {
-		printed, err := ctl(t, outputs, "catalog", "import", "-file", writeList(t, names...), "-format", "lantern-ndjson", "-mode", "live")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return printed
-	}
-	load(names)
+	imported(t, outputs, names...)
 	play(t, outputs, []step{{line: "catalog publish -mode live", prints: "published:true"}})
-	if printed := load(names[:20]); printed["outcome"] != "waiting" {
+	if printed := imported(t, outputs, names[:20]...); printed["outcome"] != "waiting" {
 		t.Fatalf("half of the list: %v", printed)
 	}
 	play(t, outputs, []step{
