@@ -47,6 +47,12 @@ func routeAccess() map[string]access {
 		"POST /bridge/catalog/search":                              byPublicID,
 		"GET /bridge/catalog":                                      byPublicID,
 		"GET /bridge/catalog/export":                               keyedMode,
+		"GET /widget/embed":                                        page,
+		"GET /widget/connect":                                      page,
+		"GET /widget/assets/{file}":                                open,
+		"GET /sdk/{version}/{file}":                                open,
+		"GET /sdk/manifest.json":                                   open,
+		"GET /demo":                                                open,
 		"ANY /sandbox/{proxy+}":                                    foreign,
 	}
 }

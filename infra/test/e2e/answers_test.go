@@ -39,6 +39,8 @@ func (f fixture) requests() map[string]request {
 		"GET /bridge/attempts/{attemptId}":                         {method: http.MethodGet, path: "/bridge/attempts/" + made.ID + public, authorize: "Bearer " + made.Token},
 		"GET /bridge/callback":                                     {method: http.MethodGet, path: "/bridge/callback?state=x&code=y"},
 		"GET /bridge/callback/{registration}":                      {method: http.MethodGet, path: "/bridge/callback/z?state=x&code=y"},
+		"GET /widget/embed":                                        {method: http.MethodGet, path: "/widget/embed" + public},
+		"GET /widget/connect":                                      {method: http.MethodGet, path: "/widget/connect" + public},
 		"GET /bridge/org":                                          {method: http.MethodGet, path: "/bridge/org" + public},
 		"POST /bridge/catalog/search":                              {method: http.MethodPost, path: "/bridge/catalog/search" + public, body: `{"query":"sandbox"}`},
 		"GET /bridge/catalog":                                      {method: http.MethodGet, path: "/bridge/catalog" + public + "&brand_id=" + f.seeded.Sandbox.BrandID},
@@ -115,7 +117,7 @@ func wrongs() map[string]wrong {
 			return isPost(operation)
 		}},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
-			if strings.HasSuffix(operation, "connect") {
+			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
 				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example" // what is proven gets a redirect
 			}
 			return true

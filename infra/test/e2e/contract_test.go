@@ -103,6 +103,8 @@ func unseen() []string {
 // neverSeen are answers, events and members that no journey comes to, each with its reason.
 func neverSeen() map[string]string {
 	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: the domains' tests have those"
+	const built = "the tests' build has its pages; functions/web has one without"
+	const files = "API Gateway's, where the function gives no answer: its pages have seen that, and files ask nobody for anything"
 	const later = "the feature does not exist yet; asyncapi.yaml is made of its types"
 	return map[string]string{
 		"DELETE /bridge/fhir/ehi-export/{taskId}/files 503":                             contended,
@@ -117,8 +119,22 @@ func neverSeen() map[string]string {
 		"POST /bridge/fhir/ehi-export 503":                                              contended,
 		"GET /bridge/callback/{registration} 302 Location?consent_expires_at":           "as with GET /bridge/callback, which is the same function",
 		"POST /bridge/catalog/search 200 data.hits.hits[]._source.portals[].removed_at": "a portal that has gone is one of no hit",
-		"patient.connection_success data.tefca_directory_id":                            later,
-		"patient.request_health_system":                                                 later,
-		"patient.request_support":                                                       later,
+		"GET /demo 502":                                      files,
+		"GET /demo 503":                                      built,
+		"GET /demo 504":                                      files,
+		"GET /sdk/manifest.json 502":                         files,
+		"GET /sdk/manifest.json 503":                         built,
+		"GET /sdk/manifest.json 504":                         files,
+		"GET /sdk/{version}/{file} 502":                      files,
+		"GET /sdk/{version}/{file} 503":                      built,
+		"GET /sdk/{version}/{file} 504":                      files,
+		"GET /widget/assets/{file} 502":                      files,
+		"GET /widget/assets/{file} 503":                      built,
+		"GET /widget/assets/{file} 504":                      files,
+		"GET /widget/connect 503":                            built,
+		"GET /widget/embed 503":                              built,
+		"patient.connection_success data.tefca_directory_id": later,
+		"patient.request_health_system":                      later,
+		"patient.request_support":                            later,
 	}
 }

@@ -195,6 +195,10 @@ func daysWork(m *meter) []performed {
 			made = s.makeAttempt(map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
 		}},
 		{"poll", []string{"getattempt"}, func() { s.watchAttempt(made) }},
+		{"widget", []string{"web"}, func() {
+			s.call(http.MethodGet, "/widget/embed?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
+		}},
+		{"widget file", []string{"web"}, func() { s.call(http.MethodGet, "/widget/assets/embed-1a2b3c.js", "", "", nil) }},
 		{"organisation", []string{"getorg"}, func() {
 			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}},

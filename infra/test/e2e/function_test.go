@@ -68,6 +68,7 @@ type function struct {
 	traced   atomic.Int64
 	ended    int // instances that crashed or ran out of time
 	dir      string
+	root     string // where its binary would be
 }
 
 type invocation func(ctx context.Context, payload []byte) ([]byte, error)

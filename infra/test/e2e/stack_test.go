@@ -32,6 +32,7 @@ import (
 	"recordbridge/infra/test/contract"
 	"recordbridge/shared/config"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/testkit/built"
 )
 
 const (
@@ -99,6 +100,10 @@ func newStack(tb testing.TB, o options) *stack {
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
 	for _, declared := range loaded.Functions {
 		s.functions[declared.LogicalID] = &function{stack: s, declared: declared, starting: make(chan struct{}, 1), dir: filepath.Join(tb.TempDir(), declared.Folder)}
+		if declared.Folder == "web" {
+			s.functions[declared.LogicalID].root = tb.TempDir()
+			must(tb, built.Into(filepath.Join(s.functions[declared.LogicalID].root, declared.Environment["UI_DIR"])))
+		}
 	}
 	s.attachQueues()
 	s.gateway = gateway.New(gateway.Options{

@@ -1,0 +1,217 @@
+package e2e_test
+
+import (
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/shared/operator"
+	"recordbridge/shared/testkit/built"
+)
+
+// page opens an address below the base URL as a browser does, with headers in pairs.
+func (o *outside) page(at string, header ...string) answer {
+	o.t.Helper()
+	given := http.Header{}
+	for i := 0; i+1 < len(header); i += 2 {
+		given.Set(header[i], header[i+1])
+	}
+	return o.send(http.MethodGet, at, given, nil)
+}
+
+// booted is what a page knows from its first moment on.
+type booted struct {
+	Shell    string `json:"shell"`
+	BaseURL  string `json:"base_url"`
+	Mode     string `json:"api_mode"`
+	PublicID string `json:"public_id"`
+	Org      *struct{ Name string }
+	Error    *struct{ Error string }
+	Query    map[string]string
+}
+
+func (o *outside) boot(of answer) booted {
+	o.t.Helper()
+	found := regexp.MustCompile(`(?s)type="application/json"[^>]*>(.*?)</script>`).FindSubmatch(of.raw)
+	if len(found) != 2 {
+		o.t.Fatalf("no page that boots: %d %s", of.status, of.raw)
+	}
+	var boot booted
+	must(o.t, json.Unmarshal(found[1], &boot))
+	return boot
+}
+
+// runPages: what a browser gets of the widget, and what it does not.
+func runPages(s *stack) {
+	s.t.Helper()
+	runHostedPage(s.outside)
+	public := "?public_id=" + s.seeded.Organisations[0].PublicID
+	frame := s.page("/widget/embed"+public, "Accept-Language", "es")
+	if boot := s.boot(frame); frame.status != http.StatusOK || boot.Shell != "frame" || boot.Org == nil || boot.BaseURL != s.seeded.BaseURL || boot.Mode != "test" {
+		s.t.Errorf("the frame is %d %+v", frame.status, boot)
+	}
+	for at, want := range map[string]int{
+		"/widget/embed?public_id=public_test_00000000-0000-4000-8000-000000000000": 400, "/widget/connect": 400, "/demo": 200, "/demo?lang=en&lang=es": 400,
+		"/widget/assets/..%2Fmanifest.json": 404, "/widget/assets/embed-1a2b3c.js.br": 404, "/sdk/4/%2e%2e": 404, "/sdk/..%2F..%2Fpages/embed.html": 404,
+	} {
+		got := s.page(at)
+		if got.status != want || strings.Contains(string(got.raw), s.seeded.Organisations[0].Name) {
+			s.t.Errorf("%s answered %d %s", at, got.status, got.raw)
+		}
+	}
+	packed := s.page("/widget/assets/embed-1a2b3c.js", "Accept-Encoding", "br")
+	if string(packed.raw) != "\xffbr of embed.js" || packed.header.Get("Content-Encoding") != "br" {
+		s.t.Errorf("the script is %q, %v", packed.raw, packed.header)
+	}
+	for _, at := range []string{"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/" + built.Version + "/svc-widget.js", "/sdk/manifest.json"} {
+		whole := s.page(at, "Accept-Encoding", "identity")
+		again := s.page(at, "Accept-Encoding", "identity", "If-None-Match", whole.header.Get("ETag"))
+		if whole.status != http.StatusOK || len(whole.raw) == 0 || again.status != http.StatusNotModified || len(again.raw) != 0 {
+			s.t.Errorf("%s answered %d, then %d", at, whole.status, again.status)
+		}
+	}
+	for _, at := range []string{"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/manifest.json", "/demo"} {
+		if got := s.send(http.MethodPost, at, http.Header{}, nil); got.status != http.StatusMethodNotAllowed {
+			s.t.Errorf("POST %s answered %d", at, got.status)
+		}
+	}
+}
+
+// runHostedPage: an application sends its patient without an institution. The page that the patient picks one on comes back with it, and
+// the patient returns to the application.
+func runHostedPage(o *outside) {
+	o.t.Helper()
+	address, err := url.Parse(o.connectURL())
+	must(o.t, err)
+	query := address.Query()
+	endpoint := query.Get("endpoint_id")
+	query.Del("endpoint_id")
+	address.RawQuery = query.Encode()
+	b := o.browser()
+	page := b.get(address).location()
+	if page == nil || !strings.HasSuffix(page.Path, "/widget/connect") || len(b.cookies) != 0 {
+		o.t.Fatalf("without an institution the browser goes to %v with %v", page, b.cookies)
+	}
+	at := strings.TrimPrefix(page.String(), o.seeded.BaseURL)
+	shown := o.page(at)
+	if shown.status == http.StatusServiceUnavailable {
+		o.t.Skip("the stack was built without pages")
+	}
+	boot := o.boot(shown)
+	if boot.Shell != "page" || boot.Org == nil || boot.Query["redirect_uri"] != query.Get("redirect_uri") || boot.Query["external_state"] != "state-9" {
+		o.t.Fatalf("the page is %d %+v", shown.status, boot)
+	}
+	picked := url.Values{"public_id": {boot.PublicID}, "endpoint_id": {endpoint}}
+	for name, value := range boot.Query {
+		picked.Set(name, value)
+	}
+	_, last := b.open(o.seeded.BaseURL+"/bridge/connect?"+picked.Encode(), crashPersona, "approve")
+	if last == nil || last.Query().Get("connection_status") != "authorized" || last.Query().Get("external_state") != "state-9" {
+		o.t.Errorf("the patient came back with %v", last)
+	}
+}
+
+func TestAPatientPicksTheInstitutionOnAPageOfOursFromOutside(t *testing.T) {
+	t.Parallel()
+	fromOutside(t, func(t *testing.T, o *outside) {
+		t.Helper()
+		runHostedPage(o)
+	})
+}
+
+// TestTheElementIsWhatItsManifestSaysFromOutside: who pins a version by its integrity gets just those bytes, and the major version is the
+// same while there is no newer one.
+func TestTheElementIsWhatItsManifestSaysFromOutside(t *testing.T) {
+	t.Parallel()
+	fromOutside(t, func(t *testing.T, o *outside) {
+		t.Helper()
+		listed := o.page("/sdk/manifest.json")
+		if listed.status == http.StatusServiceUnavailable {
+			t.Skip("the stack was built without pages")
+		}
+		var manifest struct {
+			Files map[string]struct{ Path, Integrity string }
+		}
+		must(t, json.Unmarshal(listed.raw, &manifest))
+		element, ok := manifest.Files["svc-widget.js"]
+		if !ok {
+			t.Fatalf("the manifest is %s", listed.raw)
+		}
+		pinned := o.page("/sdk/"+element.Path, "Accept-Encoding", "identity")
+		major, _, _ := strings.Cut(element.Path, ".")
+		floating := o.page("/sdk/"+major+"/svc-widget.js", "Accept-Encoding", "identity")
+		sum := sha512.Sum384(pinned.raw)
+		if "sha384-"+base64.StdEncoding.EncodeToString(sum[:]) != element.Integrity || string(floating.raw) != string(pinned.raw) {
+			t.Errorf("%s is not as its integrity says, or the major version is another", element.Path)
+		}
+	})
+}
+
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// TestAnAttemptOfTheCallersOwnIDIsItsAlone: id and token are the older element's, whose window makes the attempt.
+func TestAnAttemptOfTheCallersOwnIDIsItsAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		const id, token = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21", "pN3kVw0yq2xRZc8tHj5uLb1sFa7mEd4oGi9rTv6yKQ0"
+		own := map[string]string{
+			"endpoint_id": s.seeded.Sandbox.EndpointID, "attempt_id": id, "external_state": "state-9",
+			"token_hash": hashOf(token),
+		}
+		made := s.makeAttempt(own)
+		if made.ID != id || made.Token != "" {
+			t.Errorf("made %+v", made)
+		}
+		made.Token = token
+		for name, taken := range map[string]map[string]string{
+			"the same": own, "another's token": {"endpoint_id": s.seeded.Sandbox.EndpointID, "attempt_id": id, "token_hash": hashOf("thief")},
+		} {
+			got := s.call(http.MethodPost, "/bridge/attempts?public_id="+s.seeded.Organisations[0].PublicID, "", "", taken)
+			if got.status != http.StatusConflict || got.Error != "svc_invalid_request" || got.Data != nil {
+				t.Errorf("%s: %d %s", name, got.status, got.raw)
+			}
+		}
+		s.openWindow(made.URL, http.Header{"Sec-Fetch-Site": {"same-origin"}})
+		if got := s.watchAttempt(made); got.Status != "done" || got.Result.ExternalState != "state-9" {
+			t.Errorf("the attempt is %+v", got)
+		}
+		stranger := made
+		stranger.Token = "thief"
+		if got := s.watchAttempt(stranger).Status; got != "" {
+			t.Errorf("the thief reads %q", got)
+		}
+	})
+}
+
+// TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall: our own origin is none of them, and our page calls all the same.
+func TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		own := s.seeded.Organisations[0].PublicID
+		_, err := s.operator.Credentials.Change(t.Context(), own, operator.CredentialChange{AddOrigins: []string{"https://app.example"}})
+		must(t, err)
+		frame := s.page("/widget/embed?public_id=" + own)
+		if policy := frame.header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors https://app.example") {
+			t.Errorf("the policy is %q", policy)
+		}
+		ours, err := url.Parse(s.seeded.BaseURL)
+		must(t, err)
+		got := s.send(http.MethodPost, "/bridge/attempts?public_id="+own, http.Header{"Origin": {ours.Scheme + "://" + ours.Host}}, map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
+		if got.status != http.StatusOK {
+			t.Errorf("our own page's call answered %d %s", got.status, got.raw)
+		}
+	})
+}
