@@ -66,12 +66,12 @@ export abstract class WidgetBase extends Parent {
   }
 
   /** For who builds the page. */
-  protected warn(reason = "the window says why"): void {
+  protected warn(reason = "see the window"): void {
     console.warn(`${this.localName}: misconfigured: ${reason}`);
   }
 
   protected emit(name: string, detail: object): void {
-    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));
   }
 
   connectedCallback(): void {

@@ -20,8 +20,9 @@ type Fields<T extends keyof typeof FIELDS> = Pick<EventData[T], Extract<keyof Ev
 /** What orgConnectionCallback carries in its detail: a connection, or what went wrong. */
 export type Callback = Fields<"patient.connection_success"> | Fields<"patient.connection_failed">;
 
-/** popup-timeout where it is missing or no number of minutes. */
+/** popup-timeout in minutes, where it is missing or none of a day. */
 const DEFAULT_TIMEOUT = 30;
+const DAY = 1_440;
 
 /** A window that was opened, until its end is known. */
 interface Attempt {
@@ -73,7 +74,8 @@ export class SvcWidget extends WidgetBase {
       () => ({ config: config(this, this.language), watch }),
       (message) => this.#receive(attempt, message),
     );
-    const timer = setTimeout(() => this.#expire(attempt, attemptId), (Number(this.popupTimeout) || DEFAULT_TIMEOUT) * 60_000);
+    const minutes = Number(this.popupTimeout);
+    const timer = setTimeout(() => this.#expire(attempt, attemptId), (minutes > 0 && minutes < DAY ? minutes : DEFAULT_TIMEOUT) * 60_000);
     const attempt: Attempt = { popup, frame, timer };
     this.#attempts.add(attempt);
     frame.element.hidden = true;

@@ -1,0 +1,146 @@
+/** What pages and frameworks do to an element. */
+import { type Page } from "@playwright/test";
+import AxeBuilder from "@axe-core/playwright";
+import { CONNECTED, expect, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
+
+const element = `<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`;
+const show = (page: Page, nth = 0): Promise<void> => page.locator("svc-widget-element").nth(nth).evaluate((widget: HTMLElement & { show(): void }) => widget.show());
+
+test("several elements on a page know nothing of each other", async ({ visit, page }) => {
+  await visit(`${element}<svc-widget-element public-id="${PUBLIC_ID}" external-id="second">Second</svc-widget-element>`);
+  await show(page);
+  await show(page, 1);
+  const first = await played(page);
+  const second = await played(page, 1);
+  expect([(await init(first)).config.externalId, (await init(second)).config.externalId]).toEqual([undefined, "second"]);
+  await say(second, { type: "closed" });
+  await expect(page.getByRole("dialog")).toHaveCount(1);
+  expect(await page.evaluate(() => getComputedStyle(document.documentElement).overflow)).toBe("hidden");
+  await say(first, { type: "closed" });
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  expect(await page.evaluate(() => getComputedStyle(document.documentElement).overflow)).toBe("visible");
+  expect(await told(page)).toHaveLength(2);
+});
+
+test("the script can be loaded twice, and from two addresses", async ({ visit, page, service }) => {
+  const errors: Error[] = [];
+  page.on("pageerror", (error) => errors.push(error));
+  const again = `<script type="module" src="${service.script}?again"></script><script type="module" src="${service.base}/sdk/4.0.0/svc-widget.js"></script>`;
+  await visit(element + again);
+  await page.getByRole("button", { name: "Share Records" }).click();
+  await played(page);
+  expect(page.frames()).toHaveLength(2);
+  expect(errors).toEqual([]);
+});
+
+test("an element that is taken away in the middle tells its end, leaves nothing behind, and can come back", async ({ visit, page }) => {
+  await visit(element);
+  await page.getByRole("button", { name: "Share Records" }).click();
+  const frame = await played(page);
+  await say(frame, { type: "event", payload: CONNECTED });
+  await expect.poll(() => told(page)).toHaveLength(1);
+  const ends = await page.locator("svc-widget-element").evaluate((widget) => {
+    const heard: unknown[] = [];
+    widget.addEventListener("eventBus", (event) => heard.push((event as CustomEvent<{ event_type: string }>).detail.event_type));
+    widget.remove();
+    const overflow = getComputedStyle(document.documentElement).overflow;
+    document.body.append(widget);
+    return { heard, overflow };
+  });
+  expect(ends).toEqual({ heard: ["widget.complete"], overflow: "visible" });
+  await expect.poll(() => page.frames()).toHaveLength(1);
+  await page.getByRole("button", { name: "Share Records" }).click();
+  await played(page);
+  await expect(page.getByRole("dialog")).toBeVisible();
+});
+
+test("properties that were set before the script came are taken over", async ({ page, host, service }) => {
+  await page.goto(
+    host.publish({
+      body: `<script>
+        const early = document.createElement("svc-widget-element");
+        Object.assign(early, { publicId: "${PUBLIC_ID}", searchOnly: true, showSplash: false, email: undefined, own: "mine" });
+        document.body.append(early);
+      </script><script type="module" src="${service.script}"></script>`,
+    }),
+  );
+  await page.getByRole("button", { name: "Share Records" }).click();
+  expect((await init(await played(page))).config).toEqual({ publicId: PUBLIC_ID, searchOnly: true, showSplash: false, tefcaMode: false, eventTypes: [], lang: "en" });
+  expect(await page.locator("svc-widget-element").evaluate((widget) => (widget as unknown as { own: string }).own)).toBe("mine");
+});
+
+test("properties are attributes", async ({ visit, page }) => {
+  await visit(element);
+  const seen = await page.locator("svc-widget-element").evaluate((widget) => {
+    const properties = widget as unknown as Record<string, unknown>;
+    properties["externalId"] = 7;
+    properties["searchOnly"] = true;
+    properties["tefcaMode"] = "false";
+    properties["publicId"] = null;
+    return [widget.getAttributeNames(), properties["externalId"], properties["searchOnly"], properties["tefcaMode"], properties["publicId"], properties["email"]];
+  });
+  expect(seen).toEqual([["external-id", "search-only", "tefca-mode"], "7", true, false, "", ""]);
+});
+
+for (const [what, own] of [
+  ["button", `<button class="mine">Mine</button>`],
+  ["link", `<span><a href="#elsewhere">Mine</a></span>`],
+] as const) {
+  test(`a ${what} of the page's own opens, in place of ours`, async ({ visit, page }) => {
+    await visit(`<svc-widget-element public-id="${PUBLIC_ID}">${own}</svc-widget-element>`);
+    const mine = page.getByRole(what, { name: "Mine" });
+    await expect(page.getByRole("button")).toHaveCount(what === "button" ? 1 : 0);
+    await mine.focus();
+    await page.keyboard.press("Enter");
+    const frame = await played(page);
+    expect(new URL(page.url()).hash).toBe("");
+    await say(frame, { type: "closed" });
+    await expect(mine).toBeFocused();
+    expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).not.toContain("nested-interactive");
+  });
+}
+
+test("text of the page's own is the button's name; without it there is one of ours", async ({ visit, page }) => {
+  await visit(`<svc-widget-element>  Connect <b>now</b></svc-widget-element><svc-widget-element lang="es">
+  </svc-widget-element>`);
+  await expect(page.getByRole("button").nth(0)).toHaveAccessibleName("Connect now");
+  await expect(page.getByRole("button").nth(1)).toHaveAccessibleName("Compartir registros");
+  await page.locator("svc-widget-element").nth(1).evaluate((widget) => widget.setAttribute("lang", "en"));
+  await expect(page.getByRole("button").nth(1)).toHaveAccessibleName("Share Records");
+});
+
+test("a frame that loads ahead is told nothing before the click, and is of the day", async ({ visit, page, service }) => {
+  await visit(`<svc-widget-element public-id="${PUBLIC_ID}" preload="hover" external-id="before"></svc-widget-element>`);
+  const button = page.getByRole("button", { name: "Share Records" });
+  await button.hover();
+  await expect.poll(() => service.asked).toHaveLength(1);
+  await page.locator("svc-widget-element").evaluate((widget) => widget.setAttribute("external-id", "after"));
+  await expect.poll(() => page.frames()).toHaveLength(1);
+  await button.focus();
+  await expect.poll(() => service.asked).toHaveLength(2);
+  const ahead = page.frames()[1];
+  await ahead?.waitForLoadState();
+  expect(await ahead?.evaluate(() => "init" in self)).toBe(false);
+  await button.click();
+  expect((await init(await played(page))).config.externalId).toBe("after");
+  expect(service.asked).toHaveLength(2);
+});
+
+test("nothing is asked of us before a click", async ({ visit, page, service }) => {
+  await visit(element);
+  await page.getByRole("button", { name: "Share Records" }).hover();
+  await page.waitForTimeout(200); // that nothing comes has no sign
+  expect(service.asked).toEqual([]);
+});
+
+test("axe finds nothing, closed, open, and in trouble", async ({ visit, page }) => {
+  const page_ = `<main><h1>Alder</h1>${element}<svc-widget-element></svc-widget-element><svc-widget public-id="x"></svc-widget></main>`;
+  await visit(page_);
+  const violations = async (): Promise<string[]> => (await new AxeBuilder({ page }).analyze()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`);
+  expect(await violations()).toEqual([]);
+  await show(page, 1);
+  await expect(page.getByRole("alert")).toBeVisible();
+  expect(await violations()).toEqual([]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await violations()).toEqual([]);
+});

@@ -1,0 +1,183 @@
+/** svc-widget-element: how it opens, what the frame is told, what the page is told, and how it closes. */
+import { CONNECTED, expect, heard, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
+
+const COMPLETE = { api_mode: "test", event_type: "widget.complete", data: [] };
+const button = { name: "Share Records" };
+
+test("the frame's address carries public id and language alone, and the port the rest", async ({ visit, service }) => {
+  const page = await visit(
+    `<svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org" external-id="visit-9" external-state="s" search-only="false" show-splash
+      event-types="search.query, other" search-query="alder" tefca-mode="true" request-id=""></svc-widget-element>`,
+    { lang: "es" },
+  );
+  await page.getByRole("button", { name: "Compartir registros" }).click();
+  const frame = await played(page);
+  expect(service.asked).toEqual([`/v1/widget/embed?public_id=${PUBLIC_ID}&lang=es`]);
+  expect(await init(frame)).toEqual({
+    svc: "init",
+    v: 1,
+    config: {
+      publicId: PUBLIC_ID,
+      email: "ada@example.org",
+      externalId: "visit-9",
+      externalState: "s",
+      searchQuery: "alder",
+      searchOnly: false,
+      showSplash: true,
+      tefcaMode: true,
+      eventTypes: ["search.query", "other"],
+      lang: "es",
+    },
+  });
+});
+
+test("the frame has the focus when it is ready, and the button has it again afterwards", async ({ visit }) => {
+  const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}">
+  </svc-widget-element>`);
+  await page.getByRole("button", button).focus();
+  await page.keyboard.press("Enter");
+  const frame = await played(page);
+  await expect(page.getByRole("dialog", button).getByRole("button", { name: "Close" })).toBeFocused();
+  await say(frame, { type: "ready" });
+  await expect(page.locator("iframe")).toBeFocused();
+  await say(frame, { type: "closed" });
+  await expect(page.getByRole("dialog")).toBeHidden();
+  await expect(page.getByRole("button", button)).toBeFocused();
+  await expect(page.locator("iframe")).toHaveCount(0);
+});
+
+for (const [way, wish] of [
+  ["the close button", "button"],
+  ["Esc", "key"],
+  ["a click outside", "outside"],
+] as const) {
+  test(`${way} asks the frame, which closes`, async ({ visit }) => {
+    const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
+    await page.getByRole("button", button).click();
+    const frame = await played(page);
+    if (wish === "button") await page.getByRole("button", { name: "Close" }).click();
+    if (wish === "key") await page.keyboard.press("Escape");
+    if (wish === "outside") await page.mouse.click(5, 5);
+    await expect.poll(() => heard(frame)).toEqual([{ type: "close" }]);
+    await expect(page.getByRole("dialog")).toBeVisible();
+    await say(frame, { type: "event", payload: { api_mode: "live", event_type: "widget.complete", data: [] } });
+    await say(frame, { type: "closed" });
+    await expect(page.getByRole("dialog")).toBeHidden();
+    expect(await told(page)).toEqual([{ ...COMPLETE, api_mode: "live" }]);
+  });
+}
+
+test("a click outside does nothing with static-backdrop, nor does one that began inside", async ({ visit }) => {
+  const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
+  await page.getByRole("button", button).click();
+  const frame = await played(page);
+  const box = await page.getByRole("dialog").boundingBox();
+  await page.mouse.click((box?.x ?? 0) + 60, (box?.y ?? 0) + 20); // beside the close button
+  await page.mouse.move((box?.x ?? 0) + 60, (box?.y ?? 0) + 20);
+  await page.mouse.down();
+  await page.mouse.move(5, 5);
+  await page.mouse.up();
+  await page.locator("svc-widget-element").evaluate((element) => element.setAttribute("static-backdrop", ""));
+  await page.mouse.click(5, 5);
+  expect(await heard(frame)).toEqual([]);
+  await page.locator("svc-widget-element").evaluate((element) => element.setAttribute("static-backdrop", "false"));
+  await page.mouse.click(5, 5);
+  await expect.poll(() => heard(frame)).toEqual([{ type: "close" }]);
+});
+
+test("a frame that has died holds nobody", async ({ visit }) => {
+  const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
+  await page.getByRole("button", button).click();
+  await played(page);
+  const cross = page.getByRole("button", { name: "Close" });
+  await cross.click();
+  await cross.click();
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await cross.click();
+  await expect(page.getByRole("dialog")).toBeHidden();
+  expect(await told(page)).toEqual([COMPLETE]);
+});
+
+test("hide() closes at once and tells each connection once", async ({ visit }) => {
+  const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
+  const element = page.locator("svc-widget-element");
+  await element.evaluate((widget: HTMLElement & { show(): void }) => (widget.show(), widget.show()));
+  const frame = await played(page);
+  await say(frame, { type: "event", payload: CONNECTED });
+  await say(frame, { type: "event", payload: CONNECTED });
+  await expect.poll(() => told(page)).toHaveLength(2);
+  await element.evaluate((widget: HTMLElement & { hide(): void }) => (widget.hide(), widget.hide()));
+  expect(await told(page)).toEqual([CONNECTED, CONNECTED, { ...COMPLETE, data: "data" in CONNECTED ? [CONNECTED.data] : [] }]);
+  await element.evaluate((widget: HTMLElement & { hide(): void; show(): void }) => (widget.show(), widget.hide(), widget.show()));
+  await played(page);
+  await expect(page.getByRole("dialog")).toBeVisible();
+});
+
+test("detail is a plain object, and older pages can parse its data", async ({ visit }) => {
+  const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>
+    <script>
+      window.parsed = [];
+      document.querySelector("svc-widget-element").addEventListener("eventBus", ({ detail }) => parsed.push([JSON.parse(detail.data), JSON.stringify(detail), Object.keys(detail.data)]));
+    </script>`);
+  await page.getByRole("button", button).click();
+  const frame = await played(page);
+  await say(frame, { type: "event", payload: CONNECTED });
+  await say(frame, { type: "closed" });
+  await expect(page.getByRole("dialog")).toBeHidden();
+  const parsed = await page.evaluate(() => (self as unknown as { parsed: unknown[][] }).parsed);
+  const all = await told(page);
+  expect(parsed).toEqual(all.map((payload) => [payload, JSON.stringify(payload), Object.keys("data" in payload ? payload.data : {})]));
+  expect(all.map((payload) => payload.event_type)).toEqual(["patient.connection_success", "widget.complete"]);
+});
+
+test("a frame that does not come is told after 15 seconds, and tried again", async ({ visit, service, page }) => {
+  await page.clock.install();
+  service.detour = `${service.base}/elsewhere?silent`;
+  await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
+  await page.getByRole("button", button).click();
+  await expect.poll(() => service.asked).toHaveLength(2);
+  await page.clock.runFor(14_000);
+  await expect(page.getByRole("alert")).toBeHidden();
+  await page.clock.runFor(1_500);
+  await expect(page.getByRole("alert")).toContainText("Is your connection working?");
+  service.detour = "";
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("alert")).toBeHidden();
+  const frame = await played(page);
+  await page.clock.runFor(16_000);
+  await expect(page.getByRole("alert")).toBeVisible();
+  await say(frame, { type: "ready" });
+  await expect(page.getByRole("alert")).toBeHidden();
+  await page.clock.runFor(16_000);
+  await expect(page.getByRole("alert")).toBeHidden();
+});
+
+for (const [attributes, reason] of [
+  ["", "public-id is missing"],
+  [`public-id="${PUBLIC_ID}" base-url="somewhere"`, "base-url is no address"],
+] as const) {
+  test(`a page's own mistake is told to all: ${reason}`, async ({ visit, page }) => {
+    const warnings: string[] = [];
+    page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
+    await visit(`<svc-widget-element ${attributes}></svc-widget-element>`);
+    await page.getByRole("button", button).click();
+    await expect(page.getByRole("alert")).toContainText(reason);
+    expect(await told(page)).toEqual([{ api_mode: "test", event_type: "widget.config_error" }]);
+    expect(warnings).toEqual([`svc-widget-element: misconfigured: ${reason}`]);
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("dialog")).toBeHidden();
+    expect((await told(page)).at(-1)).toEqual(COMPLETE);
+  });
+}
+
+test("the frame's configuration error warns in test mode alone", async ({ visit, page }) => {
+  const warnings: string[] = [];
+  page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
+  await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
+  await page.getByRole("button", button).click();
+  const frame = await played(page);
+  await say(frame, { type: "event", payload: { api_mode: "test", event_type: "widget.config_error" }, reason: "unknown public id" });
+  await say(frame, { type: "event", payload: { api_mode: "live", event_type: "widget.config_error" }, reason: "unknown public id" });
+  await expect.poll(() => told(page)).toHaveLength(2);
+  expect(warnings).toEqual(["svc-widget-element: misconfigured: unknown public id"]);
+});

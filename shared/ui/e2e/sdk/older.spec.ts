@@ -1,0 +1,152 @@
+/** svc-widget, the older element: redirect and popup mode. */
+import { type Page } from "@playwright/test";
+import { CONNECTED, expect, FAILED, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
+
+const ATTRIBUTES = `public-id="${PUBLIC_ID}" external-id="visit-9" external-state="state-9" request-id="r-1"`;
+const POPUP = `<svc-widget ${ATTRIBUTES} connect-mode="popup"></svc-widget>`;
+const button = { name: "Share Records" };
+
+/** Clicks and answers with the window. */
+async function opened(page: Page): Promise<Page> {
+  const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", button).click()]);
+  await popup.waitForURL("**/widget/connect**");
+  return popup;
+}
+
+const data = (payload: typeof CONNECTED): Record<string, unknown> => ("data" in payload ? { ...payload.data } : {});
+
+test("redirect mode, the default, goes to the connect endpoint with its attributes", async ({ visit, page, service }) => {
+  await visit(`<svc-widget ${ATTRIBUTES} redirect-uri="https://clinic.example/back?a=1" reconnect-org-connection-id="" endpoint-id="e-1"></svc-widget>`);
+  await page.getByRole("button", button).click();
+  await page.waitForURL("**/bridge/connect?**");
+  const address = new URL(page.url());
+  expect(address.origin + address.pathname).toBe(`${service.base}/bridge/connect`);
+  expect(Object.fromEntries(address.searchParams)).toEqual({
+    public_id: PUBLIC_ID,
+    redirect_uri: "https://clinic.example/back?a=1",
+    request_id: "r-1",
+    external_id: "visit-9",
+    external_state: "state-9",
+    endpoint_id: "e-1",
+    lang: "en",
+  });
+});
+
+test("popup mode gives the window and the hidden frame an attempt that no server has seen", async ({ visit, page, service }) => {
+  await visit(POPUP);
+  const popup = await opened(page);
+  const address = new URL(popup.url());
+  const fragment = Object.fromEntries(new URLSearchParams(address.hash.slice(1)));
+  expect(fragment).toEqual({
+    attempt_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+    attempt_token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+    request_id: "r-1",
+    external_id: "visit-9",
+    external_state: "state-9",
+  });
+  const frame = await played(page);
+  const { watch, config } = await init(frame);
+  expect(watch).toEqual({ attemptId: fragment["attempt_id"], attemptToken: fragment["attempt_token"] });
+  expect(config.externalId).toBe("visit-9");
+  expect(service.asked.sort()).toEqual([`/v1/widget/connect?public_id=${PUBLIC_ID}&lang=en`, `/v1/widget/embed?public_id=${PUBLIC_ID}&lang=en`]);
+  expect(await popup.evaluate(() => self.name)).toBe(`svc-${fragment["attempt_id"]}`);
+  await expect(page.locator("iframe")).toBeHidden();
+});
+
+test("a connection is told with the fields of the older element alone, once", async ({ visit, page }) => {
+  await visit(POPUP);
+  await opened(page);
+  const frame = await played(page);
+  await say(frame, { type: "event", payload: { api_mode: "test", event_type: "patient.connection_pending", data: { public_id: PUBLIC_ID } } });
+  await say(frame, { type: "event", payload: CONNECTED });
+  await expect.poll(() => told(page)).toHaveLength(1);
+  const { scope: _scope, consent_expires_at: _expires, ...fields } = data(CONNECTED);
+  expect(await told(page)).toEqual([fields]);
+  await expect(page.locator("iframe")).toHaveCount(0);
+});
+
+test("a failure is told with the fields of the older element alone", async ({ visit, page }) => {
+  await visit(POPUP);
+  await opened(page);
+  await say(await played(page), { type: "event", payload: FAILED });
+  await expect.poll(() => told(page)).toHaveLength(1);
+  const { error, error_description, request_id, external_state } = data(FAILED);
+  expect(await told(page)).toEqual([{ error, error_description, request_id, external_state }]);
+});
+
+test("a window that was severed from its opener, or closed, loses nothing", async ({ visit, page }) => {
+  await visit(POPUP, { headers: { "cross-origin-opener-policy": "same-origin" } });
+  const [popup] = await Promise.all([page.context().waitForEvent("page"), page.getByRole("button", button).click()]);
+  await popup.waitForURL("**/widget/connect**");
+  expect(await popup.evaluate(() => opener)).toBeNull();
+  await popup.close();
+  await say(await played(page), { type: "event", payload: CONNECTED });
+  await expect.poll(() => told(page)).toHaveLength(1);
+});
+
+test("a second click comes back to the window; after it was closed there is a new attempt beside the old one", async ({ visit, page, context }) => {
+  await visit(POPUP);
+  const popup = await opened(page);
+  await page.getByRole("button", button).click();
+  expect(context.pages()).toHaveLength(2);
+  await popup.close();
+  await expect.poll(() => context.pages()).toHaveLength(1);
+  await opened(page);
+  const [first, second] = [await played(page), await played(page, 1)];
+  expect((await init(first)).watch).not.toEqual((await init(second)).watch);
+  await say(first, { type: "event", payload: CONNECTED });
+  await say(second, { type: "event", payload: FAILED });
+  await expect.poll(() => told(page)).toHaveLength(2);
+});
+
+test("hide() closes the window and waits no longer; taking the element away waits no longer", async ({ visit, page, context }) => {
+  await visit(POPUP);
+  await opened(page);
+  await played(page);
+  await page.locator("svc-widget").evaluate((widget: HTMLElement & { hide(): void }) => widget.hide());
+  await expect.poll(() => context.pages()).toHaveLength(1);
+  await expect(page.locator("iframe")).toHaveCount(0);
+  await opened(page);
+  await played(page);
+  await page.locator("svc-widget").evaluate((widget) => widget.remove());
+  await expect.poll(() => page.frames()).toHaveLength(1);
+  expect(context.pages()).toHaveLength(2);
+  expect(await told(page)).toEqual([]);
+});
+
+for (const [attribute, minutes] of [
+  [`popup-timeout="5"`, 5],
+  ["", 30],
+  [`popup-timeout="soon"`, 30],
+  [`popup-timeout="-1"`, 30],
+  [`popup-timeout="99999"`, 30],
+] as const) {
+  test(`an attempt is given up after popup-timeout: ${attribute || "by default"}`, async ({ visit, page, context }) => {
+    await page.clock.install();
+    await visit(POPUP.replace("connect-mode", `${attribute} connect-mode`));
+    await opened(page);
+    const { watch } = await init(await played(page));
+    await page.clock.runFor(minutes * 60_000 - 20_000);
+    expect(await told(page)).toEqual([]);
+    await page.clock.runFor(20_000);
+    expect(await told(page)).toEqual([
+      { error: "svc_invalid_request", error_description: "The patient did not finish within popup-timeout.", request_id: watch?.attemptId, external_state: "state-9" },
+    ]);
+    await expect.poll(() => context.pages()).toHaveLength(1);
+  });
+}
+
+for (const mode of ["redirect", "popup"]) {
+  test(`a page's own mistake is told in ${mode} mode, and nobody is sent anywhere`, async ({ visit, page, context, service }) => {
+    const warnings: string[] = [];
+    page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
+    await visit(`<svc-widget connect-mode="${mode}"></svc-widget>`);
+    await page.getByRole("button", button).click();
+    expect(await told(page)).toEqual([
+      { error: "svc_invalid_request", error_description: "The widget is misconfigured: public-id is missing.", request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    ]);
+    expect(warnings).toEqual(["svc-widget: misconfigured: public-id is missing"]);
+    expect(context.pages()).toHaveLength(1);
+    expect(service.asked).toEqual([]);
+  });
+}
