@@ -7,12 +7,13 @@
  *   sdk/<version>/svc-widget.js   immutable, with .gz and .br beside
  *
  * A page's source is <folder>/<page>.html. In it {{critical}} stands for <folder>/critical.css (once, alone in the only <style>), and the logical name
- * of a file, as {{embed.js}}, for its address relative to the page's. A folder that is not there is left out and told.
+ * of a file, as {{embed.js}}, for its address relative to the page's. A folder that is not there is left out and told. The argument is another folder to
+ * write into.
  */
 import * as esbuild from "esbuild";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, posix } from "node:path";
+import { dirname, join, posix, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
@@ -45,7 +46,7 @@ const common = {
 };
 
 /** Writes all files into out, an absolute path, and answers with the manifest. */
-export async function build(out) {
+async function build(out) {
   const files = [];
   const pages = {};
   const script = entry("sdk", "svc-widget");
@@ -149,7 +150,5 @@ function byName(a, b) {
   return a.name < b.name ? -1 : 1;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { files } = await build(join(root, "../../build/ui"));
-  for (const [name, { path, gzip }] of Object.entries(files)) console.log(`${name.padEnd(20)} ${String(gzip).padStart(6)} B gz  ${path}`);
-}
+const { files } = await build(resolve(process.argv[2] ?? join(root, "../../build/ui")));
+for (const [name, { path, gzip }] of Object.entries(files)) console.log(`${name.padEnd(20)} ${String(gzip).padStart(6)} B gz  ${path}`);

@@ -24,7 +24,6 @@ try {
     format: "esm",
     platform: "node",
     target: "node20",
-    external: ["esbuild", "*.mjs"],
     jsx: "automatic",
     jsxImportSource: "preact",
     loader: { ".css": "text" },
