@@ -18,19 +18,17 @@ export interface Frame {
 /** A frame for an address. What it is told is asked for when it is told. */
 export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, receive: (message: FromFrame) => void): Frame {
   const expected = new URL(address).origin;
-  const listening = new AbortController();
   const element = make("iframe", { src: address, allow: "clipboard-write", referrerPolicy: "strict-origin" }, "frame");
-  let port: MessagePort | undefined;
+  const ports: MessagePort[] = [];
   let hasSaidHello = false;
   let mayAnswer = false;
 
-  /** A frame that has loaded anew says hello again and gets a new port. */
+  /** A frame says hello until it is answered, and again when it has loaded anew: it keeps the first port that reaches it, and nobody knows which. */
   const introduce = (): void => {
     if (!hasSaidHello || !mayAnswer) return;
-    port?.close();
     const { port1, port2 } = new MessageChannel();
-    port = port1;
-    port.onmessage = (event: MessageEvent<FromFrame>) => receive(event.data);
+    port1.onmessage = (event: MessageEvent<FromFrame>) => receive(event.data);
+    ports.push(port1);
     const init: Init = { svc: "init", v: 1, ...told() };
     element.contentWindow?.postMessage(init, expected, [port2]);
   };
@@ -40,7 +38,7 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
     hasSaidHello = true;
     introduce();
   };
-  addEventListener("message", greet, { signal: listening.signal });
+  addEventListener("message", greet);
 
   return {
     element,
@@ -49,12 +47,12 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
       introduce();
     },
     send(message) {
-      port?.postMessage(message);
-      return port !== undefined;
+      for (const port of ports) port.postMessage(message);
+      return ports.length > 0;
     },
     remove() {
-      listening.abort();
-      port?.close();
+      removeEventListener("message", greet);
+      for (const port of ports) port.close();
       element.remove();
     },
   };

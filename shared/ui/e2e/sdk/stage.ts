@@ -21,16 +21,16 @@ interface Played {
   say(message: FromFrame): void;
 }
 
-/** Says hello as ours does, unless the page's address tells it to be silent. */
+/** Says hello as ours does, more than once, and takes the first answer alone; silent where its address says so. */
 const EMBED = `<!doctype html><title>ours</title><button>inside</button><script>
   self.heard = [];
   addEventListener("message", ({ data, ports: [port] }) => {
-    if (data?.svc !== "init") return;
+    if (data?.svc !== "init" || self.init) return;
     self.init = data;
     self.say = (message) => setTimeout(() => port.postMessage(message), 20); // the page may take this frame away for it
     port.onmessage = (event) => self.heard.push(event.data);
   });
-  if (parent !== self && !location.search.includes("silent")) parent.postMessage({ svc: "hello", v: 1 }, "*");
+  if (parent !== self && !location.search.includes("silent")) for (let times = 0; times < 3; times++) parent.postMessage({ svc: "hello", v: 1 }, "*");
 </script>`;
 
 export class Service {
