@@ -4,7 +4,14 @@
 const OWN = /^(https?:.+)\/sdk\/[^/]+\/svc-widget\.js/.exec(import.meta.url)?.[1] ?? "";
 
 /** The base URL of an element, without a slash at its end; "" where it is missing or not one. */
-export const baseOf = (element: Element): string => /^https?:\/\/[\w.:[\]-]+(\/[^?#\s]+)*/.exec(element.getAttribute("base-url") || OWN)?.[0].replace(/\/$/, "") ?? "";
+export function baseOf(element: Pick<Element, "getAttribute">): string {
+  try {
+    const { origin, pathname } = new URL(element.getAttribute("base-url") || OWN);
+    return /^http/.test(origin) ? origin + pathname.replace(/\/$/, "") : "";
+  } catch {
+    return "";
+  }
+}
 
 /** The parameters as a query or a fragment, without those that are empty. */
 export const parameters = (values: Record<string, string>): string => `${new URLSearchParams(Object.entries(values).filter(([, value]) => value))}`;

@@ -16,6 +16,8 @@ interface Visit {
   frame?: Frame;
   timer?: ReturnType<typeof setTimeout>;
   mode: Mode;
+  /** Whether nothing had the focus: Safari focuses no button that is clicked, and the dialog then has nothing to give the focus back to. */
+  fromNowhere: boolean;
   /** Whether the frame has told the end itself. */
   completed: boolean;
   connections: Map<string, Connection>;
@@ -48,7 +50,13 @@ export class SvcWidgetElement extends WidgetBase {
   /** Opens the modal. Nothing happens where it is open, or where the element is in no document. */
   show(): void {
     if (this.#visit || !this.isConnected) return;
-    this.#visit = { mode: /^(public_test_|$)/.test(this.publicId) ? "test" : "live", completed: false, connections: new Map(), presses: 0 };
+    this.#visit = {
+      mode: /^(public_test_|$)/.test(this.publicId) ? "test" : "live",
+      fromNowhere: document.activeElement === document.body,
+      completed: false,
+      connections: new Map(),
+      presses: 0,
+    };
     this.#modal.open();
     if (this.mistake) this.#refuse(this.mistake);
     else this.#load();
@@ -78,7 +86,7 @@ export class SvcWidgetElement extends WidgetBase {
     const frame = makeFrame(
       this.frameAddress,
       () => ({ config: config(this, this.language) }),
-      (message) => this.#receive(frame, message),
+      (message) => this.#receive(message),
     );
     frame.element.title = this.words.title;
     this.#modal.element.append(frame.element);
@@ -112,14 +120,14 @@ export class SvcWidgetElement extends WidgetBase {
     this.#emit({ api_mode: this.#visit?.mode ?? "test", event_type: "widget.config_error" }, reason);
   }
 
-  #receive(frame: Frame, message: FromFrame): void {
+  #receive(message: FromFrame): void {
     const visit = this.#visit;
-    if (!visit || visit.frame !== frame) return;
+    if (!visit) return;
     visit.presses = 0;
     if (message.type === "ready") {
       clearTimeout(visit.timer);
       this.#modal.tell("");
-      frame.element.focus();
+      visit.frame?.element.focus();
     } else if (message.type === "event") {
       const { payload } = message;
       visit.mode = payload.api_mode;
@@ -144,8 +152,7 @@ export class SvcWidgetElement extends WidgetBase {
     clearTimeout(visit.timer);
     visit.frame?.remove();
     this.#modal.close();
-    // Safari focuses no button that is clicked, so that the dialog has nothing to give the focus back to.
-    if (document.activeElement === document.body) this.trigger.focus();
+    if (visit.fromNowhere) this.trigger.focus();
     if (!visit.completed) this.#emit({ api_mode: visit.mode, event_type: "widget.complete", data: [...visit.connections.values()] });
   }
 

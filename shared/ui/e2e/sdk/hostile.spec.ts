@@ -85,6 +85,18 @@ test("nothing but our page is told anything, and nothing but its port is believe
   expect(service.asked).toHaveLength(1);
 });
 
+test("another frame of ours does not speak for this one", async ({ visit, page, service }) => {
+  service.detour = `${service.base}/elsewhere?silent`;
+  await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
+  await page.getByRole("button", { name: "Share Records" }).click();
+  await expect.poll(() => service.asked).toHaveLength(2);
+  await page.evaluate((address) => document.body.append(Object.assign(document.createElement("iframe"), { src: address })), `${service.base}/another`);
+  await expect.poll(() => service.asked).toHaveLength(3);
+  await page.waitForTimeout(200); // that nothing comes has no sign
+  await page.keyboard.press("Escape"); // asks a frame that has been answered
+  await expect(page.getByRole("dialog")).toBeHidden();
+});
+
 test("a frame that was led to another origin is told nothing, however alike that looks", async ({ visit, page, host, service }) => {
   const port = new URL(service.origin()).port;
   for (const site of ["service.localhost.evil", "evilservice", "service"]) {

@@ -55,7 +55,8 @@ for (const [way, wish] of [
     const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
     await page.getByRole("button", button).click();
     const frame = await played(page);
-    if (wish === "button") await page.getByRole("button", { name: "Close" }).click();
+    const edge = await page.getByRole("button", { name: "Close" }).boundingBox();
+    if (wish === "button") await page.mouse.click((edge?.x ?? 0) + 0.5, (edge?.y ?? 0) + 20); // on its border
     if (wish === "key") await page.keyboard.press("Escape");
     if (wish === "outside") await page.mouse.click(5, 5);
     await expect.poll(() => heard(frame)).toEqual([{ type: "close" }]);
@@ -83,6 +84,31 @@ test("a click outside does nothing with static-backdrop, nor does one that began
   await page.locator("svc-widget-element").evaluate((element) => element.setAttribute("static-backdrop", "false"));
   await page.mouse.click(5, 5);
   await expect.poll(() => heard(frame)).toEqual([{ type: "close" }]);
+});
+
+test("a dialog that the browser or the page closes by itself is an end as any other", async ({ visit }) => {
+  const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
+  await page.getByRole("button", button).click();
+  await played(page);
+  await page.getByRole("dialog").evaluate((dialog: HTMLDialogElement) => dialog.close());
+  await expect.poll(() => told(page)).toEqual([COMPLETE]);
+  await expect(page.locator("iframe")).toHaveCount(0);
+  expect(await page.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
+});
+
+test("a click that focuses nothing, as in Safari, gives the focus back nonetheless", async ({ visit }) => {
+  const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
+  await page.getByRole("button", button).evaluate((own: HTMLElement) => own.click());
+  await say(await played(page), { type: "closed" });
+  await expect(page.getByRole("button", button)).toBeFocused();
+});
+
+test("a page that opens by itself has the focus where it was", async ({ visit }) => {
+  const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element><input aria-label="theirs">`);
+  await page.getByLabel("theirs").focus();
+  await page.locator("svc-widget-element").evaluate((element: HTMLElement & { show(): void }) => element.show());
+  await say(await played(page), { type: "closed" });
+  await expect(page.getByLabel("theirs")).toBeFocused();
 });
 
 test("a frame that has died holds nobody", async ({ visit }) => {

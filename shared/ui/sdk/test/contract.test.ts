@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import described from "../custom-elements.json";
+import type { Callback as DeclaredCallback, SvcWidget as DeclaredOlder, SvcWidgetElement as Declared } from "../package/svc-widget.d.ts";
 import { SvcWidget, SvcWidgetElement } from "../svc-widget.ts";
+import type { Callback } from "../widget.ts";
+
+/** The compiler sees to it that what is declared is what is there. */
+type Own<E> = Omit<E, keyof HTMLElement | "connectedCallback" | "disconnectedCallback" | "attributeChangedCallback">;
+type Same<A, B> = [A, B] extends [B, A] ? true : never;
+true satisfies Same<Own<Declared>, Own<SvcWidgetElement>>;
+true satisfies Same<Own<DeclaredOlder>, Own<SvcWidget>>;
+true satisfies Same<DeclaredCallback, Callback>;
 
 /** The specification's tables (4.11 and 4.12): attribute, type, default. */
 const SPECIFIED = {
