@@ -3,7 +3,7 @@ import type { Answer, AttemptError, Failure, PreparedAttempt, Progress } from ".
 import type { Connection } from "../../kit/protocol.ts";
 import * as events from "./events.ts";
 import type { Effect, Next } from "./message.ts";
-import { margin, patience, pause } from "./schedule.ts";
+import { freshness, patience, pause } from "./schedule.ts";
 import type { Attempt, State, Target } from "./state.ts";
 
 export function currentAttempt(s: State): Attempt | undefined {
@@ -61,13 +61,12 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
   };
   const attempt: Attempt = {
     ...{ id: made.attempt_id, token: made.attempt_token, url: made.connect_url, target: known },
-    ...{ expiresAt: Date.parse(made.expires_at), leftAt: undefined, status: "created" as const },
+    ...{ madeAt: now, leftAt: undefined, status: "created" as const },
     ...{ seen: false, closed: false, pending: false, asking: false, again: false, misses: 0 },
   };
   const next: State = { ...s, busy: false, target: known, current: attempt.id, attempts: [...s.attempts, attempt] };
-  const ends = Math.max(0, attempt.expiresAt - now - margin);
   const name: Effect[] = known.name || !known.brandId ? [] : [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId: known.brandId } } }];
-  return [next, { do: "wait", key: "stale", ms: ends, then: { type: "stale", id: attempt.id } }, ...name];
+  return [next, { do: "wait", key: "stale", ms: freshness, then: { type: "stale", id: attempt.id } }, ...name];
 }
 
 /** The patient can try again at once what may pass by itself; everything else has a view of its own. */
@@ -91,7 +90,7 @@ export function leave(s: State, now: number): Next {
   if (s.shell === "page") return [s, ...asPending(s, s.target), { do: "go", url: departure(s, s.target) }];
   if (s.shell === "window") return [{ ...s, busy: true, trouble: undefined }, ask(s, s.target)];
   const a = currentAttempt(s);
-  if (!a || a.expiresAt - now < margin) return prepare(s);
+  if (!a || now - a.madeAt > freshness) return prepare(s);
   const next = withAttempt({ ...s, view: "waiting", trouble: undefined }, a.id, { leftAt: now });
   return [next, { do: "unwait", key: "stale" }, { do: "open", id: a.id, url: a.url }, poll(a.id, pause(0))];
 }

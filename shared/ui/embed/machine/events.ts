@@ -67,7 +67,7 @@ export function failed(s: State, target: Target, error: Failure | AttemptError):
   return [emit({ api_mode: s.mode, event_type: "patient.connection_failed", data })];
 }
 
-/** It has no data; the reason is for the console of who builds the page. */
+/** It has no data; the reason is for who builds the page. */
 export function configError(s: State, reason: string): Effect {
   return { ...emit({ api_mode: s.mode, event_type: "widget.config_error" }), reason };
 }

@@ -3,6 +3,9 @@ import type { Answer, Calls, Failure } from "../api/records.ts";
 import type { Effect, Next } from "./message.ts";
 import type { State } from "./state.ts";
 
+/** As long as the server waits; the patient's clock may be wrong. Milliseconds. */
+const resendPause = 30_000;
+
 function wrong(s: State, failure: Failure, retry?: { type: "resend" }): Next {
   return [{ ...s, busy: false, trouble: { failure, retry: failure.kind === "network" ? retry : undefined } }];
 }
@@ -17,7 +20,7 @@ export function sendCode(s: State, email: string): Next {
 export function codeSent(s: State, answer: Answer<Calls["codes"]["data"]>, now: number): Next {
   if (!answer.ok) return wrong(s, answer.failure, { type: "resend" });
   const resendAt = Date.parse(answer.data.resend_after);
-  const ms = Number.isNaN(resendAt) ? 30_000 : Math.max(0, resendAt - now);
+  const ms = Number.isNaN(resendAt) ? resendPause : Math.min(Math.max(0, resendAt - now), resendPause);
   const next: State = { ...s, view: "code", busy: false, trouble: undefined, canResend: false, verification: { id: answer.data.verification_id, resendAt: now + ms } };
   return [next, { do: "wait", key: "resend", ms, then: { type: "resendable" } }];
 }

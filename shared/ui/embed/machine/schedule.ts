@@ -6,8 +6,8 @@ const minute = 60 * second;
 /** A sign-in that takes longer has ended on the server, too (popup-timeout). */
 export const patience = 30 * minute;
 
-/** An attempt that ends sooner than this is made anew before a window opens for it. */
-export const margin = minute;
+/** How old an attempt may be when a window opens for it: its 30 minutes run from when it was made. */
+export const freshness = patience - minute;
 
 /** How long after the last question the next one comes, by the time since the window was opened. */
 export function pause(elapsed: number): number {

@@ -76,7 +76,7 @@ export interface Attempt {
   token: string;
   url: string;
   target: Target;
-  expiresAt: number;
+  madeAt: number; // by this browser's clock, which may be wrong
   leftAt: number | undefined; // when a window was opened for it
   status: "created" | "open";
   seen: boolean; // the browser gave us the window

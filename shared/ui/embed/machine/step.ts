@@ -129,7 +129,7 @@ function begin(s: State, config: Config, own: Own | undefined, now: number): Nex
 /** The attempt of the older element's window, which may not have been made yet. */
 function watch(s: State, own: Own, now: number): Next {
   const attempt = {
-    ...{ id: own.id, token: own.token, url: "", target: { name: "" }, expiresAt: Infinity, leftAt: now, status: "created" as const },
+    ...{ id: own.id, token: own.token, url: "", target: { name: "" }, madeAt: now, leftAt: now, status: "created" as const },
     ...{ seen: false, closed: false, pending: false, asking: false, again: false, misses: 0 },
   };
   return attempting.inquire({ ...s, attempts: [attempt] }, own.id);

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { api } from "./api.ts";
+
+const signal = new AbortController().signal;
+
+/** The service, answering each request in turn. */
+function service(...answers: [status: number, body: unknown, headers?: Record<string, string>][]) {
+  const requests: { url: string; init: RequestInit }[] = [];
+  const fake: typeof fetch = async (url, init = {}) => {
+    requests.push({ url: String(url), init });
+    const [status, body, headers = {}] = answers.shift() ?? [500, {}];
+    return new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
+  };
+  return { requests, api: api({ baseUrl: "https://svc.example/v1", publicId: "public_test_1", lang: () => "es", fetch: fake }) };
+}
+
+test("no request carries a cookie, a referrer or anything personal in its address", async () => {
+  const { requests, api } = service([200, { success: true, data: { verification_id: "v", resend_after: "" } }]);
+  await api.codes({ email: "mona@example.com" }, signal);
+  const [request] = requests;
+  assert.equal(request?.url, "https://svc.example/v1/bridge/email/codes?public_id=public_test_1");
+  assert.equal(request?.init.credentials, "omit");
+  assert.equal(request?.init.referrerPolicy, "no-referrer");
+  assert.equal(request?.init.body, '{"email":"mona@example.com","lang":"es"}');
+});
+
+test("an attempt is asked after with its token as the bearer's, never in the address", async () => {
+  const { requests, api } = service([200, { success: true, data: { status: "open" } }]);
+  await api.progress({ id: "a/1", token: "secret" }, signal);
+  assert.equal(requests[0]?.url, "https://svc.example/v1/bridge/attempts/a%2F1?public_id=public_test_1");
+  assert.deepEqual(requests[0]?.init.headers, { Authorization: "Bearer secret" });
+});
+
+test("every answer that is none has its kind, and the request id for support", async () => {
+  const kinds = { 400: "refused", 401: "foreign", 404: "lost", 409: "taken", 413: "refused", 429: "limited", 500: "unavailable", 503: "unavailable", 504: "unavailable" };
+  for (const [status, kind] of Object.entries(kinds)) {
+    const { api } = service([Number(status), { success: false, error: "svc_x", error_description: "It.", request_id: "r" }, { "Retry-After": "7" }]);
+    const answer = await api.missing({ email: "e", name: "n" }, signal);
+    assert.deepEqual(answer, { ok: false, failure: { kind, error: "svc_x", description: "It.", requestId: "r", retryAfter: 7000 } });
+  }
+});
+
+test("a page instead of an answer, and no answer, are failures like others", async () => {
+  const proxy = await service([502, "<h1>Bad gateway</h1>"]).api.missing({ email: "e", name: "n" }, signal);
+  assert.equal(!proxy.ok && proxy.failure.kind, "unavailable");
+  const login = await service([200, "<h1>Hotel network</h1>"]).api.missing({ email: "e", name: "n" }, signal);
+  assert.equal(login.ok, false);
+  const dead = api({ baseUrl: "https://svc.example/v1", publicId: "p", lang: () => "en", fetch: () => Promise.reject(new TypeError("no network")) });
+  const nothing = await dead.missing({ email: "e", name: "n" }, signal);
+  assert.equal(!nothing.ok && nothing.failure.kind, "network");
+});
+
+test("of several endpoints the one that works best is taken", async () => {
+  const endpoint = (id: string, state: string, status = "active") => [200, { success: true, data: { id, name: id, status, platform_type: "sandbox", health: { state } } }] as [number, unknown];
+  const { api } = service(endpoint("down", "down"), endpoint("gone", "ok", "suspended"), endpoint("fine", "unknown"), endpoint("weak", "degraded"));
+  const answer = await api.endpoint({ ids: ["1", "2", "3", "4"] }, signal);
+  assert.equal(answer.ok && answer.data.id, "fine");
+});
+
+test("searchAfter goes out as it came", async () => {
+  const { requests, api } = service([200, { success: true, data: { hits: { total: { value: 0 }, hits: [] } } }]);
+  await api.search({ query: "alder", state: "NY", zip: "12203", after: [7.25, "alder", 3, "id"] }, signal);
+  const sent = { query: "alder", searchAfter: [7.25, "alder", 3, "id"], locations: ["NY"], sortBy: "location", sortByOpts: { locationZipcodes: ["12203"] } };
+  assert.deepEqual(JSON.parse(String(requests[0]?.init.body)), sent);
+});

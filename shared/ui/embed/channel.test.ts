@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import test, { type TestContext } from "node:test";
+import { MessageChannel } from "node:worker_threads";
+import type { Config, Init, ToFrame } from "../kit/protocol.ts";
+import { listen } from "./channel.ts";
+
+const config: Config = { publicId: "p", searchOnly: true, showSplash: false, tefcaMode: false, eventTypes: [] };
+
+/** A frame and the page that holds it, as far as they hear each other. */
+function frame(t: TestContext, origins: string[]) {
+  const said: unknown[] = [];
+  const heard: string[] = [];
+  const parent = { postMessage: (message: unknown) => void said.push(message) } as unknown as Window;
+  const self = Object.assign(new EventTarget(), { setInterval: () => 1, clearInterval: () => heard.push("quiet") }) as unknown as Window;
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  const post = listen(parent, self, origins, {
+    begin: (init) => void heard.push(`begin ${init.config.publicId}`),
+    close: () => void heard.push("close"),
+    foreign: () => void heard.push("foreign"),
+  });
+  const tell = (origin: string, data: unknown, source: unknown = parent, ports: unknown[] = [port2]) => {
+    self.dispatchEvent(Object.assign(new Event("message"), { origin, data, source, ports }));
+  };
+  return { said, heard, tell, post, page: port1 };
+}
+
+const init: Init = { svc: "init", v: 1, config };
+const own = "https://clinic.example";
+
+test("the frame says hello with nothing in it, and begins with what the page says", (t) => {
+  const { said, heard, tell } = frame(t, [own]);
+  assert.deepEqual(said, [{ svc: "hello", v: 1 }]);
+  tell(own, init);
+  assert.deepEqual(heard, ["quiet", "begin p"]);
+});
+
+test("an origin has to be a registered one, exactly", (t) => {
+  for (const origin of ["https://clinic.example.evil.example", "http://clinic.example", "https://clinic.example:444", "https://www.clinic.example", "null", "https://Clinic.example"]) {
+    const { heard, tell } = frame(t, [own]);
+    tell(origin, init);
+    assert.deepEqual(heard, ["quiet", "foreign"], origin);
+  }
+});
+
+test("without registered origins any page may hold the frame", (t) => {
+  const { heard, tell } = frame(t, []);
+  tell("https://anybody.example", init);
+  assert.deepEqual(heard, ["quiet", "begin p"]);
+});
+
+test("only the page that holds the frame is heard, once, and only with a port", (t) => {
+  const { heard, tell } = frame(t, [own]);
+  tell(own, init, {});
+  tell(own, { ...init, v: 2 });
+  tell(own, null);
+  tell(own, "init");
+  tell(own, init, undefined, []);
+  assert.deepEqual(heard, []);
+  tell(own, init);
+  tell(own, init);
+  assert.deepEqual(heard, ["quiet", "begin p"]);
+});
+
+test("a page that may not hold the frame is told nothing", async (t) => {
+  const { tell, post, page } = frame(t, [own]);
+  const got: unknown[] = [];
+  page.on("message", (message) => got.push(message));
+  tell("https://evil.example", init);
+  post({ type: "ready" });
+  await new Promise((done) => setImmediate(done));
+  assert.deepEqual(got, []);
+});
+
+test("close comes over the port, and nothing else does", async (t) => {
+  const { heard, tell, page } = frame(t, [own]);
+  tell(own, init);
+  page.postMessage({ type: "begin" });
+  page.postMessage({ type: "close" } satisfies ToFrame);
+  page.postMessage(null);
+  for (let i = 0; i < 10 && !heard.includes("close"); i++) await new Promise((done) => setImmediate(done));
+  assert.deepEqual(heard, ["quiet", "begin p", "close"]);
+});

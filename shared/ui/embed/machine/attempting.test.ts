@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Bench, connection, declined, failure } from "../testing/bench.ts";
+
+const second = 1000;
+const minute = 60 * second;
+
+test("the window opens within the click, at the start address of an attempt that was made before", async () => {
+  const bench = new Bench();
+  await bench.toInstitution();
+  assert.equal(bench.opened.length, 0);
+  bench.send({ type: "leave" });
+  assert.deepEqual(bench.opened, ["https://svc.example/v1/bridge/connect?attempt=attempt-1"]);
+  assert.equal(bench.state.view, "waiting");
+});
+
+test("an attempt is asked after every 1.5 s, 3 s after half a minute, 5 s after two minutes, and never after 30 minutes", async () => {
+  const bench = new Bench();
+  await bench.toWaiting();
+  await bench.pass(60 * minute);
+  const left = 200; // the debounce of the search
+  const times = bench.times("progress").map((at) => at - left);
+  assert.deepEqual(times.slice(0, 3), [1500, 3000, 4500]);
+  const gaps = times.map((at, i) => [at, at - (times[i - 1] ?? 0)] as const);
+  assert.ok(gaps.every(([at, gap]) => gap === (at <= 30 * second ? 1500 : at <= 2 * minute ? 3000 : 5000)), JSON.stringify(gaps));
+  assert.equal(times.at(-1), 30 * minute);
+  assert.equal(bench.state.view, "failed");
+  assert.equal(bench.state.ending?.cause, "expired");
+});
+
+test("a nudge asks at once, and once more when an answer is already on its way", async () => {
+  const bench = new Bench();
+  await bench.toWaiting();
+  const answers: (() => void)[] = [];
+  bench.answers.progress = () => new Promise((answer) => answers.push(() => answer({ ok: true, data: bench.progress })));
+  bench.send({ type: "wake" });
+  bench.send({ type: "wake" });
+  bench.send({ type: "wake" });
+  await bench.pass(0);
+  assert.equal(answers.length, 1);
+  bench.progress = { status: "done", result: connection };
+  answers[0]?.();
+  await bench.pass(0);
+  assert.equal(bench.state.view, "connected");
+});
+
+test("a nudge during a question that comes to nothing is not forgotten", async () => {
+  const bench = new Bench();
+  await bench.toWaiting();
+  let answer: () => void = () => undefined;
+  const usual = bench.answers.progress;
+  bench.answers.progress = () => new Promise((resolve) => (answer = () => resolve({ ok: true, data: { status: "open" } })));
+  bench.send({ type: "wake" });
+  bench.send({ type: "wake" });
+  await bench.pass(0);
+  bench.answers.progress = usual;
+  bench.progress = { status: "done", result: connection };
+  answer();
+  await bench.pass(0);
+  assert.equal(bench.state.view, "connected");
+});
+
+test("a window that says it is closed ends nothing, whoever looks", async () => {
+  const bench = new Bench();
+  const id = await bench.toWaiting();
+  bench.send({ type: "windows", closed: [id], focused: false });
+  assert.equal(bench.told("patient.connection_pending").length, 0, "a portal has severed the window");
+  bench.send({ type: "windows", closed: [id], focused: true });
+  bench.send({ type: "windows", closed: [id], focused: true });
+  assert.equal(bench.told("patient.connection_pending").length, 1);
+  assert.equal(bench.state.view, "waiting");
+  bench.progress = { status: "done", result: connection };
+  await bench.pass(2 * second);
+  assert.equal(bench.state.view, "connected");
+  assert.deepEqual(bench.events.map((event) => event.event_type), ["patient.connection_pending", "patient.connection_success"]);
+});
+
+test("a window that the browser never handed out is no closed one", async () => {
+  const bench = new Bench();
+  bench.handles = false;
+  const id = await bench.toWaiting();
+  bench.send({ type: "windows", closed: [id], focused: true });
+  assert.equal(bench.state.attempts[0]?.closed, false);
+  bench.progress = { status: "done", result: connection };
+  await bench.pass(2 * second);
+  assert.equal(bench.state.view, "connected");
+});
+
+test("a window that is gone is opened again: by the same address before it was used, else by a new attempt", async () => {
+  const bench = new Bench();
+  const id = await bench.toWaiting();
+  bench.send({ type: "raise" });
+  assert.equal(bench.opened.length, 2);
+  assert.equal(bench.opened[0], bench.opened[1]);
+  bench.progress = { status: "open" };
+  await bench.pass(2 * second);
+  bench.send({ type: "raise" });
+  assert.deepEqual(bench.raised, [id]);
+  bench.send({ type: "windows", closed: [id], focused: true });
+  bench.send({ type: "raise" });
+  await bench.pass(0);
+  bench.send({ type: "leave" });
+  assert.match(bench.opened.at(-1) ?? "", /attempt-2$/);
+});
+
+test("lost networks end nothing: the attempt is asked after on, and at once when the network is back", async () => {
+  const bench = new Bench();
+  await bench.toWaiting();
+  bench.fault = (_, call) => (call === "progress" ? failure("network") : undefined);
+  await bench.pass(10 * second);
+  assert.equal(bench.state.view, "waiting");
+  assert.ok((bench.state.attempts[0]?.misses ?? 0) > 1);
+  bench.fault = () => undefined;
+  bench.progress = { status: "done", result: connection };
+  bench.send({ type: "network", online: false });
+  bench.send({ type: "network", online: true });
+  await bench.pass(0);
+  assert.equal(bench.state.view, "connected");
+});
+
+test("a server that asks for patience is given it", async () => {
+  const bench = new Bench();
+  await bench.toWaiting();
+  bench.fault = (_, call) => (call === "progress" ? failure("limited", { retryAfter: 20 * second }) : undefined);
+  await bench.pass(41 * second);
+  assert.deepEqual(bench.times("progress").map((at) => at - 200), [1500, 21_500]);
+});
+
+test("an attempt that the server does not know is lost, and the patient can begin again", async () => {
+  const bench = new Bench();
+  await bench.toWaiting();
+  bench.fault = (_, call) => (call === "progress" ? failure("lost") : undefined);
+  await bench.pass(2 * second);
+  assert.equal(bench.state.ending?.cause, "lost");
+  bench.send({ type: "prepare" });
+  await bench.pass(0);
+  bench.send({ type: "leave" });
+  assert.equal(bench.opened.length, 2);
+});
+
+test("a sign-in that was cancelled here and finished there still counts", async () => {
+  const bench = new Bench();
+  const first = await bench.toWaiting();
+  bench.send({ type: "cancel" });
+  await bench.pass(0);
+  bench.send({ type: "back" });
+  await bench.toWaiting("other");
+  const other = { ...connection, org_connection_id: "c-2", endpoint_id: "e2" };
+  bench.answers.progress = ({ id }) => ({ ok: true, data: { status: "done", result: id === first ? connection : other } });
+  await bench.pass(3 * second);
+  assert.equal(bench.state.connected.length, 2);
+  assert.equal(bench.told("patient.connection_success").length, 2);
+  bench.send({ type: "close" });
+  assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection, other] }]);
+});
+
+test("an older attempt that fails is told, and does not take the view from the newer one", async () => {
+  const bench = new Bench();
+  const first = await bench.toWaiting();
+  bench.send({ type: "cancel" });
+  await bench.pass(0);
+  bench.send({ type: "leave" });
+  bench.answers.progress = ({ id }) => ({ ok: true, data: id === first ? declined : { status: "open" } });
+  await bench.pass(3 * second);
+  assert.equal(bench.state.view, "waiting");
+  assert.equal(bench.told("patient.connection_failed").length, 1);
+});
+
+test("a connection that is made twice is told once at the end", async () => {
+  const bench = new Bench();
+  await bench.toWaiting();
+  bench.progress = { status: "done", result: connection };
+  await bench.pass(2 * second);
+  bench.send({ type: "restart" });
+  await bench.toWaiting();
+  await bench.pass(2 * second);
+  bench.send({ type: "close" });
+  assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection] }]);
+});
+
+test("an attempt that nobody left with is made anew before it ends, and never opened after", async () => {
+  const bench = new Bench();
+  await bench.toInstitution();
+  await bench.pass(29 * minute);
+  assert.equal(bench.times("prepare").length, 2);
+  bench.send({ type: "leave" });
+  assert.match(bench.opened[0] ?? "", /attempt-2$/);
+});
+
+test("a click after a long sleep opens nothing stale: it makes a new attempt", async () => {
+  const bench = new Bench();
+  await bench.toInstitution();
+  bench.sleep(31 * minute);
+  bench.send({ type: "leave" });
+  assert.equal(bench.opened.length, 0);
+  await bench.pass(0);
+  bench.send({ type: "leave" });
+  assert.match(bench.opened[0] ?? "", /attempt-2$/);
+});
+
+test("an outcome does not take a form away from who is writing in it", async () => {
+  const bench = new Bench();
+  await bench.toWaiting();
+  bench.send({ type: "show", view: "support" });
+  bench.send({ type: "draft", draft: { body: "It does not" } });
+  bench.progress = { status: "done", result: connection };
+  await bench.pass(2 * second);
+  assert.equal(bench.state.view, "support");
+  assert.equal(bench.state.draft.body, "It does not");
+  bench.send({ type: "back" });
+  assert.equal(bench.state.view, "connected");
+});
+
+test("what is wrong at the portal shows before any window opens", async () => {
+  const bench = new Bench();
+  bench.fault = (_, call) => (call === "prepare" ? failure("unavailable", { error: "svc_unavailable" }) : undefined);
+  await bench.toInstitution();
+  assert.equal(bench.state.view, "failed");
+  assert.equal(bench.state.ending?.requestId, "r-9");
+  assert.equal(bench.opened.length, 0);
+});
+
+test("the older element's hidden frame follows an attempt that is not made yet, and tells its end", async () => {
+  const own = { id: "w-1", token: "t", hash: "h" };
+  const bench = new Bench({}, "frame", own);
+  bench.fault = (_, call) => (call === "progress" ? failure("lost") : undefined);
+  await bench.pass(10 * second);
+  assert.ok(bench.times("progress").length > 5);
+  bench.fault = () => undefined;
+  bench.progress = declined;
+  await bench.pass(2 * second);
+  assert.equal(bench.told("patient.connection_failed").length, 1);
+});
+
+test("a window of its own makes the attempt that it was given, leaves itself, and can be used once", async () => {
+  const own = { id: "w-1", token: "t", hash: "h" };
+  const bench = new Bench({}, "window", own);
+  await bench.toInstitution();
+  assert.equal(bench.times("prepare").length, 0);
+  bench.send({ type: "leave" });
+  await bench.pass(0);
+  const sent = bench.asked.find((one) => one.call === "prepare")?.ask as Record<string, unknown>;
+  assert.equal(sent["attempt_id"], "w-1");
+  assert.equal(sent["token_hash"], "h");
+  assert.ok(!JSON.stringify(sent).includes('"t"'), "the token stays here");
+  assert.equal(bench.left.length, 1);
+  bench.send({ type: "prepare" });
+  bench.fault = (_, call) => (call === "prepare" ? failure("taken") : undefined);
+  bench.send({ type: "leave" });
+  await bench.pass(0);
+  assert.equal(bench.state.ending?.cause, "taken");
+});

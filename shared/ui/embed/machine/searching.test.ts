@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Bench, failure, hit } from "../testing/bench.ts";
+
+test("typing asks once, 200 ms after the last letter", async () => {
+  const bench = new Bench();
+  for (const query of ["a", "al", "ald"]) {
+    bench.send({ type: "type", query });
+    await bench.pass(150);
+  }
+  await bench.pass(1000);
+  assert.deepEqual(bench.times("search"), [500]);
+});
+
+test("an answer to an older question is nobody's", async () => {
+  const bench = new Bench();
+  const answers: ((total: number) => void)[] = [];
+  bench.answers.search = () => new Promise((resolve) => answers.push((total) => resolve({ ok: true, data: { total, hits: [hit()] } })));
+  bench.send({ type: "type", query: "alder" });
+  await bench.pass(200);
+  bench.send({ type: "type", query: "alder h" });
+  await bench.pass(200);
+  answers[1]?.(1);
+  await bench.pass(0);
+  answers[0]?.(99);
+  await bench.pass(0);
+  assert.equal(bench.state.search.total, 1);
+});
+
+test("the next page is asked for by the last hit's place as it came, and added", async () => {
+  const bench = new Bench();
+  bench.send({ type: "type", query: "alder" });
+  await bench.pass(200);
+  const last = bench.state.search.hits.at(-1);
+  bench.send({ type: "more" });
+  bench.send({ type: "more" });
+  await bench.pass(0);
+  const asked = bench.asked.filter((one) => one.call === "search");
+  assert.equal(asked.length, 2);
+  assert.deepEqual((asked[1]?.ask as { after: unknown }).after, last?.sort);
+  assert.equal(bench.state.search.hits.length, 4);
+});
+
+test("a next page that did not come is asked for again, not the first", async () => {
+  const bench = new Bench();
+  bench.send({ type: "type", query: "alder" });
+  await bench.pass(200);
+  bench.fault = () => failure("network");
+  bench.send({ type: "more" });
+  await bench.pass(0);
+  bench.fault = () => undefined;
+  bench.send({ type: "retry" });
+  await bench.pass(0);
+  assert.equal(bench.state.search.hits.length, 4);
+});
+
+test("without a word live mode asks nothing; a state or a whole ZIP code is enough", async () => {
+  const bench = new Bench();
+  await bench.pass(1000);
+  bench.send({ type: "narrow", filter: { state: "", zip: "122" } });
+  await bench.pass(1000);
+  assert.equal(bench.asked.length, 0);
+  bench.send({ type: "narrow", filter: { state: "NY", zip: "12203" } });
+  await bench.pass(1000);
+  assert.deepEqual(bench.asked[0]?.ask, { query: "", state: "NY", zip: "12203", after: undefined });
+});
+
+test("search-query is searched for at once, search-sort-by-opts narrows by its ZIP code", async () => {
+  const searchSortByOpts = btoa(JSON.stringify({ locationZipcodes: ["12203-0001"] })).replace(/=+$/, "");
+  const bench = new Bench({ searchQuery: "alder", searchSortBy: "location", searchSortByOpts });
+  await bench.pass(0);
+  assert.deepEqual(bench.asked[0]?.ask, { query: "alder", state: "", zip: "12203", after: undefined });
+  assert.equal(new Bench({ searchSortBy: "location", searchSortByOpts: "%%%" }).state.search.filter.zip, "");
+});
+
+test("search.query is told only when the page has opted in, for the first page alone", async () => {
+  const silent = new Bench({ searchQuery: "alder" });
+  await silent.pass(0);
+  assert.equal(silent.events.length, 0);
+
+  const bench = new Bench({ searchQuery: "alder", eventTypes: ["search.query"], externalId: "visit-9" });
+  bench.send({ type: "narrow", filter: { state: "NY", zip: "" } });
+  await bench.pass(300);
+  bench.send({ type: "more" });
+  await bench.pass(0);
+  const data = { query: "alder", timestamp: Math.floor(bench.began / 1000), filter: { locations: ["NY"] }, results: { total: 2 }, external_id: "visit-9" };
+  assert.deepEqual(bench.events, [{ api_mode: "live", event_type: "search.query", data }]);
+});
+
+test("a search that fails while an institution is shown does not speak there", async () => {
+  const bench = new Bench();
+  await bench.toInstitution();
+  bench.send({ type: "back" });
+  bench.answers.search = () => new Promise(() => undefined);
+  bench.send({ type: "type", query: "x" });
+  bench.send({ type: "pick", id: hit().id });
+  bench.fault = (_, call) => (call === "search" ? failure("network") : undefined);
+  await bench.pass(1000);
+  assert.equal(bench.state.trouble, undefined);
+});

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { en } from "./en.ts";
+import { es } from "./es.ts";
+import { choose, language, type Word } from "./language.ts";
+
+test("each language fills in the same names", () => {
+  const names = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+  for (const word of Object.keys(en) as Word[]) assert.deepEqual(names(es[word]), names(en[word]), word);
+});
+
+test("no word is left in English but those that are the same", () => {
+  const same = (Object.keys(en) as Word[]).filter((word) => en[word] === es[word]);
+  assert.deepEqual(same, []);
+});
+
+test("counts and dates are the language's own", () => {
+  const [english, spanish] = [language("en", en), language("es", es)];
+  assert.equal(english.count("found", 1), "1 result");
+  assert.equal(english.count("found", 1234), "1,234 results");
+  assert.equal(spanish.count("found", 0), "0 resultados");
+  assert.equal(spanish.date("2027-02-19T12:00:00Z"), "19 de febrero de 2027");
+  assert.equal(english.date("soon"), "soon");
+});
+
+test("the first language that there is is taken", () => {
+  assert.equal(choose(undefined, "fr", "es-MX", "en"), "es");
+  assert.equal(choose("EN-us"), "en");
+  assert.equal(choose("xx", ""), "en");
+});
+
+test("what is put in is text, whatever it looks like", () => {
+  assert.equal(language("en", en).say("found_none", { query: "{n} $& <b>" }), "Nothing found for “{n} $& <b>”");
+});
