@@ -9,8 +9,8 @@ import { tellBridges } from "./bridge.ts";
 import { listen } from "./channel.ts";
 import { fragmentOf, pageConfig } from "./given.ts";
 import { run, type World } from "./machine/run.ts";
-import { start, type Own, type Shell } from "./machine/state.ts";
-import { App } from "./views/app.tsx";
+import { start, type Own, type Shell, type State } from "./machine/state.ts";
+import { App, placeOf } from "./views/app.tsx";
 import { watchWorld } from "./watch.ts";
 import { Windows } from "./windows.ts";
 
@@ -20,7 +20,8 @@ const shell: Shell = fragment ? "window" : boot.shell;
 const windows = new Windows(window);
 let language: Language = english;
 let post: (message: FromFrame) => void = () => undefined;
-let seen = false;
+let place = "";
+let judged = 0;
 
 const world: World = {
   api: api({ baseUrl: boot.base_url, publicId: boot.public_id, lang: () => language.lang, fetch: window.fetch.bind(window) }),
@@ -29,6 +30,7 @@ const world: World = {
   clearTimeout: (timer) => clearTimeout(timer as number | undefined),
   open: (id, url) => windows.open(id, url),
   raise: (id) => windows.raise(id),
+  copy: async (text) => navigator.clipboard.writeText(text),
   go: (url) => windows.isOwn(url) && location.assign(url),
   emit: (payload, reason) => {
     if (shell !== "frame") tellBridges(window, payload);
@@ -100,6 +102,17 @@ function draw(): void {
   if (!root || s.view === "loading") return;
   const onLanguage = () => void speak(language.lang === "en" ? "es" : "en").then(draw);
   render(<App ui={{ s, t: language, send: runner.send }} onLanguage={onLanguage} />, root);
-  if (!seen) post({ type: "ready" });
-  seen = true;
+  if (place === "") post({ type: "ready" });
+  direct(root, s);
+}
+
+/** A new view's title takes the focus, and so does the first field that is wrong. The first view leaves it where the page has put it. */
+function direct(root: HTMLElement, s: State): void {
+  const next = placeOf(s);
+  if (s.judged > judged) root.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  else if (place !== "" && place !== next) {
+    root.querySelector("h1")?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }
+  [place, judged] = [next, s.judged];
 }

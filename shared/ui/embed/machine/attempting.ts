@@ -76,7 +76,7 @@ function refused(s: State, target: Target, failure: Failure): Next {
   }
   const unknown = target.reconnect !== undefined && (failure.kind === "refused" || failure.kind === "lost");
   const ending = { cause: unknown ? "connection_unknown" : failure.kind, target, requestId: failure.requestId };
-  const next: State = { ...arrive(s, "failed"), ending };
+  const next: State = { ...arrive(s, "failed"), ending, copied: false };
   return [next, ...(unknown ? [events.configError(s, failure.description)] : events.failed(s, target, failure))];
 }
 
@@ -223,7 +223,7 @@ function failed(s: State, id: string, error: AttemptError): Next {
 /** Only the attempt that the patient waits for changes what is seen. */
 function ended(s: State, a: Pick<Attempt, "id">, ending: State["ending"]): Next {
   const next = without(s, a.id);
-  return s.current === a.id ? [{ ...arrive(next, "failed"), current: undefined, ending, leaving: false }] : [next];
+  return s.current === a.id ? [{ ...arrive(next, "failed"), current: undefined, ending, copied: false, leaving: false }] : [next];
 }
 
 /** An outcome does not take a form away from who is writing in it: it waits behind. */

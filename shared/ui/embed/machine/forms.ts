@@ -1,13 +1,37 @@
 /** E-mail and its code, the request for a missing institution, and support. */
 import type { Answer, Calls, Failure } from "../api/records.ts";
 import type { Effect, Next } from "./message.ts";
-import type { State } from "./state.ts";
+import type { Draft, State } from "./state.ts";
 
 /** As long as the server waits; the patient's clock may be wrong. Milliseconds. */
 const resendPause = 30_000;
 
-function wrong(s: State, failure: Failure, retry?: { type: "resend" }): Next {
+/** One at-sign with something around it and a dot behind: the server and the letter itself judge the rest. */
+function isEmail(text: string): boolean {
+  return /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(text.trim());
+}
+
+/** Whether a field of a form holds what it needs. Website and address may be left out, of another form the rest is not asked. */
+export function isRight({ draft }: State, field: keyof Draft): boolean {
+  if (field === "email") return isEmail(draft.email);
+  if (field === "code") return /^\d{6}$/.test(draft.code);
+  return field === "website" || field === "address" || draft[field].trim() !== "";
+}
+
+const fields = { email: ["email"], code: ["code"], missing: ["name", "email"], support: ["name", "email", "subject", "body"] } as const;
+
+/** Only a form that is right is sent; of one that is not the view shows what is wrong. */
+function judge(s: State, form: keyof typeof fields, send: () => Next): Next {
+  if (s.busy) return [s];
+  return fields[form].every((field) => isRight(s, field)) ? send() : [{ ...s, judged: s.judged + 1 }];
+}
+
+function failed(s: State, failure: Failure, retry?: { type: "resend" }): Next {
   return [{ ...s, busy: false, trouble: { failure, retry: failure.kind === "network" ? retry : undefined } }];
+}
+
+export function submitEmail(s: State): Next {
+  return judge(s, "email", () => sendCode(s, s.draft.email.trim()));
 }
 
 export function sendCode(s: State, email: string): Next {
@@ -18,33 +42,40 @@ export function sendCode(s: State, email: string): Next {
 
 /** A code is on its way; another one can be asked for a while later. */
 export function codeSent(s: State, answer: Answer<Calls["codes"]["data"]>, now: number): Next {
-  if (!answer.ok) return wrong(s, answer.failure, { type: "resend" });
+  if (!answer.ok) return failed(s, answer.failure, { type: "resend" });
   const resendAt = Date.parse(answer.data.resend_after);
   const ms = Number.isNaN(resendAt) ? resendPause : Math.min(Math.max(0, resendAt - now), resendPause);
-  const next: State = { ...s, view: "code", busy: false, trouble: undefined, canResend: false, verification: { id: answer.data.verification_id, resendAt: now + ms } };
+  const next: State = { ...s, view: "code", busy: false, judged: 0, trouble: undefined, canResend: false, draft: { ...s.draft, code: "" }, verification: { id: answer.data.verification_id, resendAt: now + ms } };
   return [next, { do: "wait", key: "resend", ms, then: { type: "resendable" } }];
 }
 
-export function checkCode(s: State, code: string): Next {
-  if (s.busy || !s.verification) return [s];
-  const question: Effect = { do: "ask", key: "form", ask: { call: "verify", ask: { verification_id: s.verification.id, code } } };
-  return [{ ...s, busy: true, trouble: undefined }, question];
+export function checkCode(s: State): Next {
+  const verification = s.verification;
+  if (!verification) return [s];
+  return judge(s, "code", () => {
+    const ask = { verification_id: verification.id, code: s.draft.code };
+    return [{ ...s, busy: true, trouble: undefined }, { do: "ask", key: "form", ask: { call: "verify", ask } }];
+  });
 }
 
-export function send(s: State, form: "support" | "missing", email: string): Next {
-  if (s.busy) return [s];
-  const { name, website, address, subject, body } = s.draft;
-  const email_token = s.emailToken && s.email === email ? s.emailToken : undefined;
-  const ask =
-    form === "support"
-      ? ({ call: "support", ask: { email, name, subject, body, email_token } } as const)
-      : ({ call: "missing", ask: { email, name, website: website || undefined, street_address: address || undefined } } as const);
-  const next: State = { ...s, email: s.email || email, busy: true, trouble: undefined };
-  return [next, { do: "ask", key: "form", ask }];
+export function send(s: State): Next {
+  if (s.view !== "support" && s.view !== "missing") return [s];
+  const { view: form, draft } = s;
+  return judge(s, form, () => {
+    const email = draft.email.trim();
+    const { name, website, address, subject, body } = draft;
+    const email_token = s.emailToken && s.email === email ? s.emailToken : undefined;
+    const reference = s.ending?.requestId ? `\n\n[${s.ending.requestId}]` : "";
+    const ask =
+      form === "support"
+        ? ({ call: "support", ask: { email, name, subject, body: body + reference, email_token } } as const)
+        : ({ call: "missing", ask: { email, name, website: website || undefined, street_address: address || undefined } } as const);
+    return [{ ...s, busy: true, trouble: undefined }, { do: "ask", key: "form", ask }];
+  });
 }
 
 export function sent(s: State, answer: Answer<undefined>): Next {
-  if (!answer.ok) return wrong(s, answer.failure);
-  const draft = { ...s.draft, name: "", website: "", address: "", subject: "", body: "" };
-  return [{ ...s, busy: false, sent: true, draft }];
+  if (!answer.ok) return failed(s, answer.failure);
+  const draft = { email: s.draft.email, code: "", name: "", website: "", address: "", subject: "", body: "" };
+  return [{ ...s, busy: false, sent: true, judged: 0, draft }];
 }

@@ -12,9 +12,9 @@ function nextStep({ state: s }: Bench): Message | undefined {
     case "splash":
       return { type: "agree" };
     case "email":
-      return { type: "email", email: "mona@example.com" };
+      return s.draft.email ? { type: "email" } : { type: "draft", draft: { email: "mona@example.com" } };
     case "code":
-      return { type: "code", code: "123456" };
+      return s.draft.code ? { type: "code" } : { type: "draft", draft: { code: "123456" } };
     case "search":
       return s.search.hits[0] ? { type: "pick", id: s.search.hits[0].id } : s.search.loading ? undefined : { type: "type", query: "alder" };
     case "institution":

@@ -9,8 +9,8 @@ export type Message =
   | { type: "agree" }
   | { type: "back" }
   | { type: "show"; view: "support" | "missing" | "search" | "finish" }
-  | { type: "email"; email: string }
-  | { type: "code"; code: string }
+  | { type: "email" }
+  | { type: "code" }
   | { type: "resend" }
   | { type: "resendable" }
   | { type: "type"; query: string }
@@ -32,7 +32,9 @@ export type Message =
   | { type: "restart" } // from the search
   | { type: "load" } // the institution that the page names
   | { type: "draft"; draft: Partial<Draft> }
-  | { type: "send"; form: "support" | "missing"; email: string }
+  | { type: "send" } // the form of the view
+  | { type: "copy"; text: string }
+  | { type: "copied" }
   | { type: "network"; online: boolean }
   | { type: "close" }
   | { type: "stay" }
@@ -46,6 +48,7 @@ export type Effect =
   | { do: "unwait"; key: string }
   | { do: "open"; id: string; url: string } // has to happen within the click, or the browser refuses the window
   | { do: "raise"; id: string }
+  | { do: "copy"; text: string }
   | { do: "go"; url: string } // this window leaves
   | { do: "emit"; payload: Payload; reason?: string }
   | { do: "closed" };

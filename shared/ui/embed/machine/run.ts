@@ -14,6 +14,7 @@ export interface World {
   clearTimeout(timer: unknown): void;
   open(id: string, url: string): boolean; // whether the browser gave us the window
   raise(id: string): void;
+  copy(text: string): Promise<void>;
   go(url: string): void;
   emit(payload: Payload, reason?: string): void;
   closed(): void;
@@ -76,6 +77,10 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         break;
       case "raise":
         world.raise(effect.id);
+        break;
+      case "copy":
+        // Where the page that holds the frame does not let it, the text is there to be marked.
+        world.copy(effect.text).then(() => send({ type: "copied" }), () => undefined);
         break;
       case "go":
         world.go(effect.url);

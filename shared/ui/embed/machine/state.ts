@@ -111,8 +111,10 @@ export interface Trouble {
   retry: Message | undefined; // undefined where the patient's own words have to change first
 }
 
-/** What the patient has typed into a form that is not sent yet: it has to survive a look at another view. */
+/** What the patient has typed into forms that are not sent yet: it has to survive a look at another view. */
 export interface Draft {
+  email: string;
+  code: string;
   name: string;
   website: string;
   address: string;
@@ -132,7 +134,7 @@ export interface State {
   configErrorId: string | undefined; // request_id of what told that the configuration is wrong
   view: View;
   from: View; // where support and missing return to
-  email: string;
+  email: string; // that a code was sent to, or that a form was sent with
   emailToken: string | undefined;
   verification: Verification | undefined;
   canResend: boolean;
@@ -147,8 +149,10 @@ export interface State {
   connected: Connected[];
   latest: Connected | undefined;
   draft: Draft;
+  judged: number; // how often the form of the view was sent with something wrong in it
   sent: boolean; // the form of the view has arrived
   trouble: Trouble | undefined;
+  copied: boolean; // the reference is on the clipboard
   online: boolean;
   focused: boolean;
   leaving: boolean; // the patient is asked whether to close with a sign-in under way
@@ -176,9 +180,11 @@ export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUr
     ending: undefined,
     connected: [],
     latest: undefined,
-    draft: { name: "", website: "", address: "", subject: "", body: "" },
+    draft: { email: config.email ?? "", code: "", name: "", website: "", address: "", subject: "", body: "" },
+    judged: 0,
     sent: false,
     trouble: undefined,
+    copied: false,
     online: true,
     focused: true,
     leaving: false,

@@ -33,17 +33,21 @@ export function step(s: State, m: Message, now: number): Next {
     case "load":
       return choosing.load(s);
     case "email":
-      return forms.sendCode(s, m.email);
+      return forms.submitEmail(s);
     case "code":
-      return forms.checkCode(s, m.code);
+      return forms.checkCode(s);
     case "resend":
       return forms.sendCode(s, s.email);
     case "resendable":
       return [{ ...s, canResend: true }];
+    case "copy":
+      return [s, { do: "copy", text: m.text }];
+    case "copied":
+      return [{ ...s, copied: true }];
     case "draft":
       return [{ ...s, draft: { ...s.draft, ...m.draft } }];
     case "send":
-      return forms.send(s, m.form, m.email);
+      return forms.send(s);
     default:
       return steer(s, m, now);
   }
@@ -120,7 +124,7 @@ function begin(s: State, config: Config, own: Own | undefined, now: number): Nex
   const filter = { state: "", zip: zipOf(config) };
   const search = { ...s.search, query: config.searchQuery ?? "", filter };
   const shell = s.shell === "frame" && own ? "watch" : s.shell;
-  const next: State = { ...s, shell, config, own, email: config.email ?? "", search };
+  const next: State = { ...s, shell, config, own, draft: { ...s.draft, email: config.email ?? "" }, search };
   if (config.tefcaMode) return misconfigured(next, "tefca-mode is not available.", undefined);
   if (next.shell === "watch" && own) return watch(next, own, now);
   return config.showSplash ? [{ ...next, view: "splash" }] : afterSplash(next);
@@ -178,7 +182,7 @@ function show(s: State, view: "support" | "missing" | "search" | "finish"): Next
   const from = s.view === "support" || s.view === "missing" ? s.from : s.view;
   const name = view === "missing" && !s.draft.name ? s.search.query.trim() : s.draft.name;
   const draft = { ...s.draft, name: view === "missing" ? name : s.draft.name };
-  return [{ ...s, view, from, sent: false, busy: false, trouble: undefined, draft }, { do: "drop", key: "form" }];
+  return [{ ...s, view, from, sent: false, judged: 0, busy: false, trouble: undefined, draft }, { do: "drop", key: "form" }];
 }
 
 /** Where back leads, undefined where there is nothing behind. */
@@ -206,7 +210,7 @@ function back(s: State): Next {
   if (to === undefined) return [s];
   if (to === "search" && s.view !== "missing" && s.view !== "support") return toSearch(s);
   if (s.view === "waiting") return attempting.prepare({ ...s, view: "institution" });
-  const next: State = { ...s, view: to, sent: false, busy: false, trouble: undefined };
+  const next: State = { ...s, view: to, sent: false, judged: 0, busy: false, trouble: undefined };
   return to === "institution" ? resume(next) : [next, { do: "drop", key: "form" }];
 }
 

@@ -171,6 +171,7 @@ export class Bench {
         return this.handles;
       },
       raise: (id: string) => void this.raised.push(id),
+      copy: () => Promise.resolve(),
       go: (url: string) => void this.left.push(url),
       emit: (payload: Payload, reason?: string) => {
         this.events.push(payload);

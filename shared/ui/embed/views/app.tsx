@@ -1,13 +1,12 @@
 /** The frame around every view: who asks, the way back, help in the same place, what is said aloud. */
 import { Fragment, type JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { behind } from "../machine/step.ts";
-import type { View } from "../machine/state.ts";
+import type { State, View } from "../machine/state.ts";
 import { Code, Email, Splash } from "./begin.tsx";
 import { Icon } from "./icons.tsx";
 import { Institution } from "./institution.tsx";
 import { Connected, Failed, Finish } from "./outcome.tsx";
-import { Button, isHttps, Out, Quiet, Title } from "./parts.tsx";
+import { Button, drop, isHttps, Out, Quiet, Title } from "./parts.tsx";
 import { Missing, Support } from "./requests.tsx";
 import { Search } from "./search.tsx";
 import type { Ui } from "./ui.ts";
@@ -30,27 +29,21 @@ const views: Record<View, (props: { ui: Ui }) => JSX.Element | null> = {
   closed: Closed,
 };
 
+/** What has to change for another view to begin: it is drawn anew, and its title takes the focus. */
+export function placeOf(s: State): string {
+  return [s.view, s.sent, s.view === "institution" && s.portalId, s.view === "institution" && !s.target].join();
+}
+
 export function App({ ui, onLanguage }: { ui: Ui; onLanguage: () => void }) {
   const { s, t, send } = ui;
-  const main = useRef<HTMLElement>(null);
-  const first = useRef(true);
-  const place = `${s.view} ${s.sent} ${s.view === "institution" && (s.portalId ?? "")}`;
-  useLayoutEffect(() => {
-    const title = main.current?.querySelector("h1");
-    if (!title) return; // the skeleton
-    // The page that opened the frame has put the focus where it belongs for the first view.
-    if (!first.current) title.focus({ preventScroll: true });
-    if (!first.current) scrollTo(0, 0);
-    first.current = false;
-  }, [place]);
   const Current = views[s.view];
   return (
     <div class="shell">
       <Head ui={ui} />
       {s.mode === "test" && <p class="banner">{t.say("test_mode")}</p>}
       <div role="status">{!s.online && <p class="banner">{t.say("offline")}</p>}</div>
-      <main class="main" ref={main}>
-        <Fragment key={place}>
+      <main class="main">
+        <Fragment key={placeOf(s)}>
           <Current ui={ui} />
         </Fragment>
       </main>
@@ -77,7 +70,7 @@ function Head({ ui }: { ui: Ui }) {
         </button>
       )}
       <p class="who">
-        {isHttps(logo) && <img src={logo} alt="" referrerPolicy="no-referrer" onError={(event) => event.currentTarget.remove()} />}
+        {isHttps(logo) && <img src={logo} alt="" referrerPolicy="no-referrer" onError={drop} />}
         <span>{s.org?.name}</span>
       </p>
     </header>
@@ -140,12 +133,14 @@ function Closed({ ui: { t } }: { ui: Ui }) {
   );
 }
 
+function open(dialog: HTMLDialogElement | null): void {
+  if (dialog && !dialog.open) dialog.showModal();
+}
+
 /** Asked before an open sign-in is left behind. */
 function Leaving({ ui: { t, send } }: { ui: Ui }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} aria-labelledby="leaving" onClose={() => send({ type: "stay" })}>
+    <dialog ref={open} aria-labelledby="leaving" onClose={() => send({ type: "stay" })}>
       <div class="view">
         <div class="title">
           <h2 id="leaving">{t.say("leaving_title")}</h2>

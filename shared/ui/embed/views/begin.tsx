@@ -1,8 +1,7 @@
 /** The first steps: what is shared and with whom, the e-mail address, its code. */
-import { useState } from "preact/hooks";
 import type { Word } from "../../kit/words/language.ts";
 import { Icon, type IconName } from "./icons.tsx";
-import { Button, Field, Form, isHttps, Out, Quiet, Title, Trouble } from "./parts.tsx";
+import { Button, emailInput, Field, Form, isHttps, Out, Quiet, Title, Trouble } from "./parts.tsx";
 import { orgName, type Ui } from "./ui.ts";
 
 const points: [IconName, Word, Word][] = [
@@ -59,26 +58,13 @@ function Agreement({ ui }: { ui: Ui }) {
   return <p class="small soft">{t.parts(sentence).map((text, i) => (i % 2 ? part(text) : text))}</p>;
 }
 
-/** One at-sign with something around it and a dot behind: the server and the letter itself judge the rest. */
-export function isEmail(text: string): boolean {
-  return /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(text.trim());
-}
-
 export function Email({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
-  const [email, setEmail] = useState(s.email);
-  const [judged, setJudged] = useState(false);
-  const valid = isEmail(email);
-  const onSend = () => {
-    setJudged(true);
-    if (valid) send({ type: "email", email: email.trim() });
-  };
-  const input = { type: "email", autocomplete: "email", inputMode: "email", spellcheck: false, maxLength: 254 } as const;
   return (
-    <Form valid={valid} onSend={onSend}>
+    <Form onSend={() => send({ type: "email" })}>
       <Title lead={t.say("email_lead")}>{t.say("email_title")}</Title>
       <Trouble ui={ui} />
-      <Field id="email" label={t.say("email")} value={email} onInput={setEmail} error={judged && !valid ? t.say("email_wrong") : undefined} input={input} />
+      <Field ui={ui} id="email" label={t.say("email")} input={emailInput} />
       <Button submit disabled={s.busy}>
         {t.say("email_send")}
       </Button>
@@ -88,23 +74,13 @@ export function Email({ ui }: { ui: Ui }) {
 
 export function Code({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
-  const [code, setCode] = useState("");
-  const [judged, setJudged] = useState(false);
-  const valid = code.length === 6;
   const refused = s.trouble?.failure.kind === "refused" || s.trouble?.failure.kind === "lost";
-  const onSend = () => {
-    setJudged(true);
-    if (valid) send({ type: "code", code });
-  };
-  // A pasted code may have spaces or a dash in it.
-  const onInput = (text: string) => setCode(text.replace(/\D/g, "").slice(0, 6));
-  const error = refused ? t.say("code_wrong") : judged && !valid ? t.say("code_short") : undefined;
   const input = { class: "code", type: "text", inputMode: "numeric", autocomplete: "one-time-code" } as const;
   return (
-    <Form valid={valid} onSend={onSend}>
+    <Form onSend={() => send({ type: "code" })}>
       <Title lead={t.say("code_lead", { email: s.email })}>{t.say("code_title")}</Title>
-      {refused ? null : <Trouble ui={ui} />}
-      <Field id="code" label={t.say("code")} value={code} onInput={onInput} error={error} input={input} />
+      {!refused && <Trouble ui={ui} />}
+      <Field ui={ui} id="code" label={t.say("code")} error={refused ? t.say("code_wrong") : undefined} input={input} />
       <Button submit disabled={s.busy}>
         {t.say("continue")}
       </Button>

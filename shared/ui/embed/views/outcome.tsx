@@ -1,5 +1,4 @@
 /** How it ended: connected, failed, all done. */
-import { useState } from "preact/hooks";
 import type { Ending } from "../machine/state.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { Button, Quiet, Title } from "./parts.tsx";
@@ -123,7 +122,7 @@ export function Failed({ ui }: { ui: Ui }) {
 }
 
 /** For whoever helps. suggested_action is for who looks after the integration, whom test mode is for. */
-function Details({ ui: { s, t }, ending }: { ui: Ui; ending: Ending }) {
+function Details({ ui: { s, t, send }, ending }: { ui: Ui; ending: Ending }) {
   const advice = s.mode === "test" ? ending.error?.suggested_action : undefined;
   return (
     <details class="details">
@@ -133,7 +132,8 @@ function Details({ ui: { s, t }, ending }: { ui: Ui; ending: Ending }) {
           <>
             <dt>{t.say("reference")}</dt>
             <dd>
-              <code>{ending.requestId}</code> <Copy text={ending.requestId} t={t} />
+              <code>{ending.requestId}</code>{" "}
+              <span role="status">{s.copied ? t.say("copied") : <Quiet onClick={() => send({ type: "copy", text: ending.requestId ?? "" })}>{t.say("copy")}</Quiet>}</span>
             </dd>
           </>
         )}
@@ -151,16 +151,5 @@ function Details({ ui: { s, t }, ending }: { ui: Ui; ending: Ending }) {
         )}
       </dl>
     </details>
-  );
-}
-
-function Copy({ text, t }: { text: string; t: Ui["t"] }) {
-  const [copied, setCopied] = useState(false);
-  // Where the page that holds the frame does not let it, the text is there to be marked.
-  const copy = () => void navigator.clipboard?.writeText(text).then(() => setCopied(true), () => undefined);
-  return (
-    <span role="status">
-      {copied ? t.say("copied") : <Quiet onClick={copy}>{t.say("copy")}</Quiet>}
-    </span>
   );
 }

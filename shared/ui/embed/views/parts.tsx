@@ -1,9 +1,21 @@
 /** What views are made of. */
 import type { ComponentChildren, InputHTMLAttributes } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../api/records.ts";
 import { Icon, type IconName } from "./icons.tsx";
+import { isRight } from "../machine/forms.ts";
+import type { Draft } from "../machine/state.ts";
+import type { Word } from "../../kit/words/language.ts";
 import type { Ui } from "./ui.ts";
+
+const wrongs: Partial<Record<keyof Draft, Word>> = { email: "email_wrong", code: "code_short" };
+
+/** What an email address is typed with. */
+export const emailInput = { type: "email", autocomplete: "email", inputMode: "email", spellcheck: false, maxLength: 254 } as const;
+
+/** A pasted code may have spaces or a dash in it. */
+function digits(text: string): string {
+  return text.replace(/\D/g, "").slice(0, 6);
+}
 
 /** The head of a view. Its title takes the focus, so that a screen reader begins there (App moves it). */
 export function Title({ children, lead, mark, tone }: { children: ComponentChildren; lead?: ComponentChildren; mark?: IconName; tone?: "good" | "bad" }) {
@@ -60,20 +72,23 @@ export function Out({ href, children, t, class: name }: { href: string; children
 }
 
 interface FieldProps {
-  id: string;
+  ui: Ui;
+  id: keyof Draft;
   label: string;
-  value: string;
-  onInput: (value: string) => void;
-  error?: string | undefined;
-  optional?: string;
+  error?: string | undefined; // what is wrong with it, of which the view knows more than that it is not filled in
+  optional?: boolean;
   rows?: boolean;
   input?: InputHTMLAttributes<HTMLInputElement>;
 }
 
-export function Field({ id, label, value, onInput, error, optional, rows, input }: FieldProps) {
+/** A field of the draft. */
+export function Field({ ui, id, label, error: known, optional, rows, input }: FieldProps) {
+  const { s, t, send } = ui;
+  const error = known ?? (s.judged > 0 && !isRight(s, id) ? t.say(wrongs[id] ?? "required") : undefined);
+  const onInput = (value: string) => send({ type: "draft", draft: { [id]: id === "code" ? digits(value) : value } });
   const common = {
     id,
-    value,
+    value: s.draft[id],
     "aria-invalid": error ? ("true" as const) : undefined,
     "aria-describedby": error ? `${id}-wrong` : undefined,
     onInput: (event: Event & { currentTarget: { value: string } }) => onInput(event.currentTarget.value),
@@ -81,7 +96,7 @@ export function Field({ id, label, value, onInput, error, optional, rows, input 
   return (
     <div class="field">
       <label for={id}>
-        {label} {optional && <span>({optional})</span>}
+        {label} {optional && <span>({t.say("optional")})</span>}
       </label>
       {rows ? <textarea {...common} maxLength={4000} /> : <input {...common} {...input} />}
       {error && (
@@ -93,20 +108,14 @@ export function Field({ id, label, value, onInput, error, optional, rows, input 
   );
 }
 
-/** A form whose fields are judged when it is sent: the first wrong one takes the focus. */
-export function Form({ children, valid, onSend }: { children: ComponentChildren; valid: boolean; onSend: () => void }) {
-  const form = useRef<HTMLFormElement>(null);
-  const [tries, setTries] = useState(0);
-  useEffect(() => {
-    if (tries > 0) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
-  }, [tries]);
+/** A form whose fields are judged by us when it is sent, in the patient's language. */
+export function Form({ children, onSend }: { children: ComponentChildren; onSend: () => void }) {
   const submit = (event: Event) => {
     event.preventDefault();
     onSend();
-    if (!valid) setTries(tries + 1);
   };
   return (
-    <form class="view" ref={form} noValidate onSubmit={submit}>
+    <form class="view" noValidate onSubmit={submit}>
       {children}
     </form>
   );
@@ -148,7 +157,6 @@ export function Trouble({ ui: { s, t, send } }: { ui: Ui }) {
 
 /** An institution's logo, or the first letters of its name where there is none or it does not come. */
 export function Logo({ src, name }: { src: string; name: string }) {
-  const [broken, setBroken] = useState(false);
   const letters = name
     .split(/\s+/)
     .map((word) => word.charAt(0))
@@ -157,9 +165,15 @@ export function Logo({ src, name }: { src: string; name: string }) {
     .join("");
   return (
     <span class="logo" aria-hidden="true">
-      {isHttps(src) && !broken ? <img src={src} alt="" loading="lazy" decoding="async" referrerPolicy="no-referrer" onError={() => setBroken(true)} /> : letters.toUpperCase()}
+      {letters.toUpperCase()}
+      {isHttps(src) && <img src={src} alt="" loading="lazy" decoding="async" referrerPolicy="no-referrer" onError={drop} />}
     </span>
   );
+}
+
+/** A picture that does not come leaves the place to what is beneath it. */
+export function drop(event: { currentTarget: HTMLElement }): void {
+  event.currentTarget.hidden = true;
 }
 
 /** Pictures and links come from records and settings: only an https address is one. */

@@ -1,5 +1,4 @@
 /** Searching, and what it finds. */
-import { useRef } from "preact/hooks";
 import type { Hit } from "../api/records.ts";
 import { states } from "../../kit/states.ts";
 import type { Filter } from "../machine/state.ts";
@@ -9,15 +8,9 @@ import type { Ui } from "./ui.ts";
 
 export function Search({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
-  const list = useRef<HTMLUListElement>(null);
-  const input = useRef<HTMLInputElement>(null);
   const { query, hits, total } = s.search;
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "ArrowDown" && moveFocus(list.current, undefined, 1)) event.preventDefault();
-    if (event.key === "Enter") send({ type: "search" });
-  };
   return (
-    <div class="view">
+    <div class="view" onKeyDown={moveFocus}>
       <Title>{t.say("search_title")}</Title>
       <div class="stack" role="search">
         <div class="field">
@@ -25,7 +18,6 @@ export function Search({ ui }: { ui: Ui }) {
           <div class="search">
             <Icon name="search" />
             <input
-              ref={input}
               id="query"
               type="search"
               value={query}
@@ -34,7 +26,7 @@ export function Search({ ui }: { ui: Ui }) {
               maxLength={300}
               enterKeyHint="search"
               onInput={(event) => send({ type: "type", query: event.currentTarget.value })}
-              onKeyDown={onKeyDown}
+              onKeyDown={(event) => event.key === "Enter" && send({ type: "search" })}
             />
           </div>
         </div>
@@ -43,9 +35,9 @@ export function Search({ ui }: { ui: Ui }) {
       <Trouble ui={ui} />
       {total === undefined ? <p class="soft">{t.say(s.search.loading ? "search_busy" : "search_hint")}</p> : <Found ui={ui} />}
       {hits.length > 0 && (
-        <ul class="list" ref={list} aria-busy={s.search.loading}>
+        <ul class="list" aria-busy={s.search.loading}>
           {hits.map((hit) => (
-            <Result key={hit.id} ui={ui} hit={hit} onMove={(from, by) => moveFocus(list.current, from, by) || (by < 0 && input.current?.focus())} />
+            <Result key={hit.id} ui={ui} hit={hit} />
           ))}
         </ul>
       )}
@@ -66,12 +58,15 @@ export function Search({ ui }: { ui: Ui }) {
   );
 }
 
-/** The arrow keys go through the results as through a list; Tab works as ever. Tells whether there was somewhere to go. */
-function moveFocus(list: HTMLUListElement | null, from: HTMLElement | undefined, by: number): boolean {
-  const buttons = [...(list?.querySelectorAll("button") ?? [])];
-  const to = buttons[from instanceof HTMLButtonElement ? buttons.indexOf(from) + by : 0];
-  to?.focus();
-  return to !== undefined;
+/** The arrow keys go from what is typed through the results, as through a list; Tab works as ever. */
+function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  const stops = [...event.currentTarget.querySelectorAll<HTMLElement>("#query, .choice")];
+  const from = stops.findIndex((stop) => stop === event.target);
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const to = by === undefined || from < 0 ? undefined : stops[from + by];
+  if (!to) return;
+  event.preventDefault();
+  to.focus();
 }
 
 function Found({ ui: { s, t } }: { ui: Ui }) {
@@ -114,19 +109,13 @@ function Narrow({ ui: { s, t, send } }: { ui: Ui }) {
   );
 }
 
-function Result({ ui: { t, send }, hit, onMove }: { ui: Ui; hit: Hit; onMove: (from: HTMLElement, by: number) => void }) {
-  const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    onMove(event.currentTarget, by);
-  };
+function Result({ ui: { t, send }, hit }: { ui: Ui; hit: Hit }) {
   const [first, ...others] = hit.locations;
   const place = [first?.city, first?.state].filter(Boolean).join(", ");
   const { health } = hit;
   return (
     <li>
-      <button class="choice" type="button" onClick={() => send({ type: "pick", id: hit.id })} onKeyDown={onKeyDown}>
+      <button class="choice" type="button" onClick={() => send({ type: "pick", id: hit.id })}>
         <Logo src={hit.logo} name={hit.name} />
         <span>
           <b>{hit.name}</b>
