@@ -35,7 +35,8 @@ type Creator struct {
 // Create makes an attempt whose browser leaves later. Everything that can be wrong with its configuration is found out
 // here, before any window opens. Errors are those of Starter.Start; fault.Conflict for an id of the widget's choice that is taken.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
-	if err := r.checkOwn(); err != nil {
+	own, err := r.own()
+	if err != nil {
 		return Prepared{}, err
 	}
 	attempt, err := s.pin(ctx, r)
@@ -43,13 +44,13 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 		return Prepared{}, err
 	}
 	token := "" // that of the widget's own making never comes here
-	if attempt.Status, attempt.TokenHash = Created, r.TokenHash; r.AttemptID == "" {
+	if attempt.Status, attempt.TokenHash = Created, r.TokenHash; own == "" {
 		if token, err = s.random(); err != nil {
 			return Prepared{}, err
 		}
 		attempt.TokenHash = hash(token)
 	} else {
-		attempt.ID = r.AttemptID
+		attempt.ID = own
 	}
 	start, err := s.random()
 	if err != nil {
@@ -57,7 +58,7 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}
 	ticket := Ticket{Hash: hash(start), Tenant: attempt.Tenant, AttemptID: attempt.ID, ExpiresAt: attempt.ExpiresAt}
 	err = s.Store.CreateAttempt(ctx, attempt, ticket)
-	if errors.Is(err, fault.Conflict) && r.AttemptID != "" {
+	if errors.Is(err, fault.Conflict) && own != "" {
 		return Prepared{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "This attempt_id cannot be used. Make a new one.").About("attempt_id").Because(err)
 	}
 	if err != nil {
@@ -66,20 +67,19 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	return Prepared{AttemptID: attempt.ID, Token: secret.New(token), Start: secret.New(start), ExpiresAt: attempt.ExpiresAt}, nil
 }
 
-// checkOwn checks what a widget has chosen itself: both or nothing, and nothing that another would have been given by chance.
-func (r *Request) checkOwn() error {
+// own is the id that a widget has chosen itself, as ids are written; empty when it has not. It chooses the token, too, or neither.
+func (r Request) own() (id string, err error) {
 	if r.AttemptID == "" && r.TokenHash == "" {
-		return nil
+		return "", nil
 	}
 	id, ok := ids.ParseRandom(r.AttemptID)
 	if !ok {
-		return fault.BadRequest("attempt_id must be a random UUID (version 4), and goes with token_hash.").About("attempt_id")
+		return "", fault.BadRequest("attempt_id must be a random UUID (version 4), and goes with token_hash.").About("attempt_id")
 	}
 	if len(r.TokenHash) != 2*sha256.Size || strings.Trim(r.TokenHash, "0123456789abcdef") != "" || r.TokenHash == hash("") {
-		return fault.BadRequest("token_hash must be the SHA-256 of the attempt token in 64 lower-case hex digits, and goes with attempt_id.").About("token_hash")
+		return "", fault.BadRequest("token_hash must be the SHA-256 of the attempt token in 64 lower-case hex digits, and goes with attempt_id.").About("token_hash")
 	}
-	r.AttemptID = id
-	return nil
+	return id, nil
 }
 
 // Leave sends the browser that brings a start value to the portal. The value works once, and stays good when Leave

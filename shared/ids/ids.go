@@ -44,7 +44,7 @@ func ParseUUID(text string) (id string, ok bool) {
 // ParseRandom is ParseUUID for random (version 4) UUIDs alone (RFC 9562 section 5.4).
 func ParseRandom(text string) (id string, ok bool) {
 	id, ok = ParseUUID(text)
-	return id, ok && id[14] == '4' && strings.Contains("89ab", id[19:20])
+	return id, ok && id[14] == '4' && strings.ContainsAny(id[19:20], "89ab")
 }
 
 // TaskID writes a UUID as a task id: 32 hex digits.

@@ -7,10 +7,12 @@ import (
 	"compress/gzip"
 	"crypto/sha512"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing/fstest"
 )
 
@@ -29,7 +31,7 @@ const (
 // Folder is the build. What its files named .br hold is no Brotli: who serves it does not look.
 func Folder() fstest.MapFS {
 	folder := fstest.MapFS{}
-	files := map[string]any{}
+	files := map[string]string{}
 	add := func(name, path, mediaType, text string) {
 		var packed bytes.Buffer
 		w := gzip.NewWriter(&packed)
@@ -39,23 +41,29 @@ func Folder() fstest.MapFS {
 		folder[path+".gz"] = &fstest.MapFile{Data: packed.Bytes(), Mode: 0o644}
 		folder[path+".br"] = &fstest.MapFile{Data: []byte("\xffbr of " + name), Mode: 0o644}
 		sum := sha512.Sum384([]byte(text))
-		files[name] = map[string]any{
-			"path": path, "size": len(text), "gzip": packed.Len(), "type": mediaType,
-			"integrity": "sha384-" + base64.StdEncoding.EncodeToString(sum[:]),
-		}
+		files[name] = fmt.Sprintf(`{"path":%q,"size":%d,"gzip":%d,"type":%q,"integrity":"sha384-%s"}`,
+			path, len(text), packed.Len(), mediaType, base64.StdEncoding.EncodeToString(sum[:]))
 	}
 	add("embed.js", "widget/assets/embed-1a2b3c.js", "text/javascript", Script)
 	add("embed.css", "widget/assets/embed-4d5e6f.css", "text/css", "body{margin:0}")
 	add("sdk/svc-widget.js", "sdk/"+Version+"/svc-widget.js", "text/javascript", SDK)
-	pages := map[string]any{}
+	pages := map[string]string{}
 	for _, name := range []string{"embed", "connect", "demo"} {
-		pages[name] = map[string]string{"style_hash": StyleHash}
+		pages[name] = fmt.Sprintf(`{"style_hash":%q}`, StyleHash)
 		folder["pages/"+name+".html"] = &fstest.MapFile{Mode: 0o644, Data: fmt.Appendf(nil, `<!doctype html><html lang="{{lang}}"><title>{{title}}</title>`+
 			`<style>body{}</style><script id="boot" type="application/json">{{boot}}</script><script type="module" src="assets/%s-1a2b3c.js"></script></html>`, name)}
 	}
-	manifest, _ := json.Marshal(map[string]any{"version": Version, "files": files, "pages": pages}) // maps of texts always encode
-	folder["manifest.json"] = &fstest.MapFile{Data: manifest, Mode: 0o644}
+	folder["manifest.json"] = &fstest.MapFile{Mode: 0o644, Data: fmt.Appendf(nil, `{"version":%q,"files":{%s},"pages":{%s}}`, Version, members(files), members(pages))}
 	return folder
+}
+
+// members writes the members of a JSON object.
+func members(of map[string]string) string {
+	all := make([]string, 0, len(of))
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, fmt.Sprintf("%q:%s", name, of[name]))
+	}
+	return strings.Join(all, ",")
 }
 
 // Into writes the build below a folder of the file system.
