@@ -14,7 +14,7 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test race soak conformance contract lint lint-template fmt check ui pages build bench capacity docs clean runner
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract lint lint-template fmt check ui pages build bench capacity docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,14 @@ runner: pages
 
 test: ## all tests that need no container, cloud or browser; what has not changed is not run again
 	go test ./...
+
+test-ui: ui ## the types and unit tests of the widget and our pages (needs Node 20)
+	@cd shared/ui && npm run --silent check && npm test --silent
+
+test-browser: ui runner ## journeys through the widget in Chromium, which it installs from Debian where there is none; ARGS="-g keyboard" picks some
+	@.ci/chromium
+	@$(BUILD) -o build/ctl ./infra/ctl
+	@cd shared/ui && npx playwright test --config e2e/playwright.config.ts $(ARGS)
 
 race: ## the same in another order and under the race detector, without what is only more of the same to it (-short)
 	GOGC=400 go test $(RACE) -short -shuffle=on -timeout 30m $$(go list ./... | grep -v '/test/policy\|/test/process') # which read files, and start programs without it

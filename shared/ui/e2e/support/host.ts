@@ -7,10 +7,12 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface HostPage {
-  /** The page's host is <site>.localhost. */
+  /** The page's host is <site>.localhost, or localhost itself, which is the one that may be registered without https. */
   site?: string;
   path?: string;
-  body: string;
+  body?: string;
+  /** The whole page, as its author has written it. */
+  html?: string;
   head?: string;
   lang?: string;
   headers?: Record<string, string>;
@@ -35,7 +37,7 @@ export class Host {
 
   origin(site = "clinic"): string {
     const { port } = this.#server.address() as AddressInfo;
-    return `http://${site}.localhost:${port}`;
+    return `http://${site === "localhost" ? site : `${site}.localhost`}:${port}`;
   }
 
   /** Publishes a page and returns its address. */
@@ -54,8 +56,8 @@ export class Host {
       return;
     }
     response.writeHead(200, { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", ...page.headers });
-    response.end(`<!doctype html>
+    response.end(page.html ?? `<!doctype html>
 <html lang="${page.lang ?? "en"}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Alder Clinic</title>
-<link rel="icon" href="data:,">${page.head ?? ""}</head><body>${page.body}</body></html>`);
+<link rel="icon" href="data:,">${page.head ?? ""}</head><body>${page.body ?? ""}</body></html>`);
   }
 }

@@ -34,7 +34,7 @@ export function readRun(file = process.env[VARIABLE]): Run {
 /** Runs the operator's command line against the service and returns what it prints. */
 export function operate(...words: string[]): unknown {
   const file = process.env[VARIABLE] ?? "";
-  const printed = execFileSync(join(repository, "build/ctl"), ["-outputs", file, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  const printed = execFileSync(join(repository, "build/ctl"), ["-outputs", file, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   return printed.trim() === "" ? null : JSON.parse(printed);
 }
 
@@ -54,6 +54,7 @@ export interface Institution {
 export const INSTITUTIONS = {
   refusing: { name: "Thistle Clinic", switches: "authorize-error:server_error" },
   declining: { name: "Yarrow Clinic", switches: "authorize-error:access_denied" },
+  second: { name: "Clover Hospital", switches: "label:second" },
   partial: { name: "Clover Clinic", switches: "no-patient" },
 } as const satisfies Record<string, Institution>;
 

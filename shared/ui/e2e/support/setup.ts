@@ -22,6 +22,9 @@ async function stopped(runner: ChildProcess): Promise<void> {
   await ended;
 }
 
+/** Every journey comes from the same address, which a patient's limits are not made for. */
+const LIMITS = ["BrowserRequestsPerMinute", "SearchesPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute"];
+
 /** An institution at an address of the sandbox of its own. */
 function addInstitutions(): void {
   const { sandbox } = readRun();
@@ -37,7 +40,8 @@ export default async function setup(): Promise<() => Promise<void>> {
   const file = join(folder, "run.json");
   const log = join(folder, "log");
   const output = openSync(log, "w", 0o600);
-  const runner = spawn(join(repository, "build/local"), ["-addr", "127.0.0.1:0", "-run-file", file], { cwd: repository, stdio: ["ignore", output, output] });
+  const parameters = LIMITS.flatMap((name) => ["-param", `${name}=10000`]);
+  const runner = spawn(join(repository, "build/local"), ["-addr", "127.0.0.1:0", "-run-file", file, ...parameters], { cwd: repository, stdio: ["ignore", output, output] });
   const end = async (): Promise<void> => {
     await stopped(runner);
     rmSync(folder, { recursive: true });

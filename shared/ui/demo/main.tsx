@@ -1,0 +1,118 @@
+/**
+ * The playground (docs/widget.md, "The playground"): every attribute of the elements as a control, the live element, its events and the code to copy.
+ * The page is a customer's page like any other: it loads the script from its public address and uses nothing but attributes, methods and events.
+ */
+import { render } from "preact";
+import type { JSX } from "preact";
+import { useMemo, useReducer, useState } from "preact/hooks";
+import { attributes, properties, TAGS } from "./manifest.ts";
+import type { Control, Tag } from "./manifest.ts";
+import { Field, Log, Panel, Snippet } from "./page.tsx";
+import type { Entry } from "./page.tsx";
+import type { Choice } from "./snippet.ts";
+import { Stage } from "./stage.tsx";
+
+/** What the server has put into the page, as far as the playground needs it. */
+const boot: { base_url: string; public_id: string } = JSON.parse(document.getElementById("boot")?.textContent ?? "{}");
+
+/** The address of the page names a credential and an element, and nothing of a person. */
+const askedTag = (): Tag => TAGS.find((tag) => tag === new URLSearchParams(location.search).get("element")) ?? TAGS[0];
+
+type Values = ReadonlyMap<string, string>;
+
+interface Change {
+  name: string;
+  value: string | undefined;
+}
+
+function changed(values: Values, { name, value }: Change): Values {
+  const next = new Map(values);
+  if (value === undefined) next.delete(name);
+  else next.set(name, value);
+  return next;
+}
+
+const only = (values: Values, controls: Control[]): Values => new Map([...values].filter(([name]) => controls.some((control) => control.name === name)));
+
+interface FieldsProps {
+  name: string;
+  title: string;
+  controls: Control[];
+  values: Values;
+  set: (change: Change) => void;
+}
+
+function Fields({ name, title, controls, values, set }: FieldsProps): JSX.Element {
+  return (
+    <Panel name={name} title={title}>
+      {controls.map((control) => (
+        <Field key={control.name} control={control} value={values.get(control.name)} onChange={(value) => set({ name: control.name, value })} />
+      ))}
+    </Panel>
+  );
+}
+
+let entries = 0;
+
+function entry(name: string, detail: unknown): Entry {
+  entries += 1;
+  const type = typeof detail === "object" && detail !== null && "event_type" in detail ? String(detail.event_type) : name;
+  return { id: entries, at: new Date().toLocaleTimeString(), name: type, detail: JSON.stringify(detail, null, 2) };
+}
+
+const LABEL: Control = { name: "label", help: "What the button says. Empty: its own words.", kind: "text", choices: [], standard: "Share Records" };
+
+function Playground(): JSX.Element {
+  const [tag, setTag] = useState(askedTag);
+  const [values, set] = useReducer(changed, new Map([["public-id", boot.public_id]]));
+  const [style, restyle] = useReducer(changed, new Map<string, string>());
+  const [label, setLabel] = useState("");
+  const [turn, setTurn] = useState(0);
+  const [log, setLog] = useState<Entry[]>([]);
+  const [trouble, setTrouble] = useState("");
+  const choice = useMemo<Choice>(
+    () => ({ tag, attributes: only(values, attributes(tag)), style: only(style, properties(tag)), label, script: `${boot.base_url}/sdk/4/svc-widget.js` }),
+    [tag, values, style, label],
+  );
+  return (
+    <>
+      <header>
+        <h1>Widget playground</h1>
+        <p>
+          Set attributes, use the element as a patient would, see the events, copy the code. It works with a real credential; in test mode every patient is
+          invented.
+        </p>
+      </header>
+      <main>
+        <div class="controls">
+          <Panel name="element" title="Element">
+            <div class="row" role="group" aria-label="Element">
+              {TAGS.map((one) => (
+                <button key={one} type="button" aria-pressed={one === tag} onClick={() => setTag(one)}>
+                  {one}
+                </button>
+              ))}
+            </div>
+            <Field control={LABEL} value={label} onChange={(value) => setLabel(value ?? "")} />
+          </Panel>
+          <Fields name="attributes" title="Attributes" controls={attributes(tag)} values={values} set={set} />
+          <Fields name="style" title="Form" controls={properties(tag)} values={style} set={restyle} />
+        </div>
+        <div class="results">
+          <Panel name="stage" title="Live">
+            {trouble !== "" && <p role="alert">{trouble}</p>}
+            <Stage choice={choice} turn={turn} onTrouble={setTrouble} onEvent={(name, detail) => setLog((before) => [entry(name, detail), ...before])} />
+            <button type="button" onClick={() => setTurn(turn + 1)}>
+              New element
+            </button>
+          </Panel>
+          <Log entries={log} onClear={() => setLog([])} />
+          <Snippet choice={choice} />
+        </div>
+      </main>
+    </>
+  );
+}
+
+const root = document.getElementById("app");
+if (root !== null) render(<Playground />, root);

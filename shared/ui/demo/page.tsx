@@ -1,0 +1,135 @@
+/** The playground: the parts of its page. They show state and report what a person does; demo.tsx holds the state. */
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Control } from "./manifest.ts";
+import { DIALECTS, snippet } from "./snippet.ts";
+import type { Choice, Dialect } from "./snippet.ts";
+
+export interface Entry {
+  id: number;
+  at: string;
+  name: string;
+  detail: string;
+}
+
+interface FieldProps {
+  control: Control;
+  value: string | undefined;
+  /** undefined takes the attribute away. */
+  onChange: (value: string | undefined) => void;
+}
+
+/** One attribute or property, by a control that fits what it takes. */
+export function Field({ control, value, onChange }: FieldProps): JSX.Element {
+  const id = `set-${control.name}`;
+  const help = control.help === "" ? undefined : `${id}-help`;
+  return (
+    <div class={`field ${control.kind}`}>
+      <label for={id}>{control.name}</label>
+      {control.kind === "switch" && (
+        <input id={id} type="checkbox" checked={value !== undefined} aria-describedby={help} onChange={(e) => onChange(e.currentTarget.checked ? "" : undefined)} />
+      )}
+      {control.kind === "choice" && (
+        <select id={id} value={value ?? ""} aria-describedby={help} onChange={(e) => onChange(e.currentTarget.value || undefined)}>
+          <option value="">{control.standard === "" ? "not set" : `not set (${control.standard})`}</option>
+          {control.choices.map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
+      )}
+      {control.kind === "text" && (
+        <input
+          id={id}
+          type="text"
+          value={value ?? ""}
+          placeholder={control.standard}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby={help}
+          onInput={(e) => onChange(e.currentTarget.value || undefined)}
+        />
+      )}
+      {help !== undefined && (
+        <p id={help} class="help">
+          {control.help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A part of the page with a heading of its own. */
+export function Panel({ name, title, children }: { name: string; title: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <section class={`panel ${name}`} aria-labelledby={`${name}-title`}>
+      <h2 id={`${name}-title`}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function CopyButton({ text }: { text: string }): JSX.Element {
+  const [said, say] = useState("Copy");
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => say("Copied"),
+      () => say("Select it and copy by hand"),
+    );
+  };
+  return (
+    <button type="button" onClick={copy} onBlur={() => say("Copy")} aria-live="polite">
+      {said}
+    </button>
+  );
+}
+
+/** The code of what is chosen, in the language of the customer's page. */
+export function Snippet({ choice }: { choice: Choice }): JSX.Element {
+  const [dialect, choose] = useState<Dialect>("HTML");
+  const code = snippet(dialect, choice);
+  return (
+    <Panel name="snippet" title="Your code">
+      <div class="row">
+        <div class="row" role="group" aria-label="Language of the code">
+          {DIALECTS.map((one) => (
+            <button key={one} type="button" aria-pressed={one === dialect} onClick={() => choose(one)}>
+              {one}
+            </button>
+          ))}
+        </div>
+        <CopyButton key={code} text={code} />
+      </div>
+      <pre tabIndex={0} role="region" aria-label={`Code, ${dialect}`}>
+        {code}
+      </pre>
+    </Panel>
+  );
+}
+
+/** What the element has told the page, the newest first. */
+export function Log({ entries, onClear }: { entries: readonly Entry[]; onClear: () => void }): JSX.Element {
+  return (
+    <Panel name="log" title="Events">
+      <div class="row">
+        <p class="help" role="status">
+          {entries.length === 0 ? "None yet. Connect to the sandbox hospital to see some." : `${entries.length} so far, the newest first.`}
+        </p>
+        <button type="button" onClick={onClear} disabled={entries.length === 0}>
+          Clear
+        </button>
+      </div>
+      <ol reversed>
+        {entries.map((entry) => (
+          <li key={entry.id}>
+            <p>
+              <strong>{entry.name}</strong> <time>{entry.at}</time>
+            </p>
+            <pre tabIndex={0} role="region" aria-label={`Payload of ${entry.name} at ${entry.at}`}>
+              {entry.detail}
+            </pre>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { snippet } from "./snippet.ts";
+import type { Choice } from "./snippet.ts";
+
+const choice: Choice = {
+  tag: "svc-widget-element",
+  attributes: new Map([
+    ["public-id", "public_test_1"],
+    ["search-only", ""],
+    ["external-id", `"><script>'{{x}}'</script>&`],
+  ]),
+  style: new Map([["--svc-accent", "#7a2e8c"]]),
+  label: `Mine & <yours>`,
+  script: "https://api.example/v1/sdk/4/svc-widget.js",
+};
+
+test("in HTML and Vue what somebody has typed stays a value", () => {
+  for (const dialect of ["HTML", "Vue"] as const) {
+    const code = snippet(dialect, choice);
+    assert.ok(code.includes(`external-id="&quot;>&lt;script>'{{x}}'&lt;/script>&amp;"`), code);
+    assert.ok(code.includes("Mine &amp; &lt;yours>"), code);
+  }
+});
+
+test("in React it is a string of JavaScript", () => {
+  const code = snippet("React", choice);
+  assert.ok(code.includes(`external-id={${JSON.stringify(choice.attributes.get("external-id"))}}`), code);
+  assert.ok(code.includes('{"Mine & <yours>"}'), code);
+  assert.ok(code.includes('style={{"--svc-accent":"#7a2e8c"}}'), code);
+});
+
+test("a switch that is on is a bare attribute, and what is not set is not there", () => {
+  assert.match(snippet("HTML", choice), /\n {2}search-only\n/);
+  const bare = snippet("HTML", { ...choice, attributes: new Map(), style: new Map(), label: "" });
+  assert.match(bare, /^<svc-widget-element><\/svc-widget-element>$/m);
+  assert.doesNotMatch(bare, /<style>/);
+});

@@ -1,0 +1,76 @@
+/** The live element. It is made and changed as a customer's page would do it, by attributes alone. */
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Choice } from "./snippet.ts";
+import { eventOf } from "./snippet.ts";
+
+/** What both elements offer to a page. */
+interface Widget extends HTMLElement {
+  show(): void;
+  hide(): void;
+}
+
+interface StageProps {
+  choice: Choice;
+  /** How often a person has asked for a new element. */
+  turn: number;
+  onEvent: (name: string, detail: unknown) => void;
+  /** Tells why there is no element. */
+  onTrouble: (reason: string) => void;
+}
+
+/** Makes an element's attributes those of wanted, and touches none that is right already: the element acts on every change. */
+function align(element: HTMLElement, wanted: ReadonlyMap<string, string>): void {
+  for (const { name } of [...element.attributes]) {
+    if (name !== "style" && !wanted.has(name)) element.removeAttribute(name);
+  }
+  for (const [name, value] of wanted) {
+    if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  }
+}
+
+function dress(element: HTMLElement, style: ReadonlyMap<string, string>): void {
+  element.removeAttribute("style");
+  for (const [name, value] of style) element.style.setProperty(name, value);
+}
+
+export function Stage({ choice, turn, onEvent, onTrouble }: StageProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const element = useRef<Widget | null>(null);
+  const hear = useRef(onEvent);
+  hear.current = onEvent;
+
+  useEffect(() => {
+    import(choice.script).catch(() => onTrouble(`${choice.script} could not be loaded. Is it built? make ui does it.`));
+  }, [choice.script]);
+
+  useEffect(() => {
+    const made = document.createElement(choice.tag) as Widget;
+    made.addEventListener(eventOf(choice.tag), (event) => hear.current(event.type, event instanceof CustomEvent ? event.detail : undefined));
+    align(made, choice.attributes);
+    place.current?.append(made);
+    element.current = made;
+    return () => made.remove();
+  }, [choice.tag, turn]);
+
+  useEffect(() => {
+    if (element.current === null) return;
+    align(element.current, choice.attributes);
+    dress(element.current, choice.style);
+    if (element.current.textContent !== choice.label) element.current.textContent = choice.label;
+  }, [choice, turn]);
+
+  return (
+    <>
+      <div ref={place} class="live" lang={document.documentElement.lang} />
+      <div class="row">
+        <button type="button" onClick={() => element.current?.show()}>
+          show()
+        </button>
+        <button type="button" onClick={() => element.current?.hide()}>
+          hide()
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,177 @@
+/** Pages and portals that mean harm (docs/threat-model.md). */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "@playwright/test";
+import { heardTypes, visit } from "../support/customer.ts";
+import { Patient } from "../support/patient.ts";
+import { customer, operate } from "../support/run.ts";
+import type { Run } from "../support/run.ts";
+import { expect, test } from "../support/test.ts";
+
+const attributes = { "search-only": "" };
+
+/** A credential of its own, whose origins nobody else's tests depend on. */
+function registered(run: Run, ...origins: string[]): string {
+  const { org_id, redirect_uri } = customer(run);
+  const words = origins.flatMap((origin) => ["-origin", origin]);
+  const made = operate("credential", "create", "-org", org_id, "-mode", "test", "-redirect", redirect_uri, ...words) as { public_id: string };
+  return made.public_id;
+}
+
+test("the frame works in a page whose origin is registered", async ({ page, run, host }) => {
+  const publicId = registered(run, host.origin("localhost"));
+  await visit(page, run, host, { site: "localhost", attributes: { ...attributes, "public-id": publicId } });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.connect();
+});
+
+for (const site of ["evil", "localhost.evil"]) {
+  test(`a foreign site, ${site}, cannot hold the frame where origins are registered`, async ({ page, run, host }) => {
+    const publicId = registered(run, host.origin("localhost"));
+    await visit(page, run, host, { site, attributes: { ...attributes, "public-id": publicId } });
+    const patient = new Patient(page);
+    const refused = page.waitForEvent("console", (message) => message.text().includes("frame-ancestors"));
+    await patient.open();
+    await refused;
+    await expect(patient.heading("search_title")).toBeHidden();
+  });
+}
+
+/** A page that holds the frame by itself, and answers its hello as it likes. */
+const holder = (run: Run, publicId: string): string => `<iframe src="${run.base_url}/widget/embed?public_id=${publicId}" width="500" height="700"></iframe>
+<script>
+  addEventListener("message", ({ data, source }) => {
+    if (data?.svc !== "hello") return;
+    const channel = new MessageChannel();
+    channel.port1.onmessage = ({ data }) => (window.said ??= []).push(data);
+    const config = { publicId: "${publicId}", searchOnly: true, showSplash: false, tefcaMode: false, eventTypes: [] };
+    source.postMessage({ svc: "init", v: 1, config }, "*", [channel.port2]);
+  });
+</script>`;
+
+test("the frame tells whoever holds it nothing, where its policy has been taken away and the origin is not registered", async ({ page, run, host }) => {
+  const publicId = registered(run, host.origin("localhost"));
+  await page.route(/\/widget\/embed/, async (route) => {
+    const response = await route.fetch();
+    const headers = response.headers();
+    delete headers["content-security-policy"];
+    await route.fulfill({ response, headers });
+  });
+  await page.goto(host.publish({ site: "evil", path: "/holder", body: holder(run, publicId) }));
+  const frame = page.frameLocator("iframe");
+  await expect(frame.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(frame.getByRole("searchbox").or(frame.getByRole("textbox"))).toBeHidden();
+  const said = await page.evaluate(() => (window as unknown as { said?: { type: string }[] }).said ?? []);
+  expect(said.filter((one) => one.type === "event")).toEqual([]);
+});
+
+test("messages that are forged change nothing", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.sees("search_title");
+  const forged = [
+    { svc: "init", v: 1, config: { publicId: "public_test_x", searchOnly: false } },
+    { type: "event", payload: { api_mode: "live", event_type: "patient.connection_success", data: { org_connection_id: "forged" } } },
+    { type: "closed" },
+    { svc: "hello", v: 1 },
+    { svc: "nudge" },
+    JSON.stringify({ event_type: "widget.complete" }),
+  ];
+  const evil = host.publish({ site: "evil", path: "/forger", body: `<script>for (const one of ${JSON.stringify(forged)}) { parent.postMessage(one, "*"); parent.frames[0]?.postMessage(one, "*"); }</script>` });
+  await page.evaluate((messages) => {
+    const { contentWindow } = document.querySelector("svc-widget-element")?.shadowRoot?.querySelector("iframe") ?? {};
+    for (const message of messages) {
+      window.postMessage(message, "*");
+      contentWindow?.postMessage(message, "*");
+    }
+  }, forged);
+  await page.evaluate((address) => {
+    const frame = document.createElement("iframe");
+    frame.src = address;
+    document.body.append(frame);
+    return new Promise((resolve) => frame.addEventListener("load", resolve));
+  }, evil);
+  await patient.sees("search_title");
+  expect(await heardTypes(page)).toEqual([]);
+  await patient.connect();
+});
+
+/** Makes an attempt as a page does, and returns what it got. */
+async function attempt(run: Run, publicId = customer(run).public_id): Promise<{ attempt_id: string; attempt_token: string; connect_url: string }> {
+  const response = await fetch(`${run.base_url}/bridge/attempts?public_id=${publicId}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ endpoint_id: run.sandbox.endpoint_id }),
+  });
+  return ((await response.json()) as { data: { attempt_id: string; attempt_token: string; connect_url: string } }).data;
+}
+
+async function asked(page: Page, address: string, token: string): Promise<number> {
+  return page.evaluate(async ([url, bearer]) => (await fetch(url, { headers: { authorization: `Bearer ${bearer}` } })).status, [address, token] as const);
+}
+
+test("an attempt of others is not there for whoever knows its id", async ({ page, run, host }) => {
+  const [theirs, own] = [await attempt(run), await attempt(run)];
+  const other = run.organisations.filter((one) => one.mode === "test")[1];
+  await page.goto(host.publish({ site: "evil", path: "/asker", body: "" }));
+  const address = (publicId: string): string => `${run.base_url}/bridge/attempts/${theirs.attempt_id}?public_id=${publicId}`;
+  expect(await asked(page, address(customer(run).public_id), own.attempt_token)).toBe(404);
+  expect(await asked(page, address(other?.public_id ?? ""), theirs.attempt_token)).toBe(404);
+  expect(await asked(page, address(customer(run).public_id), theirs.attempt_token)).toBe(200);
+});
+
+test("a link to an attempt's start, in a mail or a page of others, opens nothing", async ({ page, run, host }) => {
+  const { connect_url: start } = await attempt(run);
+  await page.goto(host.publish({ site: "evil", path: "/link", body: `<a href="${start}">Win</a><a href="${start}" target="_blank" rel="opener">Win too</a>` }));
+  const opening = page.waitForEvent("popup");
+  await page.getByRole("link", { name: "Win too" }).click();
+  const popup = await opening;
+  await expect(popup.getByText("cannot be opened by itself")).toBeVisible();
+  await page.getByRole("link", { name: "Win", exact: true }).click();
+  await expect(page.getByText("cannot be opened by itself")).toBeVisible();
+});
+
+test("neither the hosted page nor the hospital's consent can be framed, to lead a click", async ({ page, run, host }) => {
+  const query = new URLSearchParams({ public_id: customer(run).public_id, redirect_uri: customer(run).redirect_uri });
+  const addresses = [
+    `${run.base_url}/widget/connect?${query}`,
+    `${run.base_url}/bridge/connect?${query}`,
+    `${run.base_url}/bridge/connect?${query}&endpoint_id=${run.sandbox.endpoint_id}`,
+    `${run.base_url}/bridge/callback?state=x&error=access_denied`,
+  ];
+  for (const [i, address] of addresses.entries()) {
+    const refused = page.waitForEvent("console", (message) => /frame-ancestors|X-Frame-Options/i.test(message.text()));
+    await page.goto(host.publish({ site: "evil", path: `/frame${i}`, body: `<iframe src="${address.replace(/&/g, "&amp;")}"></iframe>` }));
+    await refused;
+  }
+});
+
+test("a portal whose discovery names our own connect address is not left for", async ({ page, run, host }) => {
+  const portal = createServer((request, response) => {
+    if (!request.url?.endsWith("/.well-known/smart-configuration")) return void response.writeHead(404).end();
+    const base = `http://${request.headers.host ?? ""}`;
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(
+      JSON.stringify({
+        issuer: `${base}/fhir`,
+        authorization_endpoint: `${run.base_url}/bridge/connect?public_id=${customer(run).public_id}&endpoint_id=${run.sandbox.endpoint_id}`,
+        token_endpoint: `${base}/token`,
+        code_challenge_methods_supported: ["S256"],
+        capabilities: ["launch-standalone", "client-public"],
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => portal.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${(portal.address() as AddressInfo).port}/fhir`;
+  const words = ["-fhir-base", address, "-mode", "test", "-name", "Nettle Clinic", "-client-id", "ours", "-scope", "patient/*.rs", "-unpinned"];
+  const made = operate("endpoint", "create", ...words) as { endpoint_id: string };
+  operate("catalog", "publish", "-mode", "test");
+  await visit(page, run, host, { attributes: { ...attributes, "endpoint-id": made.endpoint_id } });
+  const patient = new Patient(page);
+  await patient.open();
+  await expect(patient.heading("unready_title").or(patient.heading("unanswered_title"))).toBeVisible();
+  expect(page.context().pages()).toHaveLength(1);
+  await new Promise((resolve) => portal.close(resolve));
+});

@@ -1,0 +1,64 @@
+/** What docs/widget.md says is true: its first code works as it stands, and its tables name what there is. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Patient } from "../support/patient.ts";
+import { customer, repository } from "../support/run.ts";
+import { expect, test } from "../support/test.ts";
+
+const document = readFileSync(join(repository, "docs/widget.md"), "utf8");
+
+interface Described {
+  declarations: { tagName?: string; attributes?: { name: string }[]; cssProperties?: { name: string }[]; cssParts?: { name: string }[] }[];
+}
+
+const described = (JSON.parse(readFileSync(join(repository, "shared/ui/sdk/custom-elements.json"), "utf8")) as { modules: Described[] }).modules;
+const elements = described.flatMap((module) => module.declarations);
+
+/** A chapter of the document, with those below it. */
+function chapter(title: string): string {
+  const [, depth = "##"] = new RegExp(`^(#+) ${title}$`, "m").exec(document) ?? [];
+  const [, text = ""] = document.split(new RegExp(`^${depth} ${title}$`, "m"));
+  return text.split(new RegExp(`^#{2,${depth.length}} `, "m"))[0] ?? "";
+}
+
+/** What stands in the first column of a chapter's tables. */
+const named = (text: string): string[] =>
+  [...text.matchAll(/^\| (`[^|]+`) \|/gm)]
+    .flatMap(([, cell = ""]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name))
+    .filter((name) => name !== "event_type"); // a table's head
+
+test("the quick start, followed to the letter", async ({ page, run, host }) => {
+  const [, code = ""] = /```html\n(<!doctype html>[\s\S]+?)```/.exec(chapter("Quick start")) ?? [];
+  const html = code.replaceAll("https://api.example.com/v1", run.base_url).replace(/public_test_[0-9a-f-]+/, customer(run).public_id);
+  await page.goto(host.publish({ site: "myapp", html }));
+  const patient = new Patient(page);
+  await page.getByRole("button", { name: "Share Records" }).click();
+  await patient.proveEmail(run, "quick.maple@mail.example");
+  await patient.connect();
+  await patient.finish();
+  await expect(page.getByRole("heading", { name: "Connected: 1" })).toBeVisible();
+});
+
+for (const [title, tag] of [
+  ["`svc-widget-element`", "svc-widget-element"],
+  ["Redirect mode", "svc-widget"],
+] as const) {
+  test(`every attribute of ${tag} is in its table, and no other`, () => {
+    const attributes = elements.find((one) => one.tagName === tag)?.attributes?.map((one) => one.name) ?? [];
+    const written = named(chapter(title)).filter((name) => !/[(.]/.test(name));
+    expect(attributes.length).toBeGreaterThan(5);
+    expect(written.sort()).toEqual([...attributes].sort());
+  });
+}
+
+test("every event of the schema is in the table, and no other", () => {
+  const schema = readFileSync(join(repository, "shared/ui/sdk/events.schema.json"), "utf8");
+  const types = new Set([...schema.matchAll(/"const": ?"((?:patient|widget|search)\.[a-z_]+)"/g)].map(([, type = ""]) => type));
+  expect(types.size).toBe(6);
+  expect(named(chapter("Events")).sort()).toEqual([...types].sort());
+});
+
+test("every part and property that pages may dress is told", () => {
+  const text = chapter("Form");
+  for (const { cssProperties = [], cssParts = [] } of elements) for (const { name } of [...cssProperties, ...cssParts]) expect(text).toContain(name);
+});

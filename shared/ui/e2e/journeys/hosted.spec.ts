@@ -1,0 +1,145 @@
+/** Without a frame: redirect mode, links, web views, and the window of the older element. */
+import type { Page } from "@playwright/test";
+import { callbacks, visit } from "../support/customer.ts";
+import { Patient, Portal } from "../support/patient.ts";
+import { customer, INSTITUTIONS } from "../support/run.ts";
+import type { Run } from "../support/run.ts";
+import { expect, test } from "../support/test.ts";
+
+/** Where a redirect has brought the patient to. */
+async function landed(page: Page, run: Run): Promise<URLSearchParams> {
+  const { redirect_uri: back } = customer(run);
+  await page.waitForURL((url) => url.href.startsWith(back));
+  return new URL(page.url()).searchParams;
+}
+
+const echoed = { "external-id": "patient-7", "external-state": "visit-9", "request-id": "ticket-3" };
+
+async function toHostedPage(page: Page, run: Run): Promise<Patient> {
+  await page.locator("svc-widget").getByRole("button").click();
+  const patient = new Patient(page, page);
+  await patient.arrive(run, "hosted.maple@mail.example");
+  expect(page.url()).toContain("/widget/connect?");
+  return patient;
+}
+
+async function toWindow(page: Page, run: Run): Promise<Patient> {
+  const opening = page.context().waitForEvent("page");
+  await page.locator("svc-widget").getByRole("button").click();
+  const window = await opening;
+  const patient = new Patient(window, window);
+  await patient.arrive(run, "window.maple@mail.example");
+  return patient;
+}
+
+test("redirect mode: away, through the search and the hospital, and back with the result", async ({ page, run, host }) => {
+  await visit(page, run, host, { tag: "svc-widget", attributes: { ...echoed } });
+  const patient = await toHostedPage(page, run);
+  await patient.pick();
+  await patient.button("go").click();
+  await new Portal(page).signInAndAllow();
+  const result = await landed(page, run);
+  expect([...result.keys()].sort()).toEqual(
+    ["brand_id", "connection_status", "endpoint_id", "external_id", "external_state", "org_connection_id", "platform_type", "portal_id", "request_id"].sort(),
+  );
+  expect(Object.fromEntries(result)).toMatchObject({
+    endpoint_id: run.sandbox.endpoint_id,
+    external_id: "patient-7",
+    external_state: "visit-9",
+    request_id: "ticket-3",
+    connection_status: "authorized",
+  });
+});
+
+test("redirect mode: a portal's error comes back by redirect", async ({ page, run, host }) => {
+  await visit(page, run, host, { tag: "svc-widget", attributes: echoed });
+  const patient = await toHostedPage(page, run);
+  await patient.pick(INSTITUTIONS.refusing.name);
+  await patient.button("go").click();
+  const result = await landed(page, run);
+  expect(result.get("external_state")).toBe("visit-9");
+  expect(result.get("error")).not.toBeNull();
+  expect(result.get("error_description")).toMatch(/^[ -~]+$/);
+  expect(result.get("request_id")).not.toBeNull();
+});
+
+test("redirect mode: a connection is renewed without a search", async ({ page, run, host }) => {
+  await visit(page, run, host, { tag: "svc-widget" });
+  const patient = await toHostedPage(page, run);
+  await patient.pick();
+  await patient.button("go").click();
+  await new Portal(page).signInAndAllow();
+  const id = (await landed(page, run)).get("org_connection_id") ?? "";
+
+  await visit(page, run, host, { tag: "svc-widget", attributes: { "reconnect-org-connection-id": id } });
+  await page.locator("svc-widget").getByRole("button").click();
+  await page.getByRole("button", { name: patient.lang.say("go") }).or(page.getByRole("heading", { name: "Sign in" })).first().waitFor();
+  if (page.url().includes("/widget/connect")) await patient.button("go").click();
+  await new Portal(page).signInAndAllow();
+  expect((await landed(page, run)).get("org_connection_id")).toBe(id);
+});
+
+test("a redirect URI that is not registered leads nowhere", async ({ page, run, host }) => {
+  const address = `${run.base_url}/bridge/connect?${new URLSearchParams({ public_id: customer(run).public_id, redirect_uri: host.origin("evil") })}`;
+  await page.goto(address);
+  expect(page.url()).toBe(address);
+});
+
+test("popup mode: the page hears of the result", async ({ page, run, host }) => {
+  await visit(page, run, host, { tag: "svc-widget", attributes: { ...echoed, "connect-mode": "popup" } });
+  const patient = await toWindow(page, run);
+  await patient.pick();
+  await patient.button("go").click();
+  await new Portal(patient.page).signInAndAllow();
+  await expect.poll(() => callbacks(page)).toHaveLength(1);
+  const [result] = await callbacks(page);
+  expect(result).toEqual({
+    org_connection_id: expect.any(String),
+    endpoint_id: run.sandbox.endpoint_id,
+    portal_id: run.sandbox.portal_id,
+    brand_id: run.sandbox.brand_id,
+    connection_status: "authorized",
+    platform_type: "sandbox",
+    request_id: "ticket-3",
+    external_id: "patient-7",
+    external_state: "visit-9",
+  });
+});
+
+test("popup mode: a portal's error, where page and portal have severed the window", async ({ page, run, host }) => {
+  await visit(page, run, host, {
+    tag: "svc-widget",
+    attributes: { ...echoed, "connect-mode": "popup" },
+    headers: { "cross-origin-opener-policy": "same-origin" },
+  });
+  const patient = await toWindow(page, run);
+  await patient.pick(INSTITUTIONS.refusing.name);
+  await patient.button("go").click();
+  await expect.poll(() => callbacks(page)).toHaveLength(1);
+  const [result] = (await callbacks(page)) as Record<string, string>[];
+  expect(Object.keys(result ?? {}).sort()).toEqual(["error", "error_description", "external_state", "request_id"]);
+});
+
+test("popup mode: what is the patient's own is in no address", async ({ page, context, run, host }) => {
+  const addresses: string[] = [];
+  context.on("request", (request) => addresses.push(request.url()));
+  await visit(page, run, host, { tag: "svc-widget", attributes: { ...echoed, "connect-mode": "popup" } });
+  await toWindow(page, run);
+  expect(addresses.filter((address) => /patient-7|visit-9|attempt_token/.test(address.split("#")[0] ?? ""))).toEqual([]);
+});
+
+test("a web view hears the events by its bridge", async ({ page, run }) => {
+  await page.addInitScript(() => {
+    Object.assign(window, { told: [], ReactNativeWebView: { postMessage: (text: string) => (window as unknown as { told: string[] }).told.push(text) } });
+  });
+  const query = new URLSearchParams({ public_id: customer(run).public_id, redirect_uri: customer(run).redirect_uri });
+  await page.goto(`${run.base_url}/bridge/connect?${query}`);
+  const patient = new Patient(page, page);
+  await patient.arrive(run, "view.maple@mail.example");
+  await patient.pick();
+  await patient.button("go").click();
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await page.goBack();
+  const told = await page.evaluate(() => (window as unknown as { told: string[] }).told);
+  expect(told.map((text) => JSON.parse(text).event_type)).not.toContain("widget.config_error");
+});

@@ -1,0 +1,138 @@
+/** Customers' pages are not made for us: several widgets, none at times, small screens, other languages, no mouse. */
+import { heardTypes, markup, script, visit } from "../support/customer.ts";
+import { Patient, Portal, spanish } from "../support/patient.ts";
+import { expect, test } from "../support/test.ts";
+
+const attributes = { "search-only": "" };
+
+test("two widgets on a page know nothing of each other", async ({ page, run, host }) => {
+  const one = markup(run, { attributes: { ...attributes, id: "one", "external-id": "first" } });
+  const two = markup(run, { attributes: { ...attributes, id: "two", "external-id": "second" } });
+  await visit(page, run, host, { elements: one + two });
+  await page.locator("#two").getByRole("button").first().click();
+  const patient = new Patient(page, page.frameLocator("#two iframe"));
+  await patient.connect();
+  await expect(page.locator("#one dialog")).toBeHidden();
+  const sources = await page.evaluate(() => window.heard.map((one) => (one.detail as { data: { external_id?: string } }).data.external_id));
+  expect(new Set(sources)).toEqual(new Set(["second"]));
+});
+
+test("the script twice, and once more later", async ({ page, run, host }) => {
+  const errors: Error[] = [];
+  page.on("pageerror", (error) => errors.push(error));
+  const again = `<script type="module" src="${run.base_url}/sdk/4/svc-widget.js?again"></script>`;
+  await visit(page, run, host, { attributes, head: script(run) + again });
+  await page.addScriptTag({ type: "module", url: `${run.base_url}/sdk/4/svc-widget.js?later` });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.sees("search_title");
+  expect(errors).toEqual([]);
+});
+
+test("nothing is kept in the frame, and no cookie goes with its requests", async ({ page, run, host }) => {
+  const cookies: string[] = [];
+  page.on("request", (request) => void request.allHeaders().then((headers) => headers["cookie"] && cookies.push(request.url())));
+  page.on("response", (response) => void response.allHeaders().then((headers) => headers["set-cookie"] && cookies.push(response.url())));
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.connect();
+  const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
+  const kept = await frame?.evaluate(async () => [document.cookie, localStorage.length, sessionStorage.length, (await indexedDB.databases()).length, (await caches.keys()).length]);
+  expect(kept).toEqual(["", 0, 0, 0, 0]);
+  expect(cookies).toEqual([]);
+});
+
+test("nothing personal is in an address", async ({ page, context, run, host }) => {
+  const addresses: string[] = [];
+  context.on("request", (request) => addresses.push(request.url()));
+  await visit(page, run, host, { attributes: { email: "ada.maple@mail.example", "external-id": "patient-7", "search-query": "Sandbox" } });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.proveEmail(run, "ada.maple@mail.example");
+  await patient.connect();
+  expect(addresses.filter((address) => /ada|maple@|patient-7|Sandbox/i.test(address.replace("/v1/sandbox", "")))).toEqual([]);
+});
+
+test("at 320 px, and at 1280 px enlarged four times, nothing has to be scrolled sideways", async ({ page, run, host }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await visit(page, run, host, { attributes: { "show-splash": "" } });
+  const patient = new Patient(page);
+  await patient.open();
+  const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
+  const fits = async (): Promise<void> => {
+    expect(await frame?.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)).toBe(true);
+  };
+  await patient.sees("splash_title");
+  await fits();
+  await patient.agree();
+  await patient.sees("email_title");
+  await fits();
+  await patient.proveEmail(run, "cy.maple@mail.example");
+  await patient.find("Sandbox");
+  await expect(patient.where.getByRole("button", { name: "Sandbox Hospital" }).first()).toBeVisible();
+  await fits();
+  await patient.pick();
+  await fits();
+  await page.setViewportSize({ width: 320, height: 256 });
+  await patient.button("go").scrollIntoViewIfNeeded();
+  await patient.leave();
+  await patient.sees("waiting_title");
+  await fits();
+});
+
+test("in Spanish, by the page's language", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes, lang: "es-MX" });
+  const patient = new Patient(page, undefined, spanish);
+  await expect(page.locator("svc-widget-element").getByRole("button", { name: "Compartir registros" })).toBeVisible();
+  await patient.open();
+  await patient.connect();
+  await patient.finish();
+});
+
+test("with the keyboard alone", async ({ page, context, run, host }) => {
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await patient.sees("search_title");
+
+  /** Moves on until the focus is where this is, as somebody does who cannot see. */
+  const tabTo = async (name: RegExp): Promise<void> => {
+    const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
+    for (let i = 0; i < 40; i++) {
+      const focused = await frame?.evaluate(() => {
+        const at = document.activeElement;
+        if (at === document.body) return "";
+        return at instanceof HTMLInputElement ? (at.labels?.[0]?.textContent ?? "") : (at?.textContent ?? "");
+      });
+      if (focused !== undefined && name.test(focused)) return;
+      await page.keyboard.press("Tab");
+    }
+    throw new Error(`the focus never came to ${name}`);
+  };
+  await tabTo(/Name of the hospital/);
+  await page.keyboard.type("Sandbox");
+  await expect(patient.where.getByRole("button", { name: "Sandbox Hospital" }).first()).toBeVisible();
+  await tabTo(/Sandbox Hospital/);
+  await page.keyboard.press("Enter");
+  await expect(patient.button("go")).toBeEnabled();
+  await tabTo(/Continue to sign-in/);
+  const opening = context.waitForEvent("page");
+  await page.keyboard.press("Enter");
+  await new Portal(await opening).signInAndAllow();
+  await patient.sees("success_title");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toBeHidden();
+  expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success", "widget.complete"]);
+  expect(await page.evaluate(() => document.activeElement?.localName)).toBe("svc-widget-element");
+});
+
+test("each view's heading has the focus, so that a screen reader begins there", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes: { "show-splash": "" } });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.sees("splash_title");
+  await patient.agree();
+  await expect(patient.heading("email_title")).toBeFocused();
+});

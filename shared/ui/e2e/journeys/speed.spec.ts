@@ -1,0 +1,71 @@
+/** What a patient waits for. Sizes of files are tests of the build (shared/ui/test.mjs). */
+import type { Page } from "@playwright/test";
+import { visit } from "../support/customer.ts";
+import { Patient } from "../support/patient.ts";
+import { expect, test } from "../support/test.ts";
+
+const attributes = { "search-only": "" };
+const ROUNDS = 11;
+
+/** The service's requests of a page. */
+function requests(page: Page, base: string): string[] {
+  const seen: string[] = [];
+  page.on("request", (request) => request.url().startsWith(base) && seen.push(new URL(request.url()).pathname));
+  return seen;
+}
+
+test("the frame paints with one request", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes });
+  const seen = requests(page, run.base_url);
+  await page.route(/\/widget\/assets\//, () => undefined); // never answered
+  const patient = new Patient(page);
+  await patient.open();
+  await expect(page.frameLocator("svc-widget-element iframe").getByText("Alder Health App").first()).toBeVisible();
+  expect(seen.filter((path) => !path.includes("/widget/assets/"))).toEqual([new URL(`${run.base_url}/widget/embed`).pathname]);
+});
+
+interface Traced {
+  traceEvents: { name: string; tdur?: number }[];
+}
+
+/** By the processor's time: on a machine that has other things to do, a task's duration is theirs as well. */
+test("no task of a page is longer than 100 ms", async ({ page, browser, run, host }) => {
+  await visit(page, run, host, { attributes });
+  await browser.startTracing(page, { categories: ["toplevel", "disabled-by-default-devtools.timeline", "devtools.timeline"] });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.pick();
+  const traced = JSON.parse((await browser.stopTracing()).toString()) as Traced;
+  const tasks = traced.traceEvents.filter((one) => one.name === "RunTask").map((one) => (one.tdur ?? 0) / 1000);
+  expect(tasks.length).toBeGreaterThan(100);
+  console.log(`longest task: ${Math.round(Math.max(...tasks))} ms, of ${tasks.length}`);
+  expect(tasks.filter((ms) => ms > 100)).toEqual([]);
+});
+
+/** Measured, not judged: the machine has other things to do (docs/performance.md). */
+test("from the click until the frame is ready", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes });
+  const times = await page.evaluate(async (rounds) => {
+    const element = document.querySelector<HTMLElement & { hide(): void }>("svc-widget-element");
+    const root = element?.shadowRoot;
+    const ready = (): Promise<number> =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (root?.querySelector<HTMLElement>(".skeleton")?.hidden) resolve(performance.now());
+          else requestAnimationFrame(look);
+        };
+        look();
+      });
+    const all: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const begun = performance.now();
+      root?.querySelector("button")?.click();
+      all.push((await ready()) - begun);
+      element?.hide();
+    }
+    return all.sort((a, b) => a - b);
+  }, ROUNDS);
+  const [p50, worst] = [times[Math.floor(ROUNDS / 2)] ?? 0, times[ROUNDS - 1] ?? 0];
+  console.log(`click to ready: p50 ${Math.round(p50)} ms, worst ${Math.round(worst)} ms, of ${ROUNDS}`);
+  expect(p50).toBeGreaterThan(0);
+});

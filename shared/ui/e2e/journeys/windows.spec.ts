@@ -1,0 +1,118 @@
+/** Windows are lost, severed and blocked; the attempt is the truth. */
+import type { BrowserContext } from "@playwright/test";
+import { heardTypes, visit } from "../support/customer.ts";
+import { Patient, Portal } from "../support/patient.ts";
+import { expect, test } from "../support/test.ts";
+
+const attributes = { "search-only": "" };
+
+/** The hospital's pages sever whoever has opened them. */
+async function severing(context: BrowserContext): Promise<void> {
+  await context.route("**/sandbox/oauth/authorize**", async (route) => {
+    const response = await route.fetch({ maxRedirects: 0 });
+    await route.fulfill({ response, headers: { ...response.headers(), "cross-origin-opener-policy": "same-origin" } });
+  });
+}
+
+test("a portal that severs its opener", async ({ page, context, run, host }) => {
+  await severing(context);
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.pick();
+  const portal = await patient.leave();
+  await portal.signIn();
+  expect(await portal.page.evaluate(() => window.opener)).toBeNull();
+  await patient.sees("waiting_title");
+  await portal.allow();
+  await patient.sees("success_title");
+  expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success"]);
+});
+
+test("a customer's page that severs what it opens", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes, headers: { "cross-origin-opener-policy": "same-origin" } });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.connect();
+});
+
+test("a blocked window: a link opens the same attempt", async ({ page, context, run, host }) => {
+  await page.addInitScript(() => {
+    window.open = () => null;
+  });
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.pick();
+  await patient.button("go").click();
+  await patient.sees("waiting_title");
+  const opening = context.waitForEvent("page");
+  await patient.where.getByRole("link", { name: patient.lang.say("waiting_open") }).click();
+  await new Portal(await opening).signInAndAllow();
+  await patient.sees("success_title");
+});
+
+for (const step of ["before the portal's page is there", "at the sign-in", "at the consent"] as const) {
+  test(`the window is closed ${step}: the patient opens it again and connects`, async ({ page, run, host }) => {
+    await visit(page, run, host, { attributes });
+    const patient = new Patient(page);
+    await patient.open();
+    await patient.pick();
+    const portal = await patient.leave();
+    if (step !== "before the portal's page is there") await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+    if (step === "at the consent") await portal.signIn();
+    await portal.page.close();
+    await patient.button("waiting_reopen").click();
+    const second = await patient.leave(); // of another attempt: the first one's address may have been used
+    await second.signInAndAllow();
+    await patient.sees("success_title");
+  });
+}
+
+test("a patient who cancels while waiting can pick another institution", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.pick();
+  const portal = await patient.leave();
+  await patient.button("cancel").click();
+  await expect(patient.button("go")).toBeEnabled();
+  await portal.page.close();
+  await patient.button("back").click();
+  await patient.connect();
+});
+
+test("closing with a sign-in under way is asked about, and the window goes on", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.pick();
+  const portal = await patient.leave();
+  await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await page.bringToFront();
+  await page.locator("svc-widget-element").getByRole("button", { name: "Close" }).click();
+  await patient.button("stay").click();
+  await patient.sees("waiting_title");
+  await portal.signInAndAllow();
+  await patient.sees("success_title");
+});
+
+test("the element is taken out of the page in mid-flow, and the patient finishes at the hospital all the same", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.pick();
+  const portal = await patient.leave();
+  const told = await page.evaluate(() => {
+    const types: string[] = [];
+    const element = document.querySelector("svc-widget-element");
+    element?.addEventListener("eventBus", (event) => event instanceof CustomEvent && types.push(event.detail.event_type)); // it bubbles nowhere any more
+    element?.remove();
+    return types;
+  });
+  expect(told).toEqual(["widget.complete"]);
+  await portal.signIn();
+  await portal.allow();
+  await expect.poll(() => portal.page.isClosed()).toBe(true);
+  expect(await page.evaluate(() => getComputedStyle(document.documentElement).overflow)).toBe("visible");
+});

@@ -1,0 +1,67 @@
+/** A customer's page with the widget, and what it hears. */
+import type { Page } from "@playwright/test";
+import type { Payload } from "../../kit/protocol.ts";
+import type { Host, HostPage } from "./host.ts";
+import { customer } from "./run.ts";
+import type { Run } from "./run.ts";
+
+export interface Placed extends Partial<HostPage> {
+  tag?: "svc-widget-element" | "svc-widget";
+  /** Of the element, beside public-id; null takes public-id away. */
+  attributes?: Record<string, string | null>;
+  /** Stands where the element would, several for instance. */
+  elements?: string;
+}
+
+interface Heard {
+  name: string;
+  detail: unknown;
+}
+
+declare global {
+  interface Window {
+    heard: Heard[];
+    violations: string[];
+  }
+}
+
+/** Keeps what the element says and what the page's policy forbids, from the first moment on. */
+function listen(): void {
+  if (window.heard !== undefined) return; // a page that is visited twice
+  window.heard = [];
+  window.violations = [];
+  for (const name of ["eventBus", "orgConnectionCallback"]) {
+    document.addEventListener(name, (event) => window.heard.push({ name, detail: event instanceof CustomEvent ? structuredClone(event.detail) : null }));
+  }
+  document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+}
+
+const escaped = (text: string): string => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
+
+export function markup(run: Run, { tag = "svc-widget-element", attributes = {} }: Placed): string {
+  const all: Record<string, string | null> = { "public-id": customer(run).public_id, ...attributes };
+  const written = Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [`${name}="${escaped(value)}"`]));
+  return `<${tag} ${written.join(" ")}></${tag}>`;
+}
+
+export const script = (run: Run): string => `<script type="module" src="${run.base_url}/sdk/4/svc-widget.js"></script>`;
+
+/** Opens a customer's page that has the element. */
+export async function visit(page: Page, run: Run, host: Host, placed: Placed = {}): Promise<void> {
+  await page.addInitScript(listen);
+  const { elements = markup(run, placed), head = script(run), ...rest } = placed;
+  await page.goto(host.publish({ ...rest, head, body: `<h1>Alder Clinic</h1>${elements}${rest.body ?? ""}` }));
+  await page.waitForFunction((tag) => customElements.get(tag) !== undefined, placed.tag ?? "svc-widget-element");
+}
+
+/** What eventBus has carried so far. */
+export const heard = (page: Page): Promise<Payload[]> =>
+  page.evaluate(() => window.heard.filter((one) => one.name === "eventBus").map((one) => one.detail)) as Promise<Payload[]>;
+
+export const heardTypes = async (page: Page): Promise<string[]> => (await heard(page)).map((one) => one.event_type);
+
+/** What orgConnectionCallback has carried so far. */
+export const callbacks = (page: Page): Promise<unknown[]> =>
+  page.evaluate(() => window.heard.filter((one) => one.name === "orgConnectionCallback").map((one) => one.detail));
+
+export const violations = (page: Page): Promise<string[]> => page.evaluate(() => window.violations);

@@ -1,0 +1,144 @@
+/** A patient: what they read, press and type, in our pages and at the hospital's. Everything is found by the words and roles that are shown. */
+import { expect } from "@playwright/test";
+import type { FrameLocator, Locator, Page } from "@playwright/test";
+import { english, language } from "../../kit/words/language.ts";
+import type { Language, Word } from "../../kit/words/language.ts";
+import { es } from "../../kit/words/es.ts";
+import { SANDBOX } from "./run.ts";
+import type { Run } from "./run.ts";
+
+export const spanish = language("es", es);
+
+/** A patient of the sandbox, as its sign-in page names them. */
+export const PERSONA = /Maple/;
+
+/** The words of a text, whatever is put into it. */
+export function pattern(lang: Language, word: Word): RegExp {
+  const escaped = lang.parts(word).map((part, i) => (i % 2 === 0 ? part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") : ".*"));
+  return new RegExp(`^\\s*${escaped.join("")}\\s*$`);
+}
+
+/** The last six digits that were sent to an address, out of the local mailbox. */
+export async function mailedCode(run: Run, email: string): Promise<string> {
+  let code: string | undefined;
+  await expect
+    .poll(async () => {
+      const response = await fetch(`${run.console_url}/api/mail`);
+      const { mails } = (await response.json()) as { mails: { to: string[]; at: string; text: string }[] };
+      const newest = mails.filter((mail) => mail.to.includes(email)).sort((a, b) => b.at.localeCompare(a.at))[0];
+      code = newest?.text.match(/\b\d{6}\b/)?.[0];
+      return code;
+    })
+    .toBeDefined();
+  return code ?? "";
+}
+
+/** At the sandbox's portal, in whichever window it is. */
+export class Portal {
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  async signIn(): Promise<void> {
+    await this.page.getByRole("link", { name: PERSONA }).first().click();
+    await expect(this.page.getByRole("heading", { name: "Share your health records?" })).toBeVisible();
+  }
+
+  async allow(): Promise<void> {
+    await this.page.getByRole("link", { name: "Allow access" }).click();
+  }
+
+  async deny(): Promise<void> {
+    await this.page.getByRole("link", { name: "Deny" }).click();
+  }
+
+  async signInAndAllow(): Promise<void> {
+    await this.signIn();
+    await this.allow();
+  }
+}
+
+/** In our pages. where is the frame in a customer's page, or the hosted page itself. */
+export class Patient {
+  readonly page: Page;
+  readonly where: FrameLocator | Page;
+  readonly lang: Language;
+
+  constructor(page: Page, where?: FrameLocator | Page, lang: Language = english) {
+    this.page = page;
+    this.where = where ?? page.frameLocator("svc-widget-element iframe");
+    this.lang = lang;
+  }
+
+  heading(word: Word): Locator {
+    return this.where.getByRole("heading", { level: 1, name: pattern(this.lang, word) });
+  }
+
+  button(word: Word): Locator {
+    return this.where.getByRole("button", { name: pattern(this.lang, word) });
+  }
+
+  field(word: Word): Locator {
+    return this.where.getByLabel(pattern(this.lang, word));
+  }
+
+  /** Presses the element's own button. */
+  async open(): Promise<void> {
+    await this.page.locator("svc-widget-element").first().getByRole("button").first().click();
+  }
+
+  async sees(word: Word): Promise<void> {
+    await expect(this.heading(word)).toBeVisible();
+  }
+
+  async agree(): Promise<void> {
+    await this.button("agree").click();
+  }
+
+  async proveEmail(run: Run, email: string): Promise<void> {
+    await this.field("email").fill(email);
+    await this.button("email_send").click();
+    await this.field("code").fill(await mailedCode(run, email));
+    const next = this.button("continue");
+    await expect(this.heading("search_title").or(next)).toBeVisible();
+    if (await next.isVisible()) await next.click();
+    await this.sees("search_title");
+  }
+
+  /** Where it is asked for, the e-mail; then the search. */
+  async arrive(run: Run, email: string): Promise<void> {
+    await expect(this.heading("email_title").or(this.heading("search_title"))).toBeVisible();
+    if (await this.heading("email_title").isVisible()) await this.proveEmail(run, email);
+  }
+
+  async find(query: string): Promise<void> {
+    await this.field("search").fill(query);
+  }
+
+  async pick(name: string = SANDBOX): Promise<void> {
+    await this.find(name);
+    await this.where.getByRole("button", { name }).first().click();
+    await expect(this.button("go")).toBeEnabled();
+  }
+
+  /** Leaves for the portal, which opens in a window of its own. */
+  async leave(): Promise<Portal> {
+    const opening = this.page.context().waitForEvent("page");
+    await this.button("go").click();
+    return new Portal(await opening);
+  }
+
+  async connect(name: string = SANDBOX): Promise<void> {
+    await this.pick(name);
+    const portal = await this.leave();
+    await portal.signInAndAllow();
+    await this.sees("success_title");
+  }
+
+  async finish(): Promise<void> {
+    await this.button("done").click();
+    await expect(this.page.getByRole("dialog")).toBeHidden();
+  }
+}
