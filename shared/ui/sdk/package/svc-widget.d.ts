@@ -13,8 +13,8 @@ export type Callback =
     >
   | Pick<Failure, "error" | "error_description" | "request_id" | "external_state" | "error_uri">;
 
-/** What both elements have. Each property reflects the attribute of its name with hyphens. */
-interface Widget extends HTMLElement {
+/** What both elements have, with the events that they tell. Each property reflects the attribute of its name with hyphens. */
+interface Widget<Events extends HTMLElementEventMap> extends HTMLElement {
   publicId: string;
   reconnectOrgConnectionId: string;
   externalId: string;
@@ -24,6 +24,10 @@ interface Widget extends HTMLElement {
   portalId: string;
   endpointId: string;
   baseUrl: string;
+  addEventListener<K extends keyof Events>(type: K, listener: (this: this, event: Events[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+  removeEventListener<K extends keyof Events>(type: K, listener: (this: this, event: Events[K]) => unknown, options?: boolean | EventListenerOptions): void;
+  removeEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | EventListenerOptions): void;
 }
 
 export interface SvcWidgetElementEventMap extends HTMLElementEventMap {
@@ -31,7 +35,7 @@ export interface SvcWidgetElementEventMap extends HTMLElementEventMap {
 }
 
 /** A button and a modal in which a patient connects health records. */
-export interface SvcWidgetElement extends Widget {
+export interface SvcWidgetElement extends Widget<SvcWidgetElementEventMap> {
   email: string;
   searchOnly: boolean;
   searchQuery: string;
@@ -48,18 +52,6 @@ export interface SvcWidgetElement extends Widget {
   show(): void;
   /** Closes the modal at once. */
   hide(): void;
-  addEventListener<K extends keyof SvcWidgetElementEventMap>(
-    type: K,
-    listener: (this: SvcWidgetElement, event: SvcWidgetElementEventMap[K]) => unknown,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
-  removeEventListener<K extends keyof SvcWidgetElementEventMap>(
-    type: K,
-    listener: (this: SvcWidgetElement, event: SvcWidgetElementEventMap[K]) => unknown,
-    options?: boolean | EventListenerOptions,
-  ): void;
-  removeEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | EventListenerOptions): void;
 }
 
 export interface SvcWidgetEventMap extends HTMLElementEventMap {
@@ -67,7 +59,7 @@ export interface SvcWidgetEventMap extends HTMLElementEventMap {
 }
 
 /** The older element: a button that sends the patient away, or opens a window. */
-export interface SvcWidget extends Widget {
+export interface SvcWidget extends Widget<SvcWidgetEventMap> {
   /** "redirect" or "popup". */
   connectMode: string;
   /** In minutes. */
@@ -77,18 +69,6 @@ export interface SvcWidget extends Widget {
   show(): void;
   /** Closes the window while it shows a page of ours, and waits for it no longer. */
   hide(): void;
-  addEventListener<K extends keyof SvcWidgetEventMap>(
-    type: K,
-    listener: (this: SvcWidget, event: SvcWidgetEventMap[K]) => unknown,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
-  removeEventListener<K extends keyof SvcWidgetEventMap>(
-    type: K,
-    listener: (this: SvcWidget, event: SvcWidgetEventMap[K]) => unknown,
-    options?: boolean | EventListenerOptions,
-  ): void;
-  removeEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | EventListenerOptions): void;
 }
 
 export declare const SvcWidgetElement: { new (): SvcWidgetElement; prototype: SvcWidgetElement };
