@@ -25,7 +25,7 @@ export function Splash({ ui }: { ui: Ui }) {
           </li>
         ))}
       </ul>
-      <div class="stack">
+      <div class="below stack">
         <Agreement ui={ui} />
         <Button onClick={() => send({ type: "agree" })}>{t.say(agreement(ui) ? "agree" : "continue")}</Button>
       </div>

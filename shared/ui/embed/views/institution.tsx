@@ -1,6 +1,6 @@
 /** The institution that was picked: its portal, and what happens next. */
 import { Icon } from "./icons.tsx";
-import { Button, Logo, Quiet, Title, Trouble } from "./parts.tsx";
+import { Button, Logo, Pair, Quiet, Title, Trouble } from "./parts.tsx";
 import { institutionName, orgName, type Ui } from "./ui.ts";
 
 export function Institution({ ui }: { ui: Ui }) {
@@ -75,6 +75,7 @@ function Ready({ ui }: { ui: Ui }) {
   ];
   return (
     <div class="view">
+      <Pair ui={ui} name={name} logo={s.institution?.logo ?? ""} />
       <Title lead={renews ? t.say("reconnect_lead", { org }) : undefined}>{t.say(renews ? "reconnect_title" : "institution_title", { name })}</Title>
       {portal && (
         <div class="row">

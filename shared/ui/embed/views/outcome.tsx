@@ -1,7 +1,7 @@
 /** How it ended: connected, failed, all done. */
 import type { Ending } from "../machine/state.ts";
 import { Icon, type IconName } from "./icons.tsx";
-import { Button, Quiet, Title } from "./parts.tsx";
+import { Button, Logo, Quiet, Title } from "./parts.tsx";
 import { orgName, type Ui } from "./ui.ts";
 
 export function Connected({ ui }: { ui: Ui }) {
@@ -38,7 +38,8 @@ function Made({ ui: { s, t } }: { ui: Ui }) {
   return (
     <ul class="list">
       {s.connected.map(({ name, connection }) => (
-        <li key={connection.org_connection_id} class="choice">
+        <li key={connection.org_connection_id} class="choice still">
+          <Logo src="" name={name} />
           <span>{name || t.say("your_hospital")}</span>
           <Icon name="check" />
         </li>

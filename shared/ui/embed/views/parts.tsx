@@ -171,6 +171,17 @@ export function Logo({ src, name }: { src: string; name: string }) {
   );
 }
 
+/** Who receives and who sends. */
+export function Pair({ ui: { s }, name, logo }: { ui: Ui; name: string; logo: string }) {
+  return (
+    <div class="both" aria-hidden="true">
+      <Logo src={logo} name={name} />
+      <i />
+      <Logo src={s.org?.logo_uri ?? ""} name={s.org?.name ?? ""} />
+    </div>
+  );
+}
+
 /** A picture that does not come leaves the place to what is beneath it. */
 export function drop(event: { currentTarget: HTMLElement }): void {
   event.currentTarget.hidden = true;

@@ -1,6 +1,6 @@
 /** While the patient is at the portal, in another window. */
 import { currentAttempt } from "../machine/attempting.ts";
-import { Button, Out, Quiet, Title } from "./parts.tsx";
+import { Button, Out, Pair, Quiet, Title } from "./parts.tsx";
 import { institutionName, type Ui } from "./ui.ts";
 
 export function Waiting({ ui }: { ui: Ui }) {
@@ -10,6 +10,7 @@ export function Waiting({ ui }: { ui: Ui }) {
   const gone = a !== undefined && a.seen && a.closed && s.focused;
   return (
     <div class="view">
+      <Pair ui={ui} name={institutionName(ui)} logo={s.institution?.logo ?? ""} />
       <Title lead={t.say("waiting_lead", { name: institutionName(ui) })}>{t.say("waiting_title")}</Title>
       <p class="pulse">
         <i aria-hidden="true" />

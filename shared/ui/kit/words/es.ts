@@ -63,8 +63,8 @@ export const es: Words = {
   missing: "No encuentro el mío",
   health_down: "No responde en este momento",
   health_degraded: "Tiene problemas",
-  connected_one: "{n} conectado",
-  connected_other: "{n} conectados",
+  connected_one: "{n} conexión",
+  connected_other: "{n} conexiones",
   review: "Terminar",
 
   institution_title: "Conectar con {name}",
@@ -100,7 +100,7 @@ export const es: Words = {
   waiting_unreachable: "En este momento no podemos comprobar cómo va. Seguimos intentándolo.",
   cancel: "Cancelar",
 
-  success_title: "Ya está conectado",
+  success_title: "La conexión está hecha",
   success_lead: "{org} ya puede recibir sus registros de {name}. Pueden tardar en llegar y no hace falta que espere aquí.",
   success_until: "Su permiso dura hasta el {date}. Puede renovarlo.",
   another: "Conectar otro",
