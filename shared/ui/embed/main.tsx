@@ -92,9 +92,10 @@ async function speak(wanted: string | undefined): Promise<void> {
 /** The accent of the organisation, in shades that can be read on our sheets. */
 function dress(): void {
   for (const [scheme, sheet] of Object.entries(sheets)) {
-    const { accent, onAccent, accentText } = shades(boot.org?.accent, sheet);
+    const { accent, edge, onAccent, accentText } = shades(boot.org?.accent, sheet);
     const style = document.documentElement.style;
     style.setProperty(`--accent-${scheme}`, accent);
+    style.setProperty(`--accent-edge-${scheme}`, edge);
     style.setProperty(`--on-accent-${scheme}`, onAccent);
     style.setProperty(`--accent-text-${scheme}`, accentText);
   }

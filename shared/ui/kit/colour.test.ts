@@ -10,9 +10,9 @@ test("whatever the accent, what is written on it and with it can be read", () =>
   for (let hue = 0; hue < 4096; hue += 37) accents.push(`#${hue.toString(16).padStart(3, "0").replace(/./g, "$&$&")}`);
   for (const accent of accents) {
     for (const sheet of Object.values(sheets)) {
-      const { accent: fill, onAccent, accentText } = shades(accent, sheet);
+      const { accent: fill, edge, onAccent, accentText } = shades(accent, sheet);
       assert.ok(contrast(fill, onAccent) >= 4.5, `${onAccent} on ${fill}`);
-      assert.ok(contrast(fill, sheet) >= 3, `${fill} on ${sheet}`);
+      assert.ok(contrast(edge, sheet) >= 3, `${edge} on ${sheet}`);
       assert.ok(contrast(accentText, sheet) >= 4.5, `${accentText} on ${sheet}`);
     }
   }
@@ -48,7 +48,7 @@ for (const scheme of ["light", "dark"] as const) {
 
   test(`before the script the accent of the ${scheme} scheme is the default one`, () => {
     const role = roles(scheme);
-    const { accent, onAccent, accentText } = shades(undefined, sheets[scheme]);
-    assert.deepEqual([role["accent"], role["on-accent"], role["accent-text"]], [accent, onAccent, accentText]);
+    const { accent, edge, onAccent, accentText } = shades(undefined, sheets[scheme]);
+    assert.deepEqual([role["accent"], role["accent-edge"], role["on-accent"], role["accent-text"]], [accent, edge, onAccent, accentText]);
   });
 }

@@ -20,6 +20,7 @@ const shapeRatio = 3;
 
 export interface Shades {
   accent: string; // a filled button
+  edge: string; // around it
   onAccent: string; // what is written on it
   accentText: string; // links, and edges that have to be seen
 }
@@ -27,9 +28,11 @@ export interface Shades {
 export function shades(accent: string | undefined, sheet: string): Shades {
   const given = parse(accent ?? "") ?? parse(defaultAccent) ?? black;
   const ground = parse(sheet) ?? white;
-  const fill = apart(given, ground, shapeRatio);
+  const edge = apart(given, ground, shapeRatio);
+  // A pale accent stays itself on a light sheet, within its edge; a dark one would look switched off on a dark sheet.
+  const fill = luminance(ground) > 0.18 ? given : edge;
   const on = contrastOf(white, fill) >= textRatio ? white : black;
-  return { accent: format(fill), onAccent: format(on), accentText: format(apart(given, ground, textRatio)) };
+  return { accent: format(fill), edge: format(edge), onAccent: format(on), accentText: format(apart(given, ground, textRatio)) };
 }
 
 /** The contrast ratio of two colours, 1 to 21. */
