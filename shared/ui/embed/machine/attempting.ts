@@ -144,11 +144,10 @@ export function inquireAll(s: State): Next {
   return [state, ...effects];
 }
 
-/** Brings the portal's window to the front, or another one where that is gone. */
+/** Brings the portal's window to the front. Where that is gone its start address may be used up: another window needs another attempt. */
 export function raise(s: State): Next {
   const a = currentAttempt(s);
   if (!a) return [s];
-  if (a.status === "created") return [s, { do: "open", id: a.id, url: a.url }];
   if (a.seen && !a.closed) return [s, { do: "raise", id: a.id }];
   return prepare({ ...s, view: "institution" });
 }
