@@ -50,6 +50,9 @@ type response struct {
 	AttemptToken string `json:"attempt_token,omitempty"`
 	ConnectURL   string `json:"connect_url"`
 	ExpiresAt    string `json:"expires_at"` // RFC 3339
+	EndpointID   string `json:"endpoint_id"`
+	PortalID     string `json:"portal_id"`
+	BrandID      string `json:"brand_id"`
 }
 
 // New returns the endpoint.
@@ -73,5 +76,6 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 		AttemptID: prepared.AttemptID, AttemptToken: prepared.Token.Reveal(),
 		ConnectURL: d.BaseURL + flow.ConnectPath + "?" + url.Values{"attempt": {prepared.Start.Reveal()}}.Encode(),
 		ExpiresAt:  prepared.ExpiresAt.UTC().Format(time.RFC3339),
+		EndpointID: prepared.EndpointID, PortalID: prepared.PortalID, BrandID: prepared.BrandID,
 	}, nil
 }

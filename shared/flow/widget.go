@@ -23,6 +23,11 @@ type Prepared struct {
 	Token     secret.Text // what the widget asks after the attempt with; empty when it has chosen its own
 	Start     secret.Text // what a browser of our own pages leaves with, once
 	ExpiresAt time.Time
+
+	// Where it leads: of a reconnect the widget knows only the connection.
+	EndpointID string
+	PortalID   string
+	BrandID    string
 }
 
 // Creator makes attempts whose browsers leave later. Every field is needed.
@@ -64,7 +69,10 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	if err != nil {
 		return Prepared{}, fmt.Errorf("store attempt: %w", err)
 	}
-	return Prepared{AttemptID: attempt.ID, Token: secret.New(token), Start: secret.New(start), ExpiresAt: attempt.ExpiresAt}, nil
+	return Prepared{
+		AttemptID: attempt.ID, Token: secret.New(token), Start: secret.New(start), ExpiresAt: attempt.ExpiresAt,
+		EndpointID: attempt.EndpointID, PortalID: attempt.PortalID, BrandID: attempt.BrandID,
+	}, nil
 }
 
 // own is the id that a widget has chosen itself, as ids are written; empty when it has not. It chooses the token, too, or neither.

@@ -67,6 +67,9 @@ func TestAWidgetsAttemptGoesItsWay(t *testing.T) {
 			t.Errorf("after leaving: %+v", got)
 		}
 		attempt := w.attempts[p.AttemptID]
+		if p.EndpointID != attempt.EndpointID || p.PortalID != attempt.PortalID || p.BrandID != attempt.BrandID || p.BrandID == "" {
+			t.Errorf("the widget is told that it leads to %+v", p)
+		}
 		if state := w.states[hash(b.state)]; state.ExpiresAt != p.ExpiresAt || attempt.NonceHash != hash(w.asked.Nonce) || w.asked.Nonce == "" {
 			t.Errorf("state until %v, nonce %q pinned as %q", state.ExpiresAt, w.asked.Nonce, attempt.NonceHash)
 		}

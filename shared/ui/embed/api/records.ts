@@ -50,10 +50,9 @@ export interface PreparedAttempt {
   attempt_id: string;
   attempt_token: string;
   connect_url: string;
-  expires_at: string;
-  endpoint_id?: string;
-  portal_id?: string;
-  brand_id?: string;
+  endpoint_id: string;
+  portal_id: string;
+  brand_id: string;
 }
 
 export interface AttemptError {

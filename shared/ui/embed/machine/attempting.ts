@@ -53,19 +53,14 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
   if (!answer.ok) return refused({ ...s, busy: false }, target, answer.failure);
   const made = answer.data;
   if (s.shell === "window") return [s, { do: "go", url: made.connect_url }];
-  const known: Target = {
-    ...target,
-    endpointId: made.endpoint_id ?? target.endpointId,
-    portalId: made.portal_id ?? target.portalId,
-    brandId: made.brand_id ?? target.brandId,
-  };
+  const known: Target = { ...target, endpointId: made.endpoint_id, portalId: made.portal_id, brandId: made.brand_id };
   const attempt: Attempt = {
     ...{ id: made.attempt_id, token: made.attempt_token, url: made.connect_url, target: known },
     ...{ madeAt: now, leftAt: undefined, status: "created" as const },
     ...{ seen: false, closed: false, pending: false, asking: false, again: false, misses: 0 },
   };
   const next: State = { ...s, busy: false, target: known, current: attempt.id, attempts: [...s.attempts, attempt] };
-  const name: Effect[] = known.name || !known.brandId ? [] : [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId: known.brandId } } }];
+  const name: Effect[] = known.name ? [] : [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId: known.brandId } } }];
   return [next, { do: "wait", key: "stale", ms: freshness, then: { type: "stale", id: attempt.id } }, ...name];
 }
 

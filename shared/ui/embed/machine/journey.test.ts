@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { CallName, Failure } from "../api/records.ts";
 import type { Message } from "../machine/message.ts";
-import { Bench, connection, failure, hit, portal } from "../testing/bench.ts";
+import { Bench, connection, failure, hit, ids, portal } from "../testing/bench.ts";
 
 /** What a patient does who sees this, undefined where there is only waiting. */
 function nextStep({ state: s }: Bench): Message | undefined {
@@ -101,10 +101,6 @@ test("closing asks first only while a sign-in is under way, and tells widget.com
 
 test("a reconnect skips e-mail and search, shows the institution and has nothing behind it", async () => {
   const bench = new Bench({ searchOnly: false, reconnectOrgConnectionId: connection.org_connection_id });
-  bench.answers.prepare = () => {
-    const data = { attempt_id: "a", attempt_token: "t", connect_url: "https://svc.example/v1/x", expires_at: new Date(bench.began + 1e6).toISOString(), ...{ endpoint_id: "e", portal_id: "p", brand_id: "b" } };
-    return { ok: true, data };
-  };
   await bench.pass(0);
   assert.equal(bench.state.view, "institution");
   assert.match(bench.state.target?.name ?? "", /^Alder/);
@@ -116,7 +112,7 @@ test("a reconnect skips e-mail and search, shows the institution and has nothing
   assert.deepEqual(bench.events[0], {
     api_mode: "live",
     event_type: "patient.connection_pending",
-    data: { public_id: "public_live_1", brand_id: "b", portal_id: "p", endpoint_id: "e", org_connection_id: connection.org_connection_id },
+    data: { public_id: "public_live_1", brand_id: ids.brand, portal_id: ids.portal, endpoint_id: ids.endpoint, org_connection_id: connection.org_connection_id },
   });
 });
 

@@ -136,10 +136,10 @@ export class Bench {
       search: () => ok({ total: 2, hits: [hit(), hit("other", [portal("p2", ["e2"])])] }),
       institution: () => ok(hit()),
       endpoint: ({ ids: [id = ""] }) => ok({ id, health: "ok", platformType: "sandbox" }),
-      prepare: () => {
+      prepare: (ask) => {
         const id = `attempt-${++this.#made}`;
-        const expires = new Date(this.began + this.#now + 30 * 60_000).toISOString();
-        return ok({ attempt_id: id, attempt_token: `token-${id}`, connect_url: `https://svc.example/v1/bridge/connect?attempt=${id}`, expires_at: expires });
+        const to = { endpoint_id: ask.endpoint_id ?? ids.endpoint, portal_id: ask.portal_id ?? ids.portal, brand_id: ask.brand_id ?? ids.brand };
+        return ok({ attempt_id: id, attempt_token: `token-${id}`, connect_url: `https://svc.example/v1/bridge/connect?attempt=${id}`, ...to });
       },
       progress: () => ok(this.progress),
       codes: () => ok({ verification_id: "v-1", resend_after: new Date(this.began + this.#now + 30_000).toISOString() }),
