@@ -43,7 +43,7 @@ func (b *builder) add(r resource) error {
 	case kindBucketPolicy, kindQueuePolicy:
 		// They deny what is not TLS: true on AWS, and plain HTTP is the point of a laptop.
 		o.ignore("Bucket", "Queues", "PolicyDocument")
-	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf:
+	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDistribution:
 		inFront(r, o)
 	case kindRole:
 		b.role(r, o)

@@ -1,7 +1,7 @@
 package template
 
 // What stands before the API on AWS and not on a laptop, where a person asks it at its own address: a name with its certificate,
-// and a firewall. Their references are resolved like all others.
+// a firewall, and a distribution of the widget's element. Their references are resolved like all others.
 
 // inFront reads one of the resources of the front.
 func inFront(r resource, o *object) {
@@ -12,6 +12,8 @@ func inFront(r resource, o *object) {
 		o.ignore("DomainName", "BasePath", "RestApiId", "Stage")
 	case kindFirewall:
 		o.ignore("Scope", "DefaultAction", "VisibilityConfig", "Rules")
+	case kindDistribution:
+		o.ignore("DistributionConfig")
 	case kindFirewallOf:
 		o.ignore("WebACLArn", "ResourceArn")
 	}

@@ -21,6 +21,7 @@ const (
 	kindDomainPath   = "AWS::ApiGateway::BasePathMapping"
 	kindFirewall     = "AWS::WAFv2::WebACL"
 	kindFirewallOf   = "AWS::WAFv2::WebACLAssociation"
+	kindDistribution = "AWS::CloudFront::Distribution"
 	kindDashboard    = "AWS::CloudWatch::Dashboard"
 	kindAlarm        = "AWS::CloudWatch::Alarm"
 	kindTopic        = "AWS::SNS::Topic"
@@ -32,7 +33,7 @@ const (
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
-		kindLogGroup, kindRole, kindQueuePolicy, kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDashboard, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
+		kindLogGroup, kindRole, kindQueuePolicy, kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDistribution, kindDashboard, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		return true
 	}
 	return false
@@ -95,6 +96,8 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 		return r.chosen[id], true
 	case kindDomain + ".RegionalDomainName":
 		return "d-" + strings.ToLower(id) + ".execute-api." + region + ".amazonaws.com", true
+	case kindDistribution + ".DomainName":
+		return "d" + strings.ToLower(id) + ".cloudfront.net", true
 	case kindFirewall + ".Arn":
 		return arn("wafv2", "regional/webacl/"+r.name(id)), true
 	case kindSecret + ".Id":
