@@ -31,11 +31,7 @@ const world: World = {
   open: (id, url) => windows.open(id, url),
   raise: (id) => windows.raise(id),
   copy: async (text) => navigator.clipboard.writeText(text),
-  go: (url) => {
-    // From here the window comes to the portal's pages, which must not reach the customer's page that opened it.
-    if (shell === "window") window.opener = null;
-    if (windows.isOwn(url)) location.assign(url);
-  },
+  go: (url) => windows.leave(url, shell),
   emit: (payload, reason) => {
     if (shell !== "frame") tellBridges(window, payload);
     else post(reason === undefined ? { type: "event", payload } : { type: "event", payload, reason });

@@ -1,4 +1,4 @@
-/** The events of the customer's page, made of what the server has answered: shapes and optionality are the specification's (6.1). */
+/** The events of the customer's page, made of what the server has answered: shapes and optionality are those of shared/ui/sdk/events.schema.json. */
 import type { Connection, EventData, Payload } from "../../kit/protocol.ts";
 import type { AttemptError, Failure } from "../api/records.ts";
 import type { Effect } from "./message.ts";
@@ -15,13 +15,13 @@ function given<T extends Record<string, string | undefined>>(members: T): { [K i
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value)) as { [K in keyof T]?: string };
 }
 
-/** error_description is ASCII (specification 7.1); what has a plain letter beneath an accent keeps it. */
+/** error_description is ASCII; what has a plain letter beneath an accent keeps it. */
 export function ascii(text: string): string {
   const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/[–—]/g, "-");
   return plain.replace(/[^\x20-\x7e]+/g, " ").replace(/ {2,}/g, " ").trim().slice(0, maxDescription);
 }
 
-/** Where codes of ours are told in a browser, specification 7.3 has four of them. */
+/** In a browser the service has four codes of its own (docs/deviations.md, Connecting). */
 function told(error: string): string {
   return error === "svc_unavailable" || error === "svc_rate_limited" ? "svc_server_error" : error;
 }
