@@ -356,3 +356,13 @@ func TestNoPrivateAddressIsAllowedByDefault(t *testing.T) {
 		t.Errorf("%d functions make outbound calls, want 9: connect, reconnect, createattempt, callback, catalogsync, catalogprobe, and three workers", callers)
 	}
 }
+
+func TestADistributionIsThereWhereItIsWanted(t *testing.T) {
+	t.Parallel()
+	if got, want := loadMain(t, map[string]string{"EnableDistribution": "true"}).Outputs["SdkUrl"], "https://ddistribution.cloudfront.net"; got != want {
+		t.Errorf("the output SdkUrl: got %q, want %q", got, want)
+	}
+	if got, ok := loadMain(t, nil).Outputs["SdkUrl"]; ok {
+		t.Errorf("the output SdkUrl: got %q, want none", got)
+	}
+}
