@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strings"
 )
 
@@ -175,8 +174,8 @@ func formOf(encoding string, body []byte) Form {
 
 // read reads a file and the encodings of it that lie beside it. A path that leads elsewhere is refused by the folder (fs.ValidPath).
 func read(folder fs.FS, at, mediaType string) (File, error) {
-	if path.Clean(at) != at || mediaType == "" {
-		return File{}, fmt.Errorf("%q has no media type or a path that is not plain", at)
+	if mediaType == "" {
+		return File{}, fmt.Errorf("%q has no media type", at)
 	}
 	f := File{Type: mediaType}
 	for _, form := range []struct{ encoding, suffix string }{{"br", ".br"}, {"gzip", ".gz"}, {"", ""}} {
