@@ -128,18 +128,21 @@ test("popup mode: what is the patient's own is in no address", async ({ page, co
   expect(addresses.filter((address) => /patient-7|visit-9|attempt_token/.test(address.split("#")[0] ?? ""))).toEqual([]);
 });
 
-test("a web view hears the events by its bridge", async ({ page, run }) => {
+test("a web view's app hears the events by its bridge", async ({ page, run }) => {
+  const told: string[] = [];
+  await page.exposeFunction("tellApp", (text: string) => told.push(text));
   await page.addInitScript(() => {
-    Object.assign(window, { told: [], ReactNativeWebView: { postMessage: (text: string) => (window as unknown as { told: string[] }).told.push(text) } });
+    const { tellApp } = window as unknown as { tellApp: (text: string) => void };
+    Object.assign(window, { ReactNativeWebView: { postMessage: (text: string) => tellApp(text) } });
   });
-  const query = new URLSearchParams({ public_id: customer(run).public_id, redirect_uri: customer(run).redirect_uri });
-  await page.goto(`${run.base_url}/bridge/connect?${query}`);
+  const { public_id, redirect_uri } = customer(run);
+  await page.goto(`${run.base_url}/bridge/connect?${new URLSearchParams({ public_id, redirect_uri, external_id: "patient-7" })}`);
   const patient = new Patient(page, page);
   await patient.arrive(run, "view.maple@mail.example");
   await patient.pick();
   await patient.button("go").click();
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
-  await page.goBack();
-  const told = await page.evaluate(() => (window as unknown as { told: string[] }).told);
-  expect(told.map((text) => JSON.parse(text).event_type)).not.toContain("widget.config_error");
+  expect(told.map((text) => JSON.parse(text))).toEqual([
+    { api_mode: "test", event_type: "patient.connection_pending", data: expect.objectContaining({ public_id, endpoint_id: run.sandbox.endpoint_id, external_id: "patient-7" }) },
+  ]);
 });

@@ -51,7 +51,7 @@ test("from the click until the frame is ready", async ({ page, run, host }) => {
     const ready = (): Promise<number> =>
       new Promise((resolve) => {
         const look = (): void => {
-          if (root?.querySelector<HTMLElement>(".skeleton")?.hidden) resolve(performance.now());
+          if (root?.activeElement?.localName === "iframe") resolve(performance.now()); // it gets the focus when it is ready
           else requestAnimationFrame(look);
         };
         look();

@@ -69,6 +69,22 @@ for (const step of ["before the portal's page is there", "at the sign-in", "at t
   });
 }
 
+test("a window that is closed before anybody has asked after it does not come back with an address that is used up", async ({ page, run, host }) => {
+  await page.route(/\/bridge\/attempts\//, (route) => route.abort("connectionfailed"));
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.pick();
+  const portal = await patient.leave();
+  await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await portal.page.close();
+  await patient.button("waiting_reopen").click();
+  await page.unroute(/\/bridge\/attempts\//);
+  const second = await patient.leave();
+  await second.signInAndAllow();
+  await patient.sees("success_title");
+});
+
 test("a patient who cancels while waiting can pick another institution", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);

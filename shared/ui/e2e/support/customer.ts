@@ -5,7 +5,7 @@ import type { Host, HostPage } from "./host.ts";
 import { customer } from "./run.ts";
 import type { Run } from "./run.ts";
 
-export interface Placed extends Partial<HostPage> {
+export interface Placed extends Omit<HostPage, "body" | "html"> {
   tag?: "svc-widget-element" | "svc-widget";
   /** Of the element, beside public-id; null takes public-id away. */
   attributes?: Record<string, string | null>;
@@ -50,7 +50,7 @@ export const script = (run: Run): string => `<script type="module" src="${run.ba
 export async function visit(page: Page, run: Run, host: Host, placed: Placed = {}): Promise<void> {
   await page.addInitScript(listen);
   const { elements = markup(run, placed), head = script(run), ...rest } = placed;
-  await page.goto(host.publish({ ...rest, head, body: `<h1>Alder Clinic</h1>${elements}${rest.body ?? ""}` }));
+  await page.goto(host.publish({ ...rest, head, body: `<main aria-label="Alder Clinic"><h1>Alder Clinic</h1>${elements}</main>` }));
   await page.waitForFunction((tag) => customElements.get(tag) !== undefined, placed.tag ?? "svc-widget-element");
 }
 
