@@ -2,10 +2,10 @@
  * Every view on phone and desktop, light and dark, in English and Spanish: without a finding of axe-core, without anything to scroll sideways, and
  * kept as a picture in build/ui-screens for people to look at.
  */
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { join } from "node:path";
 import { english } from "../../kit/words/language.ts";
+import { findings } from "../support/axe.ts";
 import { Canned } from "../support/canned.ts";
 import { visit } from "../support/customer.ts";
 import { Patient, spanish } from "../support/patient.ts";
@@ -19,9 +19,7 @@ const DEVICES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, he
 /** Judges and keeps what is shown. */
 async function look(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled" });
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  await page.bringToFront(); // axe-core works in a page of its own
-  expect.soft(violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual([]);
+  expect.soft(await findings(page), name).toEqual([]);
   const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
   if (frame) expect.soft(await frame.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} fits`).toBe(true);
 }
@@ -139,7 +137,7 @@ async function failed(patient: Patient, canned: Canned, shown: Shown): Promise<v
     await shown(`failed-${progress}`);
   }
   await patient.button("other_hospital").click();
-  await patient.button("review").click();
+  await patient.where.getByRole("button", { name: patient.lang.say("review") }).click();
   await patient.sees("finish_title_one");
   await shown("finish");
 }

@@ -22,7 +22,7 @@ const portal = (n: number, name: string): object => ({
 function hit(n: number): object {
   const [name, city, state] = NAMES[n] ?? ["Elm Clinic", "Reno", "NV"];
   const portals = n === 3 ? [portal(3, "MyDogwood"), portal(4, "Dogwood Practices")] : [portal(n, `${name} portal`)];
-  const brand = { id: id(100 + n), name, logo: "", brand_website: "https://hospital.example", description: "", locations: [{ city, state }], platform_type: "sandbox", aliases: [] };
+  const brand = { id: id(100 + n), name, logo_uri: "", brand_website: "https://hospital.example", description: "", locations: [{ city, state }], platform_type: "sandbox", aliases: [] };
   return { _id: id(100 + n), _score: 1, sort: [1, id(n)], _source: { ...brand, portals, health: { state: n === 2 ? "degraded" : "ok" } } };
 }
 

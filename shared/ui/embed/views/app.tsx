@@ -40,7 +40,7 @@ export function App({ ui, onLanguage }: { ui: Ui; onLanguage: () => void }) {
   return (
     <div class="shell">
       <Head ui={ui} />
-      {s.mode === "test" && <p class="banner">{t.say("test_mode")}</p>}
+      {s.mode === "test" && <aside class="banner">{t.say("test_mode")}</aside>}
       <div role="status">{!s.online && <p class="banner">{t.say("offline")}</p>}</div>
       <main class="main">
         <Fragment key={placeOf(s)}>

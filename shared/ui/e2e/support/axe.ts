@@ -1,0 +1,18 @@
+/** axe-core in every frame of a page, each judged as a page of its own: the customer's, ours in its frame, or ours alone. */
+import axe from "axe-core";
+import type { Frame, Page } from "@playwright/test";
+
+async function inFrame(frame: Frame): Promise<string[]> {
+  await frame.evaluate(axe.source);
+  return frame.evaluate(async () => {
+    const { axe: judge } = window as unknown as { axe: typeof axe };
+    const { violations } = await judge.run(document, { iframes: false });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
+  });
+}
+
+/** What axe-core finds, one text for each rule that is broken. */
+export async function findings(page: Page): Promise<string[]> {
+  const found = await Promise.all(page.frames().map(inFrame));
+  return found.flat();
+}
