@@ -15,7 +15,11 @@ import (
 // Print says that everything is ready, where it is, and what to do with it. filesAt is where files are when they have no host of their own.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "\nReady.\n\n  stack    %s\n  API      %s\n", run.Stack, run.BaseURL)
+	text.WriteString("\nReady.\n\n")
+	if len(run.Organisations) > 0 {
+		fmt.Fprintf(&text, "  try it   %s/demo?public_id=%s\n", run.BaseURL, run.Organisations[0].PublicID)
+	}
+	fmt.Fprintf(&text, "  stack    %s\n  API      %s\n", run.Stack, run.BaseURL)
 	if run.ConsoleURL != "" {
 		fmt.Fprintf(&text, "  console  %s\n", run.ConsoleURL)
 	}
