@@ -1,7 +1,7 @@
 /** Phones lose their network. Whatever is lost, the patient has a next step. */
 import type { Page, Route } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
-import { mailedCode, Patient } from "../support/patient.ts";
+import { mailedCode, newEmail, Patient } from "../support/patient.ts";
 import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
@@ -59,10 +59,11 @@ for (const [name, path] of [
     await visit(page, run, host, {});
     const patient = new Patient(page);
     await patient.open();
-    await patient.field("email").fill("bo.maple@mail.example");
+    const email = newEmail();
+    await patient.field("email").fill(email);
     await patient.button("email_send").click();
     await press(patient, () => patient.field("code").isVisible());
-    await patient.field("code").fill(await mailedCode(run, "bo.maple@mail.example"));
+    await patient.field("code").fill(await mailedCode(run, email));
     await press(patient, async () => {
       const next = patient.button("continue");
       if (await next.isVisible()) await next.click({ timeout: 500 });

@@ -56,7 +56,7 @@ test("the older element in popup mode tells its result here, too", async ({ page
   await page.locator("svc-widget").getByRole("button").click();
   const window = await opening;
   const patient = new Patient(window, window);
-  await patient.arrive(run, "play.maple@mail.example");
+  await patient.arrive(run);
   await patient.pick();
   await patient.button("go").click();
   await new Portal(window).signInAndAllow();
