@@ -1,4 +1,4 @@
-// Package mail sends e-mails over SES (version 1): plain text, from the one address of the operator. What a mail says, to
+// Package mail sends e-mails over SES (version 1): plain text, and HTML beside it, from the one address of the operator. What a mail says, to
 // whom it goes and whether it has gone already is its caller's matter.
 package mail
 
@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 	"github.com/aws/aws-sdk-go-v2/service/ses/types"
 	"github.com/aws/smithy-go"
+
+	"recordbridge/shared/fault"
 )
 
 // Client is the part of the SES client that is used.
@@ -25,19 +27,25 @@ type Sender struct {
 	From   string
 }
 
-// Send hands a plain text to SES, for at most 50 addresses that each see the others. It may be sent twice when an answer
-// is lost: SES knows no idempotency. The error does not repeat what SES says, which names addresses.
-func (s Sender) Send(ctx context.Context, to []string, subject, text string) error {
+// Send hands a plain text, and the same as HTML where there is one, to SES, for at most 50 addresses that each see the others. It
+// may be sent twice when an answer is lost: SES knows no idempotency. The error does not repeat what SES says, which names
+// addresses; it is fault.Invalid when SES takes none of them for one.
+func (s Sender) Send(ctx context.Context, to []string, subject, text, html string) error {
+	body := &types.Body{Text: content(text)}
+	if html != "" {
+		body.Html = content(html)
+	}
 	_, err := s.Client.SendEmail(ctx, &ses.SendEmailInput{
 		Source:      &s.From,
 		Destination: &types.Destination{ToAddresses: to},
-		Message: &types.Message{
-			Subject: content(oneLine(subject)),
-			Body:    &types.Body{Text: content(text)},
-		},
+		Message:     &types.Message{Subject: content(oneLine(subject)), Body: body},
 	})
 	if refusal, ok := errors.AsType[smithy.APIError](err); ok {
-		return fmt.Errorf("send e-mail: SES answers %s", refusal.ErrorCode())
+		told := fmt.Errorf("send e-mail: SES answers %s", refusal.ErrorCode())
+		if refusal.ErrorCode() == "InvalidParameterValue" {
+			return fault.BadRequest("No e-mail can be sent to this address.").Because(told)
+		}
+		return told
 	}
 	if err != nil {
 		return fmt.Errorf("send e-mail: %w", err)

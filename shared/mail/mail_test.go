@@ -9,8 +9,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 	"github.com/aws/aws-sdk-go-v2/service/ses/types"
+	"github.com/aws/smithy-go"
 
 	"recordbridge/infra/local/aws"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/mail"
 )
 
@@ -27,7 +29,7 @@ func TestAMessageArrivesAsItIs(t *testing.T) {
 	t.Parallel()
 	cloud, sender := newSender(t)
 	to := []string{"ops@alder.example", "on-call@alder.example"}
-	if err := sender.Send(t.Context(), to, "Ähnliches: your webhook", "Line 1\nLine 2 – ü\n"); err != nil {
+	if err := sender.Send(t.Context(), to, "Ähnliches: your webhook", "Line 1\nLine 2 – ü\n", "<p>Line 1"); err != nil {
 		t.Fatal(err)
 	}
 	sent := cloud.SES().Sent()
@@ -35,7 +37,7 @@ func TestAMessageArrivesAsItIs(t *testing.T) {
 		t.Fatalf("%d mails were sent", len(sent))
 	}
 	got := sent[0]
-	if !slices.Equal(got.To, to) || got.From != sender.From || got.Subject != "Ähnliches: your webhook" || got.Text != "Line 1\nLine 2 – ü\n" {
+	if !slices.Equal(got.To, to) || got.From != sender.From || got.Subject != "Ähnliches: your webhook" || got.Text != "Line 1\nLine 2 – ü\n" || got.HTML != "<p>Line 1" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -43,7 +45,7 @@ func TestAMessageArrivesAsItIs(t *testing.T) {
 func TestASubjectCannotMakeHeaders(t *testing.T) {
 	t.Parallel()
 	cloud, sender := newSender(t)
-	if err := sender.Send(t.Context(), []string{"a@example.com"}, "Alder\r\nBcc: b@example.com\x7f", "x"); err != nil {
+	if err := sender.Send(t.Context(), []string{"a@example.com"}, "Alder\r\nBcc: b@example.com\x7f", "x", ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := cloud.SES().Sent()[0]; strings.ContainsAny(got.Subject, "\r\n\x7f") || len(got.To) != 1 {
@@ -61,23 +63,31 @@ func (down) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options
 }
 
 // refusing is an SES that says whom it does not know.
-type refusing struct{}
+type refusing struct{ with error }
 
-func (refusing) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
-	return nil, &types.MessageRejected{Message: new("Email address is not verified: a@example.com")}
+func (r refusing) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
+	return nil, r.with
 }
 
 func TestARefusalIsToldByItsCode(t *testing.T) {
 	t.Parallel()
-	err := mail.Sender{Client: refusing{}}.Send(t.Context(), []string{"a@example.com"}, "Alder", "Maple")
-	if err == nil || !strings.Contains(err.Error(), "MessageRejected") || strings.Contains(err.Error(), "a@example.com") {
-		t.Errorf("got %v", err)
+	for code, test := range map[string]struct {
+		with    error
+		invalid bool // the address is to blame
+	}{
+		"MessageRejected":       {&types.MessageRejected{Message: new("Email address is not verified: a@example.com")}, false},
+		"InvalidParameterValue": {&smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "Illegal address a@example.com"}, true},
+	} {
+		err := mail.Sender{Client: refusing{test.with}}.Send(t.Context(), []string{"a@example.com"}, "Alder", "Maple", "")
+		if err == nil || !strings.Contains(err.Error(), code) || strings.Contains(err.Error(), "a@example.com") || errors.Is(err, fault.Invalid) != test.invalid {
+			t.Errorf("%s: got %v", code, err)
+		}
 	}
 }
 
 func TestAFailureIsToldWithoutTheMessage(t *testing.T) {
 	t.Parallel()
-	err := mail.Sender{Client: down{}}.Send(t.Context(), []string{"a@example.com"}, "Alder", "Maple")
+	err := mail.Sender{Client: down{}}.Send(t.Context(), []string{"a@example.com"}, "Alder", "Maple", "")
 	if !errors.Is(err, errDown) || strings.Contains(err.Error(), "example.com") || strings.Contains(err.Error(), "Alder") {
 		t.Errorf("got %v", err)
 	}

@@ -35,9 +35,9 @@ type Store interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// Sender sends a plain text to all addresses (mail.Sender).
+// Sender sends a plain text to all addresses (mail.Sender). Notices have no HTML beside it.
 type Sender interface {
-	Send(ctx context.Context, to []string, subject, text string) error
+	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
 // Mailer sends notices. A claim keeps two from sending one; who crashes between the mail and its mark sends it again.
@@ -96,7 +96,7 @@ func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
 		return NoAddresses, nil
 	}
 	subject, text := mailText(n, told.Name)
-	if err := m.Sender.Send(ctx, told.Emails, subject, text); err != nil {
+	if err := m.Sender.Send(ctx, told.Emails, subject, text, ""); err != nil {
 		return "", fmt.Errorf("send notice: %w", err)
 	}
 	return Sent, nil

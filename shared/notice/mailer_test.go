@@ -180,11 +180,11 @@ type crashing struct {
 	done bool
 }
 
-func (c *crashing) Send(ctx context.Context, to []string, subject, text string) error {
+func (c *crashing) Send(ctx context.Context, to []string, subject, text, html string) error {
 	if c.dies("before the mail") {
 		return errCrash
 	}
-	return c.Sender.Send(ctx, to, subject, text)
+	return c.Sender.Send(ctx, to, subject, text, html)
 }
 
 func (c *crashing) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
@@ -237,7 +237,7 @@ func TestAfterACrashTheNoticeIsSentWhenTheLeaseHasEnded(t *testing.T) {
 // failing is an SES that fails.
 type failing struct{ calls []time.Time }
 
-func (f *failing) Send(context.Context, []string, string, string) error {
+func (f *failing) Send(context.Context, []string, string, string, string) error {
 	f.calls = append(f.calls, time.Now())
 	return errTrouble
 }

@@ -22,7 +22,7 @@ type looking struct {
 	disabled []bool
 }
 
-func (l *looking) Send(ctx context.Context, _ []string, _, _ string) error {
+func (l *looking) Send(ctx context.Context, _ []string, _, _, _ string) error {
 	all, err := l.office.rows.Subscriptions(ctx, tenant)
 	for _, s := range all {
 		l.disabled = append(l.disabled, s.Disabled)
