@@ -9,7 +9,8 @@ import subprocess
 import time
 import urllib.parse
 
-RATES = ("KeyedRequestsPerMinute", "BrowserRequestsPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute", "SearchesPerMinute", "CatalogExportsPerHour")
+RATES = ("KeyedRequestsPerMinute", "BrowserRequestsPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute", "SearchesPerMinute", "CatalogExportsPerHour",
+         "CodesPerMailboxAndHour", "CodesPerClientAndHour", "InquiriesPerHour")
 
 
 @contextlib.contextmanager

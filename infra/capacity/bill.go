@@ -53,7 +53,7 @@ func (m *model) running(u use) []item {
 		{"Secrets Manager requests", a(u.calls["secretsmanager GetSecretValue"], "price.secrets.request")},
 		{"CloudWatch logs", a(m.logged(u)/1e9, "price.cloudwatch.log_gb")},
 		{"X-Ray", a(m.requests(u)*f.of("assumed.traced"), "price.xray.trace")},
-		{"SES", a(m.load.organisations, "price.ses.mail")},
+		{"SES", a(m.load.organisations+u.calls["ses SendEmail"], "price.ses.mail")},
 	}
 }
 

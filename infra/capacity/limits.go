@@ -141,7 +141,7 @@ func (m *model) serviceLimits(u use) []limit {
 		{"KMS signatures a second", u.calls["outside token"] * m.load.signed, f.of("quota.kms.sign"), quota, "raise the quota; assertions that are used again until they end"},
 		{"Secrets Manager requests a second", u.calls["secretsmanager GetSecretValue"], f.of("quota.secrets.rate"), quota, "nothing for long"},
 		{"SSM requests a second", u.calls["ssm GetParameter"], f.of("quota.ssm.rate"), quota, "higher throughput of Parameter Store, or PublicBaseUrl in the environment"},
-		{"SES mails a second", m.load.organisations * m.load.peak / secondsOfADay, f.of("quota.ses.rate"), quota, "raise the sending rate"},
+		{"SES mails a second", m.load.organisations*m.load.peak/secondsOfADay + u.calls["ses SendEmail"], f.of("quota.ses.rate"), quota, "raise the sending rate"},
 		{"S3 writes a second under the largest organisation's prefix", u.calls["s3 PutObject"] * m.load.largest, f.of("quota.s3.prefix_puts"), always, "nothing: S3 splits prefixes by itself"},
 		{"writes of log lines a second, if each were one", u.calls["logs Line"], f.of("quota.logs.puts"), quota, "raise the quota of PutLogEvents; log less"},
 	}

@@ -76,7 +76,7 @@ func (l *load) journeys() map[string]float64 {
 	large := (l.resources - smallResources) / (largeResources - smallResources)
 	return map[string]float64{
 		"attempt": l.connects, "connect": l.connects, "poll": l.connects * l.signInPolls, "organisation": l.connects,
-		"widget": l.connects, "widget file": 3 * l.connects, // a script, a sheet and the element, none of which a browser has yet
+		"verification": l.connects, "widget": l.connects, "widget file": 3 * l.connects, // a script, a sheet and the element, none of which a browser has yet
 		"search": l.searches, "institution": l.connects,
 		"whole catalogue": l.organisations,
 		"export request":  l.exports, smallExport: l.exports * (1 - large), largeExport: l.exports * large,

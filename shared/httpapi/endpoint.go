@@ -51,9 +51,12 @@ type Found struct {
 	Location string
 }
 
+// Done is the Out of a JSON endpoint that has nothing to say but that it is done: the envelope has no data.
+type Done struct{}
+
 type successEnvelope struct {
 	Success bool `json:"success"`
-	Data    any  `json:"data"`
+	Data    any  `json:"data,omitempty"` // omitted only where there is none: what an endpoint returns is a struct
 }
 
 // succeed renders what f returned. The envelope is built in a buffer: data that cannot be encoded is an error, not
@@ -65,6 +68,9 @@ func succeed(c *call, data any, err error) (reply, error) {
 	if found, ok := data.(Found); ok {
 		c.header.Set("Location", found.Location)
 		return reply{status: http.StatusFound}, nil
+	}
+	if _, ok := data.(Done); ok {
+		data = nil
 	}
 	body, err := encode(successEnvelope{Success: true, Data: data})
 	if err != nil {

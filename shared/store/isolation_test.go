@@ -180,6 +180,26 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		{"ReviseHealth", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			return s.control.ReviseHealth(ctx, of, hookID, webhook.Health{Failures: 1}, webhook.Health{Failures: 1, Warned: 1})
 		}},
+		{"TryCode", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.flow.TryCode(ctx, of, codeOf(of).ID, now, 5)
+			return err
+		}},
+		{"ExchangeCode", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
+			t := emailTokenOf(of)
+			t.Hash = "another"
+			return s.flow.ExchangeCode(ctx, codeOf(of), t)
+		}},
+		{"EmailToken", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			_, err := s.flow.EmailToken(ctx, of, emailTokenOf(of).Hash)
+			return err
+		}},
+		{"Sendings", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			found, err := s.flow.Sendings(ctx, of, sendingsOf(of).Mailbox)
+			if err == nil && found.Rev == 0 {
+				return fault.NotFound
+			}
+			return err
+		}},
 	}
 	s := newStores(t)
 	fillAll(t, s)
@@ -255,4 +275,5 @@ func fillAll(t *testing.T, s stores) {
 	expect.NoError(t, s.control.CreateSubscription(ctx, subscriptionA()))
 	_, err = s.control.CountFailure(ctx, tenant, hookID, now)
 	expect.NoError(t, err)
+	s.verify(t)
 }

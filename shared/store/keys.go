@@ -93,6 +93,14 @@ func stateKey(hash string) key               { return key{"STATE#" + hash, meta}
 func ticketKey(hash string) key              { return key{"START#" + hash, meta} }
 func attemptKey(t org.Tenant, id string) key { return key{"ATTEMPT#" + t.Key() + "#" + id, meta} }
 func limitKey(bucket string) key             { return key{"RL#" + bucket, meta} }
+func codeKey(t org.Tenant, id string) key    { return key{"CODE#" + t.Key() + "#" + id, meta} }
+
+// mailboxKey is of what was sent to a mailbox, by its keyed hash.
+func mailboxKey(t org.Tenant, hash string) key { return key{"MAILBOX#" + t.Key() + "#" + hash, meta} }
+
+func emailTokenKey(t org.Tenant, hash string) key {
+	return key{"EMAILTOKEN#" + t.Key() + "#" + hash, meta}
+}
 
 // Work.
 func taskKey(t org.Tenant, id string) key     { return rowKey(t, due.Task, id) }
@@ -100,6 +108,11 @@ func eventKey(t org.Tenant, id string) key    { return rowKey(t, due.Event, id) 
 func deliveryKey(t org.Tenant, id string) key { return rowKey(t, due.Delivery, id) }
 func latestKey(t org.Tenant, connection string) key {
 	return key{t.Key() + "#LATEST#" + connection, meta}
+}
+
+// inquiryKey is of what a patient asked of an organisation, by the id of the event that tells it.
+func inquiryKey(t org.Tenant, id string) key {
+	return key{t.Key() + "#" + inquiryList + "#" + id, meta}
 }
 
 // shareKey is of a tenant's share of the export workers.

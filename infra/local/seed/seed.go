@@ -127,7 +127,7 @@ func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, re
 	}
 	seeded.WebhookURL = inboxURL + "/" + inbox
 	_, signing, err := o.Webhooks.Create(ctx, webhook.Draft{
-		Tenant: tenant, URL: seeded.WebhookURL, Optional: []webhook.Type{webhook.ConnectionSucceeded, webhook.AuthorizationEnded},
+		Tenant: tenant, URL: seeded.WebhookURL, Optional: append(webhook.Default(), webhook.ConnectionSucceeded, webhook.AuthorizationEnded),
 	})
 	if err != nil {
 		return runfile.Organisation{}, fmt.Errorf("seed a webhook: %w", err)

@@ -53,7 +53,7 @@ func TestTheProjectsTemplateLoadsWithItsFunctionsInOrder(t *testing.T) {
 	}
 	want := []string{
 		"connect", "reconnect", "createattempt", "getattempt", "callback", "jwks", "createexport", "getexport", "downloadexport",
-		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "web", "searchcatalog", "getcatalog", "exportcatalog", "exportworker", "listevents", "webhookworker", "sweeper",
+		"deleteexportfiles", "getconnection", "deleteconnection", "getorg", "web", "sendcode", "verifyemail", "requesthealthsystem", "requestsupport", "searchcatalog", "getcatalog", "exportcatalog", "exportworker", "listevents", "webhookworker", "sweeper",
 		"refreshscheduler", "catalogsync", "catalogprobe", "refreshworker", "sandboxehr",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -85,6 +85,10 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /bridge/fhir/ehi-export/{taskId}/files":               "deleteexportfiles",
 		"ANY /bridge/org_connection/{orgConnectionId}":             "getconnection",
 		"ANY /bridge/org":                                          "getorg",
+		"ANY /bridge/email/codes":                                  "sendcode",
+		"ANY /bridge/email/verification":                           "verifyemail",
+		"ANY /bridge/health-systems/request":                       "requesthealthsystem",
+		"ANY /support/request":                                     "requestsupport",
 		"ANY /bridge/catalog/search":                               "searchcatalog",
 		"ANY /bridge/catalog":                                      "getcatalog",
 		"ANY /bridge/catalog/export":                               "exportcatalog",

@@ -29,6 +29,7 @@ func (f fixture) requests() map[string]request {
 	f.goLive("test", f.institutions(0))
 	key := "Basic " + base64.StdEncoding.EncodeToString([]byte(own.PublicID+":"+own.PrivateKey))
 	public := "?public_id=" + url.QueryEscape(own.PublicID)
+	sent, code := f.sendCode(patientsAddress)
 	made := f.makeAttempt(map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID})
 	export := "/bridge/fhir/ehi-export/" + f.taskID
 	connection := "/bridge/org_connection/" + f.connectionID
@@ -42,6 +43,10 @@ func (f fixture) requests() map[string]request {
 		"GET /widget/embed":                                        {method: http.MethodGet, path: "/widget/embed" + public},
 		"GET /widget/connect":                                      {method: http.MethodGet, path: "/widget/connect" + public},
 		"GET /bridge/org":                                          {method: http.MethodGet, path: "/bridge/org" + public},
+		"POST /bridge/email/codes":                                 {method: http.MethodPost, path: "/bridge/email/codes" + public, body: `{"email":"other@mailbox.example"}`},
+		"POST /bridge/email/verification":                          {method: http.MethodPost, path: "/bridge/email/verification" + public, body: `{"verification_id":"` + sent.ID + `","code":"` + code + `"}`},
+		"POST /bridge/health-systems/request":                      {method: http.MethodPost, path: "/bridge/health-systems/request" + public, body: `{"email":"a@mailbox.example","name":"Alder"}`},
+		"POST /support/request":                                    {method: http.MethodPost, path: "/support/request" + public, body: `{"email":"a@mailbox.example","name":"Ada","subject":"Help","body":"Me"}`},
 		"POST /bridge/catalog/search":                              {method: http.MethodPost, path: "/bridge/catalog/search" + public, body: `{"query":"sandbox"}`},
 		"GET /bridge/catalog":                                      {method: http.MethodGet, path: "/bridge/catalog" + public + "&brand_id=" + f.seeded.Sandbox.BrandID},
 		"GET /bridge/catalog/export":                               {method: http.MethodGet, path: "/bridge/catalog/export", authorize: key},
@@ -154,9 +159,8 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 			function.declared.Timeout = time.Minute // as with a cold start, which does not count for Lambda
 		}
 		if w.status == http.StatusTooManyRequests {
-			function.declared.Environment = withValue(function.declared.Environment, "REQUESTS_PER_MINUTE", "1")
-			if function.declared.Folder == "exportcatalog" {
-				function.declared.Environment = withValue(function.declared.Environment, "EXPORTS_PER_HOUR", "1")
+			for _, rate := range []string{"REQUESTS_PER_MINUTE", "REQUESTS_PER_HOUR", "EXPORTS_PER_HOUR"} {
+				function.declared.Environment = withValue(function.declared.Environment, rate, "1")
 			}
 			function.life, function.serve = nil, nil
 		}

@@ -134,7 +134,5 @@ func neverSeen() map[string]string {
 		"GET /widget/connect 503":                            built,
 		"GET /widget/embed 503":                              built,
 		"patient.connection_success data.tefca_directory_id": later,
-		"patient.request_health_system":                      later,
-		"patient.request_support":                            later,
 	}
 }

@@ -199,6 +199,12 @@ func daysWork(m *meter) []performed {
 			s.call(http.MethodGet, "/widget/embed?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}},
 		{"widget file", []string{"web"}, func() { s.call(http.MethodGet, "/widget/assets/embed-1a2b3c.js", "", "", nil) }},
+		{"verification", []string{"sendcode", "verifyemail"}, func() {
+			sent, code := s.sendCode(patientsAddress)
+			if status, _ := s.verify(sent.ID, code); status != http.StatusOK {
+				s.t.Errorf("the code answered %d", status)
+			}
+		}},
 		{"organisation", []string{"getorg"}, func() {
 			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}},

@@ -39,9 +39,13 @@ import (
 	reconnectwiring "recordbridge/functions/reconnect/wiring"
 	refreshschedulerwiring "recordbridge/functions/refreshscheduler/wiring"
 	refreshworkerwiring "recordbridge/functions/refreshworker/wiring"
+	requesthealthsystemwiring "recordbridge/functions/requesthealthsystem/wiring"
+	requestsupportwiring "recordbridge/functions/requestsupport/wiring"
 	sandboxehrwiring "recordbridge/functions/sandboxehr/wiring"
 	searchcatalogwiring "recordbridge/functions/searchcatalog/wiring"
+	sendcodewiring "recordbridge/functions/sendcode/wiring"
 	sweeperwiring "recordbridge/functions/sweeper/wiring"
+	verifyemailwiring "recordbridge/functions/verifyemail/wiring"
 	webwiring "recordbridge/functions/web/wiring"
 	webhookworkerwiring "recordbridge/functions/webhookworker/wiring"
 	"recordbridge/infra/local/faults"
@@ -252,32 +256,36 @@ type builder func(ctx context.Context, lookup func(string) (string, bool), p out
 
 func builders() map[string]builder {
 	return map[string]builder{
-		"catalogprobe":      calling(quietly(catalogprobewiring.Build)),
-		"catalogsync":       calling(quietly(catalogsyncwiring.Build)),
-		"connect":           calling(connectwiring.Build),
-		"reconnect":         calling(reconnectwiring.Build),
-		"createattempt":     calling(createattemptwiring.Build),
-		"getattempt":        answering(getattemptwiring.Build),
-		"callback":          calling(callbackwiring.Build),
-		"jwks":              answering(jwkswiring.Build),
-		"createexport":      answering(createexportwiring.Build),
-		"getexport":         answering(getexportwiring.Build),
-		"listevents":        answering(listeventswiring.Build),
-		"downloadexport":    answering(downloadexportwiring.Build),
-		"deleteexportfiles": answering(deleteexportfileswiring.Build),
-		"getconnection":     answering(getconnectionwiring.Build),
-		"deleteconnection":  answering(deleteconnectionwiring.Build),
-		"getorg":            answering(getorgwiring.Build),
-		"web":               answering(webwiring.Build),
-		"searchcatalog":     answering(searchcatalogwiring.Build),
-		"getcatalog":        answering(getcatalogwiring.Build),
-		"exportcatalog":     answering(exportcatalogwiring.Build),
-		"sandboxehr":        answering(sandboxehrwiring.Build),
-		"exportworker":      calling(exportworkerwiring.Build),
-		"webhookworker":     calling(webhookworkerwiring.Build),
-		"refreshworker":     calling(refreshworkerwiring.Build),
-		"refreshscheduler":  silent(refreshschedulerwiring.Build),
-		"sweeper":           silent(sweeperwiring.Build),
+		"catalogprobe":        calling(quietly(catalogprobewiring.Build)),
+		"catalogsync":         calling(quietly(catalogsyncwiring.Build)),
+		"connect":             calling(connectwiring.Build),
+		"reconnect":           calling(reconnectwiring.Build),
+		"createattempt":       calling(createattemptwiring.Build),
+		"getattempt":          answering(getattemptwiring.Build),
+		"callback":            calling(callbackwiring.Build),
+		"jwks":                answering(jwkswiring.Build),
+		"createexport":        answering(createexportwiring.Build),
+		"getexport":           answering(getexportwiring.Build),
+		"listevents":          answering(listeventswiring.Build),
+		"downloadexport":      answering(downloadexportwiring.Build),
+		"deleteexportfiles":   answering(deleteexportfileswiring.Build),
+		"getconnection":       answering(getconnectionwiring.Build),
+		"deleteconnection":    answering(deleteconnectionwiring.Build),
+		"getorg":              answering(getorgwiring.Build),
+		"web":                 answering(webwiring.Build),
+		"sendcode":            answering(sendcodewiring.Build),
+		"verifyemail":         answering(verifyemailwiring.Build),
+		"requesthealthsystem": answering(requesthealthsystemwiring.Build),
+		"requestsupport":      answering(requestsupportwiring.Build),
+		"searchcatalog":       answering(searchcatalogwiring.Build),
+		"getcatalog":          answering(getcatalogwiring.Build),
+		"exportcatalog":       answering(exportcatalogwiring.Build),
+		"sandboxehr":          answering(sandboxehrwiring.Build),
+		"exportworker":        calling(exportworkerwiring.Build),
+		"webhookworker":       calling(webhookworkerwiring.Build),
+		"refreshworker":       calling(refreshworkerwiring.Build),
+		"refreshscheduler":    silent(refreshschedulerwiring.Build),
+		"sweeper":             silent(sweeperwiring.Build),
 	}
 }
 

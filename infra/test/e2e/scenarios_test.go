@@ -62,6 +62,7 @@ func cheapScenarios() []scenario {
 		{name: "a list that becomes institutions", run: runPublishing},
 		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.letPass(1) }},
 		{name: "our pages", run: runPages},
+		{name: "what patients fill in", run: runForms},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "an endpoint of the catalogue that fails and recovers", run: runHealth},
 		{name: "files whose time is over", run: runExpiry}, // last of these: in so many days tokens are refreshed, too

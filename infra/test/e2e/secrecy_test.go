@@ -100,6 +100,14 @@ func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	for _, cookie := range (&http.Response{Header: header}).Cookies() {
 		w.hide("a browser's cookie", cookie.Value)
 	}
+	var verified struct {
+		Data struct {
+			Token string `json:"email_token"`
+		}
+	}
+	if strings.HasSuffix(path, "/email/verification") && json.Unmarshal(body, &verified) == nil {
+		w.hide("an e-mail token", verified.Data.Token, "the answer 200 of "+path)
+	}
 	var made struct{ Data attempt }
 	if strings.HasSuffix(path, "/bridge/attempts") && json.Unmarshal(body, &made) == nil {
 		only := "the answer 200 of " + path
@@ -163,6 +171,7 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 		"reconnect":                     {runReconnect, 20, 10},
 		"disconnect":                    {runDisconnect, 20, 10},
 		"widget":                        {func(s *stack) { runWidget(s.outside); s.letPass(1) }, 20, 10},
+		"forms":                         {runHiddenForms, 5, 8},
 		"confidential clients":          {runConfidential, 30, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -186,6 +195,18 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 			})
 		})
 	}
+}
+
+// runHiddenForms: what a patient fills in goes to the organisation and nobody else.
+func runHiddenForms(s *stack) {
+	s.t.Helper()
+	told := []string{"a webhook", "a row of test-WorkTable"}
+	for what, value := range map[string]string{
+		"a patient's address": patientsAddress, "a patient's name": "Juniper Vale", "a patient's words": "cardiologist", "a subject": "No sign-in",
+	} {
+		s.tap.hide(what, value, told...)
+	}
+	runForms(s)
 }
 
 const gossip = "Juniper Vale of 7 Example Lane has been seen here"

@@ -13,7 +13,7 @@ func layers() [][]string {
 		{"fault", "ids", "secret", "logx", "fhir", "ratelimit", "metric", "trace"},
 		{
 			"org", "cursor", "due", "catalog", "flow", "connection", "tokens", "export", "webhook", "eventlog",
-			"notice", "refresh", "disconnect", "deliverylog", "pages", "operator", "smart/platform",
+			"notice", "refresh", "disconnect", "deliverylog", "pages", "operator", "smart/platform", "verification", "inquiry",
 		},
 		{"smart", "safehttp"},
 		{"store", "queue", "blob", "kms", "mail"},

@@ -11,7 +11,6 @@ import (
 func missing() []policy.Gaps {
 	return []policy.Gaps{
 		{Document: "README.md", Heading: "What is not there yet", Claims: []policy.Claim{
-			{"support requests", `functions/\w*support|^[A-Z]+ .*support`},
 			{"erasing a connection's rows", `functions/\w*erase|^[A-Z]+ .*eras`},
 			{"the developer portal (dashboard)", `dashboard`},
 			{"TEFCA mode", `tefca`},
@@ -19,9 +18,8 @@ func missing() []policy.Gaps {
 		}},
 		{Document: "docs/deviations.md", Heading: "Narrower than the specification for now", Claims: []policy.Claim{
 			{"`fixtures` in an export request", `tefca`},
-			{"support, revoke helper", `^[A-Z]+ .*(support|revoke)`},
+			{"revoke helper", `^[A-Z]+ .*revoke`},
 			{"`tefca_directory_id`", `tefca`},
-			{"`patient.request_health_system`, `patient.request_support`", `functions/\w*support`},
 			{"`tefca_no_documents_found`", `tefca`},
 		}},
 	}

@@ -2,10 +2,12 @@ package edge
 
 import (
 	"context"
+	"time"
 
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/org"
+	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/store"
 )
 
@@ -37,4 +39,22 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 	return Public{
 		Edge: e, Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter}, Control: control, Organisations: known,
 	}, nil
+}
+
+// HourlyEnv is PublicEnv of an endpoint whose requests are counted by the hour, since each of them is read by a person.
+type HourlyEnv struct {
+	FlowTable       string `env:"FLOW_TABLE,required"`
+	ControlTable    string `env:"CONTROL_TABLE,required"`
+	LimitSecret     string `env:"LIMIT_SECRET,required"`
+	RequestsPerHour int    `env:"REQUESTS_PER_HOUR,required"`
+}
+
+// NewHourly is NewPublic for such an endpoint.
+func NewHourly(ctx context.Context, env HourlyEnv, p lambdarun.Process, limit string) (Public, error) {
+	e, err := NewPublic(ctx, PublicEnv{
+		Env: Env{FlowTable: env.FlowTable, RequestsPerMinute: 0}, ControlTable: env.ControlTable, LimitSecret: env.LimitSecret,
+	}, p, limit)
+	e.Limiter.Limit = ratelimit.Limit{Name: limit, Quota: env.RequestsPerHour, Window: time.Hour}
+	e.Auth.Limiter = e.Limiter
+	return e, err
 }

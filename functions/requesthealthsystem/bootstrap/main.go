@@ -1,0 +1,9 @@
+// Command bootstrap is the requesthealthsystem Lambda function.
+package main
+
+import (
+	"recordbridge/functions/requesthealthsystem/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,9 @@
+// Command bootstrap is the requestsupport Lambda function.
+package main
+
+import (
+	"recordbridge/functions/requestsupport/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,50 @@
+// Package requestsupport serves POST /support/request?public_id= (docs/openapi.yaml): a patient who is connecting asks the
+// organisation for help. It becomes the event patient.request_support. The same request again changes nothing.
+package requestsupport
+
+import (
+	"context"
+	"net/http"
+
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/inquiry"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+// Route is the declared path.
+const Route = "/support/request"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API       *httpapi.API
+	Auth      httpapi.PublicAuth
+	Inquiries Recorder
+}
+
+// Recorder takes inquiries (inquiry.Recorder).
+type Recorder interface {
+	AskSupport(ctx context.Context, from inquiry.From, s inquiry.Support) error
+}
+
+type request struct {
+	Email        string `json:"email" required:"true"`
+	Name         string `json:"name"`
+	Subject      string `json:"subject"`
+	Body         string `json:"body"`
+	HealthSystem string `json:"health_system"`
+	EmailToken   string `json:"email_token"`
+	RequestKey   string `json:"request_key"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
+}
+
+func (d Deps) post(ctx context.Context, caller org.Caller, in request) (httpapi.Done, error) {
+	from := inquiry.From{Tenant: caller.Tenant, Email: in.Email, Token: secret.New(in.EmailToken), RequestKey: in.RequestKey}
+	return httpapi.Done{}, d.Inquiries.AskSupport(ctx, from, inquiry.Support{
+		Name: in.Name, Subject: in.Subject, Body: in.Body, HealthSystem: in.HealthSystem,
+	})
+}

@@ -1,0 +1,69 @@
+// Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml): a page of ours has six digits sent to the e-mail
+// address that a patient has typed. Whoever the address belongs to, the answer is the same. Every call sends another code, as far
+// as the limits go.
+package sendcode
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+	"recordbridge/shared/verification"
+)
+
+// Route is the declared path.
+const Route = "/bridge/email/codes"
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API           *httpapi.API
+	Auth          httpapi.PublicAuth
+	Organisations Organisations
+	Codes         Sender
+}
+
+// Organisations finds the organisation behind a public id (org.Directory).
+type Organisations interface {
+	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
+}
+
+// Sender sends codes (verification.Sender).
+type Sender interface {
+	Send(ctx context.Context, r verification.Request) (verification.Sent, error)
+}
+
+type request struct {
+	PublicID string `query:"public_id"`
+	Email    string `json:"email" required:"true"`
+	Language string `json:"lang"`
+}
+
+// response has times as RFC 3339.
+type response struct {
+	VerificationID string `json:"verification_id"`
+	ExpiresAt      string `json:"expires_at"`
+	ResendAfter    string `json:"resend_after"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
+}
+
+func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response, error) {
+	asking, err := d.Organisations.Organisation(ctx, in.PublicID)
+	if err != nil {
+		return response{}, err
+	}
+	sent, err := d.Codes.Send(ctx, verification.Request{
+		Tenant: caller.Tenant, Organisation: asking.Name, Email: in.Email, Language: in.Language,
+	})
+	if err != nil {
+		return response{}, err
+	}
+	return response{
+		VerificationID: sent.ID, ExpiresAt: sent.ExpiresAt.UTC().Format(time.RFC3339), ResendAfter: sent.ResendAfter.UTC().Format(time.RFC3339),
+	}, nil
+}

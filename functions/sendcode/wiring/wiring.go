@@ -1,0 +1,42 @@
+// Package wiring chooses the adapters of the sendcode function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/aws/aws-sdk-go-v2/service/ses"
+
+	"recordbridge/functions/sendcode"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/mail"
+	"recordbridge/shared/store"
+	"recordbridge/shared/verification"
+	"recordbridge/shared/wiring/edge"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	edge.HourlyEnv
+
+	CodesPerHour int    `env:"CODES_PER_HOUR,required"` // to one mailbox
+	MailFrom     string `env:"MAIL_FROM"`               // empty: no e-mails are sent
+}
+
+// Build makes the function. It reads secrets, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewHourly(ctx, env.HourlyEnv, p, "sendcode")
+	if err != nil {
+		return nil, err
+	}
+	sender := verification.Sender{
+		Store: store.Flow{DB: e.DB, Table: env.FlowTable}, Mailer: nil, Keys: e.Limiter.Hashing,
+		Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour,
+	}
+	if env.MailFrom != "" {
+		sender.Mailer = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
+	}
+	return lambdarun.HTTP(p.Logger, sendcode.New(sendcode.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Codes: sender})), nil
+}

@@ -1,0 +1,9 @@
+// Command bootstrap is the verifyemail Lambda function.
+package main
+
+import (
+	"recordbridge/functions/verifyemail/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,31 @@
+// Package wiring chooses the adapters of the verifyemail function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"crypto/rand"
+
+	"recordbridge/functions/verifyemail"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/store"
+	"recordbridge/shared/verification"
+	"recordbridge/shared/wiring/edge"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	edge.PublicEnv
+}
+
+// Build makes the function. It reads secrets, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "verifyemail")
+	if err != nil {
+		return nil, err
+	}
+	checker := verification.Checker{
+		Store: store.Flow{DB: e.DB, Table: env.FlowTable}, Keys: e.Limiter.Hashing, Random: rand.Reader, Now: p.Now,
+	}
+	return lambdarun.HTTP(p.Logger, verifyemail.New(verifyemail.Deps{API: e.API, Auth: e.Auth, Codes: checker})), nil
+}

@@ -1,0 +1,139 @@
+package verification
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+)
+
+const (
+	codes    = 1_000_000 // that six digits tell apart
+	window   = time.Hour // in which codes to one mailbox are counted
+	contests = 3         // how often others may be faster with the same mailbox
+	mailTime = 6 * time.Second
+)
+
+// Mailer sends a mail in both forms to one address each (mail.Sender). fault.Invalid when nobody can be reached at such an address.
+type Mailer interface {
+	Send(ctx context.Context, to []string, subject, text, html string) error
+}
+
+// Sender sends codes. Every field is needed but Mailer.
+type Sender struct {
+	Store   SendStore
+	Mailer  Mailer // nil: this stack sends no e-mails
+	Keys    secret.Keyring
+	Random  io.Reader
+	NewID   ids.Source
+	Now     func() time.Time
+	PerHour int // codes to one mailbox, for one tenant
+}
+
+// Request asks for a code.
+type Request struct {
+	Tenant       org.Tenant
+	Organisation string // its name: whoever gets the mail sees who asks
+	Email        string
+	Language     string // BCP 47; English where it is none that there are texts in
+}
+
+// Sent is a code on its way.
+type Sent struct {
+	ID          string
+	ExpiresAt   time.Time
+	ResendAfter time.Time
+}
+
+// Send sends a code, and answers alike whoever the address belongs to. fault.Limited when there were too many, fault.Unavailable
+// when the mail cannot be sent; the code then counts as sent, since it may have been.
+func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
+	to, err := ParseAddress(r.Email)
+	if err != nil {
+		return Sent{}, err
+	}
+	if s.Mailer == nil {
+		return Sent{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
+	}
+	digits, err := s.digits()
+	if err != nil {
+		return Sent{}, err
+	}
+	now := s.Now()
+	code := Code{ID: s.NewID(), Tenant: r.Tenant, Address: s.Keys.Sign(addressText(r.Tenant, to)), ExpiresAt: now.Add(codeLife)}
+	code.Mark = s.Keys.Sign(codeText(r.Tenant, code.ID, digits))
+	if err := s.store(ctx, code, to, now); err != nil {
+		return Sent{}, err
+	}
+	l := write(r, digits)
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // there has to be time left to say that it did not go
+	defer cancel()
+	if err := s.Mailer.Send(ctx, []string{to.String()}, l.subject, l.text, l.html); err != nil {
+		return Sent{}, unsent(err)
+	}
+	return Sent{ID: code.ID, ExpiresAt: code.ExpiresAt, ResendAfter: now.Add(resendAfter)}, nil
+}
+
+// digits are six, each code as likely as any other.
+func (s Sender) digits() (string, error) {
+	n, err := rand.Int(s.Random, big.NewInt(codes))
+	if err != nil {
+		return "", fmt.Errorf("random code: %w", err)
+	}
+	return fmt.Sprintf("%06d", n), nil
+}
+
+// store keeps the code, unless too many went to its mailbox. Others who send there at the same time are counted, too.
+func (s Sender) store(ctx context.Context, code Code, to Address, now time.Time) error {
+	mailbox := hex.EncodeToString(s.Keys.Sign(mailboxText(code.Tenant, to)).Sum)
+	for contest := 1; ; contest++ {
+		sent, err := s.Store.Sendings(ctx, code.Tenant, mailbox)
+		if err != nil {
+			return fmt.Errorf("read sendings: %w", err)
+		}
+		sent.At = slices.DeleteFunc(sent.At, func(at time.Time) bool { return !now.Before(at.Add(window)) })
+		if wait := s.wait(sent.At, now); wait > 0 {
+			return fault.New(fault.Limited, fault.CodeRateLimited,
+				"A code was sent to this address already. Please wait before asking for another one.").After(wait)
+		}
+		sent.At = append(sent.At, now)
+		err = s.Store.CreateCode(ctx, code, sent)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, fault.Conflict) || contest == contests {
+			return fmt.Errorf("store code: %w", err)
+		}
+	}
+}
+
+// wait is how long it takes until another code may go where these went, oldest first.
+func (s Sender) wait(sent []time.Time, now time.Time) time.Duration {
+	var wait time.Duration
+	if n := len(sent); n > 0 {
+		wait = sent[n-1].Add(resendAfter).Sub(now)
+		if n >= s.PerHour {
+			wait = max(wait, sent[n-s.PerHour].Add(window).Sub(now))
+		}
+	}
+	return wait
+}
+
+// unsent is what the patient can do about a mail that did not go.
+func unsent(err error) error {
+	if errors.Is(err, fault.Invalid) {
+		return fault.BadRequest("No e-mail can be sent to this address. Check how it is written.").About("email").Because(err)
+	}
+	return fault.New(fault.Unavailable, fault.CodeUnavailable, "The e-mail could not be sent. Please try again in a minute.").
+		After(resendAfter).Because(err)
+}
