@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -66,6 +67,21 @@ func TestACodeItsSendingsAndItsTokenRoundTrip(t *testing.T) {
 	expect.NoError(t, err)
 	if diff := cmp.Diff(emailTokenOf(tenant), token); diff != "" {
 		t.Errorf("token (-want +got):\n%s", diff)
+	}
+}
+
+// Of two who have typed the right code at the same time, one gets a token.
+func TestACodeIsExchangedOnce(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	expect.NoError(t, s.flow.CreateCode(t.Context(), codeOf(tenant), sendingsOf(tenant)))
+	won := expect.Winners(t, 10, func(ctx context.Context, i int) error {
+		token := emailTokenOf(tenant)
+		token.Hash = taskNumber(i)
+		return s.flow.ExchangeCode(ctx, codeOf(tenant), token)
+	})
+	if won != 1 {
+		t.Errorf("%d tokens came of one code", won)
 	}
 }
 
