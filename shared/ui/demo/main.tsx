@@ -84,6 +84,20 @@ function Playground(): JSX.Element {
         </p>
       </header>
       <main>
+        <div class="results">
+          <Panel name="stage" title="Live">
+            {trouble !== "" && <p role="alert">{trouble}</p>}
+            <Stage
+              choice={choice}
+              turn={turn}
+              onRenew={() => setTurn(turn + 1)}
+              onTrouble={setTrouble}
+              onEvent={(name, detail) => setLog((before) => [entry(name, detail), ...before])}
+            />
+          </Panel>
+          <Log entries={log} onClear={() => setLog([])} />
+          <Snippet choice={choice} />
+        </div>
         <div class="controls">
           <Panel name="element" title="Element">
             <div class="row" role="group" aria-label="Element">
@@ -97,17 +111,6 @@ function Playground(): JSX.Element {
           </Panel>
           <Fields name="attributes" title="Attributes" controls={attributes(tag)} values={values} set={set} />
           <Fields name="style" title="Form" controls={properties(tag)} values={style} set={restyle} />
-        </div>
-        <div class="results">
-          <Panel name="stage" title="Live">
-            {trouble !== "" && <p role="alert">{trouble}</p>}
-            <Stage choice={choice} turn={turn} onTrouble={setTrouble} onEvent={(name, detail) => setLog((before) => [entry(name, detail), ...before])} />
-            <button type="button" onClick={() => setTurn(turn + 1)}>
-              New element
-            </button>
-          </Panel>
-          <Log entries={log} onClear={() => setLog([])} />
-          <Snippet choice={choice} />
         </div>
       </main>
     </>

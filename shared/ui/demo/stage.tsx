@@ -14,6 +14,7 @@ interface StageProps {
   choice: Choice;
   /** How often a person has asked for a new element. */
   turn: number;
+  onRenew: () => void;
   onEvent: (name: string, detail: unknown) => void;
   /** Tells why there is no element. */
   onTrouble: (reason: string) => void;
@@ -34,7 +35,7 @@ function dress(element: HTMLElement, style: ReadonlyMap<string, string>): void {
   for (const [name, value] of style) element.style.setProperty(name, value);
 }
 
-export function Stage({ choice, turn, onEvent, onTrouble }: StageProps): JSX.Element {
+export function Stage({ choice, turn, onRenew, onEvent, onTrouble }: StageProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const element = useRef<Widget | null>(null);
   const hear = useRef(onEvent);
@@ -69,6 +70,9 @@ export function Stage({ choice, turn, onEvent, onTrouble }: StageProps): JSX.Ele
         </button>
         <button type="button" onClick={() => element.current?.hide()}>
           hide()
+        </button>
+        <button type="button" onClick={onRenew}>
+          New element
         </button>
       </div>
     </>

@@ -23,7 +23,7 @@ async function stopped(runner: ChildProcess): Promise<void> {
 }
 
 /** Every journey comes from the same address, which a patient's limits are not made for. */
-const LIMITS = ["BrowserRequestsPerMinute", "SearchesPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute"];
+const LIMITS = ["BrowserRequestsPerMinute", "SearchesPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute", "CodesPerClientAndHour", "InquiriesPerHour"];
 
 /** An institution at an address of the sandbox of its own. */
 function addInstitutions(): void {
