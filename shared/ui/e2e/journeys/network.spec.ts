@@ -73,18 +73,42 @@ for (const [name, path] of [
   });
 }
 
-test("the frame does not come: after 15 seconds the element says so, and trying again helps", async ({ page, run, host }) => {
-  const lost = await lose(page, "GET", /\/widget\/embed/);
-  await page.clock.install();
-  await visit(page, run, host, { attributes });
-  const patient = new Patient(page);
-  await patient.open();
-  await expect.poll(lost).toBe(true);
-  await page.clock.runFor(16_000);
-  await page.getByRole("dialog").getByRole("button", { name: "Try again" }).click();
-  await page.clock.resume();
-  await patient.sees("search_title");
-});
+for (const [name, open, sent, path] of [
+  ["asking for help", "help", "support_sent_title", /\/support\/request/],
+  ["asking for a missing hospital", "missing", "missing_sent_title", /\/health-systems\/request/],
+] as const) {
+  test(`${name} is lost once, and what was typed stays`, async ({ page, run, host }) => {
+    const lost = await lose(page, "POST", path);
+    await visit(page, run, host, { attributes: { ...attributes, email: newEmail() } });
+    const patient = new Patient(page);
+    await patient.open();
+    await patient.button(open).click();
+    for (const field of open === "help" ? (["support_name", "support_subject", "support_body"] as const) : (["missing_name"] as const)) {
+      await patient.field(field).fill("Cedar Clinic");
+    }
+    await patient.button("send").click();
+    await press(patient, () => patient.heading(sent).isVisible());
+    expect(lost()).toBe(true);
+  });
+}
+
+for (const [name, path] of [
+  ["page", /\/widget\/embed/],
+  ["script", /\/widget\/assets\/embed-\w+\.js/],
+] as const) {
+  test(`the frame's ${name} does not come: after 15 seconds the element says so, and trying again helps`, async ({ page, run, host }) => {
+    const lost = await lose(page, "GET", path);
+    await page.clock.install();
+    await visit(page, run, host, { attributes });
+    const patient = new Patient(page);
+    await patient.open();
+    await expect.poll(lost).toBe(true);
+    await page.clock.runFor(16_000);
+    await page.getByRole("dialog").getByRole("button", { name: "Try again" }).click();
+    await page.clock.resume();
+    await patient.sees("search_title");
+  });
+}
 
 test("no network at all is said, and with it back the journey goes on", async ({ page, context, run, host }) => {
   await visit(page, run, host, { attributes });

@@ -1,5 +1,5 @@
 /** Customers' pages are not made for us: several widgets, none at times, small screens, other languages, no mouse. */
-import { heardTypes, markup, script, visit } from "../support/customer.ts";
+import { heardTypes, markup, script, violations, visit } from "../support/customer.ts";
 import { newEmail, Patient, Portal, spanish } from "../support/patient.ts";
 import { expect, test } from "../support/test.ts";
 
@@ -27,6 +27,22 @@ test("the script twice, and once more later", async ({ page, run, host }) => {
   await patient.open();
   await patient.sees("search_title");
   expect(errors).toEqual([]);
+});
+
+test("a page that allows scripts and frames alone, clips, and shouts at everything: a whole journey, and no violation", async ({ page, run, host }) => {
+  const policy = `default-src 'none'; script-src ${run.base_url}/; frame-src ${run.base_url}/; require-trusted-types-for 'script'; trusted-types 'none'; img-src data:`;
+  const clipped = `<div id="clip">${markup(run, { attributes })}</div>`;
+  await visit(page, run, host, { elements: clipped, headers: { "content-security-policy": policy } });
+  await page.evaluate(() => {
+    const shouting = new CSSStyleSheet();
+    shouting.replaceSync("* { font-size: 1px !important; position: static !important; transform: scale(0.5) !important; opacity: 0.1 !important } #clip { overflow: hidden; width: 9rem; height: 3rem }");
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, shouting];
+  });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.connect();
+  await patient.finish();
+  expect(await violations(page)).toEqual([]);
 });
 
 test("nothing is kept in the frame, and no cookie goes with its requests", async ({ page, run, host }) => {
