@@ -1,5 +1,6 @@
 /** Phones lose their network. Whatever is lost, the patient has a next step. */
 import type { Page, Route } from "@playwright/test";
+import type { Word } from "../../kit/words/language.ts";
 import { heardTypes, visit } from "../support/customer.ts";
 import { mailedCode, newEmail, Patient } from "../support/patient.ts";
 import { expect, test } from "../support/test.ts";
@@ -17,10 +18,10 @@ async function lose(page: Page, method: string, path: RegExp): Promise<() => boo
   return () => lost;
 }
 
-/** Presses on wherever the way goes on: what was asked for, or trying it again. */
-async function press(patient: Patient, goal: () => Promise<boolean>): Promise<void> {
+/** Tries again, as often as it is offered, until the goal is reached. */
+async function press(patient: Patient, goal: () => Promise<boolean>, button: Word = "try_again"): Promise<void> {
   await expect(async () => {
-    const again = patient.button("try_again").first();
+    const again = patient.button(button).first();
     if (await again.isVisible()) await again.click({ timeout: 500 });
     expect(await goal()).toBe(true);
   }).toPass({ timeout: 15_000 });
@@ -87,7 +88,8 @@ for (const [name, open, sent, path] of [
       await patient.field(field).fill("Cedar Clinic");
     }
     await patient.button("send").click();
-    await press(patient, () => patient.heading(sent).isVisible());
+    await expect(patient.where.getByText(patient.lang.say("network_trouble"))).toBeVisible();
+    await press(patient, () => patient.heading(sent).isVisible(), "send");
     expect(lost()).toBe(true);
   });
 }
