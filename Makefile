@@ -57,7 +57,7 @@ ui: ## build the widget and our own pages into build/ui (needs Node 20)
 
 # Where there is no Node, everything else works, and who serves the pages says that there are none.
 pages:
-	@if node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && command -v npm >/dev/null; then $(MAKE) --no-print-directory ui; fi
+	@if node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm >/dev/null; then $(MAKE) --no-print-directory ui; fi
 
 runner: pages
 	@infra/local/build/compile $(FLAGS)
