@@ -1,4 +1,4 @@
-// Package requesthealthsystem serves POST /bridge/health-systems/request?public_id= (docs/openapi.yaml): a patient asks the
+// Package requesthealthsystem serves POST /support/healthsystem?public_id= (docs/openapi.yaml): a patient asks the
 // organisation for a health system that is missing. It becomes the event patient.request_health_system. The same request again
 // changes nothing.
 package requesthealthsystem
@@ -14,7 +14,7 @@ import (
 )
 
 // Route is the declared path.
-const Route = "/bridge/health-systems/request"
+const Route = "/support/healthsystem"
 
 // Deps are what the endpoint works with.
 type Deps struct {

@@ -44,7 +44,7 @@ type sender struct {
 func (s *sender) Send(_ context.Context, r verification.Request) (verification.Sent, error) {
 	s.asked = append(s.asked, r)
 	at := time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC)
-	return verification.Sent{ID: "id-1", ExpiresAt: at.Add(10 * time.Minute), ResendAfter: at.Add(30 * time.Second)}, s.err
+	return verification.Sent{ID: "id-1", ExpiresAt: at.Add(5 * time.Minute), ResendAfter: at.Add(30 * time.Second)}, s.err
 }
 
 func (s *sender) post(method, query, body string) *httptest.ResponseRecorder {
@@ -64,7 +64,7 @@ func TestACodeIsAskedForInTheOrganisationsName(t *testing.T) {
 	t.Parallel()
 	var s sender
 	w := s.post(http.MethodPost, "?public_id="+publicID, `{"email":"ada@example.com","lang":"es","public_id":"other","Organisation":"Evil"}`)
-	want := `{"success":true,"data":{"verification_id":"id-1","expires_at":"2026-03-04T05:16:07Z","resend_after":"2026-03-04T05:06:37Z"}}`
+	want := `{"success":true,"data":{"verification_id":"id-1","expires_at":"2026-03-04T05:11:07Z","resend_after":"2026-03-04T05:06:37Z"}}`
 	if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want || w.Header().Get("Access-Control-Allow-Origin") != "https://app.example" {
 		t.Errorf("got %d %s %v\nwant %s", w.Code, got, w.Header(), want)
 	}

@@ -32,7 +32,7 @@ func english() wording {
 		subject: "Your code for %s",
 		asks:    "%s asks whether this e-mail address is yours.",
 		code:    "Your code:",
-		advice:  "It works once, for 10 minutes. Type it where you asked for it, and give it to nobody: nobody will ever ask you for it.",
+		advice:  "It works once, for 5 minutes. Type it where you asked for it, and give it to nobody: nobody will ever ask you for it.",
 		ignore:  "If you did not ask for a code, you need not do anything.",
 		test:    "test mode",
 	}
@@ -44,7 +44,7 @@ func spanish() wording {
 		subject: "Su código para %s",
 		asks:    "%s pregunta si esta dirección de correo electrónico es suya.",
 		code:    "Su código:",
-		advice:  "Funciona una sola vez, durante 10 minutos. Escríbalo donde lo pidió y no se lo dé a nadie: nadie se lo pedirá nunca.",
+		advice:  "Funciona una sola vez, durante 5 minutos. Escríbalo donde lo pidió y no se lo dé a nadie: nadie se lo pedirá nunca.",
 		ignore:  "Si no ha pedido ningún código, no tiene que hacer nada.",
 		test:    "modo de prueba",
 	}

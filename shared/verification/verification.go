@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	codeLife  = 10 * time.Minute // as long as a mail may be under way (NIST SP 800-63B section 5.1.3.2)
+	codeLife  = 5 * time.Minute
 	tokenLife = time.Hour
 	tries     = 5
 	// resendAfter is how long nobody gets a second code, since the first is still under way.

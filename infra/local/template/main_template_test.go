@@ -87,7 +87,7 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /bridge/org":                                          "getorg",
 		"ANY /bridge/email/codes":                                  "sendcode",
 		"ANY /bridge/email/verification":                           "verifyemail",
-		"ANY /bridge/health-systems/request":                       "requesthealthsystem",
+		"ANY /support/healthsystem":                                "requesthealthsystem",
 		"ANY /support/request":                                     "requestsupport",
 		"ANY /bridge/catalog/search":                               "searchcatalog",
 		"ANY /bridge/catalog":                                      "getcatalog",

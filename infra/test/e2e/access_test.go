@@ -47,7 +47,7 @@ func routeAccess() map[string]access {
 		"POST /bridge/catalog/search":                              byPublicID,
 		"POST /bridge/email/codes":                                 byPublicID,
 		"POST /bridge/email/verification":                          byPublicID,
-		"POST /bridge/health-systems/request":                      byPublicID,
+		"POST /support/healthsystem":                               byPublicID,
 		"POST /support/request":                                    byPublicID,
 		"GET /bridge/catalog":                                      byPublicID,
 		"GET /bridge/catalog/export":                               keyedMode,

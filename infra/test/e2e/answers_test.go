@@ -45,7 +45,7 @@ func (f fixture) requests() map[string]request {
 		"GET /bridge/org":                                          {method: http.MethodGet, path: "/bridge/org" + public},
 		"POST /bridge/email/codes":                                 {method: http.MethodPost, path: "/bridge/email/codes" + public, body: `{"email":"other@mailbox.example"}`},
 		"POST /bridge/email/verification":                          {method: http.MethodPost, path: "/bridge/email/verification" + public, body: `{"verification_id":"` + sent.ID + `","code":"` + code + `"}`},
-		"POST /bridge/health-systems/request":                      {method: http.MethodPost, path: "/bridge/health-systems/request" + public, body: `{"email":"a@mailbox.example","name":"Alder"}`},
+		"POST /support/healthsystem":                               {method: http.MethodPost, path: "/support/healthsystem" + public, body: `{"email":"a@mailbox.example","name":"Alder"}`},
 		"POST /support/request":                                    {method: http.MethodPost, path: "/support/request" + public, body: `{"email":"a@mailbox.example","name":"Ada","subject":"Help","body":"Me"}`},
 		"POST /bridge/catalog/search":                              {method: http.MethodPost, path: "/bridge/catalog/search" + public, body: `{"query":"sandbox"}`},
 		"GET /bridge/catalog":                                      {method: http.MethodGet, path: "/bridge/catalog" + public + "&brand_id=" + f.seeded.Sandbox.BrandID},

@@ -54,7 +54,7 @@ func (o *outside) form(path string, body map[string]string) answer {
 
 func (o *outside) askHealthSystem(token string) {
 	o.t.Helper()
-	got := o.form("/bridge/health-systems/request", map[string]string{
+	got := o.form("/support/healthsystem", map[string]string{
 		"email": patientsAddress, "name": "Alder Hospital", "website": "alder.example", "street_address": "1 Elm Street", "email_token": token,
 	})
 	if got.status != http.StatusOK || strings.TrimSpace(string(got.raw)) != `{"success":true}` {
@@ -277,7 +277,7 @@ func TestFormsSurviveACrashAnywhere(t *testing.T) {
 				health := map[string]string{
 					"email": patientsAddress, "name": "Alder Hospital", "website": "alder.example", "street_address": "1 Elm Street", "email_token": token, "request_key": "page-2",
 				}
-				s.formUntilDone(t, "/bridge/health-systems/request", health)
+				s.formUntilDone(t, "/support/healthsystem", health)
 				s.formUntilDone(t, "/support/request", supportForm(token))
 				s.disarm(function)
 				s.letPass(3)

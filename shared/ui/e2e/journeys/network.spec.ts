@@ -76,7 +76,7 @@ for (const [name, path] of [
 
 for (const [name, open, sent, path] of [
   ["asking for help", "help", "support_sent_title", /\/support\/request/],
-  ["asking for a missing hospital", "missing", "missing_sent_title", /\/health-systems\/request/],
+  ["asking for a missing hospital", "missing", "missing_sent_title", /\/support\/healthsystem/],
 ] as const) {
   test(`${name} is lost once, and what was typed stays`, async ({ page, run, host }) => {
     const lost = await lose(page, "POST", path);

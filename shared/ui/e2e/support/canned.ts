@@ -72,7 +72,7 @@ export class Canned {
       [/\/bridge\/attempts\//, () => ({ attempt_id: id(5), ...PROGRESS[this.progress] })],
       [/\/bridge\/attempts\?/, () => ({ attempt_id: id(5), attempt_token: "t".repeat(43), connect_url: `${base}/bridge/connect?attempt=x`, expires_at: "2099-01-01T00:00:00Z" })],
       [/\/support\/request/, () => undefined],
-      [/\/health-systems\/request/, () => undefined],
+      [/\/support\/healthsystem/, () => undefined],
     ];
     for (const [path, data] of answers) {
       await page.route(path, (route: Route) => route.fulfill({ json: { success: true, data: data() } }));

@@ -46,7 +46,7 @@ export function api(service: Service): Api {
     codes: ({ email }, signal) => at(signal)({ path: "/bridge/email/codes", body: { email, lang: service.lang() } }),
     verify: (ask, signal) => at(signal)({ path: "/bridge/email/verification", body: ask }),
     support: (ask, signal) => at(signal)({ path: "/support/request", body: ask }),
-    missing: (ask, signal) => at(signal)({ path: "/bridge/health-systems/request", body: ask }),
+    missing: (ask, signal) => at(signal)({ path: "/support/healthsystem", body: ask }),
   };
 }
 
