@@ -31,7 +31,7 @@ for (const [device, viewport] of Object.entries(DEVICES)) {
         test.setTimeout(120_000);
         const shown = (view: string): Promise<void> => look(page, `${view}-${device}-${colorScheme}-${lang.lang}`);
         await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme });
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         const canned = new Canned();
         await canned.serve(page, run.base_url);
         const head = `<meta name="color-scheme" content="light dark"><script type="module" src="${run.base_url}/sdk/4/svc-widget.js"></script>`;
@@ -83,6 +83,7 @@ async function requested(patient: Patient, shown: Shown): Promise<void> {
   await patient.button("back").click();
   await patient.button("help").click();
   await patient.sees("support_title");
+  await expect(patient.field("support_name")).toHaveValue(""); // what was searched for is no patient's name
   await shown("support");
   await patient.field("support_name").fill("Ada Maple");
   await patient.field("support_subject").fill("My clinic");

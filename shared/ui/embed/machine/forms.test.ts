@@ -82,9 +82,9 @@ test("a form that was not taken keeps what was written", async () => {
   const bench = new Bench({ email });
   bench.fault = () => failure("unavailable");
   bench.send({ type: "show", view: "missing" });
-  bench.send({ type: "draft", draft: { name: "Zebra" } });
+  bench.send({ type: "draft", draft: { hospital: "Zebra" } });
   bench.send({ type: "send" });
   await bench.pass(0);
-  assert.equal(bench.state.draft.name, "Zebra");
+  assert.equal(bench.state.draft.hospital, "Zebra");
   assert.equal(bench.state.busy, false);
 });

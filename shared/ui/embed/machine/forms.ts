@@ -18,7 +18,7 @@ export function isRight({ draft }: State, field: keyof Draft): boolean {
   return field === "website" || field === "address" || draft[field].trim() !== "";
 }
 
-const fields = { email: ["email"], code: ["code"], missing: ["name", "email"], support: ["name", "email", "subject", "body"] } as const;
+const fields = { email: ["email"], code: ["code"], missing: ["hospital", "email"], support: ["name", "email", "subject", "body"] } as const;
 
 /** Only a form that is right is sent; of one that is not the view shows what is wrong. */
 function judge(s: State, form: keyof typeof fields, send: () => Next): Next {
@@ -63,19 +63,19 @@ export function send(s: State): Next {
   const { view: form, draft } = s;
   return judge(s, form, () => {
     const email = draft.email.trim();
-    const { name, website, address, subject, body } = draft;
+    const { hospital, name, website, address, subject, body } = draft;
     const email_token = s.emailToken && s.email === email ? s.emailToken : undefined;
     const reference = s.ending?.requestId ? `\n\n[${s.ending.requestId}]` : "";
     const ask =
       form === "support"
         ? ({ call: "support", ask: { email, name, subject, body: body + reference, email_token } } as const)
-        : ({ call: "missing", ask: { email, name, website: website || undefined, street_address: address || undefined } } as const);
+        : ({ call: "missing", ask: { email, name: hospital, website: website || undefined, street_address: address || undefined } } as const);
     return [{ ...s, busy: true, trouble: undefined }, { do: "ask", key: "form", ask }];
   });
 }
 
 export function sent(s: State, answer: Answer<undefined>): Next {
   if (!answer.ok) return failed(s, answer.failure);
-  const draft = { email: s.draft.email, code: "", name: "", website: "", address: "", subject: "", body: "" };
+  const draft = { email: s.draft.email, code: "", hospital: "", name: "", website: "", address: "", subject: "", body: "" };
   return [{ ...s, busy: false, sent: true, judged: 0, draft }];
 }

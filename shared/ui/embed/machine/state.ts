@@ -115,7 +115,8 @@ export interface Trouble {
 export interface Draft {
   email: string;
   code: string;
-  name: string;
+  hospital: string; // that is missing
+  name: string; // of the patient
   website: string;
   address: string;
   subject: string;
@@ -180,7 +181,7 @@ export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUr
     ending: undefined,
     connected: [],
     latest: undefined,
-    draft: { email: config.email ?? "", code: "", name: "", website: "", address: "", subject: "", body: "" },
+    draft: { email: config.email ?? "", code: "", hospital: "", name: "", website: "", address: "", subject: "", body: "" },
     judged: 0,
     sent: false,
     trouble: undefined,

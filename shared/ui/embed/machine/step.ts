@@ -180,8 +180,7 @@ function show(s: State, view: "support" | "missing" | "search" | "finish"): Next
   if (view === "search") return toSearch(s);
   if (view === s.view) return [s];
   const from = s.view === "support" || s.view === "missing" ? s.from : s.view;
-  const name = view === "missing" && !s.draft.name ? s.search.query.trim() : s.draft.name;
-  const draft = { ...s.draft, name: view === "missing" ? name : s.draft.name };
+  const draft = { ...s.draft, hospital: s.draft.hospital || s.search.query.trim() };
   return [{ ...s, view, from, sent: false, judged: 0, busy: false, trouble: undefined, draft }, { do: "drop", key: "form" }];
 }
 

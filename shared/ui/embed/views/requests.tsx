@@ -11,7 +11,7 @@ export function Missing({ ui }: { ui: Ui }) {
   return (
     <Form onSend={() => send({ type: "send" })}>
       <Title lead={t.say("missing_lead", { org: orgName(ui) })}>{t.say("missing_title")}</Title>
-      <Field ui={ui} id="name" label={t.say("missing_name")} input={plain} />
+      <Field ui={ui} id="hospital" label={t.say("missing_name")} input={plain} />
       <Field ui={ui} id="website" label={t.say("missing_website")} optional input={{ ...plain, inputMode: "url" }} />
       <Field ui={ui} id="address" label={t.say("missing_address")} optional input={plain} />
       <Field ui={ui} id="email" label={t.say("email")} input={emailInput} />
