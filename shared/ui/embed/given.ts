@@ -8,6 +8,16 @@ export function fragmentOf(hash: string): WindowFragment | undefined {
   return members["attempt_id"] && members["attempt_token"] ? (members as unknown as WindowFragment) : undefined;
 }
 
+/**
+ * Whether the older element's window may take the attempt that its fragment names: whoever made that address learns the outcome, so it has
+ * to come from a page of the organisation, not from a link that anybody can send. A browser lets no page name another origin than its own
+ * as the referrer (docs/threat-model.md). In test mode an organisation need not have registered any.
+ */
+export function mayTake({ api_mode, allowed_origins }: Pick<Boot, "api_mode" | "allowed_origins">, referrer: string): boolean {
+  if (allowed_origins.length === 0) return api_mode === "test";
+  return URL.canParse(referrer) && allowed_origins.includes(new URL(referrer).origin);
+}
+
 const names = {
   reconnectOrgConnectionId: "reconnect_org_connection_id",
   externalId: "external_id",

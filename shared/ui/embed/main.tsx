@@ -7,7 +7,7 @@ import { api } from "./api/api.ts";
 import { readBoot } from "./boot.ts";
 import { tellBridges } from "./bridge.ts";
 import { listen } from "./channel.ts";
-import { fragmentOf, pageConfig } from "./given.ts";
+import { fragmentOf, mayTake, pageConfig } from "./given.ts";
 import { run, type World } from "./machine/run.ts";
 import { start, type Own, type Shell, type State } from "./machine/state.ts";
 import { App, placeOf } from "./views/app.tsx";
@@ -64,6 +64,9 @@ async function join({ config, watch }: Pick<Init, "config" | "watch">): Promise<
 
 async function enter(): Promise<void> {
   if (boot.error) return refuse(boot.error.error_description);
+  if (fragment && !mayTake(boot, document.referrer)) {
+    return refuse("Popup mode works from the organisation's registered origins alone, and from pages that send their origin as the referrer.");
+  }
   await speak(boot.query.lang);
   const own = fragment && (await owned(fragment.attempt_id, fragment.attempt_token));
   runner.send({ type: "begin", config: pageConfig(boot, fragment), own });

@@ -38,6 +38,29 @@ for (const site of ["evil", "localhost.evil"]) {
   });
 }
 
+/** The older element's window, of which somebody else knows the attempt's id and token. */
+const others = (run: Run, publicId: string): string => {
+  const known = new URLSearchParams({ attempt_id: crypto.randomUUID(), attempt_token: "A".repeat(43) });
+  return `${run.base_url}/widget/connect?public_id=${publicId}#${known}`;
+};
+
+for (const site of ["", "evil", "localhost"]) {
+  const from = site === "" ? "a link in a mail" : `a page at ${site}`;
+  test(`${from} ${site === "localhost" ? "may" : "may not"} open a window whose outcome it knows`, async ({ page, run, host }) => {
+    const publicId = registered(run, host.origin("localhost"));
+    const address = others(run, publicId);
+    if (site === "") await page.goto(address);
+    else {
+      await page.goto(host.publish({ site, path: "/link", body: `<a href="${address}">Connect</a>` }));
+      await page.getByRole("link").click();
+    }
+    const splash = page.getByRole("button", { name: /agree/i });
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    if (site === "localhost") await expect(splash).toBeVisible();
+    else await expect(splash).toBeHidden();
+  });
+}
+
 /** A page that holds the frame by itself, and answers its hello as it likes. */
 const holder = (run: Run, publicId: string): string => `<iframe src="${run.base_url}/widget/embed?public_id=${publicId}" width="500" height="700"></iframe>
 <script>
