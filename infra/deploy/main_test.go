@@ -117,7 +117,7 @@ func TestWhatCannotBeDeployedIsToldBeforeAnythingIsBuilt(t *testing.T) {
 		"an unknown one":      {env: "test", want: "which environment?"},
 		"one without a stack": {env: "dev", files: map[string]string{"samconfig.toml": "version = 0.1\n"}, want: "samconfig.toml has no stack_name for dev"},
 		"no sam":              {env: "dev", variables: map[string]string{"PATH": os.DevNull}, want: "the SAM CLI is missing"},
-		"no region":           {env: "dev", variables: map[string]string{"AWS_REGION": ""}, want: "the AWS region is missing"},
+		"no region":           {env: "dev", variables: map[string]string{"AWS_REGION": "", "AWS_DEFAULT_REGION": ""}, want: "the AWS region is missing"},
 		"no credentials": {
 			env: "dev", want: "no AWS credentials were found",
 			variables: map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"},
