@@ -1,6 +1,6 @@
 /**
- * Every view on phone and desktop, light and dark, in English and Spanish: without a finding of axe-core, without anything to scroll sideways, and
- * kept as a picture in build/ui-screens for people to look at.
+ * Every view on phone and desktop, light and dark, in English and Spanish: without anything to scroll sideways, and kept as a picture in build/ui-screens
+ * for people to look at. axe-core judges every view in half of these, in which each two of device, colours and language meet.
  */
 import type { Page } from "@playwright/test";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ const screens = process.env["RECORDBRIDGE_UI_SCREENS"] ?? join(repository, "buil
 const DEVICES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 860 } } as const;
 
 /** Judges and keeps what is shown. */
-async function look(page: Page, name: string): Promise<void> {
+async function look(page: Page, name: string, judged: boolean): Promise<void> {
   await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled" });
-  expect.soft(await findings(page), name).toEqual([]);
+  if (judged) expect.soft(await findings(page), name).toEqual([]);
   const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
   if (frame) expect.soft(await frame.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} fits`).toBe(true);
 }
@@ -29,7 +29,8 @@ for (const [device, viewport] of Object.entries(DEVICES)) {
     for (const lang of [english, spanish]) {
       test(`${device}, ${colorScheme}, ${lang.lang}`, async ({ page, run, host }) => {
         test.setTimeout(120_000);
-        const shown = (view: string): Promise<void> => look(page, `${view}-${device}-${colorScheme}-${lang.lang}`);
+        const judged = [device === "phone", colorScheme === "light", lang === english].filter(Boolean).length % 2 === 1;
+        const shown = (view: string): Promise<void> => look(page, `${view}-${device}-${colorScheme}-${lang.lang}`, judged);
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         const canned = new Canned();
