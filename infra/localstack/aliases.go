@@ -81,13 +81,20 @@ func moveAlias(ctx context.Context, o options, function string) error {
 
 // callLambda performs an operation of LocalStack's Lambda. LocalStack checks no signature, and takes the region from what should be one.
 func callLambda(ctx context.Context, o options, method, path string, in, out any) error {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return fmt.Errorf("write the request: %w", err)
+	var body io.Reader = http.NoBody // of a GET LocalStack understands no other
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("write the request: %w", err)
+		}
+		body = bytes.NewReader(text)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+o.aws+lambdaAPI+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+o.aws+lambdaAPI+path, body)
 	if err != nil {
 		return fmt.Errorf("ask Lambda: %w", err)
+	}
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
 	}
 	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+accessKey+"/20260101/"+region+"/lambda/aws4_request, SignedHeaders=host, Signature=none")
 	response, err := http.DefaultClient.Do(request)

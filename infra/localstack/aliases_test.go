@@ -31,7 +31,13 @@ func TestAliasesFollowTheNewestVersion(t *testing.T) {
 		moved[r.PathValue("name")] = string(body)
 		_, _ = io.WriteString(w, `{}`)
 	})
-	lambda := httptest.NewServer(mux)
+	lambda := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 && (r.Method == http.MethodGet || r.Header.Get("Content-Type") != "application/json") {
+			w.WriteHeader(http.StatusInternalServerError) // as LocalStack does
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	defer lambda.Close()
 	if err := moveAliases(t.Context(), options{aws: strings.TrimPrefix(lambda.URL, "http://")}); err != nil {
 		t.Fatal(err)
