@@ -47,8 +47,12 @@ func (o options) publicURL() string {
 	return "http://" + net.JoinHostPort("localhost", port(o.address))
 }
 
-// errNowhere is that of a request for which the API has nothing.
-var errNowhere = errors.New("there is nothing at this path")
+var (
+	// errNowhere is that of a request for which the API has nothing.
+	errNowhere = errors.New("there is nothing at this path")
+	// errUndeployed is that of a request for which there is no API, for as long as LocalStack replaces it.
+	errUndeployed = errors.New("the API is not deployed")
+)
 
 // newFront listens, on the loopback address and where containers find this machine. On success the caller closes it.
 func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error) {
@@ -144,6 +148,9 @@ func (f *front) mend(response *http.Response) error {
 	if response.StatusCode == http.StatusForbidden && response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
 		return errNowhere
 	}
+	if response.StatusCode == http.StatusNotFound && response.Header.Get("X-Amz-Apigw-Id") == "" { // which every answer of an API has
+		return errUndeployed
+	}
 	if challenge := response.Header.Values("Www-Authenticate"); len(challenge) > 0 {
 		response.Header["X-Amzn-Remapped-Www-Authenticate"] = challenge // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
 		response.Header.Del("Www-Authenticate")
@@ -154,8 +161,12 @@ func (f *front) mend(response *http.Response) error {
 
 // failed answers in LocalStack's place.
 func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, errNowhere) {
+	switch {
+	case errors.Is(err, errNowhere):
 		f.nowhere.ServeHTTP(w, r)
+		return
+	case errors.Is(err, errUndeployed):
+		http.Error(w, "The stack is being deployed.", http.StatusServiceUnavailable) // a 404 would be an answer to believe
 		return
 	}
 	http.Error(w, "LocalStack does not answer.", http.StatusBadGateway)

@@ -24,6 +24,11 @@ func fronted(t *testing.T) *front {
 		case "path":
 			w.Header().Set("X-Amzn-Errortype", "MissingAuthenticationTokenException")
 			w.WriteHeader(http.StatusForbidden)
+		case "deployment":
+			w.WriteHeader(http.StatusNotFound)
+		case "record":
+			w.Header().Set("X-Amz-Apigw-Id", "a=")
+			w.WriteHeader(http.StatusNotFound)
 		case "function":
 			w.WriteHeader(http.StatusForbidden)
 		case "key":
@@ -108,7 +113,7 @@ func TestAddressesOfFilesLeadToThisMachine(t *testing.T) {
 }
 
 // TestTheFrontAnswersAsAWSWould where LocalStack's gateway does not: with what the template declares for an unknown path, and with the name that
-// AWS gives to a challenge. A function's own refusal stays as it is.
+// AWS gives to a challenge, and where there is no API for now. A function's own refusal stays as it is.
 func TestTheFrontAnswersAsAWSWould(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
@@ -124,6 +129,11 @@ func TestTheFrontAnswersAsAWSWould(t *testing.T) {
 	}
 	if refused := asked(f, "GET", "localhost:4580", "/v1/bridge/events?refuse=function"); refused.Code != http.StatusForbidden {
 		t.Errorf("a function's 403: got %d", refused.Code)
+	}
+	for refused, want := range map[string]int{"record": http.StatusNotFound, "deployment": http.StatusServiceUnavailable} {
+		if got := asked(f, "GET", "localhost:4580", "/v1/sandbox/fhir/Patient?refuse="+refused); got.Code != want {
+			t.Errorf("without a %s: got %d, want %d", refused, got.Code, want)
+		}
 	}
 	f.aws = "127.0.0.1:1"
 	f.serveAPI("abc")

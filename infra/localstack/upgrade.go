@@ -107,7 +107,7 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	fmt.Fprintf(progress, "A delivery is pending (refused %d times), due in %s; an export is running (%d requests so far)\n",
 		w.refused.Load(), w.lasts.Round(time.Second), w.asked.Load())
 	if err = deploy(ctx, o, host, progress); err == nil {
-		err = moveAliases(ctx, o)
+		err = finishUpdate(ctx, o)
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,42 @@ import (
 	"testing"
 )
 
+// asStrict refuses what LocalStack does not understand.
+func asStrict(next http.Handler) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 && (r.Method == http.MethodGet || r.Header.Get("Content-Type") != "application/json") {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+}
+
+// TestTheNewDeploymentGetsTheStage that went with the old one, and a stage that is there stays.
+func TestTheNewDeploymentGetsTheStage(t *testing.T) {
+	t.Parallel()
+	for stages, want := range map[string]string{`{}`: `{"deploymentId":"d2","stageName":"v1"}`, `{"item":[{"stageName":"v1"}]}`: ""} {
+		var made string
+		mux := http.NewServeMux()
+		for path, answer := range map[string]string{"": `{"item":[{"id":"a1"}]}`, "/a1/stages": stages, "/a1/deployments": `{"item":[{"id":"d2"}]}`} {
+			mux.HandleFunc("GET /restapis"+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) })
+		}
+		mux.HandleFunc("POST /restapis/a1/stages", func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			made = string(body)
+			w.WriteHeader(http.StatusCreated)
+		})
+		gateway := asStrict(mux)
+		if err := restoreStage(t.Context(), options{aws: strings.TrimPrefix(gateway.URL, "http://")}); err != nil || made != want {
+			t.Errorf("with the stages %s: made %q, %v, want %q", stages, made, err, want)
+		}
+		gateway.Close()
+	}
+}
+
 // TestAliasesFollowTheNewestVersion, not the one that sorts last, through all pages.
 func TestAliasesFollowTheNewestVersion(t *testing.T) {
 	t.Parallel()
@@ -31,13 +67,7 @@ func TestAliasesFollowTheNewestVersion(t *testing.T) {
 		moved[r.PathValue("name")] = string(body)
 		_, _ = io.WriteString(w, `{}`)
 	})
-	lambda := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 && (r.Method == http.MethodGet || r.Header.Get("Content-Type") != "application/json") {
-			w.WriteHeader(http.StatusInternalServerError) // as LocalStack does
-			return
-		}
-		mux.ServeHTTP(w, r)
-	}))
+	lambda := asStrict(mux)
 	defer lambda.Close()
 	if err := moveAliases(t.Context(), options{aws: strings.TrimPrefix(lambda.URL, "http://")}); err != nil {
 		t.Fatal(err)
@@ -52,7 +82,7 @@ func TestAFunctionWithoutAVersionIsNamed(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"Functions":[]}`: "there is no function",
 		`{"Functions":[{"FunctionName":"a"}],"Versions":[{"Version":"$LATEST"}]}`: "alias of a: it has no version",
-		`{`: "read Lambda's answer",
+		`{`: "read LocalStack's answer",
 	} {
 		lambda := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }))
 		if err := moveAliases(t.Context(), options{aws: strings.TrimPrefix(lambda.URL, "http://")}); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// alias is the one of template.yaml, by which everything calls a function.
+const alias = "live"
+
+// Where the operations are: https://docs.aws.amazon.com/lambda/latest/api/API_ListFunctions.html and
+// https://docs.aws.amazon.com/apigateway/latest/api/API_GetRestApis.html.
+const (
+	lambdaAPI  = "/2015-03-31/functions/"
+	gatewayAPI = "/restapis"
+)
+
+// finishUpdate does what CloudFormation does on AWS when it updates a stack, and LocalStack's does not.
+func finishUpdate(ctx context.Context, o options) error {
+	if err := moveAliases(ctx, o); err != nil {
+		return err
+	}
+	if err := restoreStage(ctx, o); err != nil {
+		return fmt.Errorf("give the API its stage back: %w", err)
+	}
+	return nil
+}
+
+// restoreStage puts the API's new deployment on its stage: LocalStack removes the old deployment, and the stage with it. An update that changes
+// nothing of the API leaves both.
+func restoreStage(ctx context.Context, o options) error {
+	api, err := listed(ctx, o, gatewayAPI)
+	if err != nil || len(api) != 1 {
+		return errors.Join(err, fmt.Errorf("there are %d APIs", len(api)))
+	}
+	of := gatewayAPI + "/" + api[0]
+	stages, err := listed(ctx, o, of+"/stages")
+	if err != nil || len(stages) > 0 {
+		return err
+	}
+	deployments, err := listed(ctx, o, of+"/deployments")
+	if err != nil || len(deployments) != 1 {
+		return errors.Join(err, fmt.Errorf("it has %d deployments", len(deployments)))
+	}
+	return ask(ctx, o, "apigateway", http.MethodPost, of+"/stages", map[string]string{"stageName": stage, "deploymentId": deployments[0]}, nil)
+}
+
+// listed are the ids of what API Gateway has at a path. Stages have none.
+func listed(ctx context.Context, o options, path string) ([]string, error) {
+	var page struct {
+		Items []struct {
+			ID string `json:"id"`
+		} `json:"item"`
+	}
+	if err := ask(ctx, o, "apigateway", http.MethodGet, path, nil, &page); err != nil {
+		return nil, err
+	}
+	found := make([]string, len(page.Items))
+	for i, item := range page.Items {
+		found[i] = item.ID
+	}
+	return found, nil
+}
+
+// moveAliases points every function's alias at the version that was published last: LocalStack leaves it where it was, at a version that the
+// update has removed.
+func moveAliases(ctx context.Context, o options) error {
+	names, err := functions(ctx, o)
+	if err != nil {
+		return fmt.Errorf("move the aliases: %w", err)
+	}
+	if len(names) == 0 {
+		return errors.New("move the aliases: there is no function")
+	}
+	for _, name := range names {
+		if err = moveAlias(ctx, o, name); err != nil {
+			return fmt.Errorf("move the alias of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// functions are the names of all.
+func functions(ctx context.Context, o options) ([]string, error) {
+	var names []string
+	for marker := ""; ; {
+		var page struct {
+			Functions []struct {
+				FunctionName string `json:"FunctionName"`
+			} `json:"Functions"`
+			NextMarker string `json:"NextMarker"`
+		}
+		if err := ask(ctx, o, "lambda", http.MethodGet, lambdaAPI+"?Marker="+url.QueryEscape(marker), nil, &page); err != nil {
+			return nil, err
+		}
+		for _, f := range page.Functions {
+			names = append(names, f.FunctionName)
+		}
+		if marker = page.NextMarker; marker == "" {
+			return names, nil
+		}
+	}
+}
+
+func moveAlias(ctx context.Context, o options, function string) error {
+	var published struct {
+		Versions []struct {
+			Version string `json:"Version"`
+		} `json:"Versions"`
+	}
+	if err := ask(ctx, o, "lambda", http.MethodGet, lambdaAPI+function+"/versions", nil, &published); err != nil {
+		return err
+	}
+	newest := 0
+	for _, v := range published.Versions {
+		if number, err := strconv.Atoi(v.Version); err == nil { // $LATEST is none
+			newest = max(newest, number)
+		}
+	}
+	if newest == 0 {
+		return errors.New("it has no version")
+	}
+	return ask(ctx, o, "lambda", http.MethodPut, lambdaAPI+function+"/aliases/"+alias, map[string]string{"FunctionVersion": strconv.Itoa(newest)}, nil)
+}
+
+// ask performs an operation of one of LocalStack's services. LocalStack checks no signature, and takes service and region from what should be one.
+func ask(ctx context.Context, o options, service, method, path string, in, out any) error {
+	var body io.Reader = http.NoBody // of a GET LocalStack understands no other
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("write the request: %w", err)
+		}
+		body = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+o.aws+path, body)
+	if err != nil {
+		return fmt.Errorf("ask LocalStack: %w", err)
+	}
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+accessKey+"/20260101/"+region+"/"+service+"/aws4_request, SignedHeaders=host, Signature=none")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask LocalStack: %w", err)
+	}
+	answer, err := io.ReadAll(response.Body)
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		return fmt.Errorf("read LocalStack's answer: %w", err)
+	}
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated {
+		return fmt.Errorf("LocalStack answered %s: %.200s", response.Status, answer)
+	}
+	if out == nil {
+		return nil
+	}
+	if err = json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("read LocalStack's answer: %w", err)
+	}
+	return nil
+}
