@@ -49,6 +49,9 @@ func published(tb testing.TB) compose.Input {
 // TestTheRealListMakesTheSameCatalogueAgain: 47,653 rows, the duplicates among them, and not one id another at the next import.
 func TestTheRealListMakesTheSameCatalogueAgain(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("much of one thing, in one goroutine")
+	}
 	in := published(t)
 	first, report := compose.Compose(in)
 	check(t, first)

@@ -13,6 +13,9 @@ const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 func TestTheRealListIsReadWhole(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("much of one thing, in one goroutine")
+	}
 	file, err := os.Open(realList)
 	if err != nil {
 		t.Skip("no public data beside the project: ", err)

@@ -153,6 +153,9 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestAListWithoutEndIsRefusedInBoundedMemory(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("much of one thing, in one goroutine")
+	}
 	for name, c := range map[string]struct {
 		format listing.Format
 		list   endless

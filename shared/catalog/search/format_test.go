@@ -76,7 +76,7 @@ const headSize = len("rb-catalog-index 1\n") + 8
 // TestNoDamageIsFollowed: a number that points anywhere is refused or harmless, however well the checksum fits.
 func TestNoDamageIsFollowed(t *testing.T) {
 	t.Parallel()
-	skipUnderRace(t)
+	skipInShort(t)
 	body := written(t, []search.Entry{brand("St. Odo|Quarrytown VT 05001", "Odo")})[headSize:]
 	for i := range body {
 		for _, other := range []byte{0xff, 0x80, body[i] + 1, body[i] - 1} {

@@ -64,11 +64,11 @@ var readReal = sync.OnceValues(func() (published, error) {
 	return r, err
 })
 
-// skipUnderRace skips what the race detector makes many times as long, and has nothing to find in: what goroutines share is judged by
+// skipInShort skips what the race detector makes many times as long, and has nothing to find in: what goroutines share is judged by
 // TestOneIndexServesManyAtOnce.
-func skipUnderRace(tb testing.TB) {
+func skipInShort(tb testing.TB) {
 	tb.Helper()
-	if underRace {
+	if testing.Short() {
 		tb.Skip("long under the race detector, and of one goroutine")
 	}
 }
@@ -76,7 +76,7 @@ func skipUnderRace(tb testing.TB) {
 // realData is the list; who wants it is skipped where it is not there.
 func realData(tb testing.TB) published {
 	tb.Helper()
-	skipUnderRace(tb)
+	skipInShort(tb)
 	r, err := readReal()
 	if err != nil {
 		tb.Skipf("no list of real endpoints: %v", err)
@@ -116,7 +116,7 @@ func TestRealNamesAreFound(t *testing.T) {
 
 func TestInventedNamesAreFound(t *testing.T) {
 	t.Parallel()
-	skipUnderRace(t)
+	skipInShort(t)
 	entries := invented(t, 4000, 3)
 	judge(t, indexOf(t, entries), entries)
 }
@@ -128,6 +128,6 @@ func TestHostileQueriesOfRealNamesAreBounded(t *testing.T) {
 
 func TestHostileQueriesAreBounded(t *testing.T) {
 	t.Parallel()
-	skipUnderRace(t)
+	skipInShort(t)
 	boundHostile(t, indexOf(t, invented(t, 4000, 7)))
 }

@@ -14,7 +14,7 @@ import (
 // TestADayWithACountrysEndpoints: 29,000 endpoints at 3,000 hosts, of which one has 5,000 and every eighth is down.
 func TestADayWithACountrysEndpoints(t *testing.T) {
 	t.Parallel()
-	if isRaced {
+	if testing.Short() {
 		t.Skip("what runs side by side is judged by the others; how much of it a day has, without the detector")
 	}
 	synctest.Test(t, func(t *testing.T) {

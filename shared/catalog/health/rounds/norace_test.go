@@ -1,5 +1,0 @@
-//go:build !race
-
-package rounds_test
-
-const isRaced = false
