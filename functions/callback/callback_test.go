@@ -3,7 +3,6 @@ package callback_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -20,12 +19,10 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
-const (
-	returnURI = "https://app.example/return?keep=1"
-	requestID = "11111111-1111-4111-8111-111111111111"
-)
+const returnURI = "https://app.example/return?keep=1"
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
@@ -50,12 +47,7 @@ func (c *completer) visit(t *testing.T, limiter httpapi.Limiter, method, query, 
 
 func (c *completer) visitIn(t *testing.T, languages string, limiter httpapi.Limiter, method, query, cookie string) *httptest.ResponseRecorder {
 	t.Helper()
-	handler := callback.New(callback.Deps{
-		API: httpapi.New(httpapi.Options{
-			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
-		}),
-		Limiter: limiter, Flows: c,
-	})
+	handler := callback.New(callback.Deps{API: keyedtest.NewAPI(), Limiter: limiter, Flows: c})
 	r := httptest.NewRequest(method, callback.Route+query, http.NoBody)
 	r.Header.Set("Accept-Language", languages)
 	if cookie != "" {
@@ -116,7 +108,7 @@ func TestAnErrorOfAProvenAttemptGoesBackByRedirect(t *testing.T) {
 			flows := completer{done: proven(), err: c.err}
 			w := flows.visit(t, httpapi.Limiter{}, http.MethodGet, "?state=s1&error=any", "binding")
 			want := url.Values{
-				"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {requestID}, "external_state": {"visit&9"},
+				"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {keyedtest.RequestID}, "external_state": {"visit&9"},
 			}
 			if got := w.Header().Get("Location"); w.Code != http.StatusFound || got != "https://app.example/return?"+want.Encode() {
 				t.Errorf("got %d to %s", w.Code, got)
@@ -150,7 +142,7 @@ func TestAnErrorWithoutAProvenPlaceIsAPage(t *testing.T) {
 			if w.Code != c.status || w.Header().Get("Location") != "" || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 				t.Errorf("got %d to %q as %q", w.Code, w.Header().Get("Location"), w.Header().Get("Content-Type"))
 			}
-			if page := w.Body.String(); !strings.Contains(page, c.code) || !strings.Contains(page, requestID) || strings.Contains(page, "10.0.0.7") {
+			if page := w.Body.String(); !strings.Contains(page, c.code) || !strings.Contains(page, keyedtest.RequestID) || strings.Contains(page, "10.0.0.7") {
 				t.Errorf("page:\n%s", page)
 			}
 			if (len(flows.returned) > 0) != c.asked {
@@ -244,10 +236,7 @@ func TestTheAddressOfARegistrationIsToldFromThePlainOne(t *testing.T) {
 	t.Parallel()
 	for _, registration := range []string{"", "r1"} {
 		var got flow.Return
-		handler := callback.New(callback.Deps{
-			API:   httpapi.New(httpapi.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID }}),
-			Flows: completing(func(r flow.Return) { got = r }),
-		})
+		handler := callback.New(callback.Deps{API: keyedtest.NewAPI(), Flows: completing(func(r flow.Return) { got = r })})
 		r := httptest.NewRequest(http.MethodGet, callback.Route+"?state=s1&code=c1", http.NoBody)
 		r.SetPathValue("registration", registration)
 		handler.ServeHTTP(httptest.NewRecorder(), r)

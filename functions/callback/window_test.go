@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
 // wantCalmPage checks what every page in a widget's window has: no script but its own, which wakes the widget and hides the portal's
@@ -65,14 +66,14 @@ func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
 			flows := completer{done: flow.Completed{InWidget: true, ExternalState: "visit&9"}, err: c.err}
 			w := flows.visit(t, httpapi.Limiter{}, http.MethodGet, "?state=s1&error=any&error_description=evil", "binding")
 			page := w.Body.String()
-			if w.Code != http.StatusOK || !strings.Contains(page, c.shown) || !strings.Contains(page, requestID) {
+			if w.Code != http.StatusOK || !strings.Contains(page, c.shown) || !strings.Contains(page, keyedtest.RequestID) {
 				t.Errorf("got %d %s", w.Code, page)
 			}
 			if strings.Contains(page, "evil") || strings.Contains(page, "10.0.0.7") || strings.Contains(page, "You are connected") {
 				t.Errorf("the page says what it must not:\n%s", page)
 			}
-			if len(flows.requests) != 1 || flows.requests[0] != requestID {
-				t.Errorf("the attempt got the request ids %q, the page %s", flows.requests, requestID)
+			if len(flows.requests) != 1 || flows.requests[0] != keyedtest.RequestID {
+				t.Errorf("the attempt got the request ids %q, the page %s", flows.requests, keyedtest.RequestID)
 			}
 			wantCalmPage(t, w, "en", "You can close this window", false)
 		})

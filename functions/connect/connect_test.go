@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -22,6 +21,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
 const (
@@ -30,7 +30,6 @@ const (
 	broken    = "public_test_0c0c0c0c-0c0c-4c0c-8c0c-0c0c0c0c0c0c"
 	returnURI = "https://app.example/return?keep=1"
 	otherURI  = "https://app.example/other"
-	requestID = "11111111-1111-4111-8111-111111111111"
 	authorize = "https://ehr.example/authorize?state=s"
 )
 
@@ -86,10 +85,7 @@ func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest
 func (s *starter) send(t *testing.T, limiter httpapi.Limiter, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
 	handler := connect.New(connect.Deps{
-		API: httpapi.New(httpapi.Options{
-			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
-		}),
-		Auth: httpapi.PublicAuth{Public: directory{}}, Limiter: limiter, Flows: s, BaseURL: "https://api.example/v1",
+		API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Public: directory{}}, Limiter: limiter, Flows: s, BaseURL: "https://api.example/v1",
 	})
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
@@ -116,7 +112,7 @@ func TestConnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
 		t.Errorf("cookies %q, want %q", got, wantCookie)
 	}
 	for name, want := range map[string]string{
-		"X-Request-Id": requestID, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "",
+		"X-Request-Id": keyedtest.RequestID, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "",
 	} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("header %s: %q, want %q", name, got, want)
@@ -141,7 +137,7 @@ func TestConnectFillsInTheOnlyRedirectAndARequestID(t *testing.T) {
 	t.Parallel()
 	var s starter
 	wantRedirect(t, s.visit(t, http.MethodGet, url.Values{"public_id": {oneURI}, "endpoint_id": {"endpoint"}}), authorize)
-	if got := s.asked[0]; got.Redirect.URI() != returnURI || got.RequestID != requestID {
+	if got := s.asked[0]; got.Redirect.URI() != returnURI || got.RequestID != keyedtest.RequestID {
 		t.Errorf("asked for %s with request id %q", got.Redirect.URI(), got.RequestID)
 	}
 }
@@ -234,7 +230,7 @@ func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 				t.Errorf("policy %q", policy)
 			}
 			page := w.Body.String()
-			if !strings.Contains(page, c.code) || !strings.Contains(page, requestID) {
+			if !strings.Contains(page, c.code) || !strings.Contains(page, keyedtest.RequestID) {
 				t.Errorf("the page shows neither %s nor the request id:\n%s", c.code, page)
 			}
 			if strings.Contains(page, "<script") || strings.Contains(page, "app.example") || strings.Contains(page, "10.0.0.7") {
@@ -266,7 +262,7 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 				"public_id": {oneURI}, "redirect_uri": {returnURI}, "external_id": {"p 7"}, "external_state": {c.state}, "request_id": {"mine"}, "endpoint_id": {"endpoint"},
 			})
 			want := url.Values{
-				"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {requestID}, "external_id": {"p 7"},
+				"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {keyedtest.RequestID}, "external_id": {"p 7"},
 			}
 			if c.state != "" {
 				want.Set("external_state", c.state)
@@ -331,7 +327,7 @@ func TestAStartValueFromElsewhereIsNotUsed(t *testing.T) {
 		if w.Code != http.StatusBadRequest || w.Header().Get("Location") != "" || len(w.Header().Values("Set-Cookie")) != 0 || len(s.left) != 0 {
 			t.Errorf("%s: %d to %q, left with %q", name, w.Code, w.Header().Get("Location"), s.left)
 		}
-		if page := w.Body.String(); strings.Contains(page, "start-1") || !strings.Contains(page, requestID) {
+		if page := w.Body.String(); strings.Contains(page, "start-1") || !strings.Contains(page, keyedtest.RequestID) {
 			t.Errorf("%s: page\n%s", name, page)
 		}
 	}

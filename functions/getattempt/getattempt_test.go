@@ -2,39 +2,22 @@ package getattempt_test
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"recordbridge/functions/getattempt"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/browsertest"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
-const (
-	publicID  = "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
-	requestID = "11111111-1111-4111-8111-111111111111"
-	attemptID = "a0000000-0000-4000-8000-0000000000aa"
-)
-
-var tenant = org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
-
-type directory struct{}
-
-func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
-	if id != publicID {
-		return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
-	}
-	return org.Caller{Tenant: tenant, AllowedOrigins: []string{"https://app.example"}}, nil
-}
+const attemptID = "a0000000-0000-4000-8000-0000000000aa"
 
 // watcher knows one attempt by its id, tenant and token.
 type watcher struct {
@@ -43,7 +26,7 @@ type watcher struct {
 }
 
 func (w watcher) Progress(_ context.Context, of org.Tenant, id string, token secret.Text) (flow.Progress, error) {
-	if of != tenant || id != attemptID || !token.Equal(secret.New("token-1")) {
+	if of != keyedtest.Tenants()[keyedtest.PublicA] || id != attemptID || !token.Equal(secret.New("token-1")) {
 		return flow.Progress{}, fault.Missing("There is no such attempt.")
 	}
 	return w.progress, w.err
@@ -52,15 +35,10 @@ func (w watcher) Progress(_ context.Context, of org.Tenant, id string, token sec
 func (w watcher) get(t *testing.T, method, id string, authorization ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.Handle(getattempt.Route, getattempt.New(getattempt.Deps{
-		API: httpapi.New(httpapi.Options{
-			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
-		}),
-		Auth: httpapi.PublicAuth{Public: directory{}}, Flows: w,
-	}))
-	r := httptest.NewRequest(method, "/bridge/attempts/"+id+"?public_id="+publicID, http.NoBody)
+	mux.Handle(getattempt.Route, getattempt.New(getattempt.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Flows: w}))
+	r := httptest.NewRequest(method, "/bridge/attempts/"+id+browsertest.Page, http.NoBody)
 	r.Header["Authorization"] = authorization
-	r.Header.Set("Origin", "https://app.example")
+	r.Header.Set("Origin", browsertest.Origin)
 	answer := httptest.NewRecorder()
 	mux.ServeHTTP(answer, r)
 	return answer
@@ -80,13 +58,7 @@ func TestAWidgetSeesHowItsAttemptStands(t *testing.T) {
 	} {
 		for _, header := range []string{"Bearer token-1", "bearer token-1", "BEARER  token-1 "} {
 			w := watcher{progress: progress}.get(t, http.MethodGet, attemptID, header)
-			envelope := `{"success":true,"data":` + want + `}`
-			if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != envelope {
-				t.Errorf("got %d %s\nwant %s", w.Code, got, envelope)
-			}
-			if got := w.Header().Get("Access-Control-Allow-Origin"); got != "https://app.example" || w.Header().Get("Cache-Control") != "no-store" {
-				t.Errorf("headers %v", w.Header())
-			}
+			browsertest.CheckAnswer(t, w, `{"success":true,"data":`+want+`}`)
 		}
 	}
 }
@@ -94,7 +66,7 @@ func TestAWidgetSeesHowItsAttemptStands(t *testing.T) {
 func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	found := watcher{progress: flow.Progress{AttemptID: attemptID, Status: flow.Open}}
-	want := `{"success":false,"error":"svc_not_found","error_description":"There is no such attempt.","request_id":"` + requestID + `"}`
+	want := keyedtest.FailureBody("svc_not_found", "There is no such attempt.")
 	for name, c := range map[string]struct {
 		id      string
 		headers []string
@@ -105,7 +77,7 @@ func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
 		"no scheme":          {attemptID, []string{"token-1"}},
 		"another scheme":     {attemptID, []string{"Basic token-1"}},
 		"the scheme alone":   {attemptID, []string{"Bearer"}},
-		"an unknown attempt": {publicID, []string{"Bearer token-1"}},
+		"an unknown attempt": {keyedtest.PublicA, []string{"Bearer token-1"}},
 	} {
 		w := found.get(t, http.MethodGet, c.id, c.headers...)
 		if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusNotFound || got != want || w.Header().Get("WWW-Authenticate") != "" {
@@ -115,7 +87,7 @@ func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
 	if w := found.get(t, http.MethodGet, attemptID, "Bearer token-1", "Bearer token-2"); w.Code != http.StatusBadRequest {
 		t.Errorf("two headers: %d", w.Code)
 	}
-	if w := (watcher{err: errors.New("trouble")}).get(t, http.MethodGet, attemptID, "Bearer token-1"); w.Code != http.StatusInternalServerError {
+	if w := (watcher{err: keyedtest.ErrTrouble}).get(t, http.MethodGet, attemptID, "Bearer token-1"); w.Code != http.StatusInternalServerError {
 		t.Errorf("our own failure: %d", w.Code)
 	}
 	if w := found.get(t, http.MethodPost, attemptID, "Bearer token-1"); w.Code != http.StatusMethodNotAllowed {

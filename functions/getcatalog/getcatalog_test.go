@@ -4,18 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"recordbridge/functions/getcatalog"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
+	"recordbridge/shared/testkit/browsertest"
 	"recordbridge/shared/testkit/keyedtest"
 )
 
@@ -32,8 +30,6 @@ const (
 // records are those of test mode.
 type records struct{}
 
-func moment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
-
 func missing(mode, id string, known ...string) error {
 	if id == brokenID {
 		return errors.New("trouble at 10.0.0.7")
@@ -48,25 +44,21 @@ func missing(mode, id string, known ...string) error {
 
 func (records) Brand(_ context.Context, mode, id string) (record.Brand, error) {
 	return record.Brand{
-		ID: brandID, LastUpdated: moment(), Name: "Alder", BrandWebsite: "https://a.example", LogoURI: "https://a.example/logo.svg", Aliases: []string{"A"},
+		ID: brandID, LastUpdated: keyedtest.Moment(), Name: "Alder", BrandWebsite: "https://a.example", LogoURI: "https://a.example/logo.svg", Aliases: []string{"A"},
 		Locations: []record.Location{{City: "C", State: "NY", PostalCode: "10001", Country: "US"}}, PortalIDs: []string{portalID}, BrandIDs: []string{mergedID},
 		NPIs: []string{"1234567893"}, SortName: "alder", PlatformType: "smart", Category: "prov",
 	}, missing(mode, id, brandID, mergedID)
 }
 
 func (records) Portal(_ context.Context, mode, id string) (record.Portal, error) {
-	return record.Portal{ID: id, LastUpdated: moment(), Name: "Portal", EndpointIDs: []string{endpoint}}, missing(mode, id, portalID)
+	return record.Portal{ID: id, LastUpdated: keyedtest.Moment(), Name: "Portal", EndpointIDs: []string{endpoint}}, missing(mode, id, portalID)
 }
 
 func (records) Endpoint(_ context.Context, mode, id string) (record.Endpoint, health.Status, error) {
 	return record.Endpoint{
-		ID: id, LastUpdated: moment(), Status: record.Active, ConnectionType: record.ConnectionType, PlatformType: "smart", FHIRVersion: "4.0.1", Name: "FHIR",
+		ID: id, LastUpdated: keyedtest.Moment(), Status: record.Active, ConnectionType: record.ConnectionType, PlatformType: "smart", FHIRVersion: "4.0.1", Name: "FHIR",
 		FHIRBase: "https://fhir.example/base",
-	}, health.Status{State: health.OK, CheckedAt: moment()}, missing(mode, id, endpoint)
-}
-
-func failure(code, description string) string {
-	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + keyedtest.RequestID + `"}`
+	}, health.Status{State: health.OK, CheckedAt: keyedtest.Moment()}, missing(mode, id, endpoint)
 }
 
 func TestARecordIsShown(t *testing.T) {
@@ -78,8 +70,8 @@ func TestARecordIsShown(t *testing.T) {
 		`"description":"","endpoint_ids":["` + endpoint + `"]}}`
 	server := `{"success":true,"data":{"id":"` + endpoint + `","last_updated":"2026-03-04T05:06:07Z","status":"active","connection_type":"hl7-fhir-rest",` +
 		`"platform_type":"smart","fhir_version":"4.0.1","name":"FHIR","health":{"state":"ok","checked_at":"2026-03-04T05:06:07Z"}}}`
-	unknown := failure("svc_not_found", "There is no such record.")
-	one := failure("svc_invalid_request", "Exactly one of brand_id, portal_id, endpoint_id and tefca_directory_id is required.")
+	unknown := keyedtest.FailureBody("svc_not_found", "There is no such record.")
+	one := keyedtest.FailureBody("svc_invalid_request", "Exactly one of brand_id, portal_id, endpoint_id and tefca_directory_id is required.")
 	for name, c := range map[string]struct {
 		method, query string
 		status        int
@@ -97,34 +89,29 @@ func TestARecordIsShown(t *testing.T) {
 		"a TEFCA directory id":   {query: public + "&tefca_directory_id=" + brandID, status: 404, want: unknown},
 		"none":                   {query: public, status: 400, want: one},
 		"two":                    {query: public + "&brand_id=" + brandID + "&portal_id=" + portalID, status: 400, want: one},
-		"one twice":              {query: public + "&brand_id=a&brand_id=b", status: 400, want: failure("svc_invalid_request", "brand_id must be sent only once.")},
-		"a mode that is not its": {query: public + "&api_mode=live&brand_id=" + brandID, status: 400, want: failure("svc_invalid_request", "api_mode must be the mode of public_id.")},
-		"a stranger":             {query: "x&brand_id=" + brandID, status: 401, want: failure("svc_unauthorized_client", "public_id is unknown.")},
+		"one twice":              {query: public + "&brand_id=a&brand_id=b", status: 400, want: keyedtest.FailureBody("svc_invalid_request", "brand_id must be sent only once.")},
+		"a mode that is not its": {query: public + "&api_mode=live&brand_id=" + brandID, status: 400, want: keyedtest.FailureBody("svc_invalid_request", "api_mode must be the mode of public_id.")},
+		"a stranger":             {query: "x&brand_id=" + brandID, status: 401, want: keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown.")},
 		"our own failure": {
 			query: public + "&brand_id=" + brokenID, status: 500,
-			want: failure("svc_server_error", "Something went wrong on our side. Please try again."),
+			want: keyedtest.FailureBody("svc_server_error", "Something went wrong on our side. Please try again."),
 		},
 		"POST": {
 			method: http.MethodPost, query: public, status: 405,
-			want: failure("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
+			want: keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			handler := getcatalog.New(getcatalog.Deps{
-				API: httpapi.New(httpapi.Options{
-					Logger: slog.New(slog.DiscardHandler), Now: moment, IDs: func() string { return keyedtest.RequestID },
-				}),
-				Auth: httpapi.PublicAuth{Public: keyedtest.Public{}}, Records: records{},
-			})
+			handler := getcatalog.New(getcatalog.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Records: records{}})
 			r := httptest.NewRequest(cmp.Or(c.method, http.MethodGet), getcatalog.Route+"?public_id="+c.query, http.NoBody)
-			r.Header.Set("Origin", "https://app.example")
+			r.Header.Set("Origin", browsertest.Origin)
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, r)
 			if got := strings.TrimSuffix(w.Body.String(), "\n"); w.Code != c.status || got != c.want {
 				t.Errorf("got %d %s\nwant %d %s", w.Code, got, c.status, c.want)
 			}
-			if got := w.Header().Get("Access-Control-Allow-Origin"); got != "https://app.example" && got != "*" {
+			if got := w.Header().Get("Access-Control-Allow-Origin"); got != browsertest.Origin && got != "*" {
 				t.Errorf("CORS: %q", got)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,14 +14,14 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
 const (
-	whole     = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
-	bare      = "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
-	broken    = "public_test_0c0c0c0c-0c0c-4c0c-8c0c-0c0c0c0c0c0c"
-	halfway   = "public_test_0d0d0d0d-0d0d-4d0d-8d0d-0d0d0d0d0d0d"
-	requestID = "11111111-1111-4111-8111-111111111111"
+	whole   = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
+	bare    = "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
+	broken  = "public_test_0c0c0c0c-0c0c-4c0c-8c0c-0c0c0c0c0c0c"
+	halfway = "public_test_0d0d0d0d-0d0d-4d0d-8d0d-0d0d0d0d0d0d"
 )
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
@@ -57,22 +56,13 @@ func (directory) Organisation(_ context.Context, publicID string) (org.Organisat
 }
 
 func newHandler() http.Handler {
-	return getorg.New(getorg.Deps{
-		API: httpapi.New(httpapi.Options{
-			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
-		}),
-		Auth: httpapi.PublicAuth{Public: directory{}}, Organisations: directory{},
-	})
-}
-
-func failureBody(code, description string) string {
-	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + requestID + `"}`
+	return getorg.New(getorg.Deps{API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Public: directory{}}, Organisations: directory{}})
 }
 
 func TestGetOrgAnswers(t *testing.T) {
 	t.Parallel()
-	stranger := failureBody("svc_unauthorized_client", "public_id is unknown.")
-	failed := failureBody("svc_server_error", "Something went wrong on our side. Please try again.")
+	stranger := keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown.")
+	failed := keyedtest.FailureBody("svc_server_error", "Something went wrong on our side. Please try again.")
 	allow := "GET, HEAD, OPTIONS"
 	full := `{"success":true,"data":{"id":"a0000000-0000-4000-8000-000000000001","name":"Alder & Birch <Health>",` +
 		`"logo_uri":"https://a.example/logo.svg","privacy_policy_uri":"https://a.example/privacy",` +
@@ -90,13 +80,13 @@ func TestGetOrgAnswers(t *testing.T) {
 		"without an origin":        {query: "?public_id=" + whole, status: 200, want: full},
 		"a bare id, any origin":    {query: "?public_id=" + bare, origin: "https://any.example", status: 200, want: plain, cors: "*"},
 		"an unknown id":            {query: "?public_id=public_test_x", status: 401, want: stranger, cors: "*"},
-		"no id":                    {status: 400, want: failureBody("svc_invalid_request", "public_id is required."), cors: "*"},
-		"an id twice":              {query: "?public_id=a&public_id=b", status: 400, want: failureBody("svc_invalid_request", "public_id must be sent only once."), cors: "*"},
+		"no id":                    {status: 400, want: keyedtest.FailureBody("svc_invalid_request", "public_id is required."), cors: "*"},
+		"an id twice":              {query: "?public_id=a&public_id=b", status: 400, want: keyedtest.FailureBody("svc_invalid_request", "public_id must be sent only once."), cors: "*"},
 		"our own failure":          {query: "?public_id=" + broken, status: 500, want: failed, cors: "*"},
 		"our own failure later":    {query: "?public_id=" + halfway, status: 500, want: failed, cors: "*"},
 		"POST": {
 			method: http.MethodPost, query: "?public_id=" + whole, status: 405, cors: "*", allow: allow,
-			want: failureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
+			want: keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
 		},
 		"HEAD":    {method: http.MethodHead, query: "?public_id=" + bare, status: 200, cors: "*"},
 		"OPTIONS": {method: http.MethodOptions, query: "?public_id=" + whole, origin: "https://app.example", status: 204, cors: "https://app.example", allow: allow},
@@ -114,7 +104,7 @@ func TestGetOrgAnswers(t *testing.T) {
 			}
 			for header, want := range map[string]string{
 				"Access-Control-Allow-Origin": c.cors, "Access-Control-Allow-Credentials": "", "Allow": c.allow,
-				"WWW-Authenticate": "", "X-Request-Id": requestID,
+				"WWW-Authenticate": "", "X-Request-Id": keyedtest.RequestID,
 			} {
 				if got := w.Header().Get(header); got != want {
 					t.Errorf("header %s: %q, want %q", header, got, want)

@@ -6,19 +6,15 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"recordbridge/functions/jwks"
-	"recordbridge/shared/httpapi"
 	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/testkit/keyedtest"
 )
-
-const requestID = "11111111-1111-4111-8111-111111111111"
 
 // vault has the elliptic key with the scalar 1, or none while it is away.
 type vault struct{ away bool }
@@ -37,19 +33,10 @@ func (v vault) Public(context.Context, string) (crypto.PublicKey, error) {
 func (vault) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return nil }
 
 func get(v vault, method, query string, names ...string) *httptest.ResponseRecorder {
-	handler := jwks.New(jwks.Deps{
-		API: httpapi.New(httpapi.Options{
-			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
-		}),
-		Keys: clientauth.NewKeyring(v, names),
-	})
+	handler := jwks.New(jwks.Deps{API: keyedtest.NewAPI(), Keys: clientauth.NewKeyring(v, names)})
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest(method, jwks.Route+query, http.NoBody))
 	return w
-}
-
-func failureBody(code, description string) string {
-	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + requestID + `"}`
 }
 
 func TestTheKeySetIsPublishedForEverybody(t *testing.T) {
@@ -58,8 +45,8 @@ func TestTheKeySetIsPublishedForEverybody(t *testing.T) {
 	const generator = `{"keys":[{"kty":"EC","kid":"-W6Wzot_wuerYbKBVKfGEks3iY2EALna-hBqObnPuJE","use":"sig","key_ops":["verify"],"alg":"ES384",` +
 		`"crv":"P-384","x":"qofKIr6LBTeOscce8yCtdG4dO2KLp5uYWfdB4IJUKjhVAvJdv1UpbDpUXjhydgq3",` +
 		`"y":"NhfeSpYmLG9dnpi_kpLcKfj0Hb0omhR86doxE7XwuMAKYLHOHX6BnXpDHXyQ6g5f"}]}`
-	unknown := failureBody("svc_invalid_request", "kty must be RSA or EC.")
-	failed := failureBody("svc_server_error", "Something went wrong on our side. Please try again.")
+	unknown := keyedtest.FailureBody("svc_invalid_request", "kty must be RSA or EC.")
+	failed := keyedtest.FailureBody("svc_server_error", "Something went wrong on our side. Please try again.")
 	for name, c := range map[string]struct {
 		vault  vault
 		query  string

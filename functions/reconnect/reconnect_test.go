@@ -3,7 +3,6 @@ package reconnect_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -19,6 +18,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/keyedtest"
 )
 
 const (
@@ -26,7 +26,6 @@ const (
 	connID    = "c0000000-0000-4000-8000-000000000001"
 	returnURI = "https://app.example/return?keep=1"
 	otherURI  = "https://app.example/other"
-	requestID = "11111111-1111-4111-8111-111111111111"
 	authorize = "https://ehr.example/authorize?state=s"
 )
 
@@ -64,12 +63,7 @@ func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest
 
 func (s *starter) send(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
-	handler := reconnect.New(reconnect.Deps{
-		API: httpapi.New(httpapi.Options{
-			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID },
-		}),
-		Auth: httpapi.PublicAuth{Public: directory{}}, Flows: s,
-	})
+	handler := reconnect.New(reconnect.Deps{API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Public: directory{}}, Flows: s})
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	return w
@@ -127,7 +121,7 @@ func TestReconnectMakesARequestIDAndIgnoresAnEndpoint(t *testing.T) {
 	query.Del("request_id")
 	query.Set("endpoint_id", "e0000000-0000-4000-8000-000000000001")
 	s.visit(t, http.MethodGet, query)
-	if len(s.asked) != 1 || s.asked[0].RequestID != requestID || s.asked[0].EndpointID != "" {
+	if len(s.asked) != 1 || s.asked[0].RequestID != keyedtest.RequestID || s.asked[0].EndpointID != "" {
 		t.Errorf("asked for %+v", s.asked)
 	}
 }
@@ -150,7 +144,7 @@ func TestErrorsOfAReconnectGoBackByRedirect(t *testing.T) {
 			query.Set("reconnect_org_connection_id", c.id)
 			w := s.visit(t, http.MethodGet, query)
 			want := url.Values{
-				"keep": {"1"}, "error": {c.code}, "error_description": {c.shown}, "request_id": {requestID},
+				"keep": {"1"}, "error": {c.code}, "error_description": {c.shown}, "request_id": {keyedtest.RequestID},
 				"external_id": {"patient 7"}, "external_state": {"visit&9"},
 			}
 			if got := w.Header().Get("Location"); w.Code != http.StatusFound || got != "https://app.example/return?"+want.Encode() {
@@ -203,7 +197,7 @@ func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 			if w.Code != http.StatusBadRequest || w.Header().Get("Location") != "" || len(s.asked) != 0 {
 				t.Errorf("got %d to %q, asked %d times", w.Code, w.Header().Get("Location"), len(s.asked))
 			}
-			if page := w.Body.String(); strings.Contains(page, "evil") || strings.Contains(page, "<script") || !strings.Contains(page, requestID) {
+			if page := w.Body.String(); strings.Contains(page, "evil") || strings.Contains(page, "<script") || !strings.Contains(page, keyedtest.RequestID) {
 				t.Errorf("page:\n%s", page)
 			}
 		})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -21,9 +20,9 @@ import (
 	"recordbridge/shared/catalog/serve"
 	"recordbridge/shared/cursor"
 	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/browsertest"
 	"recordbridge/shared/testkit/keyedtest"
 )
 
@@ -108,10 +107,7 @@ func (c *catalogue) handler() http.Handler {
 		c.t.Fatal(err)
 	}
 	return searchcatalog.New(searchcatalog.Deps{
-		API: httpapi.New(httpapi.Options{
-			Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return keyedtest.RequestID },
-		}),
-		Auth: httpapi.PublicAuth{Public: keyedtest.Public{}}, Catalogue: c, Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: ring}},
+		API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Catalogue: c, Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: ring}},
 	})
 }
 

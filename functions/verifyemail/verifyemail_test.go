@@ -2,40 +2,26 @@ package verifyemail_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"recordbridge/functions/verifyemail"
 	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/browsertest"
+	"recordbridge/shared/testkit/keyedtest"
 	"recordbridge/shared/verification"
 )
-
-const publicID = "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
-
-var tenant = org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
-
-type directory struct{}
-
-func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
-	if id != publicID {
-		return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
-	}
-	return org.Caller{Tenant: tenant}, nil
-}
 
 // checker takes one code, of the one tenant.
 type checker struct{}
 
 func (checker) Check(_ context.Context, of org.Tenant, id, digits string) (verification.Verified, error) {
 	switch {
-	case of != tenant || id != "id-1":
+	case of != keyedtest.Tenants()[keyedtest.PublicA] || id != "id-1":
 		return verification.Verified{}, fault.Missing("Ask for a new one.")
 	case digits != "123456":
 		return verification.Verified{}, fault.BadRequest("This is not the code.")
@@ -45,28 +31,22 @@ func (checker) Check(_ context.Context, of org.Tenant, id, digits string) (verif
 
 func TestACodeIsTaken(t *testing.T) {
 	t.Parallel()
-	handler := verifyemail.New(verifyemail.Deps{
-		API:  httpapi.New(httpapi.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return "r" }}),
-		Auth: httpapi.PublicAuth{Public: directory{}}, Codes: checker{},
-	})
+	handler := verifyemail.New(verifyemail.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Codes: checker{}})
 	for name, c := range map[string]struct {
 		method, query, body string
 		status              int
 		answer              string
 	}{
-		"the right one":        {http.MethodPost, "?public_id=" + publicID, `{"verification_id":"id-1","code":"123456"}`, 200, `{"success":true,"data":{"email_token":"token-1","expires_at":"2026-03-04T05:06:07Z"}}`},
-		"a wrong one":          {http.MethodPost, "?public_id=" + publicID, `{"verification_id":"id-1","code":"654321"}`, 400, "svc_invalid_request"},
-		"one that is over":     {http.MethodPost, "?public_id=" + publicID, `{"verification_id":"id-2","code":"123456"}`, 404, "svc_not_found"},
-		"none":                 {http.MethodPost, "?public_id=" + publicID, `{"verification_id":"id-1"}`, 400, "code is required."},
-		"a number":             {http.MethodPost, "?public_id=" + publicID, `{"verification_id":"id-1","code":123456}`, 400, "code must be a string."},
-		"no id":                {http.MethodPost, "?public_id=" + publicID, `{"code":"123456"}`, 400, "verification_id is required."},
+		"the right one":        {http.MethodPost, browsertest.Page, `{"verification_id":"id-1","code":"123456"}`, 200, `{"success":true,"data":{"email_token":"token-1","expires_at":"2026-03-04T05:06:07Z"}}`},
+		"a wrong one":          {http.MethodPost, browsertest.Page, `{"verification_id":"id-1","code":"654321"}`, 400, "svc_invalid_request"},
+		"one that is over":     {http.MethodPost, browsertest.Page, `{"verification_id":"id-2","code":"123456"}`, 404, "svc_not_found"},
+		"none":                 {http.MethodPost, browsertest.Page, `{"verification_id":"id-1"}`, 400, "code is required."},
+		"a number":             {http.MethodPost, browsertest.Page, `{"verification_id":"id-1","code":123456}`, 400, "code must be a string."},
+		"no id":                {http.MethodPost, browsertest.Page, `{"code":"123456"}`, 400, "verification_id is required."},
 		"an unknown public id": {http.MethodPost, "?public_id=x", `{"verification_id":"id-1","code":"123456"}`, 401, "svc_unauthorized_client"},
-		"GET":                  {http.MethodGet, "?public_id=" + publicID, "", 405, "svc_method_not_allowed"},
+		"GET":                  {http.MethodGet, browsertest.Page, "", 405, "svc_method_not_allowed"},
 	} {
-		r := httptest.NewRequest(c.method, verifyemail.Route+c.query, strings.NewReader(c.body))
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
+		w := browsertest.Send(t, handler, c.method, verifyemail.Route+c.query, c.body)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.answer) {
 			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
 		}

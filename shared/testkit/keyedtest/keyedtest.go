@@ -47,22 +47,6 @@ func Tenants() map[string]org.Tenant {
 	}
 }
 
-// Public finds whose a public id is. PublicA's pages are at https://app.example.
-type Public struct{}
-
-// ByPublicID implements httpapi.PublicFinder.
-func (Public) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
-	tenant, ok := Tenants()[publicID]
-	if !ok {
-		return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
-	}
-	caller := org.Caller{Tenant: tenant}
-	if publicID == PublicA {
-		caller.AllowedOrigins = []string{"https://app.example"}
-	}
-	return caller, nil
-}
-
 // Keys authenticates every public id with the private key "key".
 type Keys struct{}
 
