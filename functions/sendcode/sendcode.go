@@ -36,6 +36,7 @@ type Sender interface {
 
 type request struct {
 	PublicID string `query:"public_id"`
+	Network  string `client:"network"`
 	Email    string `json:"email" required:"true"`
 	Language string `json:"lang"`
 }
@@ -58,7 +59,7 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 		return response{}, err
 	}
 	sent, err := d.Codes.Send(ctx, verification.Request{
-		Tenant: caller.Tenant, Organisation: asking.Name, Email: in.Email, Language: in.Language,
+		Tenant: caller.Tenant, Organisation: asking.Name, Email: in.Email, Language: in.Language, Network: in.Network,
 	})
 	if err != nil {
 		return response{}, err

@@ -17,8 +17,9 @@ import (
 //	RedirectURI  string `query:"redirect_uri"`                     // query, sent once at most
 //	TaskID       string `path:"taskId"`                            // path
 //	Site         string `header:"Sec-Fetch-Site"`                  // header, sent once at most
+//	Network      string `client:"network"`                         // whom the gateway saw (see clientNetwork)
 //
-// query, path and header fields are strings. The body is read only when there is a json field. Required fields are named in
+// All but body fields are strings. The body is read only when there is a json field. Required fields are named in
 // the error when they are missing or empty. All errors are fault.Invalid, TooLarge or UnsupportedMedia.
 type binder[In any] struct {
 	fields  []field
@@ -33,6 +34,7 @@ const (
 	fromQuery source = "query"
 	fromPath  source = "path"
 	fromHead  source = "header"
+	fromPeer  source = "client"
 )
 
 type field struct {
@@ -63,7 +65,7 @@ func newBinder[In any]() binder[In] {
 
 func fieldOf(structField reflect.StructField, index int) (field, error) {
 	f := field{index: index, required: structField.Tag.Get("required") == "true"}
-	for _, from := range []source{fromBody, fromQuery, fromPath, fromHead} {
+	for _, from := range []source{fromBody, fromQuery, fromPath, fromHead, fromPeer} {
 		if tag, ok := structField.Tag.Lookup(string(from)); ok && f.source == "" {
 			f.source = from
 			f.name, _, _ = strings.Cut(tag, ",")
@@ -71,7 +73,7 @@ func fieldOf(structField reflect.StructField, index int) (field, error) {
 	}
 	text := structField.Type.Kind() == reflect.String
 	if f.name == "" || !structField.IsExported() || (f.source != fromBody && !text) {
-		return field{}, fmt.Errorf("bind: field %s needs one of the tags json, query (string), path (string) and header (string)", structField.Name)
+		return field{}, fmt.Errorf("bind: field %s needs one of the tags json, query (string), path (string), header (string) and client (string)", structField.Name)
 	}
 	return f, nil
 }
@@ -99,7 +101,7 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 	return in, nil
 }
 
-// fill sets a query, path or header field, always, so that a body cannot name it, and checks that a required one is there.
+// fill sets what is no body field, always, so that a body cannot name it, and checks that a required one is there.
 func (f field) fill(target reflect.Value, r *http.Request, query url.Values) error {
 	switch f.source {
 	case fromQuery:
@@ -116,6 +118,8 @@ func (f field) fill(target reflect.Value, r *http.Request, query url.Values) err
 			return err
 		}
 		target.SetString(value)
+	case fromPeer:
+		target.SetString(clientNetwork(r.RemoteAddr))
 	case fromBody:
 	}
 	if f.required && target.IsZero() {

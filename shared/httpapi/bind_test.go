@@ -20,6 +20,7 @@ type exportRequest struct {
 	Fixtures     *fixtures `json:"fixtures"`
 	TaskID       string    `path:"taskId"`
 	Include      string    `query:"include"`
+	Network      string    `client:"network"`
 }
 
 type fixtures struct {
@@ -39,18 +40,20 @@ func receive(got *exportRequest) http.Handler {
 	return mux
 }
 
-func TestARequestIsBoundFromBodyQueryAndPath(t *testing.T) {
+func TestARequestIsBoundFromBodyQueryPathAndClient(t *testing.T) {
 	t.Parallel()
 	var got exportRequest
 	body := `{"org_connection_id":"c-1","refresh":true,"size":3,"fixtures":{"tefca_ccda":"a.xml","more":1},"unknown":[{}],
-		"TaskID":"from-body","include":"from-body","Include":"x"}`
+		"TaskID":"from-body","Network":"from-body","include":"from-body","Include":"x"}`
 	body = strings.Replace(body, `,"Include":"x"`, "", 1)
 	r := withKey(newRequest("POST", "/tasks/t-1?include=result&other=1", body))
 	r.Header.Set("Content-Type", "Application/JSON; charset=UTF-8")
+	r.Header.Set("X-Forwarded-For", "198.51.100.7")
+	r.RemoteAddr = "[2001:db8::1:2:3:4]:9"
 	if w := do(receive(&got), r); w.Code != 200 {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
-	want := exportRequest{ConnectionID: "c-1", Refresh: true, Size: 3, Fixtures: &fixtures{CCDA: "a.xml"}, TaskID: "t-1", Include: "result"}
+	want := exportRequest{ConnectionID: "c-1", Refresh: true, Size: 3, Fixtures: &fixtures{CCDA: "a.xml"}, TaskID: "t-1", Include: "result", Network: "2001:db8::/64"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("bound (-want +got):\n%s", diff)
 	}

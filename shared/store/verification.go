@@ -16,6 +16,9 @@ import (
 	"recordbridge/shared/verification"
 )
 
+// sendingsKept is for how long a sending counts.
+const sendingsKept = 24 * time.Hour
+
 // Sendings implements verification.SendStore.
 func (s Flow) Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (verification.Sendings, error) {
 	row, err := get(ctx, s.DB, s.Table, mailboxKey(tenant, mailbox))
@@ -23,10 +26,18 @@ func (s Flow) Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (
 		return verification.Sendings{}, err
 	}
 	sent := verification.Sendings{Tenant: tenant, Mailbox: mailbox, Rev: row.int("rev")}
-	for micros := range strings.FieldsSeq(row.text("sent_at")) {
-		if at, err := strconv.ParseInt(micros, 10, 64); err == nil {
-			sent.At = append(sent.At, time.UnixMicro(at).UTC())
+	moments, networks := strings.Fields(row.text("sent_at")), strings.Fields(row.text("sent_from"))
+	older := len(moments) - len(networks) // those that were written when no networks were
+	for i, micros := range moments {
+		at, err := strconv.ParseInt(micros, 10, 64)
+		if err != nil {
+			continue
 		}
+		one := verification.Sending{At: time.UnixMicro(at).UTC()}
+		if i >= older {
+			one.Network = networks[i-older]
+		}
+		sent.Sent = append(sent.Sent, one)
 	}
 	return sent, nil
 }
@@ -41,12 +52,16 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 	row.setInt("ttl", c.ExpiresAt.Add(ttlGrace).Unix())
 
 	list := newItem(mailboxKey(sent.Tenant, sent.Mailbox))
-	micros := make([]string, 0, len(sent.At))
-	for _, at := range sent.At {
-		micros = append(micros, strconv.FormatInt(at.UnixMicro(), 10))
-		list.setInt("ttl", at.Add(2*ttlGrace).Unix()) // the last one counts for an hour
+	moments, networks := make([]string, 0, len(sent.Sent)), make([]string, 0, len(sent.Sent))
+	for _, one := range sent.Sent {
+		moments = append(moments, strconv.FormatInt(one.At.UnixMicro(), 10))
+		if one.Network != "" {
+			networks = append(networks, one.Network)
+		}
+		list.setInt("ttl", one.At.Add(sendingsKept+ttlGrace).Unix()) // the last one counts for a day
 	}
-	list.setText("sent_at", strings.Join(micros, " "))
+	list.setText("sent_at", strings.Join(moments, " "))
+	list.setText("sent_from", strings.Join(networks, " "))
 	written := putOver(s.Table, list, sent.Rev)
 	if sent.Rev == 0 {
 		written.Put.ConditionExpression, written.Put.ExpressionAttributeValues = aws.String(absent), nil

@@ -23,7 +23,9 @@ func codeOf(of org.Tenant) verification.Code {
 }
 
 func sendingsOf(of org.Tenant) verification.Sendings {
-	return verification.Sendings{Tenant: of, Mailbox: "mailbox", At: []time.Time{now.Add(-time.Minute), now}}
+	return verification.Sendings{Tenant: of, Mailbox: "mailbox", Sent: []verification.Sending{
+		{At: now.Add(-time.Hour)}, {At: now.Add(-time.Minute), Network: "n1"}, {At: now, Network: "n2"},
+	}}
 }
 
 func emailTokenOf(of org.Tenant) verification.Token {

@@ -19,8 +19,8 @@ import (
 
 const (
 	codes    = 1_000_000 // that six digits tell apart
-	window   = time.Hour // in which codes to one mailbox are counted
-	contests = 3         // how often others may be faster with the same mailbox
+	day      = 24 * time.Hour
+	contests = 3 // how often others may be faster with the same mailbox
 	mailTime = 6 * time.Second
 )
 
@@ -37,7 +37,7 @@ type Sender struct {
 	Random  io.Reader
 	NewID   ids.Source
 	Now     func() time.Time
-	PerHour int // codes to one mailbox, for one tenant
+	PerHour int // codes to one mailbox, for one tenant; what a day allows follows from it
 }
 
 // Request asks for a code.
@@ -46,6 +46,7 @@ type Request struct {
 	Organisation string // its name: whoever gets the mail sees who asks
 	Email        string
 	Language     string // BCP 47; English where it is none that there are texts in
+	Network      string // where the request comes from
 }
 
 // Sent is a code on its way.
@@ -72,7 +73,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	now := s.Now()
 	code := Code{ID: s.NewID(), Tenant: r.Tenant, Address: s.Keys.Sign(addressText(r.Tenant, to)), ExpiresAt: now.Add(codeLife)}
 	code.Mark = s.Keys.Sign(codeText(r.Tenant, code.ID, digits))
-	if err := s.store(ctx, code, to, now); err != nil {
+	if err := s.store(ctx, code, to, r.Network); err != nil {
 		return Sent{}, err
 	}
 	l := write(r, digits)
@@ -94,20 +95,24 @@ func (s Sender) digits() (string, error) {
 }
 
 // store keeps the code, unless too many went to its mailbox. Others who send there at the same time are counted, too.
-func (s Sender) store(ctx context.Context, code Code, to Address, now time.Time) error {
-	mailbox := hex.EncodeToString(s.Keys.Sign(mailboxText(code.Tenant, to)).Sum)
+func (s Sender) store(ctx context.Context, code Code, to Address, network string) error {
+	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(code.Tenant, to)).Sum), s.Now()
 	for contest := 1; ; contest++ {
-		sent, err := s.Store.Sendings(ctx, code.Tenant, mailbox)
+		known, err := s.Store.Sendings(ctx, code.Tenant, mailbox)
 		if err != nil {
 			return fmt.Errorf("read sendings: %w", err)
 		}
-		sent.At = slices.DeleteFunc(sent.At, func(at time.Time) bool { return !now.Before(at.Add(window)) })
-		if wait := s.wait(sent.At, now); wait > 0 {
+		known.Sent = slices.DeleteFunc(known.Sent, func(one Sending) bool { return !now.Before(one.At.Add(day)) })
+		next := Sending{At: now, Network: hex.EncodeToString(s.Keys.Sign(networkText(known, network)).Sum[:8])}
+		if wait := s.wait(known.Sent, next); wait > 0 {
 			return fault.New(fault.Limited, fault.CodeRateLimited,
 				"A code was sent to this address already. Please wait before asking for another one.").After(wait)
 		}
-		sent.At = append(sent.At, now)
-		err = s.Store.CreateCode(ctx, code, sent)
+		if code.Tries = 0; len(known.Sent) >= s.perDay() {
+			code.Tries = tries - 1
+		}
+		known.Sent = append(known.Sent, next)
+		err = s.Store.CreateCode(ctx, code, known)
 		if err == nil {
 			return nil
 		}
@@ -117,16 +122,28 @@ func (s Sender) store(ctx context.Context, code Code, to Address, now time.Time)
 	}
 }
 
-// wait is how long it takes until another code may go where these went, oldest first.
-func (s Sender) wait(sent []time.Time, now time.Time) time.Duration {
-	var wait time.Duration
-	if n := len(sent); n > 0 {
-		wait = sent[n-1].Add(resendAfter).Sub(now)
-		if n >= s.PerHour {
-			wait = max(wait, sent[n-s.PerHour].Add(window).Sub(now))
-		}
+// perDay is how many codes to one mailbox have all their tries, and how many one network may ask for, within a day. So guesses are few,
+// and yet strangers keep nobody out: what they use up is tries, while one who has the mail needs a single one
+// (docs/threat-model.md, "Guessing codes").
+func (s Sender) perDay() int { return 2 * s.PerHour }
+
+// wait is how long it takes until another code may follow those that went to its mailbox. One of an hour's is left to other networks.
+func (s Sender) wait(sent []Sending, next Sending) time.Duration {
+	own := slices.DeleteFunc(slices.Clone(sent), func(one Sending) bool { return one.Network != next.Network })
+	return max(
+		until(sent, 1, resendAfter, next.At),
+		until(sent, s.PerHour, time.Hour, next.At),
+		until(own, max(1, s.PerHour-1), time.Hour, next.At),
+		until(own, s.perDay(), day, next.At),
+	)
+}
+
+// until is how long it takes until fewer than n of them are within a window.
+func until(sent []Sending, n int, window time.Duration, now time.Time) time.Duration {
+	if len(sent) < n {
+		return 0
 	}
-	return wait
+	return max(0, sent[len(sent)-n].At.Add(window).Sub(now))
 }
 
 // unsent is what the patient can do about a mail that did not go.

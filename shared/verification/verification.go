@@ -31,16 +31,22 @@ type Code struct {
 	Tenant    org.Tenant
 	Mark      secret.Mark // of the digits
 	Address   secret.Mark // whom it went to
-	Tries     int         // that were made
+	Tries     int         // that were made, or are not given
 	ExpiresAt time.Time
 }
 
-// Sendings are when codes went to one mailbox within the last hour.
+// Sendings are the codes that went to one mailbox within the last day, oldest first.
 type Sendings struct {
 	Tenant  org.Tenant
 	Mailbox string // keyed hash
-	At      []time.Time
+	Sent    []Sending
 	Rev     int64 // compare-and-swap revision, 0 before the first
+}
+
+// Sending is one code on its way to a mailbox.
+type Sending struct {
+	At      time.Time
+	Network string // keyed hash of where it was asked for; empty of those that are older than it
 }
 
 // Token is what vouches for an address.
@@ -96,6 +102,10 @@ func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text,
 // What is hashed names its purpose and its tenant, so that no hash says anything about another.
 func addressText(t org.Tenant, a Address) []byte { return text("address", t, a.same()) }
 func mailboxText(t org.Tenant, a Address) []byte { return text("mailbox", t, a.mailbox()) }
+func networkText(s Sendings, network string) []byte {
+	return text("network", s.Tenant, s.Mailbox, network)
+}
+
 func codeText(t org.Tenant, id, digits string) []byte {
 	return text("code", t, id, digits)
 }

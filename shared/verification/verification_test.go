@@ -64,6 +64,7 @@ type office struct {
 	sender  verification.Sender
 	checker verification.Checker
 	proofs  verification.Proofs
+	network string // where codes are asked for
 }
 
 func newOffice(t *testing.T) *office {
@@ -80,7 +81,7 @@ func newOffice(t *testing.T) *office {
 }
 
 func (o *office) ask(of org.Tenant, email string) (verification.Sent, error) {
-	return o.sender.Send(o.t.Context(), verification.Request{Tenant: of, Organisation: "Alder App", Email: email})
+	return o.sender.Send(o.t.Context(), verification.Request{Tenant: of, Organisation: "Alder App", Email: email, Network: o.network})
 }
 
 // send sends a code and returns it with what the page knows.
@@ -232,41 +233,6 @@ func succeeding(n int, call func() error) int {
 	return int(won.Load())
 }
 
-// Whoever asks for code after code to guess at each gets few of them, also with other spellings of the address and at the same time.
-func TestAMailboxGetsFiveCodesAnHour(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		o := newOffice(t)
-		o.send(address)
-		_, err := o.ask(alder, address)
-		wantKind(t, "a second code at once", err, fault.Limited)
-		if got := fault.Of(err).RetryAfter; got != 30*time.Second {
-			t.Errorf("it asks to wait %v", got)
-		}
-		_, err = o.ask(birch, address)
-		expect.NoError(t, err) // what one organisation's patients do is nothing to another's
-		spellings := []string{"ada.maple@example.com", "Ada.Maple+1@example.com", "ADA.MAPLE+2@Example.Com", address}
-		for _, spelling := range spellings {
-			<-time.After(30 * time.Second)
-			o.send(spelling)
-		}
-		<-time.After(30 * time.Second)
-		_, err = o.ask(alder, "ada.maple+3@example.com")
-		wantKind(t, "a sixth code", err, fault.Limited)
-		if got := fault.Of(err).RetryAfter; got != time.Hour-150*time.Second {
-			t.Errorf("it asks to wait %v", got)
-		}
-		<-time.After(fault.Of(err).RetryAfter - time.Microsecond)
-		_, err = o.ask(alder, address)
-		wantKind(t, "too soon", err, fault.Limited)
-		<-time.After(time.Microsecond)
-		o.send(address)
-		if want := 7; len(o.post.sent) != want {
-			t.Errorf("%d mails, want %d", len(o.post.sent), want)
-		}
-	})
-}
-
 func TestCodesAtTheSameTimeAreCounted(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -302,6 +268,7 @@ func TestAMailThatDoesNotGoIsToldSo(t *testing.T) {
 func TestRowsTellNobodyWho(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
+	o.network = "198.51.100.7"
 	sent, code := o.send(address)
 	_, second := o.send("b" + address)
 	verified, err := o.check(alder, sent.ID, code)
@@ -311,7 +278,7 @@ func TestRowsTellNobodyWho(t *testing.T) {
 	text, err := json.Marshal(page.Rows)
 	expect.NoError(t, err)
 	rows := string(text)
-	for _, told := range []string{"maple", "Maple", "example.com", `"` + second + `"`, verified.Token.Reveal()} {
+	for _, told := range []string{"maple", "Maple", "example.com", o.network, `"` + second + `"`, verified.Token.Reveal()} {
 		if strings.Contains(rows, told) {
 			t.Errorf("%q stands in the table", told)
 		}
