@@ -31,6 +31,8 @@ const (
 	mergedID    = "b0000000-0000-4000-8000-00000000000b" // a brand that is brandID now
 	foreignID   = "b0000000-0000-4000-8000-00000000000c"
 	formerID    = "d0000000-0000-4000-8000-00000000000b" // a portal that is portalID now
+	nextID      = "b0000000-0000-4000-8000-00000000000d" // another brand of the same portals
+	secondID    = "d0000000-0000-4000-8000-00000000000d" // their other portal
 	brandID     = "b0000000-0000-4000-8000-00000000000a"
 	portalID    = "d0000000-0000-4000-8000-00000000000a"
 	redirectURI = "https://app.example/return?keep=1"
@@ -148,13 +150,14 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return endpoint, w.fails("Endpoint")
 }
 
-// Way knows the endpoint's one brand, and what was merged into it.
+// Way knows the endpoint's two brands, and what was merged into one of them.
 func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, error) {
-	if brand != brandID && brand != mergedID || endpoint != endpointID {
+	is, ok := map[string]string{brandID: brandID, mergedID: brandID, nextID: nextID}[brand]
+	if !ok || endpoint != endpointID {
 		return catalog.Way{}, fault.Missing("no way")
 	}
 	return catalog.Way{
-		EndpointID: endpoint, Asked: brand, BrandID: brandID, Portals: map[string]string{portalID: portalID, formerID: portalID},
+		EndpointID: endpoint, Asked: brand, BrandID: is, Portals: map[string]string{portalID: portalID, formerID: portalID, secondID: secondID},
 	}, w.fails("Way")
 }
 

@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -91,6 +92,48 @@ func TestAReconnectStartsAtTheConnectionsOwnEndpoint(t *testing.T) {
 	attempt := w.attempts[w.states[hash(b.state)].AttemptID]
 	if attempt.Reconnect != connID || attempt.EndpointID != endpointID || attempt.BrandID != conn.BrandID || attempt.FHIRBase != fhirBase {
 		t.Errorf("pinned %+v", attempt)
+	}
+}
+
+// An application may have kept an id that was merged since, or have read the one that stays; the connection keeps those that it was made with.
+func TestAReconnectKnowsItsInstitutionByAllItsIDs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		hasBrand, hasPortal, brand, portal string
+		several, refused                   bool
+	}{
+		"the one that stays":        {hasBrand: mergedID, hasPortal: formerID, brand: strings.ToUpper(brandID), portal: portalID},
+		"its brand alone":           {hasBrand: mergedID, hasPortal: formerID, brand: brandID},
+		"its portal alone":          {hasBrand: mergedID, hasPortal: formerID, portal: portalID},
+		"of several":                {hasBrand: mergedID, hasPortal: formerID, brand: brandID, several: true},
+		"the one that was merged":   {hasBrand: brandID, hasPortal: portalID, brand: mergedID, portal: formerID},
+		"its own, which has gone":   {hasBrand: foreignID, hasPortal: formerID, brand: foreignID, portal: formerID},
+		"another's at the endpoint": {hasBrand: brandID, hasPortal: portalID, brand: nextID, refused: true},
+		"merged into another":       {hasBrand: nextID, hasPortal: portalID, brand: mergedID, refused: true},
+		"another portal of it":      {hasBrand: mergedID, hasPortal: formerID, brand: brandID, portal: secondID, refused: true},
+		"no way there":              {hasBrand: brandID, hasPortal: portalID, brand: foreignID, refused: true},
+		"none since it has gone":    {hasBrand: foreignID, hasPortal: formerID, brand: brandID, portal: portalID, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, r := newWorld(), reconnectRequest(t)
+			conn := w.connected(t)
+			conn.BrandID, conn.PortalID = c.hasBrand, c.hasPortal
+			w.conns[connID], w.several, r.BrandID, r.PortalID = conn, c.several, c.brand, c.portal
+			_, err := w.starter().Start(t.Context(), r)
+			if c.refused {
+				if wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest); len(w.attempts) != 0 {
+					t.Error("an attempt was stored")
+				}
+				return
+			}
+			expect.NoError(t, err)
+			for _, attempt := range w.attempts {
+				if attempt.BrandID != c.hasBrand || attempt.PortalID != c.hasPortal {
+					t.Errorf("stored %s %s", attempt.BrandID, attempt.PortalID)
+				}
+			}
+		})
 	}
 }
 

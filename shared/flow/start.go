@@ -48,8 +48,8 @@ type Request struct {
 	Redirect      org.VerifiedRedirect // none for a widget
 	Reconnect     string               // the connection to authorise again; empty for a new one
 	EndpointID    string               // when Reconnect is given it may be left out, else it must be the connection's
-	BrandID       string               // when given, must have the endpoint, or be the connection's
-	PortalID      string               // when given, must have the endpoint, or be the connection's
+	BrandID       string               // when given, must have the endpoint, or be what the connection's is by now
+	PortalID      string               // when given, must have the endpoint, or be what the connection's is by now
 	ExternalID    string
 	ExternalState string
 	RequestID     string

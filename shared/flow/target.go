@@ -29,7 +29,7 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 		if err != nil {
 			return target{}, err
 		}
-		endpoint, err = s.chosen(ctx, r, endpoint)
+		endpoint, err = s.chosen(ctx, endpoint, r.BrandID, r.PortalID)
 		return target{endpoint: endpoint}, err
 	}
 	conn, err := s.connection(ctx, r.Caller.Tenant, r.Reconnect)
@@ -43,8 +43,11 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
+	if err := s.matches(ctx, r, conn, endpoint); err != nil {
+		return target{}, err
+	}
 	endpoint.BrandID, endpoint.PortalID = conn.BrandID, conn.PortalID
-	return target{endpoint: endpoint, connection: conn.ID, ended: conn.Refresh.Ended}, matches(r, endpoint)
+	return target{endpoint: endpoint, connection: conn.ID, ended: conn.Refresh.Ended}, nil
 }
 
 // connection reads a connection that may be reconnected. One that is malformed, unknown, another's or a TEFCA one
@@ -91,8 +94,8 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 
 // chosen is an endpoint as that of the institution which the patient has chosen: the one of its row, or another that the catalogue says
 // has it. Ids that were merged become those that stay.
-func (s Preparation) chosen(ctx context.Context, r Request, endpoint catalog.Endpoint) (catalog.Endpoint, error) {
-	brand, portal := cmp.Or(strings.ToLower(r.BrandID), endpoint.BrandID), cmp.Or(strings.ToLower(r.PortalID), endpoint.PortalID)
+func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, brandID, portalID string) (catalog.Endpoint, error) {
+	brand, portal := cmp.Or(strings.ToLower(brandID), endpoint.BrandID), cmp.Or(strings.ToLower(portalID), endpoint.PortalID)
 	if brand == "" || portal == "" {
 		return endpoint, fault.BadRequest("Several institutions share this endpoint: brand_id and portal_id are required.").About("brand_id")
 	}
@@ -121,12 +124,24 @@ func foreign() error {
 	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 }
 
-// matches checks that the ids of a request are those of its connection.
-func matches(r Request, endpoint catalog.Endpoint) error {
-	if !isOrNone(r.EndpointID, endpoint.ID) {
+// matches checks that the ids of a request are those of its connection, or are the same institution's by now, since either may have been
+// merged after the other was written down.
+func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection, endpoint catalog.Endpoint) error {
+	if !isOrNone(r.EndpointID, conn.EndpointID) {
 		return fault.BadRequest("endpoint_id does not belong to reconnect_org_connection_id.").About("endpoint_id")
 	}
-	if !isOrNone(r.BrandID, endpoint.BrandID) || !isOrNone(r.PortalID, endpoint.PortalID) {
+	if isOrNone(r.BrandID, conn.BrandID) && isOrNone(r.PortalID, conn.PortalID) {
+		return nil
+	}
+	asked, err := s.chosen(ctx, endpoint, cmp.Or(r.BrandID, conn.BrandID), cmp.Or(r.PortalID, conn.PortalID))
+	if err != nil {
+		return err
+	}
+	own, err := s.chosen(ctx, endpoint, conn.BrandID, conn.PortalID)
+	if err != nil {
+		return err
+	}
+	if asked.BrandID != own.BrandID || asked.PortalID != own.PortalID {
 		return foreign()
 	}
 	return nil
