@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 )
 
 func TestAnEndpointIsPinnedToWhatItsDiscoverySays(t *testing.T) {
@@ -191,4 +193,27 @@ func TestAPlatformIsToldByTheServerUnlessTheOperatorNamesOne(t *testing.T) {
 	wanted.Endpoint.PlatformType = "epc"
 	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
 	says(t, err, "there are athena")
+}
+
+// What an operator says of an endpoint that a publication has suspended counts from then on: disabled, it stays so when its list has it
+// again; enabled, it is active although no list has it.
+func TestAnOperatorTakesAnEndpointBackFromItsList(t *testing.T) {
+	t.Parallel()
+	for status, say := range map[catalog.EndpointStatus]func(operator.Endpoints, context.Context, string) error{
+		catalog.EndpointSuspended: operator.Endpoints.Disable, catalog.EndpointActive: operator.Endpoints.Enable,
+	} {
+		r := newFixture(t)
+		r.servers.at(t, base, "", nil)
+		made, err := r.operator.Endpoints.Create(t.Context(), institution(base))
+		expect.NoError(t, err)
+		withdrawn, err := r.control.Endpoint(t.Context(), made.Endpoint.ID)
+		expect.NoError(t, err)
+		withdrawn.Status, withdrawn.Withdrawn = catalog.EndpointSuspended, true
+		expect.NoError(t, r.control.SaveEndpoint(t.Context(), withdrawn))
+		expect.NoError(t, say(r.operator.Endpoints, t.Context(), withdrawn.ID))
+		if e, err := r.control.Endpoint(t.Context(), withdrawn.ID); err != nil || e.Status != status || e.Withdrawn {
+			t.Errorf("%s: %s, withdrawn %v (%v)", status, e.Status, e.Withdrawn, err)
+		}
+		says(t, say(r.operator.Endpoints, t.Context(), withdrawn.ID), string(status)+" already")
+	}
 }
