@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/capacity/journey"
+	"recordbridge/shared/testkit/expect"
 )
 
 const (
@@ -31,28 +32,21 @@ func loaded(t *testing.T, from deployment, args ...string) *model {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	var l load
 	l.bind(flags)
-	must(t, flags.Parse(args))
+	expect.NoError(t, flags.Parse(args))
 	m, err := newModel(l, from)
-	must(t, err)
+	expect.NoError(t, err)
 	return m
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestTheFiguresOfTheDocumentAreThoseOfTheCommand(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(scaling)
-	must(t, err)
+	expect.NoError(t, err)
 	if found := bytes.Count(text, []byte(prompt)); found < 4 {
 		t.Errorf("%s has %d blocks of the command, want one for each size and the journeys", scaling, found)
 	}
 	fresh, err := renew(text, templateFile)
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(string(text), string(fresh)); diff != "" {
 		t.Errorf("make docs writes it (-document +command):\n%s", diff)
 	}
@@ -80,7 +74,7 @@ func TestEveryFigureIsUsedAndTellsItsSource(t *testing.T) {
 		t.Errorf("missing: %v", missing)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(figuresFile)).ReadAll()
-	must(t, err)
+	expect.NoError(t, err)
 	for _, row := range rows[1:] {
 		if !m.figures.asked[row[0]] {
 			t.Errorf("nothing uses %s", row[0])
@@ -95,7 +89,7 @@ func TestEveryFigureIsUsedAndTellsItsSource(t *testing.T) {
 func TestFiguresOfOurOwnAreThoseOfTheSources(t *testing.T) {
 	t.Parallel()
 	rows, err := csv.NewReader(bytes.NewReader(figuresFile)).ReadAll()
-	must(t, err)
+	expect.NoError(t, err)
 	found := 0
 	for _, row := range rows {
 		if !strings.HasPrefix(row[0], "own.") {
@@ -104,7 +98,7 @@ func TestFiguresOfOurOwnAreThoseOfTheSources(t *testing.T) {
 		found++
 		file, says, _ := strings.Cut(row[4], ": ")
 		text, err := os.ReadFile("../../" + file)
-		must(t, err)
+		expect.NoError(t, err)
 		if says == "" || !bytes.Contains(text, []byte(says)) {
 			t.Errorf("%s: %s does not say %q any more", row[0], file, says)
 		}
@@ -131,12 +125,12 @@ func TestTheFirstLimitIsReachedWhereItIsTold(t *testing.T) {
 func TestLimitsOfOurOwnAreThoseOfTheTemplate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(templateFile)
-	must(t, err)
+	expect.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "template.yaml")
 	text = regexp.MustCompile(`ThrottlingRateLimit: \d+`).ReplaceAll(text, []byte("ThrottlingRateLimit: 1234"))
-	must(t, os.WriteFile(file, text, 0o600))
+	expect.NoError(t, os.WriteFile(file, text, 0o600))
 	given, err := readParameters("KeyedRequestsPerMinute=700 ExportConcurrency=77 ReservedConcurrency=7 LogRetentionDays=30 ExportRetention=216h")
-	must(t, err)
+	expect.NoError(t, err)
 	m := loaded(t, deployment{file: file, parameters: given})
 	most := map[string]float64{}
 	for _, l := range m.limits() {

@@ -17,6 +17,7 @@ import (
 
 	"recordbridge/infra/apidocs/asyncapi"
 	"recordbridge/infra/test/contract"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -25,9 +26,9 @@ const root = "../../../"
 func TestTheFileIsWhatTheTypesSay(t *testing.T) {
 	t.Parallel()
 	want, err := asyncapi.Document()
-	must(t, err)
+	expect.NoError(t, err)
 	got, err := os.ReadFile(root + "docs/asyncapi.yaml")
-	must(t, err)
+	expect.NoError(t, err)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("run `go run ./infra/apidocs` (-types +file):\n%s", diff)
 	}
@@ -120,7 +121,7 @@ func TestTheExamplesAreAsTheSchemasSay(t *testing.T) {
 				header.Set(name, value.(string))
 			}
 			body, err := json.Marshal(sent["payload"])
-			must(t, err)
+			expect.NoError(t, err)
 			if err := events(t).Check(header, body); err != nil {
 				t.Error(err)
 			}
@@ -132,16 +133,16 @@ func TestTheExamplesAreAsTheSchemasSay(t *testing.T) {
 func golden(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	files, err := filepath.Glob(root + "shared/webhook/testdata/*.json")
-	must(t, err)
+	expect.NoError(t, err)
 	if len(files) < len(webhook.Catalogue()) {
 		t.Fatalf("%d bodies for %d types", len(files), len(webhook.Catalogue()))
 	}
 	bodies := map[string]map[string]any{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		must(t, err)
+		expect.NoError(t, err)
 		var body map[string]any
-		must(t, json.Unmarshal(text, &body))
+		expect.NoError(t, json.Unmarshal(text, &body))
 		bodies[filepath.Base(file)] = body
 	}
 	return bodies
@@ -151,7 +152,7 @@ func golden(t *testing.T) map[string]map[string]any {
 func problem(t *testing.T, body map[string]any) error {
 	t.Helper()
 	text, err := json.Marshal(body)
-	must(t, err)
+	expect.NoError(t, err)
 	header := http.Header{}
 	header.Set("Webhook-Id", "00000000-0000-4000-8000-000000000000")
 	header.Set("Webhook-Timestamp", "1893456000")
@@ -162,9 +163,9 @@ func problem(t *testing.T, body map[string]any) error {
 func events(t *testing.T) *contract.Events {
 	t.Helper()
 	text, err := os.ReadFile(root + "docs/asyncapi.yaml")
-	must(t, err)
+	expect.NoError(t, err)
 	described, err := contract.ReadEvents(text)
-	must(t, err)
+	expect.NoError(t, err)
 	return described
 }
 
@@ -274,15 +275,8 @@ func messageOf(described map[string]any, t webhook.Type) map[string]any {
 func read(t *testing.T, file string, into any) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	must(t, err)
-	must(t, yaml.Unmarshal(text, into))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, yaml.Unmarshal(text, into))
 }
 
 // lookUp follows a reference within the document; nil when it leads nowhere.
@@ -313,7 +307,7 @@ func TestTheWordsOfALossAreTheSame(t *testing.T) {
 		t.Errorf("reasons of an outcome (-no loss and missing +openapi):\n%s", diff)
 	}
 	text, err := os.ReadFile(root + "docs/webhooks.md")
-	must(t, err)
+	expect.NoError(t, err)
 	_, table, _ := strings.Cut(string(text), "| Word | Something of this type is missing")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(table, -1)
@@ -334,7 +328,7 @@ func lossReasons(t *testing.T) []any {
 	t.Helper()
 	var found []any
 	declared := regexp.MustCompile(`(?m)^\tLoss\w+\s+LossReason\s*=\s*"([a-z_]+)"`)
-	must(t, filepath.WalkDir(root+"shared/export", func(path string, entry fs.DirEntry, err error) error {
+	expect.NoError(t, filepath.WalkDir(root+"shared/export", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}

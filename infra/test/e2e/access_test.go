@@ -10,6 +10,7 @@ import (
 
 	"recordbridge/infra/local/template"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/testkit/expect"
 )
 
 // access says who may call a route.
@@ -117,7 +118,7 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
 		declared, err := usual()
-		must(t, err)
+		expect.NoError(t, err)
 		f := newFinished(o)
 		known, seen := routeAccess(), map[string]bool{}
 		for _, function := range declared.Functions {
@@ -248,7 +249,7 @@ func (s *stack) attemptOfARedirect(t *testing.T) string {
 	s.browser().returning(s.connectURL(), crashPersona)
 	for _, item := range s.browse("test-FlowTable") {
 		var key struct{ S string }
-		must(t, json.Unmarshal(item["pk"], &key))
+		expect.NoError(t, json.Unmarshal(item["pk"], &key))
 		if strings.HasPrefix(key.S, "ATTEMPT#") && item["token_hash"] == nil {
 			return key.S[strings.LastIndexByte(key.S, '#')+1:]
 		}
@@ -275,7 +276,7 @@ func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
 		f := newFixture(t)
 		own := f.seeded.Organisations[0]
 		second, err := f.operator.Credentials.AddKey(t.Context(), own.PublicID)
-		must(t, err)
+		expect.NoError(t, err)
 		<-time.After(31 * time.Second)
 		path := "/bridge/org_connection/" + f.connectionID
 		for _, key := range []string{own.PrivateKey, second.Reveal()} {
@@ -283,7 +284,7 @@ func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
 				t.Fatalf("one of two live keys: got %d %s", got.status, got.Error)
 			}
 		}
-		must(t, f.operator.Credentials.RevokeKeys(t.Context(), own.PublicID, false))
+		expect.NoError(t, f.operator.Credentials.RevokeKeys(t.Context(), own.PublicID, false))
 		<-time.After(31 * time.Second)
 		if got := f.call(http.MethodGet, path, own.PublicID, own.PrivateKey, nil); got.status != http.StatusUnauthorized {
 			t.Errorf("the revoked key: got %d %s", got.status, got.Error)

@@ -14,6 +14,7 @@ import (
 
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/test/contract"
+	"recordbridge/shared/testkit/expect"
 )
 
 // request is one that an operation of docs/openapi.yaml answers with success.
@@ -65,7 +66,7 @@ func (f fixture) requests() map[string]request {
 func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request)) contract.Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), of.method, baseURL+of.path, strings.NewReader(of.body))
-	must(t, err)
+	expect.NoError(t, err)
 	if of.body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -76,10 +77,10 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 		change(r)
 	}
 	response, err := f.Do(r)
-	must(t, err)
+	expect.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
-	must(t, err)
+	expect.NoError(t, err)
 	return contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 }
 
@@ -206,7 +207,7 @@ func TestTheEndOfConsentIsToldToAPageOfOursToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		address, err := url.Parse(s.connectURLOf(quirk{with: "tell-expiry:authorization_expires_in,refresh:240h"}))
-		must(t, err)
+		expect.NoError(t, err)
 		made := s.makeAttempt(map[string]string{"endpoint_id": address.Query().Get("endpoint_id")})
 		s.openWindow(made.URL, http.Header{"Sec-Fetch-Site": {"same-origin"}})
 		got := s.watchAttempt(made)

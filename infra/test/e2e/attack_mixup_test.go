@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 )
 
 // hostility is what the hostile portal says of itself, beside what it said when it was made.
@@ -104,14 +105,14 @@ func TestAHostilePortalCannotCollectACodeForAnAttackersAttempt(t *testing.T) {
 				m := hostileAs(t, h)
 				attacker := m.browser()
 				begin, err := url.Parse(m.connectURLTo(m.honest))
-				must(t, err)
+				expect.NoError(t, err)
 				own := attacker.get(begin).location().Query()
 				m.challenge = own.Get("code_challenge")
 				stolen := ""
 				m.redeem = func(form url.Values) []byte { stolen = form.Get("code"); return []byte(`{"error":"invalid_grant"}`) }
 				m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
 				end, err := url.Parse(own.Get("redirect_uri") + "?" + url.Values{"state": {own.Get("state")}, "code": {stolen}, "iss": {honestIssuer}}.Encode())
-				must(t, err)
+				expect.NoError(t, err)
 				attacker.get(end)
 				m.letPass(1)
 				m.checkHarmless(t)
@@ -153,15 +154,15 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 					authID, err := m.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{
 						Method: method, Origins: []string{"https://login.hazel.example"},
 					}, secret.New("hush-hush-hush"))
-					must(t, err)
+					expect.NoError(t, err)
 					m.enroll(m.hostile, hostileBase, catalog.Pins{}, catalog.Registration{ClientID: "recordbridge", AuthID: authID})
 					m.discovery["token_endpoint"] = token
 					b := m.browser()
 					begin, err := url.Parse(m.connectURLTo(m.hostile))
-					must(t, err)
+					expect.NoError(t, err)
 					if left := b.get(begin).location(); left != nil && left.Query().Has("state") {
 						back, err := url.Parse(left.Query().Get("redirect_uri") + "?" + url.Values{"state": {left.Query().Get("state")}, "code": {"any"}}.Encode())
-						must(t, err)
+						expect.NoError(t, err)
 						b.get(back)
 					}
 					m.letPass(1)
@@ -215,9 +216,9 @@ func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
 
 		control := store.Control{DB: m.rows, Table: "test-ControlTable"}
 		endpoint, err := control.Endpoint(t.Context(), m.honest)
-		must(t, err)
+		expect.NoError(t, err)
 		endpoint.Pins.Token = hostileHost
-		must(t, control.SaveEndpoint(t.Context(), endpoint))
+		expect.NoError(t, control.SaveEndpoint(t.Context(), endpoint))
 		m.redeem = func(url.Values) []byte {
 			return []byte(`{"access_token":"fresh","token_type":"Bearer","expires_in":3600,"refresh_token":"fresh-too"}`)
 		}

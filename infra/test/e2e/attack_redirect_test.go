@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/testkit/expect"
 )
 
 // redirectTrick is a redirect_uri that is not the registered one, as it stands in the query.
@@ -153,7 +154,7 @@ func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 func (o *outside) at(path, query string) *url.URL {
 	o.t.Helper()
 	address, err := url.Parse(o.seeded.BaseURL + path)
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	address.RawQuery = query
 	return address
 }
@@ -198,7 +199,7 @@ func TestHeadersCannotBeAddedToARedirectFromOutside(t *testing.T) {
 		for path, rest := range s.redirecting(id) {
 			for _, name := range []string{"external_state", "external_id", "request_id", "endpoint_id", "public_id"} {
 				query, err := url.ParseQuery(rest + "&redirect_uri=" + url.QueryEscape(s.seeded.Organisations[0].RedirectURI))
-				must(t, err)
+				expect.NoError(t, err)
 				query.Set(name, "x\r\nSet-Cookie: evil=1\r\n\r\n<script>")
 				got := s.browser().get(s.at(path, query.Encode()))
 				for header, values := range got.header {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recordbridge/shared/operator"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -19,7 +20,7 @@ func (b *browser) returning(address, persona string) *url.URL {
 	b.t.Helper()
 	for range 5 {
 		target, err := url.Parse(address)
-		must(b.t, err)
+		expect.NoError(b.t, err)
 		if strings.Contains(target.Path, "/bridge/callback") {
 			return target
 		}
@@ -98,7 +99,7 @@ func (s *stack) checkUnchanged(t *testing.T, before, attack string) {
 func (o *outside) countConnections() int {
 	o.t.Helper()
 	page, err := o.operator.Connections.List(o.t.Context(), o.owner(), operator.ConnectionQuery{})
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	return len(page.Connections)
 }
 

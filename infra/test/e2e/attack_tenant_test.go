@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recordbridge/shared/ids"
+	"recordbridge/shared/testkit/expect"
 )
 
 // TestNobodyReconnectsTheConnectionOfOthers: of another organisation, or with the live credential one of test mode, in a
@@ -30,7 +31,7 @@ func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 		for _, asked := range []string{id, strings.ToUpper(id), ids.Random(), "x", s.tenant() + "#CONN#" + id, "../" + id} {
 			for redirect, address := range map[string]string{stranger.redirect: stranger.reconnectURL(asked), live.RedirectURI: liveURL(asked)} {
 				target, err := url.Parse(address)
-				must(t, err)
+				expect.NoError(t, err)
 				b := s.browser()
 				got := b.get(target).location()
 				if got == nil || !strings.HasPrefix(got.String(), redirect+"?") || got.Query().Get("error") != "svc_invalid_request" ||
@@ -91,7 +92,7 @@ func TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour(t *testing.T) {
 		ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID}
 		made := s.makeAttempt(ask)
 		start, err := url.Parse(made.URL)
-		must(t, err)
+		expect.NoError(t, err)
 		for _, site := range []http.Header{
 			nil,
 			{"Sec-Fetch-Site": {"cross-site"}},
@@ -125,7 +126,7 @@ func TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour(t *testing.T) {
 
 		late := s.makeAttempt(ask)
 		start, err = url.Parse(late.URL)
-		must(t, err)
+		expect.NoError(t, err)
 		<-time.After(30 * time.Minute)
 		checkNoReturn(t, own.get(start))
 		if got := s.watchAttempt(late).Status; got != "expired" {
@@ -141,7 +142,7 @@ func TestThePublishedKeysArePublicFromOutside(t *testing.T) {
 		t.Helper()
 		got := s.call(http.MethodGet, "/.well-known/jwks.json", "", "", nil)
 		var set map[string][]map[string]any
-		must(t, json.Unmarshal(got.raw, &set))
+		expect.NoError(t, json.Unmarshal(got.raw, &set))
 		if len(set) != 1 || len(set["keys"]) < 2 || set["keys"][0]["kty"] != "RSA" {
 			t.Fatalf("the key set is %s", got.raw)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"recordbridge/infra/local/runfile"
+	"recordbridge/shared/testkit/expect"
 )
 
 // browser follows redirects and keeps cookies as a patient's does. Loopback addresses count as secure, as in browsers.
@@ -32,7 +33,7 @@ func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	for range 10 {
 		target, err := url.Parse(address)
-		must(b.t, err)
+		expect.NoError(b.t, err)
 		if strings.HasPrefix(target.Path, "/_local/return") {
 			return nil, target
 		}
@@ -71,16 +72,16 @@ func (v *visited) location() *url.URL {
 func (b *browser) get(target *url.URL) *visited {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, target.String(), nil)
-	must(b.t, err)
+	expect.NoError(b.t, err)
 	maps.Copy(r.Header, b.header)
 	for name, value := range b.cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
 	answer, err := b.do(r)
-	must(b.t, err)
+	expect.NoError(b.t, err)
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
-	must(b.t, err)
+	expect.NoError(b.t, err)
 	for _, cookie := range answer.Cookies() {
 		if cookie.MaxAge < 0 {
 			delete(b.cookies, cookie.Name)
@@ -148,22 +149,22 @@ func (o *outside) send(method, path string, header http.Header, body any) answer
 	var sent io.Reader = http.NoBody
 	if body != nil {
 		encoded, err := json.Marshal(body)
-		must(o.t, err)
+		expect.NoError(o.t, err)
 		sent = bytes.NewReader(encoded)
 		header.Set("Content-Type", "application/json")
 	}
 	r, err := http.NewRequestWithContext(o.t.Context(), method, o.seeded.BaseURL+path, sent)
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	r.Header = header
 	response, err := o.do(r)
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	defer func() { _ = response.Body.Close() }()
 	decoded := answer{status: response.StatusCode, header: response.Header}
 	raw, err := io.ReadAll(response.Body)
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	decoded.raw = raw
 	if len(raw) > 0 && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
-		must(o.t, json.Unmarshal(raw, &decoded))
+		expect.NoError(o.t, json.Unmarshal(raw, &decoded))
 	}
 	return decoded
 }

@@ -18,6 +18,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -186,12 +187,12 @@ func (s *stack) tenantOf(nth int) org.Tenant {
 func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data any) string {
 	s.t.Helper()
 	event, err := webhook.NewEvent(to, what, ids.Derive(subject), 0, time.Now(), data)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	outputs := s.template.Outputs
 	work := store.Work{DB: s.rows, Table: outputs["WorkTable"]}
-	must(s.t, work.CreateEvent(s.t.Context(), event))
+	expect.NoError(s.t, work.CreateEvent(s.t.Context(), event))
 	enqueued := queue.NewDeliveries(sqs.NewFromConfig(s.cloud.Config("test")), outputs["DeliveryQueueUrl"])
-	must(s.t, enqueued.EnqueueEvent(s.t.Context(), to, event.ID))
+	expect.NoError(s.t, enqueued.EnqueueEvent(s.t.Context(), to, event.ID))
 	return event.ID
 }
 

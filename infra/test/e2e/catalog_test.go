@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 )
 
 // institutions is a catalogue with the sandbox and so many others.
@@ -50,25 +51,25 @@ func (s *stack) goLive(mode string, c record.Catalog) {
 	}
 	files := s.catalogFiles()
 	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	rows := store.Catalog{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
 	seen, err := rows.Pointer(s.t.Context(), mode)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	next := seen
 	next.Live, next.MovedAt = version, time.Now()
-	must(s.t, rows.MovePointer(s.t.Context(), seen, next))
+	expect.NoError(s.t, rows.MovePointer(s.t.Context(), seen, next))
 
 	summary := health.Summarize([]health.Record{{EndpointID: s.seeded.Sandbox.EndpointID, State: health.OK, CheckedAt: time.Now()}})
 	latest := summary.Version(time.Now())
-	must(s.t, files.Write(s.t.Context(), health.ObjectName(mode, latest), "application/octet-stream", func(w io.Writer) error {
+	expect.NoError(s.t, files.Write(s.t.Context(), health.ObjectName(mode, latest), "application/octet-stream", func(w io.Writer) error {
 		_, failed := w.Write(summary.Bytes())
 		return failed
 	}))
 	pointers := s.healthRows()
 	pointer, err := pointers.Pointer(s.t.Context(), mode)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	pointer.Version, pointer.States = latest, summary.States()
-	must(s.t, pointers.MovePointer(s.t.Context(), pointer))
+	expect.NoError(s.t, pointers.MovePointer(s.t.Context(), pointer))
 }
 
 // found is a page of a search.
@@ -152,16 +153,16 @@ func (s *stack) checkCatalogueFiles(t *testing.T) {
 	t.Helper()
 	for name, address := range s.catalogueFiles() {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
-		must(t, err)
+		expect.NoError(t, err)
 		answer, err := s.Do(request)
-		must(t, err)
+		expect.NoError(t, err)
 		_ = answer.Body.Close()
 		request, err = http.NewRequestWithContext(t.Context(), http.MethodGet, answer.Header.Get("Location"), http.NoBody)
-		must(t, err)
+		expect.NoError(t, err)
 		answer, err = s.Do(request)
-		must(t, err)
+		expect.NoError(t, err)
 		body, err := io.ReadAll(answer.Body)
-		must(t, err)
+		expect.NoError(t, err)
 		_ = answer.Body.Close()
 		var records map[string]struct{ ID string }
 		if err := json.Unmarshal(body, &records); err != nil || len(records) != 6 || strings.Contains(string(body), "fhir.example") {
@@ -250,9 +251,9 @@ func (s *stack) follow(files map[string]string) {
 func (s *stack) fetch(address string) int {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, http.NoBody)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	answer, err := s.Do(request)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	_ = answer.Body.Close()
 	return answer.StatusCode
 }

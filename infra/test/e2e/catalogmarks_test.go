@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 )
 
 // TestACatalogueTellsWhatItKnowsOfAnInstitution: where it is, whose logo it is, that no list could confirm it, and that it has gone.
@@ -64,16 +65,16 @@ func TestACatalogueThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 		s := newStack(t, options{})
 		rows := store.Catalog{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
 		seen, err := rows.Pointer(t.Context(), "test")
-		must(t, err)
+		expect.NoError(t, err)
 		damaged := seen
 		damaged.Live, damaged.MovedAt = catalogledger.NewVersion(time.Now(), "0102030405060708"), time.Now()
 		for _, file := range []string{snapshot.Index, snapshot.Served, snapshot.Brands, snapshot.Merged} {
-			must(t, s.catalogFiles().Write(t.Context(), snapshot.Key("test", damaged.Live, file), "application/octet-stream", func(w io.Writer) error {
+			expect.NoError(t, s.catalogFiles().Write(t.Context(), snapshot.Key("test", damaged.Live, file), "application/octet-stream", func(w io.Writer) error {
 				_, err := w.Write([]byte("what once was"))
 				return err
 			}))
 		}
-		must(t, rows.MovePointer(t.Context(), seen, damaged))
+		expect.NoError(t, rows.MovePointer(t.Context(), seen, damaged))
 		public := "?public_id=" + s.seeded.Organisations[0].PublicID
 		for path, got := range map[string]answer{
 			"search": s.call(http.MethodPost, "/bridge/catalog/search"+public, "", "", map[string]any{"query": "sandbox"}),

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"recordbridge/infra/test/contract"
+	"recordbridge/shared/testkit/expect"
 )
 
 // What the tests of this package see is judged by the two documents, and noted.
@@ -33,7 +34,7 @@ func read[T any](name string, parse func([]byte) (T, error)) (T, error) {
 func checkAnswer(tb testing.TB, method, at string, got contract.Answer) {
 	tb.Helper()
 	api, err := described()
-	must(tb, err)
+	expect.NoError(tb, err)
 	if err := api.Check(method, at, got); err != nil {
 		tb.Errorf("docs/openapi.yaml: %v", err)
 	}
@@ -43,7 +44,7 @@ func checkAnswer(tb testing.TB, method, at string, got contract.Answer) {
 func checkEvent(tb testing.TB, header http.Header, body []byte) {
 	tb.Helper()
 	events, err := announced()
-	must(tb, err)
+	expect.NoError(tb, err)
 	if err := events.Check(header, body); err != nil {
 		tb.Errorf("docs/asyncapi.yaml: %v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"recordbridge/infra/capacity/journey"
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/testkit/expect"
 )
 
 const (
@@ -58,7 +59,7 @@ func TestTheTableOfCallsIsWhatTheJourneysCost(t *testing.T) {
 		})
 	}
 	known, err := journey.Table()
-	must(t, err)
+	expect.NoError(t, err)
 	if os.Getenv("RECORDBRIDGE_CALLS") == "write" {
 		writeTable(t, known, counted)
 		return
@@ -83,7 +84,7 @@ func writeTable(t *testing.T, known, table []journey.Cost) {
 		}
 		fmt.Fprintf(&out, "%s,%s,%s,%s,%s,%d,%v,%v,%d,%v\n", c.Journey, c.Function, c.Service, c.Operation, c.On, c.Calls, c.Reads, c.Writes, c.Bytes, c.Waits)
 	}
-	must(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
+	expect.NoError(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
 }
 
 // isMeasure tells the fields that differ a little from run to run: times are written with more or fewer digits, and what is read ahead
@@ -124,7 +125,7 @@ func (m *meter) coldStarts() []journey.Cost {
 		life, _ := f.present()
 		f.replace(life)
 		_, _, err := f.instance(m.stack.t.Context())
-		must(m.stack.t, err)
+		expect.NoError(m.stack.t, err)
 		folders = append(folders, declared.Folder)
 	}
 	return m.take("cold start", folders...)
@@ -250,7 +251,7 @@ func (m *meter) tick() {
 func (m *meter) fire(function string) {
 	m.stack.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
-	must(m.stack.t, err)
+	expect.NoError(m.stack.t, err)
 	_, err = m.stack.Invoke(m.stack.t.Context(), function, payload)
-	must(m.stack.t, err)
+	expect.NoError(m.stack.t, err)
 }

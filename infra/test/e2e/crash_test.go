@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/infra/local/template"
 	"recordbridge/shared/export"
+	"recordbridge/shared/testkit/expect"
 )
 
 // crashPersona is small, so that a sweep over all of its calls is quick.
@@ -96,7 +97,7 @@ func (s *stack) checkOneResult(t *testing.T) {
 	var body struct {
 		Data exportData `json:"data"`
 	}
-	must(t, json.Unmarshal([]byte(sent[0].Body), &body))
+	expect.NoError(t, json.Unmarshal([]byte(sent[0].Body), &body))
 	if got := s.download(body.Data.DownloadLinks[0].URL); len(got["Patient"]) != 1 {
 		t.Errorf("the file holds %v", got)
 	}

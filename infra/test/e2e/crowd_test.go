@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -179,7 +180,7 @@ func (s *stack) revocations() map[string][]time.Time {
 				ID string `json:"org_connection_id"`
 			} `json:"data"`
 		}
-		must(s.t, json.Unmarshal([]byte(d.Body), &body))
+		expect.NoError(s.t, json.Unmarshal([]byte(d.Body), &body))
 		told[body.Data.ID] = append(told[body.Data.ID], body.Date)
 	}
 	return told

@@ -31,6 +31,7 @@ import (
 	"recordbridge/shared/queue"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/wiring/outbound"
 )
@@ -79,8 +80,8 @@ func newDeliveries(b *testing.B) *deliveries {
 	for range benchedTenants {
 		tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
 		subscription, _, err := editor.Create(b.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL, Rate: benchedRate})
-		must(b, err)
-		must(b, d.rows.CreateSubscription(b.Context(), subscription))
+		expect.NoError(b, err)
+		expect.NoError(b, d.rows.CreateSubscription(b.Context(), subscription))
 		d.tenants = append(d.tenants, tenant)
 	}
 	return d
@@ -126,7 +127,7 @@ func (d *deliveries) start() {
 		value, ok := f.Environment[name]
 		return value, ok
 	}, process)
-	must(d.b, err)
+	expect.NoError(d.b, err)
 	trigger := f.QueueTriggers[0]
 	running := triggers.New(triggers.Options{
 		Invoker: d, Region: "us-east-1", Account: "000000000000", NewID: ids.Random, Log: slog.New(slog.DiscardHandler),
@@ -162,7 +163,7 @@ func (d *deliveries) event(n int) webhook.Event {
 	event, err := webhook.NewEvent(d.tenants[n%len(d.tenants)], webhook.ExportSucceeded, ids.Random(), 0, time.Now(), webhook.ExportSuccess{
 		DownloadLinks: []webhook.DownloadLink{{}}, OrgConnectionID: ids.Random(), TaskID: ids.Random(),
 	})
-	must(d.b, err)
+	expect.NoError(d.b, err)
 	return event
 }
 
@@ -195,11 +196,11 @@ func BenchmarkDeliveries(b *testing.B) {
 			waiting[i] = d.event(i)
 			writers.Go(func() error { return d.rows.CreateEvent(b.Context(), waiting[i]) })
 		}
-		must(b, writers.Wait())
+		expect.NoError(b, writers.Wait())
 		b.StartTimer()
 		began, before := time.Now(), processorTime(b)
 		for _, e := range waiting {
-			must(b, d.enqueued.EnqueueEvent(b.Context(), e.Tenant, e.ID))
+			expect.NoError(b, d.enqueued.EnqueueEvent(b.Context(), e.Tenant, e.ID))
 		}
 		d.await(len(waiting))
 		took += time.Since(began)
@@ -216,7 +217,7 @@ func BenchmarkDeliveries(b *testing.B) {
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
-	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	expect.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
@@ -229,8 +230,8 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 	send := func(n int) {
 		e := d.event(n)
 		sent[e.ID] = time.Now()
-		must(b, d.rows.CreateEvent(b.Context(), e))
-		must(b, d.enqueued.EnqueueEvent(b.Context(), e.Tenant, e.ID))
+		expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
+		expect.NoError(b, d.enqueued.EnqueueEvent(b.Context(), e.Tenant, e.ID))
 	}
 	for n := range benchedTenants { // each has a key to be opened once
 		send(n)
@@ -267,7 +268,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
 			e := d.event(n)
-			must(b, d.rows.CreateEvent(b.Context(), e)) // counted below: it costs what the others do
+			expect.NoError(b, d.rows.CreateEvent(b.Context(), e)) // counted below: it costs what the others do
 			if err := d.callsOf(b.Context(), e); err != nil {
 				b.Error(err)
 				return

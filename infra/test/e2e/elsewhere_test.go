@@ -26,6 +26,7 @@ import (
 	"recordbridge/infra/test/contract"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
+	"recordbridge/shared/testkit/expect"
 )
 
 // nameEnd ends the names of the tests that need nothing but the outside, so that make e2e finds them.
@@ -87,14 +88,14 @@ func isElsewhere() bool {
 func newGuest(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
-	must(t, err)
+	expect.NoError(t, err)
 	to := seed.Options{BaseURL: p.baseURL, ReturnURL: host + "/_local/return"} // where nobody goes: the browser stops before
 	if p.inboxURL != "" {
 		to.InboxURL = p.inboxURL + "/" + ids.Random()
 	}
 	made, err := seed.Organisations(t.Context(), p.operator, to)
 	t.Cleanup(func() { p.clear(t, made) })
-	must(t, err)
+	expect.NoError(t, err)
 	o := &outside{t: t, operator: p.operator, mostTicks: moments, tick: func() { <-time.After(moment) }, secrets: map[string]string{}}
 	o.seeded = p.stack.Run
 	o.seeded.BaseURL, o.seeded.InboxURL, o.seeded.Organisations = p.baseURL, to.InboxURL, made
@@ -151,12 +152,12 @@ func (p *place) received(t *testing.T, address string) []inbox.Delivery {
 		t.Skip("nothing receives webhooks: INBOX_URL")
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
-	must(t, err)
+	expect.NoError(t, err)
 	response, err := p.client.Do(r)
-	must(t, err)
+	expect.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	var list []inbox.Delivery
-	must(t, json.NewDecoder(response.Body).Decode(&list))
+	expect.NoError(t, json.NewDecoder(response.Body).Decode(&list))
 	for _, d := range list {
 		header := http.Header{}
 		for name, value := range d.Headers {

@@ -11,6 +11,7 @@ import (
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/ids"
 	smartprobe "recordbridge/shared/smart/probe"
+	"recordbridge/shared/testkit/expect"
 )
 
 // onlyWithAPatient are refusals that no test without one can see: they are about what comes back from a sign-in.
@@ -29,7 +30,7 @@ func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
 		s := newStack(t, options{})
 		p, err := wiring.NewProbe(s.cloud.Config("operator"), s.template.Outputs,
 			wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s}, s.operator)
-		must(t, err)
+		expect.NoError(t, err)
 		for _, q := range quirks() {
 			connect := s.connectURLOf(q)
 			failed := s.failedChecks(p, connect)
@@ -51,11 +52,11 @@ func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
 func (s *stack) failedChecks(p smartprobe.Probe, connect string) []smartprobe.Step {
 	s.t.Helper()
 	at, err := url.Parse(connect)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	endpoint, err := s.operator.Endpoints.Show(s.t.Context(), at.Query().Get("endpoint_id"))
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	checks, err := p.Run(s.t.Context(), smartprobe.Subject{Endpoint: endpoint, Stored: true, TokenRequest: true})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	var failed []smartprobe.Step
 	for _, c := range checks {
 		if c.Result == smartprobe.Failed {

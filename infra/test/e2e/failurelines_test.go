@@ -14,13 +14,14 @@ import (
 	"recordbridge/infra/ctl/explain"
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/testkit/expect"
 )
 
 // documentedFailures are the rows of docs/failures.md. What is staged, is staged in test mode.
 func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure) {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
-	must(t, err)
+	expect.NoError(t, err)
 	all := map[string]explain.Failure{}
 	for _, row := range table.Failures() {
 		if row.Fields = maps.Clone(row.Fields); row.Fields["mode"] == "" {
@@ -127,7 +128,7 @@ func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []s
 	var near []string
 	for _, text := range lines {
 		line, err := explain.ReadLine(text)
-		must(t, err)
+		expect.NoError(t, err)
 		if isOn(row, line) {
 			if explained := table.Explain(line); !line.Failed() || explained.What != row.Name {
 				t.Errorf("a failure: %t, explained as %q: %s", line.Failed(), explained.What, text)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"recordbridge/shared/testkit/expect"
 )
 
 // seenFields are the fields of the lines that a test has seen.
@@ -24,7 +26,7 @@ func (f *seenFields) note(t *testing.T, lines []string) {
 	defer f.mu.Unlock()
 	for _, text := range lines {
 		var line map[string]any
-		must(t, json.Unmarshal([]byte(text), &line))
+		expect.NoError(t, json.Unmarshal([]byte(text), &line))
 		for name := range line {
 			f.names[name] = true
 		}
@@ -70,12 +72,12 @@ func isOfTheLanguage(word string) bool {
 func documentedQueries(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../../docs/runbooks/*.md")
-	must(t, err)
+	expect.NoError(t, err)
 	block, inline := regexp.MustCompile("(?ms)^```(?:\\w*)\n(.*?)^```$"), regexp.MustCompile("`(filter [^`\n]+)`")
 	var queries []string
 	for _, file := range append(files, "../../../docs/operations.md") {
 		text, err := os.ReadFile(file)
-		must(t, err)
+		expect.NoError(t, err)
 		for _, found := range append(block.FindAllStringSubmatch(string(text), -1), inline.FindAllStringSubmatch(string(text), -1)...) {
 			if strings.HasPrefix(found[1], "filter ") || strings.HasPrefix(found[1], "fields ") {
 				queries = append(queries, found[1])

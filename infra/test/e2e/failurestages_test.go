@@ -18,6 +18,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 )
 
 // stage brings a failure about.
@@ -121,7 +122,7 @@ func (s *stack) secretClient(password string) (authID string) {
 	s.t.Helper()
 	auth := catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}
 	authID, err := s.operator.Clients.Create(s.t.Context(), org.Tenant{}, auth, secret.New(password))
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	return authID
 }
 
@@ -129,7 +130,7 @@ func failedReturns() map[string]stage {
 	return map[string]stage{
 		"return: state not known": func(s *stack, _ *amiss) {
 			unknown, err := url.Parse(baseURL + "/bridge/callback/" + ids.Random() + "?state=unknown&code=unknown")
-			must(s.t, err)
+			expect.NoError(s.t, err)
 			s.browser().get(unknown)
 		},
 		"return: too late": func(s *stack, _ *amiss) {
@@ -146,7 +147,7 @@ func failedReturns() map[string]stage {
 func (s *stack) returning(b *browser) *url.URL {
 	s.t.Helper()
 	begin, err := url.Parse(s.connectURL())
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	portal := b.get(begin).location()
 	query := portal.Query()
 	query.Set("persona", crashPersona)
@@ -228,7 +229,7 @@ func (s *stack) connectionOfWrongClient() (id string) {
 	s.t.Helper()
 	authID := s.secretClient("right")
 	id = s.connectTo(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}).Get("org_connection_id")
-	must(s.t, s.operator.Clients.Rotate(s.t.Context(), org.Tenant{}, authID, operator.Rotation{Secret: secret.New("wrong")}))
+	expect.NoError(s.t, s.operator.Clients.Rotate(s.t.Context(), org.Tenant{}, authID, operator.Rotation{Secret: secret.New("wrong")}))
 	return id
 }
 
@@ -310,7 +311,7 @@ func (s *stack) damaged(table, pk, sk, attribute string, value types.AttributeVa
 		UpdateExpression: awssdk.String("SET #a = :a"), ExpressionAttributeNames: map[string]string{"#a": attribute},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":a": value},
 	})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 }
 
 // throttled has DynamoDB refuse updates once an export is due.

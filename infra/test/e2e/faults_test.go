@@ -17,6 +17,7 @@ import (
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/export"
+	"recordbridge/shared/testkit/expect"
 )
 
 // TestTheMainJobSurvivesFaults is a sample of what a soak does with hundreds of seeds.
@@ -157,7 +158,7 @@ func checkTryAgain(t *testing.T, got *visited) {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	must(t, json.Unmarshal(got.body, &body))
+	expect.NoError(t, json.Unmarshal(got.body, &body))
 	if got.status < 500 {
 		t.Errorf("the browser got %d %+v", got.status, body)
 	}
@@ -196,7 +197,7 @@ func (s *stack) checkEnds(t *testing.T, wanted map[string]persona.Persona) {
 			var body struct {
 				Data exportData `json:"data"`
 			}
-			must(t, json.Unmarshal([]byte(d.Body), &body))
+			expect.NoError(t, json.Unmarshal([]byte(d.Body), &body))
 			if told[body.Data.TaskID] == nil {
 				told[body.Data.TaskID] = map[string]exportData{}
 			}
@@ -229,7 +230,7 @@ func (s *stack) checkEnd(t *testing.T, task row, event exportData, who persona.P
 		t.Fatalf("a success has %d links", len(event.DownloadLinks))
 	}
 	resources, err := who.Load()
-	must(t, err)
+	expect.NoError(t, err)
 	file := s.download(event.DownloadLinks[0].URL)
 	for _, r := range resources {
 		if n := file[r.Type][r.ID]; n != 1 {
@@ -323,10 +324,10 @@ func (s *stack) checkDead(t *testing.T, name string) {
 	received, err := queue.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
 		QueueUrl: awssdk.String(host + "/000000000000/" + name), MaxNumberOfMessages: 10,
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	for _, m := range received.Messages {
 		var message struct{ Mode, Org, Kind, ID string }
-		must(t, json.Unmarshal([]byte(*m.Body), &message))
+		expect.NoError(t, json.Unmarshal([]byte(*m.Body), &message))
 		kind := map[string]string{"task": "TASK", "event": "EVENT", "delivery": "DELIV"}[message.Kind]
 		found := s.get("test-WorkTable", message.Mode+"#"+message.Org+"#"+kind+"#"+message.ID, "META")
 		_, due := found["due_shard"]

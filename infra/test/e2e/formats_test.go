@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"recordbridge/shared/testkit/expect"
 )
 
 // An organisation asks for all formats of a part of the record, follows every link, and compares what it gets with what it
@@ -37,14 +39,14 @@ func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
 			t.Errorf("the file holds %.300s", lines)
 		}
 		unpacked, err := gzip.NewReader(bytes.NewReader(files["jsonl_gz"]))
-		must(t, err)
+		expect.NoError(t, err)
 		plain, err := io.ReadAll(unpacked)
-		must(t, err)
+		expect.NoError(t, err)
 		if string(plain) != lines {
 			t.Error("the compressed file is another record")
 		}
 		var bundle struct{ Entry []json.RawMessage }
-		must(t, json.Unmarshal(files["fhir_bundle"], &bundle))
+		expect.NoError(t, json.Unmarshal(files["fhir_bundle"], &bundle))
 		if got, want := len(bundle.Entry), strings.Count(lines, "\n"); got != want {
 			t.Errorf("the bundle has %d entries, want %d", got, want)
 		}
@@ -58,7 +60,7 @@ func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
 func (o *outside) checkScanned(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile("../../../SECURITY.md")
-	must(t, err)
+	expect.NoError(t, err)
 	own := o.seeded.Organisations[0]
 	secrets := map[string][]string{"private API key": {own.PrivateKey}, "webhook signing secret": {own.WebhookSecret}, "download link": nil}
 	for _, link := range o.exportEvent().DownloadLinks {
@@ -68,7 +70,7 @@ func (o *outside) checkScanned(t *testing.T) {
 		_, row, _ := strings.Cut(string(text), "| "+name+" | `")
 		expression, _, _ := strings.Cut(row, "`")
 		scanner, err := regexp.Compile(strings.ReplaceAll(expression, `\|`, "|"))
-		must(t, err)
+		expect.NoError(t, err)
 		for _, value := range values {
 			if expression == "" || !scanner.MatchString(value) {
 				t.Errorf("SECURITY.md: %q does not find the %s %s", expression, name, value)
@@ -87,7 +89,7 @@ func (o *outside) requestExport(t *testing.T, body map[string]any) string {
 	var task struct {
 		ID string `json:"task_id"`
 	}
-	must(t, json.Unmarshal(got.Data, &task))
+	expect.NoError(t, json.Unmarshal(got.Data, &task))
 	return task.ID
 }
 
@@ -107,7 +109,7 @@ func (o *outside) checkFiles(t *testing.T, taskID string) map[string][]byte {
 		}
 		Scope struct{ Asked, Granted string }
 	}
-	must(t, json.Unmarshal(o.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &result))
+	expect.NoError(t, json.Unmarshal(o.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &result))
 	if result.Scope.Asked == "" || result.Scope.Granted == "" || len(result.Files) != len(result.Links) {
 		t.Fatalf("the result is %+v", result)
 	}

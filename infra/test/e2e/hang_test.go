@@ -27,6 +27,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -171,8 +172,8 @@ func (h *hangs) organisation(hosts ...string) org.Tenant {
 	for _, host := range hosts {
 		address := url.URL{Scheme: "https", Host: host + ".example", Path: "/hook"}
 		subscription, _, err := editor.Create(s.t.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: address.String()})
-		must(s.t, err)
-		must(s.t, rows.CreateSubscription(s.t.Context(), subscription))
+		expect.NoError(s.t, err)
+		expect.NoError(s.t, rows.CreateSubscription(s.t.Context(), subscription))
 	}
 	return tenant
 }

@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 )
 
 // publish makes a catalogue of test mode live that has the sandbox, and a server of the internet, which nobody asks from here.
@@ -30,9 +31,9 @@ func (s *stack) publish() (sandbox string) {
 	abroad.ID, abroad.FHIRBase = "e4000000-0000-4000-8000-000000000002", "https://fhir.hospital.example/r4"
 	made := record.Catalog{Endpoints: map[string]record.Endpoint{here.ID: here, abroad.ID: abroad}}
 	version, err := snapshot.Snapshots{Files: s.catalogFiles()}.Write(s.t.Context(), "test", made, time.Now())
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	next := catalogledger.Pointer{Mode: "test", Live: version, MovedAt: time.Now(), Kept: []catalogledger.Version{version}}
-	must(s.t, store.Catalog{DB: s.rows, Table: outputs["CatalogTable"]}.MovePointer(s.t.Context(), catalogledger.Pointer{Mode: "test"}, next))
+	expect.NoError(s.t, store.Catalog{DB: s.rows, Table: outputs["CatalogTable"]}.MovePointer(s.t.Context(), catalogledger.Pointer{Mode: "test"}, next))
 	return sandbox
 }
 
@@ -48,14 +49,14 @@ func (s *stack) healthRows() store.CatalogHealth {
 func (s *stack) checkHealth(endpoint string, want health.State) {
 	s.t.Helper()
 	p, err := s.healthRows().Pointer(s.t.Context(), "test")
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	body, err := s.catalogFiles().Open(s.t.Context(), health.ObjectName("test", p.Version))
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	document, err := io.ReadAll(body)
-	must(s.t, err)
-	must(s.t, body.Close())
+	expect.NoError(s.t, err)
+	expect.NoError(s.t, body.Close())
 	summary, err := health.ReadSummary(document)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	if got := summary.Of(endpoint); got.State != want || got.CheckedAt.IsZero() || summary.Len() != 1 {
 		s.t.Errorf("the endpoint is %s since %v, want %s; the summary knows of %d", got.State, got.CheckedAt, want, summary.Len())
 	}
@@ -65,22 +66,22 @@ func (s *stack) checkHealth(endpoint string, want health.State) {
 func runHealth(s *stack) {
 	s.t.Helper()
 	sandbox := s.publish()
-	must(s.t, s.healthRows().SaveRecord(s.t.Context(), health.Record{EndpointID: ids.Derive("gone"), Mode: "test", CheckedAt: time.Now().Add(-31 * 24 * time.Hour)}))
+	expect.NoError(s.t, s.healthRows().SaveRecord(s.t.Context(), health.Record{EndpointID: ids.Derive("gone"), Mode: "test", CheckedAt: time.Now().Add(-31 * 24 * time.Hour)}))
 	s.letPass(2)
 	s.checkHealth(sandbox, health.OK)
 	seen, err := s.healthRows().Sightings(s.t.Context(), "test")
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	if len(seen) != 1 || seen[0].EndpointID != sandbox || seen[0].Pins.Token != host || seen[0].Pins.Authorization != host || len(seen[0].Abroad) != 0 {
 		s.t.Errorf("its discovery leads to %+v", seen)
 	}
 	known, err := s.healthRows().Records(s.t.Context(), "test")
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	if len(known) != 1 {
 		s.t.Fatalf("known are %+v, and not the sandbox alone", known)
 	}
 	state, token := store.EndpointState{DB: s.rows, Table: "test-FlowTable"}, known[0].Token
 	failing := refresh.Breaker{Failures: 7, OpenUntil: time.Now().Add(48 * time.Hour)}
-	must(s.t, state.SaveBreaker(s.t.Context(), token, refresh.Breaker{}, failing))
+	expect.NoError(s.t, state.SaveBreaker(s.t.Context(), token, refresh.Breaker{}, failing))
 	<-time.After(38 * time.Hour)
 	s.letPass(1)
 	s.checkHealth(sandbox, health.Degraded)
@@ -93,7 +94,7 @@ func runHealth(s *stack) {
 	s.pass(time.Hour)
 	s.checkHealth(sandbox, health.Down)
 
-	must(s.t, state.SaveBreaker(s.t.Context(), token, failing, refresh.Breaker{}))
+	expect.NoError(s.t, state.SaveBreaker(s.t.Context(), token, failing, refresh.Breaker{}))
 	s.inPlace = nil
 	s.pass(4 * time.Hour)
 	s.letPass(1)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recordbridge/infra/local/faults"
+	"recordbridge/shared/testkit/expect"
 )
 
 // patientsAddress is a patient's, and patientsWords what they write.
@@ -39,7 +40,7 @@ func (o *outside) checkInquiriesTold(t *testing.T) {
 		o.awaitEvents(eventType, 1)
 		var body struct{ Data json.RawMessage }
 		told := o.events(eventType)
-		must(t, json.Unmarshal([]byte(told[0].Body), &body))
+		expect.NoError(t, json.Unmarshal([]byte(told[0].Body), &body))
 		if len(told) != 1 || string(body.Data) != want {
 			t.Errorf("%s came %d times, with %s, want %s", eventType, len(told), body.Data, want)
 		}
@@ -90,7 +91,7 @@ func (s *stack) sendCode(email string) (sent sentCode, code string) {
 	if got.status != http.StatusOK {
 		s.t.Fatalf("sending a code answered %d %s", got.status, got.raw)
 	}
-	must(s.t, json.Unmarshal(got.Data, &sent))
+	expect.NoError(s.t, json.Unmarshal(got.Data, &sent))
 	return sent, s.mailedCode(email)
 }
 
@@ -116,7 +117,7 @@ func (s *stack) verify(id, code string) (status int, token string) {
 		Token string `json:"email_token"`
 	}
 	if got.status == http.StatusOK {
-		must(s.t, json.Unmarshal(got.Data, &verified))
+		expect.NoError(s.t, json.Unmarshal(got.Data, &verified))
 	}
 	return got.status, verified.Token
 }
@@ -163,7 +164,7 @@ func TestAPatientVerifiesAnAddressAndAsks(t *testing.T) {
 		runForms(s)
 		s.checkInquiriesTold(t)
 		var pulled struct{ Events []json.RawMessage }
-		must(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events", nil).Data, &pulled))
+		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events", nil).Data, &pulled))
 		if len(pulled.Events) != 2 {
 			t.Errorf("%d events can be pulled, want 2", len(pulled.Events))
 		}
@@ -222,7 +223,7 @@ func TestTheAnswerIsTheSameForEveryAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		must(t, s.operator.Organisations.SetEmails(t.Context(), s.owner(), []string{"ops@alder.example"}))
+		expect.NoError(t, s.operator.Organisations.SetEmails(t.Context(), s.owner(), []string{"ops@alder.example"}))
 		runForms(s) // patientsAddress is known from now on
 		<-time.After(time.Hour)
 		shapes := map[string]bool{}
@@ -300,7 +301,7 @@ func (s *stack) verifyUntilDone(t *testing.T) string {
 			continue
 		}
 		var sent sentCode
-		must(t, json.Unmarshal(got.Data, &sent))
+		expect.NoError(t, json.Unmarshal(got.Data, &sent))
 		for range 2 {
 			if status, token := s.verify(sent.ID, s.mailedCode(patientsAddress)); status == http.StatusOK {
 				return token

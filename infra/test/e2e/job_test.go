@@ -18,6 +18,7 @@ import (
 
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/sandbox/persona"
+	"recordbridge/shared/testkit/expect"
 )
 
 // exportData is the data of patient.ehi_export_success.
@@ -47,7 +48,7 @@ func (o *outside) startExport(connectionID string) string {
 	if got.status != http.StatusOK {
 		o.t.Fatalf("POST ehi-export answered %d %s", got.status, got.Error)
 	}
-	must(o.t, json.Unmarshal(got.Data, &task))
+	expect.NoError(o.t, json.Unmarshal(got.Data, &task))
 	return task.ID
 }
 
@@ -61,20 +62,20 @@ func (o *outside) events(eventType string) []inbox.Delivery {
 			ID   string `json:"id"`
 			Type string `json:"type"`
 		}
-		must(o.t, json.Unmarshal([]byte(d.Body), &body))
+		expect.NoError(o.t, json.Unmarshal([]byte(d.Body), &body))
 		first, known := told[body.ID]
 		told[body.ID] = cmp.Or(first, d.Path)
 		if body.Type != eventType || o.secretOf(d) == "" || known && first != d.Path { // another webhook is told the same
 			continue
 		}
 		verifier, err := standardwebhooks.NewWebhook(o.secretOf(d))
-		must(o.t, err)
+		expect.NoError(o.t, err)
 		header := http.Header{}
 		for name, value := range d.Headers {
 			header.Set(name, value)
 		}
 		// Its tolerance of five minutes is that of the wall clock, which virtual time is not.
-		must(o.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
+		expect.NoError(o.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
 		found = append(found, d)
 	}
 	return found
@@ -89,7 +90,7 @@ func (o *outside) exportEvent() exportData {
 	var body struct {
 		Data exportData `json:"data"`
 	}
-	must(o.t, json.Unmarshal([]byte(sent[0].Body), &body))
+	expect.NoError(o.t, json.Unmarshal([]byte(sent[0].Body), &body))
 	return body.Data
 }
 
@@ -108,13 +109,13 @@ func (o *outside) download(link string) map[string]map[string]int {
 			Type string `json:"resourceType"`
 			ID   string `json:"id"`
 		}
-		must(o.t, json.Unmarshal(lines.Bytes(), &resource))
+		expect.NoError(o.t, json.Unmarshal(lines.Bytes(), &resource))
 		if found[resource.Type] == nil {
 			found[resource.Type] = map[string]int{}
 		}
 		found[resource.Type][resource.ID]++
 	}
-	must(o.t, lines.Err())
+	expect.NoError(o.t, lines.Err())
 	return found
 }
 
@@ -124,7 +125,7 @@ func TestEveryPersonaIsExportedWholeAndOnceFromOutside(t *testing.T) {
 		t.Run(p.ID, func(t *testing.T) {
 			t.Parallel()
 			resources, err := p.Load()
-			must(t, err)
+			expect.NoError(t, err)
 			want := map[string]map[string]int{}
 			for _, r := range resources {
 				if want[r.Type] == nil {
@@ -226,7 +227,7 @@ func TestARefusalLeavesARejectedConnectionFromOutside(t *testing.T) {
 				ID string `json:"org_connection_id"`
 			} `json:"data"`
 		}
-		must(t, json.Unmarshal([]byte(sent[0].Body), &body))
+		expect.NoError(t, json.Unmarshal([]byte(sent[0].Body), &body))
 		got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": body.Data.ID})
 		if got.status != http.StatusConflict || got.Error != "svc_connection_not_exportable" {
 			t.Errorf("an export of it answered %d %s", got.status, got.Error)
@@ -240,7 +241,7 @@ func TestACallbackInAnotherBrowserConnectsNobodyFromOutside(t *testing.T) {
 		t.Helper()
 		attacker, victim := s.browser(), s.browser()
 		begin, err := url.Parse(s.connectURL())
-		must(t, err)
+		expect.NoError(t, err)
 		portal := attacker.get(begin).location()
 		answer, last := victim.open(portal.String(), "alder-maple", "approve")
 		if answer == nil || answer.status != http.StatusBadRequest || !strings.HasPrefix(last.String(), s.callback()+"?") {

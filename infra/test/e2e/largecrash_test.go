@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -86,7 +87,7 @@ func TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs(t *testing.T) {
 			Status   string
 			Progress webhook.Progress
 		}
-		must(t, json.Unmarshal(s.asOwner(http.MethodGet, path, nil).Data, &told))
+		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, path, nil).Data, &told))
 		if p := told.Progress; told.Status != "success" && (p.QueriesDone == 0 || p.QueriesDone >= p.QueriesPlanned || p.Resources == 0 || p.Bytes == 0) {
 			t.Errorf("after three minutes: %+v", told)
 		}
@@ -94,7 +95,7 @@ func TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs(t *testing.T) {
 		if got := len(s.events("patient.ehi_export_progress")); got < 2 {
 			t.Errorf("%d progress events", got)
 		}
-		must(t, json.Unmarshal(s.asOwner(http.MethodGet, path, nil).Data, &told))
+		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, path, nil).Data, &told))
 		if p := told.Progress; told.Status != "success" || p.QueriesDone != p.QueriesPlanned || p.Resources < 300 {
 			t.Errorf("at the end: %+v", told)
 		}

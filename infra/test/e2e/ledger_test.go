@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"recordbridge/shared/testkit/expect"
 )
 
 // ledger notes what the portals were asked about tokens, and what they gave.
@@ -69,9 +71,9 @@ func (l *ledger) serve(r *http.Request) *http.Response {
 // passOn has the portal answer a request, and reads its form.
 func (s *stack) passOn(r *http.Request) (url.Values, *httptest.ResponseRecorder) {
 	body, err := io.ReadAll(r.Body)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	form, err := url.ParseQuery(string(body))
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	in := httptest.NewRequest(r.Method, r.URL.RequestURI(), bytes.NewReader(body)).WithContext(r.Context())
 	in.Header, in.Host, in.RemoteAddr = r.Header.Clone(), r.URL.Host, "127.0.0.1:40000"
 	answer := httptest.NewRecorder()

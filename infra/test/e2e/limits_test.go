@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"recordbridge/shared/testkit/expect"
 )
 
 // TestAddressesCannotBeGuessedFromRateLimits: whoever has a copy of the table tries all addresses, under the names of all limits and
@@ -46,7 +48,7 @@ func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
 		rows := 0
 		for _, item := range s.browse("test-FlowTable") {
 			var key struct{ S string }
-			must(t, json.Unmarshal(item["pk"], &key))
+			expect.NoError(t, json.Unmarshal(item["pk"], &key))
 			name, isLimit := strings.CutPrefix(key.S, "RL#")
 			if class, guessed := guesses[name]; guessed {
 				t.Errorf("the address of a row of %s can be guessed", class)
@@ -112,7 +114,7 @@ func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
 		portals := make([]string, 0, attempts)
 		for range attempts {
 			target, err := url.Parse(address)
-			must(t, err)
+			expect.NoError(t, err)
 			answer := b.get(target)
 			if answer.location() == nil || answer.location().Path != "/v1/sandbox/oauth/authorize" {
 				t.Fatalf("attempt %d: %d %s", len(portals), answer.status, answer.body)

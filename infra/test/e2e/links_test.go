@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/testkit/expect"
 )
 
 // runEchoingReceiver: an export is told to a receiver that throws back everything it gets, twice as a failure and then as a
@@ -32,7 +33,7 @@ func runEchoingReceiver(s *stack) []string {
 			return nil
 		}
 		body, err := io.ReadAll(r.Body)
-		must(s.t, err)
+		expect.NoError(s.t, err)
 		status := http.StatusOK
 		switch {
 		case isGone:
@@ -46,7 +47,7 @@ func runEchoingReceiver(s *stack) []string {
 		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(string(body))), Request: r}
 	}
 	tenant := s.owner()
-	must(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
+	expect.NoError(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.startExport(connectionID)
 	s.letPass(12)
@@ -54,7 +55,7 @@ func runEchoingReceiver(s *stack) []string {
 	s.letPass(1)
 	isGone = true
 	_, err := s.operator.Webhooks.SendTest(s.t.Context(), tenant)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	s.letPass(2)
 	if len(bodies) != 4 || len(s.cloud.SES().Sent()) == 0 {
 		s.t.Fatalf("the success was sent %d times, want 4, with %d mails", len(bodies), len(s.cloud.SES().Sent()))
@@ -112,16 +113,16 @@ func (s *stack) everythingAtRest(w *wiretap) map[string]string {
 	for _, table := range s.cloud.DynamoDB().Tables() {
 		for i, item := range s.browse(table.Name) {
 			row, err := json.Marshal(item)
-			must(s.t, err)
+			expect.NoError(s.t, err)
 			all[fmt.Sprintf("row %d of %s", i, table.Name)] = string(row) + "\n" + binaries(row)
 		}
 	}
 	tenant := s.owner()
 	page, err := s.operator.Log.Search(s.t.Context(), tenant, deliverylog.Query{})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	for _, e := range page.Entries {
 		detail, err := s.operator.Log.Show(s.t.Context(), tenant, e.ID)
-		must(s.t, err)
+		expect.NoError(s.t, err)
 		shown := append(make([]string, 0, 1+len(detail.Attempts)), string(detail.Body))
 		for _, a := range detail.Attempts {
 			shown = append(shown, fmt.Sprintf("%s %v %v", a.Answer, a.RequestHeader, a.ResponseHeader))
@@ -165,7 +166,7 @@ func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
 			t.Errorf("after a rotation of the key was sent\n%s\nwant\n%s\n%s", strings.Join(again, "\n"), bodies[0], bodies[3])
 		}
 		var list struct{ Events []json.RawMessage }
-		must(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events?types=patient.ehi_export_success", nil).Data, &list))
+		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events?types=patient.ehi_export_success", nil).Data, &list))
 		told := make([]string, 0, len(list.Events))
 		for _, event := range list.Events {
 			told = append(told, string(event))
@@ -182,14 +183,14 @@ func (s *stack) rotateDownloadKey() {
 	secrets := secretsmanager.NewFromConfig(s.cloud.Config("test"))
 	id := s.functions["WebhookWorkerFunction"].declared.Environment["DOWNLOAD_SECRET"]
 	found, err := secrets.GetSecretValue(s.t.Context(), &secretsmanager.GetSecretValueInput{SecretId: &id})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	var versions map[string]string
-	must(s.t, json.Unmarshal([]byte(*found.SecretString), &versions))
+	expect.NoError(s.t, json.Unmarshal([]byte(*found.SecretString), &versions))
 	versions["current"], versions["2"] = "2", strings.Repeat("b", 43)
 	document, err := json.Marshal(versions)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	_, err = secrets.PutSecretValue(s.t.Context(), &secretsmanager.PutSecretValueInput{SecretId: &id, SecretString: awssdk.String(string(document))})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	for _, f := range s.functions {
 		if f.life != nil {
 			f.replace(f.life)
@@ -203,12 +204,12 @@ func (s *stack) replayed() []string {
 	s.t.Helper()
 	tenant := s.owner()
 	hooks, err := s.operator.Webhooks.List(s.t.Context(), tenant)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	_, _, err = s.operator.Webhooks.Enable(s.t.Context(), tenant, hooks[0].ID)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	s.inPlace = nil
 	_, err = s.operator.Webhooks.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	s.letPass(1)
 	sent := s.events("patient.ehi_export_success")
 	bodies := make([]string, 0, len(sent))
@@ -222,6 +223,6 @@ func (s *stack) replayed() []string {
 func dateOf(tb testing.TB, body string) string {
 	tb.Helper()
 	var event struct{ Date string }
-	must(tb, json.Unmarshal([]byte(body), &event))
+	expect.NoError(tb, json.Unmarshal([]byte(body), &event))
 	return event.Date
 }

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 )
 
 // runLists: a published list is read, is read again when it has changed, and stays as it was when its server has nothing but a page.
@@ -20,7 +21,7 @@ func runLists(s *stack) {
 	_, err := rows.SaveSource(s.t.Context(), intake.Row{Source: intake.Source{
 		ID: "vendor", Name: "A vendor", Mode: "test", URL: "https://lists.example/r4", Format: listing.LanternNDJSON, Every: time.Hour,
 	}})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	list := `{"name":"Elm Clinic","url":"https://fhir.elm.example/r4"}`
 	s.inPlace = func(r *http.Request) *http.Response {
 		if r.URL.Host != "lists.example" {
@@ -38,7 +39,7 @@ func runLists(s *stack) {
 		}
 		s.sync()
 		row, err := rows.Source(s.t.Context(), "vendor")
-		must(s.t, err)
+		expect.NoError(s.t, err)
 		if row.State.Accepted == nil || row.State.Accepted.Diff.After != step.listings || row.State.Reason != step.reason {
 			s.t.Fatalf("after %q: %+v", step.more, row.State)
 		}
@@ -50,7 +51,7 @@ func runLists(s *stack) {
 func (s *stack) sync() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	_, err = s.Invoke(s.t.Context(), "CatalogSyncFunction", payload)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 }

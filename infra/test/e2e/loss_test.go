@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/testkit/expect"
 )
 
 // told is what is said of a record that is not whole.
@@ -31,7 +33,7 @@ func TestALossIsToldInTheSameWordsEverywhere(t *testing.T) {
 			t.Fatalf("got %d success events", len(events))
 		}
 		var event struct{ Data told }
-		must(t, json.Unmarshal([]byte(events[0].Body), &event))
+		expect.NoError(t, json.Unmarshal([]byte(events[0].Body), &event))
 		want := told{Complete: new(bool), Missing: map[string]string{
 			"Condition": "refused", "Encounter": "rejected",
 			"Location": "other_server", "Organization": "other_server", "Practitioner": "other_server",
@@ -40,8 +42,8 @@ func TestALossIsToldInTheSameWordsEverywhere(t *testing.T) {
 			t.Errorf("the event (-want +got):\n%s", diff)
 		}
 		var asked, file told
-		must(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &asked))
-		must(t, json.Unmarshal(s.checkFiles(t, taskID)["outcome"], &file))
+		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &asked))
+		expect.NoError(t, json.Unmarshal(s.checkFiles(t, taskID)["outcome"], &file))
 		for name, got := range map[string]told{"the export": asked, "the outcome file": file} {
 			if diff := cmp.Diff(event.Data, got); diff != "" {
 				t.Errorf("%s (-event +got):\n%s", name, diff)

@@ -17,6 +17,7 @@ import (
 	"recordbridge/infra/capacity/journey"
 	"recordbridge/infra/local/aws/ddb"
 	"recordbridge/infra/local/aws/wire"
+	"recordbridge/shared/testkit/expect"
 )
 
 // answersAfter is what every server outside takes while costs are counted, and the unit of journey.Cost.Waits.
@@ -154,7 +155,7 @@ type rowCall struct {
 func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request, next func(http.ResponseWriter)) {
 	var in rowCall
 	body, _ := wire.Body(r)
-	must(m.stack.t, json.Unmarshal(body, &in))
+	expect.NoError(m.stack.t, json.Unmarshal(body, &in))
 	var written []rowCall
 	if slices.Contains([]string{"PutItem", "UpdateItem", "DeleteItem"}, cost.Operation) {
 		written = []rowCall{in}
@@ -186,7 +187,7 @@ func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 		Items     []rowKey
 		Responses map[string][]rowKey
 	}
-	must(m.stack.t, json.Unmarshal(answer, &out))
+	expect.NoError(m.stack.t, json.Unmarshal(answer, &out))
 	sum, found := 0, out.Items
 	if in.Key != nil {
 		found = []rowKey{*in.Key}
@@ -246,7 +247,7 @@ func (m *meter) row(table, index string, key rowKey) ddb.Row {
 
 func (m *meter) browse(table, index string) []ddb.Row {
 	page, err := m.stack.cloud.DynamoDB().Browse(ddb.Position{Table: table, Index: index, Limit: 1000})
-	must(m.stack.t, err)
+	expect.NoError(m.stack.t, err)
 	return page.Rows
 }
 

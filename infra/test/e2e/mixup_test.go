@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 )
 
 const (
@@ -72,7 +73,7 @@ func newMixup(t *testing.T) *mixup {
 // enroll makes an endpoint connectable.
 func (m *mixup) enroll(id, base string, pins catalog.Pins, r catalog.Registration) {
 	m.t.Helper()
-	must(m.t, m.operator.Endpoints.Add(m.t.Context(), catalog.Endpoint{
+	expect.NoError(m.t, m.operator.Endpoints.Add(m.t.Context(), catalog.Endpoint{
 		ID: id, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital", FHIRBase: base, PlatformType: "sandbox",
 		FHIRVersion: "4.0.1", Mode: string(org.Test), Pins: pins,
 	}, r))
@@ -90,16 +91,16 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 		return hostileAnswer(r, http.StatusNotFound, nil)
 	}
 	sent, err := io.ReadAll(orEmpty(r.Body))
-	must(m.t, err)
+	expect.NoError(m.t, err)
 	in, out := replacing(honestHost, host), replacing(host, honestHost)
 	forwarded, err := http.NewRequestWithContext(r.Context(), r.Method, in.Replace(r.URL.String()), strings.NewReader(in.Replace(string(sent))))
-	must(m.t, err)
+	expect.NoError(m.t, err)
 	forwarded.Header = r.Header.Clone()
 	answer, err := m.Do(forwarded)
-	must(m.t, err)
+	expect.NoError(m.t, err)
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
-	must(m.t, err)
+	expect.NoError(m.t, err)
 	answer.Header.Del("Content-Length")
 	if location := answer.Header.Get("Location"); location != "" {
 		answer.Header.Set("Location", out.Replace(location))
@@ -121,7 +122,7 @@ func replacing(from, to string) *strings.Replacer {
 // asHostile plays the portal that attacks, and notes what it must never be shown.
 func (m *mixup) asHostile(r *http.Request) *http.Response {
 	sent, err := io.ReadAll(orEmpty(r.Body))
-	must(m.t, err)
+	expect.NoError(m.t, err)
 	form, _ := url.ParseQuery(string(sent))
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,7 +137,7 @@ func (m *mixup) asHostile(r *http.Request) *http.Response {
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/.well-known/smart-configuration"):
 		document, err := json.Marshal(m.discovery)
-		must(m.t, err)
+		expect.NoError(m.t, err)
 		return hostileAnswer(r, http.StatusOK, document)
 	case r.URL.Path == "/authorize":
 		answer := hostileAnswer(r, http.StatusFound, nil)

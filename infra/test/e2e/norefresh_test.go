@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -183,7 +184,7 @@ func (s *stack) forgetEnd(id string) {
 		},
 		UpdateExpression: awssdk.String("REMOVE due_at, due_shard, refresh_at, unrenewable, consent_expires_at, consent_fixed, warned"),
 	})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 }
 
 // withhold has the portal forget to send refresh tokens.
@@ -193,10 +194,10 @@ func (s *stack) withhold(r *http.Request) *http.Response {
 	}
 	_, answer := s.passOn(r)
 	var given map[string]any
-	must(s.t, json.Unmarshal(answer.Body.Bytes(), &given))
+	expect.NoError(s.t, json.Unmarshal(answer.Body.Bytes(), &given))
 	delete(given, "refresh_token")
 	body, err := json.Marshal(given)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	sent := answer.Result()
 	sent.Body, sent.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	sent.Header.Set("Content-Length", strconv.Itoa(len(body)))

@@ -11,6 +11,7 @@ import (
 
 	"recordbridge/shared/ids"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/testkit/measured"
 )
 
@@ -40,7 +41,7 @@ func TestOneIDFindsAnExportInTheLogsOfAllFunctions(t *testing.T) {
 				TaskID  string `json:"task_id"`
 				TraceID string `json:"trace_id"`
 			}
-			must(t, json.Unmarshal([]byte(text), &line))
+			expect.NoError(t, json.Unmarshal([]byte(text), &line))
 			if line.TraceID == "" {
 				t.Errorf("a line without a trace: %s", text)
 			}

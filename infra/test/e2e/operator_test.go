@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 )
 
 func TestTheSeededSandboxIsPinnedToWhatItsDiscoverySaysFromOutside(t *testing.T) {
@@ -38,7 +39,7 @@ func TestAServerOfNoKnownVendorIsMadeConnectableByItsDiscovery(t *testing.T) {
 			},
 			Registration: catalog.Registration{ClientID: sandbox.DefaultClientID},
 		})
-		must(t, err)
+		expect.NoError(t, err)
 		if made.Endpoint.Pins.Token != host || made.Note == "" {
 			t.Errorf("made %+v", made)
 		}

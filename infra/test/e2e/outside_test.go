@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -69,7 +70,7 @@ func (o *outside) subscribe(types ...webhook.Type) {
 	tenant := o.owner()
 	address := o.seeded.InboxURL + "/" + ids.Random()
 	_, signing, err := o.operator.Webhooks.Create(o.t.Context(), webhook.Draft{Tenant: tenant, URL: address, Optional: types})
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	o.secrets[address] = signing.Reveal()
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"recordbridge/shared/operator"
 	"recordbridge/shared/testkit/built"
+	"recordbridge/shared/testkit/expect"
 )
 
 // page opens an address below the base URL as a browser does, with headers in pairs.
@@ -45,7 +46,7 @@ func (o *outside) boot(of answer) booted {
 		o.t.Fatalf("no page that boots: %d %s", of.status, of.raw)
 	}
 	var boot booted
-	must(o.t, json.Unmarshal(found[1], &boot))
+	expect.NoError(o.t, json.Unmarshal(found[1], &boot))
 	return boot
 }
 
@@ -90,7 +91,7 @@ func runPages(s *stack) {
 func runHostedPage(o *outside) {
 	o.t.Helper()
 	address, err := url.Parse(o.connectURL())
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	query := address.Query()
 	endpoint := query.Get("endpoint_id")
 	query.Del("endpoint_id")
@@ -140,7 +141,7 @@ func TestTheElementIsWhatItsManifestSaysFromOutside(t *testing.T) {
 		var manifest struct {
 			Files map[string]struct{ Path, Integrity string }
 		}
-		must(t, json.Unmarshal(listed.raw, &manifest))
+		expect.NoError(t, json.Unmarshal(listed.raw, &manifest))
 		element, ok := manifest.Files["svc-widget.js"]
 		if !ok {
 			t.Fatalf("the manifest is %s", listed.raw)
@@ -202,13 +203,13 @@ func TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall(t *testing.T) {
 		s := newStack(t, options{})
 		own := s.seeded.Organisations[0].PublicID
 		_, err := s.operator.Credentials.Change(t.Context(), own, operator.CredentialChange{AddOrigins: []string{"https://app.example"}})
-		must(t, err)
+		expect.NoError(t, err)
 		frame := s.page("/widget/embed?public_id=" + own)
 		if policy := frame.header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors https://app.example") {
 			t.Errorf("the policy is %q", policy)
 		}
 		ours, err := url.Parse(s.seeded.BaseURL)
-		must(t, err)
+		expect.NoError(t, err)
 		got := s.send(http.MethodPost, "/bridge/attempts?public_id="+own, http.Header{"Origin": {ours.Scheme + "://" + ours.Host}}, map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
 		if got.status != http.StatusOK {
 			t.Errorf("our own page's call answered %d %s", got.status, got.raw)

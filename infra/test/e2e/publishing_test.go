@@ -19,6 +19,7 @@ import (
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 )
 
 // TestAPatientConnectsToAnInstitutionOfAPublishedList: from the list to the connection, through production's wiring.
@@ -33,16 +34,16 @@ func runPublishing(s *stack) {
 	s.t.Helper()
 	ctx := s.t.Context()
 	_, err := s.operator.Registrations.Set(ctx, org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"}, operator.Change{ClientID: new(sandbox.DefaultClientID)})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	server := baseURL + "/sandbox/with/no-total/fhir"
 	s.published(server, "sandbox", "Elm Clinic")
 	// A publication that broke off before its snapshot was whole is given up.
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
 	broken, err := rows.Publication(ctx, "test")
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	broken.To, broken.Phase = catalogledger.NewVersion(time.Now(), "0102030405060708"), catalogledger.Writing
 	_, err = rows.SavePublication(ctx, broken)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	s.sync()
 	elm := s.institution("test", "elm clin")
 	at := s.seeded
@@ -62,14 +63,14 @@ type institution struct{ brand, portal, endpoint string }
 func (s *stack) institution(mode, typed string) institution {
 	s.t.Helper()
 	found, err := s.operator.Catalog.Search(s.t.Context(), mode, search.Query{Text: typed, Size: 10})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	if found.Total != 1 {
 		s.t.Fatalf("found %+v", found)
 	}
 	brand, err := s.operator.Catalog.Show(s.t.Context(), mode, found.Hits[0].ID)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	portal, err := s.operator.Catalog.Show(s.t.Context(), mode, brand.Brand.PortalIDs[0])
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	return institution{brand.Brand.ID, portal.Portal.ID, portal.Portal.EndpointIDs[0]}
 }
 
@@ -81,13 +82,13 @@ func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T
 		s := newStack(t, options{})
 		ctx := t.Context()
 		_, err := s.operator.Registrations.Set(ctx, org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"}, operator.Change{ClientID: new(sandbox.DefaultClientID)})
-		must(t, err)
+		expect.NoError(t, err)
 		s.published(baseURL+"/sandbox/with/no-total/fhir", "sandbox", "Elm Clinic", "Oak Clinic", "Yew Clinic")
 		elm, oak, yew, ash := s.institution("test", "elm clin"), s.institution("test", "oak clin"), s.institution("test", "yew clin"), s.institution("test", "ash clin")
-		must(t, s.operator.Catalog.Hide(ctx, "test", oak.brand))
-		must(t, s.operator.Catalog.Merge(ctx, "test", yew.brand, elm.brand))
+		expect.NoError(t, s.operator.Catalog.Hide(ctx, "test", oak.brand))
+		expect.NoError(t, s.operator.Catalog.Merge(ctx, "test", yew.brand, elm.brand))
 		_, err = s.operator.Catalog.Publish(ctx, "test", false)
-		must(t, err)
+		expect.NoError(t, err)
 		live := s.liveList(`{"name":"Fir Clinic","url":"https://fhir.fir.example/r4"}`)
 		at := s.seeded
 		at.Sandbox.EndpointID = elm.endpoint
@@ -116,11 +117,11 @@ func (s *stack) liveList(list string) institution {
 	_, err := s.operator.Catalog.SetSource(s.t.Context(), "live", func(source *intake.Source) {
 		source.Name, source.Mode, source.Format = "A list", "live", listing.LanternNDJSON
 	})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	_, _, err = s.operator.Catalog.Import(s.t.Context(), "live", strings.NewReader(list))
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	_, err = s.operator.Catalog.Publish(s.t.Context(), "live", false)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	return s.institution("live", "clinic")
 }
 
@@ -142,7 +143,7 @@ func (s *stack) published(server, platform string, names ...string) {
 		source.Name, source.Mode, source.URL, source.Format, source.Every = "A vendor", "test", "https://lists.example/r4", listing.LanternNDJSON, time.Hour
 		source.Platform = platform
 	})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	<-time.After(time.Second)
 	s.sync()
 }
@@ -152,11 +153,11 @@ func (s *stack) republished(endpoint string) {
 	s.t.Helper()
 	ctx := s.t.Context()
 	before, err := s.operator.Endpoints.Show(ctx, endpoint)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	s.published(before.FHIRBase, "smart", "Elm Clinics")
 	s.wantRow(ctx, before)
 	report, err := s.operator.Catalog.Report(ctx, "test")
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	if held := report.Publication.Question.Held; len(held) != 1 || held[0].EndpointID != endpoint {
 		s.t.Errorf("an operator is asked %+v", report.Publication.Question)
 	}

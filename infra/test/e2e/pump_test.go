@@ -19,6 +19,7 @@ import (
 
 	awssqs "recordbridge/infra/local/aws/sqs"
 	"recordbridge/infra/local/template"
+	"recordbridge/shared/testkit/expect"
 )
 
 // pump gives the workers what their queues hold now, as Lambda's event source would, until there is no more. With
@@ -79,7 +80,7 @@ func (s *stack) attachQueues() {
 		s.functions[f.LogicalID].queue = queue
 		for _, trigger := range f.QueueTriggers {
 			_, err := queue.GetQueueAttributes(s.t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &trigger.QueueURL})
-			must(s.t, err)
+			expect.NoError(s.t, err)
 		}
 	}
 }
@@ -105,7 +106,7 @@ func (s *stack) deliver(f template.Function, trigger template.QueueTrigger) bool
 		QueueUrl: &trigger.QueueURL, MaxNumberOfMessages: int32(min(trigger.BatchSize, 10)),
 		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
 	})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	if len(received.Messages) == 0 {
 		return false
 	}
@@ -117,13 +118,13 @@ func (s *stack) deliver(f template.Function, trigger template.QueueTrigger) bool
 		})
 	}
 	payload, err := json.Marshal(batch)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	out, err := s.Invoke(s.t.Context(), f.LogicalID, payload)
 	if err != nil {
 		return true // every message of the batch comes back after its visibility timeout
 	}
 	var answer events.SQSEventResponse
-	must(s.t, json.Unmarshal(out, &answer))
+	expect.NoError(s.t, json.Unmarshal(out, &answer))
 	failed := map[string]bool{}
 	for _, item := range answer.BatchItemFailures {
 		failed[item.ItemIdentifier] = true
@@ -133,7 +134,7 @@ func (s *stack) deliver(f template.Function, trigger template.QueueTrigger) bool
 			continue
 		}
 		_, err := queue.DeleteMessage(s.t.Context(), &sqs.DeleteMessageInput{QueueUrl: &trigger.QueueURL, ReceiptHandle: &m.ReceiptHandle})
-		must(s.t, err)
+		expect.NoError(s.t, err)
 	}
 	return true
 }
@@ -145,7 +146,7 @@ func (s *stack) loseMessages() {
 	for _, f := range s.template.Functions {
 		for _, trigger := range f.QueueTriggers {
 			_, err := queue.PurgeQueue(s.t.Context(), &sqs.PurgeQueueInput{QueueUrl: &trigger.QueueURL})
-			must(s.t, err)
+			expect.NoError(s.t, err)
 		}
 	}
 }
@@ -244,7 +245,7 @@ func (s *stack) list(table, list string) []string {
 		TableName: &table, IndexName: awssdk.String("byOrg"), KeyConditionExpression: awssdk.String("org_list = :list"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":list": &types.AttributeValueMemberS{Value: list}},
 	})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	keys := make([]string, 0, len(out.Items))
 	for _, item := range out.Items {
 		keys = append(keys, row(item).text("pk"))
@@ -261,7 +262,7 @@ func (s *stack) objects() []string {
 	out, err := s3.NewFromConfig(s.cloud.Config("test")).ListObjectsV2(s.t.Context(), &s3.ListObjectsV2Input{
 		Bucket: &s.template.Buckets[0].Name,
 	})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	keys := make([]string, 0, len(out.Contents))
 	for _, object := range out.Contents {
 		keys = append(keys, *object.Key)
@@ -278,7 +279,7 @@ func (s *stack) get(table, pk, sk string) row {
 			"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk},
 		},
 	})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	if len(out.Item) == 0 {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -134,7 +135,7 @@ func (s *stack) connectURLOf(q quirk) string {
 	}
 	at := s.seeded
 	at.Sandbox.EndpointID = ids.Random()
-	must(s.t, s.operator.Endpoints.Add(s.t.Context(), catalog.Endpoint{
+	expect.NoError(s.t, s.operator.Endpoints.Add(s.t.Context(), catalog.Endpoint{
 		ID: at.Sandbox.EndpointID, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital",
 		FHIRBase: baseURL + "/sandbox/with/" + q.with + "/fhir", PlatformType: platform, FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: q.override,
 	}, catalog.Registration{ClientID: sandbox.DefaultClientID, AuthID: q.authID}))
@@ -150,7 +151,7 @@ func TestAServerThatDoesNotDecodeBasicIsAskedRaw(t *testing.T) {
 		s.subscribe(webhook.ConnectionFailed)
 		authID, err := s.operator.Clients.Create(t.Context(), org.Tenant{},
 			catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}, secret.New("s3cret=x"))
-		must(t, err)
+		expect.NoError(t, err)
 		q := quirk{with: "client-auth:client_secret_basic,client-secret:s3cret=x,basic-raw", authID: authID}
 		if got := s.connectTo(q); got.Get("error") != "invalid_client" {
 			t.Errorf("encoded, the application got %v", got)

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -233,7 +234,7 @@ func (o *outside) makeAttempt(body map[string]string) attempt {
 		o.t.Fatalf("making an attempt answered %d %s", made.status, made.raw)
 	}
 	var of attempt
-	must(o.t, json.Unmarshal(made.Data, &of))
+	expect.NoError(o.t, json.Unmarshal(made.Data, &of))
 	return of
 }
 
@@ -271,7 +272,7 @@ func (o *outside) readAttempt(of attempt, publicID string) (status int, got watc
 	o.t.Helper()
 	answered := o.askForAttempt(of, publicID)
 	if len(answered.Data) > 0 {
-		must(o.t, json.Unmarshal(answered.Data, &got))
+		expect.NoError(o.t, json.Unmarshal(answered.Data, &got))
 	}
 	return answered.status, got
 }
@@ -295,7 +296,7 @@ func runConfidential(s *stack) {
 			plain = secret.New(password)
 		}
 		authID, err := s.operator.Clients.Create(s.t.Context(), org.Tenant{}, c.auth, plain)
-		must(s.t, err)
+		expect.NoError(s.t, err)
 		result := s.connectTo(quirk{with: "label:" + strings.ToLower(name) + "," + c.with, authID: authID})
 		id := result.Get("org_connection_id")
 		if id == "" {

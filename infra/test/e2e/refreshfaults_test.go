@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -167,7 +168,7 @@ func (s *stack) checkNoTokensAreLeft(t *testing.T) {
 			continue
 		}
 		var key struct{ S string }
-		must(t, json.Unmarshal(item["pk"], &key))
+		expect.NoError(t, json.Unmarshal(item["pk"], &key))
 		if got := s.get("test-ConnectionTable", key.S, "META").text("status"); got != "authorized" {
 			t.Errorf("%s holds tokens, and the connection is %q", key.S, got)
 		}

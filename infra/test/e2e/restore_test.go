@@ -11,6 +11,7 @@ import (
 
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 )
 
 // keepTokens copies all token sets into a table of their own, as DynamoDB restores them.
@@ -23,13 +24,13 @@ func (s *stack) keepTokens(into string, connections ...string) {
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: &attribute, AttributeType: kind}, {AttributeName: &sort, AttributeType: kind}},
 		KeySchema:            []types.KeySchemaElement{{AttributeName: &attribute, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}},
 	})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	from := "test-TokensTable"
 	for _, id := range connections {
 		row, err := s.rows.GetItem(s.t.Context(), &dynamodb.GetItemInput{TableName: &from, Key: s.tokensOf(id)})
-		must(s.t, err)
+		expect.NoError(s.t, err)
 		_, err = s.rows.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: &into, Item: row.Item})
-		must(s.t, err)
+		expect.NoError(s.t, err)
 	}
 }
 
@@ -45,7 +46,7 @@ func (s *stack) loseTokens(connections ...string) {
 	from := "test-TokensTable"
 	for _, id := range connections {
 		_, err := s.rows.DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: &from, Key: s.tokensOf(id)})
-		must(s.t, err)
+		expect.NoError(s.t, err)
 	}
 }
 
@@ -63,22 +64,22 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 		<-time.After(time.Minute)
 		moment := time.Now()
 		<-time.After(2 * time.Hour) // access tokens have ended
-		must(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant, used, time.Now()))
+		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant, used, time.Now()))
 		s.startExport(exported)
 		s.asOwner("DELETE", "/bridge/org_connection/"+gone, nil)
 		later := connect("rowan-birch")
 		s.letPass(5)
 		before := ledger.refreshes()
 		s.loseTokens(idle, used, exported, later)
-		must(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant, idle, time.Now()))
+		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant, idle, time.Now()))
 		s.letPass(2) // somebody looks, and finds nothing to renew
 
 		outputs := s.template.Outputs
 		rows, err := wiring.Restore(t.Context(), s.cloud.Config("operator"), outputs, "restored")
-		must(t, err)
+		expect.NoError(t, err)
 		for _, isMeant := range []bool{false, true, true} {
 			done, err := s.operator.Restores.Tokens(t.Context(), rows, tenant, moment, isMeant)
-			must(t, err)
+			expect.NoError(t, err)
 			slices.Sort(done.Ended)
 			want := slices.Sorted(slices.Values([]string{used, exported, later}))
 			if isRepeated := done.Kept == 5; isRepeated {

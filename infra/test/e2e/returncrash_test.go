@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"testing"
 	"time"
+
+	"recordbridge/shared/testkit/expect"
 )
 
 // TestReconnectingSurvivesACrashAnywhere: the same patient ends authorized under the same id, with the tokens of the
@@ -147,7 +149,7 @@ func (s *stack) makeAttemptUntilMade(t *testing.T) attempt {
 		made := s.call(http.MethodPost, path, "", "", body)
 		if made.status == http.StatusOK {
 			var of attempt
-			must(t, json.Unmarshal(made.Data, &of))
+			expect.NoError(t, json.Unmarshal(made.Data, &of))
 			return of
 		}
 		checkFailure(t, made)

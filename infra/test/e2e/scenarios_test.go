@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/testkit/expect"
 )
 
 // scenario is a piece of the service's work.
@@ -88,9 +89,9 @@ func largeRecord(tb testing.TB) string {
 		}})
 	}
 	body, err := json.Marshal(object{"resourceType": "Bundle", "type": "collection", "entry": entries})
-	must(tb, err)
+	expect.NoError(tb, err)
 	folder := tb.TempDir()
-	must(tb, os.WriteFile(filepath.Join(folder, "large.json"), body, 0o600))
+	expect.NoError(tb, os.WriteFile(filepath.Join(folder, "large.json"), body, 0o600))
 	return folder
 }
 
@@ -243,16 +244,16 @@ func runNotices(s *stack) {
 	if seeded != 5 { // of three credentials and two webhooks
 		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
 	}
-	must(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
+	expect.NoError(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
 	_, _, err := s.operator.Credentials.Create(s.t.Context(), tenant, []string{"https://app.example/return"}, nil)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	s.loseMessages()
 	s.letPass(3)
 	s.inPlace = func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
 	}
 	_, err = s.operator.Webhooks.SendTest(s.t.Context(), tenant)
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	s.letPass(3)
 	subjects := make([]string, 0, 2)
 	for _, m := range s.cloud.SES().Sent()[seeded:] {

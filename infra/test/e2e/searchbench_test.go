@@ -15,6 +15,7 @@ import (
 
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/testkit/expect"
 )
 
 // realList holds the endpoints that vendors publish, beside the project; it is no part of it.
@@ -29,11 +30,11 @@ func realCatalogue(b *testing.B) record.Catalog {
 	}
 	defer func() { _ = packed.Close() }()
 	unpacked, err := gzip.NewReader(packed)
-	must(b, err)
+	expect.NoError(b, err)
 	c := record.Catalog{Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}}
 	for lines := bufio.NewScanner(unpacked); lines.Scan(); {
 		var row struct{ Name, URL, ZIP string }
-		must(b, json.Unmarshal(lines.Bytes(), &row))
+		expect.NoError(b, json.Unmarshal(lines.Bytes(), &row))
 		brand, portal, endpoint := ids.Derive("brand", row.Name, row.ZIP), ids.Derive("portal", row.URL), ids.Derive("endpoint", row.URL)
 		c.Brands[brand] = record.Brand{
 			ID: brand, Name: row.Name, SortName: strings.ToLower(row.Name), PortalIDs: []string{portal}, PlatformType: "smart",

@@ -16,6 +16,7 @@ import (
 
 	"recordbridge/infra/local/aws/ddb"
 	"recordbridge/infra/local/aws/wire"
+	"recordbridge/shared/testkit/expect"
 )
 
 // wiretap keeps what must stay secret, and what is said where everybody may read it.
@@ -253,7 +254,7 @@ func (w *wiretap) noteRows(t *testing.T, s *stack) {
 		}
 		for _, item := range s.browse(table.Name) {
 			row, err := json.Marshal(item)
-			must(t, err)
+			expect.NoError(t, err)
 			w.note("a row of "+table.Name, string(row)+"\n"+binaries(row))
 		}
 	}
@@ -265,7 +266,7 @@ func (s *stack) browse(table string) []map[string]json.RawMessage {
 	var all []map[string]json.RawMessage
 	for from := ""; ; {
 		page, err := s.cloud.DynamoDB().Browse(ddb.Position{Table: table, From: from, Limit: 100})
-		must(s.t, err)
+		expect.NoError(s.t, err)
 		for _, found := range page.Rows {
 			all = append(all, found.Item)
 		}

@@ -12,6 +12,7 @@ import (
 	shipped "recordbridge/infra/catalog"
 	"recordbridge/infra/catalog/us"
 	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/testkit/expect"
 )
 
 // What sandbox.yaml says.
@@ -101,7 +102,7 @@ func syntheticHospital(t *testing.T) string {
 	t.Helper()
 	for lines := bufio.NewScanner(us.NewList()); lines.Scan(); {
 		var row struct{ Name string }
-		must(t, json.Unmarshal(lines.Bytes(), &row))
+		expect.NoError(t, json.Unmarshal(lines.Bytes(), &row))
 		if strings.HasSuffix(row.Name, " Memorial Hospital") && !strings.Contains(row.Name, " - ") {
 			return row.Name
 		}

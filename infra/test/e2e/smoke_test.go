@@ -16,6 +16,7 @@ import (
 	"recordbridge/infra/smoke/check"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 )
 
 // roundTripper is the network of a stack for those who need a client.
@@ -59,7 +60,7 @@ func (s *stack) checkSmokeIsGone(t *testing.T, printed string) {
 		t.Errorf("the bucket holds %v", left)
 	}
 	listed, err := s.operator.Organisations.List(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	for _, l := range listed {
 		if l.Organisation.Name != "Smoke test" || l.Tenant.Mode != org.Test {
 			continue
@@ -68,11 +69,11 @@ func (s *stack) checkSmokeIsGone(t *testing.T, printed string) {
 			t.Errorf("organisation %s is %s, and told is %s", l.Organisation.ID, l.Organisation.Status, printed)
 		}
 		credentials, err := s.operator.Credentials.List(t.Context(), l.Tenant)
-		must(t, err)
+		expect.NoError(t, err)
 		webhooks, err := s.operator.Webhooks.List(t.Context(), l.Tenant)
-		must(t, err)
+		expect.NoError(t, err)
 		connected, err := s.operator.Connections.List(t.Context(), l.Tenant, operator.ConnectionQuery{Status: "authorized"})
-		must(t, err)
+		expect.NoError(t, err)
 		if len(credentials)+len(webhooks)+len(connected.Connections) != 0 {
 			t.Errorf("left are %v, %v, %v", credentials, webhooks, connected.Connections)
 		}
@@ -106,7 +107,7 @@ func TestTheSmokeTestGoesThroughTheMainJobAndCleansUp(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStack(t, options{})
 				printed, err := s.smoke(func(o *check.Options) { test.change(s, o) })
-				must(t, err)
+				expect.NoError(t, err)
 				for _, want := range test.want {
 					if !strings.Contains(printed, want) {
 						t.Errorf("%q is not in %s", want, printed)

@@ -33,6 +33,7 @@ import (
 	"recordbridge/shared/config"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/testkit/built"
+	"recordbridge/shared/testkit/expect"
 )
 
 const (
@@ -80,18 +81,18 @@ type options struct {
 func newStack(tb testing.TB, o options) *stack {
 	tb.Helper()
 	production, err := config.AWS()
-	must(tb, err)
+	expect.NoError(tb, err)
 	loaded, err := usual()
 	if o.dataDir != "" {
 		loaded, err = load(o.dataDir)
 	}
-	must(tb, err)
+	expect.NoError(tb, err)
 	authority, err := iam.New(o.permitted(loaded))
-	must(tb, err)
+	expect.NoError(tb, err)
 	cloud, err := aws.New(o.attached(authority))
-	must(tb, err)
+	expect.NoError(tb, err)
 	tb.Cleanup(func() { _ = cloud.Close() })
-	must(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
+	expect.NoError(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
 	s := &stack{
 		outside: &outside{t: tb, secrets: map[string]string{}}, cloud: cloud, authority: authority, tap: o.tap, retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
 		functions: map[string]*function{}, log: o.log,
@@ -102,7 +103,7 @@ func newStack(tb testing.TB, o options) *stack {
 		s.functions[declared.LogicalID] = &function{stack: s, declared: declared, starting: make(chan struct{}, 1), dir: filepath.Join(tb.TempDir(), declared.Folder)}
 		if declared.Folder == "web" {
 			s.functions[declared.LogicalID].root = tb.TempDir()
-			must(tb, built.Into(filepath.Join(s.functions[declared.LogicalID].root, declared.Environment["UI_DIR"])))
+			expect.NoError(tb, built.Into(filepath.Join(s.functions[declared.LogicalID].root, declared.Environment["UI_DIR"])))
 		}
 	}
 	s.attachQueues()
@@ -111,12 +112,12 @@ func newStack(tb testing.TB, o options) *stack {
 	})
 	s.operator, err = wiring.Open(tb.Context(), cloud.Config("operator"), loaded.Outputs,
 		wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s})
-	must(tb, err)
+	expect.NoError(tb, err)
 	s.seeded, err = seed.Apply(tb.Context(), s.operator, seed.Options{
 		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
 		Catalog: o.catalog,
 	})
-	must(tb, err)
+	expect.NoError(tb, err)
 	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.letPass(1) }, 15
 	if o.plan != nil {
 		cloud.SQS().Disturb(o.plan.Disorder)
@@ -176,13 +177,6 @@ func (o options) attached(authority *iam.Authority) aws.Options {
 	}
 	configured.Middleware = append(configured.Middleware, authority.Middleware())
 	return configured
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }
 
 // Do is the network of the stack: it reaches the API, the inbox and the files.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
@@ -24,12 +25,12 @@ func (o *outside) newStranger() stranger {
 	tenant := org.Tenant{Mode: org.Test, OrgID: other.ID}
 	of := stranger{outside: o, redirect: other.RedirectURI + "/stranger", inboxes: []string{other.WebhookURL, o.seeded.InboxURL + "/stranger"}}
 	made, key, err := o.operator.Credentials.Create(o.t.Context(), tenant, []string{of.redirect}, nil)
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	of.publicID, of.key = made.PublicID(), key.Reveal()
 	_, _, err = o.operator.Webhooks.Create(o.t.Context(), webhook.Draft{Tenant: tenant, URL: of.inboxes[1], Optional: []webhook.Type{
 		webhook.ConnectionSucceeded, webhook.ConnectionFailed, webhook.AuthorizationEnded, webhook.AuthorizationEnding,
 	}})
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	return of
 }
 

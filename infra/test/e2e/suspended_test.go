@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 )
 
 // cached is a little longer than functions keep what they have read of an organisation.
@@ -27,7 +28,7 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 		patient := f.browser()
 		callback := patient.returning(f.connectURL(), crashPersona)
 		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": f.connectionID, "refresh": true})
-		must(t, f.operator.Organisations.Suspend(t.Context(), tenant))
+		expect.NoError(t, f.operator.Organisations.Suspend(t.Context(), tenant))
 		<-time.After(cached)
 		f.checkSuspended(t)
 
@@ -42,7 +43,7 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 			t.Fatalf("%d exports were told, want both", len(sent))
 		}
 		var event struct{ Data exportData }
-		must(t, json.Unmarshal([]byte(sent[0].Body), &event))
+		expect.NoError(t, json.Unmarshal([]byte(sent[0].Body), &event))
 		if found := f.download(event.Data.DownloadLinks[0].URL); len(found["Patient"]) != 1 {
 			t.Errorf("the file that it was told of holds %v", found["Patient"])
 		}
@@ -53,7 +54,7 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 			t.Errorf("removing it with all that it has: %v", err)
 		}
 
-		must(t, f.operator.Organisations.Resume(t.Context(), tenant))
+		expect.NoError(t, f.operator.Organisations.Resume(t.Context(), tenant))
 		<-time.After(cached)
 		if got := f.asOwner(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil); got.status != http.StatusOK {
 			t.Errorf("its key after that: %d %s", got.status, got.Error)
@@ -99,7 +100,7 @@ func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
 		}
 		patient := f.browser()
 		callback := patient.returning(f.connectURL(), crashPersona)
-		must(t, endpoints.Disable(t.Context(), id))
+		expect.NoError(t, endpoints.Disable(t.Context(), id))
 
 		for _, address := range []string{f.connectURL(), f.reconnectURL(f.connectionID)} {
 			if _, last := f.browser().open(address, crashPersona, "approve"); last.Query().Get("error") != "svc_invalid_request" {
@@ -120,17 +121,17 @@ func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
 			t.Errorf("%d exports were told, want the one of the disabled endpoint, too", len(sent))
 		}
 		_, err := f.operator.Registrations.Remove(t.Context(), org.Tenant{}, catalog.Place{EndpointID: id, Mode: "test"})
-		must(t, err)
+		expect.NoError(t, err)
 		if err = endpoints.Remove(t.Context(), id); !errors.Is(err, fault.Conflict) {
 			t.Errorf("removing one with connections: %v", err)
 		}
-		must(t, endpoints.Enable(t.Context(), id))
+		expect.NoError(t, endpoints.Enable(t.Context(), id))
 
 		client, err := f.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "RS384"}, secret.Text{})
-		must(t, err)
+		expect.NoError(t, err)
 		if err := f.operator.Clients.Remove(t.Context(), org.Tenant{}, client, false); !errors.Is(err, fault.Conflict) {
 			t.Errorf("removing a client that connections may have been made with: %v", err)
 		}
-		must(t, f.operator.Clients.Remove(t.Context(), org.Tenant{}, client, true))
+		expect.NoError(t, f.operator.Clients.Remove(t.Context(), org.Tenant{}, client, true))
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"recordbridge/shared/testkit/expect"
 )
 
 // syntheaDir holds public synthetic bundles beside the project; it is no part of it.
@@ -20,10 +22,10 @@ const smallBundle = 60 << 10
 func bundleIDs(t *testing.T, file string) (patient string, want map[string]map[string]int) {
 	t.Helper()
 	packed, err := os.Open(file)
-	must(t, err)
+	expect.NoError(t, err)
 	defer func() { _ = packed.Close() }()
 	unpacked, err := gzip.NewReader(packed)
-	must(t, err)
+	expect.NoError(t, err)
 	var bundle struct {
 		Entry []struct {
 			Resource struct {
@@ -32,7 +34,7 @@ func bundleIDs(t *testing.T, file string) (patient string, want map[string]map[s
 			} `json:"resource"`
 		} `json:"entry"`
 	}
-	must(t, json.NewDecoder(unpacked).Decode(&bundle))
+	expect.NoError(t, json.NewDecoder(unpacked).Decode(&bundle))
 	want = map[string]map[string]int{}
 	for _, entry := range bundle.Entry {
 		r := entry.Resource
@@ -50,14 +52,14 @@ func bundleIDs(t *testing.T, file string) (patient string, want map[string]map[s
 func absolute(t *testing.T, file string) string {
 	t.Helper()
 	path, err := filepath.Abs(file)
-	must(t, err)
+	expect.NoError(t, err)
 	return path
 }
 
 func TestEverySyntheaPatientIsExportedWholeAndOnce(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(syntheaDir, "*.json.gz"))
-	must(t, err)
+	expect.NoError(t, err)
 	if len(files) == 0 {
 		t.Skip("no bundles in " + syntheaDir + ": the public test data is not beside the project")
 	}
@@ -69,7 +71,7 @@ func TestEverySyntheaPatientIsExportedWholeAndOnce(t *testing.T) {
 			}
 			patient, want := bundleIDs(t, file)
 			own := t.TempDir() // the sandbox reads all that is in its folder
-			must(t, os.Symlink(absolute(t, file), filepath.Join(own, filepath.Base(file))))
+			expect.NoError(t, os.Symlink(absolute(t, file), filepath.Join(own, filepath.Base(file))))
 			synctest.Test(t, func(t *testing.T) {
 				checkExport(t, newStack(t, options{dataDir: own}).outside, patient, want)
 			})

@@ -9,6 +9,7 @@ import (
 	"recordbridge/infra/local/aws/ddb"
 	"recordbridge/infra/local/template"
 	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/testkit/expect"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 func (s *stack) sweep() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
-	must(s.t, err)
+	expect.NoError(s.t, err)
 	for _, f := range s.template.Functions {
 		if len(f.Schedules) > 0 && f.Schedules[0].Every == time.Minute && s.isWorthIt(f) {
 			_, _ = s.Invoke(s.t.Context(), f.LogicalID, payload)
@@ -78,7 +79,7 @@ func (s *stack) due(table string, before time.Time) []string {
 	var keys []string
 	for from := ""; ; {
 		page, err := s.cloud.DynamoDB().Browse(ddb.Position{Table: table, Index: byDue, From: from, Limit: 100})
-		must(s.t, err)
+		expect.NoError(s.t, err)
 		for _, found := range page.Rows {
 			if textOf(s.t, found.Item["due_at"]) <= before.UTC().Format("2006-01-02T15:04:05.000000Z") {
 				keys = append(keys, textOf(s.t, found.Item["pk"]))
@@ -94,6 +95,6 @@ func (s *stack) due(table string, before time.Time) []string {
 func textOf(tb testing.TB, attribute json.RawMessage) string {
 	tb.Helper()
 	var value struct{ S string }
-	must(tb, json.Unmarshal(attribute, &value))
+	expect.NoError(tb, json.Unmarshal(attribute, &value))
 	return value.S
 }

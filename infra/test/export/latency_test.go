@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"recordbridge/shared/testkit/expect"
 )
 
 // crowd is a FHIR server that answers late and bears only so many requests at once. It counts them.
@@ -80,7 +82,7 @@ func TestARecordOf2000ResourcesIsThereSoonHoweverLateEveryAnswerIs(t *testing.T)
 				t.Skip("is told in docs/performance.md, after a soak")
 			}
 			handler, err := portal()
-			must(t, err)
+			expect.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				server := &crowd{handler: handler, late: c.late}
 				r := scenario{handler: server, person: named(t, "cedar-brook"), switches: c.switches, label: "late"}.run(t)
@@ -103,7 +105,7 @@ func TestAServerThatSaysHowMuchItBearsIsNotAskedForMoreAtOnce(t *testing.T) {
 		t.Run(fmt.Sprintf("%d at once", bears), func(t *testing.T) {
 			t.Parallel()
 			handler, err := portal()
-			must(t, err)
+			expect.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				server := &crowd{handler: handler, late: 200 * time.Millisecond, bears: bears}
 				s := scenario{handler: server, person: named(t, paged[0]), label: fmt.Sprintf("crowd-%d", bears)}

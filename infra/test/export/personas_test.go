@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/export"
+	"recordbridge/shared/testkit/expect"
 )
 
 // syntheaDir holds public synthetic bundles beside the project; it is no part of it.
@@ -74,7 +75,7 @@ func report(t *testing.T, what string, names []string) {
 func TestTheFileOfEveryPersonaIsTheWholeRecord(t *testing.T) {
 	t.Parallel()
 	all, err := people()
-	must(t, err)
+	expect.NoError(t, err)
 	for _, person := range all {
 		t.Run(person.ID, func(t *testing.T) {
 			t.Parallel()
@@ -109,20 +110,20 @@ func syntheaFolder(t *testing.T) string {
 	t.Helper()
 	const small = 60 << 10
 	found, err := filepath.Glob(filepath.Join(syntheaDir, "*.json.gz"))
-	must(t, err)
+	expect.NoError(t, err)
 	if len(found) == 0 {
 		t.Skip("no bundles in " + syntheaDir + ": the public test data is not beside the project")
 	}
 	folder := t.TempDir()
 	for _, file := range found {
 		about, err := os.Stat(file)
-		must(t, err)
+		expect.NoError(t, err)
 		if about.Size() > small && !soaking() {
 			continue
 		}
 		target, err := filepath.Abs(file)
-		must(t, err)
-		must(t, os.Symlink(target, filepath.Join(folder, filepath.Base(file))))
+		expect.NoError(t, err)
+		expect.NoError(t, os.Symlink(target, filepath.Join(folder, filepath.Base(file))))
 	}
 	return folder
 }
@@ -130,9 +131,9 @@ func syntheaFolder(t *testing.T) string {
 func TestTheFileOfEverySyntheaPatientIsTheWholeRecord(t *testing.T) {
 	t.Parallel()
 	all, err := persona.LoadDir(syntheaFolder(t))
-	must(t, err)
+	expect.NoError(t, err)
 	handler, err := newSandbox(all)
-	must(t, err)
+	expect.NoError(t, err)
 	for _, person := range all {
 		t.Run(person.ID, func(t *testing.T) {
 			t.Parallel()

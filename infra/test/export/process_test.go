@@ -29,6 +29,7 @@ import (
 	"recordbridge/shared/kms"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -71,7 +72,7 @@ func newProcessWorld(t *testing.T, timeout time.Duration) *processWorld {
 		t.Skip("starts processes")
 	}
 	file, err := workerBinary()
-	must(t, err)
+	expect.NoError(t, err)
 	y := &processWorld{}
 	server := httptest.NewServer(y)
 	t.Cleanup(server.Close)
@@ -80,10 +81,10 @@ func newProcessWorld(t *testing.T, timeout time.Duration) *processWorld {
 		Parameters: map[string]string{"PublicBaseUrl": server.URL + "/v1", "AllowedPrivateRanges": "127.0.0.0/8"},
 		BaseURL:    server.URL, StackName: "test",
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	y.cloud, err = aws.New(aws.Options{URL: server.URL, SecretKey: awsSecret})
-	must(t, err)
-	must(t, provision.Apply(t.Context(), y.cloud.Config("provision"), loaded))
+	expect.NoError(t, err)
+	expect.NoError(t, provision.Apply(t.Context(), y.cloud.Config("provision"), loaded))
 	for _, f := range loaded.Functions {
 		if f.LogicalID == workerFunction {
 			f.Timeout = cmp.Or(timeout, f.Timeout)
@@ -136,7 +137,7 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope + " " + strings.Repeat("<", 12<<10-len(wideScope)-1),
 		FHIRBase: "http://" + y.address + strings.TrimSuffix(hostilePath, "/"), ExpiresAt: time.Now().Add(24 * time.Hour),
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	partition := &types.AttributeValueMemberS{Value: tenant.Key() + "#CONN#" + connectionID}
 	for table, row := range map[string]map[string]types.AttributeValue{
 		f.Environment["CONNECTION_TABLE"]: {
@@ -148,7 +149,7 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 		},
 	} {
 		_, err := rows.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String(table), Item: row})
-		must(t, err)
+		expect.NoError(t, err)
 	}
 }
 
@@ -163,13 +164,13 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 	y.mu.Unlock()
 	previous, _ := y.work.LatestTask(t.Context(), tenant, connectionID)
 	id := ids.TaskID(ids.Random())
-	must(t, y.work.OpenTask(t.Context(), export.Task{
+	expect.NoError(t, y.work.OpenTask(t.Context(), export.Task{
 		ID: id, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now(),
 	}, previous))
 	body, err := due.Item{Tenant: tenant, Kind: due.Task, ID: id}.Encode()
-	must(t, err)
+	expect.NoError(t, err)
 	payload, err := json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body}}})
-	must(t, err)
+	expect.NoError(t, err)
 	for run := 0; run < maxRuns && err == nil && task.Status != export.Success && task.Status != export.Failed; run++ {
 		if _, err = y.functions.Invoke(t.Context(), workerFunction, payload); err == nil {
 			task, err = y.work.Task(t.Context(), tenant, id)

@@ -16,6 +16,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/infra/sandbox/switches"
 	"recordbridge/shared/export"
+	"recordbridge/shared/testkit/expect"
 )
 
 // The places that the sandbox's switches put into records.
@@ -41,10 +42,10 @@ func truthOf(t *testing.T, s scenario) truth {
 	if s.switches != "" {
 		var err error
 		with, err = switches.Parse(s.switches)
-		must(t, err)
+		expect.NoError(t, err)
 	}
 	resources, err := s.person.Load()
-	must(t, err)
+	expect.NoError(t, err)
 	made := truth{content: map[string]map[string]any{}, referrers: map[string][]string{}, searchable: searchable(resources)}
 	made.sourced, made.bytes = !with.Has(switches.Version), map[string]string{}
 	for _, r := range resources {
@@ -334,7 +335,7 @@ func (r result) shortfall(t *testing.T) map[string]string {
 			Missing  map[string]string
 		}
 	}
-	must(t, json.Unmarshal(r.events[0].Body, &body))
+	expect.NoError(t, json.Unmarshal(r.events[0].Body, &body))
 	data := body.Data
 	if (data.Complete == nil) != (len(data.Missing) == 0) || data.Complete != nil && *data.Complete {
 		t.Errorf("complete %v with %v", data.Complete, data.Missing)

@@ -27,6 +27,7 @@ import (
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
@@ -80,7 +81,7 @@ func newSandbox(people []persona.Persona) (http.Handler, error) {
 func named(t *testing.T, id string) persona.Persona {
 	t.Helper()
 	all, err := people()
-	must(t, err)
+	expect.NoError(t, err)
 	for _, p := range all {
 		if p.ID == id {
 			return p
@@ -97,13 +98,6 @@ func soaking() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 func soakingLong() bool {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	return err == nil && budget >= 10*time.Minute
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }
 
 // scenario is one export: of whom, from what kind of server, and with what happening on the way.
@@ -180,7 +174,7 @@ func (s scenario) newWorld(t *testing.T) *world {
 	if handler == nil {
 		var err error
 		handler, err = portal()
-		must(t, err)
+		expect.NoError(t, err)
 	}
 	calm := &wire{handler: handler, asked: map[string]int{}}
 	portal := portalOf(calm)
@@ -207,7 +201,7 @@ func (s scenario) endpoint() catalog.Endpoint {
 func profiles(t *testing.T) platform.Registry {
 	t.Helper()
 	registry, err := platform.NewRegistry()
-	must(t, err)
+	expect.NoError(t, err)
 	return registry
 }
 
@@ -216,25 +210,25 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 	t.Helper()
 	authorizer := smart.NewAuthorizer(doer, rand.Reader, time.Now)
 	verifier, challenge, err := authorizer.NewVerifier()
-	must(t, err)
+	expect.NoError(t, err)
 	there := strings.TrimSuffix(s.fhirBase(), "/fhir")
 	address, err := authorizer.AuthorizeURL(flow.Authorization{
 		Endpoint: there + "/oauth/authorize", ClientID: sandbox.DefaultClientID, RedirectURI: callback,
 		Scope: wideScope, State: "a-state-of-this-sign-in", Aud: s.fhirBase(), Challenge: challenge,
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
 		address+"&persona="+s.person.ID+"&decision=approve", http.NoBody)
-	must(t, err)
+	expect.NoError(t, err)
 	response, err := doer.Do(request)
-	must(t, err)
+	expect.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	back, err := response.Location()
 	if err != nil || back.Query().Get("code") == "" {
 		t.Fatalf("no code: status %d, back to %v, %v", response.StatusCode, back, err)
 	}
 	profile, err := profiles(t).Profile(s.endpoint(), flow.Authority{Access: "read"})
-	must(t, err)
+	expect.NoError(t, err)
 	set, err := portal.Exchange(t.Context(), flow.Grant{
 		Attempt: flow.Attempt{
 			Tenant: tenant, TokenEndpoint: there + "/oauth/token", Issuer: there, ClientID: sandbox.DefaultClientID,
@@ -242,7 +236,7 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 		},
 		Code: secret.New(back.Query().Get("code")), Verifier: verifier,
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	return set
 }
 
@@ -313,6 +307,6 @@ func (n network) Do(r *http.Request) (response *http.Response, err error) {
 func newLinks(tb testing.TB) export.Links {
 	tb.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("a", 43) + `"}`))
-	must(tb, err)
+	expect.NoError(tb, err)
 	return export.Links{Keys: ring, BaseURL: "https://api.example/v1"}
 }

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/due"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/queue"
+	"recordbridge/shared/testkit/expect"
 )
 
 // TestABurstOfMessagesOfOneOrganisationDelaysNobodyElses: 100,000 in a soak.
@@ -70,11 +71,11 @@ func burst(t *testing.T, s *source, many int, takes time.Duration, isFair bool) 
 	for range many {
 		senders.Go(func() error { return messages.EnqueueEvent(t.Context(), organisation("1"), ids.Random()) })
 	}
-	must(t, senders.Wait())
+	expect.NoError(t, senders.Wait())
 	s.start(t)
 	<-time.After(300 * time.Millisecond)
 	asked := time.Now()
-	must(t, messages.EnqueueEvent(t.Context(), quiet, ids.Random()))
+	expect.NoError(t, messages.EnqueueEvent(t.Context(), quiet, ids.Random()))
 	waited := (<-handled).Sub(asked)
 	s.end()
 	return waited

@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/due"
 	"recordbridge/shared/org"
 	"recordbridge/shared/queue"
+	"recordbridge/shared/testkit/expect"
 )
 
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
@@ -40,12 +41,12 @@ type source struct {
 func (s *source) open(t *testing.T, isFair bool) {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
-	must(t, err)
+	expect.NoError(t, err)
 	s.polls = sqs.NewFromConfig(cloud.Config("worker"))
 	out, err := s.polls.CreateQueue(t.Context(), &sqs.CreateQueueInput{
 		QueueName: awssdk.String("flooded"), Attributes: map[string]string{"VisibilityTimeout": "5400"},
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	s.url, s.queue = *out.QueueUrl, s.polls
 	if !isFair {
 		s.queue = ungrouped{s.polls}
@@ -105,11 +106,4 @@ func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput, o 
 // around is a time about as long as another.
 func around(random *rand.Rand, long time.Duration) time.Duration {
 	return long/2 + time.Duration(random.Int64N(int64(long)))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

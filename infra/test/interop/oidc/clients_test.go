@@ -23,6 +23,7 @@ import (
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -59,7 +60,7 @@ func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidentia
 	c := confidential{client: client{id: "client of " + algorithm, authID: ids.Random()}}
 	c.auth = catalog.ClientAuth{ID: c.authID, Method: catalog.AuthPrivateKey, Algorithm: algorithm}
 	published, err := keys.JWKS(t.Context(), "")
-	must(t, err)
+	expect.NoError(t, err)
 	c.known = registered(c.id, string(catalog.AuthPrivateKey))
 	c.known["jwks"], c.known["token_endpoint_auth_signing_alg"] = published, algorithm
 	return c
@@ -69,13 +70,13 @@ func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidentia
 func keyring(t *testing.T) *clientauth.Keyring {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
-	must(t, err)
+	expect.NoError(t, err)
 	vault := awskms.NewFromConfig(cloud.Config("WorkerFunction"))
 	specs := []types.KeySpec{types.KeySpecRsa2048, types.KeySpecEccNistP384}
 	names := make([]string, 0, len(specs))
 	for _, spec := range specs {
 		created, err := vault.CreateKey(t.Context(), &awskms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
-		must(t, err)
+		expect.NoError(t, err)
 		names = append(names, *created.KeyMetadata.Arn)
 	}
 	return clientauth.NewKeyring(kms.SigningKeys{Client: vault}, names)
@@ -113,19 +114,19 @@ func TestAConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
 			t.Parallel()
 			p := portalOf(j, c, keys)
 			set, err := p.Exchange(t.Context(), j.signIn(t, p, c.client))
-			must(t, err)
+			expect.NoError(t, err)
 			if set.PatientID.Reveal() != j.Patient {
 				t.Errorf("patient %q, want %q", set.PatientID.Reveal(), j.Patient)
 			}
 			set, err = p.Refresh(t.Context(), tenant, set)
-			must(t, err)
+			expect.NoError(t, err)
 			if left := time.Until(set.RefreshExpiresAt); left < 59*time.Minute || left > time.Hour || !set.ConsentExpiresAt.Equal(set.RefreshExpiresAt) {
 				t.Errorf("the refresh token ends at %v and the consent at %v, want the judge's hour", set.RefreshExpiresAt, set.ConsentExpiresAt)
 			}
 			if !j.active(t, p, set, set.RefreshToken) || !j.active(t, p, set, set.AccessToken) {
 				t.Error("the tokens are not active")
 			}
-			must(t, p.Revoke(t.Context(), tenant, set))
+			expect.NoError(t, p.Revoke(t.Context(), tenant, set))
 			if j.active(t, p, set, set.RefreshToken) || j.active(t, p, set, set.AccessToken) {
 				t.Error("the tokens are active after the revocation")
 			}
@@ -143,8 +144,8 @@ func TestAPublicClientRevokesToo(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	set, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
-	must(t, err)
-	must(t, p.Revoke(t.Context(), tenant, set))
+	expect.NoError(t, err)
+	expect.NoError(t, p.Revoke(t.Context(), tenant, set))
 	if _, err := p.Refresh(t.Context(), tenant, set); !errors.Is(err, tokens.ErrRefused) {
 		t.Errorf("refreshed after the revocation: %v, want %v", err, tokens.ErrRefused)
 	}
@@ -176,7 +177,7 @@ func TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent(t *testing.T
 			_, err := p.Exchange(t.Context(), grant)
 			wantPortalError(t, err, "invalid_client")
 			set, err := able.Exchange(t.Context(), grant)
-			must(t, err) // the code was not used
+			expect.NoError(t, err) // the code was not used
 			_, err = p.Refresh(t.Context(), tenant, set)
 			refusal, ok := errors.AsType[*smart.OAuthError](err)
 			if !ok || refusal.Code != "invalid_client" || !refusal.Unspent() || errors.Is(err, tokens.ErrRefused) {
@@ -200,7 +201,7 @@ func TestAnAssertionWorksOnce(t *testing.T) {
 	j := start(t, c.known)
 	p := portalOf(j, c, keys)
 	set, err := p.Exchange(t.Context(), j.signIn(t, p, c.client))
-	must(t, err)
+	expect.NoError(t, err)
 	form := proof(t, p, set)
 	form.Set("token", set.AccessToken.Reveal())
 	for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
@@ -220,7 +221,7 @@ func useOf(set tokens.Set) catalog.ClientUse {
 func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 	t.Helper()
 	form := url.Values{}
-	must(t, p.clients.Authenticate(t.Context(), tenant, useOf(set), form, http.Header{}))
+	expect.NoError(t, p.clients.Authenticate(t.Context(), tenant, useOf(set), form, http.Header{}))
 	return form
 }
 
@@ -228,7 +229,7 @@ func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 func (j judge) active(t *testing.T, p ourSide, set tokens.Set, token secret.Text) bool {
 	t.Helper()
 	form, header := url.Values{"token": {token.Reveal()}}, http.Header{}
-	must(t, p.clients.Authenticate(t.Context(), tenant, useOf(set), form, header))
+	expect.NoError(t, p.clients.Authenticate(t.Context(), tenant, useOf(set), form, header))
 	status, body := post(t, j.Issuer+"/token/introspection", form, header)
 	var told struct {
 		Active bool `json:"active"`
@@ -242,13 +243,13 @@ func (j judge) active(t *testing.T, p ourSide, set tokens.Set, token secret.Text
 func post(t *testing.T, address string, form url.Values, header http.Header) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
-	must(t, err)
+	expect.NoError(t, err)
 	request.Header = header
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer, err := doer().Do(request)
-	must(t, err)
+	expect.NoError(t, err)
 	read, err := io.ReadAll(answer.Body)
-	must(t, err)
-	must(t, answer.Body.Close())
+	expect.NoError(t, err)
+	expect.NoError(t, answer.Body.Close())
 	return answer.StatusCode, string(read)
 }

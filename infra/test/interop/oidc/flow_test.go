@@ -7,6 +7,7 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -26,14 +27,14 @@ func TestAWholeAttemptEndsInAConnectionThatLasts(t *testing.T) {
 		t.Errorf("the consent ends at %v, want no date", at)
 	}
 	set, err := tokens.Vault{Sealer: glass{}}.Open(t.Context(), end.Tokens)
-	must(t, err)
+	expect.NoError(t, err)
 	if set.PatientID.Reveal() != j.Patient {
 		t.Errorf("patient %q, want %q", set.PatientID.Reveal(), j.Patient)
 	}
 	p := portal()
 	set, err = p.Refresh(t.Context(), tenant, set)
-	must(t, err)
-	must(t, p.Revoke(t.Context(), tenant, set))
+	expect.NoError(t, err)
+	expect.NoError(t, p.Revoke(t.Context(), tenant, set))
 }
 
 func TestAPatientWhoDeclinesLeavesARejectedConnection(t *testing.T) {
@@ -75,6 +76,6 @@ func TestAnAnswerOfAnotherServerIsRefused(t *testing.T) {
 func address(t *testing.T, left flow.Started) url.Values {
 	t.Helper()
 	parsed, err := url.Parse(left.URL)
-	must(t, err)
+	expect.NoError(t, err)
 	return parsed.Query()
 }

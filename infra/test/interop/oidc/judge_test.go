@@ -30,6 +30,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/testkit/expect"
 )
 
 // The judge is these three files; the tests run them from the cache, never from the checkout.
@@ -64,7 +65,7 @@ func start(t *testing.T, clients ...registration) judge {
 	t.Helper()
 	told := settings{Clients: clients, AccessTokenLife: 300, IdentityInToken: true}
 	key, err := json.Marshal(told)
-	must(t, err)
+	expect.NoError(t, err)
 	started, _ := judges.LoadOrStore(string(key), sync.OnceValues(func() (*running, error) { return run(told) }))
 	return ready(t, started.(func() (*running, error)))
 }
@@ -83,7 +84,7 @@ func ready(t *testing.T, started func() (*running, error)) judge {
 	if npm.MaySkip(err) {
 		t.Skip(err)
 	}
-	must(t, err)
+	expect.NoError(t, err)
 	return r.judge
 }
 
@@ -177,11 +178,4 @@ func (noEndpoints) Endpoint(context.Context, string) (catalog.Endpoint, error) {
 
 func doer() smart.Doer {
 	return safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -23,10 +24,10 @@ func TestWorkersThatRefreshAtOnceNeverUseATokenTwice(t *testing.T) {
 	const rounds, workers = 30, 8
 	j, p := start(t, registered("public", "none")), portal()
 	set, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
-	must(t, err)
+	expect.NoError(t, err)
 	vault := tokens.Vault{Sealer: glass{}}
 	row, err := vault.Seal(t.Context(), tenant, connID, 1, set)
-	must(t, err)
+	expect.NoError(t, err)
 	manager := tokens.NewManager(&table{row: row}, vault, p, unlimited{}, time.Now, ids.Random)
 
 	version := int64(1)
@@ -38,7 +39,7 @@ func TestWorkersThatRefreshAtOnceNeverUseATokenTwice(t *testing.T) {
 		version = newest
 	}
 	last, err := manager.Current(t.Context(), tenant, connID)
-	must(t, err)
+	expect.NoError(t, err)
 	if last.Version != version {
 		t.Errorf("version %d is stored, want %d", last.Version, version)
 	}

@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 )
 
 // callback is our redirect URI. Nobody listens there: the browser stops before it.
@@ -50,7 +51,7 @@ func decline(t *testing.T, address string) url.Values {
 func walk(t *testing.T, address, decision string) url.Values {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	must(t, err)
+	expect.NoError(t, err)
 	browser := http.Client{Jar: jar, Timeout: 30 * time.Second, CheckRedirect: func(next *http.Request, _ []*http.Request) error {
 		if strings.HasPrefix(next.URL.String(), callback) {
 			return http.ErrUseLastResponse
@@ -61,10 +62,10 @@ func walk(t *testing.T, address, decision string) url.Values {
 		return nil
 	}}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
-	must(t, err)
+	expect.NoError(t, err)
 	answer, err := browser.Do(request)
-	must(t, err)
-	must(t, answer.Body.Close())
+	expect.NoError(t, err)
+	expect.NoError(t, answer.Body.Close())
 	back, err := answer.Location()
 	if err != nil {
 		t.Fatalf("the browser ended at %s with status %d", answer.Request.URL.Path, answer.StatusCode)
@@ -92,9 +93,9 @@ type attempt struct {
 func (j judge) begin(t *testing.T, p ourSide, c client) attempt {
 	t.Helper()
 	authority, err := p.Discover(t.Context(), j.FHIRBase)
-	must(t, err)
+	expect.NoError(t, err)
 	verifier, challenge, err := p.NewVerifier()
-	must(t, err)
+	expect.NoError(t, err)
 	return attempt{
 		authority: authority, client: c, state: ids.Random(), nonce: ids.Random(), verifier: verifier, challenge: challenge,
 	}
@@ -107,7 +108,7 @@ func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 		Endpoint: a.authority.AuthorizationEndpoint, ClientID: a.client.id, RedirectURI: callback, Scope: scope, State: a.state,
 		Aud: fhirBase, Challenge: a.challenge, Nonce: a.nonce,
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	return address
 }
 

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -20,7 +21,7 @@ func TestDiscoveryReadsTheJudgesOwn(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
 	got, err := portal().Discover(t.Context(), j.FHIRBase)
-	must(t, err)
+	expect.NoError(t, err)
 	want := flow.Authority{
 		Issuer: j.Issuer, IssRequired: true,
 		AuthorizationEndpoint: j.Issuer + "/auth?prompt=consent", TokenEndpoint: j.Issuer + "/token",
@@ -49,7 +50,7 @@ func TestAPublicClientConnectsWithPKCE(t *testing.T) {
 		t.Run(algorithm, func(t *testing.T) {
 			t.Parallel()
 			set, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public " + algorithm}))
-			must(t, err)
+			expect.NoError(t, err)
 			if set.PatientID.Reveal() != j.Patient || set.RefreshToken.Empty() {
 				t.Errorf("patient %q, refresh token %v", set.PatientID.Reveal(), !set.RefreshToken.Empty())
 			}
@@ -99,7 +100,7 @@ func TestTheJudgeRefusesWhatIsNotTheCodesOwn(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none"), registered("other", "none")), portal()
 	strange, _, err := p.NewVerifier()
-	must(t, err)
+	expect.NoError(t, err)
 	for name, spoil := range map[string]func(*flow.Grant){
 		"a verifier of another attempt": func(g *flow.Grant) { g.Verifier = strange },
 		"another redirect URI":          func(g *flow.Grant) { g.Attempt.Callback = callback + "/" },
@@ -121,7 +122,7 @@ func TestACodeWorksOnceAndItsSecondUseEndsWhatTheFirstBrought(t *testing.T) {
 	j, p := start(t, registered("public", "none")), portal()
 	grant := j.signIn(t, p, client{id: "public"})
 	set, err := p.Exchange(t.Context(), grant)
-	must(t, err)
+	expect.NoError(t, err)
 	_, err = p.Exchange(t.Context(), grant)
 	wantPortalError(t, err, "invalid_grant")
 	if _, err := p.Refresh(t.Context(), tenant, set); !errors.Is(err, tokens.ErrRefused) {
@@ -155,10 +156,10 @@ func TestWithoutPKCETheJudgeRefusesTheAttempt(t *testing.T) {
 func (j judge) readPatient(t *testing.T, token secret.Text) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, j.FHIRBase+"/Patient/"+j.Patient, http.NoBody)
-	must(t, err)
+	expect.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+token.Reveal())
 	answer, err := doer().Do(request)
-	must(t, err)
-	must(t, answer.Body.Close())
+	expect.NoError(t, err)
+	expect.NoError(t, answer.Body.Close())
 	return answer.StatusCode
 }

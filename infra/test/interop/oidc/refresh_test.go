@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"recordbridge/shared/smart"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -14,13 +15,13 @@ func TestRefreshTokensRotateAndAnOldOneEndsTheGrant(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	first, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
-	must(t, err)
+	expect.NoError(t, err)
 	const refreshes = 4
 	all, current := make([]string, 0, 2*refreshes), first
 	for range refreshes {
 		all = append(all, current.RefreshToken.Reveal(), current.AccessToken.Reveal())
 		current, err = p.Refresh(t.Context(), tenant, current)
-		must(t, err)
+		expect.NoError(t, err)
 		if slices.Contains(all, current.RefreshToken.Reveal()) || slices.Contains(all, current.AccessToken.Reveal()) {
 			t.Fatal("a token came back")
 		}
@@ -44,7 +45,7 @@ func TestARefreshMayRepeatItsScope(t *testing.T) {
 	grant := j.signIn(t, p, client{id: "public"})
 	grant.Attempt.RepeatScope = true
 	set, err := p.Exchange(t.Context(), grant)
-	must(t, err)
+	expect.NoError(t, err)
 	set, err = p.Refresh(t.Context(), tenant, set)
 	if err != nil || !slices.Equal(words(set.Scope), words(scope)) {
 		t.Errorf("scope %q, %v", set.Scope, err)
@@ -64,7 +65,7 @@ func TestARefusalThatIsNotOfTheGrantLeavesTheRefreshTokenGood(t *testing.T) {
 			t.Parallel()
 			j, p := start(t, registered("public", "none")), portal()
 			set, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
-			must(t, err)
+			expect.NoError(t, err)
 			spoilt := set
 			test.spoil(&spoilt)
 			_, err = p.Refresh(t.Context(), tenant, spoilt)

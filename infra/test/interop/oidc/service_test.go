@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
 
@@ -94,9 +95,9 @@ func (*service) EnqueueEvent(context.Context, org.Tenant, string) error { return
 func (d *service) leave(t *testing.T) flow.Started {
 	t.Helper()
 	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
-	must(t, err)
+	expect.NoError(t, err)
 	registry, err := platform.NewRegistry()
-	must(t, err)
+	expect.NoError(t, err)
 	started, err := flow.Starter{
 		Preparation: flow.Preparation{
 			Catalog: d, Connections: flow.NoConnections{}, Portal: portal(), Platforms: registry, BaseURL: ours, Now: time.Now,
@@ -104,7 +105,7 @@ func (d *service) leave(t *testing.T) flow.Started {
 		},
 		Store: d, Sealer: glass{},
 	}.Start(t.Context(), flow.Request{Caller: org.Caller{Tenant: tenant}, Redirect: redirect, EndpointID: ids.Random()})
-	must(t, err)
+	expect.NoError(t, err)
 	return started
 }
 
@@ -112,7 +113,7 @@ func (d *service) leave(t *testing.T) flow.Started {
 func (d *service) comeBack(t *testing.T, left flow.Started, told url.Values) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
-	must(t, err)
+	expect.NoError(t, err)
 	return flow.Completer{
 		Store: d, Connections: flow.NoConnections{}, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Enqueuer: d,
 		BaseURL: ours, Now: time.Now, NewID: ids.Random,
