@@ -122,8 +122,7 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 		logx.Add(ctx, slog.String("event", "wrong_callback"))
 		return connection.Connection{}, failed(causeCallback, told(fault.StepCallback, attempt, causeCallback))
 	}
-	// Without an issuer there is nothing that iss could be: a portal that names none in its discovery sends none.
-	if (attempt.IssRequired || r.Issuer != "") && (attempt.Issuer == "" || r.Issuer != attempt.Issuer) {
+	if !attempt.returned(r.Issuer) {
 		return connection.Connection{}, failed(causeIssuer, told(fault.StepCallback, attempt, causeIssuer))
 	}
 	if r.Error == "access_denied" {

@@ -296,6 +296,7 @@ func TestAReturnFromAnotherServerIsRefused(t *testing.T) {
 		"not promised and wrong":        {issuer, false, "https://evil.example", false},
 		"a portal without issuer, none": {"", false, "", true},
 		"a portal without issuer, one":  {"", false, "https://any.example", false},
+		"one above its addresses":       {"", false, issuer, true},
 	} {
 		for _, refusal := range []string{"", "access_denied"} {
 			t.Run(name+" "+refusal, func(t *testing.T) {

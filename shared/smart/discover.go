@@ -167,7 +167,7 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 		Issuer:                found.issuer,
 		AuthorizationEndpoint: authorize,
 		TokenEndpoint:         token,
-		// Without an issuer there is nothing to compare iss with.
+		// Without an issuer nobody is held to the promise, since it is not known what exactly has to come.
 		IssRequired: found.issParameter && found.issuer != "",
 		S256:        slices.Contains(found.challengeMethods, "S256"),
 		Methods:     among(found.methods, "private_key_jwt", "client_secret_basic", "client_secret_post", "none"),

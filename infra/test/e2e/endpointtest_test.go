@@ -17,7 +17,7 @@ import (
 // onlyWithAPatient are refusals that no test without one can see: they are about what comes back from a sign-in.
 func onlyWithAPatient() []string {
 	return []string{
-		"discovery-missing", "hostile:no-issuer", "iss:wrong", // the answer names an issuer that discovery does not
+		"discovery-missing,iss:wrong", "hostile:no-issuer,iss:wrong", "iss:wrong", // the answer names another issuer
 		"id-token:wrong-nonce", "id-token:bad-signature",
 	}
 }

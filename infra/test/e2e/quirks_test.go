@@ -32,10 +32,12 @@ func quirks() []quirk {
 	return []quirk{
 		{with: "discovery-relative"},
 		{with: "discovery-missing,iss:missing"},
-		{with: "discovery-missing", refused: "svc_invalid_request"}, // an issuer in the answer that discovery does not know
+		{with: "discovery-missing"}, // its answer names an issuer that its addresses lie below
+		{with: "discovery-missing,iss:wrong", refused: "svc_invalid_request"},
 		{with: "discovery-html,iss:missing"},
 		{with: "token-moves:1", later: true},
-		{with: "hostile:no-issuer", refused: "svc_invalid_request"}, // its answer names one
+		{with: "hostile:no-issuer"}, // as discovery-missing
+		{with: "hostile:no-issuer,iss:wrong", refused: "svc_invalid_request"},
 		{with: "hostile:other-issuer", refused: "svc_server_error"},
 		{with: "hostile:other-sign-in", refused: "svc_server_error"},
 		{with: "hostile:other-token", refused: "svc_server_error"},

@@ -14,10 +14,10 @@ func (t *test) checkIssuer() {
 	a := t.authority
 	switch {
 	case t.stated.IssParameter && a.Issuer == "":
-		t.add(Issuer, Warning, exchange{}, "Discovery promises iss on every return, but names no issuer to compare it with, so it is not looked at.",
+		t.add(Issuer, Warning, exchange{}, "Discovery promises iss on every return, but names no issuer: what sign-in and tokens lie below is taken for it.",
 			"Ask the health system to name its issuer.")
 	case a.Issuer == "":
-		t.add(Issuer, Warning, exchange{}, "Discovery names no issuer. That a return is this server's is told by the callback address alone.", "")
+		t.add(Issuer, Warning, exchange{}, "Discovery names no issuer. That a return is this server's is told by the callback address, and by iss if there is one: what sign-in and tokens lie below.", "")
 	case a.IssRequired:
 		t.add(Issuer, OK, exchange{}, fmt.Sprintf("The issuer is %q. Discovery promises iss on every return: one without it, or with another, is refused.", plain(a.Issuer)), "")
 	default:
