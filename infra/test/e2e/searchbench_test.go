@@ -1,48 +1,38 @@
 package e2e_test
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
+	"recordbridge/shared/catalog/compose"
+	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/ids"
 	"recordbridge/shared/testkit/expect"
 )
 
 // realList holds the endpoints that vendors publish, beside the project; it is no part of it.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// realCatalogue is the list as a catalogue: a brand for each name and ZIP, an endpoint for each address.
+// realCatalogue is the list as the catalogue that is published of it.
 func realCatalogue(b *testing.B) record.Catalog {
 	b.Helper()
-	packed, err := os.Open(realList)
+	file, err := os.Open(realList)
 	if err != nil {
 		b.Skipf("no list of real endpoints: %v", err)
 	}
-	defer func() { _ = packed.Close() }()
-	unpacked, err := gzip.NewReader(packed)
+	defer func() { _ = file.Close() }()
+	list := compose.List{Source: "lantern"}
+	_, err = listing.Read(b.Context(), listing.LanternNDJSON, file, func(l listing.Listing) error {
+		list.Listings = append(list.Listings, l)
+		return nil
+	})
 	expect.NoError(b, err)
-	c := record.Catalog{Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}}
-	for lines := bufio.NewScanner(unpacked); lines.Scan(); {
-		var row struct{ Name, URL, ZIP string }
-		expect.NoError(b, json.Unmarshal(lines.Bytes(), &row))
-		brand, portal, endpoint := ids.Derive("brand", row.Name, row.ZIP), ids.Derive("portal", row.URL), ids.Derive("endpoint", row.URL)
-		c.Brands[brand] = record.Brand{
-			ID: brand, Name: row.Name, SortName: strings.ToLower(row.Name), PortalIDs: []string{portal}, PlatformType: "smart",
-			Locations: []record.Location{{PostalCode: row.ZIP, Country: "US"}},
-		}
-		c.Portals[portal] = record.Portal{ID: portal, Name: row.Name, EndpointIDs: []string{endpoint}}
-		c.Endpoints[endpoint] = record.Endpoint{ID: endpoint, Status: record.Active, Name: row.Name, FHIRBase: row.URL}
-	}
+	c, _ := compose.Compose(compose.Input{Mode: "test", Lists: []compose.List{list}, Now: time.Now()})
 	return c
 }
 
