@@ -141,7 +141,7 @@ func TestAnEmptyListHasACursorToo(t *testing.T) {
 	}
 }
 
-// Each type is either one of the specification, which everybody gets, or an extension, which is asked for by its name.
+// Everybody gets each type of docs/webhooks.md but for the extensions, which are asked for by their names.
 func TestExtensionsAreServedOnlyWhenTheyAreNamed(t *testing.T) {
 	t.Parallel()
 	for kind, isServed := range map[webhook.Type]bool{

@@ -18,11 +18,11 @@ type Kind struct {
 	Title     string
 	When      string // a sentence about the fact that the event tells
 	Default   Choice
-	Extension bool // not in the specification; always opt-in, so a receiver written for that never meets one
+	Extension bool // docs/webhooks.md marks it so; always opt-in, so a receiver that was written without it never meets one
 	Example   any  // of the data, see Example
 }
 
-// Catalogue lists every event type (docs/webhooks.md, Events), those of the specification first.
+// Catalogue lists every event type (docs/webhooks.md, Events), extensions last.
 func Catalogue() []Kind {
 	return slices.Concat(exportKinds(), patientKinds(), connectionKinds(), extensions())
 }

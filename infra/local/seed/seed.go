@@ -113,7 +113,7 @@ func organisation(ctx context.Context, o *operator.Operator, name string, plan o
 	return made, nil
 }
 
-// credential makes a credential and, when an inbox is named, a webhook to it with the optional event types of the specification.
+// credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when asked for, but for extensions (docs/webhooks.md).
 func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, redirect, inboxURL, inbox string) (runfile.Organisation, error) {
 	made, key, err := o.Credentials.Create(ctx, tenant, []string{redirect}, nil)
 	if err != nil {
