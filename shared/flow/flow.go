@@ -154,8 +154,8 @@ type StartStore interface {
 
 // CreateStore keeps attempts whose browser leaves later.
 type CreateStore interface {
-	// CreateAttempt stores a widget's attempt, created, and its ticket in one transaction; fault.Conflict when there is an attempt
-	// of its id.
+	// CreateAttempt stores a widget's attempt, created, and its ticket in one transaction, also in place of one of the same id and
+	// token hash that nobody has left with; fault.Conflict when there is another of its id.
 	CreateAttempt(ctx context.Context, attempt Attempt, ticket Ticket) error
 }
 

@@ -56,27 +56,48 @@ func TestAnAttemptOfTheWidgetsOwnIDIsWatchedWithItsOwnToken(t *testing.T) {
 	})
 }
 
-func TestAnAttemptsIDIsNobodysSecondTime(t *testing.T) {
+func TestAnAttemptsIDIsNobodyElses(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	first := w.create(t, ownRequest(t))
 	before := w.attempts[ownID]
-	for name, change := range map[string]func(*flow.Request){
-		"the same again":   func(*flow.Request) {},
-		"another's token":  func(r *flow.Request) { r.TokenHash = hash("thief") },
-		"in other letters": func(r *flow.Request) { r.AttemptID = strings.ToUpper(ownID) },
-	} {
+	refused := func(name string, change func(*flow.Request)) {
+		t.Helper()
 		r := ownRequest(t)
 		change(&r)
 		got, err := w.creator().Create(t.Context(), r)
 		wantFault(t, err, fault.Conflict, fault.CodeInvalidRequest)
-		if got.AttemptID != "" || got.Start.Reveal() != "" || fault.Of(err).Public != "This attempt_id cannot be used. Make a new one." || w.attempts[ownID].TokenHash != before.TokenHash || len(w.tickets) != 1 {
+		if got.AttemptID != "" || got.Start.Reveal() != "" || fault.Of(err).Public != "This attempt_id cannot be used. Make a new one." || w.attempts[ownID].TokenHash != before.TokenHash {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
+	refused("another's token", func(r *flow.Request) { r.TokenHash = hash("thief") })
+	refused("in other letters", func(r *flow.Request) { r.AttemptID, r.TokenHash = strings.ToUpper(ownID), hash("thief") })
 	w.leave(t, first.Start) // what was there goes on
 	if w.attempts[ownID].Status != flow.Open {
 		t.Errorf("the attempt is %+v", w.attempts[ownID])
+	}
+	refused("its own maker, who has left with it", func(*flow.Request) {})
+	if w.attempts[ownID].Status != flow.Open || len(w.tickets) != 0 {
+		t.Errorf("the attempt is %+v, tickets %v", w.attempts[ownID], w.tickets)
+	}
+}
+
+func TestWhoHasLostTheAnswerAsksAgainAndHasTheSameAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	lost := w.create(t, ownRequest(t))
+	again := ownRequest(t)
+	again.ExternalState = "picked anew in between"
+	found := w.create(t, again)
+	if found.AttemptID != ownID || len(w.attempts) != 1 || w.attempts[ownID].ExternalState != again.ExternalState {
+		t.Fatalf("prepared %+v, attempts %+v", found, w.attempts)
+	}
+	w.leave(t, found.Start)
+	_, err := w.starter().Leave(t.Context(), lost.Start) // if it comes after all
+	wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
+	if len(w.states) != 1 {
+		t.Errorf("%d sign-ins were begun", len(w.states))
 	}
 }
 

@@ -52,7 +52,7 @@ func (w *world) CreateAttempt(_ context.Context, attempt flow.Attempt, ticket fl
 	if err := w.fails("CreateAttempt"); err != nil {
 		return err
 	}
-	if _, taken := w.attempts[attempt.ID]; taken {
+	if there, ok := w.attempts[attempt.ID]; ok && (there.Status != flow.Created || there.TokenHash != attempt.TokenHash) {
 		return fault.Stale()
 	}
 	w.attempts[attempt.ID], w.tickets[ticket.Hash] = attempt, ticket

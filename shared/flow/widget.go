@@ -38,7 +38,8 @@ type Creator struct {
 }
 
 // Create makes an attempt whose browser leaves later. Everything that can be wrong with its configuration is found out
-// here, before any window opens. Errors are those of Starter.Start; fault.Conflict for an id of the widget's choice that is taken.
+// here, before any window opens. Errors are those of Starter.Start; fault.Conflict for an id of the widget's choice that is taken. Whoever
+// brings id and token hash again, as a window does that has lost the answer, has the same attempt until a browser leaves with it.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	own, err := r.own()
 	if err != nil {

@@ -23,7 +23,12 @@ func (s Flow) CreateAttempt(ctx context.Context, a flow.Attempt, ticket flow.Tic
 	row.setTime("expires_at", ticket.ExpiresAt)
 	row.setInt("ttl", ticket.ExpiresAt.Add(ttlGrace).Unix())
 	a.Status = flow.Created
-	return transact(ctx, s.DB, putNew(s.Table, attemptItem(a)), putNew(s.Table, row))
+	attempt := types.TransactWriteItem{Put: &types.Put{
+		TableName: &s.Table, Item: attemptItem(a), ConditionExpression: aws.String(absent + " OR (#status = :created AND token_hash = :token)"),
+		ExpressionAttributeNames:  map[string]string{"#status": "status"},
+		ExpressionAttributeValues: item{":created": text(string(flow.Created)), ":token": text(a.TokenHash)},
+	}}
+	return transact(ctx, s.DB, attempt, putNew(s.Table, row))
 }
 
 // Ticket implements flow.StartStore.

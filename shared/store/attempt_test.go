@@ -46,9 +46,29 @@ func TestACreatedAttemptAndItsTicketRoundTrip(t *testing.T) {
 	expect.Conflict(t, "creating it again", s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
 	other := ticketOf(tenant)
 	other.Hash = "another start"
-	expect.Conflict(t, "its id again", s.flow.CreateAttempt(t.Context(), createdOf(tenant), other))
+	stranger := createdOf(tenant)
+	stranger.TokenHash = "hash of another token"
+	expect.Conflict(t, "its id again", s.flow.CreateAttempt(t.Context(), stranger, other))
 	_, err = s.flow.Ticket(t.Context(), other.Hash, now)
 	expect.NotFound(t, "the start value of an attempt that was refused", err)
+}
+
+func TestACreatedAttemptIsMadeAgainByItsOwnTokenUntilSomebodyLeaves(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
+	again, second := createdOf(tenant), ticketOf(tenant)
+	again.EndpointID, second.Hash = "picked anew in between", "second start"
+	expect.NoError(t, s.flow.CreateAttempt(t.Context(), again, second))
+	got, err := s.flow.Attempt(t.Context(), tenant, again.ID)
+	expect.NoError(t, err)
+	if diff := cmp.Diff(again, got); diff != "" {
+		t.Errorf("attempt (-want +got):\n%s", diff)
+	}
+	expect.NoError(t, s.flow.OpenAttempt(t.Context(), second, opened(tenant), stateOf(tenant)))
+	third := ticketOf(tenant)
+	third.Hash = "third start"
+	expect.Conflict(t, "making one again that has been left with", s.flow.CreateAttempt(t.Context(), again, third))
 }
 
 func TestATicketIsFoundUntilItExpires(t *testing.T) {
