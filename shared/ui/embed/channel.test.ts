@@ -17,6 +17,7 @@ function frame(t: TestContext, origins: string[]) {
   const post = listen(parent, self, origins, {
     begin: (init) => void heard.push(`begin ${init.config.publicId}`),
     close: () => void heard.push("close"),
+    here: ({ attemptId, made }) => void heard.push(`here ${attemptId} ${made}`),
     foreign: () => void heard.push("foreign"),
   });
   const tell = (origin: string, data: unknown, source: unknown = parent, ports: unknown[] = [port2]) => {
@@ -72,12 +73,13 @@ test("a page that may not hold the frame is told nothing", async (t) => {
   assert.deepEqual(got, []);
 });
 
-test("close comes over the port, and nothing else does", async (t) => {
+test("close comes over the port, and what the older element's window says, and nothing else does", async (t) => {
   const { heard, tell, page } = frame(t, [own]);
   tell(own, init);
   page.postMessage({ type: "begin" });
-  page.postMessage({ type: "close" } satisfies ToFrame);
+  page.postMessage({ svc: "here", attemptId: "a", made: true } satisfies ToFrame);
   page.postMessage(null);
+  page.postMessage({ type: "close" } satisfies ToFrame);
   for (let i = 0; i < 10 && !heard.includes("close"); i++) await new Promise((done) => setImmediate(done));
-  assert.deepEqual(heard, ["quiet", "begin p", "close"]);
+  assert.deepEqual(heard, ["quiet", "begin p", "here a true", "close"]);
 });

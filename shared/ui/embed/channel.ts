@@ -1,10 +1,11 @@
 /** The frame's end of the channel to the customer's page (kit/protocol.ts). */
-import type { FromFrame, Hello, Init, ToFrame } from "../kit/protocol.ts";
+import type { FromFrame, Hello, Here, Init, ToFrame } from "../kit/protocol.ts";
 
 /** What a message of the page leads to. */
 export interface Listener {
   begin(init: Init): void;
   close(): void;
+  here(said: Here): void; // the older element's window
   foreign(): void; // a page that may not show us holds the frame
 }
 
@@ -28,7 +29,11 @@ export function listen(parent: Window, self: Window, origins: string[], listener
     self.clearInterval(timer);
     if (origins.length > 0 && !origins.includes(origin)) return listener.foreign();
     port = end;
-    port.onmessage = (event: MessageEvent<ToFrame>) => event.data?.type === "close" && listener.close();
+    port.onmessage = (event: MessageEvent<ToFrame | null>) => {
+      const said = event.data;
+      if (said && "svc" in said) listener.here(said);
+      else if (said?.type === "close") listener.close();
+    };
     listener.begin(data);
   });
   return (message) => port?.postMessage(message);

@@ -18,6 +18,12 @@ export function mayTake({ api_mode, allowed_origins }: Pick<Boot, "api_mode" | "
   return URL.canParse(referrer) && allowed_origins.includes(new URL(referrer).origin);
 }
 
+/** The server is given a hash of the token that the element has made, so that nobody who reads it there can ask after the attempt. */
+export async function hashOf(token: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 const names = {
   reconnectOrgConnectionId: "reconnect_org_connection_id",
   externalId: "external_id",

@@ -7,9 +7,10 @@ import { api } from "./api/api.ts";
 import { readBoot } from "./boot.ts";
 import { tellBridges } from "./bridge.ts";
 import { listen } from "./channel.ts";
-import { fragmentOf, mayTake, pageConfig } from "./given.ts";
+import { fragmentOf, hashOf, mayTake, pageConfig } from "./given.ts";
+import { refusal } from "./machine/events.ts";
 import { run, type World } from "./machine/run.ts";
-import { start, type Own, type Shell, type State } from "./machine/state.ts";
+import { start, type Shell, type State } from "./machine/state.ts";
 import { App, placeOf } from "./views/app.tsx";
 import { watchWorld } from "./watch.ts";
 import { Windows } from "./windows.ts";
@@ -24,18 +25,19 @@ let place = "";
 let judged = 0;
 
 const world: World = {
-  api: api({ baseUrl: boot.base_url, publicId: boot.public_id, lang: () => language.lang, fetch: window.fetch.bind(window) }),
+  api: api({ baseUrl: boot.base_url, publicId: boot.public_id, lang: () => language.lang, requestKey: crypto.getRandomValues(new Uint32Array(4)).join(), fetch: window.fetch.bind(window) }),
   now: () => Date.now(),
   setTimeout: (then, ms) => setTimeout(then, ms),
   clearTimeout: (timer) => clearTimeout(timer as number | undefined),
   open: (id, url) => windows.open(id, url),
   raise: (id) => windows.raise(id),
   copy: async (text) => navigator.clipboard.writeText(text),
-  go: (url) => windows.leave(url, shell),
+  go: (url) => windows.leave(url, fragment?.attempt_id),
   emit: (payload, reason) => {
     if (shell !== "frame") tellBridges(window, payload);
     else post(reason === undefined ? { type: "event", payload } : { type: "event", payload, reason });
   },
+  result: (callback) => post({ type: "result", callback }),
   closed: () => (shell === "frame" ? post({ type: "closed" }) : window.close()),
 };
 
@@ -50,37 +52,34 @@ if (shell === "frame") {
   post = listen(window.parent, window, boot.allowed_origins, {
     begin: (init) => void join(init),
     close: () => runner.send({ type: "close" }),
+    here: ({ attemptId, made }) => runner.send({ type: "here", attemptId, made }),
     foreign: () => void refuse("The page that holds the frame is not one of the organisation's registered origins."),
   });
 } else void enter();
 
 /** The page has told what it wants. Where the server knows that nothing can come of it, that is all that is told. */
 async function join({ config, watch }: Pick<Init, "config" | "watch">): Promise<void> {
+  if (boot.error && watch) return post({ type: "result", callback: refusal(boot.error, config.externalState) });
   if (boot.error) return refuse(boot.error.error_description);
   await speak(config.lang);
-  const own = watch && (await owned(watch.attemptId, watch.attemptToken));
-  runner.send({ type: "begin", config, own });
+  runner.send({ type: "begin", config, watch });
 }
 
 async function enter(): Promise<void> {
+  if (fragment) windows.here(fragment.attempt_id, false);
   if (boot.error) return refuse(boot.error.error_description);
   if (fragment && !mayTake(boot, document.referrer)) {
     return refuse("Popup mode works from the organisation's registered origins alone, and from pages that send their origin as the referrer.");
   }
+  if (fragment && !isSecureContext) return refuse("Popup mode needs the service at an address of https.");
   await speak(boot.query.lang);
-  const own = fragment && (await owned(fragment.attempt_id, fragment.attempt_token));
+  const own = fragment && { id: fragment.attempt_id, hash: await hashOf(fragment.attempt_token) };
   runner.send({ type: "begin", config: pageConfig(boot, fragment), own });
 }
 
 async function refuse(reason: string): Promise<void> {
   await speak(undefined);
   runner.send({ type: "misconfigured", reason, requestId: boot.error?.request_id });
-}
-
-/** The server is given a hash of the token that the element has made, so that nobody who reads it there can ask after the attempt. */
-async function owned(id: string, token: string): Promise<Own> {
-  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
-  return { id, token, hash: [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("") };
 }
 
 async function speak(wanted: string | undefined): Promise<void> {

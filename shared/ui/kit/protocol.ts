@@ -98,9 +98,17 @@ export interface Init {
   watch?: Watch;
 }
 
+/** What the older element tells of an attempt that came to nothing. */
+export type Refusal = Pick<EventData["patient.connection_failed"], "error" | "error_description" | "request_id" | "external_state" | "error_uri">;
+
+/** What orgConnectionCallback carries in its detail: a connection, or what went wrong. */
+export type Callback =
+  | Pick<Connection, "org_connection_id" | "endpoint_id" | "portal_id" | "brand_id" | "connection_status" | "platform_type" | "request_id" | "external_id" | "external_state">
+  | Refusal;
+
 /**
  * The attempt of a window that the older element has opened. It is of the element's making and may not be known to the server yet, nor ever. The hidden
- * frame tells its end as patient.connection_success or patient.connection_failed, and asks no longer than 30 minutes.
+ * frame tells its end as a result, and asks no longer than 30 minutes.
  */
 export interface Watch {
   attemptId: string;
@@ -123,11 +131,24 @@ export interface WindowFragment {
   endpoint_id?: string;
 }
 
+/**
+ * window.postMessage, the older element's window to its opener, target "*": that it is there, and that the server knows its attempt. The element hands it
+ * on to its hidden frames, which then need not ask after what is not there yet. A window that was severed cannot say so.
+ */
+export interface Here {
+  svc: "here";
+  attemptId: string;
+  made: boolean;
+}
+
 /** Over the port, frame to page. */
 export type FromFrame =
   | { type: "ready" } // something can be seen
+  | { type: "result"; callback: Callback } // the end of what a hidden frame watches
   | { type: "event"; payload: Payload; reason?: string } // the reason of a widget.config_error, for the console of who builds the page
   | { type: "closed" }; // the patient has finished: the page closes the modal
 
 /** Over the port, page to frame. */
-export type ToFrame = { type: "close" }; // the patient wants to close; the frame asks first where an attempt is open, and answers with closed
+export type ToFrame =
+  | { type: "close" } // the patient wants to close; the frame asks first where an attempt is open, and answers with closed
+  | Here;

@@ -55,14 +55,17 @@ export abstract class WidgetBase extends Parent {
     return baseOf(this);
   }
 
-  /** The frame's address. Nothing of a person is in it: all else travels over the port. */
-  protected get frameAddress(): string {
-    return `${this.base}/widget/embed?${parameters({ public_id: this.publicId, lang: this.language })}`;
+  /** The address of a page of ours. Nothing of a person is in it: all else travels over the port, or in a fragment. */
+  protected address(page: "embed" | "connect"): string {
+    return `${this.base}/widget/${page}?${parameters({ public_id: this.publicId, lang: this.language })}`;
   }
 
   /** The page's own mistake, which no page of ours could show; "" where there is none. */
   protected get mistake(): string {
-    return this.publicId ? (this.base ? "" : "base-url is no address") : "public-id is missing";
+    if (!this.publicId) return "public-id is missing";
+    if (!this.base) return "base-url is no address";
+    // Only a sandbox takes its origin away from a page of http; our frame within would have none either.
+    return origin === "null" && /^(http|about:srcdoc)/.test(location.href) ? "the page's frame is sandboxed without allow-same-origin" : "";
   }
 
   /** For who builds the page. */

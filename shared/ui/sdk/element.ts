@@ -84,7 +84,7 @@ export class SvcWidgetElement extends WidgetBase {
 
   #frame(): Frame {
     const frame = makeFrame(
-      this.frameAddress,
+      this.address("embed"),
       () => ({ config: config(this, this.language) }),
       (message) => this.#receive(message),
     );

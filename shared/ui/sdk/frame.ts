@@ -2,7 +2,7 @@
  * Our page in a frame, and the channel to it (kit/protocol.ts). Nothing is believed but what comes from this frame's window and the origin of its
  * address; after the first message all goes over a port that nobody else holds.
  */
-import type { FromFrame, Hello, Init, ToFrame } from "../kit/protocol.ts";
+import type { FromFrame, Hello, Here, Init, ToFrame } from "../kit/protocol.ts";
 import { make } from "./make.ts";
 
 export interface Frame {
@@ -33,8 +33,16 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
     element.contentWindow?.postMessage(init, expected, [port2]);
   };
 
-  const greet = ({ origin, source, data }: MessageEvent<Partial<Hello> | null>): void => {
-    if (origin !== expected || source !== element.contentWindow || data?.svc !== "hello" || data.v !== 1) return;
+  const send = (message: ToFrame): boolean => {
+    for (const port of ports) port.postMessage(message);
+    return ports.length > 0;
+  };
+
+  /** The frame knows which window is its own. */
+  const greet = ({ origin, source, data }: MessageEvent<Hello | Here | null>): void => {
+    if (origin !== expected) return;
+    if (data?.svc === "here") send(data);
+    if (source !== element.contentWindow || data?.svc !== "hello" || data.v !== 1) return;
     hasSaidHello = true;
     introduce();
   };
@@ -46,10 +54,7 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
       mayAnswer = true;
       introduce();
     },
-    send(message) {
-      for (const port of ports) port.postMessage(message);
-      return ports.length > 0;
-    },
+    send,
     remove() {
       removeEventListener("message", greet);
       for (const port of ports) port.close();

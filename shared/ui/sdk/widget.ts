@@ -1,28 +1,21 @@
 /**
  * svc-widget, the older element: sends the patient to our page (redirect mode), or opens it in a window and tells what came of it by one event,
- * orgConnectionCallback (popup mode). The window's messages are not needed: the element makes the attempt's id and token, and a hidden frame asks our
+ * orgConnectionCallback (popup mode). Nothing depends on the window's messages: the element makes the attempt's id and token, and a hidden frame asks our
  * server after it, so that a window that was severed from its opener loses nothing.
  */
-import type { EventData, FromFrame, WindowFragment } from "../kit/protocol.ts";
+import type { Callback, FromFrame, WindowFragment } from "../kit/protocol.ts";
 import { parameters } from "./address.ts";
 import { config, OLDER_STRINGS, passed, reflect, type Reflected } from "./attributes.ts";
 import { WidgetBase } from "./base.ts";
 import { makeFrame, type Frame } from "./frame.ts";
 import { attemptID, attemptToken } from "./random.ts";
 
-const FIELDS = {
-  "patient.connection_success": ["org_connection_id", "endpoint_id", "portal_id", "brand_id", "connection_status", "platform_type", "request_id", "external_id", "external_state"],
-  "patient.connection_failed": ["error", "error_description", "request_id", "external_state", "error_uri"],
-} as const satisfies { [T in keyof EventData]?: readonly (keyof EventData[T])[] };
-
-type Fields<T extends keyof typeof FIELDS> = Pick<EventData[T], Extract<keyof EventData[T], (typeof FIELDS)[T][number]>>;
-
-/** What orgConnectionCallback carries in its detail: a connection, or what went wrong. */
-export type Callback = Fields<"patient.connection_success"> | Fields<"patient.connection_failed">;
-
 /** popup-timeout in minutes, where it is missing or none of a day. */
 const DEFAULT_TIMEOUT = 30;
 const DAY = 1_440;
+
+/** Whether a click of the patient's has just been; undefined where the browser does not tell. */
+const isActive = (): boolean | undefined => navigator.userActivation?.isActive;
 
 /** A window that was opened, until its end is known. */
 interface Attempt {
@@ -67,10 +60,13 @@ export class SvcWidget extends WidgetBase {
     const attemptId = attemptID();
     const watch = { attemptId, attemptToken: attemptToken() };
     const fragment: WindowFragment = { ...passed(this), attempt_id: attemptId, attempt_token: watch.attemptToken };
-    const address = `${this.base}/widget/connect?${parameters({ public_id: this.publicId, lang: this.language })}#${parameters({ ...fragment })}`;
+    const address = `${this.address("connect")}#${parameters({ ...fragment })}`;
+    const wasActive = isActive();
     const popup = open(address, `svc-${attemptId}`, "popup,width=520,height=720");
+    // A window that opens without a handle uses up the click all the same; where nothing did, there is none to wait for.
+    if (!popup && wasActive !== undefined && wasActive === isActive()) return this.#fail("The browser opened no window. A sandboxed frame needs allow-popups.", attemptId);
     const frame = makeFrame(
-      this.frameAddress,
+      this.address("embed"),
       () => ({ config: config(this, this.language), watch }),
       (message) => this.#receive(attempt, message),
     );
@@ -84,15 +80,9 @@ export class SvcWidget extends WidgetBase {
   }
 
   #receive(attempt: Attempt, message: FromFrame): void {
-    if (!this.#attempts.has(attempt) || message.type !== "event") return;
-    const { payload, reason } = message;
-    if (payload.event_type === "widget.config_error") {
-      if (payload.api_mode === "test") this.warn(reason);
-    } else if (payload.event_type in FIELDS) {
-      this.#end(attempt);
-      const told: readonly string[] = FIELDS[payload.event_type as keyof typeof FIELDS];
-      this.emit("orgConnectionCallback", Object.fromEntries(Object.entries(payload.data).filter(([name]) => told.includes(name))));
-    }
+    if (message.type !== "result" || !this.#attempts.has(attempt)) return;
+    this.#end(attempt);
+    this.emit("orgConnectionCallback", message.callback);
   }
 
   #expire(attempt: Attempt, attemptId: string): void {

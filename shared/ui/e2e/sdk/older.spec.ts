@@ -1,6 +1,6 @@
 /** svc-widget, the older element: redirect and popup mode. */
 import { type Page } from "@playwright/test";
-import { CONNECTED, expect, FAILED, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
+import { CONNECTED, expect, heard, init, played, PUBLIC_ID, REFUSED, RESULT, say, test, told } from "./stage.ts";
 
 const ATTRIBUTES = `public-id="${PUBLIC_ID}" external-id="visit-9" external-state="state-9" request-id="r-1"`;
 const POPUP = `<svc-widget ${ATTRIBUTES} connect-mode="popup"></svc-widget>`;
@@ -12,8 +12,6 @@ async function opened(page: Page): Promise<Page> {
   await popup.waitForURL("**/widget/connect**");
   return popup;
 }
-
-const data = (payload: typeof CONNECTED): Record<string, unknown> => ("data" in payload ? { ...payload.data } : {});
 
 test("redirect mode, the default, goes to the connect endpoint with its attributes", async ({ visit, page, service }) => {
   await visit(`<svc-widget ${ATTRIBUTES} redirect-uri="https://clinic.example/back?a=1" reconnect-org-connection-id="" endpoint-id="e-1"></svc-widget>`);
@@ -39,7 +37,7 @@ test("popup mode gives the window and the hidden frame an attempt that no server
   const fragment = Object.fromEntries(new URLSearchParams(address.hash.slice(1)));
   expect(fragment).toEqual({
     attempt_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
-    attempt_token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+    attempt_token: expect.stringMatching(/^[0-9a-f]{64}$/),
     request_id: "r-1",
     external_id: "visit-9",
     external_state: "state-9",
@@ -53,25 +51,49 @@ test("popup mode gives the window and the hidden frame an attempt that no server
   await expect(page.locator("iframe")).toBeHidden();
 });
 
-test("a connection is told with the fields of the older element alone, once", async ({ visit, page }) => {
+test("what came of it is told as our server has it, once", async ({ visit, page }) => {
   await visit(POPUP);
   await opened(page);
   const frame = await played(page);
-  await say(frame, { type: "event", payload: { api_mode: "test", event_type: "patient.connection_pending", data: { public_id: PUBLIC_ID } } });
-  await say(frame, { type: "event", payload: CONNECTED });
+  await say(frame, { type: "event", payload: CONNECTED }); // of the other element
+  await say(frame, { type: "result", callback: RESULT });
+  await say(frame, { type: "result", callback: REFUSED });
   await expect.poll(() => told(page)).toHaveLength(1);
-  const { scope: _scope, consent_expires_at: _expires, ...fields } = data(CONNECTED);
-  expect(await told(page)).toEqual([fields]);
+  expect(await told(page)).toEqual([RESULT]);
   await expect(page.locator("iframe")).toHaveCount(0);
 });
 
-test("a failure is told with the fields of the older element alone", async ({ visit, page }) => {
+test("what the window says of itself reaches the frame, and what others say does not", async ({ visit, page, host, service }) => {
   await visit(POPUP);
-  await opened(page);
-  await say(await played(page), { type: "event", payload: FAILED });
-  await expect.poll(() => told(page)).toHaveLength(1);
-  const { error, error_description, request_id, external_state } = data(FAILED);
-  expect(await told(page)).toEqual([{ error, error_description, request_id, external_state }]);
+  const popup = await opened(page);
+  const frame = await played(page);
+  const said = (attemptId: string): object => ({ svc: "here", attemptId, made: false });
+  await page.evaluate((message) => postMessage(message, "*"), said("forged by the page"));
+  const evil = host.publish({ site: "evil", body: `<script>parent.postMessage(${JSON.stringify(said("forged by a stranger"))}, "*")</script>` });
+  await page.evaluate((address) => {
+    document.body.append(Object.assign(document.createElement("iframe"), { src: address }));
+  }, evil);
+  await expect.poll(() => page.frames().map((one) => one.url())).toContain(evil);
+  await popup.evaluate((message) => (opener as Window).postMessage(message, "*"), said("own"));
+  await expect.poll(() => heard(frame)).toEqual([said("own")]);
+  expect(new URL(popup.url()).origin).toBe(service.origin());
+});
+
+test("where the browser opens no window, the page hears of it at once", async ({ visit, page }) => {
+  await page.addInitScript(() => {
+    window.open = () => null;
+  });
+  await visit(POPUP);
+  await page.getByRole("button", button).click();
+  await expect.poll(() => told(page)).toEqual([
+    {
+      error: "svc_invalid_request",
+      error_description: "The browser opened no window. A sandboxed frame needs allow-popups.",
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      external_state: "state-9",
+    },
+  ]);
+  await expect(page.locator("iframe")).toHaveCount(0);
 });
 
 test("a window that was severed from its opener, or closed, loses nothing", async ({ visit, page }) => {
@@ -80,7 +102,7 @@ test("a window that was severed from its opener, or closed, loses nothing", asyn
   await popup.waitForURL("**/widget/connect**");
   expect(await popup.evaluate(() => opener)).toBeNull();
   await popup.close();
-  await say(await played(page), { type: "event", payload: CONNECTED });
+  await say(await played(page), { type: "result", callback: RESULT });
   await expect.poll(() => told(page)).toHaveLength(1);
 });
 
@@ -94,8 +116,8 @@ test("a second click comes back to the window; after it was closed there is a ne
   await opened(page);
   const [first, second] = [await played(page), await played(page, 1)];
   expect((await init(first)).watch).not.toEqual((await init(second)).watch);
-  await say(first, { type: "event", payload: CONNECTED });
-  await say(second, { type: "event", payload: FAILED });
+  await say(first, { type: "result", callback: RESULT });
+  await say(second, { type: "result", callback: REFUSED });
   await expect.poll(() => told(page)).toHaveLength(2);
 });
 

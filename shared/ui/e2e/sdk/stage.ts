@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { FromFrame, Init, Payload } from "../../kit/protocol.ts";
+import type { Callback, FromFrame, Init, Payload } from "../../kit/protocol.ts";
 import { Host } from "../support/host.ts";
 import { repository } from "../support/run.ts";
 
@@ -151,18 +151,16 @@ export const CONNECTED: Payload = {
   },
 };
 
-/** A failure, as the frame tells it. */
-export const FAILED: Payload = {
-  api_mode: "test",
-  event_type: "patient.connection_failed",
-  data: {
-    endpoint_id: "935cddab-b857-5c34-aabf-583fcec9e6a7",
-    portal_id: "39f75093-e9f7-5a5f-95b1-2d8f9323081e",
-    brand_id: "0ae6105d-75f7-5870-a72b-0ebb0a8f873d",
-    request_id: "5a0c6d70-7f5b-4d7a-9d43-0f3b1f2b7c55",
-    error: "invalid_grant",
-    error_description: "The patient declined.",
-    external_id: "visit-9",
-    external_state: "state-9",
-  },
+/** What comes of the older element's attempt, as its hidden frame tells it. */
+export const RESULT: Callback = {
+  org_connection_id: "6f1c2a52-0f6e-4d2b-9c0c-6a4a8a0f2a11",
+  endpoint_id: "935cddab-b857-5c34-aabf-583fcec9e6a7",
+  portal_id: "39f75093-e9f7-5a5f-95b1-2d8f9323081e",
+  brand_id: "0ae6105d-75f7-5870-a72b-0ebb0a8f873d",
+  connection_status: "authorized",
+  platform_type: "sandbox",
+  request_id: "r-1",
+  external_id: "visit-9",
 };
+
+export const REFUSED: Callback = { error: "invalid_grant", error_description: "The patient declined.", request_id: "5a0c6d70-7f5b-4d7a-9d43-0f3b1f2b7c55", external_state: "state-9" };

@@ -12,7 +12,7 @@ function service(...answers: [status: number, body: unknown, headers?: Record<st
     const [status, body, headers = {}] = answers.shift() ?? [500, {}];
     return new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
   };
-  return { requests, api: api({ baseUrl: "https://svc.example/v1", publicId: "public_test_1", lang: () => "es", fetch: fake }) };
+  return { requests, api: api({ baseUrl: "https://svc.example/v1", publicId: "public_test_1", lang: () => "es", requestKey: "k-1", fetch: fake }) };
 }
 
 test("no request carries a cookie, a referrer or anything personal in its address", async () => {
@@ -32,6 +32,14 @@ test("an attempt is asked after with its token as the bearer's, never in the add
   assert.deepEqual(requests[0]?.init.headers, { Authorization: "Bearer secret" });
 });
 
+test("both forms say which visit they are of, so that one that arrives twice counts once", async () => {
+  const { requests, api } = service([200, { success: true }], [200, { success: true }]);
+  await api.missing({ email: "e", name: "n" }, signal);
+  await api.support({ email: "e", name: "n", subject: "s", body: "b" }, signal);
+  for (const { init } of requests) assert.equal((JSON.parse(String(init.body)) as { request_key?: string }).request_key, "k-1");
+  assert.equal(requests.length, 2);
+});
+
 test("every answer that is none has its kind, and the request id for support", async () => {
   const kinds = { 400: "refused", 401: "foreign", 404: "lost", 409: "taken", 413: "refused", 429: "limited", 500: "unavailable", 503: "unavailable", 504: "unavailable" };
   for (const [status, kind] of Object.entries(kinds)) {
@@ -46,7 +54,7 @@ test("a page instead of an answer, and no answer, are failures like others", asy
   assert.equal(!proxy.ok && proxy.failure.kind, "unavailable");
   const login = await service([200, "<h1>Hotel network</h1>"]).api.missing({ email: "e", name: "n" }, signal);
   assert.equal(login.ok, false);
-  const dead = api({ baseUrl: "https://svc.example/v1", publicId: "p", lang: () => "en", fetch: () => Promise.reject(new TypeError("no network")) });
+  const dead = api({ baseUrl: "https://svc.example/v1", publicId: "p", lang: () => "en", requestKey: "k-1", fetch: () => Promise.reject(new TypeError("no network")) });
   const nothing = await dead.missing({ email: "e", name: "n" }, signal);
   assert.equal(!nothing.ok && nothing.failure.kind, "network");
 });

@@ -11,6 +11,8 @@ export interface Service {
   baseUrl: string;
   publicId: string;
   lang(): string;
+  /** Of the visit: a form that arrives twice with the same words in it is one request. */
+  requestKey: string;
   fetch: typeof fetch;
 }
 
@@ -45,8 +47,8 @@ export function api(service: Service): Api {
     progress: ({ id, token }, signal) => at(signal)<{ status: "open"; result?: Connection; error?: AttemptError }>({ path: `/bridge/attempts/${encodeURIComponent(id)}`, token }),
     codes: ({ email }, signal) => at(signal)({ path: "/bridge/email/codes", body: { email, lang: service.lang() } }),
     verify: (ask, signal) => at(signal)({ path: "/bridge/email/verification", body: ask }),
-    support: (ask, signal) => at(signal)({ path: "/support/request", body: ask }),
-    missing: (ask, signal) => at(signal)({ path: "/support/healthsystem", body: ask }),
+    support: (ask, signal) => at(signal)({ path: "/support/request", body: { ...ask, request_key: service.requestKey } }),
+    missing: (ask, signal) => at(signal)({ path: "/support/healthsystem", body: { ...ask, request_key: service.requestKey } }),
   };
 }
 

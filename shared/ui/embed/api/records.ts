@@ -84,6 +84,12 @@ export interface Failure {
 
 export type Answer<T> = { ok: true; data: T } | { ok: false; failure: Failure };
 
+/** Who asks the organisation for something, and the proof that the address is theirs. */
+interface Asker {
+  email: string;
+  email_token?: string | undefined;
+}
+
 /** Every question that the application asks, and what it is answered with. */
 export interface Calls {
   search: {
@@ -108,12 +114,9 @@ export interface Calls {
   };
   progress: { ask: { id: string; token: string }; data: Progress };
   codes: { ask: { email: string }; data: { verification_id: string; resend_after: string } };
-  verify: { ask: { verification_id: string; code: string }; data: { email_token: string } };
-  support: { ask: { email: string; name: string; subject: string; body: string; email_token?: string | undefined }; data: undefined };
-  missing: {
-    ask: { email: string; name: string; website?: string | undefined; street_address?: string | undefined };
-    data: undefined;
-  };
+  verify: { ask: { verification_id: string; code: string }; data: { email_token: string; expires_at: string } };
+  support: { ask: Asker & { name: string; subject: string; body: string; health_system?: string | undefined }; data: undefined };
+  missing: { ask: Asker & { name: string; website?: string | undefined; street_address?: string | undefined }; data: undefined };
 }
 
 export type CallName = keyof Calls;

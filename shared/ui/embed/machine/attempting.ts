@@ -3,7 +3,7 @@ import type { Answer, AttemptError, Failure, PreparedAttempt, Progress } from ".
 import type { Connection } from "../../kit/protocol.ts";
 import * as events from "./events.ts";
 import type { Effect, Next } from "./message.ts";
-import { freshness, patience, pause } from "./schedule.ts";
+import { doubt, freshness, patience, pause } from "./schedule.ts";
 import type { Attempt, State, Target } from "./state.ts";
 
 export function currentAttempt(s: State): Attempt | undefined {
@@ -50,16 +50,18 @@ function ask(s: State, target: Target): Effect {
 export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number): Next {
   const target = s.target;
   if (!target) return [{ ...s, busy: false }];
-  if (!answer.ok) return refused({ ...s, busy: false }, target, answer.failure);
+  const isSpare = currentAttempt(s)?.leftAt !== undefined;
+  if (!answer.ok) return isSpare ? [{ ...s, busy: false }] : refused({ ...s, busy: false }, target, answer.failure);
   const made = answer.data;
   if (s.shell === "window") return [s, { do: "go", url: made.connect_url }];
   const known: Target = { ...target, endpointId: made.endpoint_id, portalId: made.portal_id, brandId: made.brand_id };
   const attempt: Attempt = {
     ...{ id: made.attempt_id, token: made.attempt_token, url: made.connect_url, target: known },
     ...{ madeAt: now, leftAt: undefined, status: "created" as const },
-    ...{ seen: false, closed: false, pending: false, asking: false, again: false, misses: 0 },
+    ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0 },
   };
-  const next: State = { ...s, busy: false, target: known, current: attempt.id, attempts: [...s.attempts, attempt] };
+  const next: State = { ...s, busy: false, target: known, current: isSpare ? s.current : attempt.id, attempts: [...s.attempts, attempt] };
+  if (isSpare) return [next];
   const name: Effect[] = known.name ? [] : [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId: known.brandId } } }];
   return [next, { do: "wait", key: "stale", ms: freshness, then: { type: "stale", id: attempt.id } }, ...name];
 }
@@ -85,9 +87,16 @@ export function leave(s: State, now: number): Next {
   if (s.shell === "page") return [s, ...asPending(s, s.target), { do: "go", url: departure(s, s.target) }];
   if (s.shell === "window") return [{ ...s, busy: true, trouble: undefined }, ask(s, s.target)];
   const a = currentAttempt(s);
-  if (!a || now - a.madeAt > freshness) return prepare(s);
-  const next = withAttempt({ ...s, view: "waiting", trouble: undefined }, a.id, { leftAt: now });
-  return [next, { do: "unwait", key: "stale" }, { do: "open", id: a.id, url: a.url }, poll(a.id, pause(0))];
+  return a && isFresh(a, now) ? open(s, a, now) : prepare(s);
+}
+
+function isFresh(a: Attempt, now: number): boolean {
+  return now - a.madeAt <= freshness;
+}
+
+function open(s: State, { id, url }: Attempt, now: number): Next {
+  const next = withAttempt({ ...s, view: "waiting", current: id, busy: false, trouble: undefined }, id, { leftAt: now });
+  return [next, { do: "unwait", key: "stale" }, { do: "open", id, url }, poll(id, pause(0))];
 }
 
 /** A web view that shows the hosted page is told what a frame's page would be. */
@@ -139,12 +148,21 @@ export function inquireAll(s: State): Next {
   return [state, ...effects];
 }
 
-/** Brings the portal's window to the front. Where that is gone its start address may be used up: another window needs another attempt. */
-export function raise(s: State): Next {
+/** Whether the patient is back here and there is no window to show: it says that it is closed, or the browser has handed out none. */
+export function isGone(s: State, a: Attempt | undefined): boolean {
+  return a !== undefined && s.focused && (a.how === "seen" ? a.closed : a.status === "open");
+}
+
+/**
+ * Brings the portal's window to the front. Where that is gone its start address may be used up: another window needs another attempt, which is
+ * there already, so that one click is enough, or is made now.
+ */
+export function raise(s: State, now: number): Next {
   const a = currentAttempt(s);
   if (!a) return [s];
-  if (a.seen && !a.closed) return [s, { do: "raise", id: a.id }];
-  return prepare({ ...s, view: "institution" });
+  if (a.how === "seen" && !a.closed) return [s, { do: "raise", id: a.id }];
+  const spare = s.attempts.find((one) => one.leftAt === undefined && isFresh(one, now));
+  return spare ? open(s, spare, now) : prepare({ ...s, view: "institution" });
 }
 
 /** A window that says it is closed ends nothing; together with a patient who is back here it says that the sign-in has begun. */
@@ -152,7 +170,7 @@ export function windows(s: State, closed: string[], focused: boolean): Next {
   const effects: Effect[] = [];
   let state: State = { ...s, focused };
   for (const a of s.attempts) {
-    const gone = a.seen && closed.includes(a.id);
+    const gone = a.how === "seen" && closed.includes(a.id);
     if (gone && !a.closed) state = withAttempt(state, a.id, { closed: true });
     if (gone && focused) {
       const [next, ...told] = tellPending(state, a.id);
@@ -160,7 +178,22 @@ export function windows(s: State, closed: string[], focused: boolean): Next {
       effects.push(...told);
     }
   }
-  return [state, ...effects];
+  const wantsSpare = s.target && s.view === "waiting" && isGone(state, currentAttempt(state)) && !isGone(s, currentAttempt(s));
+  const hasSpare = s.busy || s.attempts.some((a) => a.leftAt === undefined);
+  if (!s.target || !wantsSpare || hasSpare) return [state, ...effects];
+  return [{ ...state, busy: true }, ...effects, ask(s, s.target)];
+}
+
+/** The link to the start address of a window that did not open. A click on it that opens nothing either leaves the patient here. */
+export function followed(s: State): Next {
+  const a = currentAttempt(s);
+  return a?.how === "blocked" ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }] : [s];
+}
+
+/** Whether a page whose link was followed cannot open windows at all: nobody else has the focus, and the server has seen nobody. */
+export function isUnopened(s: State, id: string): boolean {
+  const a = currentAttempt(s);
+  return s.view === "waiting" && s.focused && a?.id === id && a.how === "blocked" && a.status === "created" && a.misses === 0;
 }
 
 function tellPending(s: State, id: string): Next {
@@ -204,20 +237,21 @@ function done(s: State, id: string, connection: Connection): Next {
   const next: State = { ...without(told, id), connected: [...others, latest], latest, leaving: false };
   const arrives = s.current === id || s.view === "waiting" || s.view === "institution" || s.view === "failed";
   const shown: State = arrives ? { ...arrive(forgetUnused(next), "connected"), ending: undefined } : next;
-  return [shown, ...effects, events.success(s, connection)];
+  return [shown, { do: "drop", key: "prepare" }, ...effects, events.success(s, connection)];
 }
 
 function failed(s: State, id: string, error: AttemptError): Next {
   const [told, ...effects] = tellPending(s, id);
   const target = s.attempts.find((a) => a.id === id)?.target ?? { name: "" };
-  const [next] = ended(told, { id }, { cause: error.cause, target, error, requestId: error.request_id });
-  return [next, ...effects, ...events.failed(s, target, error)];
+  const [next, ...dropped] = ended(told, { id }, { cause: error.cause, target, error, requestId: error.request_id });
+  return [next, ...dropped, ...effects, ...events.failed(s, target, error)];
 }
 
 /** Only the attempt that the patient waits for changes what is seen. */
 function ended(s: State, a: Pick<Attempt, "id">, ending: State["ending"]): Next {
   const next = without(s, a.id);
-  return s.current === a.id ? [{ ...arrive(next, "failed"), current: undefined, ending, copied: false, leaving: false }] : [next];
+  if (s.current !== a.id) return [next];
+  return [{ ...arrive(next, "failed"), current: undefined, ending, copied: false, leaving: false }, { do: "drop", key: "prepare" }];
 }
 
 /** An outcome does not take a form away from who is writing in it: it waits behind. */

@@ -1,5 +1,5 @@
 /** The events of the customer's page, made of what the server has answered: shapes and optionality are those of shared/ui/sdk/events.schema.json. */
-import type { Connection, EventData, Payload } from "../../kit/protocol.ts";
+import type { Callback, Connection, EventData, Payload, Refusal } from "../../kit/protocol.ts";
 import type { AttemptError, Failure } from "../api/records.ts";
 import type { Effect } from "./message.ts";
 import type { Attempt, State, Target } from "./state.ts";
@@ -42,27 +42,36 @@ export function pending(s: State, a: Pick<Attempt, "target">): Effect {
 }
 
 export function success(s: State, data: Connection): Effect {
+  if (s.shell === "watch") return { do: "result", callback: withoutGrant(data) };
   return emit({ api_mode: s.mode, event_type: "patient.connection_success", data });
 }
 
-/**
- * Nothing where the institution is not known: the event has to name it. Only the older element's hidden frame never knows it, and its
- * element hands on the error alone.
- */
+/** The older element tells less of a connection. */
+function withoutGrant({ scope: _, consent_expires_at: _until, tefca_directory_id: _directory, ...data }: Connection): Callback {
+  return data;
+}
+
+/** A failure, as the older element tells it. */
+export function refusal(error: Pick<AttemptError, "error" | "error_description" | "request_id">, externalState: string | undefined): Refusal {
+  return { error: told(error.error), error_description: ascii(error.error_description), request_id: error.request_id, ...given({ external_state: externalState }) };
+}
+
+/** Nothing where the institution is not known: the event has to name it. */
 export function failed(s: State, target: Target, error: Failure | AttemptError): Effect[] {
   const { endpointId = "", portalId = "", brandId = "" } = target;
   const requestId = "request_id" in error ? error.request_id : error.requestId;
-  if (!requestId || (s.shell !== "watch" && !(endpointId && portalId && brandId))) return [];
   const description = "error_description" in error ? error.error_description : error.description;
+  if (!requestId) return [];
+  const said = refusal({ error: error.error, error_description: description, request_id: requestId }, s.config.externalState);
+  if (s.shell === "watch") return [{ do: "result", callback: said }];
+  if (!(endpointId && portalId && brandId)) return [];
   const data: EventData["patient.connection_failed"] = {
     endpoint_id: endpointId,
     portal_id: portalId,
     brand_id: brandId,
     ...given({ platform_type: target.platformType }),
-    request_id: requestId,
-    error: told(error.error),
-    error_description: ascii(description),
-    ...given({ external_id: s.config.externalId, external_state: s.config.externalState }),
+    ...said,
+    ...given({ external_id: s.config.externalId }),
   };
   return [emit({ api_mode: s.mode, event_type: "patient.connection_failed", data })];
 }

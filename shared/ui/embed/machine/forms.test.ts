@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Bench, declined, failure } from "../testing/bench.ts";
+import type { Config } from "../../kit/protocol.ts";
+import { Bench, connection, declined, failure, ids } from "../testing/bench.ts";
+import { addressOf } from "./forms.ts";
 
 const email = "mona@example.com";
 
@@ -17,6 +19,30 @@ test("an address that is none is not sent, and said to be wrong", async () => {
   await bench.pass(0);
   assert.equal(bench.asked.length, 0);
   assert.equal(bench.state.judged, 7);
+});
+
+test("an address goes out as the server takes it", () => {
+  for (const [typed, sent] of [
+    [" mona@example.com ", "mona@example.com"],
+    ["Mona.O'Neill+records@Example.COM", "Mona.O'Neill+records@example.com"],
+    ["mona@müller.example", "mona@xn--mller-kva.example"],
+    ["mona@病院.example", "mona@xn--0rys90e.example"],
+    ["mona@xn--mller-kva.example", "mona@xn--mller-kva.example"],
+    ["jürgen@example.com", ""],
+    [".mona@example.com", ""],
+    ["mona..a@example.com", ""],
+    ['"mona"@example.com', ""],
+    ["mona@192.0.2.1", ""],
+    ["mona@[::1]", ""],
+    ["mona@example.com:80", ""],
+    ["mona@ex%61mple.com", ""],
+    ["mona@example.com/x", ""],
+    ["mona@a@example.com", ""],
+    ["mona@-example.com", ""],
+    ["mona@example.com.", ""],
+  ] as const) {
+    assert.equal(addressOf(typed), sent, typed);
+  }
 });
 
 test("an address that the page gave is in the field", () => {
@@ -62,7 +88,7 @@ test("support gets the reference of what failed, and the proof of the address th
   bench.send({ type: "draft", draft: { name: "Mona", subject: "It fails", body: "Always." } });
   bench.send({ type: "send" });
   await bench.pass(0);
-  assert.deepEqual(bench.asked.at(-1)?.ask, { email, name: "Mona", subject: "It fails", body: "Always.\n\n[r-2]", email_token: "e-1" });
+  assert.deepEqual(bench.asked.at(-1)?.ask, { email, name: "Mona", subject: "It fails", body: "Always.\n\n[r-2]", email_token: "e-1", health_system: `Alder ${ids.brand}` });
   assert.equal(bench.state.sent, true);
   bench.send({ type: "back" });
   assert.equal(bench.state.view, "failed");
@@ -74,7 +100,7 @@ test("a request for what is missing begins with what was searched for, and needs
   bench.send({ type: "show", view: "missing" });
   bench.send({ type: "send" });
   await bench.pass(0);
-  assert.deepEqual(bench.asked.at(-1)?.ask, { email, name: "Zebra clinic", website: undefined, street_address: undefined });
+  assert.deepEqual(bench.asked.at(-1)?.ask, { email, email_token: undefined, name: "Zebra clinic", website: undefined, street_address: undefined });
   assert.equal(bench.state.sent, true);
 });
 
@@ -87,4 +113,80 @@ test("a form that was not taken keeps what was written", async () => {
   await bench.pass(0);
   assert.equal(bench.state.draft.hospital, "Zebra");
   assert.equal(bench.state.busy, false);
+});
+
+/** Past the e-mail step, by a code. */
+async function proven(config: Partial<Config> = {}): Promise<Bench> {
+  const bench = new Bench({ searchOnly: false, email, ...config });
+  bench.send({ type: "email" });
+  await bench.pass(0);
+  bench.send({ type: "draft", draft: { code: "123456" } });
+  bench.send({ type: "code" });
+  await bench.pass(0);
+  assert.equal(bench.state.view, "search");
+  return bench;
+}
+
+/** The proof that the request for an institution goes out with. */
+async function sentProof(bench: Bench, address = email): Promise<unknown> {
+  bench.send({ type: "show", view: "missing" });
+  bench.send({ type: "draft", draft: { hospital: "Zebra", email: address } });
+  bench.send({ type: "send" });
+  await bench.pass(0);
+  const { email_token, email: sent } = bench.asked.at(-1)?.ask as { email: string; email_token?: string };
+  assert.equal(sent, address);
+  return email_token;
+}
+
+test("the request for an institution has the proof of its own address, and of no other", async () => {
+  assert.equal(await sentProof(await proven()), "e-1");
+  assert.equal(await sentProof(await proven(), "other@example.com"), undefined);
+});
+
+test("a proof that has run out is not sent, and the patient is asked for the address again before going on", async () => {
+  const bench = await proven();
+  await bench.toInstitution();
+  bench.sleep(61 * 60_000);
+  bench.send({ type: "back" });
+  assert.equal(await sentProof(bench), undefined);
+  bench.send({ type: "back" });
+  bench.send({ type: "pick", id: ids.brand });
+  assert.equal(bench.state.view, "email");
+  assert.equal(bench.state.draft.email, email);
+  bench.send({ type: "email" });
+  await bench.pass(0);
+  bench.send({ type: "draft", draft: { code: "123456" } });
+  bench.send({ type: "code" });
+  await bench.pass(0);
+  bench.send({ type: "pick", id: ids.brand });
+  assert.equal(bench.state.view, "institution");
+});
+
+test("a sign-in that takes longer than the proof lives goes on, and another one begins with the address", async () => {
+  const bench = await proven();
+  await bench.toWaiting();
+  bench.sleep(61 * 60_000);
+  bench.progress = { status: "done", result: connection };
+  bench.send({ type: "wake" });
+  await bench.pass(0);
+  assert.equal(bench.state.view, "connected");
+  bench.send({ type: "restart" });
+  assert.equal(bench.state.view, "email");
+});
+
+test("a clock that is wrong takes no proof away at once, and keeps none for longer than an hour", async () => {
+  for (const hours of [-5, 5]) {
+    const bench = new Bench({ searchOnly: false, email });
+    bench.answers.verify = () => ({ ok: true, data: { email_token: "e-1", expires_at: new Date(bench.began + (hours + 1) * 3_600_000).toISOString() } });
+    bench.send({ type: "email" });
+    await bench.pass(0);
+    bench.send({ type: "draft", draft: { code: "123456" } });
+    bench.send({ type: "code" });
+    await bench.pass(0);
+    bench.sleep(59 * 60_000);
+    assert.equal(await sentProof(bench), "e-1");
+    bench.send({ type: "back" });
+    bench.sleep(2 * 60_000);
+    assert.equal(await sentProof(bench), undefined);
+  }
 });

@@ -6,14 +6,23 @@ import type { Draft, State } from "./state.ts";
 /** As long as the server waits; the patient's clock may be wrong. Milliseconds. */
 const resendPause = 30_000;
 
-/** One at-sign with something around it and a dot behind: the server and the letter itself judge the rest. */
-function isEmail(text: string): boolean {
-  return /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(text.trim());
+/** As long as the server takes a proof of an address for one, whatever the patient's clock says. Milliseconds. */
+const proofLife = 60 * 60_000;
+
+/**
+ * The address as the server takes it: a dot-atom, and a host name, in Punycode where that is international, which not every browser writes by itself.
+ * Empty where the text is none.
+ */
+export function addressOf(text: string): string {
+  const [, local = "", domain = ""] = /^([\w!#$%&'*+/=?^`{|}~.-]+)@([^\s@/\\:?#%]+)$/.exec(text.trim()) ?? [];
+  const host = URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : "";
+  const isRight = /^[^.]+(\.[^.]+)*$/.test(local) && /^([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/.test(host);
+  return isRight ? `${local}@${host}` : "";
 }
 
 /** Whether a field of a form holds what it needs. Website and address may be left out, of another form the rest is not asked. */
 export function isRight({ draft }: State, field: keyof Draft): boolean {
-  if (field === "email") return isEmail(draft.email);
+  if (field === "email") return addressOf(draft.email) !== "";
   if (field === "code") return /^\d{6}$/.test(draft.code);
   return field === "website" || field === "address" || draft[field].trim() !== "";
 }
@@ -31,13 +40,13 @@ function failed(s: State, failure: Failure, retry?: { type: "resend" }): Next {
 }
 
 export function submitEmail(s: State): Next {
-  return judge(s, "email", () => sendCode(s, s.draft.email.trim()));
+  return judge(s, "email", () => sendCode(s, addressOf(s.draft.email)));
 }
 
 export function sendCode(s: State, email: string): Next {
   if (s.busy) return [s];
   const question: Effect = { do: "ask", key: "form", ask: { call: "codes", ask: { email } } };
-  return [{ ...s, email, emailToken: undefined, busy: true, trouble: undefined }, question];
+  return [{ ...s, email, proof: undefined, busy: true, trouble: undefined }, question];
 }
 
 /** A code is on its way; another one can be asked for a while later. */
@@ -58,18 +67,30 @@ export function checkCode(s: State): Next {
   });
 }
 
-export function send(s: State): Next {
+/** The address is the patient's, for a while. */
+export function proven(s: State, { email_token: token, expires_at }: Calls["verify"]["data"], now: number): State {
+  const ms = Date.parse(expires_at) - now;
+  return { ...s, busy: false, proof: { token, until: now + (ms > 0 ? Math.min(ms, proofLife) : proofLife) } };
+}
+
+/** A proof that the server would take; undefined where there is none, or none any more. */
+export function proofOf(s: State, now: number): string | undefined {
+  return s.proof && now < s.proof.until ? s.proof.token : undefined;
+}
+
+export function send(s: State, now: number): Next {
   if (s.view !== "support" && s.view !== "missing") return [s];
   const { view: form, draft } = s;
   return judge(s, form, () => {
-    const email = draft.email.trim();
+    const email = addressOf(draft.email);
     const { hospital, name, website, address, subject, body } = draft;
-    const email_token = s.emailToken && s.email === email ? s.emailToken : undefined;
+    const from = { email, email_token: s.email === email ? proofOf(s, now) : undefined };
+    const health_system = (s.ending?.target ?? s.target ?? s.institution)?.name || undefined;
     const reference = s.ending?.requestId ? `\n\n[${s.ending.requestId}]` : "";
     const ask =
       form === "support"
-        ? ({ call: "support", ask: { email, name, subject, body: body + reference, email_token } } as const)
-        : ({ call: "missing", ask: { email, name: hospital, website: website || undefined, street_address: address || undefined } } as const);
+        ? ({ call: "support", ask: { ...from, name, subject, body: body + reference, health_system } } as const)
+        : ({ call: "missing", ask: { ...from, name: hospital, website: website || undefined, street_address: address || undefined } } as const);
     return [{ ...s, busy: true, trouble: undefined }, { do: "ask", key: "form", ask }];
   });
 }

@@ -1,10 +1,13 @@
 /** What can happen to the application, and what it can want done. Types alone. */
-import type { Config, Payload } from "../../kit/protocol.ts";
+import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Answered, Ask } from "../api/records.ts";
 import type { Draft, Filter, Own, State } from "./state.ts";
 
+/** What came of opening a window: there is a handle, or none, or no window for sure. */
+export type Opened = "seen" | "unseen" | "blocked";
+
 export type Message =
-  | { type: "begin"; config: Config; own?: Own | undefined }
+  | { type: "begin"; config: Config; own?: Own | undefined; watch?: Watch | undefined }
   | { type: "misconfigured"; reason: string; requestId?: string | undefined } // the page says so, or it stands where it must not
   | { type: "agree" }
   | { type: "back" }
@@ -22,7 +25,10 @@ export type Message =
   | { type: "prepare" } // make an attempt for the institution of the view
   | { type: "stale"; id: string } // an attempt that nobody left with is about to end
   | { type: "leave" } // the click that opens the window
-  | { type: "opened"; id: string; seen: boolean }
+  | { type: "opened"; id: string; how: Opened }
+  | { type: "followed" } // the link to the start address
+  | { type: "unopened"; id: string } // a while after that
+  | { type: "here"; attemptId: string; made: boolean } // the older element's window, to its hidden frame
   | { type: "raise" } // bring the window to the front, or open another
   | { type: "poll"; id: string }
   | { type: "wake" } // a nudge, focus, the network is back: ask now
@@ -51,6 +57,7 @@ export type Effect =
   | { do: "copy"; text: string }
   | { do: "go"; url: string } // this window leaves
   | { do: "emit"; payload: Payload; reason?: string }
+  | { do: "result"; callback: Callback } // of what a hidden frame watches
   | { do: "closed" };
 
 /** A state and what is to be done. */

@@ -1,8 +1,8 @@
 /** Does what step wants done, with what the browser gives: the one place where time passes and requests leave. */
-import type { Payload } from "../../kit/protocol.ts";
+import type { Callback, Payload } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answered, Ask } from "../api/records.ts";
-import type { Effect, Message } from "./message.ts";
+import type { Effect, Message, Opened } from "./message.ts";
 import type { State } from "./state.ts";
 import { step } from "./step.ts";
 
@@ -12,11 +12,12 @@ export interface World {
   now(): number; // milliseconds since 1970
   setTimeout(run: () => void, ms: number): unknown;
   clearTimeout(timer: unknown): void;
-  open(id: string, url: string): boolean; // whether the browser gave us the window
+  open(id: string, url: string): Opened;
   raise(id: string): void;
   copy(text: string): Promise<void>;
   go(url: string): void;
   emit(payload: Payload, reason?: string): void;
+  result(callback: Callback): void;
   closed(): void;
 }
 
@@ -73,7 +74,7 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         unwait(effect.key);
         break;
       case "open":
-        send({ type: "opened", id: effect.id, seen: world.open(effect.id, effect.url) });
+        send({ type: "opened", id: effect.id, how: world.open(effect.id, effect.url) });
         break;
       case "raise":
         world.raise(effect.id);
@@ -87,6 +88,9 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         break;
       case "emit":
         world.emit(effect.payload, effect.reason);
+        break;
+      case "result":
+        world.result(effect.callback);
         break;
       case "closed":
         for (const key of [...timers.keys()]) unwait(key);

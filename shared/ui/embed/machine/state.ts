@@ -4,7 +4,7 @@
  */
 import type { Config, Connection, Mode } from "../../kit/protocol.ts";
 import type { AttemptError, Failure, Hit, Institution } from "../api/records.ts";
-import type { Message } from "./message.ts";
+import type { Message, Opened } from "./message.ts";
 
 /**
  * How the page is held: in an element's frame, as a whole page of redirect mode, or in the window of the older element's popup mode.
@@ -38,10 +38,9 @@ export interface Org {
   accent: string;
 }
 
-/** The attempt that the older element has made itself, for its window and for its hidden frame. */
+/** The attempt that the older element has chosen for its window. The server is given a hash of its token alone. */
 export interface Own {
   id: string;
-  token: string;
   hash: string; // of the token, in hexadecimal digits
 }
 
@@ -79,7 +78,7 @@ export interface Attempt {
   madeAt: number; // by this browser's clock, which may be wrong
   leftAt: number | undefined; // when a window was opened for it
   status: "created" | "open";
-  seen: boolean; // the browser gave us the window
+  how: Opened | undefined; // what the browser made of the click; undefined before it
   closed: boolean; // the window says so; a portal can make it lie
   pending: boolean; // patient.connection_pending was told
   asking: boolean;
@@ -132,11 +131,11 @@ export interface State {
   redirectUri: string | undefined; // of redirect mode
   own: Own | undefined;
   config: Config;
-  configErrorId: string | undefined; // request_id of what told that the configuration is wrong
+  configError: { reason: string; requestId: string | undefined } | undefined; // the page's mistake
   view: View;
   from: View; // where support and missing return to
   email: string; // that a code was sent to, or that a form was sent with
-  emailToken: string | undefined;
+  proof: { token: string; until: number } | undefined; // that the address is the patient's; until when, by this browser's clock
   verification: Verification | undefined;
   canResend: boolean;
   search: Search;
@@ -164,11 +163,11 @@ export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUr
   return {
     ...given,
     config,
-    configErrorId: undefined,
+    configError: undefined,
     view: "loading",
     from: "search",
     email: "",
-    emailToken: undefined,
+    proof: undefined,
     verification: undefined,
     canResend: false,
     search: { query: "", filter: { state: "", zip: "" }, hits: [], total: undefined, loading: false, more: false },

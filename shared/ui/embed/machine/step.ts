@@ -7,7 +7,8 @@ import * as events from "./events.ts";
 import * as forms from "./forms.ts";
 import type { Message, Next } from "./message.ts";
 import * as searching from "./searching.ts";
-import type { Own, State, View } from "./state.ts";
+import type { State, View } from "./state.ts";
+import * as watching from "./watching.ts";
 
 /** now is in milliseconds since 1970. */
 export function step(s: State, m: Message, now: number): Next {
@@ -15,7 +16,7 @@ export function step(s: State, m: Message, now: number): Next {
     case "answered":
       return answered(s, m.answered, now);
     case "begin":
-      return begin(s, m.config, m.own, now);
+      return begin(s, m, now);
     case "misconfigured":
       return misconfigured(s, m.reason, m.requestId);
     case "type":
@@ -27,7 +28,7 @@ export function step(s: State, m: Message, now: number): Next {
     case "more":
       return searching.more(s);
     case "pick":
-      return choosing.pick(s, m.id);
+      return isUnproven(s, now) ? toEmail(s) : choosing.pick(s, m.id);
     case "portal":
       return choosing.choose(s, m.id);
     case "load":
@@ -47,7 +48,7 @@ export function step(s: State, m: Message, now: number): Next {
     case "draft":
       return [{ ...s, draft: { ...s.draft, ...m.draft } }];
     case "send":
-      return forms.send(s);
+      return forms.send(s, now);
     default:
       return steer(s, m, now);
   }
@@ -63,9 +64,15 @@ function steer(s: State, m: Message, now: number): Next {
     case "leave":
       return attempting.leave(s, now);
     case "opened":
-      return [attempting.withAttempt(s, m.id, { seen: m.seen, closed: false })];
+      return [attempting.withAttempt(s, m.id, { how: m.how, closed: false })];
+    case "followed":
+      return attempting.followed(s);
+    case "unopened":
+      return attempting.isUnopened(s, m.id) ? misconfigured({ ...s, current: undefined }, "The page opens no windows. A sandboxed frame needs allow-popups.", undefined) : [s];
+    case "here":
+      return watching.here(s, m.attemptId, m.made, now);
     case "raise":
-      return attempting.raise(s);
+      return attempting.raise(s, now);
     case "poll":
       return attempting.inquire(s, m.id);
     case "wake":
@@ -77,13 +84,13 @@ function steer(s: State, m: Message, now: number): Next {
     case "network":
       return network(s, m.online, now);
     case "agree":
-      return afterSplash(s);
+      return afterSplash(s, now);
     case "show":
-      return show(s, m.view);
+      return show(s, m.view, now);
     case "back":
       return back(s);
     case "restart":
-      return toSearch(s);
+      return isUnproven(s, now) ? toEmail(s) : toSearch(s);
     case "retry":
       return s.trouble?.retry ? step(s, s.trouble.retry, now) : [{ ...s, trouble: undefined }];
     case "close":
@@ -113,30 +120,20 @@ function answered(s: State, a: Answered, now: number): Next {
     case "codes":
       return forms.codeSent(s, a.answer, now);
     case "verify":
-      if (a.answer.ok) return afterEmail({ ...s, busy: false, emailToken: a.answer.data.email_token });
+      if (a.answer.ok) return afterEmail(forms.proven(s, a.answer.data, now));
       return [{ ...s, busy: false, trouble: { failure: a.answer.failure, retry: undefined } }];
     default:
       return forms.sent(s, a.answer);
   }
 }
 
-function begin(s: State, config: Config, own: Own | undefined, now: number): Next {
+function begin(s: State, { config, own, watch }: Message & { type: "begin" }, now: number): Next {
   const filter = { state: "", zip: zipOf(config) };
   const search = { ...s.search, query: config.searchQuery ?? "", filter };
-  const shell = s.shell === "frame" && own ? "watch" : s.shell;
-  const next: State = { ...s, shell, config, own, draft: { ...s.draft, email: config.email ?? "" }, search };
+  const next: State = { ...s, config, own, draft: { ...s.draft, email: config.email ?? "" }, search };
   if (config.tefcaMode) return misconfigured(next, "tefca-mode is not available.", undefined);
-  if (next.shell === "watch" && own) return watch(next, own, now);
-  return config.showSplash ? [{ ...next, view: "splash" }] : afterSplash(next);
-}
-
-/** The attempt of the older element's window, which may not have been made yet. */
-function watch(s: State, own: Own, now: number): Next {
-  const attempt = {
-    ...{ id: own.id, token: own.token, url: "", target: { name: "" }, madeAt: now, leftAt: now, status: "created" as const },
-    ...{ seen: false, closed: false, pending: false, asking: false, again: false, misses: 0 },
-  };
-  return attempting.inquire({ ...s, attempts: [attempt] }, own.id);
+  if (watch) return watching.watch(next, watch, now);
+  return config.showSplash ? [{ ...next, view: "splash" }] : afterSplash(next, now);
 }
 
 /** search-sort-by-opts is base64url of JSON; what cannot be read narrows nothing. */
@@ -152,10 +149,19 @@ function zipOf(config: Config): string {
   }
 }
 
-function afterSplash(s: State): Next {
-  const { reconnectOrgConnectionId, searchOnly } = s.config;
+function afterSplash(s: State, now: number): Next {
+  const { reconnectOrgConnectionId } = s.config;
   if (reconnectOrgConnectionId) return choosing.reconnect(s, reconnectOrgConnectionId);
-  return searchOnly || s.emailToken ? afterEmail(s) : [{ ...s, view: "email", trouble: undefined }];
+  return isUnproven(s, now) ? toEmail(s) : afterEmail(s);
+}
+
+/** Whether the patient's address has still, or again, to be shown to be theirs: whoever sits there an hour later may be somebody else. */
+function isUnproven(s: State, now: number): boolean {
+  return !s.config.searchOnly && !s.config.reconnectOrgConnectionId && forms.proofOf(s, now) === undefined;
+}
+
+function toEmail(s: State): Next {
+  return [{ ...attempting.forgetUnused(s), view: "email", proof: undefined, busy: false, judged: 0, trouble: undefined }];
 }
 
 function afterEmail(s: State): Next {
@@ -171,13 +177,13 @@ function toSearch(s: State): Next {
 }
 
 function misconfigured(s: State, reason: string, requestId: string | undefined): Next {
-  const next: State = { ...s, view: "config_error", configErrorId: requestId, busy: false, trouble: undefined };
+  const next: State = { ...s, view: "config_error", configError: { reason, requestId }, busy: false, trouble: undefined };
   return s.view === "config_error" ? [next] : [next, events.configError(s, reason)];
 }
 
 /** Support and the request for an institution come back to where they were asked for. */
-function show(s: State, view: "support" | "missing" | "search" | "finish"): Next {
-  if (view === "search") return toSearch(s);
+function show(s: State, view: "support" | "missing" | "search" | "finish", now: number): Next {
+  if (view === "search") return isUnproven(s, now) ? toEmail(s) : toSearch(s);
   if (view === s.view) return [s];
   const from = s.view === "support" || s.view === "missing" ? s.from : s.view;
   const draft = { ...s.draft, hospital: s.draft.hospital || s.search.query.trim() };

@@ -1,8 +1,8 @@
 /** The application without a browser, under a clock that tests move. */
-import type { Config, Payload } from "../../kit/protocol.ts";
+import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answer, CallName, Calls, Failure, Hit, Portal, Progress } from "../api/records.ts";
-import type { Message } from "../machine/message.ts";
+import type { Message, Opened } from "../machine/message.ts";
 import { run, type Runner } from "../machine/run.ts";
 import { start, type Own, type Shell, type State } from "../machine/state.ts";
 
@@ -58,8 +58,9 @@ export class Bench {
   readonly raised: string[] = [];
   readonly left: string[] = [];
   closed = 0;
-  /** Whether the browser hands out the windows that it opens. */
-  handles = true;
+  readonly results: Callback[] = [];
+  /** What the browser makes of a click. */
+  how: Opened = "seen";
   /** What a question is answered with instead, by its number from 0. */
   fault: (n: number, call: CallName) => Failure | undefined = () => undefined;
   progress: Progress = { status: "created" };
@@ -70,12 +71,12 @@ export class Bench {
   #timers = new Map<number, { at: number; then: () => void }>();
   #nextTimer = 1;
 
-  constructor(config: Partial<Config> = {}, shell: Shell = "frame", own?: Own) {
+  constructor(config: Partial<Config> = {}, shell: Shell = "frame", given: { own?: Own; watch?: Watch } = {}) {
     this.answers = this.#usual();
     const whole: Config = { publicId: "public_test_1", searchOnly: true, showSplash: false, tefcaMode: false, eventTypes: [], ...config };
     const pages = { shell, mode: "live", publicId: "public_live_1", baseUrl: "https://svc.example/v1", org: undefined, redirectUri: "https://org.example/back", own: undefined } as const;
     this.runner = run(start(pages, whole), this.#world(), () => undefined);
-    this.send({ type: "begin", config: whole, own });
+    this.send({ type: "begin", config: whole, ...given });
   }
 
   get state(): State {
@@ -143,7 +144,7 @@ export class Bench {
       },
       progress: () => ok(this.progress),
       codes: () => ok({ verification_id: "v-1", resend_after: new Date(this.began + this.#now + 30_000).toISOString() }),
-      verify: () => ok({ email_token: "e-1" }),
+      verify: () => ok({ email_token: "e-1", expires_at: new Date(this.began + this.#now + 3_600_000).toISOString() }),
       support: () => ok(undefined),
       missing: () => ok(undefined),
     };
@@ -168,7 +169,7 @@ export class Bench {
       clearTimeout: (timer: unknown) => void this.#timers.delete(timer as number),
       open: (_id: string, url: string) => {
         this.opened.push(url);
-        return this.handles;
+        return this.how;
       },
       raise: (id: string) => void this.raised.push(id),
       copy: () => Promise.resolve(),
@@ -177,6 +178,7 @@ export class Bench {
         this.events.push(payload);
         this.reasons.push(reason);
       },
+      result: (callback: Callback) => void this.results.push(callback),
       closed: () => void this.closed++,
     };
   }

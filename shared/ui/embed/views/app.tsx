@@ -114,9 +114,10 @@ function ConfigError({ ui }: { ui: Ui }) {
         </Out>
       )}
       {s.shell === "frame" && <Button onClick={() => send({ type: "close_now" })}>{t.say("close")}</Button>}
-      {s.configErrorId && (
+      {s.mode === "test" && <p class="small soft">{s.configError?.reason}</p>}
+      {s.configError?.requestId && (
         <p class="small soft">
-          {t.say("reference")}: {s.configErrorId}
+          {t.say("reference")}: {s.configError.requestId}
         </p>
       )}
     </div>

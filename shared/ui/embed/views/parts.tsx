@@ -62,9 +62,9 @@ export function Quiet({ children, onClick }: { children: ComponentChildren; onCl
 }
 
 /** A link out of the page: it hands on neither where it comes from nor a way back into it. */
-export function Out({ href, children, t, class: name }: { href: string; children: ComponentChildren; t: Ui["t"]; class?: string }) {
+export function Out({ href, children, t, class: name, onClick }: { href: string; children: ComponentChildren; t: Ui["t"]; class?: string; onClick?: () => void }) {
   return (
-    <a href={href} class={name} target="_blank" rel="noopener noreferrer">
+    <a href={href} class={name} target="_blank" rel="noopener noreferrer" onClick={(event) => event.ctrlKey || event.metaKey || onClick?.()}>
       {children}
       <span class="hidden"> ({t.say("new_window")})</span>
     </a>
@@ -98,7 +98,7 @@ export function Field({ ui, id, label, error: known, optional, rows, input }: Fi
       <label for={id}>
         {label} {optional && <span>({t.say("optional")})</span>}
       </label>
-      {rows ? <textarea {...common} maxLength={4000} /> : <input {...common} {...input} />}
+      {rows ? <textarea {...common} maxLength={3300} /> : <input {...common} {...input} />}
       {error && (
         <p class="wrong" id={`${id}-wrong`}>
           {error}
@@ -108,14 +108,19 @@ export function Field({ ui, id, label, error: known, optional, rows, input }: Fi
   );
 }
 
-/** A form whose fields are judged by us when it is sent, in the patient's language. */
+/**
+ * A form whose fields are judged by us when it is sent, in the patient's language. Its button's click is enough, which is also what Enter in a field
+ * comes to: a page in a sandbox without allow-forms sends no form.
+ */
 export function Form({ children, onSend }: { children: ComponentChildren; onSend: () => void }) {
-  const submit = (event: Event) => {
+  const press = (event: MouseEvent) => {
+    const pressed = event.target instanceof Element ? event.target.closest("button") : null;
+    if (event.defaultPrevented || pressed?.type !== "submit") return;
     event.preventDefault();
     onSend();
   };
   return (
-    <form class="view" noValidate onSubmit={submit}>
+    <form class="view" noValidate onClick={press}>
       {children}
     </form>
   );

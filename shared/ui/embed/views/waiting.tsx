@@ -1,5 +1,5 @@
 /** While the patient is at the portal, in another window. */
-import { currentAttempt } from "../machine/attempting.ts";
+import { currentAttempt, isGone } from "../machine/attempting.ts";
 import { Button, Out, Pair, Quiet, Title } from "./parts.tsx";
 import { institutionName, type Ui } from "./ui.ts";
 
@@ -7,7 +7,7 @@ export function Waiting({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
   const a = currentAttempt(s);
   const left = a?.status === "open";
-  const gone = a !== undefined && a.seen && a.closed && s.focused;
+  const gone = a?.how === "seen" && isGone(s, a);
   return (
     <div class="view">
       <Pair ui={ui} name={institutionName(ui)} logo={s.institution?.logo ?? ""} />
@@ -29,7 +29,7 @@ export function Waiting({ ui }: { ui: Ui }) {
       {a && !left && (
         <p>
           {t.say("waiting_none")}{" "}
-          <Out href={a.url} t={t}>
+          <Out href={a.url} t={t} onClick={() => send({ type: "followed" })}>
             {t.say("waiting_open")}
           </Out>
         </p>
@@ -37,7 +37,7 @@ export function Waiting({ ui }: { ui: Ui }) {
       <div class="stack">
         {(left || gone) && (
           <Button second onClick={() => send({ type: "raise" })}>
-            {t.say(gone || !a?.seen ? "waiting_reopen" : "waiting_show")}
+            {t.say(gone || a?.how !== "seen" ? "waiting_reopen" : "waiting_show")}
           </Button>
         )}
         <div>

@@ -20,10 +20,10 @@ test("parameters are escaped, and empty ones left out", () => {
   assert.equal(parameters({ public_id: "a&b", lang: "", external_id: "é #" }), "public_id=a%26b&external_id=%C3%A9+%23");
 });
 
-test("an attempt's id is a UUID of version 4, its token 43 characters, and neither comes twice", () => {
+test("an attempt's id is a UUID of version 4, its token 64 hexadecimal digits, and neither comes twice", () => {
   const ids = Array.from({ length: 200 }, attemptID);
   const tokens = Array.from({ length: 200 }, attemptToken);
   for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  for (const token of tokens) assert.match(token, /^[A-Za-z0-9_-]{43}$/);
+  for (const token of tokens) assert.match(token, /^[0-9a-f]{64}$/);
   assert.equal(new Set([...ids, ...tokens]).size, 400);
 });

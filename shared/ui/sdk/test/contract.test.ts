@@ -4,7 +4,7 @@ import { test } from "node:test";
 import described from "../custom-elements.json";
 import type { Callback as DeclaredCallback, SvcWidget as DeclaredOlder, SvcWidgetElement as Declared } from "../package/svc-widget.d.ts";
 import { SvcWidget, SvcWidgetElement } from "../svc-widget.ts";
-import type { Callback } from "../widget.ts";
+import type { Callback } from "../../kit/protocol.ts";
 
 /** The compiler sees to it that what is declared is what is there. */
 type Own<E> = Omit<E, keyof HTMLElement | "connectedCallback" | "disconnectedCallback" | "attributeChangedCallback">;
