@@ -146,6 +146,9 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
+	if name == pages.Embed {
+		return httpapi.Framed(drawn.HTML, drawn.Policy), nil
+	}
 	return httpapi.Drawn(drawn.HTML, drawn.Policy), nil
 }
 

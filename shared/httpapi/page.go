@@ -231,6 +231,16 @@ func Drawn(html []byte, policy string) Answer {
 	return Answer{html: html, headers: func(header http.Header) { pageHeaders(header, policy) }}
 }
 
+// Framed is Drawn for a page in a frame of others: one that isolates itself (Cross-Origin-Embedder-Policy, HTML section 7.1.4) holds only what
+// does so, too, and may be held by anybody. Pictures of others, such as logos, come without credentials then, and nothing else changes.
+func Framed(html []byte, policy string) Answer {
+	return Answer{html: html, headers: func(header http.Header) {
+		pageHeaders(header, policy)
+		header.Set("Cross-Origin-Embedder-Policy", "credentialless")
+		header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	}}
+}
+
 func (a Answer) render(c *call) (reply, error) {
 	if a.failure != nil {
 		return reply{}, a.failure

@@ -8,13 +8,23 @@ export function fragmentOf(hash: string): WindowFragment | undefined {
   return members["attempt_id"] && members["attempt_token"] ? (members as unknown as WindowFragment) : undefined;
 }
 
+type Origins = Pick<Boot, "api_mode" | "allowed_origins">;
+
+/** Why popup mode does not work, for who builds the page. */
+export const noPopupMode = "Popup mode works from the organisation's registered origins alone, and from pages that send their origin as the referrer.";
+
+/** Whether no page at all may use popup mode. */
+export function lacksOrigins({ api_mode, allowed_origins }: Origins): boolean {
+  return api_mode === "live" && allowed_origins.length === 0;
+}
+
 /**
  * Whether the older element's window may take the attempt that its fragment names: whoever made that address learns the outcome, so it has
  * to come from a page of the organisation, not from a link that anybody can send. A browser lets no page name another origin than its own
  * as the referrer (docs/threat-model.md). In test mode an organisation need not have registered any.
  */
-export function mayTake({ api_mode, allowed_origins }: Pick<Boot, "api_mode" | "allowed_origins">, referrer: string): boolean {
-  if (allowed_origins.length === 0) return api_mode === "test";
+export function mayTake({ api_mode, allowed_origins }: Origins, referrer: string): boolean {
+  if (allowed_origins.length === 0) return !lacksOrigins({ api_mode, allowed_origins });
   return URL.canParse(referrer) && allowed_origins.includes(new URL(referrer).origin);
 }
 

@@ -7,7 +7,7 @@ import { api } from "./api/api.ts";
 import { readBoot } from "./boot.ts";
 import { tellBridges } from "./bridge.ts";
 import { listen } from "./channel.ts";
-import { fragmentOf, hashOf, mayTake, pageConfig } from "./given.ts";
+import { fragmentOf, hashOf, lacksOrigins, mayTake, noPopupMode, pageConfig } from "./given.ts";
 import { refusal } from "./machine/events.ts";
 import { run, type World } from "./machine/run.ts";
 import { start, type Shell, type State } from "./machine/state.ts";
@@ -59,7 +59,10 @@ if (shell === "frame") {
 
 /** The page has told what it wants. Where the server knows that nothing can come of it, that is all that is told. */
 async function join({ config, watch }: Pick<Init, "config" | "watch">): Promise<void> {
-  if (boot.error && watch) return post({ type: "result", callback: refusal(boot.error, config.externalState) });
+  if (watch && (boot.error || lacksOrigins(boot))) {
+    const error = boot.error ?? { error: "svc_invalid_request", error_description: noPopupMode, request_id: watch.attemptId };
+    return post({ type: "result", callback: refusal(error, config.externalState) });
+  }
   if (boot.error) return refuse(boot.error.error_description);
   await speak(config.lang);
   runner.send({ type: "begin", config, watch });
@@ -68,9 +71,7 @@ async function join({ config, watch }: Pick<Init, "config" | "watch">): Promise<
 async function enter(): Promise<void> {
   if (fragment) windows.here(fragment.attempt_id, false);
   if (boot.error) return refuse(boot.error.error_description);
-  if (fragment && !mayTake(boot, document.referrer)) {
-    return refuse("Popup mode works from the organisation's registered origins alone, and from pages that send their origin as the referrer.");
-  }
+  if (fragment && !mayTake(boot, document.referrer)) return refuse(noPopupMode);
   if (fragment && !isSecureContext) return refuse("Popup mode needs the service at an address of https.");
   await speak(boot.query.lang);
   const own = fragment && { id: fragment.attempt_id, hash: await hashOf(fragment.attempt_token) };
