@@ -20,8 +20,9 @@ export default defineConfig({
     trace: "retain-on-failure",
     launchOptions: {
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-      // The later of two lists of features is the one that counts: Playwright's switches storage partitioning off.
-      args: ["--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+      // The later of two lists of features is the one that counts: Playwright's switches storage partitioning off. The last one keeps pages without TLS
+      // from services on this machine, where ours is for once.
+      args: ["--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,LocalNetworkAccessChecks", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
       ignoreDefaultArgs: ["--disable-popup-blocking"],
     },
   },

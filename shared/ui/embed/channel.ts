@@ -9,8 +9,8 @@ export interface Listener {
   foreign(): void; // a page that may not show us holds the frame
 }
 
-/** How long is waited before hello is said again: an element that is still being set up has not heard the first one. */
-const again = 500;
+/** How long is waited before hello is said again, in milliseconds: who is still being set up has not heard the first one. */
+export const again = 500;
 
 /**
  * Says that the frame is here to whoever holds it, and takes the page's configuration once. The origin of that message is the page's,

@@ -6,7 +6,7 @@ import { choose, english, load, type Language } from "../kit/words/language.ts";
 import { api } from "./api/api.ts";
 import { readBoot } from "./boot.ts";
 import { tellBridges } from "./bridge.ts";
-import { listen } from "./channel.ts";
+import { again, listen } from "./channel.ts";
 import { fragmentOf, hashOf, lacksOrigins, mayTake, noPopupMode, pageConfig } from "./given.ts";
 import { refusal } from "./machine/events.ts";
 import { run, type World } from "./machine/run.ts";
@@ -69,13 +69,20 @@ async function join({ config, watch }: Pick<Init, "config" | "watch">): Promise<
 }
 
 async function enter(): Promise<void> {
-  if (fragment) windows.here(fragment.attempt_id, false);
+  if (fragment) stay(fragment.attempt_id);
   if (boot.error) return refuse(boot.error.error_description);
   if (fragment && !mayTake(boot, document.referrer)) return refuse(noPopupMode);
   if (fragment && !isSecureContext) return refuse("Popup mode needs the service at an address of https.");
   await speak(boot.query.lang);
   const own = fragment && { id: fragment.attempt_id, hash: await hashOf(fragment.attempt_token) };
   runner.send({ type: "begin", config: pageConfig(boot, fragment), own });
+}
+
+/** The hidden frame, which loads beside this window, may not be there yet to hear of it. */
+function stay(attemptId: string): void {
+  const say = () => windows.here(attemptId, false);
+  setInterval(say, again);
+  say();
 }
 
 async function refuse(reason: string): Promise<void> {

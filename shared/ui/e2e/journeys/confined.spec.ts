@@ -1,4 +1,4 @@
-/** Customers' pages that browsers keep from much: isolated ones, ones in a sandbox, ones without TLS. What cannot work is said. */
+/** Customers' pages that browsers keep from much: isolated ones, ones in a sandbox, ones without TLS. What cannot work is said, and nothing is asked in vain. */
 import type { Page } from "@playwright/test";
 import { callbacks, heard, heardTypes, markup, script, visit } from "../support/customer.ts";
 import type { Placed } from "../support/customer.ts";
@@ -118,6 +118,7 @@ test("popup mode: nothing that is asked is known to fail, and a lost answer to m
   const failed: string[] = [];
   const made: string[] = [];
   context.on("response", (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`));
+  await page.clock.install();
   await visit(page, run, host, { tag: "svc-widget", attributes: { "connect-mode": "popup" } });
   const opening = context.waitForEvent("page");
   await page.locator("svc-widget").getByRole("button").click();
@@ -131,7 +132,7 @@ test("popup mode: nothing that is asked is known to fail, and a lost answer to m
   const patient = new Patient(window, window);
   await patient.arrive(run);
   await patient.pick();
-  await window.waitForTimeout(10_500); // that nothing is asked has no sign
+  await page.clock.runFor(60_000);
   await patient.button("go").click();
   await patient.button("try_again").click();
   await new Portal(window).signInAndAllow();

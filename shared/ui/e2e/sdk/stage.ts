@@ -129,7 +129,7 @@ export async function played(page: Page, index = 0): Promise<Frame> {
 
 export const init = (frame: Frame): Promise<Init> => frame.evaluate(() => (self as unknown as Played).init);
 export const heard = (frame: Frame): Promise<unknown[]> => frame.evaluate(() => (self as unknown as Played).heard);
-export const say = (frame: Frame, message: FromFrame): Promise<void> => frame.evaluate((told) => (self as unknown as Played).say(told), message);
+export const say = (frame: Frame, ...messages: FromFrame[]): Promise<void> => frame.evaluate((all) => all.forEach((one) => (self as unknown as Played).say(one)), messages);
 export const told = (page: Page): Promise<Payload[]> => page.evaluate(() => (self as unknown as { told: Payload[] }).told);
 export const violations = (page: Page): Promise<string[]> => page.evaluate(() => (self as unknown as { violations: string[] }).violations);
 
