@@ -62,8 +62,7 @@ for (const step of ["before the portal's page is there", "at the sign-in", "at t
     if (step !== "before the portal's page is there") await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
     if (step === "at the consent") await portal.signIn();
     await portal.page.close();
-    await patient.button("waiting_reopen").click();
-    const second = await patient.leave(); // of another attempt: the first one's address may have been used
+    const second = await patient.leave("waiting_reopen"); // of another attempt: the first one's address may have been used
     await second.signInAndAllow();
     await patient.sees("success_title");
   });
@@ -78,9 +77,8 @@ test("a window that is closed before anybody has asked after it does not come ba
   const portal = await patient.leave();
   await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   await portal.page.close();
-  await patient.button("waiting_reopen").click();
   await page.unroute(/\/bridge\/attempts\//);
-  const second = await patient.leave();
+  const second = await patient.leave("waiting_reopen");
   await second.signInAndAllow();
   await patient.sees("success_title");
 });

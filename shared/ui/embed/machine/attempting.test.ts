@@ -119,7 +119,7 @@ test("a window of which there is no handle is opened again by one click, too, on
   assert.match(bench.opened.at(-1) ?? "", /attempt-2$/);
 });
 
-test("an attempt in reserve that cannot be made disturbs nobody: the click asks for it again", async () => {
+test("an attempt in reserve that cannot be made disturbs nobody: the click asks for it again, and opens the window", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   bench.fault = (_, call) => (call === "prepare" ? failure("unavailable") : undefined);
@@ -129,9 +129,36 @@ test("an attempt in reserve that cannot be made disturbs nobody: the click asks 
   assert.equal(bench.state.trouble, undefined);
   bench.fault = () => undefined;
   bench.send({ type: "raise" });
+  bench.send({ type: "raise" });
+  await bench.pass(0);
+  assert.equal(bench.opened.length, 2);
+  assert.equal(bench.state.view, "waiting");
+});
+
+test("a click that comes before the reserve is there opens its window as soon as it is", async () => {
+  const bench = new Bench();
+  const id = await bench.toWaiting();
+  bench.send({ type: "windows", closed: [id], focused: true });
+  bench.send({ type: "raise" });
+  assert.equal(bench.opened.length, 1);
+  await bench.pass(0);
+  assert.equal(bench.opened.length, 2);
+  assert.equal(bench.times("prepare").length, 2);
+});
+
+test("a window that is wanted back and cannot be made is said to be, with a way on", async () => {
+  const bench = new Bench();
+  const id = await bench.toWaiting();
+  bench.fault = (_, call) => (call === "prepare" ? failure("network") : undefined);
+  bench.send({ type: "windows", closed: [id], focused: true });
+  bench.send({ type: "raise" });
+  await bench.pass(0);
+  assert.equal(bench.state.view, "institution");
+  assert.equal(bench.state.trouble?.failure.kind, "network");
+  bench.fault = () => undefined;
+  bench.send({ type: "retry" });
   await bench.pass(0);
   bench.send({ type: "leave" });
-  assert.match(bench.opened.at(-1) ?? "", /attempt-\d$/);
   assert.equal(bench.opened.length, 2);
 });
 
@@ -159,7 +186,6 @@ test("a reserve that has grown old is not opened", async () => {
   bench.send({ type: "raise" });
   assert.equal(bench.opened.length, 1);
   await bench.pass(0);
-  bench.send({ type: "leave" });
   assert.match(bench.opened.at(-1) ?? "", /attempt-3$/);
 });
 

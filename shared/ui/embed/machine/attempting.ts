@@ -22,7 +22,7 @@ export function forgetUnused(s: State): State {
 
 /** In redirect mode and in a window of its own the attempt is made on leaving: this window leaves itself. */
 export function prepare(s: State): Next {
-  const next: State = { ...forgetUnused(s), trouble: undefined, ending: undefined };
+  const next: State = { ...forgetUnused(s), reopening: false, trouble: undefined, ending: undefined };
   if (!s.target || s.shell === "page" || s.shell === "window") return [{ ...next, busy: false }];
   return [{ ...next, busy: true }, ask(s, s.target)];
 }
@@ -51,7 +51,7 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
   const target = s.target;
   if (!target) return [{ ...s, busy: false }];
   const isSpare = currentAttempt(s)?.leftAt !== undefined;
-  if (!answer.ok) return isSpare ? [{ ...s, busy: false }] : refused({ ...s, busy: false }, target, answer.failure);
+  if (!answer.ok) return isSpare ? unspared(s, target, answer.failure) : refused({ ...s, busy: false }, target, answer.failure);
   const made = answer.data;
   if (s.shell === "window") return [s, { do: "go", url: made.connect_url }];
   const known: Target = { ...target, endpointId: made.endpoint_id, portalId: made.portal_id, brandId: made.brand_id };
@@ -61,9 +61,15 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
     ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0 },
   };
   const next: State = { ...s, busy: false, target: known, current: isSpare ? s.current : attempt.id, attempts: [...s.attempts, attempt] };
-  if (isSpare) return [next];
+  if (isSpare) return s.reopening ? open(next, attempt, now) : [next];
   const name: Effect[] = known.name ? [] : [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId: known.brandId } } }];
   return [next, { do: "wait", key: "stale", ms: freshness, then: { type: "stale", id: attempt.id } }, ...name];
+}
+
+/** Only who waits for the window has to hear that it does not come. */
+function unspared(s: State, target: Target, failure: Failure): Next {
+  const next: State = { ...s, busy: false, reopening: false };
+  return s.reopening ? refused({ ...forgetUnused(next), view: "institution" }, target, failure) : [next];
 }
 
 /** The patient can try again at once what may pass by itself; everything else has a view of its own. */
@@ -95,7 +101,7 @@ function isFresh(a: Attempt, now: number): boolean {
 }
 
 function open(s: State, { id, url }: Attempt, now: number): Next {
-  const next = withAttempt({ ...s, view: "waiting", current: id, busy: false, trouble: undefined }, id, { leftAt: now });
+  const next = withAttempt({ ...s, view: "waiting", current: id, busy: false, reopening: false, trouble: undefined }, id, { leftAt: now });
   return [next, { do: "unwait", key: "stale" }, { do: "open", id, url }, poll(id, pause(0))];
 }
 
@@ -154,15 +160,16 @@ export function isGone(s: State, a: Attempt | undefined): boolean {
 }
 
 /**
- * Brings the portal's window to the front. Where that is gone its start address may be used up: another window needs another attempt, which is
- * there already, so that one click is enough, or is made now.
+ * Brings the portal's window to the front. Where that is gone its start address may be used up: another window needs another attempt. It is there
+ * already, or comes soon enough for this click to open the window still; where the browser has forgotten the click, there is the link.
  */
 export function raise(s: State, now: number): Next {
   const a = currentAttempt(s);
   if (!a) return [s];
   if (a.how === "seen" && !a.closed) return [s, { do: "raise", id: a.id }];
   const spare = s.attempts.find((one) => one.leftAt === undefined && isFresh(one, now));
-  return spare ? open(s, spare, now) : prepare({ ...s, view: "institution" });
+  if (spare) return open(s, spare, now);
+  return s.target && !s.busy ? [{ ...s, busy: true, reopening: true }, ask(s, s.target)] : [{ ...s, reopening: true }];
 }
 
 /** A window that says it is closed ends nothing; together with a patient who is back here it says that the sign-in has begun. */
@@ -257,5 +264,5 @@ function ended(s: State, a: Pick<Attempt, "id">, ending: State["ending"]): Next 
 /** An outcome does not take a form away from who is writing in it: it waits behind. */
 function arrive(s: State, view: "connected" | "failed"): State {
   if (s.view === "support" || s.view === "missing") return { ...s, from: view };
-  return { ...s, view, busy: false, trouble: undefined };
+  return { ...s, view, busy: false, reopening: false, trouble: undefined };
 }

@@ -145,6 +145,7 @@ export interface State {
   attempts: Attempt[];
   current: string | undefined; // the attempt of the view
   busy: boolean; // the view waits for an answer before it can go on
+  reopening: boolean; // the patient has asked for a window whose attempt is being made
   ending: Ending | undefined;
   connected: Connected[];
   latest: Connected | undefined;
@@ -177,6 +178,7 @@ export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUr
     attempts: [],
     current: undefined,
     busy: false,
+    reopening: false,
     ending: undefined,
     connected: [],
     latest: undefined,
