@@ -118,17 +118,17 @@ test("popup mode: nothing that is asked is known to fail, and a lost answer to m
   const failed: string[] = [];
   const made: string[] = [];
   context.on("response", (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`));
-  await page.clock.install();
-  await visit(page, run, host, { tag: "svc-widget", attributes: { "connect-mode": "popup" } });
-  const opening = context.waitForEvent("page");
-  await page.locator("svc-widget").getByRole("button").click();
-  const window = await opening;
-  await window.route(/\/bridge\/attempts\?/, async (route) => {
+  await context.route(/\/bridge\/attempts\?/, async (route) => {
     const response = await route.fetch();
     made.push(((await response.json()) as { data: { attempt_id: string } }).data.attempt_id);
     if (made.length === 1) await route.abort("connectionfailed");
     else await route.fulfill({ response });
   });
+  await page.clock.install();
+  await visit(page, run, host, { tag: "svc-widget", attributes: { "connect-mode": "popup" } });
+  const opening = context.waitForEvent("page");
+  await page.locator("svc-widget").getByRole("button").click();
+  const window = await opening;
   const patient = new Patient(window, window);
   await patient.arrive(run);
   await patient.pick();

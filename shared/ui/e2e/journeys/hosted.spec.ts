@@ -134,7 +134,7 @@ test("popup mode: a portal's error, where page and portal have severed the windo
   const patient = await toWindow(page, run);
   await patient.pick(INSTITUTIONS.refusing.name);
   await patient.button("go").click();
-  await expect.poll(() => callbacks(page)).toHaveLength(1);
+  await expect.poll(() => callbacks(page), { timeout: 15_000 }).toHaveLength(1); // a window that cannot be heard is given some time to be
   const [result] = (await callbacks(page)) as Record<string, string>[];
   expect(Object.keys(result ?? {}).sort()).toEqual(["error", "error_description", "external_state", "request_id"]);
 });

@@ -10,7 +10,7 @@ export const patience = 30 * minute;
 export const freshness = patience - minute;
 
 /** How long the older element's window may take until it is heard: its page has to load. */
-export const hearing = 10 * second;
+export const hearing = 5 * second;
 
 /** How long after a link was followed nobody may have come, until it is sure that it opens nothing. */
 export const doubt = 6 * second;

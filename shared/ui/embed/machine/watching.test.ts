@@ -16,7 +16,7 @@ const here = (bench: Bench, made: boolean, attemptId = "w-1"): void => bench.sen
 
 test("nothing is asked after an attempt that its window has not made yet", async () => {
   const bench = watching();
-  await bench.pass(5 * second);
+  await bench.pass(4 * second);
   here(bench, false);
   await bench.pass(10 * minute);
   bench.send({ type: "wake" });
@@ -49,7 +49,7 @@ test("a window that is slow to come ends the asking when it is there", async () 
 test("a window that says nothing was severed: it is asked after all the same, until it has made the attempt and beyond", async () => {
   const bench = watching();
   await bench.pass(20 * second);
-  assert.equal(bench.times("progress")[0], 10 * second);
+  assert.equal(bench.times("progress")[0], 5 * second);
   bench.fault = () => undefined;
   bench.progress = { status: "open" };
   await bench.pass(5 * second);
