@@ -175,16 +175,21 @@ func TestAnAttemptOfTheCallersOwnIDIsItsAlone(t *testing.T) {
 		if made.ID != id || made.Token != "" {
 			t.Errorf("made %+v", made)
 		}
+		if again := s.makeAttempt(own); again.ID != id || again.URL == made.URL {
+			t.Errorf("whoever lost the answer has %+v", again)
+		} else {
+			made = again
+		}
 		made.Token = token
-		for name, taken := range map[string]map[string]string{
-			"the same": own, "another's token": {"endpoint_id": s.seeded.Sandbox.EndpointID, "attempt_id": id, "token_hash": hashOf("thief")},
-		} {
-			got := s.call(http.MethodPost, "/bridge/attempts?public_id="+s.seeded.Organisations[0].PublicID, "", "", taken)
+		isTaken := func(name string, asked map[string]string) {
+			got := s.call(http.MethodPost, "/bridge/attempts?public_id="+s.seeded.Organisations[0].PublicID, "", "", asked)
 			if got.status != http.StatusConflict || got.Error != "svc_invalid_request" || got.Data != nil {
 				t.Errorf("%s: %d %s", name, got.status, got.raw)
 			}
 		}
+		isTaken("another's token", map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "attempt_id": id, "token_hash": hashOf("thief")})
 		s.openWindow(made.URL, http.Header{"Sec-Fetch-Site": {"same-origin"}})
+		isTaken("its own, after the browser has left", own)
 		if got := s.watchAttempt(made); got.Status != "done" || got.Result.ExternalState != "state-9" {
 			t.Errorf("the attempt is %+v", got)
 		}
