@@ -101,13 +101,13 @@ check: lint test ## what has to hold before a change lands
 
 build: pages ## build every function for arm64, as it is deployed
 	@set -e; for f in $(FOLDERS); do GOOS=linux GOARCH=arm64 $(BUILD) -o build/arm64/$$f/bootstrap ./functions/$$f/bootstrap; done
-	@rm -rf build/arm64/web/ui; [ ! -d build/ui ] || cp -R build/ui build/arm64/web/ui
+	@rm -rf build/arm64/web/ui; [ ! -d build/ui ] || cp -RH build/ui build/arm64/web/ui
 	@ls -l build/arm64/*/bootstrap | awk '{printf "  %5.1f MB  %s\n", $$5/1e6, $$NF}'
 
 # SAM calls build-<LogicalId> for every function (BuildMethod: makefile); LAMBDA_GOARCH is for LocalStack on another kind of machine.
 build-%Function:
 	GOOS=linux GOARCH=$(or $(LAMBDA_GOARCH),arm64) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
-	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && { [ ! -d build/ui ] || cp -R build/ui "$(ARTIFACTS_DIR)/ui"; }; }
+	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && { [ ! -d build/ui ] || cp -RH build/ui "$(ARTIFACTS_DIR)/ui"; }; }
 
 bench: ## measure; the figures belong in docs/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process

@@ -21,7 +21,7 @@ const (
 // Bundle is one build of the pages, whole in memory.
 type Bundle struct {
 	files map[string]File // by their path below the base URL
-	pages map[string]page // by name
+	pages map[string]page // by name and language, as "embed.en"
 }
 
 // manifest is manifest.json, as shared/ui/build.mjs writes it.
@@ -34,7 +34,7 @@ type manifest struct {
 	} `json:"files"` // by logical name
 	Pages map[string]struct {
 		StyleHash string `json:"style_hash"` // "sha256-…" of the inline style
-	} `json:"pages"`
+	} `json:"pages"` // by name and language
 }
 
 // Load reads the folder of a build. The error is fs.ErrNotExist where there is no manifest, which is how a service without

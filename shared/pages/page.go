@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// page is a page of the build, with places for what differs.
+// page is a page of the build in one language, with places for what differs.
 type page struct {
 	text  string
 	style string // its inline style, as a source of a policy; empty when it has none
 }
 
-var errPlaces = errors.New("has not all of {{lang}}, {{title}} and {{boot}}, or a style without its hash")
+var errPlaces = errors.New("has not both of {{title}} and {{boot}}, or a style without its hash")
 
 func newPage(text, styleHash string) (page, error) {
-	for _, place := range []string{"{{lang}}", "{{title}}", "{{boot}}"} {
+	for _, place := range []string{"{{title}}", "{{boot}}"} {
 		if !strings.Contains(text, place) {
 			return page{}, errPlaces
 		}
@@ -45,16 +45,16 @@ const (
 
 // Draw makes the page of that name, in a language, with a title. The boot's strings may hold anything.
 func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
-	p, ok := b.pages[name]
+	p, ok := b.pages[name+"."+language]
 	if !ok {
-		return Drawn{}, fmt.Errorf("pages: the build has no page %s", name)
+		return Drawn{}, fmt.Errorf("pages: the build has no page %s.%s", name, language)
 	}
 	script, err := boot.script()
 	if err != nil {
 		return Drawn{}, err
 	}
 	// One pass: what is put in is not looked at again.
-	text := strings.NewReplacer("{{lang}}", html.EscapeString(language), "{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
+	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
 	return Drawn{HTML: []byte(text), Policy: p.policy(name, boot.AllowedOrigins)}, nil
 }
 

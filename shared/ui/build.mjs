@@ -1,29 +1,34 @@
 /**
- * Builds the pages and the SDK into build/ui (docs/adr/0035-the-widget.md), from where `web` serves them. The same input gives the same bytes.
+ * Builds the pages and the SDK into build/ui (docs/adr/0035-the-widget.md), from where `web` serves them. The same input gives the same bytes, and then
+ * nothing is written.
  *
- *   manifest.json                 what there is, by logical name ("embed.js", "es.js", "sdk/svc-widget.js") and by page
- *   pages/<page>.html             whole pages; {{lang}}, {{title}} and {{boot}} are for the server to fill
+ *   manifest.json                 what there is, by logical name ("embed.en.js", "es.js", "sdk/svc-widget.js") and by page
+ *   pages/<page>.<lang>.html      whole pages in each language; {{title}} and {{boot}} are for the server to fill
  *   widget/assets/<name>-<hash>   immutable, with .gz and .br beside
  *   sdk/<version>/svc-widget.js   immutable, with .gz and .br beside
  *
- * A page's source is <folder>/<page>.html. In it {{critical}} stands for <folder>/critical.css (once, alone in the only <style>), and the logical name
- * of a file, as {{embed.js}}, for its address relative to the page's. A folder that is not there is left out and told. The argument is another folder to
- * write into.
+ * A page's source is <folder>/page.html. In it {{critical}} stands for <folder>/critical.css (once, alone in the only <style>), {{lang}} for the
+ * language, {{class}} for what the page is told apart by, and {{script}} and {{sheet}} for the addresses of those, relative to the page's. A script is
+ * built once for each language, whose words are in it (kit/words/language.ts). The argument is another folder to write into.
  */
 import * as esbuild from "esbuild";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join, posix, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { replace } from "./whole.mjs";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "sdk/package.json"), "utf8"));
 
-/** The applications: the folder, its entries, and its pages with the folder of the page's address below the base URL. */
+/** As httpapi of the server has them. Each is a condition of package.json's imports. */
+const languages = ["en", "es"];
+
+/** The applications: the folder, its script, and its pages with the folder of the page's address below the base URL. */
 const applications = [
-  { folder: "embed", name: "embed", pages: { embed: "widget", connect: "widget" } },
-  { folder: "demo", name: "demo", pages: { demo: "" } },
+  { folder: "embed", script: "main.tsx", sheet: "embed.css", pages: { embed: { place: "widget", class: "" }, connect: { place: "widget", class: "page" } } },
+  { folder: "demo", script: "main.tsx", pages: { demo: { place: "", class: "" } } },
 ];
 
 const types = { ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
@@ -45,66 +50,47 @@ const common = {
   logLevel: "warning",
 };
 
-/** Writes all files into out, an absolute path, and answers with the manifest. */
-async function build(out) {
-  const files = [];
-  const pages = {};
-  const script = entry("sdk", "svc-widget");
-  if (script) {
-    const path = `sdk/${version}/svc-widget.js`;
-    files.push({ name: "sdk/svc-widget.js", path, bytes: (await bundle([script], { plugins: [sheetAsText] }))[0].contents });
-  } else missing("sdk", "svc-widget");
-  for (const application of applications) await addApplication(application, files, pages);
-
-  rmSync(out, { recursive: true, force: true });
+/** Answers with the manifest and the content of every file, by its path. */
+async function build() {
   const manifest = { version, files: {}, pages: {} };
-  for (const file of files.sort(byName)) manifest.files[file.name] = writeAsset(out, file);
-  for (const [name, html] of Object.entries(pages)) manifest.pages[name] = writePage(out, name, html);
-  write(out, "manifest.json", `${JSON.stringify(manifest, null, 2)}\n`);
-  return manifest;
+  const contents = new Map();
+  const script = await bundle([{ in: "sdk/svc-widget.ts", out: "svc-widget" }], { plugins: [sheetAsText] });
+  addAsset("sdk/svc-widget.js", `sdk/${version}/svc-widget.js`, script[0].contents, manifest, contents);
+  for (const application of applications) {
+    const critical = (await bundle([{ in: join(application.folder, "critical.css"), out: "critical" }]))[0].text.trim();
+    for (const lang of languages) await addApplication(application, lang, critical, manifest, contents);
+  }
+  manifest.files = Object.fromEntries(Object.entries(manifest.files).sort(([a], [b]) => (a < b ? -1 : 1)));
+  contents.set("manifest.json", `${JSON.stringify(manifest, null, 2)}\n`);
+  return { manifest, contents };
 }
 
-async function addApplication({ folder, name, pages: places }, files, pages) {
-  const script = entry(folder, name);
-  if (!script) return missing(folder, name);
-  const sheet = join(folder, `${name}.css`);
-  const entries = existsSync(join(root, sheet)) ? [script, { in: sheet, out: name }] : [script];
-  const outputs = await bundle(entries, { splitting: true, entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]" });
-  const taken = new Set(files.map((file) => file.name));
-  for (const output of outputs) {
-    const base = posix.basename(output.path);
-    const plain = base.replace(/-[A-Z0-9]{8}(?=\.[a-z]+$)/, "");
-    const logical = taken.has(plain) ? base : plain;
-    taken.add(logical);
-    files.push({ name: logical, path: `widget/assets/${base}`, bytes: output.contents });
+/** Adds an application in one language. What is the same in all, such as its sheet, has the same name and place each time. */
+async function addApplication({ folder, script, sheet, pages }, lang, critical, manifest, contents) {
+  const entries = [{ in: join(folder, script), out: folder }, ...(sheet ? [{ in: join(folder, sheet), out: folder }] : [])];
+  const outputs = await bundle(entries, { splitting: true, entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]", conditions: ["module", lang] });
+  const places = {};
+  for (const { path, contents: bytes } of outputs) {
+    const base = posix.basename(path);
+    const name = base.replace(/-[A-Z0-9]{8}(?=\.[a-z]+$)/, "").replace(`${folder}.js`, `${folder}.${lang}.js`);
+    places[name] = `widget/assets/${base}`;
+    addAsset(name, places[name], bytes, manifest, contents);
   }
-  for (const [page, place] of Object.entries(places)) {
-    const source = join(root, folder, `${page}.html`);
-    if (!existsSync(source)) missing(folder, `${page}.html`);
-    else pages[page] = await fill(readFileSync(source, "utf8"), folder, place, files);
+  const source = readFileSync(join(root, folder, "page.html"), "utf8");
+  for (const [name, page] of Object.entries(pages)) {
+    const address = (of) => of && posix.relative(page.place, places[of]);
+    const known = { lang, critical, class: page.class, script: address(`${folder}.${lang}.js`), sheet: address(sheet) };
+    addPage(`${name}.${lang}`, fill(source, known), manifest, contents);
   }
 }
 
 /** Replaces in a page what the build knows, and refuses a placeholder that neither it nor the server knows. */
-async function fill(html, folder, place, files) {
-  const critical = join(folder, "critical.css");
-  const css = existsSync(join(root, critical)) ? (await bundle([{ in: critical, out: "critical" }]))[0].text.trim() : "";
+function fill(html, known) {
   return html.replaceAll(/\{\{([^{}]+)\}\}/g, (placeholder, name) => {
-    if (["lang", "title", "boot"].includes(name)) return placeholder;
-    if (name === "critical") return css;
-    const file = files.find((candidate) => candidate.name === name);
-    if (!file) throw new Error(`${folder}: there is no file for ${placeholder}`);
-    return posix.relative(place, file.path);
+    if (["title", "boot"].includes(name)) return placeholder;
+    if (known[name] === undefined) throw new Error(`nothing is known that could stand for ${placeholder}`);
+    return known[name];
   });
-}
-
-function entry(folder, out) {
-  const path = ["main.tsx", "main.ts", `${out}.ts`].map((name) => join(folder, name)).find((name) => existsSync(join(root, name)));
-  return path && { in: path, out };
-}
-
-function missing(folder, name) {
-  console.warn(`ui: ${folder} has no ${name} yet: built without it`);
 }
 
 async function bundle(entryPoints, options = {}) {
@@ -123,32 +109,23 @@ const sheetAsText = {
   },
 };
 
-function writeAsset(out, { path, bytes }) {
+function addAsset(name, path, bytes, manifest, contents) {
   const packed = gzipSync(bytes, { level: 9 });
-  write(out, path, bytes);
-  write(out, `${path}.gz`, packed);
-  write(out, `${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
+  contents.set(path, bytes);
+  contents.set(`${path}.gz`, packed);
+  contents.set(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
   const integrity = `sha384-${createHash("sha384").update(bytes).digest("base64")}`;
-  return { path, size: bytes.length, gzip: packed.length, integrity, type: types[posix.extname(path)] };
+  manifest.files[name] = { path, size: bytes.length, gzip: packed.length, integrity, type: types[posix.extname(path)] };
 }
 
-function writePage(out, name, html) {
+function addPage(name, html, manifest, contents) {
   const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)];
   if (styles.length !== 1 || /\sstyle=/.test(html)) throw new Error(`${name}.html needs exactly one <style>, and no style attribute: the CSP has one hash`);
   const path = `pages/${name}.html`;
-  write(out, path, html);
-  return { path, size: Buffer.byteLength(html), style_hash: `sha256-${createHash("sha256").update(styles[0][1]).digest("base64")}` };
+  contents.set(path, html);
+  manifest.pages[name] = { path, size: Buffer.byteLength(html), style_hash: `sha256-${createHash("sha256").update(styles[0][1]).digest("base64")}` };
 }
 
-function write(out, path, content) {
-  const file = join(out, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, content);
-}
-
-function byName(a, b) {
-  return a.name < b.name ? -1 : 1;
-}
-
-const { files } = await build(resolve(process.argv[2] ?? join(root, "../../build/ui")));
-for (const [name, { path, gzip }] of Object.entries(files)) console.log(`${name.padEnd(20)} ${String(gzip).padStart(6)} B gz  ${path}`);
+const { manifest, contents } = await build();
+replace(resolve(process.argv[2] ?? join(root, "../../build/ui")), contents);
+for (const [name, { path, gzip }] of Object.entries(manifest.files)) console.log(`${name.padEnd(20)} ${String(gzip).padStart(6)} B gz  ${path}`);

@@ -49,9 +49,12 @@ func Folder() fstest.MapFS {
 	add("sdk/svc-widget.js", "sdk/"+Version+"/svc-widget.js", "text/javascript", SDK)
 	pages := map[string]string{}
 	for _, name := range []string{"embed", "connect", "demo"} {
-		pages[name] = fmt.Sprintf(`{"style_hash":%q}`, StyleHash)
-		folder["pages/"+name+".html"] = &fstest.MapFile{Mode: 0o644, Data: fmt.Appendf(nil, `<!doctype html><html lang="{{lang}}"><title>{{title}}</title>`+
-			`<style>body{}</style><script id="boot" type="application/json">{{boot}}</script><script type="module" src="assets/%s-1a2b3c.js"></script></html>`, name)}
+		for _, language := range []string{"en", "es"} {
+			page := name + "." + language
+			pages[page] = fmt.Sprintf(`{"style_hash":%q}`, StyleHash)
+			folder["pages/"+page+".html"] = &fstest.MapFile{Mode: 0o644, Data: fmt.Appendf(nil, `<!doctype html><html lang="%s"><title>{{title}}</title>`+
+				`<style>body{}</style><script id="boot" type="application/json">{{boot}}</script><script type="module" src="assets/%s-1a2b3c.js"></script></html>`, language, name)}
+		}
 	}
 	folder["manifest.json"] = &fstest.MapFile{Mode: 0o644, Data: fmt.Appendf(nil, `{"version":%q,"files":{%s},"pages":{%s}}`, Version, members(files), members(pages))}
 	return folder

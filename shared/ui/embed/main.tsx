@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { shades, sheets } from "../kit/colour.ts";
 import type { FromFrame, Init } from "../kit/protocol.ts";
-import { choose, english, load, type Language } from "../kit/words/language.ts";
+import { choose, load, native, type Language } from "../kit/words/language.ts";
 import { api } from "./api/api.ts";
 import { readBoot } from "./boot.ts";
 import { tellBridges } from "./bridge.ts";
@@ -19,7 +19,7 @@ const boot = readBoot(document);
 const fragment = fragmentOf(location.hash);
 const shell: Shell = fragment ? "window" : boot.shell;
 const windows = new Windows(window);
-let language: Language = english;
+let language: Language = native;
 let post: (message: FromFrame) => void = () => undefined;
 let place = "";
 let judged = 0;

@@ -4,11 +4,10 @@
  */
 import type { Page } from "@playwright/test";
 import { join } from "node:path";
-import { english } from "../../kit/words/language.ts";
 import { findings } from "../support/axe.ts";
 import { Canned } from "../support/canned.ts";
 import { visit } from "../support/customer.ts";
-import { Patient, spanish } from "../support/patient.ts";
+import { english, Patient, spanish } from "../support/patient.ts";
 import { repository } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 

@@ -2,12 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "@playwright/test";
 import type { FrameLocator, Locator, Page } from "@playwright/test";
-import { english, language } from "../../kit/words/language.ts";
+import { language } from "../../kit/words/language.ts";
 import type { Language, Word } from "../../kit/words/language.ts";
-import { es } from "../../kit/words/es.ts";
+import { words as en } from "../../kit/words/en.ts";
+import { words as es } from "../../kit/words/es.ts";
 import { SANDBOX } from "./run.ts";
 import type { Run } from "./run.ts";
 
+export const english = language("en", en);
 export const spanish = language("es", es);
 
 /** A patient of the sandbox, as its sign-in page names them. */

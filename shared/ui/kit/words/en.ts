@@ -1,5 +1,6 @@
 /** What patients read, in English. {braces} hold what is put in; a key that ends in _one has its plural in _other (Intl.PluralRules). */
-export const en = {
+export const lang = "en";
+export const words = {
   back: "Back",
   close: "Close",
   help: "Get help",
@@ -173,4 +174,4 @@ export const en = {
   leave: "Stop and close",
 };
 
-export type Words = Record<keyof typeof en, string>;
+export type Words = Record<keyof typeof words, string>;

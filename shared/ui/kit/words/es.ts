@@ -1,7 +1,8 @@
 /** What patients read, in Spanish, as it is spoken in the United States. */
 import type { Words } from "./en.ts";
 
-export const es: Words = {
+export const lang = "es";
+export const words: Words = {
   back: "Atrás",
   close: "Cerrar",
   help: "Obtener ayuda",

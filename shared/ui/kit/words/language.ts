@@ -1,5 +1,6 @@
-/** The languages there are, and how their words are filled in. English is in the bundle, so that there always are words. */
-import { en, type Words } from "./en.ts";
+/** The languages there are, and how their words are filled in. Each has a bundle (build.mjs), in which its words are, so that there always are some. */
+import * as own from "#words/own";
+import type { Words } from "./en.ts";
 
 export type Lang = "en" | "es";
 export type Word = keyof Words;
@@ -28,11 +29,12 @@ export function choose(...wanted: (string | undefined | null)[]): Lang {
 
 /** A language that cannot be loaded is no reason to show nothing. */
 export async function load(lang: Lang): Promise<Language> {
-  if (lang === "en") return english;
+  if (lang === native.lang) return native;
   try {
-    return language("es", (await import("./es.ts")).es);
+    const other = await import("#words/other");
+    return language(other.lang, other.words);
   } catch {
-    return english;
+    return native;
   }
 }
 
@@ -53,4 +55,5 @@ export function language(lang: Lang, words: Words): Language {
   };
 }
 
-export const english = language("en", en);
+/** The bundle's. */
+export const native = language(own.lang, own.words);

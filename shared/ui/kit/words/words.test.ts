@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { en } from "./en.ts";
-import { es } from "./es.ts";
+import { words as en } from "./en.ts";
+import { words as es } from "./es.ts";
 import { choose, language, type Word } from "./language.ts";
 
 test("each language fills in the same names", () => {

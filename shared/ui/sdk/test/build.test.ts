@@ -1,10 +1,10 @@
 /** What the build makes, its budgets, and what the npm package would hold. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -32,9 +32,27 @@ const { folder, manifest } = build("one");
 
 const weight = (...names: string[]): number => names.reduce((sum, name) => sum + (manifest.files[name]?.gzip ?? Infinity), 0);
 
-test("the elements and the application stay within their budgets", () => {
+test("the elements, and all that a patient of one language can load, stay within their budgets", () => {
   assert(weight("sdk/svc-widget.js") <= ELEMENTS, `${weight("sdk/svc-widget.js")} bytes`);
-  assert(weight("embed.js", "embed.css") <= APPLICATION, `${weight("embed.js", "embed.css")} bytes`);
+  for (const [lang, other] of [["en", "es"], ["es", "en"]] as const) {
+    const elsewhere = (name: string): boolean => /^(sdk\/|demo\.)/.test(name) || [`embed.${other}.js`, `${lang}.js`, `${other}.js`].includes(name);
+    const all = Object.keys(manifest.files).filter((name) => !elsewhere(name));
+    assert(all.includes(`embed.${lang}.js`) && all.includes("embed.css"));
+    assert(weight(...all) <= APPLICATION, `${lang}: ${weight(...all)} bytes`);
+  }
+});
+
+test("a page has its language's words in the one script that it names, and loads the other language's alone", () => {
+  for (const [lang, own, others] of [["en", "Find your hospital", "Busque su hospital"], ["es", "Busque su hospital", "Find your hospital"]] as const) {
+    for (const page of ["embed", "connect"]) {
+      const html = readFileSync(join(folder, `pages/${page}.${lang}.html`), "utf8");
+      assert.match(html, new RegExp(`<html lang="${lang}">[^]*<body class="${page === "connect" ? "page" : ""}">`));
+      assert.deepEqual(html.match(/assets\/[^"]+/g)?.map((path) => `widget/${path}`), [manifest.files[`embed.${lang}.js`]?.path, manifest.files["embed.css"]?.path]);
+    }
+    const script = readFileSync(join(folder, manifest.files[`embed.${lang}.js`]?.path ?? ""), "utf8");
+    assert(script.includes(own) && !script.includes(others));
+    assert.deepEqual(script.match(/\bimport\b.{0,40}/g)?.map((text) => /-[A-Z0-9]{8}\.js/.exec(text)?.[0]), [/-[A-Z0-9]{8}\.js/.exec(manifest.files[lang === "en" ? "es.js" : "en.js"]?.path ?? "")?.[0]]);
+  }
 });
 
 test("the same input gives the same bytes", () => {
@@ -44,6 +62,54 @@ test("the same input gives the same bytes", () => {
   for (const name of names.filter((path) => statSync(join(folder, path)).isFile())) {
     assert.deepEqual(readFileSync(join(again, name)), readFileSync(join(folder, name)), name);
   }
+});
+
+/** All that a write would change: the link, and each file with its time. */
+function stamps(of: string): string[] {
+  return [of, ...readdirSync(of, { recursive: true }).map((name) => join(of, String(name)))].map((path) => {
+    const { ino, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
+    return [path, ino, mtimeNs, ctimeNs].join(" ");
+  });
+}
+
+test("a build in which nothing is new writes nothing, and one that lacks something is made whole", () => {
+  const again = join(scratch, "again");
+  mkdirSync(again);
+  writeFileSync(join(again, "left over"), ""); // by whoever built without links
+  build("again");
+  const before = stamps(again);
+  assert(!existsSync(join(again, "left over")));
+  build("again");
+  assert.deepEqual(stamps(again), before);
+  writeFileSync(join(again, "pages/embed.en.html"), "half of i");
+  build("again");
+  assert.deepEqual(readFileSync(join(again, "pages/embed.en.html")), readFileSync(join(folder, "pages/embed.en.html")));
+});
+
+/** Replaces a folder many times over, in a process of its own. */
+const REPLACING = `import { replace } from "./whole.mjs";
+for (let times = 1; times <= 300; times++) replace(process.argv[1], new Map([["manifest.json", String(times)], ["deep/page.html", String(times).repeat(50_000)]]));`;
+
+test("who reads while another build takes its place sees the one or the other, whole", async () => {
+  const place = join(scratch, "replaced/ui");
+  mkdirSync(join(scratch, "replaced/.ui-long-ago"), { recursive: true });
+  utimesSync(join(scratch, "replaced/.ui-long-ago"), 0, 0);
+  const writers = [1, 2].map(() => spawn(process.execPath, ["--input-type=module", "-e", REPLACING, place], { stdio: "inherit" }));
+  const ended = Promise.all(writers.map((writer) => new Promise((resolve) => writer.on("exit", resolve))));
+  const seen = new Set<string>();
+  while (writers.some((writer) => writer.exitCode === null)) {
+    if (existsSync(place)) {
+      const at = realpathSync(place);
+      const times = readFileSync(join(at, "manifest.json"), "utf8");
+      seen.add(times);
+      assert.equal(readFileSync(join(at, "deep/page.html"), "utf8"), times.repeat(50_000));
+    } else assert.equal(seen.size, 0, "it was gone for a while");
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(await ended, [0, 0]);
+  assert(seen.size > 1, `${seen.size} builds were seen`);
+  assert(!existsSync(join(scratch, "replaced/.ui-long-ago")));
+  assert(existsSync(join(scratch, "replaced", basename(realpathSync(place)))));
 });
 
 test("the manifest tells the truth of each file and page", () => {
