@@ -54,13 +54,13 @@ func overrideHeader(parameter string) (header string, ok bool) {
 }
 
 // refuseUnknownFeatures keeps a caller from believing in something that would not happen. A condition of a write is
-// such a thing, too.
-func refuseUnknownFeatures(r *http.Request) error {
+// such a thing, too, but for the one that an object is put under when there is none yet ("Conditional writes" of the S3 user guide).
+func (s *Server) refuseUnknownFeatures(r *http.Request) error {
 	for name := range r.Header {
 		for _, prefix := range []string{
 			"X-Amz-Tagging", "X-Amz-Object-Lock-", "X-Amz-Grant-", "X-Amz-Acl", "X-Amz-Website-", "X-Amz-Write-Offset-Bytes",
 			"X-Amz-Bucket-Object-Lock-", encryption, "X-Amz-Storage-Class", "X-Amz-Expected-Bucket-Owner", "X-Amz-Mp-Object-Size",
-			"X-Amz-Source-Expected-Bucket-Owner", "X-Amz-If-Match-", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+			"X-Amz-Source-Expected-Bucket-Owner", "X-Amz-If-Match-", "If-Modified-Since", "If-Unmodified-Since",
 			copySource + "-If-None-Match", copySource + "-If-Modified-Since", copySource + "-If-Unmodified-Since",
 			copySource + "-Server-Side-Encryption", "X-Amz-Checksum-Crc32c", "X-Amz-Checksum-Crc64nvme", "X-Amz-Checksum-Sha", "X-Amz-Trailer",
 		} {
@@ -71,6 +71,9 @@ func refuseUnknownFeatures(r *http.Request) error {
 	}
 	if isRead := r.Method == http.MethodGet || r.Method == http.MethodHead; !isRead && r.Header.Get("If-Match") != "" {
 		return notImplemented("If-Match")
+	}
+	if condition := r.Header.Get("If-None-Match"); condition != "" && (condition != "*" || s.Operation(r) != "PutObject") {
+		return notImplemented("If-None-Match")
 	}
 	return nil
 }

@@ -24,8 +24,11 @@ func (s *Server) putObject(w http.ResponseWriter, r *request) error {
 	}
 	err = s.update(func(st state) (change, error) {
 		o := &object{content: body, Headers: headers}
-		_, missing := st.bucket(r.bucket)
-		return change{Kind: objectPut, Bucket: r.bucket, Keys: []string{r.key}, Object: o}, missing
+		b, refused := st.bucket(r.bucket)
+		if refused == nil && r.Header.Get("If-None-Match") != "" && b.objects[r.key] != nil {
+			refused = errPrecondition("If-None-Match")
+		}
+		return change{Kind: objectPut, Bucket: r.bucket, Keys: []string{r.key}, Object: o}, refused
 	})
 	if err != nil {
 		s.blobs.remove(body.Blob)

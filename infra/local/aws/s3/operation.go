@@ -22,7 +22,7 @@ type request struct {
 }
 
 // newRequest refuses addresses that S3 refuses.
-func newRequest(r *http.Request) (*request, error) {
+func (s *Server) newRequest(r *http.Request) (*request, error) {
 	bucket, key := address(r)
 	switch {
 	case !utf8.ValidString(key) || !utf8.ValidString(bucket):
@@ -30,7 +30,7 @@ func newRequest(r *http.Request) (*request, error) {
 	case len(key) > maxKeyBytes:
 		return nil, errKeyTooLong(len(key))
 	}
-	if err := refuseUnknownFeatures(r); err != nil {
+	if err := s.refuseUnknownFeatures(r); err != nil {
 		return nil, err
 	}
 	req := &request{Request: r, bucket: bucket, key: key, query: r.URL.Query(), body: r.Body}

@@ -52,7 +52,7 @@ func TestHeadersOfWhatIsLeftOutAreRefused(t *testing.T) {
 		"X-Amz-Storage-Class: GLACIER": http.MethodPut, "X-Amz-Acl: public-read": http.MethodPut, "X-Amz-Tagging: a=b": http.MethodPut,
 		"X-Amz-Server-Side-Encryption: aws:kms": http.MethodPut, "X-Amz-Server-Side-Encryption-Customer-Key: a": http.MethodGet,
 		"X-Amz-Expected-Bucket-Owner: 999999999999": http.MethodGet, "X-Amz-If-Match-Size: 4": http.MethodDelete,
-		"If-Match: *": http.MethodDelete, "If-None-Match: *": http.MethodPut,
+		"If-Match: *": http.MethodDelete, "If-None-Match: *": http.MethodGet, `If-None-Match: "5d41402abc4b2a76b9719d911017c592"`: http.MethodPut,
 		"If-Modified-Since: Mon, 01 Jan 1996 00:00:00 GMT": http.MethodGet, "If-Unmodified-Since: Mon, 01 Jan 1996 00:00:00 GMT": http.MethodHead,
 		"X-Amz-Checksum-Crc32c: mnG7TA==": http.MethodPut, "X-Amz-Checksum-Sha256: a": http.MethodPut, "X-Amz-Checksum-Crc64nvme: a": http.MethodPut,
 		"X-Amz-Trailer: x-amz-checksum-crc32": http.MethodPut, "X-Amz-Copy-Source: /exports/k": http.MethodPut,

@@ -108,7 +108,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 	if !ok {
 		return refuse("NotImplemented", "the embedded S3 does not know this operation (%q)", operation)
 	}
-	req, err := newRequest(r)
+	req, err := s.newRequest(r)
 	if err != nil {
 		return err
 	}
