@@ -1,12 +1,14 @@
 // Package web serves what browsers get of the widget and of our own pages: GET /widget/embed (the frame on a customer's page),
 // /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file}, /sdk/{version}/{file} (the
 // element) with /sdk/manifest.json, and /demo (the playground). Whoever has a public id may open the pages; nothing here changes
-// anything. Files come from the build beside the function alone (docs/adr/0035-the-widget.md).
+// anything. Files come from the build beside the function, and from the bucket of all releases where another has made them
+// (docs/adr/0035-the-widget.md).
 package web
 
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
@@ -31,7 +33,8 @@ type Deps struct {
 	Auth          httpapi.PublicAuth
 	Organisations Organisations
 	Pages         *pages.Bundle // nil: the service was built without
-	BaseURL       string        // of the service, with the version
+	Releases      pages.Releases
+	BaseURL       string // of the service, with the version
 }
 
 // Organisations finds the organisation behind a public id.
@@ -75,14 +78,14 @@ func New(d Deps) http.Handler {
 	routes := map[string]http.Handler{
 		embedRoute:   get(embedRoute, httpapi.Application(d.Auth, d.embed)),
 		connectRoute: get(connectRoute, httpapi.Application(d.Auth, d.connect)),
-		assetsRoute: get(assetsRoute, httpapi.Files(func(_ context.Context, in asset, takes func(string) bool) (httpapi.File, error) {
-			return d.file("widget/assets/"+in.Name, takes)
+		assetsRoute: get(assetsRoute, httpapi.Files(func(ctx context.Context, in asset, takes func(string) bool) (httpapi.File, error) {
+			return d.file(ctx, "widget/assets/"+in.Name, takes)
 		})),
-		sdkRoute: get(sdkRoute, httpapi.Files(func(_ context.Context, in released, takes func(string) bool) (httpapi.File, error) {
-			return d.file("sdk/"+in.Version+"/"+in.Name, takes)
+		sdkRoute: get(sdkRoute, httpapi.Files(func(ctx context.Context, in released, takes func(string) bool) (httpapi.File, error) {
+			return d.file(ctx, "sdk/"+in.Version+"/"+in.Name, takes)
 		})),
-		releaseRoute: get(releaseRoute, httpapi.Files(func(_ context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
-			return d.file("sdk/manifest.json", takes)
+		releaseRoute: get(releaseRoute, httpapi.Files(func(ctx context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
+			return d.file(ctx, "sdk/manifest.json", takes)
 		})),
 		demoRoute: get(demoRoute, httpapi.Page(httpapi.Limiter{}, d.demo)), // without a limit, as a file
 	}
@@ -139,7 +142,8 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	}
 	boot.BaseURL = d.BaseURL
 	language := visit.Language()
-	if asked := boot.Query["lang"]; asked == httpapi.English || asked == httpapi.Spanish {
+	// By its first part, as the page itself chooses: the words of another language would be one more request.
+	if asked, _, _ := strings.Cut(strings.ToLower(boot.Query["lang"]), "-"); asked == httpapi.English || asked == httpapi.Spanish {
 		language = asked
 	}
 	drawn, err := d.Pages.Draw(name, language, title(name, language, boot.Organisation), boot)
@@ -195,13 +199,16 @@ func given(pairs ...string) map[string]string {
 	return query
 }
 
-func (d Deps) file(at string, takes func(encoding string) bool) (httpapi.File, error) {
+func (d Deps) file(ctx context.Context, at string, takes func(encoding string) bool) (httpapi.File, error) {
 	if d.Pages == nil {
 		return httpapi.File{}, unbuilt()
 	}
 	found, ok := d.Pages.File(at)
 	if !ok {
-		return httpapi.File{}, fault.Missing("There is no such file.")
+		var err error
+		if found, err = d.Releases.File(ctx, at, takes); err != nil {
+			return httpapi.File{}, err
+		}
 	}
 	cache := "public, max-age=31536000, immutable"
 	if found.Life == pages.Minutes {

@@ -66,8 +66,9 @@ func deps(t *testing.T) web.Deps {
 		t.Fatal(err)
 	}
 	return web.Deps{
-		API:  httpapi.New(httpapi.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID }}),
-		Auth: httpapi.PublicAuth{Public: directory{}}, Organisations: directory{}, Pages: bundle, BaseURL: baseURL,
+		Releases: pages.Releases{Files: &kept{}},
+		API:      httpapi.New(httpapi.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID }}),
+		Auth:     httpapi.PublicAuth{Public: directory{}}, Organisations: directory{}, Pages: bundle, BaseURL: baseURL,
 	}
 }
 
@@ -137,6 +138,12 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 	}
 	if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "frame-ancestors") {
 		t.Errorf("policy %q", policy)
+	}
+	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} { // as the page itself chooses
+		w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang="+asked, http.Header{"Accept-Language": {"es"}})
+		if !strings.Contains(w.Body.String(), `<html lang="`+want+`">`) {
+			t.Errorf("%q: %s", asked, w.Body)
+		}
 	}
 }
 
@@ -236,7 +243,7 @@ func TestFilesAreKeptAsLongAsTheirNamesSay(t *testing.T) {
 func TestNothingButTheBuildIsServed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"", ".", "..", "../manifest.json", "../../pages/embed.html", "..%2f..%2fmanifest.json", "/etc/passwd", "embed-1a2b3c.js.br", "embed-1a2b3c.js/", "EMBED-1A2B3C.JS",
+		"", ".", "..", "../manifest.json", "../../pages/embed.en.html", "..%2f..%2fmanifest.json", "/etc/passwd", "embed-1a2b3c.js.br", "embed-1a2b3c.js/", "EMBED-1A2B3C.JS",
 		"4.1.2/../../manifest.json", "4.1.2", "4.1.2/", "../sdk/4/svc-widget.js", "..\\manifest.json", "4/svc-widget.js\x00",
 	} {
 		for _, pattern := range []string{"/widget/assets/{file}", "/sdk/{version}/{file}"} {

@@ -60,28 +60,46 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	if err = ready(ctx, env); err != nil {
 		return err
 	}
-	for _, arguments := range [][]string{
-		{"build", "--config-env", string(env), "--build-in-source", "--parallel"},
-		deployment(string(config), env, now),
-	} {
+	sam := func(arguments ...string) error {
 		command := exec.CommandContext(ctx, "sam", arguments...) //nolint:gosec // the environment is one of three
 		command.Stdin, command.Stdout, command.Stderr = in, out, out
-		if err = command.Run(); err != nil {
-			return fmt.Errorf("sam %s: %w; what it said is above", arguments[0], err)
+		if failed := command.Run(); failed != nil {
+			return fmt.Errorf("sam %s: %w; what it said is above", arguments[0], failed)
 		}
+		return nil
 	}
-	if env == staging || env == production {
-		if err = target.Protect(ctx, stack); err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "\n%s is protected from deletion.\n", stack)
+	if err = sam("build", "--config-env", string(env), "--build-in-source", "--parallel"); err != nil {
+		return err
 	}
-	deployed, err := target.Named(ctx, stack)
+	deployed, err := deliver(ctx, env, stack, func() error { return sam(deployment(string(config), env, now)...) }, out)
 	if err != nil {
 		return err
 	}
 	report(out, stack, deployed)
 	return nil
+}
+
+// deliver deploys what was built, after the widget's files where the stack has their bucket already, before them where it makes it.
+func deliver(ctx context.Context, env environment, stack string, deploy func() error, out io.Writer) (target.Stack, error) {
+	widget := files{built: os.DirFS(builtPages), out: out}
+	kept, err := widget.keepBefore(ctx, stack)
+	if err != nil {
+		return target.Stack{}, err
+	}
+	if err = deploy(); err != nil {
+		return target.Stack{}, err
+	}
+	if env == staging || env == production {
+		if err = target.Protect(ctx, stack); err != nil {
+			return target.Stack{}, err
+		}
+		fmt.Fprintf(out, "\n%s is protected from deletion.\n", stack)
+	}
+	deployed, err := target.Named(ctx, stack)
+	if err == nil && !kept {
+		err = widget.keep(ctx, deployed)
+	}
+	return deployed, err
 }
 
 // deployment is sam's command line. What is given there replaces all parameters of samconfig.toml, so those go with the release, which

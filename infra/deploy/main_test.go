@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"recordbridge/infra/local/aws"
+	"recordbridge/shared/testkit/expect"
 )
 
 const config = `version = 0.1
@@ -26,24 +29,26 @@ stack_name = "staging-stack"
 stack_name = "prod-stack"
 `
 
-// project is a folder with a repository, a sam that notes how it was called, and what stands in for CloudFormation.
+// project is a folder with a repository, a sam that notes how it was called, and what stands in for CloudFormation and S3.
 type project struct {
-	calls string   // what sam was called with
-	asked []string // of CloudFormation, as Action StackName
+	calls   string            // what sam was called with
+	asked   []string          // of CloudFormation, as Action StackName
+	outputs map[string]string // of the stack
+	made    string            // by the deployment: "stack", or "bucket" in one that is there
+	cloud   *aws.Cloud
+	puts    []string // into the bucket, in their order, each with how often sam had been called by then
 }
 
 func newProject(t *testing.T) *project {
 	t.Helper()
-	p := &project{calls: filepath.Join(t.TempDir(), "calls")}
+	p := &project{calls: filepath.Join(t.TempDir(), "calls"), outputs: map[string]string{"BaseUrl": "https://api.example/v1"}}
+	var err error
+	p.cloud, err = aws.New(aws.Options{SecretKey: "b"})
+	expect.NoError(t, err)
 	dir, bin := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "samconfig.toml"), config)
 	write(t, filepath.Join(bin, "sam"), "#!/bin/sh\necho \"$@\" >>'"+p.calls+"'\n[ \"$1\" != \"$FAILING\" ] || { echo out of luck; exit 3; }\n")
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		action := r.FormValue("Action")
-		p.asked = append(p.asked, strings.TrimSpace(action+" "+r.FormValue("StackName")+" "+r.FormValue("EnableTerminationProtection")))
-		_, _ = fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult><Stacks><member><Outputs><member><OutputKey>BaseUrl</OutputKey>`+
-			`<OutputValue>https://api.example/v1</OutputValue></member></Outputs></member></Stacks></%[1]sResult></%[1]sResponse>`, action)
-	}))
+	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
 	for name, value := range map[string]string{
 		"PATH": bin + ":" + os.Getenv("PATH"), "AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
@@ -66,6 +71,34 @@ func newProject(t *testing.T) *project {
 	return p
 }
 
+// ServeHTTP is CloudFormation, where a deployment makes the stack, and S3.
+func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	called, _ := os.ReadFile(p.calls)
+	if p.cloud.HandlesObject(r) {
+		if r.Method == http.MethodPut {
+			p.puts = append(p.puts, fmt.Sprint(r.URL.Path, " after ", strings.Count(string(called), "\n")))
+		}
+		p.cloud.ServeHTTP(w, r)
+		return
+	}
+	action := r.FormValue("Action")
+	p.asked = append(p.asked, strings.TrimSpace(action+" "+r.FormValue("StackName")+" "+r.FormValue("EnableTerminationProtection")))
+	isDeployed := strings.Contains(string(called), "deploy --config-env")
+	if p.made == "stack" && !isDeployed {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, `<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, r.FormValue("StackName"))
+		return
+	}
+	_, _ = fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult><Stacks><member><Outputs>`, action)
+	for name, value := range p.outputs {
+		if p.made == "bucket" && !isDeployed && name == "WidgetBucket" {
+			continue
+		}
+		_, _ = fmt.Fprintf(w, `<member><OutputKey>%s</OutputKey><OutputValue>%s</OutputValue></member>`, name, value)
+	}
+	_, _ = fmt.Fprintf(w, `</Outputs></member></Stacks></%[1]sResult></%[1]sResponse>`, action)
+}
+
 func write(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
@@ -84,9 +117,9 @@ func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, e
 
 func TestAnEnvironmentIsBuiltDeployedProtectedAndTold(t *testing.T) {
 	for env, want := range map[string]struct{ name, asked, parameters string }{
-		"dev":     {"dev-stack", "DescribeStacks dev-stack", "EnableSandbox=true LogRetentionDays=14 "},
-		"staging": {"staging-stack", "UpdateTerminationProtection staging-stack true, DescribeStacks staging-stack", ""},
-		"prod":    {"prod-stack", "UpdateTerminationProtection prod-stack true, DescribeStacks prod-stack", ""},
+		"dev":     {"dev-stack", "DescribeStacks dev-stack, DescribeStacks dev-stack", "EnableSandbox=true LogRetentionDays=14 "},
+		"staging": {"staging-stack", "DescribeStacks staging-stack, UpdateTerminationProtection staging-stack true, DescribeStacks staging-stack", ""},
+		"prod":    {"prod-stack", "DescribeStacks prod-stack, UpdateTerminationProtection prod-stack true, DescribeStacks prod-stack", ""},
 	} {
 		t.Run(env, func(t *testing.T) {
 			p := newProject(t)
@@ -146,7 +179,7 @@ func TestWhatSAMDoesNotDoIsNotDeployed(t *testing.T) {
 	for failing, want := range map[string]string{"build": "sam build: exit status 3", "deploy": "sam deploy: exit status 3"} {
 		t.Setenv("FAILING", failing)
 		printed, _, err := p.deploy(t, "-env", "staging")
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(printed, "out of luck") || strings.Contains(printed, "Deployed") || len(p.asked) != 0 {
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(printed, "out of luck") || strings.Contains(printed, "Deployed") || strings.Contains(strings.Join(p.asked, " "), "Protection") {
 			t.Errorf("%v, want %q; printed %s, CloudFormation was asked %v", err, want, printed, p.asked)
 		}
 	}

@@ -9,7 +9,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"recordbridge/functions/web"
+	"recordbridge/shared/blob"
 	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/pages"
@@ -22,6 +25,7 @@ type Environment struct {
 
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 	UIDir            string `env:"UI_DIR,required"` // folder of the pages, beside the binary
+	WidgetBucket     string `env:"WIDGET_BUCKET,required"`
 }
 
 // Build makes the function. It reads secrets, a parameter and the pages, once per cold start.
@@ -38,6 +42,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	deps := web.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, BaseURL: baseURL}
+	releases := pages.Releases{Files: blob.Archive{Bucket: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.WidgetBucket}}}
+	deps := web.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Releases: releases, BaseURL: baseURL}
 	return lambdarun.HTTP(p.Logger, web.New(deps)), nil
 }

@@ -5,8 +5,10 @@ package cloudformation
 import (
 	"context"
 	"encoding/xml"
+	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -33,6 +35,12 @@ func Outputs(ctx context.Context, cfg aws.Config, now func() time.Time, stack st
 		outputs[output.OutputKey] = output.OutputValue
 	}
 	return outputs, nil
+}
+
+// IsMissing tells whether CloudFormation knows no stack of the name that it was asked about.
+func IsMissing(err error) bool {
+	refused, ok := errors.AsType[*awscall.RefusedError](err)
+	return ok && refused.Code == "ValidationError" && strings.HasSuffix(refused.Message, " does not exist")
 }
 
 // PhysicalID is what CloudFormation has made of a resource of the template (DescribeStackResource).

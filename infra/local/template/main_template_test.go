@@ -311,6 +311,8 @@ func TestKeysSecretsAndBucketsHaveNamesThatSurviveARestart(t *testing.T) {
 		KeyARN: "arn:aws:kms:us-east-1:000000000000:alias/recordbridge-FilesKey",
 	}, {
 		LogicalID: "CatalogBucket", Name: "recordbridge-catalogbucket", ARN: "arn:aws:s3:::recordbridge-catalogbucket",
+	}, {
+		LogicalID: "WidgetBucket", Name: "recordbridge-widgetbucket", ARN: "arn:aws:s3:::recordbridge-widgetbucket",
 	}}
 	if diff := cmp.Diff(wantBucket, tpl.Buckets); diff != "" {
 		t.Errorf("buckets (-want +got):\n%s", diff)

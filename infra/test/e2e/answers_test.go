@@ -34,6 +34,8 @@ func (f fixture) requests() map[string]request {
 	made := f.makeAttempt(map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID})
 	export := "/bridge/fhir/ehi-export/" + f.taskID
 	connection := "/bridge/org_connection/" + f.connectionID
+	asset, pinned := "/widget/assets/embed-AB12CD34.js", "/sdk/4.0.7/svc-widget.js"
+	f.keepReleased(asset, pinned)
 	return map[string]request{
 		"GET /bridge/connect":                                      {method: http.MethodGet, path: "/bridge/connect" + public},
 		"GET /bridge/reconnect":                                    {method: http.MethodGet, path: "/bridge/reconnect" + public},
@@ -43,6 +45,8 @@ func (f fixture) requests() map[string]request {
 		"GET /bridge/callback/{registration}":                      {method: http.MethodGet, path: "/bridge/callback/z?state=x&code=y"},
 		"GET /widget/embed":                                        {method: http.MethodGet, path: "/widget/embed" + public},
 		"GET /widget/connect":                                      {method: http.MethodGet, path: "/widget/connect" + public},
+		"GET /widget/assets/{file}":                                {method: http.MethodGet, path: asset},
+		"GET /sdk/{version}/{file}":                                {method: http.MethodGet, path: pinned},
 		"GET /bridge/org":                                          {method: http.MethodGet, path: "/bridge/org" + public},
 		"POST /bridge/email/codes":                                 {method: http.MethodPost, path: "/bridge/email/codes" + public, body: `{"email":"other@mailbox.example"}`},
 		"POST /bridge/email/verification":                          {method: http.MethodPost, path: "/bridge/email/verification" + public, body: `{"verification_id":"` + sent.ID + `","code":"` + code + `"}`},
@@ -94,6 +98,7 @@ type wrong struct {
 
 func wrongs() map[string]wrong {
 	isPost := func(operation string) bool { return strings.HasPrefix(operation, "POST ") }
+	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") } // for everybody, whatever is asked with it
 	every := func(string, *http.Request) bool { return true }
 	return map[string]wrong{
 		"a failing service":   {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
@@ -105,6 +110,8 @@ func wrongs() map[string]wrong {
 		}},
 		"what cannot be read": {status: http.StatusBadRequest, change: func(operation string, r *http.Request) bool {
 			switch {
+			case isFile(operation):
+				return false
 			case isPost(operation):
 				r.Body = io.NopCloser(strings.NewReader("{"))
 			case strings.Contains(operation, "{orgConnectionId}"), strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
@@ -126,14 +133,14 @@ func wrongs() map[string]wrong {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
 				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example" // what is proven gets a redirect
 			}
-			return true
+			return !isFile(operation)
 		}},
 	}
 }
 
-// all are rules for what every operation needs: the tables, and the keys where the published key set comes from.
+// all are rules for what every operation needs: the tables, the keys where the published key set comes from, and the files of other releases.
 func all(kind faults.Kind) []faults.Rule {
-	return []faults.Rule{{Service: "dynamodb", Kind: kind}, {Caller: "JwksFunction", Service: "kms", Kind: kind}}
+	return []faults.Rule{{Service: "dynamodb", Kind: kind}, {Caller: "JwksFunction", Service: "kms", Kind: kind}, {Caller: "WebFunction", Service: "s3", Kind: kind}}
 }
 
 // TestEveryOperationAnswersAsDescribedWhateverIsWrong: with the caller's request, or on our side. What an answer looks like is

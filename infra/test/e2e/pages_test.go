@@ -13,6 +13,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"recordbridge/shared/blob"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/testkit/built"
 	"recordbridge/shared/testkit/expect"
@@ -50,6 +53,17 @@ func (o *outside) boot(of answer) booted {
 	return boot
 }
 
+// keepReleased puts files of another release where a deployment does.
+func (s *stack) keepReleased(paths ...string) {
+	s.t.Helper()
+	bucket := blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.template.Outputs["WidgetBucket"]}
+	for _, at := range paths {
+		for _, form := range []string{"", ".br", ".gz"} {
+			expect.NoError(s.t, bucket.Put(s.t.Context(), strings.TrimPrefix(at, "/")+form, "", []byte("of another release")))
+		}
+	}
+}
+
 // runPages: what a browser gets of the widget, and what it does not.
 func runPages(s *stack) {
 	s.t.Helper()
@@ -61,7 +75,7 @@ func runPages(s *stack) {
 	}
 	for at, want := range map[string]int{
 		"/widget/embed?public_id=public_test_00000000-0000-4000-8000-000000000000": 400, "/widget/connect": 400, "/demo": 200, "/demo?lang=en&lang=es": 400,
-		"/widget/assets/..%2Fmanifest.json": 404, "/widget/assets/embed-1a2b3c.js.br": 404, "/sdk/4/%2e%2e": 404, "/sdk/..%2F..%2Fpages/embed.html": 404,
+		"/widget/assets/..%2Fmanifest.json": 404, "/widget/assets/embed-1a2b3c.js.br": 404, "/sdk/4/%2e%2e": 404, "/sdk/..%2F..%2Fpages/embed.en.html": 404,
 	} {
 		got := s.page(at)
 		if got.status != want || strings.Contains(string(got.raw), s.seeded.Organisations[0].Name) {
@@ -71,6 +85,13 @@ func runPages(s *stack) {
 	packed := s.page("/widget/assets/embed-1a2b3c.js", "Accept-Encoding", "br")
 	if string(packed.raw) != "\xffbr of embed.js" || packed.header.Get("Content-Encoding") != "br" {
 		s.t.Errorf("the script is %q, %v", packed.raw, packed.header)
+	}
+	others := []string{"/widget/assets/embed-AB12CD34.js", "/sdk/4.0.7/svc-widget.js"}
+	s.keepReleased(others...)
+	for _, at := range others {
+		if got := s.page(at, "Accept-Encoding", "br"); got.status != http.StatusOK || string(got.raw) != "of another release" {
+			s.t.Errorf("%s, of another release, answered %d %s", at, got.status, got.raw)
+		}
 	}
 	for _, at := range []string{"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/" + built.Version + "/svc-widget.js", "/sdk/manifest.json"} {
 		whole := s.page(at, "Accept-Encoding", "identity")
@@ -84,6 +105,20 @@ func runPages(s *stack) {
 			s.t.Errorf("POST %s answered %d", at, got.status)
 		}
 	}
+}
+
+// TestWhatNoReleaseHasIsNotFound: S3 tells who may not list a bucket that access is denied to what is not there.
+func TestWhatNoReleaseHasIsNotFound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.expectDenials = true
+		for _, at := range []string{"/widget/assets/embed-EF56GH78.js", "/sdk/4.0.8/svc-widget.js"} {
+			if got := s.page(at); got.status != http.StatusNotFound || got.Error != "svc_not_found" {
+				t.Errorf("%s answered %d %s", at, got.status, got.raw)
+			}
+		}
+	})
 }
 
 // runHostedPage: an application sends its patient without an institution. The page that the patient picks one on comes back with it, and

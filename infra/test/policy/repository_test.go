@@ -250,6 +250,7 @@ func reserved() map[string][]string {
 		"CursorSecret":   {"ListEventsFunction", "SearchCatalogFunction"},
 		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction", "WebhookWorkerFunction", "ExportCatalogFunction"},
 		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction"},
+		"WidgetBucket":   {"WebFunction"},
 		"AuditTable":     nil, // the operator's command line alone
 		"AlarmKey":       nil,
 	}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"recordbridge/infra/ctl/cloudformation"
+	"recordbridge/infra/ctl/target"
+	"recordbridge/shared/blob"
+)
+
+// builtPages is where sam build leaves what goes with the web function.
+const builtPages = ".aws-sam/build/WebFunction/ui"
+
+// sdk is the folder of the element's versions, which customers pin with an integrity.
+const sdk = "sdk"
+
+// files are the widget's immutable files, on their way into the bucket that web answers from what its own build lacks
+// (docs/adr/0035-the-widget.md).
+type files struct {
+	built fs.FS
+	out   io.Writer
+}
+
+// keepBefore puts them into the bucket of a stack that has one already, so that whichever version answers a page's request has its files.
+func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err error) {
+	deployed, err := target.Named(ctx, stack)
+	if cloudformation.IsMissing(err) || err == nil && deployed.Outputs["WidgetBucket"] == "" {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, f.keep(ctx, deployed)
+}
+
+// keep puts into the bucket what is not there yet. Nothing is ever overwritten, and a version of the element that was deployed with other
+// bytes is an error.
+func (f files) keep(ctx context.Context, deployed target.Stack) error {
+	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in their place.")
+		return nil
+	}
+	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
+	made := 0
+	for _, folder := range []string{sdk, "widget/assets"} { // the one that can be refused first
+		err := fs.WalkDir(f.built, folder, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			isNew, err := f.put(ctx, bucket, name)
+			if isNew {
+				made++
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("keep the widget's files: %w", err)
+		}
+	}
+	fmt.Fprintf(f.out, "\nThe widget's files are in %s: %d new.\n", bucket.Name, made)
+	return nil
+}
+
+func (f files) put(ctx context.Context, bucket blob.Bucket, name string) (isNew bool, err error) {
+	content, err := fs.ReadFile(f.built, name)
+	if err != nil {
+		return false, err
+	}
+	_, err = bucket.Client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &bucket.Name, Key: &name, Body: bytes.NewReader(content), IfNoneMatch: aws.String("*"),
+	})
+	if refused, ok := errors.AsType[smithy.APIError](err); !ok || refused.ErrorCode() != "PreconditionFailed" {
+		return err == nil, err
+	}
+	// Of compressed forms any is as good: another Node compresses otherwise.
+	if !strings.HasPrefix(name, sdk+"/") || path.Ext(name) != ".js" {
+		return false, nil
+	}
+	return false, same(ctx, bucket, name, content)
+}
+
+func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) error {
+	object, err := bucket.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = object.Close() }() // read only
+	before, err := io.ReadAll(object)
+	if err == nil && !bytes.Equal(before, content) {
+		err = fmt.Errorf("%s was deployed with other content, which customers may have pinned: raise the version in shared/ui/sdk/package.json", name)
+	}
+	return err
+}
