@@ -106,6 +106,23 @@ test("in Spanish, by the page's language", async ({ page, run, host }) => {
   await patient.finish();
 });
 
+test("the patient changes the language as soon as its words come", async ({ page, run, host }) => {
+  let lost = 0;
+  await page.route(/\/widget\/assets\/es-\w+\.js/, (route) => (lost++ === 0 ? route.abort() : route.continue()));
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.sees("search_title");
+  expect(lost).toBe(0);
+  await patient.button("language").click();
+  await expect.poll(() => lost).toBe(1);
+  await patient.sees("search_title");
+  await expect(async () => {
+    await patient.button("language").click();
+    await expect(new Patient(page, undefined, spanish).heading("search_title")).toBeVisible({ timeout: 2_000 });
+  }).toPass();
+});
+
 test("with the keyboard alone", async ({ page, context, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
