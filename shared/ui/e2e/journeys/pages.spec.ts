@@ -144,7 +144,7 @@ test("with the keyboard alone", async ({ page, context, run, host }) => {
     }
     throw new Error(`the focus never came to ${name}`);
   };
-  await tabTo(/Name of the hospital/);
+  await tabTo(/Hospital, clinic/);
   await page.keyboard.type("Sandbox");
   await expect(patient.where.getByRole("button", { name: "Sandbox Hospital" }).first()).toBeVisible();
   await tabTo(/Sandbox Hospital/);

@@ -1,144 +1,189 @@
 /**
- * Every view on phone and desktop, light and dark, in English and Spanish: without anything to scroll sideways, and kept as a picture in build/ui-screens
- * for people to look at. axe-core judges every view in half of these, in which each two of device, colours and language meet.
+ * Every view, in English and Spanish, as support/looks.ts looks at it: without a finding of axe-core, with nothing cut off or to be scrolled sideways, and
+ * kept as pictures in build/ui-screens for people to look at.
  */
 import type { Page } from "@playwright/test";
-import { join } from "node:path";
-import { findings } from "../support/axe.ts";
 import { Canned } from "../support/canned.ts";
-import { visit } from "../support/customer.ts";
+import type { Progress } from "../support/canned.ts";
+import { script, visit } from "../support/customer.ts";
+import type { Host } from "../support/host.ts";
+import { look, motion } from "../support/looks.ts";
 import { english, Patient, spanish } from "../support/patient.ts";
-import { repository } from "../support/run.ts";
+import { customer } from "../support/run.ts";
+import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-const screens = process.env["RECORDBRIDGE_UI_SCREENS"] ?? join(repository, "build/ui-screens");
+/** A patient of whose views each is looked at. */
+class Looker extends Patient {
+  readonly canned = new Canned();
 
-const DEVICES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 860 } } as const;
+  async shows(view: string): Promise<void> {
+    await look(this.page, view, this.lang.lang);
+  }
 
-/** Judges and keeps what is shown. */
-async function look(page: Page, name: string, judged: boolean): Promise<void> {
-  await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled" });
-  if (judged) expect.soft(await findings(page), name).toEqual([]);
-  const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
-  if (frame) expect.soft(await frame.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} fits`).toBe(true);
-}
+  /** What the server would say next is asked for at once, as when the patient comes back to the page. */
+  async progress(to: Progress): Promise<void> {
+    this.canned.progress = to;
+    await this.page.frames().at(-1)?.evaluate(() => dispatchEvent(new Event("focus")));
+  }
 
-for (const [device, viewport] of Object.entries(DEVICES)) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const lang of [english, spanish]) {
-      test(`${device}, ${colorScheme}, ${lang.lang}`, async ({ page, run, host }) => {
-        test.setTimeout(120_000);
-        const judged = [device === "phone", colorScheme === "light", lang === english].filter(Boolean).length % 2 === 1;
-        const shown = (view: string): Promise<void> => look(page, `${view}-${device}-${colorScheme}-${lang.lang}`, judged);
-        await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        const canned = new Canned();
-        await canned.serve(page, run.base_url);
-        const head = `<meta name="color-scheme" content="light dark"><script type="module" src="${run.base_url}/sdk/4/svc-widget.js"></script>`;
-        await visit(page, run, host, { attributes: { "show-splash": "" }, lang: lang.lang, head });
-        const patient = new Patient(page, undefined, lang);
-        await shown("button");
-        await patient.open();
-        await patient.sees("splash_title");
-        await shown("splash");
-        await patient.agree();
-        await patient.sees("email_title");
-        await patient.field("email").fill("ada");
-        await patient.button("email_send").click();
-        await shown("email-wrong");
-        await patient.field("email").fill("ada.maple@mail.example");
-        await patient.button("email_send").click();
-        await patient.sees("code_title");
-        await shown("code");
-        await patient.field("code").fill("123456");
-        await patient.button("continue").click();
-        await patient.sees("search_title");
-        await shown("search");
-        await searched(patient, canned, shown);
-        await requested(patient, shown);
-        await connected(patient, canned, shown);
-        await failed(patient, canned, shown);
-      });
-    }
+  async choose(name: RegExp): Promise<void> {
+    await this.where.getByRole("button", { name }).click();
+  }
+
+  async close(): Promise<void> {
+    await this.page.locator("svc-widget-element").getByRole("button", { name: /^(Close|Cerrar)$/ }).click();
   }
 }
 
-type Shown = (view: string) => Promise<void>;
-
-async function searched(patient: Patient, canned: Canned, shown: Shown): Promise<void> {
-  canned.found = false;
-  await patient.find("Rowan");
-  await expect(patient.where.getByText(patient.lang.say("found_none", { query: "Rowan" }))).toBeVisible();
-  await shown("search-nothing");
-  canned.found = true;
-  await patient.find("Alder");
-  await expect(patient.where.getByRole("button", { name: /Alder Regional/ })).toBeVisible();
-  await shown("search-found");
+async function looker(page: Page, run: Run, host: Host, lang = english, attributes: Record<string, string> = {}): Promise<Looker> {
+  const patient = new Looker(page, undefined, lang);
+  await patient.canned.serve(page, run.base_url);
+  await visit(page, run, host, { attributes, lang: lang.lang, head: `<meta name="color-scheme" content="light dark">${script(run)}` });
+  return patient;
 }
 
-async function requested(patient: Patient, shown: Shown): Promise<void> {
+for (const lang of [english, spanish]) {
+  test.describe(`in ${lang.lang}`, () => {
+    test.use({ locale: `${lang.lang}-US` });
+
+    test("the whole journey", async ({ page, run, host }) => {
+      test.setTimeout(240_000);
+      const patient = await looker(page, run, host, lang, { "show-splash": "" });
+      await patient.shows("button");
+      await patient.open();
+      await patient.sees("splash_title");
+      await patient.shows("splash");
+      await patient.agree();
+      await introduced(patient);
+      await searched(patient);
+      await asked(patient);
+      await left(patient);
+      await failed(patient);
+    });
+
+    test("what few patients see", async ({ page, run, host }) => {
+      test.setTimeout(120_000);
+      const patient = await looker(page, run, host, lang, { "reconnect-org-connection-id": crypto.randomUUID() });
+      await patient.open();
+      await patient.sees("reconnect_title");
+      await patient.shows("reconnect");
+      await visit(page, run, host, { attributes: { "public-id": "public_test_00000000-0000-4000-8000-000000000000" }, lang: lang.lang });
+      await patient.open();
+      await patient.sees("config_title");
+      await patient.shows("config-error");
+      const { public_id, redirect_uri } = customer(run);
+      for (const [view, path] of [
+        ["hosted", `/widget/connect?${new URLSearchParams({ public_id, redirect_uri })}`],
+        ["window-used", "/bridge/connect?attempt=used"],
+        ["callback-error", "/bridge/callback?state=x&error=access_denied"],
+      ] as const) {
+        await page.goto(`${run.base_url}${path}`);
+        await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+        await patient.shows(view);
+      }
+    });
+  });
+}
+
+async function introduced(patient: Looker): Promise<void> {
+  await patient.sees("email_title");
+  await patient.field("email").fill("ada");
+  await patient.button("email_send").click();
+  await patient.shows("email-wrong");
+  await patient.field("email").fill("ada.maple@mail.example");
+  await patient.button("email_send").click();
+  await patient.sees("code_title");
+  await patient.shows("code");
+  await patient.field("code").fill("123456");
+  await patient.button("continue").click();
+  await patient.sees("search_title");
+}
+
+async function searched(patient: Looker): Promise<void> {
+  patient.canned.found = false;
+  await patient.find("Rowan");
+  await expect(patient.where.getByText(patient.lang.say("found_none", { query: "Rowan" }))).toBeVisible();
+  await patient.shows("search-nothing");
+  await patient.page.route(/\/catalog\/search/, (route) => route.abort("connectionfailed"), { times: 1 });
+  patient.canned.found = true;
+  await patient.find("Alder");
+  await expect(patient.where.getByText(patient.lang.say("network_trouble"))).toBeVisible();
+  await patient.shows("search-trouble");
+  await patient.button("try_again").click();
+  await expect(patient.where.getByRole("button", { name: /Alder Regional/ })).toBeVisible();
+  await patient.where.getByText(patient.lang.say("search_filter")).click();
+  await patient.shows("search-found");
+}
+
+async function asked(patient: Looker): Promise<void> {
   await patient.button("missing").click();
   await patient.sees("missing_title");
-  await shown("missing");
+  await patient.shows("missing");
   await patient.button("back").click();
   await patient.button("help").click();
   await patient.sees("support_title");
   await expect(patient.field("support_name")).toHaveValue(""); // what was searched for is no patient's name
-  await shown("support");
+  await patient.shows("support");
   await patient.field("support_name").fill("Ada Maple");
   await patient.field("support_subject").fill("My clinic");
   await patient.field("support_body").fill("I do not find it.");
   await patient.button("send").click();
   await patient.sees("support_sent_title");
-  await shown("support-sent");
+  await patient.shows("support-sent");
   await patient.button("back").click();
 }
 
-async function connected(patient: Patient, canned: Canned, shown: Shown): Promise<void> {
-  await patient.where.getByRole("button", { name: /Dogwood/ }).click();
+async function left(patient: Looker): Promise<void> {
+  await patient.choose(/Dogwood/);
   await patient.sees("portal_title");
-  await shown("portals");
-  await patient.button("back").click();
-  await patient.where.getByRole("button", { name: /Cedar/ }).click();
+  await patient.shows("portals");
+  await patient.choose(/MyDogwood/);
   await expect(patient.button("go")).toBeEnabled();
-  await shown("institution-degraded");
+  await patient.shows("institution-portal");
   await patient.button("back").click();
-  await patient.where.getByRole("button", { name: /Alder Regional/ }).click();
+  await patient.choose(/Cedar/);
   await expect(patient.button("go")).toBeEnabled();
-  await shown("institution");
+  await patient.shows("institution-degraded");
   const portal = await patient.leave();
   await patient.sees("waiting_title");
   await patient.page.bringToFront();
-  await shown("waiting");
-  await patient.page.locator("svc-widget-element").getByRole("button", { name: /^(Close|Cerrar)$/ }).click();
+  await patient.shows("waiting");
+  expect(await motion(patient.page), "something moves for whoever has not asked for less").toBeGreaterThan(0);
+  await patient.progress("open");
+  await expect(patient.button("waiting_show")).toBeVisible();
+  await patient.shows("waiting-noticed");
+  await patient.close();
   await expect(patient.button("stay")).toBeVisible();
-  await shown("leaving");
+  await patient.shows("leaving");
   await patient.button("stay").click();
   await portal.page.close();
-  canned.progress = "done";
+  await expect(patient.button("waiting_reopen")).toBeVisible();
+  await patient.shows("waiting-closed");
+  await patient.progress("done");
   await patient.sees("success_title");
-  await shown("connected");
+  await patient.shows("connected");
 }
 
-async function failed(patient: Patient, canned: Canned, shown: Shown): Promise<void> {
-  for (const [progress, title] of [
-    ["declined", "declined_title"],
-    ["broken", "unready_title"],
+async function failed(patient: Looker): Promise<void> {
+  await patient.button("another").click();
+  await patient.shows("search-connected");
+  await patient.choose(/Alder Regional/);
+  for (const [progress, title, next] of [
+    ["declined", "declined_title", "try_again"],
+    ["broken", "unready_title", "other_hospital"],
   ] as const) {
-    canned.progress = "open";
-    const again = progress === "declined" ? "another" : "try_again";
-    await patient.button(again).click();
-    if (progress === "declined") await patient.where.getByRole("button", { name: /Alder Regional/ }).click();
+    patient.canned.progress = "open";
     await expect(patient.button("go")).toBeEnabled();
     const portal = await patient.leave();
-    canned.progress = progress;
     await portal.page.close();
+    await patient.progress(progress);
     await patient.sees(title);
     await patient.where.getByText(patient.lang.say("details")).click();
-    await shown(`failed-${progress}`);
+    await patient.shows(`failed-${progress}`);
+    await patient.button(next).click();
   }
-  await patient.button("other_hospital").click();
-  await patient.where.getByRole("button", { name: patient.lang.say("review") }).click();
+  await patient.choose(new RegExp(patient.lang.say("review")));
   await patient.sees("finish_title_one");
-  await shown("finish");
+  await patient.shows("finish");
 }

@@ -3,10 +3,10 @@ import axe from "axe-core";
 import type { Frame, Page } from "@playwright/test";
 
 async function inFrame(frame: Frame): Promise<string[]> {
-  await frame.evaluate(axe.source);
+  if (!(await frame.evaluate(() => "axe" in window))) await frame.evaluate(axe.source);
   return frame.evaluate(async () => {
     const { axe: judge } = window as unknown as { axe: typeof axe };
-    const { violations } = await judge.run(document, { iframes: false });
+    const { violations } = await judge.run(document, { iframes: false, resultTypes: ["violations"] });
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
   });
 }

@@ -27,9 +27,10 @@ function hit(n: number): object {
 }
 
 /** How the attempt of this visit stands. */
-export type Progress = "open" | "done" | "declined" | "broken";
+export type Progress = "created" | "open" | "done" | "declined" | "broken";
 
 const PROGRESS: Record<Progress, object> = {
+  created: { status: "created" },
   open: { status: "open" },
   done: {
     status: "done",
@@ -61,7 +62,7 @@ const PROGRESS: Record<Progress, object> = {
 };
 
 export class Canned {
-  progress: Progress = "open";
+  progress: Progress = "created";
   found = true;
 
   async serve(page: Page, base: string): Promise<void> {

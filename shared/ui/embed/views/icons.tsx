@@ -9,7 +9,6 @@ const paths = {
   lock: "M7.5 10.5v-3a4.5 4.5 0 0 1 9 0v3M6 10.5h12v9H6z",
   list: "M6 3.5h9l4 4v13H6zM9.5 11h6M9.5 15h6",
   hand: "M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17M8.5 12h7",
-  window: "M10 6H5v13h13v-5M14 4.5h5.5V10M19 5l-8 8",
 };
 
 export type IconName = keyof typeof paths;

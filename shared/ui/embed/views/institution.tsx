@@ -96,9 +96,11 @@ function Ready({ ui }: { ui: Ui }) {
         </ol>
       </div>
       <Trouble ui={ui} />
-      <Button disabled={s.busy} onClick={() => send({ type: "leave" })}>
-        {t.say(s.busy ? "preparing" : "go")}
-      </Button>
+      <div class="below stack">
+        <Button disabled={s.busy} onClick={() => send({ type: "leave" })}>
+          {t.say(s.busy ? "preparing" : "go")}
+        </Button>
+      </div>
     </div>
   );
 }

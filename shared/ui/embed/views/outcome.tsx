@@ -22,7 +22,7 @@ export function Connected({ ui }: { ui: Ui }) {
 
 function EndOf({ ui: { s, t, send } }: { ui: Ui }) {
   return (
-    <div class="stack">
+    <div class="stack end">
       <Button onClick={() => send({ type: "close_now" })}>{t.say("done")}</Button>
       {!s.config.reconnectOrgConnectionId && (
         <Button second onClick={() => send({ type: "restart" })}>
@@ -38,7 +38,7 @@ function Made({ ui: { s, t } }: { ui: Ui }) {
   return (
     <ul class="list">
       {s.connected.map(({ name, connection }) => (
-        <li key={connection.org_connection_id} class="choice still">
+        <li key={connection.org_connection_id} class="name">
           <Logo src="" name={name} />
           <span>{name || t.say("your_hospital")}</span>
           <Icon name="check" />
@@ -105,7 +105,8 @@ export function Failed({ ui }: { ui: Ui }) {
       <Title mark={marks[kind] ?? "cross"} {...(marks[kind] ? {} : { tone: "bad" as const })} lead={t.say(`${kind}_text`, { name })}>
         {t.say(`${kind}_title`, { name })}
       </Title>
-      <div class="stack">
+      {ending && <Details ui={ui} ending={ending} />}
+      <div class="stack end">
         {kind === "used" && <Button onClick={() => send({ type: "close_now" })}>{t.say("close")}</Button>}
         {again && <Button onClick={() => send({ type: "prepare" })}>{t.say("try_again")}</Button>}
         {search && (
@@ -117,7 +118,6 @@ export function Failed({ ui }: { ui: Ui }) {
           {t.say("help")}
         </Button>
       </div>
-      {ending && <Details ui={ui} ending={ending} />}
     </div>
   );
 }

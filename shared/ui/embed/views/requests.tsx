@@ -49,7 +49,9 @@ function Sent({ ui: { t, send }, title, text }: { ui: Ui; title: Word; text: str
       <Title mark="check" tone="good" lead={text}>
         {t.say(title)}
       </Title>
-      <Button onClick={() => send({ type: "back" })}>{t.say("continue")}</Button>
+      <div class="end">
+        <Button onClick={() => send({ type: "back" })}>{t.say("continue")}</Button>
+      </div>
     </div>
   );
 }

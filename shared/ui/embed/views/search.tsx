@@ -8,7 +8,8 @@ import type { Ui } from "./ui.ts";
 
 export function Search({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
-  const { query, hits, total } = s.search;
+  const { query, hits, total, loading } = s.search;
+  const known = total !== undefined && (total > 0 || !loading && !s.trouble); // that nothing was found is of another query while this one is asked
   return (
     <div class="view" onKeyDown={moveFocus}>
       <Title>{t.say("search_title")}</Title>
@@ -33,9 +34,9 @@ export function Search({ ui }: { ui: Ui }) {
         <Narrow ui={ui} />
       </div>
       <Trouble ui={ui} />
-      {total === undefined ? <p class="soft">{t.say(s.search.loading ? "search_busy" : "search_hint")}</p> : <Found ui={ui} />}
+      {known ? <Found ui={ui} /> : <p class="soft">{t.say(loading ? "search_busy" : "search_hint")}</p>}
       {hits.length > 0 && (
-        <ul class="list" aria-busy={s.search.loading}>
+        <ul class="list" aria-busy={loading}>
           {hits.map((hit) => (
             <Result key={hit.id} ui={ui} hit={hit} />
           ))}
@@ -46,7 +47,7 @@ export function Search({ ui }: { ui: Ui }) {
           {t.say(s.search.more ? "search_busy" : "more")}
         </Button>
       )}
-      <div class="below">
+      <div class="row below">
         <Quiet onClick={() => send({ type: "show", view: "missing" })}>{t.say("missing")}</Quiet>
         {s.connected.length > 0 && (
           <Button onClick={() => send({ type: "show", view: "finish" })}>

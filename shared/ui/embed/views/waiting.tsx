@@ -34,15 +34,13 @@ export function Waiting({ ui }: { ui: Ui }) {
           </Out>
         </p>
       )}
-      <div class="stack">
+      <div class="stack end">
         {(left || gone) && (
           <Button second onClick={() => send({ type: "raise" })}>
             {t.say(gone || a?.how !== "seen" ? "waiting_reopen" : "waiting_show")}
           </Button>
         )}
-        <div>
-          <Quiet onClick={() => send({ type: "cancel" })}>{t.say("cancel")}</Quiet>
-        </div>
+        <Quiet onClick={() => send({ type: "cancel" })}>{t.say("cancel")}</Quiet>
       </div>
     </div>
   );

@@ -43,7 +43,7 @@ export const words = {
   code_other: "Use another address",
 
   search_title: "Find your hospital or clinic",
-  search: "Name of the hospital, clinic or practice",
+  search: "Hospital, clinic or practice",
   search_hint: "Type a part of its name. Many clinics are listed under the health system that they belong to.",
   search_busy: "Searching…",
   search_filter: "Narrow down",
@@ -87,7 +87,7 @@ export const words = {
   no_portal_text: "Tell us that you would like to, or look for the health system that it belongs to.",
   search_again: "Back to the search",
 
-  waiting_title: "Sign in in the other window",
+  waiting_title: "Go on in the other window",
   waiting_lead: "When you have allowed the sharing at {name}, this page goes on by itself.",
   waiting: "Waiting for your sign-in",
   waiting_noticed: "The sign-in page is open",

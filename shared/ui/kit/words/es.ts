@@ -45,7 +45,7 @@ export const words: Words = {
   code_other: "Usar otra dirección",
 
   search_title: "Busque su hospital o clínica",
-  search: "Nombre del hospital, la clínica o el consultorio",
+  search: "Hospital, clínica o consultorio",
   search_hint: "Escriba una parte del nombre. Muchas clínicas aparecen con el nombre del sistema de salud al que pertenecen.",
   search_busy: "Buscando…",
   search_filter: "Limitar la búsqueda",
@@ -89,7 +89,7 @@ export const words: Words = {
   no_portal_text: "Díganos que le gustaría o busque el sistema de salud al que pertenece.",
   search_again: "Volver a la búsqueda",
 
-  waiting_title: "Inicie sesión en la otra ventana",
+  waiting_title: "Continúe en la otra ventana",
   waiting_lead: "Cuando haya permitido compartir en {name}, esta página continúa sola.",
   waiting: "Esperando su inicio de sesión",
   waiting_noticed: "La página de inicio de sesión está abierta",
