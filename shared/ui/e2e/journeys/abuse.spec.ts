@@ -156,13 +156,15 @@ test("a link to an attempt's start, in a mail or a page of others, opens nothing
   await expect(page.getByText("cannot be opened by itself")).toBeVisible();
 });
 
-test("neither the hosted page nor the hospital's consent can be framed, to lead a click", async ({ page, run, host }) => {
+test("no page on which a patient consents can be framed, to lead a click", async ({ page, run, host }) => {
   const query = new URLSearchParams({ public_id: customer(run).public_id, redirect_uri: customer(run).redirect_uri });
   const addresses = [
     `${run.base_url}/widget/connect?${query}`,
     `${run.base_url}/bridge/connect?${query}`,
     `${run.base_url}/bridge/connect?${query}&endpoint_id=${run.sandbox.endpoint_id}`,
     `${run.base_url}/bridge/callback?state=x&error=access_denied`,
+    (await attempt(run)).connect_url,
+    `${run.base_url}/widget/embed?public_id=${registered(run, host.origin("localhost"))}`,
   ];
   for (const [i, address] of addresses.entries()) {
     const refused = page.waitForEvent("console", (message) => /frame-ancestors|X-Frame-Options/i.test(message.text()));

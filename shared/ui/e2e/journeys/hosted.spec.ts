@@ -1,7 +1,7 @@
 /** Without a frame: redirect mode, links, web views, and the window of the older element. */
 import type { Page } from "@playwright/test";
 import { findings } from "../support/axe.ts";
-import { callbacks, visit } from "../support/customer.ts";
+import { callbacks, heard, visit } from "../support/customer.ts";
 import { Patient, Portal } from "../support/patient.ts";
 import { customer, INSTITUTIONS } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
@@ -96,6 +96,24 @@ test("redirect mode: a connection is renewed without a search", async ({ page, r
   if (page.url().includes("/widget/connect")) await patient.button("go").click();
   await new Portal(page).signInAndAllow();
   expect((await landed(page, run)).get("org_connection_id")).toBe(id);
+});
+
+test("popup mode: a connection is renewed without a search", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes: { "search-only": "" } });
+  const first = new Patient(page);
+  await first.open();
+  await first.connect();
+  const connected = (await heard(page)).find((one) => one.event_type === "patient.connection_success");
+  const id = connected?.event_type === "patient.connection_success" ? connected.data.org_connection_id : "";
+
+  await visit(page, run, host, { tag: "svc-widget", attributes: { "connect-mode": "popup", "reconnect-org-connection-id": id } });
+  const opening = page.context().waitForEvent("page");
+  await page.locator("svc-widget").getByRole("button").click();
+  const window = await opening;
+  const patient = new Patient(window, window);
+  await patient.button("go").click();
+  await new Portal(window).signInAndAllow();
+  await expect.poll(() => callbacks(page)).toEqual([expect.objectContaining({ org_connection_id: id, connection_status: "authorized" })]);
 });
 
 test("a redirect URI that is not registered leads nowhere", async ({ page, run, host }) => {

@@ -109,6 +109,7 @@ async function searched(patient: Looker): Promise<void> {
   patient.canned.found = true;
   await patient.find("Alder");
   await expect(patient.where.getByText(patient.lang.say("network_trouble"))).toBeVisible();
+  await expect(patient.where.getByText(patient.lang.say("found_none", { query: "Alder" }))).toBeHidden(); // nobody knows
   await patient.shows("search-trouble");
   await patient.button("try_again").click();
   await expect(patient.where.getByRole("button", { name: /Alder Regional/ })).toBeVisible();

@@ -1,7 +1,7 @@
 /** Windows are lost, severed and blocked; the attempt is the truth. */
 import type { BrowserContext } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
-import { Patient, Portal } from "../support/patient.ts";
+import { Patient, Portal, withoutRedirects } from "../support/patient.ts";
 import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
@@ -67,6 +67,23 @@ for (const step of ["before the portal's page is there", "at the sign-in", "at t
     await patient.sees("success_title");
   });
 }
+
+test("the window is closed as soon as access has been allowed: nothing is lost", async ({ page, context, run, host }) => {
+  await withoutRedirects(context);
+  await context.route(/\/bridge\/callback/, async (route) => {
+    await route.fetch({ maxRedirects: 0 }); // and the answer reaches nobody
+    await route.request().frame().page().close();
+  });
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.pick();
+  const portal = await patient.leave();
+  await portal.signInAndAllow().catch(() => undefined); // the window goes while it is looked at
+  await patient.sees("success_title");
+  expect(portal.page.isClosed()).toBe(true);
+  expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success"]);
+});
 
 test("a window that is closed before anybody has asked after it does not come back with an address that is used up", async ({ page, run, host }) => {
   await page.route(/\/bridge\/attempts\//, (route) => route.abort("connectionfailed"));

@@ -12,18 +12,18 @@ const DEVICES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, he
 /** What 1280 × 1024 px enlarged four times leave (WCAG 1.4.10). */
 const ENLARGED = { width: 320, height: 256 };
 
-/** Runs in a page: words that leave their place, and pages that leave theirs. A field's own text may be longer than it. */
+/** Runs in a page: words that leave their place, and pages that leave theirs. A field's own text may be longer than it, and code may be scrolled. */
 function cutOff(): string[] {
   const { scrollWidth } = document.documentElement;
   const page = scrollWidth > innerWidth ? [`the page: ${scrollWidth} of ${innerWidth} px`] : [];
-  const words = [...document.body.querySelectorAll<HTMLElement>("*:not(.hidden, input, textarea, select, option)")].filter((one) => one.childElementCount === 0);
+  const words = [...document.body.querySelectorAll<HTMLElement>("*:not(.hidden, input, textarea, select, option, pre)")].filter((one) => one.childElementCount === 0);
   const cut = words.filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1);
   return [...page, ...cut.map((one) => one.outerHTML)];
 }
 
 /** Runs in a page whose colours are the browser's: what has no edge there, and cannot be told from text. */
 function edgeless(): string[] {
-  const all = [...document.querySelectorAll<HTMLElement>(".button, input, select, textarea, .notice")];
+  const all = [...document.querySelectorAll<HTMLElement>(".button, input:not([type=checkbox]), select, textarea, .notice")];
   return all.filter((one) => getComputedStyle(one).borderTopWidth === "0px").map((one) => one.outerHTML);
 }
 
