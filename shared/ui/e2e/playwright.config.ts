@@ -11,13 +11,19 @@ export default defineConfig({
   globalSetup: "./support/setup.ts",
   outputDir: `${out}/ui-traces`,
   reporter: [["line"], ["json", { outputFile: `${out}/ui-report.json` }]],
-  workers: 1, // the machine has the service to run, too
-  timeout: 45_000,
-  expect: { timeout: 5_000 },
+  workers: 2, // a journey is half waiting; more would only wait for each other
+  fullyParallel: true,
+  // A trace costs half of a run's time. What has failed is walked once more with one, and has failed whatever comes of that.
+  retries: 1,
+  failOnFlakyTests: true,
+  // Long enough for a machine that has much else to do: no judgement is one of time (journeys/speed.spec.ts).
+  timeout: 90_000,
+  expect: { timeout: 15_000 },
   forbidOnly: true,
   use: {
-    actionTimeout: 5_000,
-    trace: "retain-on-failure",
+    actionTimeout: 15_000,
+    trace: "on-first-retry",
+    screenshot: "only-on-failure",
     launchOptions: {
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
       // The later of two lists of features is the one that counts: Playwright's switches storage partitioning off. The last one keeps pages without TLS

@@ -122,7 +122,7 @@ test("the modal fills a phone's screen, and a narrow or low window", async ({ vi
     await page.getByRole("button", { name: "Share Records" }).click();
     expect(await page.getByRole("dialog").boundingBox()).toEqual({ x: 0, y: 0, ...size });
     const cross = await page.getByRole("button", { name: "Close" }).boundingBox();
-    expect(cross).toEqual({ x: size.width - 44, y: 0, width: 44, height: 44 });
+    expect(cross).toEqual({ x: size.width - 52, y: 4, width: 44, height: 44 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(size.width);
   }
 });
