@@ -1,5 +1,5 @@
 /**
- * The modal: a dialog in the top layer, where nothing of the page clips or covers it, with a close button of ours beside the frame. Where the frame
+ * The modal: a dialog in the top layer, where nothing of the page clips or covers it, with a close button of ours over the end of the frame's head. Where the frame
  * does not come it says so. What happens inside is the frame's matter.
  */
 import { make } from "./make.ts";

@@ -14,7 +14,7 @@ export function Waiting({ ui }: { ui: Ui }) {
       <Title lead={t.say("waiting_lead", { name: institutionName(ui) })}>{t.say("waiting_title")}</Title>
       <p class="pulse">
         <i aria-hidden="true" />
-        {t.say(left ? "waiting_noticed" : "waiting")}
+        {t.say(left && !gone ? "waiting_noticed" : "waiting")}
       </p>
       {a && a.misses > 1 && (
         <div class="notice warn">

@@ -50,7 +50,7 @@ export const words: Words = {
   search_busy: "Buscando…",
   search_filter: "Limitar la búsqueda",
   search_state: "Estado",
-  search_states: "Todos los estados",
+  search_states: "Todos",
   search_zip: "Cerca del código postal",
   search_zip_hint: "Cinco dígitos",
   found_one: "{n} resultado",
