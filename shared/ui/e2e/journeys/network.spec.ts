@@ -2,7 +2,8 @@
 import type { BrowserContext } from "@playwright/test";
 import type { Word } from "../../kit/words/language.ts";
 import { heardTypes, visit } from "../support/customer.ts";
-import { mailedCode, newEmail, Patient, withoutRedirects } from "../support/patient.ts";
+import { mailedCode, newEmail, Patient } from "../support/patient.ts";
+import { withoutRedirects } from "../support/redirects.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 

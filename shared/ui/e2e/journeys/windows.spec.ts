@@ -1,7 +1,8 @@
 /** Windows are lost, severed and blocked; the attempt is the truth. */
 import type { BrowserContext } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
-import { Patient, Portal, withoutRedirects } from "../support/patient.ts";
+import { Patient, Portal } from "../support/patient.ts";
+import { withoutRedirects } from "../support/redirects.ts";
 import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };

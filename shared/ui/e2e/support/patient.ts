@@ -1,7 +1,7 @@
 /** A patient: what they read, press and type, in our pages and at the hospital's. Everything is found by the words and roles that are shown. */
 import { randomUUID } from "node:crypto";
 import { expect } from "@playwright/test";
-import type { BrowserContext, FrameLocator, Locator, Page } from "@playwright/test";
+import type { FrameLocator, Locator, Page } from "@playwright/test";
 import { language } from "../../kit/words/language.ts";
 import type { Language, Word } from "../../kit/words/language.ts";
 import { words as en } from "../../kit/words/en.ts";
@@ -37,16 +37,6 @@ export async function mailedCode(run: Run, email: string): Promise<string> {
     })
     .toBeDefined();
   return code ?? "";
-}
-
-/** The portal leads back by a page in place of a redirect, in which no test can catch what is asked for. */
-export async function withoutRedirects(context: BrowserContext): Promise<void> {
-  await context.route("**/sandbox/oauth/**", async (route) => {
-    const response = await route.fetch({ maxRedirects: 0 });
-    const { location = "" } = response.headers();
-    if (!location.includes("/bridge/callback")) return route.fulfill({ response });
-    await route.fulfill({ contentType: "text/html", body: `<script>location.replace(${JSON.stringify(location)})</script>` });
-  });
 }
 
 /** At the sandbox's portal, in whichever window it is. */
