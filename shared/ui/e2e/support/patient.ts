@@ -125,6 +125,7 @@ export class Patient {
 
   async pick(name: string = SANDBOX): Promise<void> {
     await this.find(name);
+    await expect(this.where.locator("[aria-busy=true]")).toHaveCount(0); // what was found before goes away under the hand
     await this.where.getByRole("button", { name }).first().click();
     await expect(this.button("go")).toBeEnabled();
   }
