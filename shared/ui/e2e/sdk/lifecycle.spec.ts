@@ -96,6 +96,7 @@ for (const [what, own] of [
     expect(new URL(page.url()).hash).toBe("");
     await say(frame, { type: "closed" });
     await expect(mine).toBeFocused();
+    await expect.poll(() => page.frames()).toHaveLength(1);
     expect((await findings(page)).filter((one) => one.startsWith("nested-interactive"))).toEqual([]);
   });
 }
