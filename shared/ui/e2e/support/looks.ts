@@ -52,7 +52,11 @@ async function dress(page: Page, { size, media }: Form): Promise<void> {
   );
 }
 
+/** Runs in a page: ends when two frames have been painted, the first of which may be that of before. */
+const painted = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
+
 async function keep(page: Page, name: string): Promise<void> {
+  await Promise.all([page.evaluate(painted), ours(page).evaluate(painted)]);
   await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled" });
 }
 
