@@ -10,14 +10,15 @@ import time
 import urllib.parse
 
 RATES = ("KeyedRequestsPerMinute", "BrowserRequestsPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute", "SearchesPerMinute", "CatalogExportsPerHour",
-         "CodesPerMailboxAndHour", "CodesPerClientAndHour", "InquiriesPerHour")
+         "CodesPerClientAndHour", "InquiriesPerHour")
+MAILBOX_RATE = "CodesPerMailboxAndHour"  # of which a hundred are the most
 
 
 @contextlib.contextmanager
 def running(runner, folder, rate):
     """Runs the service in memory on a port of its own, with one rate for all its limits, and yields its run file."""
     file, log_file = os.path.join(folder, "run.json"), os.path.join(folder, "runner.log")
-    parameters = [word for name in RATES for word in ("-param", f"{name}={rate}")]
+    parameters = [word for name in RATES for word in ("-param", f"{name}={rate}")] + ["-param", f"{MAILBOX_RATE}={min(rate, 100)}"]
     with open(log_file, "ab") as log:
         process = subprocess.Popen([runner, "-addr", "127.0.0.1:0", "-run-file", file, *parameters], stdout=log, stderr=log)
         try:
