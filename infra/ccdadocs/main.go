@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "ccdadocs:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("ccdadocs", flag.ContinueOnError)
+	file := flags.String("o", "docs/ccda.md", "document whose tables are to be renewed")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("read the flags: %w", err)
+	}
+	text, err := os.ReadFile(*file)
+	if err != nil {
+		return fmt.Errorf("read the document: %w", err)
+	}
+	if text, err = renew(text, "."); err != nil {
+		return err
+	}
+	return os.WriteFile(*file, text, 0o644) //nolint:gosec // a document, for everybody to read
+}
+
+// A table stands between two lines: <!-- table NAME --> and <!-- end -->.
+const (
+	begin = "<!-- table "
+	end   = "<!-- end -->"
+)
+
+// renew makes the tables of a document again, from what stands in the repository at root.
+func renew(text []byte, root string) ([]byte, error) {
+	ours, err := convertAll(root + "/" + testdata)
+	if err != nil {
+		return nil, err
+	}
+	public, err := convertAll(root + "/../shared/data/ccda")
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for {
+		before, rest, found := bytes.Cut(text, []byte(begin))
+		out.Write(before)
+		if !found {
+			return out.Bytes(), nil
+		}
+		name, rest, named := bytes.Cut(rest, []byte(" -->\n"))
+		table, after, ended := bytes.Cut(rest, []byte(end))
+		if !named || !ended {
+			return nil, errors.New("a table has no end")
+		}
+		made, err := tableOf(string(name), root, ours, public)
+		if err != nil {
+			return nil, err
+		}
+		if made == "" {
+			made = string(table)
+		}
+		fmt.Fprintf(&out, "%s%s -->\n%s%s", begin, name, made, end)
+		text = after
+	}
+}
+
+// tableOf makes a table by its name; nothing when its documents are not here.
+func tableOf(name, root string, ours, public []converted) (string, error) {
+	switch name {
+	case "our resources":
+		return resources(ours), nil
+	case "public resources":
+		return resources(public), nil
+	case "our omissions":
+		return omissions(ours), nil
+	case "public omissions":
+		return omissions(public), nil
+	case "templates":
+		return templates(root)
+	case "public templates without a rule":
+		return without(public), nil
+	}
+	return "", fmt.Errorf("there is no table %q", name)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+const repository = "../.."
+
+// TestTheDocumentHasTheTablesOfToday is what make docs is for.
+func TestTheDocumentHasTheTablesOfToday(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(repository + "/docs/ccda.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	renewed, err := renew(text, repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(renewed) != string(text) {
+		t.Error("make docs writes other tables into docs/ccda.md")
+	}
+	for _, name := range []string{"our resources", "public resources", "our omissions", "public omissions", "templates", "public templates without a rule"} {
+		if !strings.Contains(string(text), begin+name+" -->\n|") && !strings.Contains(string(text), begin+name+" -->\nNothing") {
+			t.Errorf("docs/ccda.md has no table of %s", name)
+		}
+	}
+}
+
+// TestEveryTemplateIsTested: a rule that no test and no document of ours has could do anything.
+func TestEveryTemplateIsTested(t *testing.T) {
+	t.Parallel()
+	table, err := templates(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(table) {
+		if strings.HasSuffix(line, "|  |\n") {
+			t.Errorf("no test has %s", line)
+		}
+	}
+}
+
+func TestATableThatCannotBeMadeIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{begin + "gone -->\n" + end, begin + "templates -->\n| a |\n", begin + "templates"} {
+		if _, err := renew([]byte(text), repository); err == nil {
+			t.Errorf("%q was renewed", text)
+		}
+	}
+}
+
+// TestTablesOfDocumentsThatAreNotHereStay: not every machine has the public ones.
+func TestTablesOfDocumentsThatAreNotHereStay(t *testing.T) {
+	t.Parallel()
+	text := "a\n" + begin + "public resources -->\n| kept |\n" + end + "\nb\n"
+	if renewed, err := renew([]byte(text), t.TempDir()); err != nil || string(renewed) != text {
+		t.Errorf("%q, %v", renewed, err)
+	}
+}

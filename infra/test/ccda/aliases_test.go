@@ -1,0 +1,48 @@
+package ccdatest_test
+
+import (
+	"bytes"
+	"regexp"
+	"testing"
+
+	"recordbridge/shared/fhir/ccda"
+)
+
+var rootOfTemplate = regexp.MustCompile(`<templateId root="([0-9.]+)"`)
+
+// TestWhateverAliasOfATemplateADocumentHasItsResourcesAreTheSame writes each template as the others of its rule, which older
+// releases of C-CDA have.
+func TestWhateverAliasOfATemplateADocumentHasItsResourcesAreTheSame(t *testing.T) {
+	t.Parallel()
+	rules, ruleOf, most := map[string][]string{}, map[string]string{}, 0
+	for _, template := range ccda.Templates() {
+		rule := template.Rule + " " + template.Name
+		rules[rule] = append(rules[rule], template.Root)
+		ruleOf[template.Root] = rule
+		most = max(most, len(rules[rule]))
+	}
+	// with writes the templates of a rule, or of all, as the one that stands at a place of its list.
+	with := func(document []byte, only string, place int) []byte {
+		return rootOfTemplate.ReplaceAllFunc(document, func(start []byte) []byte {
+			rule := ruleOf[string(rootOfTemplate.FindSubmatch(start)[1])]
+			if rule == "" || only != "" && rule != only {
+				return start
+			}
+			return []byte(`<templateId root="` + rules[rule][place%len(rules[rule])] + `"`)
+		})
+	}
+	_, documents := documentsIn(t, ownFolder)
+	for name, document := range documents {
+		whole := convert(t, document)
+		for place := range most {
+			if bytes.Equal(convert(t, with(document, "", place)), whole) {
+				continue
+			}
+			for rule := range rules {
+				if !bytes.Equal(convert(t, with(document, rule, place)), whole) {
+					t.Errorf("%s: %s as %s becomes something else", name, rule, rules[rule][place%len(rules[rule])])
+				}
+			}
+		}
+	}
+}

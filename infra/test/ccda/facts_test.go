@@ -1,0 +1,143 @@
+package ccdatest_test
+
+import (
+	"slices"
+	"strings"
+)
+
+// measure is a kind of fact whose recall is counted by itself.
+type measure = string
+
+const (
+	ofCode      measure = "code"
+	ofTime      measure = "time"
+	ofStatus    measure = "status"
+	ofAuthor    measure = "author"
+	ofWriting   measure = "written" // when an author has
+	ofPerformer measure = "performer"
+	ofValue     measure = "value"
+	ofRange     measure = "range"
+)
+
+func measures() []measure {
+	return []measure{ofCode, ofTime, ofStatus, ofAuthor, ofWriting, ofPerformer, ofValue, ofRange}
+}
+
+// fact is something that a statement of a document says. A code has to be anywhere among the resources; anything else has to be
+// told by a resource that has one of the statement's codes.
+type fact struct {
+	measure measure
+	about   []coding // codes of the statement; none when it has none
+	held    bool     // the codes are of what the statement holds together, since it has none itself
+	want    []string // ways to tell it, of which one is enough
+}
+
+// coding is a code with the OID of its system.
+type coding struct{ system, code string }
+
+// statements are the elements that say something by themselves (CDA R2, ClinicalStatement).
+func statements() []string {
+	return []string{"observation", "act", "procedure", "encounter", "substanceAdministration", "supply", "organizer"}
+}
+
+// factsOf lists what the entries of a document say. What is said twice counts once for codes, and each time otherwise.
+func factsOf(document *element) []fact {
+	var facts []fact
+	codes := map[coding]bool{}
+	for _, section := range document.below("section") {
+		for _, entry := range section.all("entry", "*") {
+			facts = append(facts, factsWithin(entry, false, codes)...)
+		}
+	}
+	return facts
+}
+
+// factsWithin lists what a statement says and those in it. qualifies tells that it says more of another, as a severity does.
+func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
+	if !slices.Contains(statements(), s.name) {
+		return nil
+	}
+	var facts []fact
+	for _, c := range codingsOf(s) {
+		if !codes[c] {
+			codes[c] = true
+			facts = append(facts, fact{measure: ofCode, about: []coding{c}})
+		}
+	}
+	about, held := subjectOf(s)
+	own := slices.Concat(timesOf(s, about), valuesOf(s, about), participationsOf(s, about))
+	if status := s.first("statusCode").attrs["code"]; status != "" && !qualifies && !concern(s) {
+		own = append(own, fact{measure: ofStatus, about: about, want: []string{status}})
+	}
+	for _, f := range own {
+		f.held = held
+		facts = append(facts, f)
+	}
+	for _, inner := range s.all("entryRelationship", "*") {
+		facts = append(facts, factsWithin(inner, !concern(s), codes)...)
+	}
+	for _, inner := range s.all("component", "*") {
+		facts = append(facts, factsWithin(inner, false, codes)...)
+	}
+	return facts
+}
+
+// concern tells of an act that only holds others together, such as a problem concern: its status and theirs are told as one,
+// theirs first ("C-CDA on FHIR", Problems).
+func concern(s *element) bool {
+	return s.name == "act" && len(s.all("entryRelationship", "observation"))+len(s.all("entryRelationship", "substanceAdministration"))+
+		len(s.all("entryRelationship", "act")) > 0
+}
+
+// codingsOf lists the coded parts of a statement itself: code, value, product and what takes part, with translations.
+func codingsOf(s *element) []coding {
+	coded := slices.Concat(
+		s.all("code"), s.all("value"), s.all("consumable", "manufacturedProduct", "manufacturedMaterial", "code"),
+		s.all("product", "manufacturedProduct", "manufacturedMaterial", "code"),
+		s.all("participant", "participantRole", "playingEntity", "code"), s.all("participant", "participantRole", "playingDevice", "code"),
+		s.all("routeCode"), s.all("approachSiteCode"), s.all("targetSiteCode"), s.all("methodCode"), s.all("interpretationCode"),
+		s.all("specimen", "specimenRole", "specimenPlayingEntity", "code"), s.all("precondition", "criterion", "value"),
+	)
+	var all []coding
+	for _, e := range coded {
+		for _, c := range append([]*element{e}, e.all("translation")...) {
+			if c.attrs["code"] != "" && c.attrs["codeSystem"] != "" {
+				all = append(all, coding{c.attrs["codeSystem"], strings.TrimSpace(c.attrs["code"])})
+			}
+		}
+	}
+	return all
+}
+
+// structural tells of codes that say what kind of statement it is and nothing of the patient.
+func structural(c coding) bool {
+	return slices.Contains([]coding{
+		{actCode, "ASSERTION"},
+		{actCode, "SEV"},
+		{actClass, "CONC"},
+		{loinc, "33999-4"},
+		{loinc, "48765-2"},
+		{loinc, "11450-4"},
+		{loinc, "29308-4"},
+		{loinc, "48768-6"},
+		{loinc, "82606-5"},
+		{loinc, "75310-3"},
+	}, c)
+}
+
+// subjectOf is what a statement is about: its own codes, or (held) those of what it holds together, or nothing.
+func subjectOf(s *element) (own []coding, held bool) {
+	own = slices.DeleteFunc(codingsOf(s), structural)
+	for _, path := range [][]string{{"entryRelationship", "*"}, {"component", "*"}} {
+		if len(own) > 0 {
+			break
+		}
+		for _, inner := range s.all(path...) {
+			if slices.Contains(statements(), inner.name) {
+				inside, _ := subjectOf(inner)
+				own, held = append(own, inside...), true
+			}
+		}
+	}
+	return own, held
+}

@@ -1,0 +1,161 @@
+package ccdatest_test
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// timesOf lists the points of a statement's effectiveTime, and how often a medication is taken.
+func timesOf(s *element, about []coding) []fact {
+	var facts []fact
+	for _, when := range s.all("effectiveTime") {
+		for _, point := range append([]*element{when}, when.children...) {
+			if point == when && len(when.all("low"))+len(when.all("high")) > 0 {
+				continue // its bounds tell when it was
+			}
+			if value := point.attrs["value"]; isTime(value) && slices.Contains([]string{"effectiveTime", "low", "high", "center"}, point.name) {
+				facts = append(facts, fact{measure: ofTime, about: about, want: []string{value}})
+			}
+		}
+		for _, period := range append(when.all("period"), when.all("period", "*")...) {
+			if value := period.attrs["value"]; every(value, "1", period.attrs["unit"]) != "" {
+				facts = append(facts, fact{measure: ofValue, about: about, want: []string{quantity(period), every(value, "1", period.attrs["unit"])}})
+			}
+		}
+		if event := when.first("event").attrs["code"]; event != "" {
+			facts = append(facts, fact{measure: ofValue, about: about, want: []string{event}})
+		}
+	}
+	return facts
+}
+
+// isTime tells whether a text is a point in time (HL7 TS) and not something else that stands in its place.
+func isTime(text string) bool {
+	if i := strings.IndexAny(text, "+-."); i > 0 {
+		text = text[:i]
+	}
+	layout := "20060102150405"
+	if len(text) > len(layout) || len(text) < len("2006") {
+		return false
+	}
+	_, err := time.Parse(layout[:len(text)], text)
+	return err == nil
+}
+
+// every is how often something is done, in hours: every 12 hours is twice a day.
+func every(period, frequency, unit string) string {
+	hours := map[string]int64{"min": 1, "h": 60, "d": 24 * 60, "wk": 7 * 24 * 60, "mo": 30 * 24 * 60, "a": 365 * 24 * 60}[unit]
+	all, ok := new(big.Rat).SetString(period)
+	times, also := new(big.Rat).SetString(frequency)
+	if !ok || !also || times.Sign() == 0 || hours == 0 {
+		return ""
+	}
+	return "every " + all.Quo(all.Mul(all, big.NewRat(hours, 60)), times).RatString()
+}
+
+// valuesOf lists what is measured, given or dispensed, and the ranges that it is compared with.
+func valuesOf(s *element, about []coding) []fact {
+	var facts []fact
+	for _, e := range slices.Concat(s.all("value"), s.all("doseQuantity"), s.all("rateQuantity"), s.all("quantity"), s.all("repeatNumber"), s.all("maxDoseQuantity")) {
+		kind := ofValue
+		if strings.HasSuffix(e.attrs["type"], "TS") {
+			kind = ofTime
+		}
+		for _, value := range amounts(e) {
+			want := []string{value}
+			if n, err := strconv.Atoi(value); err == nil && e.name == "repeatNumber" {
+				if n <= 0 && s.name == "substanceAdministration" {
+					continue // it has not been given no times
+				}
+				want = append(want, strconv.Itoa(max(n-1, 0))) // FHIR does not count the first of the dispenses
+			}
+			facts = append(facts, fact{measure: kind, about: about, want: want})
+		}
+	}
+	for _, observed := range s.all("referenceRange", "observationRange") {
+		limits := observed.all("value", "*")
+		for _, limit := range limits {
+			if limit.attrs["value"] != "" {
+				facts = append(facts, fact{measure: ofRange, about: about, want: []string{quantity(limit)}})
+			}
+		}
+		if text := observed.first("text"); len(limits) == 0 && text.words() != "" {
+			facts = append(facts, fact{measure: ofRange, about: about, want: []string{text.words()}})
+		}
+	}
+	return facts
+}
+
+// amounts lists what an element measures: itself, or its limits or parts. Codes are no amounts.
+func amounts(e *element) []string {
+	var all []string
+	switch kind := e.attrs["type"]; {
+	case e.attrs["nullFlavor"] != "" || e.attrs["code"] != "" || strings.HasSuffix(kind, "CD") || strings.HasSuffix(kind, "CE"):
+	case e.attrs["value"] != "":
+		all = append(all, quantity(e))
+	case strings.HasSuffix(kind, "ST") || strings.HasSuffix(kind, "ED"):
+		if text := e.words(); text != "" {
+			all = append(all, text)
+		}
+	default:
+		for _, part := range slices.Concat(e.all("low"), e.all("high"), e.all("numerator"), e.all("denominator")) {
+			if part.attrs["value"] != "" {
+				all = append(all, quantity(part))
+			}
+		}
+	}
+	return all
+}
+
+// quantity is a value with its unit. UCUM's unity is no unit.
+func quantity(e *element) string {
+	return strings.TrimSpace(number(strings.TrimSpace(e.attrs["value"])) + " " + strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))
+}
+
+// participationsOf lists who has written or done it, by any name or number, and when it was written.
+func participationsOf(s *element, about []coding) []fact {
+	var facts []fact
+	for _, author := range s.all("author") {
+		if names := identities(author.first("assignedAuthor")); len(names) > 0 {
+			facts = append(facts, fact{measure: ofAuthor, about: about, want: names})
+		}
+		if at := author.first("time").attrs["value"]; isTime(at) {
+			facts = append(facts, fact{measure: ofWriting, about: about, want: []string{at}})
+		}
+	}
+	for _, performer := range s.all("performer") {
+		if names := identities(performer.first("assignedEntity")); len(names) > 0 {
+			facts = append(facts, fact{measure: ofPerformer, about: about, want: names})
+		}
+	}
+	return facts
+}
+
+// identities are the numbers and names of a person, a device or an organization.
+func identities(role *element) []string {
+	var all []string
+	for _, id := range slices.Concat(role.all("id"), role.all("representedOrganization", "id")) {
+		if root := strings.ToLower(id.attrs["root"]); id.attrs["nullFlavor"] == "" && root != "" && strings.Trim(root, "0123456789.-abcdef") == "" { // an OID or a UUID
+			all = append(all, identifier(id.attrs["root"], id.attrs["extension"]))
+		}
+	}
+	for _, name := range slices.Concat(
+		role.all("assignedPerson", "name", "family"), role.all("representedOrganization", "name"), role.all("assignedAuthoringDevice", "softwareName"),
+	) {
+		if text := name.words(); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// identifier is an II as one word.
+func identifier(root, extension string) string {
+	if extension == "" {
+		return strings.ToLower(root)
+	}
+	return strings.ToLower(root + "|" + strings.TrimSpace(extension))
+}

@@ -1,0 +1,133 @@
+package ccda_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"recordbridge/shared/fhir/ccda"
+)
+
+// publicFolder has whole documents of HL7 that are not part of the project.
+const publicFolder = "../../../../shared/data/ccda"
+
+// publicDocuments gives the documents of that folder, by name, or skips the test.
+func publicDocuments(tb testing.TB) map[string][]byte {
+	tb.Helper()
+	files, err := filepath.Glob(publicFolder + "/*.xml")
+	if err != nil || len(files) == 0 {
+		tb.Skipf("no documents in %s", publicFolder)
+	}
+	documents := map[string][]byte{}
+	for _, file := range files {
+		document, err := os.ReadFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		documents[strings.TrimSuffix(filepath.Base(file), ".xml")] = document
+	}
+	return documents
+}
+
+// lines converts documents as one set, and gives the resources as NDJSON.
+func lines(tb testing.TB, documents ...[]byte) (ndjson []byte, report ccda.Report) {
+	tb.Helper()
+	var s ccda.Set
+	for _, document := range documents {
+		if err := s.Add(document); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	report, err := s.Emit(func(r ccda.Resource) error {
+		out.Write(r.JSON)
+		return out.WriteByte('\n')
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes(), report
+}
+
+func TestEveryPublicDocumentConverts(t *testing.T) {
+	t.Parallel()
+	for name, document := range publicDocuments(t) {
+		ndjson, _ := lines(t, document)
+		again, _ := lines(t, document)
+		if !bytes.Equal(ndjson, again) {
+			t.Errorf("%s: two runs differ", name)
+		}
+		checkReferences(t, name, ndjson)
+	}
+}
+
+// checkReferences finds references to what is not there, and ids that are there twice.
+func checkReferences(t *testing.T, name string, ndjson []byte) {
+	t.Helper()
+	known := map[string]bool{}
+	var all []map[string]any
+	for line := range bytes.Lines(ndjson) {
+		var resource map[string]any
+		if err := json.Unmarshal(line, &resource); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		id := resource["resourceType"].(string) + "/" + resource["id"].(string)
+		if known[id] {
+			t.Errorf("%s: %s twice", name, id)
+		}
+		known[id] = true
+		all = append(all, resource)
+	}
+	var walk func(in string, v any)
+	walk = func(in string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if to, ok := v["reference"].(string); ok && !known[to] && !strings.HasPrefix(to, "#") {
+				t.Errorf("%s: %s refers to %s, which is not there", name, in, to)
+			}
+			for _, inner := range v {
+				walk(in, inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(in, inner)
+			}
+		}
+	}
+	for _, resource := range all {
+		walk(resource["resourceType"].(string), resource)
+	}
+}
+
+// enlarged repeats the sections of a document to a size, with other ids each time.
+func enlarged(document []byte, size int) []byte {
+	head, rest, _ := bytes.Cut(document, []byte("<structuredBody>"))
+	body, foot, _ := bytes.Cut(rest, []byte("</structuredBody>"))
+	ids := regexp.MustCompile(`<id root="[0-9a-f]{8}`)
+	out := append(slices.Clone(head), "<structuredBody>"...)
+	for i := 0; len(out) < size; i++ {
+		out = append(out, ids.ReplaceAll(body, fmt.Appendf(nil, `<id root="%08x`, i))...)
+	}
+	return append(append(out, "</structuredBody>"...), foot...)
+}
+
+func BenchmarkConvert(b *testing.B) {
+	document := publicDocuments(b)["transfer-summary"]
+	for name, document := range map[string][]byte{"249KB": document, "2.5MB": enlarged(document, 2500<<10), "20MB": enlarged(document, 20<<20)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(document)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := ccda.Convert(document, func(ccda.Resource) error { return nil }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,38 @@
+package ccda_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// TestOurDocumentsBecomeWhatTheyDid compares whole conversions with what was read against the documents. Who changes a
+// rule writes the files again (-update), and reads what differs.
+func TestOurDocumentsBecomeWhatTheyDid(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"alder", "birch"} {
+		document, err := os.ReadFile("testdata/" + name + ".xml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := lines(t, document)
+		golden := "testdata/" + name + ".ndjson"
+		if *update {
+			if err = os.WriteFile(golden, got, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

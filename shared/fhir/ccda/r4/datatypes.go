@@ -1,0 +1,202 @@
+package r4
+
+import "encoding/json"
+
+// Coding is a code in a system (datatypes.html#Coding).
+type Coding struct {
+	System  string `json:"system,omitempty"`
+	Version string `json:"version,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Display string `json:"display,omitempty"`
+}
+
+// CodeableConcept is a thing in codes and words (datatypes.html#CodeableConcept).
+type CodeableConcept struct {
+	Extension []Extension `json:"extension,omitempty"`
+	Coding    []Coding    `json:"coding,omitempty"`
+	Text      string      `json:"text,omitempty"`
+}
+
+// Identifier names a thing in a namespace (datatypes.html#Identifier).
+type Identifier struct {
+	Extension []Extension      `json:"extension,omitempty"`
+	Use       string           `json:"use,omitempty"`
+	Type      *CodeableConcept `json:"type,omitempty"`
+	System    string           `json:"system,omitempty"`
+	Value     string           `json:"value,omitempty"`
+	Assigner  *Reference       `json:"assigner,omitempty"`
+}
+
+// Reference points to a resource (references.html).
+type Reference struct {
+	Extension  []Extension `json:"extension,omitempty"`
+	Reference  string      `json:"reference,omitempty"`
+	Type       string      `json:"type,omitempty"`
+	Identifier *Identifier `json:"identifier,omitempty"`
+	Display    string      `json:"display,omitempty"`
+}
+
+// Quantity is a number with a unit; the number keeps its digits (datatypes.html#Quantity).
+type Quantity struct {
+	Extension  []Extension `json:"extension,omitempty"`
+	Value      json.Number `json:"value,omitempty"`
+	Comparator string      `json:"comparator,omitempty"`
+	Unit       string      `json:"unit,omitempty"`
+	System     string      `json:"system,omitempty"`
+	Code       string      `json:"code,omitempty"`
+}
+
+// Range has two bounds, of which one may be missing (datatypes.html#Range).
+type Range struct {
+	Low  *Quantity `json:"low,omitempty"`
+	High *Quantity `json:"high,omitempty"`
+}
+
+// Ratio relates two quantities (datatypes.html#Ratio).
+type Ratio struct {
+	Numerator   *Quantity `json:"numerator,omitempty"`
+	Denominator *Quantity `json:"denominator,omitempty"`
+}
+
+// Period is from one dateTime to another, of which one may be missing (datatypes.html#Period).
+type Period struct {
+	Extension []Extension `json:"extension,omitempty"`
+	Start     string      `json:"start,omitempty"`
+	End       string      `json:"end,omitempty"`
+}
+
+// Annotation is a note with who wrote it and when (datatypes.html#Annotation).
+type Annotation struct {
+	AuthorReference *Reference `json:"authorReference,omitempty"`
+	Time            string     `json:"time,omitempty"`
+	Text            string     `json:"text"`
+}
+
+// Attachment is content in another format (datatypes.html#Attachment). Data is written in base64.
+type Attachment struct {
+	ContentType string `json:"contentType,omitempty"`
+	Language    string `json:"language,omitempty"`
+	Data        []byte `json:"data,omitempty"`
+	URL         string `json:"url,omitempty"`
+	Title       string `json:"title,omitempty"`
+	Creation    string `json:"creation,omitempty"`
+}
+
+// HumanName is a name of a person (datatypes.html#HumanName).
+type HumanName struct {
+	Use    string   `json:"use,omitempty"`
+	Text   string   `json:"text,omitempty"`
+	Family string   `json:"family,omitempty"`
+	Given  []string `json:"given,omitempty"`
+	Prefix []string `json:"prefix,omitempty"`
+	Suffix []string `json:"suffix,omitempty"`
+	Period *Period  `json:"period,omitempty"`
+}
+
+// Address is a postal address (datatypes.html#Address).
+type Address struct {
+	Use        string   `json:"use,omitempty"`
+	Type       string   `json:"type,omitempty"`
+	Text       string   `json:"text,omitempty"`
+	Line       []string `json:"line,omitempty"`
+	City       string   `json:"city,omitempty"`
+	District   string   `json:"district,omitempty"`
+	State      string   `json:"state,omitempty"`
+	PostalCode string   `json:"postalCode,omitempty"`
+	Country    string   `json:"country,omitempty"`
+	Period     *Period  `json:"period,omitempty"`
+}
+
+// ContactPoint is a telephone number, e-mail address or page (datatypes.html#ContactPoint).
+type ContactPoint struct {
+	System string  `json:"system,omitempty"`
+	Value  string  `json:"value,omitempty"`
+	Use    string  `json:"use,omitempty"`
+	Period *Period `json:"period,omitempty"`
+}
+
+// Value is the value[x] of observations and their parts: at most one member is set.
+type Value struct {
+	ValueQuantity        *Quantity        `json:"valueQuantity,omitempty" choice:"value"`
+	ValueCodeableConcept *CodeableConcept `json:"valueCodeableConcept,omitempty" choice:"value"`
+	ValueString          string           `json:"valueString,omitempty" choice:"value"`
+	ValueBoolean         *bool            `json:"valueBoolean,omitempty" choice:"value"`
+	ValueInteger         *int32           `json:"valueInteger,omitempty" choice:"value"`
+	ValueRange           *Range           `json:"valueRange,omitempty" choice:"value"`
+	ValueRatio           *Ratio           `json:"valueRatio,omitempty" choice:"value"`
+	ValueTime            string           `json:"valueTime,omitempty" choice:"value"`
+	ValueDateTime        string           `json:"valueDateTime,omitempty" choice:"value"`
+	ValuePeriod          *Period          `json:"valuePeriod,omitempty" choice:"value"`
+}
+
+// Extension is what FHIR itself has no member for (extensibility.html). Either Extension or one value is set.
+type Extension struct {
+	URL                  string           `json:"url"`
+	Extension            []Extension      `json:"extension,omitempty"`
+	ValueBoolean         *bool            `json:"valueBoolean,omitempty"`
+	ValueCode            string           `json:"valueCode,omitempty"`
+	ValueDateTime        string           `json:"valueDateTime,omitempty"`
+	ValueString          string           `json:"valueString,omitempty"`
+	ValueURI             string           `json:"valueUri,omitempty"`
+	ValueAddress         *Address         `json:"valueAddress,omitempty"`
+	ValueCodeableConcept *CodeableConcept `json:"valueCodeableConcept,omitempty"`
+	ValueCoding          *Coding          `json:"valueCoding,omitempty"`
+	ValueQuantity        *Quantity        `json:"valueQuantity,omitempty"`
+	ValueReference       *Reference       `json:"valueReference,omitempty"`
+	ValueTiming          *Timing          `json:"valueTiming,omitempty"`
+}
+
+// Element is what stands beside a primitive that has no value (json.html#primitive).
+type Element struct {
+	Extension []Extension `json:"extension,omitempty"`
+}
+
+// Dosage is how medication is taken (dosage.html).
+type Dosage struct {
+	Sequence                 int               `json:"sequence,omitempty"`
+	Text                     string            `json:"text,omitempty"`
+	AdditionalInstruction    []CodeableConcept `json:"additionalInstruction,omitempty"`
+	PatientInstruction       string            `json:"patientInstruction,omitempty"`
+	Timing                   *Timing           `json:"timing,omitempty"`
+	AsNeededBoolean          *bool             `json:"asNeededBoolean,omitempty"`
+	AsNeededCodeableConcept  *CodeableConcept  `json:"asNeededCodeableConcept,omitempty"`
+	Site                     *CodeableConcept  `json:"site,omitempty"`
+	Route                    *CodeableConcept  `json:"route,omitempty"`
+	Method                   *CodeableConcept  `json:"method,omitempty"`
+	DoseAndRate              []DoseAndRate     `json:"doseAndRate,omitempty"`
+	MaxDosePerPeriod         *Ratio            `json:"maxDosePerPeriod,omitempty"`
+	MaxDosePerAdministration *Quantity         `json:"maxDosePerAdministration,omitempty"`
+}
+
+// DoseAndRate is how much at a time, and how fast (dosage.html).
+type DoseAndRate struct {
+	DoseRange    *Range    `json:"doseRange,omitempty"`
+	DoseQuantity *Quantity `json:"doseQuantity,omitempty"`
+	RateRatio    *Ratio    `json:"rateRatio,omitempty"`
+	RateRange    *Range    `json:"rateRange,omitempty"`
+	RateQuantity *Quantity `json:"rateQuantity,omitempty"`
+}
+
+// Timing is when and how often (datatypes.html#Timing).
+type Timing struct {
+	Event  []string         `json:"event,omitempty"`
+	Repeat *Repeat          `json:"repeat,omitempty"`
+	Code   *CodeableConcept `json:"code,omitempty"`
+}
+
+// Repeat is the rule of a Timing.
+type Repeat struct {
+	BoundsDuration *Quantity   `json:"boundsDuration,omitempty"`
+	BoundsPeriod   *Period     `json:"boundsPeriod,omitempty"`
+	Count          int         `json:"count,omitempty"`
+	Duration       json.Number `json:"duration,omitempty"`
+	DurationUnit   string      `json:"durationUnit,omitempty"`
+	Frequency      int         `json:"frequency,omitempty"`
+	Period         json.Number `json:"period,omitempty"`
+	PeriodMax      json.Number `json:"periodMax,omitempty"`
+	PeriodUnit     string      `json:"periodUnit,omitempty"`
+	DayOfWeek      []string    `json:"dayOfWeek,omitempty"`
+	TimeOfDay      []string    `json:"timeOfDay,omitempty"`
+	When           []string    `json:"when,omitempty"`
+	Offset         int         `json:"offset,omitempty"`
+}

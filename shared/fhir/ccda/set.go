@@ -1,0 +1,170 @@
+package ccda
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// Set collects documents whose facts belong together, such as one answer of a health information network, of one patient or
+// several. A fact that several documents tell leaves once, as the latest of them tells it with what the others add; the
+// Provenance of each document names it as a target, so that no source is lost. Patients are one when they share an
+// identifier. The zero value is empty and ready.
+type Set struct{ documents []added }
+
+// added is a document that has been read and not yet converted.
+type added struct {
+	root        *node
+	time        string
+	source      string
+	fingerprint string // tells apart two documents of the same time and id
+}
+
+// Add reads a document. The error is ErrInvalid; what was added before stays.
+func (s *Set) Add(document []byte) error {
+	root, err := parse(document)
+	if err != nil {
+		return err
+	}
+	source, _ := documentNames(root)
+	s.documents = append(s.documents, added{root, root.at("effectiveTime").attr("value"), source, digestOf(document)})
+	return nil
+}
+
+// Emit hands out everything once and empties the set: documents by their time and id, whatever the order in which they were
+// added, and within a document in its own order. The error is that of emit.
+func (s *Set) Emit(emit func(Resource) error) (Report, error) {
+	slices.SortFunc(s.documents, func(a, b added) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.source, b.source), cmp.Compare(a.fingerprint, b.fingerprint))
+	})
+	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
+	patients := samePatients(s.documents)
+	for i := range s.documents {
+		m.take(s.documents[i].root, patients[i])
+		s.documents[i].root = nil // its memory is not needed any more
+	}
+	s.documents = nil
+	for _, r := range m.resources {
+		finish(r)
+		line, err := r4.JSON(r)
+		if err != nil {
+			return m.report, err
+		}
+		head := r.Base()
+		m.report.Resources[head.ResourceType]++
+		if err := emit(Resource{Type: head.ResourceType, ID: head.ID, JSON: line}); err != nil {
+			return m.report, err
+		}
+	}
+	return m.report, nil
+}
+
+// finish sets what is only known when no document is left that could say otherwise: a problem of which nobody says how it
+// stands is active (con-3 and US Core ask for a status), and a name that nobody tells is not known.
+func finish(r r4.Resource) {
+	switch r := r.(type) {
+	case *r4.Condition:
+		if r.ClinicalStatus == nil {
+			r.ClinicalStatus = conditionStatus("active")
+		}
+	case *r4.Organization:
+		if r.Name == "" {
+			r.NameAbsent = absent(nil)
+		}
+	case *r4.Location:
+		if r.Name == "" {
+			r.NameAbsent = absent(nil)
+		}
+	}
+}
+
+// merger puts the resources of documents together.
+type merger struct {
+	resources []r4.Resource
+	index     map[string]int    // by "Type/id"
+	owner     map[string]string // whose fact it is, by "Type/id"
+	report    Report
+}
+
+// take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
+// document is converted once more, with ids of that patient's own.
+func (m *merger) take(root *node, patientID string) {
+	c := newConverter(root, patientID, "")
+	c.convert()
+	if m.isOthers(c, patientID) {
+		for n := range root.descendants() {
+			n.taken, n.ref = false, nil
+		}
+		c = newConverter(root, patientID, patientID)
+		c.convert()
+	}
+	for _, r := range c.resources {
+		name := r.Base().ResourceType + "/" + r.Base().ID
+		at, known := m.index[name]
+		if !known {
+			m.index[name] = len(m.resources)
+			m.resources = append(m.resources, r)
+			m.owner[name] = patientID
+			continue
+		}
+		r4.Fill(r, m.resources[at]) // the later document is right where they differ
+		m.resources[at] = r
+		m.report.Merged++
+	}
+	m.report.Merged += c.merged
+	m.report.Documents = append(m.report.Documents, c.report)
+}
+
+// isOthers reports whether a document of one patient has a fact of another's id. People, places and software are everybody's.
+func (m *merger) isOthers(c *converter, patientID string) bool {
+	for _, r := range c.resources {
+		head := r.Base()
+		switch r := r.(type) {
+		case *r4.Practitioner, *r4.PractitionerRole, *r4.Organization, *r4.Location, *r4.Medication:
+			continue
+		case *r4.Device:
+			if r.Patient == nil {
+				continue
+			}
+		}
+		if owner, known := m.owner[head.ResourceType+"/"+head.ID]; known && owner != patientID {
+			return true
+		}
+	}
+	return false
+}
+
+// samePatients gives the id of the Patient of each document: the same for documents that share an identifier of the patient,
+// also through others. It is made of the least of their identifiers.
+func samePatients(documents []added) []string {
+	least := map[string]string{} // of the identifiers known to be of one patient, by each of them
+	keys := make([][]string, len(documents))
+	for i, d := range documents {
+		keys[i] = patientKeys(d.root)
+		if keys[i] == nil {
+			keys[i] = []string{"document|" + d.source}
+		}
+		group := slices.Clone(keys[i])
+		for _, key := range keys[i] {
+			if known := least[key]; known != "" {
+				group = append(group, known)
+			}
+		}
+		to := slices.Min(group)
+		for _, key := range slices.Sorted(maps.Keys(least)) {
+			if slices.Contains(group, least[key]) {
+				least[key] = to
+			}
+		}
+		for _, key := range group {
+			least[key] = to
+		}
+	}
+	ids := make([]string, len(documents))
+	for i := range documents {
+		ids[i] = derive("Patient", least[keys[i][0]])
+	}
+	return ids
+}
