@@ -38,7 +38,7 @@ func Refreshes(t *testing.T, open func(testing.TB, Held) Connections) {
 	held := Held{
 		Connection: connection.Connection{
 			ID: connID, Tenant: tenantA(), Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
-			PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: now().Add(time.Hour), Generation: 1, CreatedAt: now(),
+			PlatformType: "sandbox", DirectoryID: "urn:oid:2.999.1.7", Scope: "patient/*.read", ConsentExpiresAt: now().Add(time.Hour), Generation: 1, CreatedAt: now(),
 		},
 		Tokens: tokensOf(), Upstream: []byte("sealed rest"),
 	}

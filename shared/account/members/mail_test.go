@@ -1,0 +1,37 @@
+package members_test
+
+import (
+	"strings"
+	"testing"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/mailtest"
+)
+
+func TestAnInvitationIsMailedInBothForms(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	token := h.invite(h.by(ada), bob, account.Developer).Reveal()
+	for i := range h.last {
+		h.last[i] = strings.ReplaceAll(h.last[i], token, "TOKEN")
+	}
+	mailtest.Check(t, "invitation", h.last[0], h.last[1], h.last[2])
+}
+
+// Whoever names an organisation writes to everybody it invites.
+func TestAnOrganisationsNameMakesNoLineOrMarkup(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	named, err := h.accounts.Organisation(t.Context(), org.Tenant{Mode: org.Live, OrgID: h.orgID})
+	expect.NoError(t, err)
+	named.Name = "Alder\r\nBcc: eve@evil.example\n\n<a href=\"https://evil.example\">App</a>"
+	expect.NoError(t, store.Control{DB: h.accounts.DB, Table: h.accounts.Table}.SaveOrganisation(t.Context(), named))
+	h.invite(h.by(ada), bob, account.Developer)
+	subject, text, markup := h.last[0], h.last[1], h.last[2]
+	if strings.ContainsAny(subject, "\r\n") || strings.Count(text, "\n") != 10 || strings.Count(markup, "<a ") != 1 || !strings.Contains(markup, "&lt;a href=") {
+		t.Errorf("subject %q, text %s, HTML %s", subject, text, markup)
+	}
+}

@@ -1,0 +1,60 @@
+// Package totp owns codes that change every 30 seconds (RFC 6238), as generators on telephones show them: six digits, SHA-1. It keeps
+// nothing; who asks remembers the last step that a code was taken of.
+package totp
+
+import (
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // G505: RFC 6238's default, which generators know alone; an HMAC does not rest on collisions
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"net/url"
+	"time"
+)
+
+const (
+	step   = 30 * time.Second
+	digits = 1_000_000
+	// skew is how many steps a generator's clock may be ahead or behind (RFC 6238 section 5.2).
+	skew = 1
+	// Size is that of a secret in bytes, as RFC 4226 section 4 recommends.
+	Size = 20
+)
+
+// Code is the code of a time step.
+func Code(secret []byte, number int64) string {
+	var message [8]byte
+	binary.BigEndian.PutUint64(message[:], uint64(number)) //nolint:gosec // G115: steps since 1970 are positive
+	mac := hmac.New(sha1.New, secret)
+	mac.Write(message[:])
+	sum := mac.Sum(nil)
+	offset := sum[len(sum)-1] & 0x0f
+	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[offset:])&0x7fffffff%digits)
+}
+
+// Step is the time step of a moment.
+func Step(at time.Time) int64 { return at.Unix() / int64(step/time.Second) }
+
+// Match finds the step, later than after, that typed is the code of; ok is false for none. All steps cost the same.
+func Match(secret []byte, typed string, now time.Time, after int64) (found int64, ok bool) {
+	for number := Step(now) - skew; number <= Step(now)+skew; number++ {
+		right := subtle.ConstantTimeCompare([]byte(Code(secret, number)), []byte(typed)) == 1
+		if right && number > after && !ok {
+			found, ok = number, true
+		}
+	}
+	return found, ok
+}
+
+// Base32 is a secret as a person types it into a generator.
+func Base32(secret []byte) string {
+	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
+}
+
+// URI is a secret as a generator reads it from a picture
+// (https://github.com/google/google-authenticator/wiki/Key-Uri-Format).
+func URI(secret []byte, issuer, owner string) string {
+	query := url.Values{"secret": {Base32(secret)}, "issuer": {issuer}}
+	return (&url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + issuer + ":" + owner, RawQuery: query.Encode()}).String()
+}
