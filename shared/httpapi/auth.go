@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
@@ -113,4 +114,13 @@ func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err
 // isStranger reports whether err says that nobody stands behind a credential, as opposed to a failure of our own.
 func isStranger(err error) bool {
 	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
+}
+
+// Bearer reads a bearer token (RFC 6750 section 2.1) from an Authorization header; it is empty when there is none.
+func Bearer(header string) secret.Text {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return secret.Text{}
+	}
+	return secret.New(strings.TrimSpace(token))
 }

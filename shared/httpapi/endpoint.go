@@ -69,6 +69,12 @@ func succeed(c *call, data any, err error) (reply, error) {
 		c.header.Set("Location", found.Location)
 		return reply{status: http.StatusFound}, nil
 	}
+	if carrier, ok := data.(WithCookies); ok {
+		for _, cookie := range carrier.Cookies {
+			c.header.Add("Set-Cookie", cookie.String())
+		}
+		data = carrier.Data
+	}
 	if _, ok := data.(Done); ok {
 		data = nil
 	}

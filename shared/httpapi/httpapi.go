@@ -1,5 +1,5 @@
-// Package httpapi is the HTTP edge: typed endpoints, binding, the success and error envelopes, Basic and public-id
-// authentication, rate limits, CORS, request ids and the log line of a request (docs/deviations.md, "HTTP"). It knows
+// Package httpapi is the HTTP edge: typed endpoints, binding, the success and error envelopes, Basic, public-id and
+// session authentication, rate limits, CORS, request ids and the log line of a request (docs/deviations.md, "HTTP"). It knows
 // nothing of Lambda, AWS or any record: a function hands it typed functions and gets an http.Handler.
 package httpapi
 
@@ -34,7 +34,8 @@ type API struct {
 // New returns an API.
 func New(options Options) *API { return &API{options: options} }
 
-// Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page, PublicPage and Bare make one.
+// Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page, PublicPage and Bare make one, and for the dashboard Member,
+// Account, Pending and Anyone.
 type Endpoint struct {
 	serve  serving
 	fail   func(context.Context, *call, error) reply
@@ -52,6 +53,22 @@ type Methods map[string]Endpoint
 // as the template declares it ("/bridge/fhir/ehi-export/{taskId}"); it is what the log shows, never the path.
 func (a *API) Serve(route string, methods Methods) http.Handler {
 	return &resource{options: a.options, route: route, methods: methods}
+}
+
+// Routes returns the handler of a function with several routes, by their patterns as the template declares them.
+func (a *API) Routes(routes map[string]Methods) http.Handler {
+	handlers := make(map[string]http.Handler, len(routes))
+	for route, methods := range routes {
+		handlers[route] = a.Serve(route, methods)
+	}
+	nothing := a.Serve("", Methods{})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if handler, ok := handlers[r.Pattern]; ok {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		nothing.ServeHTTP(w, r)
+	})
 }
 
 // serving answers a call. ctx is the request's, with its request id and its log line.

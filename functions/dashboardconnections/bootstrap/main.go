@@ -1,0 +1,9 @@
+// Command bootstrap is the dashboardconnections Lambda function.
+package main
+
+import (
+	"recordbridge/functions/dashboardconnections/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,114 @@
+// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml): how patients' connections
+// fare, what has happened to each, why it ended and what helps, giving one up, and erasing it. Called by the dashboard's pages; who may call what
+// stands beside each route (docs/adr/0036-the-dashboard.md). It knows nothing of who a patient is, and shows nothing of a record.
+package dashboardconnections
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/operator"
+)
+
+// The declared paths.
+const (
+	listRoute       = "/dashboard/organisations/{orgId}/{mode}/connections"
+	oneRoute        = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}"
+	disconnectRoute = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/disconnect"
+	eraseRoute      = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/erase"
+	erasureRoute    = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/erasure"
+)
+
+// Deps are what the endpoints work with.
+type Deps struct {
+	API      *httpapi.API
+	Auth     httpapi.SessionAuth
+	Operator *operator.Operator
+}
+
+// New returns the endpoints.
+func New(d Deps) http.Handler {
+	return d.API.Routes(map[string]httpapi.Methods{
+		listRoute:       {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
+		oneRoute:        {http.MethodGet: httpapi.Member(d.Auth, account.View, d.show)},
+		disconnectRoute: {http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.disconnect)},
+		eraseRoute:      {http.MethodPost: httpapi.Member(d.Auth, account.Own, d.erase)},
+		erasureRoute:    {http.MethodGet: httpapi.Member(d.Auth, account.Own, d.erasure)},
+	})
+}
+
+type wanted struct {
+	ExternalID string `query:"external_id"`
+	EndpointID string `query:"endpoint_id"`
+	Status     string `query:"status"`
+	Cursor     string `query:"cursor"`
+}
+
+type one struct {
+	ID string `path:"connectionId"`
+}
+
+func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (connectionList, error) {
+	page, err := d.Operator.Connections.List(ctx, v.Tenant, operator.ConnectionQuery{
+		Paging: operator.Paging{After: in.Cursor}, ExternalID: in.ExternalID, EndpointID: in.EndpointID, Status: connection.Status(in.Status),
+	})
+	if errors.Is(err, fault.NotFound) {
+		return connectionList{}, fault.Missing("There is no such endpoint.").Because(err)
+	}
+	if err != nil {
+		return connectionList{}, err
+	}
+	shown := connectionList{Connections: make([]link, 0, len(page.Connections)), Next: page.Next}
+	for _, c := range page.Connections {
+		shown.Connections = append(shown.Connections, linkOf(c))
+	}
+	return shown, nil
+}
+
+func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
+	found, err := d.Operator.Connections.Show(ctx, v.Tenant, in.ID)
+	if err != nil {
+		return detail{}, missing(err)
+	}
+	return detailOf(found), nil
+}
+
+func (d Deps) disconnect(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
+	if err := d.Operator.As(account.Actor(v.Account)).Connections.Disconnect(ctx, v.Tenant, in.ID); err != nil {
+		return detail{}, missing(err)
+	}
+	return d.show(ctx, v, in)
+}
+
+// erase has a connection erased with all that there is of it, for who has proven lately who that is. Asking again shows how it stands.
+func (d Deps) erase(ctx context.Context, v httpapi.Visitor, in one) (erasure, error) {
+	if err := v.CheckFresh(); err != nil {
+		return erasure{}, err
+	}
+	e, err := d.Operator.As(account.Actor(v.Account)).Connections.Erase(ctx, v.Tenant, in.ID)
+	if err != nil {
+		return erasure{}, missing(err)
+	}
+	return erasureOf(e), nil
+}
+
+func (d Deps) erasure(ctx context.Context, v httpapi.Visitor, in one) (erasure, error) {
+	e, err := d.Operator.Connections.Erasure(ctx, v.Tenant, in.ID)
+	if err != nil {
+		return erasure{}, missing(err)
+	}
+	return erasureOf(e), nil
+}
+
+// missing says the same of everything that is no connection here.
+func missing(err error) error {
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing("There is no such connection.").Because(err)
+	}
+	return err
+}

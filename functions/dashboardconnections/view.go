@@ -1,0 +1,160 @@
+package dashboardconnections
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/erase"
+	"recordbridge/shared/operator"
+)
+
+type connectionList struct {
+	Connections []link `json:"connections"` // newest first
+	Next        string `json:"next,omitempty"`
+}
+
+// link has left out what there is not. Times are RFC 3339.
+type link struct {
+	ID           string `json:"org_connection_id"`
+	Status       string `json:"status"`
+	Cause        string `json:"cause,omitempty"` // why it is not as it should be
+	Action       string `json:"suggested_action,omitempty"`
+	EndpointID   string `json:"endpoint_id,omitempty"`
+	Endpoint     string `json:"endpoint_name,omitempty"`
+	BrandID      string `json:"brand_id,omitempty"`
+	PortalID     string `json:"portal_id,omitempty"`
+	DirectoryID  string `json:"tefca_directory_id,omitempty"` // of a TEFCA connection, which has none of the three ids
+	PlatformType string `json:"platform_type"`
+	CreatedAt    string `json:"created_at"`
+	ConsentUntil string `json:"consent_expires_at,omitempty"`
+	EndedAt      string `json:"ended_at,omitempty"`
+}
+
+type detail struct {
+	link
+
+	Scope    string  `json:"scope,omitempty"`
+	Renewal  renewal `json:"renewal"`
+	Timeline []fact  `json:"timeline"` // newest first
+	Exports  []task  `json:"exports"`  // the latest, newest first
+}
+
+// renewal is how its tokens are looked after.
+type renewal struct {
+	NextAt    string `json:"next_at,omitempty"`
+	RenewedAt string `json:"renewed_at,omitempty"`
+	Failures  int    `json:"failures"` // in a row
+}
+
+type fact struct {
+	At   string `json:"at"`
+	What string `json:"what"` // connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded, export_failed
+	Task string `json:"task_id,omitempty"`
+}
+
+type task struct {
+	ID            string `json:"task_id"`
+	Status        string `json:"status"`
+	FailureReason string `json:"failure_reason,omitempty"`
+	CreatedAt     string `json:"created_at"`
+	FinishedAt    string `json:"finished_at,omitempty"`
+}
+
+// erasure is how a request to erase a connection stands, and in the end what proves it.
+type erasure struct {
+	ID          string       `json:"erasure_id"`
+	Stage       string       `json:"stage"`
+	RequestedAt string       `json:"requested_at"`
+	FinishedAt  string       `json:"finished_at,omitempty"`
+	Portal      string       `json:"portal,omitempty"` // what became of asking it to take the grant back
+	Counts      erase.Counts `json:"counts"`
+}
+
+func erasureOf(e erase.Erasure) erasure {
+	return erasure{
+		ID: e.ID, Stage: string(e.Stage), RequestedAt: stamp(e.RequestedAt), FinishedAt: stamp(e.FinishedAt), Portal: string(e.Portal), Counts: e.Counts,
+	}
+}
+
+func linkOf(c operator.Connection) link {
+	cause, action := advice(c)
+	return link{
+		ID: c.ID, Status: string(c.Status), Cause: cause, Action: action, EndpointID: c.EndpointID, Endpoint: c.Endpoint, BrandID: c.BrandID,
+		PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType, CreatedAt: stamp(c.CreatedAt), ConsentUntil: stamp(c.ConsentExpiresAt),
+		EndedAt: stamp(c.Refresh.EndedAt),
+	}
+}
+
+func detailOf(c operator.Connection) detail {
+	shown := detail{
+		link: linkOf(c), Scope: c.Scope, Timeline: timeline(c), Exports: make([]task, 0, len(c.Exports)),
+		Renewal: renewal{RenewedAt: stamp(c.Refresh.RenewedAt), Failures: c.Refresh.Failures},
+	}
+	if c.Status == connection.Authorized {
+		shown.Renewal.NextAt = stamp(c.Refresh.RefreshAt)
+	}
+	for _, e := range c.Exports {
+		shown.Exports = append(shown.Exports, task{
+			ID: e.ID, Status: string(e.Status), FailureReason: string(e.FailureReason), CreatedAt: stamp(e.CreatedAt), FinishedAt: stamp(e.FinishedAt),
+		})
+	}
+	return shown
+}
+
+// timeline is what the rows tell of what has happened, newest first.
+func timeline(c operator.Connection) []fact {
+	var all []fact
+	add := func(at time.Time, what, taskID string) {
+		if !at.IsZero() {
+			all = append(all, fact{At: stamp(at), What: what, Task: taskID})
+		}
+	}
+	add(c.CreatedAt, "connected", "")
+	add(c.Refresh.RenewedAt, "tokens_renewed", "")
+	add(c.Refresh.RefusedAt, "renewal_refused", "")
+	add(c.Refresh.EndedAt, "ended", "")
+	for _, e := range c.Exports {
+		add(e.CreatedAt, "export_begun", e.ID)
+		switch e.Status {
+		case "success":
+			add(e.FinishedAt, "export_succeeded", e.ID)
+		case "failed":
+			add(e.FinishedAt, "export_failed", e.ID)
+		case "pending":
+		}
+	}
+	slices.SortStableFunc(all, func(a, b fact) int { return cmp.Compare(b.At, a.At) })
+	return all
+}
+
+// advice says why a connection is not as it should be, and what its organisation does about it; nothing when it is well.
+func advice(c operator.Connection) (cause, action string) {
+	const reconnect = "Ask the patient to reconnect."
+	switch {
+	case c.Status == connection.Rejected:
+		return "declined", "The patient declined at the portal. Ask the patient to reconnect and to allow access."
+	case c.Status == connection.Revoked && c.Refresh.Ended == connection.Disconnected:
+		return "disconnected", "Your organisation gave it up. The patient has to reconnect if it is wanted again."
+	case c.Status == connection.Revoked && c.Refresh.Ended == connection.AccessEnded:
+		return "access_ended", "The portal gave no way to renew its access. " + reconnect
+	case c.Status == connection.Revoked:
+		return "consent_ended", reconnect
+	case !c.Refresh.RefusedAt.IsZero():
+		return "renewal_refused", "The portal refuses many renewals at the moment, which is not believed yet. Wait."
+	case c.Refresh.Failures > 0:
+		return "renewal_failing", "The portal cannot be reached, or fails. It is tried again by itself, and nothing is lost."
+	case c.Refresh.Unrenewable:
+		return "not_renewable", "The portal gives access until then and no way to renew it. Export now, and ask the patient to reconnect later."
+	}
+	return "", ""
+}
+
+// stamp is empty for a time that never was.
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,9 @@
+// Command bootstrap is the dashboardcredentials Lambda function.
+package main
+
+import (
+	"recordbridge/functions/dashboardcredentials/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

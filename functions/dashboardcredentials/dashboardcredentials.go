@@ -1,0 +1,147 @@
+// Package dashboardcredentials serves /dashboard/organisations/{orgId}/{mode}/credentials (docs/openapi.yaml): an organisation's key
+// pairs, what browsers that use one may return to, and where they may be used. Called by the dashboard's pages; who may call what
+// stands beside each route (docs/adr/0036-the-dashboard.md). A private key is in one answer, that which made it. Making one is not
+// idempotent: each makes another.
+package dashboardcredentials
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+)
+
+// The declared paths.
+const (
+	listRoute = "/dashboard/organisations/{orgId}/{mode}/credentials"
+	oneRoute  = "/dashboard/organisations/{orgId}/{mode}/credentials/{publicId}"
+	keysRoute = "/dashboard/organisations/{orgId}/{mode}/credentials/{publicId}/keys"
+	keyRoute  = "/dashboard/organisations/{orgId}/{mode}/credentials/{publicId}/keys/{keyId}"
+)
+
+// Deps are what the endpoints work with.
+type Deps struct {
+	API      *httpapi.API
+	Auth     httpapi.SessionAuth
+	Operator *operator.Operator
+}
+
+type nothing struct{}
+
+type one struct {
+	PublicID string `path:"publicId"`
+}
+
+type made struct {
+	Note           string   `json:"note"`
+	RedirectURIs   []string `json:"redirect_uris"`
+	AllowedOrigins []string `json:"allowed_origins"`
+}
+
+type changed struct {
+	PublicID       string   `path:"publicId"`
+	Note           *string  `json:"note"`
+	RedirectURIs   []string `json:"redirect_uris"`
+	AllowedOrigins []string `json:"allowed_origins"`
+}
+
+type oneKey struct {
+	PublicID string `path:"publicId"`
+	KeyID    string `path:"keyId"`
+}
+
+// New returns the endpoints.
+func New(d Deps) http.Handler {
+	return d.API.Routes(map[string]httpapi.Methods{
+		listRoute: {
+			http.MethodGet:  httpapi.Member(d.Auth, account.View, d.list),
+			http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.create),
+		},
+		oneRoute: {
+			http.MethodGet:    httpapi.Member(d.Auth, account.View, d.show),
+			http.MethodPatch:  httpapi.Member(d.Auth, account.Develop, d.change),
+			http.MethodDelete: httpapi.Member(d.Auth, account.Develop, d.remove),
+		},
+		keysRoute: {http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.addKey)},
+		keyRoute:  {http.MethodDelete: httpapi.Member(d.Auth, account.Develop, d.revoke)},
+	})
+}
+
+// as is what a member may do to the credentials of the path's tenant. Others' are not there.
+func (d Deps) as(v httpapi.Visitor) operator.Credentials {
+	return d.Operator.As(account.Actor(v.Account)).Credentials.Within(v.Tenant)
+}
+
+func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (credentialList, error) {
+	all, err := d.as(v).List(ctx, v.Tenant)
+	if err != nil {
+		return credentialList{}, err
+	}
+	uses, err := d.as(v).Uses(ctx, v.Tenant)
+	if err != nil {
+		return credentialList{}, err
+	}
+	shown := credentialList{Credentials: make([]credential, 0, len(all))}
+	for _, c := range all {
+		shown.Credentials = append(shown.Credentials, credentialOf(c, uses))
+	}
+	return shown, nil
+}
+
+func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (credential, error) {
+	found, err := d.as(v).Show(ctx, in.PublicID)
+	return d.shown(ctx, v, found, err)
+}
+
+func (d Deps) create(ctx context.Context, v httpapi.Visitor, in made) (newCredential, error) {
+	c, private, err := d.as(v).Create(ctx, operator.CredentialDraft{
+		Tenant: v.Tenant, Note: in.Note, Redirects: in.RedirectURIs, Origins: in.AllowedOrigins,
+	})
+	if err != nil && private.Empty() {
+		return newCredential{}, err
+	}
+	return newCredential{Credential: credentialOf(c, nil), KeyID: c.Keys[0].ID, PrivateKey: private.Reveal()}, err
+}
+
+func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (credential, error) {
+	c, err := d.as(v).Change(ctx, in.PublicID, operator.CredentialChange{Note: in.Note, Redirects: in.RedirectURIs, Origins: in.AllowedOrigins})
+	return d.shown(ctx, v, c, err)
+}
+
+func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in one) (httpapi.Done, error) {
+	return httpapi.Done{}, missing(d.as(v).Remove(ctx, in.PublicID))
+}
+
+func (d Deps) addKey(ctx context.Context, v httpapi.Visitor, in one) (newKey, error) {
+	k, private, err := d.as(v).AddKey(ctx, in.PublicID)
+	if err != nil {
+		return newKey{}, missing(err)
+	}
+	return newKey{KeyID: k.ID, PrivateKey: private.Reveal()}, nil
+}
+
+func (d Deps) revoke(ctx context.Context, v httpapi.Visitor, in oneKey) (httpapi.Done, error) {
+	return httpapi.Done{}, d.as(v).RevokeKey(ctx, in.PublicID, in.KeyID)
+}
+
+// shown is a credential with when its keys were used, unless there was an error.
+func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, err error) (credential, error) {
+	if err != nil {
+		return credential{}, missing(err)
+	}
+	uses, err := d.as(v).Uses(ctx, v.Tenant)
+	return credentialOf(c, uses), err
+}
+
+// missing says the same of everything that is no credential here.
+func missing(err error) error {
+	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid) && fault.Of(err).Field == "public-id" {
+		return fault.Missing("There is no such credential.").Because(err)
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+package dashboardcredentials
+
+import (
+	"time"
+
+	"recordbridge/shared/org"
+)
+
+type credentialList struct {
+	Credentials []credential `json:"credentials"`
+}
+
+// credential shows nothing that proves anything.
+type credential struct {
+	PublicID       string   `json:"public_id"`
+	Note           string   `json:"note"`
+	RedirectURIs   []string `json:"redirect_uris"`
+	AllowedOrigins []string `json:"allowed_origins"` // empty: any
+	Keys           []key    `json:"keys"`            // oldest first
+	CreatedAt      string   `json:"created_at"`      // RFC 3339
+}
+
+type key struct {
+	KeyID      string `json:"key_id"`
+	CreatedAt  string `json:"created_at"`             // RFC 3339
+	RevokedAt  string `json:"revoked_at,omitempty"`   // RFC 3339; left out while it works
+	LastUsedAt string `json:"last_used_at,omitempty"` // RFC 3339, to the hour; left out when it never was
+}
+
+// newCredential is the only answer with the credential's private key, newKey that with a further one.
+type newCredential struct {
+	Credential credential `json:"credential"`
+	KeyID      string     `json:"key_id"`
+	PrivateKey string     `json:"private_key"`
+}
+
+type newKey struct {
+	KeyID      string `json:"key_id"`
+	PrivateKey string `json:"private_key"`
+}
+
+func credentialOf(c org.Credential, uses map[string]time.Time) credential {
+	shown := credential{
+		PublicID: c.PublicID(), Note: c.Note, RedirectURIs: append([]string{}, c.RedirectURIs...), AllowedOrigins: append([]string{}, c.AllowedOrigins...),
+		Keys: make([]key, 0, len(c.Keys)), CreatedAt: stamp(c.CreatedAt),
+	}
+	for _, k := range c.Keys {
+		shown.Keys = append(shown.Keys, key{
+			KeyID: k.ID, CreatedAt: stamp(k.CreatedAt), RevokedAt: stamp(k.RevokedAt), LastUsedAt: stamp(uses[k.ID]),
+		})
+	}
+	return shown
+}
+
+// stamp is empty for a time that never was.
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}

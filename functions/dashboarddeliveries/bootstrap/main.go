@@ -1,0 +1,9 @@
+// Command bootstrap is the dashboarddeliveries Lambda function.
+package main
+
+import (
+	"recordbridge/functions/dashboarddeliveries/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,130 @@
+// Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml): what was sent to webhooks in
+// the last 15 days, with every attempt, and sending it again. Called by the dashboard's pages; who may call what stands beside each
+// route. What was sent and answered, bodies and headers, is shown to those alone whose role may inspect it
+// (docs/adr/0036-the-dashboard.md).
+package dashboarddeliveries
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/webhook"
+)
+
+// The declared paths.
+const (
+	listRoute   = "/dashboard/organisations/{orgId}/{mode}/deliveries"
+	oneRoute    = "/dashboard/organisations/{orgId}/{mode}/deliveries/{deliveryId}"
+	replayRoute = "/dashboard/organisations/{orgId}/{mode}/deliveries/{deliveryId}/replay"
+)
+
+// Deps are what the endpoints work with.
+type Deps struct {
+	API      *httpapi.API
+	Auth     httpapi.SessionAuth
+	Operator *operator.Operator
+}
+
+// New returns the endpoints.
+func New(d Deps) http.Handler {
+	return d.API.Routes(map[string]httpapi.Methods{
+		listRoute:   {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
+		oneRoute:    {http.MethodGet: httpapi.Member(d.Auth, account.View, d.show)},
+		replayRoute: {http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.replay)},
+	})
+}
+
+type wanted struct {
+	WebhookID string `query:"webhook_id"`
+	EventID   string `query:"event_id"`
+	Type      string `query:"type"`
+	Status    string `query:"status"`
+	Subject   string `query:"subject"`
+	From      string `query:"from"`
+	To        string `query:"to"`
+	Cursor    string `query:"cursor"`
+}
+
+type one struct {
+	ID string `path:"deliveryId"`
+}
+
+func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (deliveryList, error) {
+	q, err := in.query()
+	if err != nil {
+		return deliveryList{}, err
+	}
+	page, err := d.Operator.Log.Search(ctx, v.Tenant, q)
+	if err != nil {
+		return deliveryList{}, err
+	}
+	shown := deliveryList{Deliveries: make([]delivery, 0, len(page.Entries)), Next: page.Next}
+	for _, e := range page.Entries {
+		shown.Deliveries = append(shown.Deliveries, deliveryOf(e))
+	}
+	return shown, nil
+}
+
+func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
+	found, err := d.Operator.Log.Show(ctx, v.Tenant, in.ID)
+	if err != nil {
+		return detail{}, missing(err)
+	}
+	return detailOf(found, v.Role.May(account.Inspect)), nil
+}
+
+func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
+	if err := d.Operator.As(account.Actor(v.Account)).Webhooks.ReplayDelivery(ctx, v.Tenant, in.ID); err != nil {
+		return detail{}, missing(err)
+	}
+	return d.show(ctx, v, in)
+}
+
+// query reads what is wanted.
+func (in wanted) query() (deliverylog.Query, error) {
+	q := deliverylog.Query{
+		ID: in.EventID, SubscriptionID: in.WebhookID, Status: webhook.DeliveryStatus(in.Status), Subject: in.Subject, After: in.Cursor,
+	}
+	if in.Type != "" {
+		var ok bool
+		if q.Type, ok = webhook.ParseType(in.Type); !ok {
+			return q, fault.BadRequest("type must be an event type.").About("type")
+		}
+	}
+	if id, ok := ids.ParseUUID(in.Subject); ok {
+		q.Subject = id
+	}
+	var err error
+	if q.From, err = moment(in.From); err == nil {
+		q.To, err = moment(in.To)
+	}
+	return q, err
+}
+
+// moment reads a time, which may be left out.
+func moment(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fault.BadRequest("from and to must be times of RFC 3339.").Because(err)
+	}
+	return at, nil
+}
+
+// missing says the same of everything that is no delivery here.
+func missing(err error) error {
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing("There is no such delivery.").Because(err)
+	}
+	return err
+}

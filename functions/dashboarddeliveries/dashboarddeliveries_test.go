@@ -1,0 +1,173 @@
+package dashboarddeliveries_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"recordbridge/functions/dashboarddeliveries"
+	"recordbridge/infra/test/managed"
+	"recordbridge/shared/account"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/membertest"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	listRoute = "/dashboard/organisations/{orgId}/{mode}/deliveries"
+	oneRoute  = listRoute + "/{deliveryId}"
+	listPath  = "/dashboard/organisations/" + membertest.OrgA + "/test/deliveries"
+)
+
+func handler(s *managed.Stack) http.Handler {
+	return dashboarddeliveries.New(dashboarddeliveries.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Operator: s.Operator})
+}
+
+// sent is a delivery of a made-up export, with one attempt that failed.
+func sent(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Delivery {
+	t.Helper()
+	sub, _, err := s.Operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: tenant, URL: "https://hooks.example/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, err := s.Operator.Webhooks.Simulate(t.Context(), tenant, sub.ID, webhook.ExportFailed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := store.Work{DB: store.NewClient(s.AWS), Table: s.Outputs["WorkTable"]}
+	now := keyedtest.Moment()
+	d, err := work.ClaimDelivery(t.Context(), tenant, webhook.DeliveryID(event, sub.ID), now, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Status = webhook.Exhausted
+	err = work.RecordAttempt(t.Context(), d, webhook.Attempt{
+		Number: 1, Trigger: webhook.ByClock, At: now, Status: 500, Failure: webhook.FailedStatus,
+		RequestHeader: map[string]string{"Webhook-Signature": "v1,hush"}, ResponseHeader: map[string]string{"X-Echo": "hush"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// data reads what an answer holds.
+func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
+	t.Helper()
+	var answer struct{ Data T }
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != http.StatusOK {
+		t.Fatalf("%d %s: %v", w.Code, w.Body, err)
+	}
+	return answer.Data
+}
+
+type found struct {
+	Deliveries []struct {
+		ID string `json:"delivery_id"`
+	}
+	Next string
+}
+
+func TestDeliveriesAreFoundByWhatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
+	other := sent(t, s, managed.Tenant(membertest.OrgB, org.Test))
+	var example struct {
+		TaskID       string `json:"task_id"`
+		ConnectionID string `json:"org_connection_id"`
+	}
+	made, err := json.Marshal(webhook.Example(webhook.ExportFailed))
+	if err != nil || json.Unmarshal(made, &example) != nil {
+		t.Fatal(err)
+	}
+	for query, count := range map[string]int{
+		"": 1, "?webhook_id=" + d.SubscriptionID: 1, "?webhook_id=" + other.SubscriptionID: 0, "?type=patient.ehi_export_failed": 1, "?type=webhook.test": 0,
+		"?status=exhausted": 1, "?status=held": 0, "?event_id=" + d.EventID: 1, "?event_id=" + other.EventID: 0, "?subject=" + example.TaskID: 1,
+		"?subject=" + strings.ToUpper(example.ConnectionID): 1, "?subject=" + d.ID: 0, "?from=2026-03-04T00:00:00Z": 1, "?to=2026-03-04T00:00:00Z": 0,
+	} {
+		got := data[found](t, membertest.Exchange{Path: listPath + query, As: membertest.Viewer}.Send(t, listRoute, handler(s)))
+		if len(got.Deliveries) != count || count == 1 && got.Deliveries[0].ID != d.ID {
+			t.Errorf("%s finds %+v, want %d", query, got, count)
+		}
+	}
+	for _, query := range []string{"?type=x", "?status=x", "?from=x", "?to=x", "?cursor=x"} {
+		if got := (membertest.Exchange{Path: listPath + query, As: membertest.Viewer}).Send(t, listRoute, handler(s)); got.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d", query, got.Code)
+		}
+	}
+}
+
+func TestWhatWasSentAndAnsweredIsForThoseWhoMayInspect(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
+	for who, isShown := range map[string]bool{membertest.Owner: true, membertest.Developer: true, membertest.Viewer: false} {
+		got := membertest.Exchange{Path: listPath + "/" + d.ID, As: who}.Send(t, oneRoute, handler(s)).Body.String()
+		if !strings.Contains(got, `"status":500`) {
+			t.Errorf("%s does not see the attempt: %s", who, got)
+		}
+		for _, part := range []string{"hush", `\"task_id\"`} {
+			if strings.Contains(got, part) != isShown {
+				t.Errorf("%s sees %s: %v", who, part, !isShown)
+			}
+		}
+	}
+}
+
+func TestADeliveryIsSentAgain(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
+	ask := membertest.Exchange{Method: "POST", Path: listPath + "/" + d.ID + "/replay", As: membertest.Developer}
+	if got := data[struct{ Status string }](t, ask.Send(t, oneRoute+"/replay", handler(s))); got.Status != "scheduled" {
+		t.Errorf("it is %s", got.Status)
+	}
+	if again := ask.Send(t, oneRoute+"/replay", handler(s)); again.Code != http.StatusConflict {
+		t.Errorf("while it is under way: %d %s", again.Code, again.Body)
+	}
+	rows := s.Audited(t, membertest.OrgA)
+	if want := account.Actor(membertest.AccountOf(membertest.Developer)) + " delivery.replayed " + d.ID; rows[len(rows)-1] != want {
+		t.Errorf("audited %q, want %q last", rows, want)
+	}
+}
+
+func TestDeliveriesOfOthersAreNotThere(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	for name, tenant := range map[string]org.Tenant{
+		"another organisation": managed.Tenant(membertest.OrgB, org.Test), "the other mode": managed.Tenant(membertest.OrgA, org.Live),
+	} {
+		d := sent(t, s, tenant)
+		for below, method := range map[string]string{"": "GET", "/replay": "POST"} {
+			got := membertest.Exchange{Method: method, Path: listPath + "/" + d.ID + below, As: membertest.Owner}.Send(t, oneRoute+below, handler(s))
+			if got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), "There is no such delivery.") {
+				t.Errorf("%s %s: %d %s", name, below, got.Code, got.Body)
+			}
+		}
+	}
+}
+
+func TestDeliveriesKnowTheirMembers(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
+	newHandler := func() http.Handler { return handler(s) }
+	for _, e := range []struct {
+		method, route, path string
+		needed              account.Permission
+	}{
+		{"GET", listRoute, listPath, account.View},
+		{"GET", oneRoute, listPath + "/" + d.ID, account.View},
+		{"POST", oneRoute + "/replay", listPath + "/" + d.ID + "/replay", account.Develop},
+	} {
+		t.Run(e.method+e.route, func(t *testing.T) {
+			t.Parallel()
+			membertest.CheckMember(t, e.route, membertest.Exchange{Method: e.method, Path: e.path, As: membertest.Owner}, e.needed, newHandler)
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package dashboarddeliveries
+
+import (
+	"time"
+
+	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/webhook"
+)
+
+type deliveryList struct {
+	Deliveries []delivery `json:"deliveries"` // newest first
+	Next       string     `json:"next,omitempty"`
+}
+
+// delivery has left out what there is not. Times are RFC 3339.
+type delivery struct {
+	ID        string `json:"delivery_id"`
+	EventID   string `json:"event_id"`
+	WebhookID string `json:"webhook_id"`
+	Type      string `json:"type,omitempty"`
+	Status    string `json:"status"`
+	Attempt   int    `json:"attempt"` // the one that is next, under way, or was last
+	CreatedAt string `json:"created_at"`
+	NextAt    string `json:"next_at,omitempty"`
+}
+
+type detail struct {
+	delivery
+
+	Body     string    `json:"body,omitempty"` // as every attempt sent it, without what opens files
+	Attempts []attempt `json:"attempts"`       // oldest first
+}
+
+type attempt struct {
+	Number    int    `json:"number"`
+	Trigger   string `json:"trigger"`
+	At        string `json:"at"`
+	LatencyMS int64  `json:"latency_ms"`
+	Status    int    `json:"status,omitempty"` // HTTP
+	Failure   string `json:"failure,omitempty"`
+
+	RequestHeaders  map[string]string `json:"request_headers,omitempty"`
+	ResponseHeaders map[string]string `json:"response_headers,omitempty"`
+	Response        string            `json:"response,omitempty"` // the first 2 KiB
+}
+
+func deliveryOf(e deliverylog.Entry) delivery {
+	shown := delivery{
+		ID: e.ID, EventID: e.EventID, WebhookID: e.SubscriptionID, Type: string(e.Type), Status: string(e.Status), Attempt: e.Attempt,
+		CreatedAt: stamp(e.CreatedAt),
+	}
+	if e.Status == webhook.Scheduled {
+		shown.NextAt = stamp(e.NextAt)
+	}
+	return shown
+}
+
+// detailOf shows a delivery, and to those who may inspect it what was sent and answered.
+func detailOf(d deliverylog.Detail, mayInspect bool) detail {
+	shown := detail{delivery: deliveryOf(d.Entry), Attempts: make([]attempt, 0, len(d.Attempts))}
+	if mayInspect {
+		shown.Body = string(d.Body)
+	}
+	for _, a := range d.Attempts {
+		one := attempt{
+			Number: a.Number, Trigger: string(a.Trigger), At: stamp(a.At), LatencyMS: a.Latency.Milliseconds(), Status: a.Status, Failure: string(a.Failure),
+		}
+		if mayInspect {
+			one.RequestHeaders, one.ResponseHeaders, one.Response = a.RequestHeader, a.ResponseHeader, string(a.Answer)
+		}
+		shown.Attempts = append(shown.Attempts, one)
+	}
+	return shown
+}
+
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,40 @@
+// Package wiring chooses the adapters of the dashboarddeliveries function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/functions/dashboarddeliveries"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/manage"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	manage.Env
+
+	SecretsKey       string `env:"SECRETS_KEY,required"`
+	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
+}
+
+// Build makes the function. It reads a secret, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewMember(ctx, env.MemberEnv, p)
+	if err != nil {
+		return nil, err
+	}
+	deps := manage.Deps(e, env.Env, p)
+	deps.Log.Answers = kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now)
+	deps.Queue = queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
+	endpoints := dashboarddeliveries.New(dashboarddeliveries.Deps{API: e.API, Auth: e.Auth, Operator: operator.New(deps)})
+	return lambdarun.HTTP(p.Logger, endpoints), nil
+}

@@ -1,0 +1,9 @@
+// Command bootstrap is the dashboardexports Lambda function.
+package main
+
+import (
+	"recordbridge/functions/dashboardexports/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

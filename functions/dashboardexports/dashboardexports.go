@@ -1,0 +1,75 @@
+// Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml): how exports stand, what of each
+// type they hold, and what is missing and why. Called by the dashboard's pages, by every member. It shows nothing of a record, no link to
+// its files, and changes nothing.
+package dashboardexports
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/operator"
+)
+
+// The declared paths.
+const (
+	listRoute = "/dashboard/organisations/{orgId}/{mode}/exports"
+	oneRoute  = "/dashboard/organisations/{orgId}/{mode}/exports/{taskId}"
+)
+
+// Deps are what the endpoints work with.
+type Deps struct {
+	API      *httpapi.API
+	Auth     httpapi.SessionAuth
+	Operator *operator.Operator
+}
+
+// New returns the endpoints.
+func New(d Deps) http.Handler {
+	return d.API.Routes(map[string]httpapi.Methods{
+		listRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
+		oneRoute:  {http.MethodGet: httpapi.Member(d.Auth, account.View, d.show)},
+	})
+}
+
+type wanted struct {
+	ConnectionID string `query:"connection_id"`
+	Status       string `query:"status"`
+	Cursor       string `query:"cursor"`
+}
+
+type one struct {
+	ID string `path:"taskId"`
+}
+
+func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (taskList, error) {
+	page, err := d.Operator.Exports.List(ctx, v.Tenant, operator.ExportQuery{
+		Paging: operator.Paging{After: in.Cursor}, ConnectionID: in.ConnectionID, Status: export.Status(in.Status),
+	})
+	if errors.Is(err, fault.NotFound) {
+		return taskList{}, fault.Missing("There is no such connection.").Because(err)
+	}
+	if err != nil {
+		return taskList{}, err
+	}
+	shown := taskList{Exports: make([]task, 0, len(page.Exports)), Next: page.Next}
+	for _, e := range page.Exports {
+		shown.Exports = append(shown.Exports, taskOf(e))
+	}
+	return shown, nil
+}
+
+func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
+	e, err := d.Operator.Exports.Show(ctx, v.Tenant, in.ID)
+	if errors.Is(err, fault.NotFound) {
+		return detail{}, export.Missing()
+	}
+	if err != nil {
+		return detail{}, err
+	}
+	return detailOf(e), nil
+}

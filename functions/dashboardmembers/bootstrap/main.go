@@ -1,0 +1,9 @@
+// Command bootstrap is the dashboardmembers Lambda function.
+package main
+
+import (
+	"recordbridge/functions/dashboardmembers/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

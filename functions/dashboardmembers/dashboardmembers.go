@@ -1,0 +1,203 @@
+// Package dashboardmembers serves /dashboard/organisations/{orgId}/members and …/invitations, and POST /dashboard/invitations (docs/openapi.yaml):
+// who is a member of an organisation, as what, and how one becomes it. Called by the dashboard's pages; who may call what stands
+// beside each route (docs/adr/0036-the-dashboard.md).
+package dashboardmembers
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/account/members"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/secret"
+)
+
+// The declared paths.
+const (
+	membersRoute     = "/dashboard/organisations/{orgId}/members"
+	memberRoute      = "/dashboard/organisations/{orgId}/members/{accountId}"
+	invitationsRoute = "/dashboard/organisations/{orgId}/invitations"
+	invitationRoute  = "/dashboard/organisations/{orgId}/invitations/{invitationId}"
+	acceptRoute      = "/dashboard/invitations"
+)
+
+// Deps are what the endpoints work with.
+type Deps struct {
+	API     *httpapi.API
+	Auth    httpapi.SessionAuth
+	Service Service
+}
+
+// Service changes members (members.Service).
+type Service interface {
+	List(ctx context.Context, orgID string) ([]members.Member, error)
+	Change(ctx context.Context, by members.By, orgID, accountID string, role account.Role) error
+	Remove(ctx context.Context, by members.By, orgID, accountID string) error
+	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
+	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
+	Withdraw(ctx context.Context, by members.By, orgID, id string) error
+	Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error)
+}
+
+// New returns the endpoints.
+func New(d Deps) http.Handler {
+	return d.API.Routes(map[string]httpapi.Methods{
+		membersRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
+		memberRoute: {
+			http.MethodPatch:  httpapi.Member(d.Auth, account.Manage, d.change),
+			http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.remove),
+		},
+		invitationsRoute: {
+			http.MethodGet:  httpapi.Member(d.Auth, account.Manage, d.invitations),
+			http.MethodPost: httpapi.Member(d.Auth, account.Manage, d.invite),
+		},
+		invitationRoute: {http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.withdraw)},
+		acceptRoute:     {http.MethodPost: httpapi.Account(d.Auth, d.accept)},
+	})
+}
+
+type nothing struct{}
+
+type member struct {
+	AccountID string `json:"account_id"`
+	Email     string `json:"email"`
+	Role      string `json:"role"`
+	Since     string `json:"since"` // RFC 3339
+}
+
+type memberList struct {
+	Members []member `json:"members"`
+}
+
+type oneMember struct {
+	AccountID string `path:"accountId"`
+}
+
+type changed struct {
+	AccountID string `path:"accountId"`
+	Role      string `json:"role" required:"true"`
+}
+
+type invited struct {
+	Email string `json:"email" required:"true"`
+	Role  string `json:"role" required:"true"`
+}
+
+type oneInvitation struct {
+	ID string `path:"invitationId"`
+}
+
+type accepting struct {
+	Token string `json:"token" required:"true"`
+}
+
+type invitation struct {
+	ID        string `json:"id"`
+	Email     string `json:"email"`
+	Role      string `json:"role"`
+	InvitedBy string `json:"invited_by,omitempty"` // account id; left out for an operator
+	CreatedAt string `json:"created_at"`           // RFC 3339
+	ExpiresAt string `json:"expires_at"`           // RFC 3339
+}
+
+type invitationList struct {
+	Invitations []invitation `json:"invitations"`
+}
+
+type joined struct {
+	OrganisationID string `json:"organisation_id"`
+	Role           string `json:"role"`
+}
+
+func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (memberList, error) {
+	all, err := d.Service.List(ctx, v.Org)
+	if err != nil {
+		return memberList{}, err
+	}
+	view := memberList{Members: make([]member, 0, len(all))}
+	for _, m := range all {
+		view.Members = append(view.Members, member{AccountID: m.AccountID, Email: m.Email, Role: string(m.Role), Since: stamp(m.Since)})
+	}
+	return view, nil
+}
+
+func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (httpapi.Done, error) {
+	role, err := roleOf(in.Role)
+	if err != nil {
+		return httpapi.Done{}, err
+	}
+	id, ok := ids.ParseUUID(in.AccountID)
+	if !ok {
+		return httpapi.Done{}, fault.Missing("There is no such member.")
+	}
+	return httpapi.Done{}, d.Service.Change(ctx, by(v), v.Org, id, role)
+}
+
+func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in oneMember) (httpapi.Done, error) {
+	id, ok := ids.ParseUUID(in.AccountID)
+	if !ok {
+		return httpapi.Done{}, fault.Missing("There is no such member.")
+	}
+	return httpapi.Done{}, d.Service.Remove(ctx, by(v), v.Org, id)
+}
+
+func (d Deps) invitations(ctx context.Context, v httpapi.Visitor, _ nothing) (invitationList, error) {
+	all, err := d.Service.Invitations(ctx, v.Org)
+	if err != nil {
+		return invitationList{}, err
+	}
+	view := invitationList{Invitations: make([]invitation, 0, len(all))}
+	for _, i := range all {
+		view.Invitations = append(view.Invitations, invitationOf(i))
+	}
+	return view, nil
+}
+
+func (d Deps) invite(ctx context.Context, v httpapi.Visitor, in invited) (invitation, error) {
+	role, err := roleOf(in.Role)
+	if err != nil {
+		return invitation{}, err
+	}
+	made, err := d.Service.Invite(ctx, by(v), v.Org, in.Email, role)
+	if err != nil {
+		return invitation{}, err
+	}
+	return invitationOf(made), nil
+}
+
+func (d Deps) withdraw(ctx context.Context, v httpapi.Visitor, in oneInvitation) (httpapi.Done, error) {
+	id, ok := ids.ParseUUID(in.ID)
+	if !ok {
+		return httpapi.Done{}, fault.Missing("There is no such invitation.")
+	}
+	return httpapi.Done{}, d.Service.Withdraw(ctx, by(v), v.Org, id)
+}
+
+func (d Deps) accept(ctx context.Context, v httpapi.Visitor, in accepting) (joined, error) {
+	m, err := d.Service.Accept(ctx, v.Account, secret.New(in.Token))
+	return joined{OrganisationID: m.OrgID, Role: string(m.Role)}, err
+}
+
+func by(v httpapi.Visitor) members.By {
+	return members.By{Actor: account.Actor(v.Account), AccountID: v.Account, Role: v.Role, Fresh: v.Fresh}
+}
+
+func roleOf(text string) (account.Role, error) {
+	role, ok := account.ParseRole(text)
+	if !ok {
+		return "", fault.BadRequest("role must be owner, admin, developer or viewer.").About("role")
+	}
+	return role, nil
+}
+
+func invitationOf(i account.Invitation) invitation {
+	return invitation{
+		ID: i.ID, Email: i.Email, Role: string(i.Role), InvitedBy: i.InvitedBy, CreatedAt: stamp(i.CreatedAt), ExpiresAt: stamp(i.ExpiresAt),
+	}
+}
+
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

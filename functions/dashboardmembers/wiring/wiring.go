@@ -1,0 +1,36 @@
+// Package wiring chooses the adapters of the dashboardmembers function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"crypto/rand"
+
+	"recordbridge/functions/dashboardmembers"
+	"recordbridge/shared/account/members"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/store"
+	"recordbridge/shared/wiring/dashboard"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	dashboard.Env
+
+	AuditTable string `env:"AUDIT_TABLE,required"`
+}
+
+// Build makes the function. It reads a secret and a parameter, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := dashboard.New(ctx, env.Env, p)
+	if err != nil {
+		return nil, err
+	}
+	service := members.Service{
+		Rows: e.Accounts, Audit: audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}, Mailer: e.Mailer, Dashboard: e.Address,
+		Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+	}
+	return lambdarun.HTTP(p.Logger, dashboardmembers.New(dashboardmembers.Deps{API: e.API, Auth: e.Auth, Service: service})), nil
+}

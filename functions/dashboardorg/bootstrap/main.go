@@ -1,0 +1,9 @@
+// Command bootstrap is the dashboardorg Lambda function.
+package main
+
+import (
+	"recordbridge/functions/dashboardorg/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,115 @@
+// Package dashboardorg serves /dashboard/organisations, one organisation's own page, how it fares in a mode, what patients ask of it, and
+// its audit log (docs/openapi.yaml). Called by the dashboard's pages; who may call what stands beside each route
+// (docs/adr/0036-the-dashboard.md). Whoever has signed in may found an organisation.
+package dashboardorg
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/usage"
+)
+
+// The declared paths.
+const (
+	foundRoute    = "/dashboard/organisations"
+	oneRoute      = "/dashboard/organisations/{orgId}"
+	overviewRoute = "/dashboard/organisations/{orgId}/{mode}/overview"
+	usageRoute    = "/dashboard/organisations/{orgId}/{mode}/usage"
+	auditRoute    = "/dashboard/organisations/{orgId}/audit"
+	exportRoute   = "/dashboard/organisations/{orgId}/audit/export"
+)
+
+// Deps are what the endpoints work with.
+type Deps struct {
+	API      *httpapi.API
+	Auth     httpapi.SessionAuth
+	Founder  Founder
+	Operator *operator.Operator
+	Audit    audit.Log
+	Meter    Meter
+	Now      func() time.Time
+}
+
+// Meter tells what a tenant has used in a month, such as 2026-03, today included; fault.Invalid for what is no month (usage.Meter).
+type Meter interface {
+	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
+}
+
+// Founder makes organisations (members.Service).
+type Founder interface {
+	// Found makes one whose first owner an account is.
+	Found(ctx context.Context, accountID, name string) (org.Organisation, error)
+}
+
+// New returns the endpoints.
+func New(d Deps) http.Handler {
+	routes := map[string]httpapi.Methods{
+		foundRoute: {http.MethodPost: httpapi.Account(d.Auth, d.found)},
+		oneRoute: {
+			http.MethodGet:   httpapi.Member(d.Auth, account.View, d.show),
+			http.MethodPatch: httpapi.Member(d.Auth, account.Operate, d.change),
+		},
+		overviewRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.overview)},
+		usageRoute:    {http.MethodGet: httpapi.Member(d.Auth, account.View, d.usage)},
+		auditRoute:    {http.MethodGet: httpapi.Member(d.Auth, account.Manage, d.audit)},
+		exportRoute:   {http.MethodGet: httpapi.Member(d.Auth, account.Manage, d.export)},
+	}
+	maps.Copy(routes, d.inbox())
+	return d.API.Routes(routes)
+}
+
+type nothing struct{}
+
+type founded struct {
+	Name string `json:"name" required:"true"`
+}
+
+// changed is what is to be another way. What is left out stays; an empty address is none.
+type changed struct {
+	Name    *string  `json:"name"`
+	Logo    *string  `json:"logo_uri"`
+	Accent  *string  `json:"accent"`
+	Privacy *string  `json:"privacy_policy_uri"`
+	Terms   *string  `json:"terms_uri"`
+	Website *string  `json:"website_uri"`
+	Emails  []string `json:"emails"`
+}
+
+func (d Deps) found(ctx context.Context, v httpapi.Visitor, in founded) (organisation, error) {
+	made, err := d.Founder.Found(ctx, v.Account, in.Name)
+	if err != nil {
+		return organisation{}, err
+	}
+	return organisationOf(made, account.Owner), nil
+}
+
+func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (organisation, error) {
+	found, err := d.Operator.Organisations.Show(ctx, either(v))
+	if err != nil {
+		return organisation{}, err
+	}
+	return organisationOf(found, v.Role), nil
+}
+
+func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organisation, error) {
+	as := d.Operator.As(account.Actor(v.Account)).Organisations
+	to := operator.OrganisationChange{
+		Name: in.Name, Logo: in.Logo, Accent: in.Accent, Privacy: in.Privacy, Terms: in.Terms, Website: in.Website, Emails: in.Emails,
+	}
+	changed, err := as.Change(ctx, either(v), to)
+	if err != nil {
+		return organisation{}, err
+	}
+	return organisationOf(changed, v.Role), nil
+}
+
+// either is the organisation in one of its modes: what is said of it is the same in both.
+func either(v httpapi.Visitor) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: v.Org} }

@@ -1,0 +1,59 @@
+// Package wiring chooses the adapters of the dashboardorg function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/aws/aws-sdk-go-v2/service/ses"
+
+	"recordbridge/functions/dashboardorg"
+	"recordbridge/shared/account/members"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/inquiry"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/mail"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/store"
+	"recordbridge/shared/usage"
+	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/manage"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	manage.Env
+
+	ConnectionTable string `env:"CONNECTION_TABLE,required"`
+	MailFrom        string `env:"MAIL_FROM"` // empty: no e-mails are sent
+}
+
+// Build makes the function. It reads a secret, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewMember(ctx, env.MemberEnv, p)
+	if err != nil {
+		return nil, err
+	}
+	deps, log := manage.Deps(e, env.Env, p), audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
+	deps.Connections = store.Connections{DB: e.DB, Table: env.ConnectionTable}
+	work := store.Work{DB: e.DB, Table: env.WorkTable}
+	inbox := inquiry.Inbox{Rows: work, Mailer: nil, Now: p.Now}
+	if env.MailFrom != "" {
+		inbox.Mailer = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
+	}
+	deps.Inquiries = operator.InquiryParts{Rows: work, Inbox: inbox}
+	// It invites nobody.
+	founder := members.Service{
+		Rows: e.Accounts, Audit: log, Mailer: nil, Dashboard: "", Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+	}
+	meter := usage.Meter{
+		Days: work, Events: store.EventLog{DB: e.DB, Table: env.WorkTable},
+		Deliveries: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Now: p.Now,
+	}
+	endpoints := dashboardorg.New(dashboardorg.Deps{
+		API: e.API, Auth: e.Auth, Founder: founder, Operator: operator.New(deps), Audit: log, Meter: meter, Now: p.Now,
+	})
+	return lambdarun.HTTP(p.Logger, endpoints), nil
+}

@@ -1,0 +1,65 @@
+package dashboardsession
+
+import (
+	"context"
+	"encoding/json"
+
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/secret"
+)
+
+type offer struct {
+	Secret string `json:"secret"`
+	URI    string `json:"uri"`
+}
+
+type named struct {
+	Name     string          `json:"name" required:"true"`
+	Response json.RawMessage `json:"response" required:"true"` // PublicKeyCredential.toJSON()
+}
+
+type onePasskey struct {
+	ID string `path:"passkeyId"`
+}
+
+type restoring struct {
+	Token string `json:"token" required:"true"`
+}
+
+func (d Deps) offerTOTP(ctx context.Context, v httpapi.Visitor, _ nothing) (offer, error) {
+	made, err := d.Service.OfferTOTP(ctx, v.Session)
+	return offer{Secret: made.Secret.Reveal(), URI: made.URI.Reveal()}, err
+}
+
+func (d Deps) confirmTOTP(ctx context.Context, v httpapi.Visitor, in typed) (httpapi.WithCookies, error) {
+	return d.enter(ctx)(d.Service.ConfirmTOTP(ctx, browserOf(v), v.Session, in.Code))
+}
+
+func (d Deps) removeTOTP(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.WithCookies, error) {
+	return d.enter(ctx)(d.Service.RemoveTOTP(ctx, browserOf(v), v.Session))
+}
+
+func (d Deps) registerPasskey(ctx context.Context, v httpapi.Visitor, _ nothing) (asked, error) {
+	begun, err := d.Service.RegisterPasskey(ctx, v.Session)
+	return asked{Options: begun.Options}, err
+}
+
+func (d Deps) addPasskey(ctx context.Context, v httpapi.Visitor, in named) (httpapi.WithCookies, error) {
+	return d.enter(ctx)(d.Service.AddPasskey(ctx, browserOf(v), v.Session, in.Name, in.Response))
+}
+
+func (d Deps) removePasskey(ctx context.Context, v httpapi.Visitor, in onePasskey) (httpapi.WithCookies, error) {
+	return d.enter(ctx)(d.Service.RemovePasskey(ctx, browserOf(v), v.Session, in.ID))
+}
+
+func (d Deps) askAddress(ctx context.Context, v httpapi.Visitor, in addressed) (sent, error) {
+	return sentOf(d.Service.AskAddress(ctx, in.browser(v), v.Session, in.Email))
+}
+
+func (d Deps) changeAddress(ctx context.Context, v httpapi.Visitor, in proof) (httpapi.WithCookies, error) {
+	return d.enter(ctx)(d.Service.ChangeAddress(ctx, browserOf(v), v.Session, in.Email, in.VerificationID, in.Code))
+}
+
+func (d Deps) restoreAddress(ctx context.Context, _ httpapi.Visitor, in restoring) (httpapi.Done, error) {
+	return httpapi.Done{}, d.Service.RestoreAddress(ctx, secret.New(in.Token))
+}

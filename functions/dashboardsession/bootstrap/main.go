@@ -1,0 +1,9 @@
+// Command bootstrap is the dashboardsession Lambda function.
+package main
+
+import (
+	"recordbridge/functions/dashboardsession/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

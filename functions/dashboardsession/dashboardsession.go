@@ -1,0 +1,110 @@
+// Package dashboardsession serves /dashboard/session, /dashboard/sessions and /dashboard/account (docs/openapi.yaml): how a person signs in to
+// the dashboard, proves a second factor, and looks after the account. Called by the dashboard's pages; who may call what stands
+// beside each route (docs/adr/0036-the-dashboard.md).
+package dashboardsession
+
+import (
+	"context"
+	"net/http"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/account/signin"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/verification"
+)
+
+// The declared paths.
+//
+//nolint:gosec // G101: paths that have "passkey" in their names
+const (
+	codesRoute          = "/dashboard/session/codes"
+	sessionRoute        = "/dashboard/session"
+	askPasskeyRoute     = "/dashboard/session/passkey/options"
+	passkeyRoute        = "/dashboard/session/passkey"
+	totpRoute           = "/dashboard/session/totp"
+	sessionsRoute       = "/dashboard/sessions"
+	generatorRoute      = "/dashboard/account/totp"
+	newPasskeyRoute     = "/dashboard/account/passkeys/options"
+	passkeysRoute       = "/dashboard/account/passkeys"
+	onePasskeyRoute     = "/dashboard/account/passkeys/{passkeyId}"
+	addressRoute        = "/dashboard/account/email"
+	restoreAddressRoute = "/dashboard/account/email/restore"
+)
+
+// Deps are what the endpoints work with.
+type Deps struct {
+	API           *httpapi.API
+	Auth          httpapi.SessionAuth
+	Arrivals      httpapi.Limiter // of those who have no session
+	Codes         httpapi.Limiter // of codes by e-mail
+	Service       Service
+	Organisations Organisations
+}
+
+// Service lets people in (signin.Audited).
+type Service interface {
+	SendCode(ctx context.Context, email string, b signin.Browser) (verification.Sent, error)
+	ByCode(ctx context.Context, b signin.Browser, email, id, digits string) (signin.Entered, error)
+	AskPasskey(ctx context.Context) (account.Begun, error)
+	ByPasskey(ctx context.Context, b signin.Browser, answer []byte) (signin.Entered, error)
+	ByTOTP(ctx context.Context, b signin.Browser, s account.Session, digits string) (signin.Entered, error)
+	SignOut(ctx context.Context, s account.Session) error
+	SignOutEverywhere(ctx context.Context, s account.Session) error
+	Account(ctx context.Context, s account.Session) (account.Account, []account.Membership, error)
+	OfferTOTP(ctx context.Context, s account.Session) (signin.Offer, error)
+	ConfirmTOTP(ctx context.Context, b signin.Browser, s account.Session, digits string) (signin.Entered, error)
+	RemoveTOTP(ctx context.Context, b signin.Browser, s account.Session) (signin.Entered, error)
+	RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error)
+	AddPasskey(ctx context.Context, b signin.Browser, s account.Session, name string, answer []byte) (signin.Entered, error)
+	RemovePasskey(ctx context.Context, b signin.Browser, s account.Session, id string) (signin.Entered, error)
+	AskAddress(ctx context.Context, b signin.Browser, s account.Session, email string) (verification.Sent, error)
+	ChangeAddress(ctx context.Context, b signin.Browser, s account.Session, email, id, digits string) (signin.Entered, error)
+	RestoreAddress(ctx context.Context, token secret.Text) error
+}
+
+// Organisations reads what an account is a member of; fault.NotFound (store.Control).
+type Organisations interface {
+	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
+}
+
+// New returns the endpoints.
+func New(d Deps) http.Handler {
+	return d.API.Routes(map[string]httpapi.Methods{
+		codesRoute: {http.MethodPost: httpapi.Anyone(d.Codes, d.sendCode)},
+		sessionRoute: {
+			http.MethodPost:   httpapi.Anyone(d.Arrivals, d.byCode),
+			http.MethodGet:    httpapi.Pending(d.Auth, d.show),
+			http.MethodDelete: httpapi.Pending(d.Auth, d.signOut),
+		},
+		askPasskeyRoute: {http.MethodPost: httpapi.Anyone(d.Arrivals, d.askPasskey)},
+		passkeyRoute:    {http.MethodPost: httpapi.Anyone(d.Arrivals, d.byPasskey)},
+		totpRoute:       {http.MethodPost: httpapi.Pending(d.Auth, d.byTOTP)},
+		sessionsRoute:   {http.MethodDelete: httpapi.Account(d.Auth, d.signOutEverywhere)},
+		generatorRoute: {
+			http.MethodPost:   httpapi.Account(d.Auth, fresh(d.offerTOTP)),
+			http.MethodPut:    httpapi.Account(d.Auth, fresh(d.confirmTOTP)),
+			http.MethodDelete: httpapi.Account(d.Auth, fresh(d.removeTOTP)),
+		},
+		newPasskeyRoute: {http.MethodPost: httpapi.Account(d.Auth, fresh(d.registerPasskey))},
+		passkeysRoute:   {http.MethodPost: httpapi.Account(d.Auth, fresh(d.addPasskey))},
+		onePasskeyRoute: {http.MethodDelete: httpapi.Account(d.Auth, fresh(d.removePasskey))},
+		addressRoute: {
+			http.MethodPost: httpapi.Account(d.Auth, fresh(d.askAddress)),
+			http.MethodPut:  httpapi.Account(d.Auth, fresh(d.changeAddress)),
+		},
+		restoreAddressRoute: {http.MethodPost: httpapi.Anyone(d.Arrivals, d.restoreAddress)},
+	})
+}
+
+// fresh asks for a proof of at most 15 minutes ago first.
+func fresh[In, Out any](f func(context.Context, httpapi.Visitor, In) (Out, error)) func(context.Context, httpapi.Visitor, In) (Out, error) {
+	return func(ctx context.Context, v httpapi.Visitor, in In) (Out, error) {
+		if err := v.CheckFresh(); err != nil {
+			var none Out
+			return none, err
+		}
+		return f(ctx, v, in)
+	}
+}

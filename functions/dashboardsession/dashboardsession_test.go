@@ -1,0 +1,134 @@
+package dashboardsession_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/functions/dashboardsession"
+	"recordbridge/shared/account"
+	"recordbridge/shared/account/signin"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/membertest"
+	"recordbridge/shared/verification"
+)
+
+// counter lets in who has the code 123456.
+type counter struct{ signin.Service }
+
+func (counter) SendCode(context.Context, string, signin.Browser) (verification.Sent, error) {
+	return verification.Sent{ID: "id", ExpiresAt: keyedtest.Moment(), ResendAfter: keyedtest.Moment()}, nil
+}
+
+func (counter) ByCode(_ context.Context, b signin.Browser, _, _, code string) (signin.Entered, error) {
+	if code != "123456" {
+		return signin.Entered{}, fault.BadRequest("This is not the code that was sent.")
+	}
+	at := keyedtest.Moment()
+	s := account.Session{AccountID: membertest.AccountOf(membertest.Owner), Pending: !b.Device.Empty(), ProvenAt: at, StartedAt: at, SeenAt: at}
+	return signin.Entered{Token: secret.New("new"), Device: secret.New("device"), Session: s}, nil
+}
+
+func (counter) Account(_ context.Context, s account.Session) (account.Account, []account.Membership, error) {
+	a := account.Account{ID: s.AccountID, Email: "ada@alder.example", Passkeys: []account.Passkey{{ID: "k", Name: "Telephone", CreatedAt: keyedtest.Moment()}}}
+	if s.Pending {
+		return a, nil, nil
+	}
+	return a, []account.Membership{{OrgID: membertest.OrgA, AccountID: s.AccountID, Role: account.Owner}, {OrgID: membertest.OrgB, Role: account.Viewer}}, nil
+}
+
+func (counter) SignOut(context.Context, account.Session) error { return nil }
+
+// Organisation implements dashboardsession.Organisations: an operator has removed OrgB.
+func (counter) Organisation(_ context.Context, tenant org.Tenant) (org.Organisation, error) {
+	if tenant.OrgID != membertest.OrgA {
+		return org.Organisation{}, fault.Missing("There is no such record.")
+	}
+	return org.Organisation{ID: tenant.OrgID, Name: "Alder", Plan: org.Free, Status: org.Active}, nil
+}
+
+func newHandler() http.Handler {
+	return dashboardsession.New(dashboardsession.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Service: counter{}, Organisations: counter{}})
+}
+
+func TestASessionIsShownAndItsCookiesAreStrict(t *testing.T) {
+	t.Parallel()
+	const route = "/dashboard/session"
+	view := func(token secret.Text, needs, organisations, fresh, ends string) string {
+		return `{"success":true,"data":{"account":{"id":"` + membertest.AccountOf(membertest.Owner) + `","email":"ada@alder.example","totp":false,` +
+			`"passkeys":[{"id":"k","name":"Telephone","created_at":"2026-03-04T05:06:07Z"}]},"csrf_token":"` + account.CSRFToken(token) + `","needs":"` + needs +
+			`","fresh_until":"` + fresh + `","ends_at":"` + ends + `","organisations":[` + organisations + `]}}`
+	}
+	const alder = `{"id":"` + membertest.OrgA + `","name":"Alder","role":"owner","plan":"free","status":"active"}`
+	const strict = "; HttpOnly; Secure; SameSite=Strict"
+	for name, e := range map[string]membertest.Exchange{
+		"a code": {
+			Method: "POST", Body: `{"email":"a@b.example","verification_id":"id","code":"123456"}`, Status: 200,
+			Want: view(secret.New("new"), "", alder, "2026-03-04T05:21:07Z", "2026-03-04T07:06:07Z"),
+			Header: map[string]string{"Set-Cookie": httpapi.SessionCookieName + "=new; Path=/; Max-Age=43200" + strict +
+				", __Host-recordbridge-device=device; Path=/; Max-Age=15552000" + strict},
+		},
+		"a wrong code":     {Method: "POST", Body: `{"email":"a@b.example","verification_id":"id","code":"1"}`, Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "This is not the code that was sent.")},
+		"of another site":  {Method: "POST", Site: "cross-site", Body: `{"email":"a@b.example","verification_id":"id","code":"123456"}`, Status: 403, Want: membertest.OtherSite},
+		"as a form":        {Method: "POST", Media: "application/x-www-form-urlencoded", Body: `email=a`, Status: 415, Want: keyedtest.FailureBody("svc_unsupported_media_type", "The body must be sent as application/json in UTF-8, without compression.")},
+		"it is looked at":  {As: membertest.Owner, Status: 200, Want: view(membertest.Token(membertest.Owner), "", alder, "2026-03-04T05:20:07Z", "2026-03-04T07:05:07Z")},
+		"there is none":    {Status: 401, Want: membertest.NoSession},
+		"it ends":          {Method: "DELETE", As: membertest.Pending, Status: 200, Want: `{"success":true}`, Header: map[string]string{"Set-Cookie": httpapi.SessionCookieName + "=; Path=/; Max-Age=0" + strict}},
+		"without a token ": {Method: "DELETE", As: membertest.Owner, NoToken: true, Status: 403, Want: membertest.NoToken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e.Path = route
+			e.Check(t, route, newHandler())
+		})
+	}
+}
+
+// What matters most wants a late proof, and a session whose second factor is missing does none of it.
+func TestTheAccountIsChangedByWhoHasProvenItLately(t *testing.T) {
+	t.Parallel()
+	const account = "/dashboard/account/"
+	for _, c := range []struct{ method, path, route, body string }{
+		{"POST", "totp", "totp", ""},
+		{"PUT", "totp", "totp", `{"code":"123456"}`},
+		{"DELETE", "totp", "totp", ""},
+		{"POST", "passkeys/options", "passkeys/options", ""},
+		{"POST", "passkeys", "passkeys", `{"name":"n","response":{}}`},
+		{"DELETE", "passkeys/k", "passkeys/{passkeyId}", ""},
+		{"POST", "email", "email", `{"email":"a@b.example"}`},
+		{"PUT", "email", "email", `{"email":"a@b.example","verification_id":"id","code":"123456"}`},
+	} {
+		for who, want := range map[string]string{membertest.Stale: membertest.ProofRequired, membertest.Pending: membertest.ProofRequired, "": membertest.NoSession} {
+			t.Run(c.method+" "+c.path+" as "+who, func(t *testing.T) {
+				t.Parallel()
+				status := http.StatusForbidden
+				if who == "" {
+					status = http.StatusUnauthorized
+				}
+				e := membertest.Exchange{Method: c.method, Path: account + c.path, As: who, Body: c.body, Status: status, Want: want}
+				e.Check(t, account+c.route, newHandler())
+			})
+		}
+		t.Run(c.method+" "+c.path+" without the token", func(t *testing.T) {
+			t.Parallel()
+			e := membertest.Exchange{Method: c.method, Path: account + c.path, As: membertest.Owner, NoToken: true, Body: c.body, Status: 403, Want: membertest.NoToken}
+			e.Check(t, account+c.route, newHandler())
+		})
+	}
+}
+
+func TestACodeIsSent(t *testing.T) {
+	t.Parallel()
+	at := keyedtest.Moment().UTC().Format(time.RFC3339)
+	e := membertest.Exchange{
+		Method: http.MethodPost, Path: "/dashboard/session/codes", Body: `{"email":"a@b.example"}`, Status: 200,
+		Want: strings.ReplaceAll(`{"success":true,"data":{"verification_id":"id","expires_at":"AT","resend_after":"AT"}}`, "AT", at),
+	}
+	e.Check(t, "/dashboard/session/codes", newHandler())
+}

@@ -1,0 +1,197 @@
+package dashboardsession
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/account/signin"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/verification"
+)
+
+// deviceCookieName is the cookie that a browser is known by, signed in or not.
+const deviceCookieName = "__Host-recordbridge-device"
+
+type nothing struct{}
+
+type addressed struct {
+	Email   string `json:"email" required:"true"`
+	Network string `client:"network"`
+}
+
+// browser is where a code is asked for.
+func (a addressed) browser(v httpapi.Visitor) signin.Browser {
+	b := browserOf(v)
+	b.Network = a.Network
+	return b
+}
+
+type sent struct {
+	VerificationID string `json:"verification_id"`
+	ExpiresAt      string `json:"expires_at"`   // RFC 3339
+	ResendAfter    string `json:"resend_after"` // RFC 3339
+}
+
+type proof struct {
+	Email          string `json:"email" required:"true"`
+	VerificationID string `json:"verification_id" required:"true"`
+	Code           string `json:"code" required:"true"`
+}
+
+type answered struct {
+	Response json.RawMessage `json:"response" required:"true"` // PublicKeyCredential.toJSON()
+}
+
+type typed struct {
+	Code string `json:"code" required:"true"`
+}
+
+type asked struct {
+	Options json.RawMessage `json:"options"`
+}
+
+// shown is a session as its page sees it.
+type shown struct {
+	Account       person       `json:"account"`
+	CSRFToken     string       `json:"csrf_token"`
+	Needs         string       `json:"needs"`       // second_factor, or nothing
+	FreshUntil    string       `json:"fresh_until"` // RFC 3339
+	EndsAt        string       `json:"ends_at"`     // RFC 3339
+	Organisations []membership `json:"organisations"`
+}
+
+type person struct {
+	ID       string    `json:"id"`
+	Email    string    `json:"email"`
+	TOTP     bool      `json:"totp"`
+	Passkeys []passkey `json:"passkeys"`
+}
+
+type passkey struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	CreatedAt string `json:"created_at"`        // RFC 3339
+	UsedAt    string `json:"used_at,omitempty"` // RFC 3339
+}
+
+type membership struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Role   string `json:"role"`
+	Plan   string `json:"plan"`
+	Status string `json:"status"`
+}
+
+// browserOf is what a browser has from before, whether it is worth something or not.
+func browserOf(v httpapi.Visitor) signin.Browser {
+	return signin.Browser{Session: secret.New(v.Cookie(httpapi.SessionCookieName)), Device: secret.New(v.Cookie(deviceCookieName))}
+}
+
+func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in addressed) (sent, error) {
+	return sentOf(d.Service.SendCode(ctx, in.Email, in.browser(v)))
+}
+
+func sentOf(s verification.Sent, err error) (sent, error) {
+	return sent{VerificationID: s.ID, ExpiresAt: stamp(s.ExpiresAt), ResendAfter: stamp(s.ResendAfter)}, err
+}
+
+func (d Deps) byCode(ctx context.Context, v httpapi.Visitor, in proof) (httpapi.WithCookies, error) {
+	return d.enter(ctx)(d.Service.ByCode(ctx, browserOf(v), in.Email, in.VerificationID, in.Code))
+}
+
+func (d Deps) askPasskey(ctx context.Context, _ httpapi.Visitor, _ nothing) (asked, error) {
+	begun, err := d.Service.AskPasskey(ctx)
+	return asked{Options: begun.Options}, err
+}
+
+func (d Deps) byPasskey(ctx context.Context, v httpapi.Visitor, in answered) (httpapi.WithCookies, error) {
+	return d.enter(ctx)(d.Service.ByPasskey(ctx, browserOf(v), in.Response))
+}
+
+func (d Deps) byTOTP(ctx context.Context, v httpapi.Visitor, in typed) (httpapi.WithCookies, error) {
+	return d.enter(ctx)(d.Service.ByTOTP(ctx, browserOf(v), v.Session, in.Code))
+}
+
+func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (shown, error) {
+	return d.shownOf(ctx, v.Session, v.Token)
+}
+
+func (d Deps) signOut(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.WithCookies, error) {
+	return left(), d.Service.SignOut(ctx, v.Session)
+}
+
+func (d Deps) signOutEverywhere(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.WithCookies, error) {
+	return left(), d.Service.SignOutEverywhere(ctx, v.Session)
+}
+
+func left() httpapi.WithCookies {
+	return httpapi.WithCookies{Data: nil, Cookies: []*http.Cookie{
+		httpapi.StrictCookie(httpapi.SessionCookieName, secret.Text{}, -time.Second),
+	}}
+}
+
+// enter answers with the session that has begun, and gives the browser its cookies.
+func (d Deps) enter(ctx context.Context) func(signin.Entered, error) (httpapi.WithCookies, error) {
+	return func(e signin.Entered, err error) (httpapi.WithCookies, error) {
+		if err != nil {
+			return httpapi.WithCookies{}, err
+		}
+		view, err := d.shownOf(ctx, e.Session, e.Token)
+		if err != nil {
+			return httpapi.WithCookies{}, err
+		}
+		cookies := []*http.Cookie{
+			httpapi.StrictCookie(httpapi.SessionCookieName, e.Token, e.Session.ExpiresAt().Sub(e.Session.StartedAt)),
+		}
+		if !e.Session.Pending {
+			cookies = append(cookies, httpapi.StrictCookie(deviceCookieName, e.Device, signin.DeviceLife))
+		}
+		return httpapi.WithCookies{Data: view, Cookies: cookies}, nil
+	}
+}
+
+func (d Deps) shownOf(ctx context.Context, s account.Session, token secret.Text) (shown, error) {
+	a, all, err := d.Service.Account(ctx, s)
+	if err != nil {
+		return shown{}, err
+	}
+	view := shown{
+		Account:   person{ID: a.ID, Email: a.Email, TOTP: a.TOTP.Sealed != nil, Passkeys: make([]passkey, 0, len(a.Passkeys))},
+		CSRFToken: account.CSRFToken(token), FreshUntil: stamp(s.FreshUntil()), EndsAt: stamp(s.EndsAt()),
+		Organisations: make([]membership, 0, len(all)),
+	}
+	if s.Pending {
+		view.Needs = "second_factor"
+	}
+	for _, k := range a.Passkeys {
+		view.Account.Passkeys = append(view.Account.Passkeys, passkey{ID: k.ID, Name: k.Name, CreatedAt: stamp(k.CreatedAt), UsedAt: stamp(k.UsedAt)})
+	}
+	for _, m := range all {
+		o, err := d.Organisations.Organisation(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID})
+		if errors.Is(err, fault.NotFound) { // an operator has removed it
+			continue
+		}
+		if err != nil {
+			return shown{}, fmt.Errorf("read organisation: %w", err)
+		}
+		view.Organisations = append(view.Organisations, membership{
+			ID: m.OrgID, Name: o.Name, Role: string(m.Role), Plan: string(o.Plan), Status: string(o.Status),
+		})
+	}
+	return view, nil
+}
+
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}

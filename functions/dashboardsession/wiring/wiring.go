@@ -1,0 +1,62 @@
+// Package wiring chooses the adapters of the dashboardsession function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"recordbridge/functions/dashboardsession"
+	"recordbridge/shared/account/signin"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/passkey"
+	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/store"
+	"recordbridge/shared/verification"
+	"recordbridge/shared/wiring/dashboard"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	dashboard.Env
+
+	AuditTable      string `env:"AUDIT_TABLE,required"`
+	SecretsKey      string `env:"SECRETS_KEY,required"`
+	RequestsPerHour int    `env:"REQUESTS_PER_HOUR,required"` // for codes, of one client address
+	CodesPerHour    int    `env:"CODES_PER_HOUR,required"`    // to one mailbox
+}
+
+// Build makes the function. It reads secrets and a parameter, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := dashboard.New(ctx, env.Env, p)
+	if err != nil {
+		return nil, err
+	}
+	party, err := passkey.New(e.Address, "Recordbridge")
+	if err != nil {
+		return nil, err
+	}
+	keys := e.Limiter.Hashing
+	service := signin.Service{
+		Accounts: e.Accounts, Sessions: e.Flow, Buckets: e.Flow, Passkeys: party, Mailer: e.Mailer, Dashboard: e.Address,
+		Codes: verification.Sender{
+			Store: e.Flow, Mailer: e.Mailer, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour,
+		},
+		Checker: verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader, Now: p.Now},
+		Proofs:  verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now},
+		Vault:   kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, signin.SecretPurpose, p.Now),
+		Random:  rand.Reader, NewID: ids.Random, Now: p.Now,
+	}
+	log := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
+	codes := e.Limiter
+	codes.Limit = ratelimit.Limit{Name: "signin", Quota: env.RequestsPerHour, Window: time.Hour}
+	return lambdarun.HTTP(p.Logger, dashboardsession.New(dashboardsession.Deps{
+		API: e.API, Auth: e.Auth, Arrivals: e.Limiter, Codes: codes, Service: signin.Audited{Service: service, Log: log}, Organisations: e.Control,
+	})), nil
+}

@@ -1,0 +1,9 @@
+// Command bootstrap is the dashboardwebhooks Lambda function.
+package main
+
+import (
+	"recordbridge/functions/dashboardwebhooks/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,186 @@
+// Package dashboardwebhooks serves /dashboard/organisations/{orgId}/{mode}/webhooks and …/webhook-types (docs/openapi.yaml): where an
+// organisation's events are sent, how they are signed, and trying it out. Called by the dashboard's pages; who may call what stands
+// beside each route (docs/adr/0036-the-dashboard.md). A signing secret is in the answer that made it, and in one that a fresh proof was
+// needed for; the values of headers are in none.
+package dashboardwebhooks
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/webhook"
+)
+
+// The declared paths.
+const (
+	listRoute       = "/dashboard/organisations/{orgId}/{mode}/webhooks"
+	oneRoute        = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}"
+	revealRoute     = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}/secret/reveal"
+	rotateRoute     = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}/secret/rotate"
+	signingKeyRoute = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}/signing-key"
+	disableRoute    = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}/disable"
+	enableRoute     = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}/enable"
+	simulateRoute   = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}/simulate"
+	replayRoute     = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}/replay"
+	typesRoute      = "/dashboard/organisations/{orgId}/{mode}/webhook-types"
+)
+
+// Deps are what the endpoints work with.
+type Deps struct {
+	API      *httpapi.API
+	Auth     httpapi.SessionAuth
+	Operator *operator.Operator
+}
+
+// New returns the endpoints.
+func New(d Deps) http.Handler {
+	read := func(e httpapi.Endpoint) httpapi.Methods { return httpapi.Methods{http.MethodGet: e} }
+	act := func(e httpapi.Endpoint) httpapi.Methods { return httpapi.Methods{http.MethodPost: e} }
+	return d.API.Routes(map[string]httpapi.Methods{
+		listRoute: {
+			http.MethodGet:  httpapi.Member(d.Auth, account.View, d.list),
+			http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.create),
+		},
+		oneRoute: {
+			http.MethodGet:    httpapi.Member(d.Auth, account.View, d.show),
+			http.MethodPatch:  httpapi.Member(d.Auth, account.Develop, d.change),
+			http.MethodDelete: httpapi.Member(d.Auth, account.Develop, d.remove),
+		},
+		signingKeyRoute: {
+			http.MethodPost:   httpapi.Member(d.Auth, account.Develop, d.sign),
+			http.MethodDelete: httpapi.Member(d.Auth, account.Develop, d.unsign),
+		},
+		revealRoute:   act(httpapi.Member(d.Auth, account.Develop, d.reveal)),
+		rotateRoute:   act(httpapi.Member(d.Auth, account.Develop, d.rotate)),
+		disableRoute:  act(httpapi.Member(d.Auth, account.Develop, d.disable)),
+		enableRoute:   act(httpapi.Member(d.Auth, account.Develop, d.enable)),
+		simulateRoute: act(httpapi.Member(d.Auth, account.Develop, d.simulate)),
+		replayRoute:   act(httpapi.Member(d.Auth, account.Develop, d.replay)),
+		typesRoute:    read(httpapi.Member(d.Auth, account.View, types)),
+	})
+}
+
+type nothing struct{}
+
+type one struct {
+	ID string `path:"webhookId"`
+}
+
+type made struct {
+	URL        string            `json:"url" required:"true"`
+	Types      []string          `json:"types"` // nil: those that are on by default
+	Headers    map[string]string `json:"headers"`
+	Rate       int               `json:"rate"`
+	Note       string            `json:"note"`
+	SigningKey bool              `json:"signing_key"`
+}
+
+type changed struct {
+	ID      string            `path:"webhookId"`
+	URL     *string           `json:"url"`
+	Types   []string          `json:"types"`
+	Headers map[string]string `json:"headers"`
+	Rate    *int              `json:"rate"`
+	Note    *string           `json:"note"`
+}
+
+// as is what a member may do to webhooks, each of the path's tenant.
+func (d Deps) as(v httpapi.Visitor) operator.Webhooks {
+	return d.Operator.As(account.Actor(v.Account)).Webhooks
+}
+
+func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (hookList, error) {
+	all, err := d.as(v).List(ctx, v.Tenant)
+	if err != nil {
+		return hookList{}, err
+	}
+	shown := hookList{Webhooks: make([]hook, 0, len(all))}
+	for _, s := range all {
+		shown.Webhooks = append(shown.Webhooks, hookOf(s))
+	}
+	return shown, nil
+}
+
+func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (hook, error) {
+	return shown(d.as(v).Show(ctx, v.Tenant, in.ID))
+}
+
+func (d Deps) create(ctx context.Context, v httpapi.Visitor, in made) (newHook, error) {
+	optional, err := parseTypes(in.Types)
+	if err != nil {
+		return newHook{}, err
+	}
+	if in.Types == nil {
+		optional = webhook.Default()
+	}
+	s, signing, err := d.as(v).Create(ctx, webhook.Draft{
+		Tenant: v.Tenant, URL: in.URL, Note: in.Note, Optional: optional, SigningKey: in.SigningKey, Headers: in.Headers, Rate: in.Rate,
+	})
+	if err != nil {
+		return newHook{}, err
+	}
+	return newHook{Webhook: hookOf(s), Secret: signing.Reveal()}, nil
+}
+
+func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (hook, error) {
+	optional, err := parseTypes(in.Types)
+	if err != nil {
+		return hook{}, err
+	}
+	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{
+		URL: in.URL, Optional: optional, Edit: webhook.Edit{Headers: in.Headers, Rate: in.Rate, Note: in.Note, SigningKey: nil},
+	}))
+}
+
+func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in one) (httpapi.Done, error) {
+	return httpapi.Done{}, missing(d.as(v).Remove(ctx, v.Tenant, in.ID))
+}
+
+func (d Deps) sign(ctx context.Context, v httpapi.Visitor, in one) (hook, error) {
+	return d.signed(ctx, v, in, true)
+}
+
+func (d Deps) unsign(ctx context.Context, v httpapi.Visitor, in one) (hook, error) {
+	return d.signed(ctx, v, in, false)
+}
+
+func (d Deps) signed(ctx context.Context, v httpapi.Visitor, in one, isSigned bool) (hook, error) {
+	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{Edit: webhook.Edit{SigningKey: &isSigned}}))
+}
+
+// parseTypes reads the names of event types; nil stays nil.
+func parseTypes(names []string) ([]webhook.Type, error) {
+	if names == nil {
+		return nil, nil
+	}
+	all := make([]webhook.Type, 0, len(names))
+	for _, name := range names {
+		t, ok := webhook.ParseType(name)
+		if !ok {
+			return nil, fault.BadRequest("types must be event types.").About("types")
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// shown is a webhook as its members see it, unless there was an error.
+func shown(s webhook.Subscription, err error) (hook, error) {
+	if err != nil {
+		return hook{}, missing(err)
+	}
+	return hookOf(s), nil
+}
+
+// missing says the same of everything that is no webhook here.
+func missing(err error) error {
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing("There is no such webhook.").Because(err)
+	}
+	return err
+}

@@ -1,0 +1,139 @@
+package dashboardwebhooks
+
+import (
+	"context"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/webhook"
+)
+
+type rotating struct {
+	ID     string `path:"webhookId"`
+	AtOnce bool   `json:"at_once"` // end the secrets before now and not in 24 hours
+}
+
+type enabling struct {
+	ID     string `path:"webhookId"`
+	Replay bool   `json:"replay_missed"`
+}
+
+type simulating struct {
+	ID   string `path:"webhookId"`
+	Type string `json:"type" required:"true"`
+}
+
+// replaying is what has failed or is held since a time, or everything from one time up to another.
+type replaying struct {
+	ID    string `path:"webhookId"`
+	Since string `json:"since"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+}
+
+// reveal shows the secrets to who has proven lately who that is.
+func (d Deps) reveal(ctx context.Context, v httpapi.Visitor, in one) (secretList, error) {
+	if err := v.CheckFresh(); err != nil {
+		return secretList{}, err
+	}
+	all, err := d.as(v).Reveal(ctx, v.Tenant, in.ID)
+	if err != nil {
+		return secretList{}, missing(err)
+	}
+	list := secretList{Secrets: make([]signing, 0, len(all))}
+	for _, r := range all {
+		list.Secrets = append(list.Secrets, signing{Secret: r.Secret.Reveal(), ExpiresAt: stamp(r.ExpiresAt)})
+	}
+	return list, nil
+}
+
+func (d Deps) rotate(ctx context.Context, v httpapi.Visitor, in rotating) (newHook, error) {
+	s, fresh, err := d.as(v).Rotate(ctx, v.Tenant, in.ID, in.AtOnce)
+	if err != nil {
+		return newHook{}, missing(err)
+	}
+	return newHook{Webhook: hookOf(s), Secret: fresh.Reveal()}, nil
+}
+
+func (d Deps) disable(ctx context.Context, v httpapi.Visitor, in one) (hook, error) {
+	if err := d.as(v).Disable(ctx, v.Tenant, in.ID); err != nil {
+		return hook{}, missing(err)
+	}
+	return d.show(ctx, v, in)
+}
+
+func (d Deps) enable(ctx context.Context, v httpapi.Visitor, in enabling) (enabled, error) {
+	_, since, err := d.as(v).Enable(ctx, v.Tenant, in.ID)
+	if err != nil {
+		return enabled{}, missing(err)
+	}
+	told := enabled{MissedSince: stamp(since)}
+	if in.Replay {
+		if told.Replayed, err = d.as(v).ReplayFailed(ctx, v.Tenant, in.ID, since); err != nil {
+			return enabled{}, err
+		}
+	}
+	told.Webhook, err = d.show(ctx, v, one{ID: in.ID})
+	return told, err
+}
+
+func (d Deps) simulate(ctx context.Context, v httpapi.Visitor, in simulating) (simulated, error) {
+	t, ok := webhook.ParseType(in.Type)
+	if !ok {
+		return simulated{}, fault.BadRequest("type must be an event type.").About("type")
+	}
+	// An empty id would be everybody's.
+	if in.ID == "" {
+		return simulated{}, fault.Missing("There is no such webhook.")
+	}
+	id, err := d.as(v).Simulate(ctx, v.Tenant, in.ID, t)
+	if err != nil {
+		return simulated{}, missing(err)
+	}
+	return simulated{EventID: id, DeliveryID: webhook.DeliveryID(id, in.ID)}, nil
+}
+
+func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in replaying) (replayed, error) {
+	since, from, to, err := in.times()
+	if err != nil {
+		return replayed{}, err
+	}
+	var count int
+	if since.IsZero() {
+		count, err = d.as(v).ReplayRange(ctx, v.Tenant, in.ID, from, to)
+	} else {
+		count, err = d.as(v).ReplayFailed(ctx, v.Tenant, in.ID, since)
+	}
+	return replayed{Replayed: count}, missing(err)
+}
+
+func (in replaying) times() (since, from, to time.Time, err error) {
+	wrong := fault.BadRequest("Send since, or from and a later to, as times of RFC 3339.")
+	if (in.Since == "") == (in.From == "" && in.To == "") {
+		return since, from, to, wrong
+	}
+	for text, at := range map[*string]*time.Time{&in.Since: &since, &in.From: &from, &in.To: &to} {
+		if *text == "" {
+			continue
+		}
+		if *at, err = time.Parse(time.RFC3339, *text); err != nil {
+			return since, from, to, wrong.Because(err)
+		}
+	}
+	if in.Since == "" && (from.IsZero() || !from.Before(to)) {
+		return since, from, to, wrong
+	}
+	return since, from, to, nil
+}
+
+func types(context.Context, httpapi.Visitor, nothing) (kindList, error) {
+	all := webhook.Catalogue()
+	list := kindList{Types: make([]kind, 0, len(all))}
+	for _, k := range all {
+		list.Types = append(list.Types, kind{
+			Type: string(k.Type), Title: k.Title, When: k.When, Default: string(k.Default), Extension: k.Extension, Example: k.Example,
+		})
+	}
+	return list, nil
+}

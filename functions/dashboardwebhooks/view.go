@@ -1,0 +1,115 @@
+package dashboardwebhooks
+
+import (
+	"time"
+
+	"recordbridge/shared/webhook"
+)
+
+type hookList struct {
+	Webhooks []hook `json:"webhooks"`
+}
+
+// hook shows no secret: of headers their names, of secrets until when they sign.
+type hook struct {
+	ID            string    `json:"webhook_id"`
+	URL           string    `json:"url"`
+	Note          string    `json:"note"`
+	Types         []string  `json:"types"`
+	Headers       []string  `json:"headers"` // names
+	Rate          int       `json:"rate"`    // attempts per second; 0: the default
+	PublicKey     string    `json:"public_key,omitempty"`
+	OldSecretsEnd []string  `json:"old_secrets_end"` // RFC 3339
+	Disabled      *disabled `json:"disabled,omitempty"`
+	Health        health    `json:"health"`
+	CreatedAt     string    `json:"created_at"` // RFC 3339
+}
+
+type disabled struct {
+	At     string `json:"at"` // RFC 3339
+	Reason string `json:"reason"`
+}
+
+// health has left out what there is not. Times are RFC 3339.
+type health struct {
+	Failures     int    `json:"failures"` // in a row
+	FailingSince string `json:"failing_since,omitempty"`
+	LastFailure  string `json:"last_failure_at,omitempty"`
+	PausedUntil  string `json:"paused_until,omitempty"` // nothing is sent before, after many failures in a row
+	SlowUntil    string `json:"slow_until,omitempty"`
+	AnswerMS     int64  `json:"answer_ms,omitempty"` // how long a slow one takes
+}
+
+type newHook struct {
+	Webhook hook   `json:"webhook"`
+	Secret  string `json:"secret"`
+}
+
+type secretList struct {
+	Secrets []signing `json:"secrets"` // newest first
+}
+
+type signing struct {
+	Secret    string `json:"secret"`
+	ExpiresAt string `json:"expires_at,omitempty"` // RFC 3339; left out of the current one
+}
+
+type enabled struct {
+	Webhook     hook   `json:"webhook"`
+	MissedSince string `json:"missed_since"` // RFC 3339
+	Replayed    int    `json:"replayed"`
+}
+
+type simulated struct {
+	EventID    string `json:"event_id"`
+	DeliveryID string `json:"delivery_id"`
+}
+
+type replayed struct {
+	Replayed int `json:"replayed"`
+}
+
+type kindList struct {
+	Types []kind `json:"types"`
+}
+
+type kind struct {
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	When      string `json:"when"`
+	Default   string `json:"default"`
+	Extension bool   `json:"extension"`
+	Example   any    `json:"example"`
+}
+
+func hookOf(s webhook.Subscription) hook {
+	h := s.Health
+	shown := hook{
+		ID: s.ID, URL: s.URL, Note: s.Note, Types: make([]string, 0, len(s.Types)), Headers: append([]string{}, s.HeaderNames...), Rate: s.Rate,
+		PublicKey: s.PublicKey, OldSecretsEnd: []string{}, CreatedAt: stamp(s.CreatedAt),
+		Health: health{
+			Failures: h.Failures, FailingSince: stamp(h.FailingSince), LastFailure: stamp(h.LastFailure), PausedUntil: stamp(h.OpenUntil),
+			SlowUntil: stamp(h.SlowUntil), AnswerMS: h.Answers.Milliseconds(),
+		},
+	}
+	for _, t := range s.Types {
+		shown.Types = append(shown.Types, string(t))
+	}
+	for _, old := range s.Secrets {
+		if !old.ExpiresAt.IsZero() {
+			shown.OldSecretsEnd = append(shown.OldSecretsEnd, stamp(old.ExpiresAt))
+		}
+	}
+	if s.Disabled {
+		shown.Disabled = &disabled{At: stamp(s.DisabledAt), Reason: string(s.DisabledFor)}
+	}
+	return shown
+}
+
+// stamp is empty for a time that never was.
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}

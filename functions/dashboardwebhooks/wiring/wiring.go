@@ -1,0 +1,44 @@
+// Package wiring chooses the adapters of the dashboardwebhooks function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"net/netip"
+
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/functions/dashboardwebhooks"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/safehttp"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/manage"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	manage.Env
+
+	SecretsKey           string         `env:"SECRETS_KEY,required"`
+	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
+	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
+}
+
+// Build makes the function. It reads a secret, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewMember(ctx, env.MemberEnv, p)
+	if err != nil {
+		return nil, err
+	}
+	deps := manage.Deps(e, env.Env, p)
+	deps.Vault = kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now)
+	deps.Reach = safehttp.Options{Allow: env.AllowedPrivateRanges, Within: 0, Certificate: nil, Roots: nil}
+	deps.Queue = queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
+	endpoints := dashboardwebhooks.New(dashboardwebhooks.Deps{API: e.API, Auth: e.Auth, Operator: operator.New(deps)})
+	return lambdarun.HTTP(p.Logger, endpoints), nil
+}

@@ -1,0 +1,9 @@
+// Command bootstrap is the eraser Lambda function.
+package main
+
+import (
+	"recordbridge/functions/eraser/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

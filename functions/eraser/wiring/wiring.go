@@ -1,0 +1,59 @@
+// Package wiring chooses the adapters of the eraser function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/functions/eraser"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/blob"
+	"recordbridge/shared/disconnect"
+	"recordbridge/shared/erase"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/refresh"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/records"
+	"recordbridge/shared/tokens"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
+	TokensTable      string `env:"TOKENS_TABLE,required"`
+	WorkTable        string `env:"WORK_TABLE,required"`
+	AuditTable       string `env:"AUDIT_TABLE,required"`
+	TokensKey        string `env:"TOKENS_KEY,required"`
+	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
+	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
+	ExportsBucket    string `env:"EXPORTS_BUCKET,required"`
+}
+
+// Build makes the function.
+func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
+	db, keys := store.NewClient(p.AWS), awskms.NewFromConfig(p.AWS)
+	connections, work := store.Connections{DB: db, Table: env.ConnectionTable}, store.Work{DB: db, Table: env.WorkTable}
+	sets := store.Tokens{DB: db, Table: env.TokensTable}
+	objects := s3.NewFromConfig(p.AWS)
+	cached := blob.Folders{Client: objects, Name: env.DocumentsBucket}
+	return lambdarun.Schedule(p, "eraser", eraser.New(erase.Worker{
+		Store: store.NewErasures(connections, work, sets, db),
+		Files: blob.Folders{Client: objects, Name: env.ExportsBucket}, Records: cached,
+		Disconnector: disconnect.Disconnector{
+			Store:    store.Disconnections{Connections: connections, Work: work, Sets: sets},
+			Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+			Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
+			Records:  records.Remover{Objects: cached},
+			Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+			Now:      p.Now,
+		},
+		Audit: audit.Log{Rows: store.Audit{DB: db, Table: env.AuditTable}},
+		Now:   p.Now,
+	})), nil
+}

@@ -1,0 +1,9 @@
+// Command bootstrap is the usagecounter Lambda function.
+package main
+
+import (
+	"recordbridge/functions/usagecounter/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,28 @@
+// Package wiring chooses the adapters of the usagecounter function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+
+	"recordbridge/functions/usagecounter"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/store"
+	"recordbridge/shared/usage"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	ControlTable string `env:"CONTROL_TABLE,required"`
+	WorkTable    string `env:"WORK_TABLE,required"`
+}
+
+// Build makes the function.
+func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
+	db := store.NewClient(p.AWS)
+	meter := usage.Meter{
+		Days: store.Work{DB: db, Table: env.WorkTable}, Events: store.EventLog{DB: db, Table: env.WorkTable},
+		Deliveries: store.DeliveryLog{DB: db, Table: env.WorkTable}, Now: p.Now,
+	}
+	return lambdarun.Schedule(p, "usagecounter", usagecounter.New(meter, store.Control{DB: db, Table: env.ControlTable})), nil
+}

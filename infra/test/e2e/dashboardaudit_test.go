@@ -1,0 +1,245 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/account"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/expect"
+)
+
+// quietOperations are those that leave no audit row although they are no GET, each with its reason.
+func quietOperations() map[string]string {
+	const comes = "who comes and goes changes nothing; an e-mail tells of a new browser"
+	const begins = "changes nothing before the operation that ends it, which is audited"
+	return map[string]string{
+		"POST /dashboard/session/codes":            comes,
+		"POST /dashboard/session":                  comes,
+		"DELETE /dashboard/session":                comes,
+		"POST /dashboard/session/passkey/options":  comes,
+		"POST /dashboard/session/passkey":          comes,
+		"POST /dashboard/session/totp":             comes,
+		"POST /dashboard/account/totp":             begins,
+		"POST /dashboard/account/passkeys/options": begins,
+		"POST /dashboard/account/email":            begins,
+	}
+}
+
+// auditor stands before the API and looks, behind each change in the dashboard, for its row.
+type auditor struct {
+	people
+
+	log        audit.Log
+	operations []guarded
+	last       map[string]int64 // by organisation, the number of the row that was its last
+	changed    map[string]bool  // operations that have worked
+}
+
+func (p people) newAuditor(t *testing.T) *auditor {
+	t.Helper()
+	a := &auditor{
+		people: p, log: wiring.AuditLog(p.cloud.Config("reader"), map[string]string{"AuditTable": "test-AuditTable"}), operations: dashboardOperations(t),
+		last: map[string]int64{}, changed: map[string]bool{},
+	}
+	served := p.gateway
+	p.gateway = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimPrefix(r.URL.Path, "/v1")
+		if r.Method == http.MethodGet || !strings.HasPrefix(path, "/dashboard/") {
+			served.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		expect.NoError(p.t, err)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		who := a.whoAsks(r.Context(), r, body) // before the session is another
+		out := httptest.NewRecorder()
+		served.ServeHTTP(out, r)
+		a.look(r.Context(), r.Method, path, who, out.Code == http.StatusOK)
+		maps.Copy(w.Header(), out.Header())
+		w.WriteHeader(out.Code)
+		_, _ = w.Write(out.Body.Bytes())
+	})
+	return a
+}
+
+// whoAsks is the account of a request's session, or of the link to its former address.
+func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) string {
+	a.t.Helper()
+	cookie, err := r.Cookie(httpapi.SessionCookieName)
+	if err != nil {
+		cookie = &http.Cookie{}
+	}
+	if s, err := a.flow.Session(ctx, account.Hash(secret.New(cookie.Value))); err == nil {
+		return s.AccountID
+	}
+	var link struct{ Token string }
+	_ = json.Unmarshal(body, &link) // anything else has none
+	id, _, _ := strings.Cut(link.Token, ".")
+	return id
+}
+
+// look compares what the log has got, of a member's organisations, with what the operation is said to leave there.
+func (a *auditor) look(ctx context.Context, method, path, who string, worked bool) {
+	a.t.Helper()
+	i := slices.IndexFunc(a.operations, func(g guarded) bool { return g.Method == method && isPathOf(g.Path, path) })
+	if i < 0 {
+		a.t.Errorf("%s %s is described nowhere", method, path)
+		return
+	}
+	operation := method + " " + a.operations[i].Path
+	all, err := a.accounts.Memberships(ctx, who)
+	expect.NoError(a.t, err)
+	told := false
+	for _, m := range all {
+		rows, _, err := a.log.List(ctx, m.OrgID, 0, 100)
+		expect.NoError(a.t, err)
+		for _, row := range rows {
+			told = told || row.Seq > a.last[m.OrgID] && row.Actor == account.Actor(who)
+		}
+		if len(rows) > 0 {
+			a.last[m.OrgID] = rows[0].Seq
+		}
+	}
+	_, isQuiet := quietOperations()[operation]
+	a.changed[operation] = a.changed[operation] || worked && (isQuiet || len(all) > 0)
+	if told != (worked && !isQuiet) && len(all) > 0 {
+		a.t.Errorf("%s, which worked: %t, and is quiet: %t, is told in the audit log as %s's: %t", operation, worked, isQuiet, who, told)
+	}
+}
+
+// isPathOf tells whether a path is one of a declared one.
+func isPathOf(declared, path string) bool {
+	want, got := strings.Split(declared, "/"), strings.Split(path, "/")
+	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") })
+}
+
+// TestEveryChangeInTheDashboardIsAudited goes over every operation that docs/openapi.yaml describes below /dashboard and that is no GET: once
+// it has worked there is a row of the member who asked, unless it is one of a few. Afterwards the chain is whole, and nobody can change it
+// unseen.
+func TestEveryChangeInTheDashboardIsAudited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		a := newPeopleOf(s).newAuditor(t)
+		runPeople(s)
+		runDashboard(s)
+		for _, g := range a.operations {
+			if operation := g.Method + " " + g.Path; g.Method != http.MethodGet && !a.changed[operation] {
+				t.Errorf("%s did not work once", operation)
+			}
+		}
+		for operation := range quietOperations() {
+			if !a.changed[operation] {
+				t.Errorf("there is no %s", operation)
+			}
+		}
+		a.checkTampering(t, s.seeded.Organisations[0].ID)
+	})
+}
+
+// checkTampering changes the table as somebody could who may write to it, and back.
+func (a *auditor) checkTampering(t *testing.T, orgID string) {
+	t.Helper()
+	found := func() []audit.Break {
+		report, err := a.log.Verify(t.Context(), orgID)
+		expect.NoError(t, err)
+		return report.Breaks
+	}
+	if got := found(); len(got) != 0 {
+		t.Fatalf("nobody touched it: %v", got)
+	}
+	rows, _, err := a.log.List(t.Context(), orgID, 0, 100)
+	expect.NoError(t, err)
+	end, middle := rows[0].Seq, rows[0].Seq/2
+	for name, c := range map[string]struct {
+		to   func(row map[string]types.AttributeValue) // nil: it is removed
+		at   int64
+		want audit.Finding
+	}{
+		"another actor": {at: middle, want: audit.Changed, to: func(row map[string]types.AttributeValue) {
+			row["actor"] = &types.AttributeValueMemberS{Value: "operator"}
+		}},
+		"a row is removed":      {at: middle, want: audit.Missing},
+		"the end is cut off":    {at: end, want: audit.CutOff},
+		"a row is put in front": {at: middle, want: audit.Unlinked, to: a.copyOf(t, orgID, middle-1)},
+		"a row is added":        {at: end + 1, want: audit.Added, to: a.copyOf(t, orgID, end)},
+	} {
+		undo := a.tamper(t, orgID, c.at, c.to)
+		if got := found(); !slices.Contains(got, audit.Break{Seq: c.at, What: c.want}) {
+			t.Errorf("%s: found %v, want %s at %d", name, got, c.want, c.at)
+		}
+		undo()
+	}
+	if got := found(); len(got) != 0 {
+		t.Errorf("everything is as it was: %v", got)
+	}
+}
+
+// tamper puts another row in the place of one, or none, and returns what takes that back.
+func (a *auditor) tamper(t *testing.T, orgID string, seq int64, to func(row map[string]types.AttributeValue)) (undo func()) {
+	t.Helper()
+	table, key := "test-AuditTable", auditKey(orgID, seq)
+	was, err := a.stack.rows.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
+	expect.NoError(t, err)
+	put := func(row map[string]types.AttributeValue) {
+		t.Helper()
+		var err error
+		if row == nil {
+			_, err = a.stack.rows.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: key})
+		} else {
+			_, err = a.stack.rows.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row})
+		}
+		expect.NoError(t, err)
+	}
+	if to == nil {
+		put(nil)
+	} else {
+		changed := maps.Clone(was.Item)
+		if changed == nil {
+			changed = auditKey(orgID, seq)
+		}
+		to(changed)
+		put(changed)
+	}
+	return func() { put(was.Item) }
+}
+
+// copyOf makes a row say what another one says, as one that was put in would.
+func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[string]types.AttributeValue) {
+	t.Helper()
+	table := "test-AuditTable"
+	other, err := a.stack.rows.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: auditKey(orgID, seq)})
+	expect.NoError(t, err)
+	return func(row map[string]types.AttributeValue) {
+		pk, sk, at := row["pk"], row["sk"], row["seq"]
+		maps.Copy(row, other.Item)
+		row["pk"], row["sk"] = pk, sk
+		if at != nil {
+			row["seq"] = at
+		}
+	}
+}
+
+// auditKey is where a row stands.
+func auditKey(orgID string, seq int64) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{
+		"pk": &types.AttributeValueMemberS{Value: "ORG#" + orgID}, "sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("ROW#%012d", seq)},
+	}
+}

@@ -1,0 +1,56 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// TestAConnectionIsFoundByTheExternalID: the organisation's own id for the patient, in the mode where the patient connected alone.
+func TestAConnectionIsFoundByTheExternalID(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newConsole(newStack(t, options{}))
+		well, declined := c.connect(crashPersona, "approve").Get("org_connection_id"), ""
+		c.connect("alder-maple", "deny")
+		found, _ := c.do(http.MethodGet, "/connections?external_id=patient-7", nil)["connections"].([]any)
+		for _, one := range found {
+			if entry, _ := one.(map[string]any); text(entry, "org_connection_id") != well {
+				declined = text(entry, "status")
+			}
+		}
+		if len(found) != 2 || declined != "rejected" {
+			t.Errorf("found %v", found)
+		}
+		c.reconnect(well, crashPersona)
+		if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7&status=authorized", nil), "connections", "org_connection_id", well); got == nil {
+			t.Error("it is not found after a reconnect")
+		}
+		for _, other := range []string{"patient", "patient-8"} {
+			if got := c.do(http.MethodGet, "/connections?external_id="+other, nil); len(got["connections"].([]any)) != 0 {
+				t.Errorf("by %s: %v", other, got)
+			}
+		}
+		c.eraseAndLoseSight(well)
+		if strings.Contains(c.logs.String(), "patient-7") {
+			t.Error("the log has the external id")
+		}
+	})
+}
+
+// eraseAndLoseSight has a connection erased, which is not found any more then.
+func (c *console) eraseAndLoseSight(id string) {
+	c.t.Helper()
+	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
+	c.letPass(40)
+	c.signInAgain()
+	if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7", nil), "connections", "org_connection_id", id); got != nil {
+		c.t.Errorf("found %v after it was erased", got)
+	}
+	for _, row := range c.list("test-ConnectionTable", c.tenant()+"#CONN") {
+		if strings.Contains(row, id) {
+			c.t.Errorf("left %v", row)
+		}
+	}
+}

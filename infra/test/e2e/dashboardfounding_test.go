@@ -1,0 +1,92 @@
+package e2e_test
+
+import (
+	"encoding/csv"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/testkit/expect"
+)
+
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// TestAPracticeFoundsItsOrganisation: somebody of it signs up, gives it its colour, and has a colleague come, who cannot found another one
+// at their domain. Who is a member or invited is not invited again.
+func TestAPracticeFoundsItsOrganisation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		founder, colleague := s.newPerson("ada@cedar.example"), s.newPerson("bob@cedar.example")
+		founder.signIn()
+		var made struct {
+			ID, Role string
+			Contrast float64 `json:"accent_contrast"`
+		}
+		founder.do(http.MethodPost, "/dashboard/organisations", map[string]string{"name": "Cedar Practice"}, &made)
+		own := "/dashboard/organisations/" + made.ID
+		if made.Role != "owner" || made.Contrast != 0 {
+			t.Errorf("founded %+v", made)
+		}
+		founder.do(http.MethodPatch, own, map[string]string{"accent": "#1a5fb4"}, &made)
+		if made.Contrast != 6.3 {
+			t.Errorf("its colour has a contrast of %v", made.Contrast)
+		}
+		made.Contrast = 0
+		founder.do(http.MethodGet, own, nil, &made)
+		if made.Contrast != 6.3 {
+			t.Errorf("its colour is shown with a contrast of %v", made.Contrast)
+		}
+		colleague.signIn()
+		if status := colleague.ask(http.MethodPost, "/dashboard/organisations", map[string]string{"name": "Cedar too"}, nil); status != http.StatusConflict {
+			t.Errorf("a second organisation at the domain: %d", status)
+		}
+		founder.do(http.MethodPost, own+"/invitations", map[string]string{"email": colleague.email, "role": "developer"}, nil)
+		for _, when := range []string{"invited", "a member"} {
+			if status := founder.ask(http.MethodPost, own+"/invitations", map[string]string{"email": "Bob@Cedar.example", "role": "developer"}, nil); status != http.StatusConflict {
+				t.Errorf("who is %s was invited again: %d", when, status)
+			}
+			if when == "invited" {
+				colleague.accept()
+			}
+		}
+	})
+}
+
+// TestUsageIsHadAsAFile: the months that are shown are those of the file.
+func TestUsageIsHadAsAFile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newConsole(newStack(t, options{}))
+		c.startExport(c.connect(crashPersona, "approve").Get("org_connection_id"))
+		c.letPass(5)
+		<-time.After(6 * time.Minute)
+		shown := c.do(http.MethodGet, "/usage?from=1999-12&to=2000-01&format=csv", nil)
+		months, _ := shown["months"].([]any)
+		lines, err := csv.NewReader(strings.NewReader(text(shown, "csv"))).ReadAll()
+		expect.NoError(t, err)
+		if len(months) != 2 || len(lines) != 3 {
+			t.Fatalf("%v", shown)
+		}
+		for i, column := range lines[0] {
+			for m, month := range months {
+				of, _ := month.(map[string]any)
+				got, isText := of[column].(string)
+				if count, isCount := of[column].(float64); isCount {
+					got = number(count)
+				} else if !isText {
+					t.Errorf("there is no %s", column)
+				}
+				if lines[m+1][i] != got {
+					t.Errorf("%s is %s in the file, %s is shown", column, lines[m+1][i], got)
+				}
+			}
+		}
+		if now, _ := months[1].(map[string]any); now["connections"] != 1.0 || now["exports_succeeded"] != 1.0 {
+			t.Errorf("this month is %v", now)
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/erase"
+	"recordbridge/shared/testkit/expect"
+)
+
+// erased connects a patient with all that a connection can have, has it erased, and returns its id and those of its exports.
+func (s *stack) erased() (id string, exports []string) {
+	s.t.Helper()
+	refusals := 1
+	s.inPlace = func(r *http.Request) *http.Response {
+		if refusals == 0 || !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
+			return nil
+		}
+		refusals--
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
+	}
+	id = s.connect(crashPersona, "approve").Get("org_connection_id")
+	exports = append(exports, s.startExport(id))
+	asked := supportForm("")
+	asked["body"] = "What has become of " + id + "?"
+	if got := s.form("/support/request", asked); got.status != http.StatusOK {
+		s.t.Fatalf("asking for help answered %d %s", got.status, got.raw)
+	}
+	s.letPass(10)
+	<-time.After(25 * time.Hour)
+	s.crash("ExportWorkerFunction", 12) // so that the next is under way, in a place of the share
+	exports = append(exports, s.startExport(id))
+	s.requestErasure(id)
+	return id, exports
+}
+
+func (s *stack) requestErasure(id string) {
+	s.t.Helper()
+	e, err := s.operator.Connections.Erase(s.t.Context(), s.owner(), id)
+	expect.NoError(s.t, err)
+	if e.Stage != erase.Finding || e.ConnectionID != id {
+		s.t.Errorf("it begins as %+v", e)
+	}
+}
+
+// runErase: an organisation asks for a connection to be erased while it is exported.
+func runErase(s *stack) {
+	s.t.Helper()
+	id, _ := s.erased()
+	s.letPass(40)
+	s.checkErased(id)
+}
+
+// checkErased: it is done, and proven once.
+func (s *stack) checkErased(id string) erase.Erasure {
+	s.t.Helper()
+	e, err := s.operator.Connections.Erasure(s.t.Context(), s.owner(), id)
+	expect.NoError(s.t, err)
+	if e.Stage != erase.Done || e.ConnectionID != "" {
+		s.t.Errorf("it stands as %+v", e)
+	}
+	log := wiring.AuditLog(s.cloud.Config("reader"), map[string]string{"AuditTable": "test-AuditTable"})
+	rows, _, err := log.List(s.t.Context(), s.owner().OrgID, 0, 100)
+	expect.NoError(s.t, err)
+	rows = slices.DeleteFunc(rows, func(r audit.Row) bool { return r.Action != "connection.erased" })
+	if len(rows) != 1 || !strings.HasPrefix(rows[0].Target, id+" portal=") || rows[0].Actor != "eraser" {
+		s.t.Errorf("the proof is %+v", rows)
+	}
+	return e
+}
+
+// checkNothingIsLeft looks at every row and object for any of the ids. Rows of attempts end by themselves.
+func (s *stack) checkNothingIsLeft(t *testing.T, ids ...string) {
+	t.Helper()
+	for _, table := range s.cloud.DynamoDB().Tables() {
+		if table.Name == "test-SandboxTable" { // the portal's own
+			continue
+		}
+		for _, item := range s.browse(table.Name) {
+			text, err := json.Marshal(item)
+			expect.NoError(t, err)
+			row := string(text) + binaries(text)
+			if ends, isPassing := item["ttl"]; isPassing && table.Name == "test-FlowTable" && numberOf(t, ends) < time.Now().Unix() {
+				continue // DynamoDB deletes it
+			}
+			for _, id := range ids {
+				isAudit := table.Name == "test-AuditTable" && strings.Contains(row, "connection.eras")
+				if strings.Contains(row, id) && !isAudit {
+					t.Errorf("%s still has %s in %s", table.Name, id, row)
+				}
+			}
+		}
+	}
+	for _, key := range s.objects() {
+		for _, id := range ids {
+			if strings.Contains(key, id) {
+				t.Errorf("the bucket still holds %s", key)
+			}
+		}
+	}
+}
+
+func numberOf(t *testing.T, attribute json.RawMessage) int64 {
+	t.Helper()
+	var number struct {
+		N int64 `json:",string"`
+	}
+	expect.NoError(t, json.Unmarshal(attribute, &number))
+	return number.N
+}
+
+// TestNothingIsLeftOfAnErasedConnection: neither in a table nor in the bucket, and everything of another one is.
+func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		other := s.connect("alder-maple", "approve").Get("org_connection_id")
+		kept := s.startExport(other)
+		s.letPass(5)
+		id, exports := s.erased()
+		s.letPass(40)
+		e := s.checkErased(id)
+		want := erase.Counts{Connections: 1, Tokens: 1, Exports: 2, Files: e.Counts.Files, Events: 4, Deliveries: 4, Attempts: 5, Inquiries: 1}
+		if e.Counts != want || e.Counts.Files == 0 || e.Portal != erase.Asked {
+			t.Errorf("removed %+v, portal %s; want %+v, asked", e.Counts, e.Portal, want)
+		}
+		<-time.After(3 * time.Hour) // by then attempts have ended
+		s.checkNothingIsLeft(t, append(exports, id, crashPersona)...)
+		if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+id, nil); got.status != http.StatusNotFound {
+			t.Errorf("the connection answers %d", got.status)
+		}
+		if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+other, nil); got.status != http.StatusOK {
+			t.Errorf("the other connection answers %d", got.status)
+		}
+		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+kept+"?include=result", nil); got.status != http.StatusOK || len(s.objects()) != 1 {
+			t.Errorf("the other export answers %d, the bucket holds %v", got.status, s.objects())
+		}
+		again, err := s.operator.Connections.Erase(t.Context(), s.owner(), id)
+		expect.NoError(t, err)
+		if again.Stage != erase.Done {
+			t.Errorf("asked again it is %+v", again)
+		}
+	})
+}
+
+// TestAnErasureSurvivesACrashAnywhere: whichever call the eraser crashes after, nothing is left in the end, and it is proven once.
+func TestAnErasureSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
+		t.Helper()
+		id, exports := s.erased()
+		s.letPass(60)
+		s.checkErased(id)
+		<-time.After(3 * time.Hour)
+		s.checkNothingIsLeft(t, append(exports, id)...)
+	})
+}

@@ -1,0 +1,47 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/usage"
+)
+
+// countUsage fires the schedule that counts.
+func (s *stack) countUsage() {
+	s.t.Helper()
+	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
+	expect.NoError(s.t, err)
+	if _, err = s.Invoke(s.t.Context(), "UsageCounterFunction", payload); err != nil {
+		s.t.Errorf("usagecounter: %v", err)
+	}
+}
+
+// runUsage: what an organisation has used on a day is counted when the day is over.
+func runUsage(s *stack) {
+	s.t.Helper()
+	s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
+	s.letPass(2)
+	<-time.After(26 * time.Hour)
+	s.countUsage()
+	began := time.Now().Add(-26 * time.Hour).UTC()
+	days, err := store.Work{DB: store.NewClient(s.cloud.Config("reader")), Table: "test-WorkTable"}.Usage(
+		s.t.Context(), s.owner(), began.Format("2006-01-02"), began.Format("2006-01-02"))
+	expect.NoError(s.t, err)
+	want := map[string]usage.Counts{began.Format("2006-01-02"): {Connections: 1, ExportsSucceeded: 1, Deliveries: 2}}
+	if diff := cmp.Diff(want, days); diff != "" {
+		s.t.Errorf("counted (-want +got):\n%s", diff)
+	}
+}
+
+func TestUsageIsCountedWhenADayIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { runUsage(newStack(t, options{})) })
+}

@@ -1,0 +1,101 @@
+/**
+ * Asks the dashboard's API. The session is in a cookie that scripts cannot see; what they add is the token that no other site's page can know
+ * (docs/adr/0036-the-dashboard.md). Addresses are relative to the page's, which is the API's own.
+ */
+import type { DashboardSession } from "./records.ts";
+
+/** Longer than any of the functions may take. */
+const patience = 35_000;
+
+export interface Failure {
+  status: number; // 0: the service was not reached
+  error: string;
+  description: string;
+  requestId: string;
+}
+
+/** What was asked was not done. */
+export class Refused extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.description);
+    this.failure = failure;
+  }
+}
+
+type Query = Record<string, string | undefined>;
+
+interface Host {
+  base: string;
+  fetch: typeof fetch;
+  /** The session is over. */
+  signedOut: () => void;
+  /** Has the person prove who they are; false when they would rather not. */
+  prove: () => Promise<boolean>;
+}
+
+export class Api {
+  readonly #host: Host;
+  #token = "";
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  get = <T>(path: string, query: Query = {}): Promise<T> => this.#ask<T>("GET", path + written(query));
+  post = <T = void>(path: string, body: unknown = {}): Promise<T> => this.#ask<T>("POST", path, body);
+  put = <T = void>(path: string, body: unknown): Promise<T> => this.#ask<T>("PUT", path, body);
+  patch = <T = void>(path: string, body: unknown): Promise<T> => this.#ask<T>("PATCH", path, body);
+  remove = <T = void>(path: string): Promise<T> => this.#ask<T>("DELETE", path);
+
+  /** Keeps the token of a session; each one has another. */
+  keep(session: DashboardSession): DashboardSession {
+    this.#token = session.csrf_token;
+    return session;
+  }
+
+  async #ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await this.#send(method, path, body);
+    const envelope = (await response.clone().json().catch(() => ({}))) as { success?: boolean; data?: T };
+    if (response.ok && envelope.success === true) return envelope.data as T;
+    const refused = await refusal(response);
+    if (refused.failure.error === "svc_proof_required" && !path.startsWith("session") && (await this.#host.prove())) return this.#ask<T>(method, path, body);
+    if (refused.failure.error === "svc_session_required") this.#host.signedOut();
+    throw refused;
+  }
+
+  async #send(method: string, path: string, body: unknown): Promise<Response> {
+    const headers: Record<string, string> = {};
+    if (method !== "GET" && this.#token !== "") headers["X-CSRF-Token"] = this.#token;
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    try {
+      return await this.#host.fetch(`${this.#host.base}/${path}`, {
+        method,
+        headers,
+        body: body === undefined ? null : JSON.stringify(body),
+        credentials: "same-origin",
+        cache: "no-store",
+        redirect: "error",
+        signal: AbortSignal.timeout(patience),
+      });
+    } catch {
+      throw new Refused({ status: 0, error: "network", description: "The service could not be reached. Check your connection and try again.", requestId: "" });
+    }
+  }
+}
+
+async function refusal(response: Response): Promise<Refused> {
+  const envelope = (await response.json().catch(() => ({}))) as { error?: string; error_description?: string; request_id?: string };
+  return new Refused({
+    status: response.status,
+    error: envelope.error ?? "svc_server_error",
+    description: envelope.error_description ?? "The service gave an answer that is none of ours. Please try again.",
+    requestId: envelope.request_id ?? response.headers.get("x-request-id") ?? "",
+  });
+}
+
+function written(query: Query): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== "");
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,274 @@
+/** What the dashboard's API answers (docs/openapi.yaml, tag Dashboard). Times are RFC 3339; "" and absent mean that there is none. */
+
+export type Mode = "test" | "live";
+export type Role = "owner" | "admin" | "developer" | "viewer";
+
+/** A page of a list; next is the cursor of the one after it, absent on the last. A page may be short, since the search for one has an end. */
+export type Listed<Name extends string, T> = Record<Name, T[]> & { next?: string };
+
+export interface DashboardSession {
+  account: Account;
+  csrf_token: string;
+  needs: "" | "second_factor";
+  fresh_until: string;
+  ends_at: string;
+  organisations: Membership[];
+}
+
+export interface Account {
+  id: string;
+  email: string;
+  totp: boolean;
+  passkeys: Passkey[];
+}
+
+export interface Passkey {
+  id: string;
+  name: string;
+  created_at: string;
+  used_at?: string;
+}
+
+export interface Membership {
+  id: string;
+  name: string;
+  role: Role;
+  plan: "free" | "paid";
+  status: "active" | "inactive";
+}
+
+export interface SentCode {
+  verification_id: string;
+  expires_at: string;
+  resend_after: string;
+}
+
+export interface BrandedOrganisation {
+  id: string;
+  name: string;
+  logo_uri: string;
+  accent: string;
+  accent_contrast?: number; // of the accent on a white sheet, 1 to 21
+  privacy_policy_uri: string;
+  terms_uri: string;
+  website_uri: string;
+  emails: string[];
+  plan: "free" | "paid";
+  status: "active" | "inactive";
+}
+
+export interface Overview {
+  credentials: number;
+  webhooks: number;
+  failing_webhooks: { webhook_id: string; url: string; failures: number; since: string; disabled: boolean }[];
+  checklist: { step: Step; done: boolean }[]; // in the order in which it is done
+}
+
+export type Step = "credential_made" | "redirect_registered" | "webhook_made" | "webhook_verified" | "first_connection" | "first_export";
+
+export interface Credential {
+  public_id: string;
+  note: string;
+  redirect_uris: string[];
+  allowed_origins: string[];
+  keys: Key[];
+  created_at: string;
+}
+
+export interface Key {
+  key_id: string;
+  created_at: string;
+  last_used_at?: string; // to the hour
+  revoked_at?: string;
+}
+
+/** A new key, whose private half is shown this once. */
+export interface NewCredential {
+  credential: Credential;
+  private_key: string;
+}
+
+export interface WebhookType {
+  type: string;
+  title: string;
+  when: string;
+  default: "required" | "on" | "opt-in";
+}
+
+export interface Webhook {
+  webhook_id: string;
+  url: string;
+  note: string;
+  types: string[];
+  headers: string[]; // names; the values are secrets
+  rate: number; // attempts a second; 0 for the usual
+  public_key?: string; // of the signing key, "whpk_…"
+  old_secrets_end: string[]; // when each that still signs ends
+  disabled?: { at: string; reason: "gone" | "asked" | "failing" | "by_hand" };
+  health: { failures: number; failing_since?: string; last_failure_at?: string; paused_until?: string; slow_until?: string; answer_ms?: number };
+  created_at: string;
+}
+
+export interface NewWebhook {
+  webhook: Webhook;
+  secret: string;
+}
+
+export interface Secrets {
+  secrets: { secret: string; expires_at?: string }[]; // the newest first
+}
+
+export type DeliveryStatus = "scheduled" | "inflight" | "delivered" | "exhausted" | "held";
+
+export interface Delivery {
+  delivery_id: string;
+  event_id: string;
+  webhook_id: string;
+  type: string;
+  status: DeliveryStatus;
+  attempt: number;
+  next_at?: string;
+  created_at: string;
+}
+
+export interface DeliveryDetail extends Delivery {
+  body?: string; // only for those who may see bodies, and while the event is kept
+  attempts: DeliveryAttempt[];
+}
+
+export interface DeliveryAttempt {
+  number: number;
+  trigger: "schedule" | "manual";
+  at: string;
+  latency_ms: number;
+  status?: number; // absent without an answer
+  failure?: string;
+  request_headers?: Record<string, string>; // these three only for those who may see bodies
+  response_headers?: Record<string, string>;
+  response?: string;
+}
+
+export interface ConnectionLine {
+  org_connection_id: string;
+  status: "authorized" | "revoked" | "rejected";
+  cause?: string; // why it is not as it should be
+  suggested_action?: string;
+  endpoint_id?: string; // none of a TEFCA connection
+  endpoint_name?: string;
+  tefca_directory_id?: string;
+  platform_type: string;
+  created_at: string;
+  consent_expires_at?: string;
+  ended_at?: string;
+}
+
+export interface ConnectionDetail extends ConnectionLine {
+  scope?: string;
+  renewal: { next_at?: string; renewed_at?: string; failures: number };
+  timeline: { at: string; what: string; task_id?: string }[]; // the newest first
+  exports: Omit<ExportLine, "org_connection_id">[];
+}
+
+/** How an erasure stands, and at its end what proves it. */
+export interface ErasureState {
+  erasure_id: string;
+  stage: "finding" | "ending" | "confirming" | "removing" | "events" | "deliveries" | "clearing" | "looking" | "done";
+  requested_at: string;
+  finished_at?: string;
+  portal?: "nothing_to_revoke" | "asked" | "unanswered";
+  counts: Record<string, number>;
+}
+
+export interface ExportLine {
+  task_id: string;
+  org_connection_id: string;
+  status: "pending" | "success" | "failed";
+  failure_reason?: string;
+  created_at: string;
+  finished_at?: string;
+}
+
+export interface ExportDetail extends ExportLine {
+  progress: { queries_done: number; queries_planned: number; resources: number; bytes: number };
+  files_until?: string;
+  event_id?: string; // that told its end
+  scope?: { asked?: string; granted?: string };
+  outcome: TypeOutcome[];
+  files: FileSummary[];
+  deliveries: { delivery_id: string; webhook_id: string; status: DeliveryStatus }[]; // of that event
+  suggested_action: string; // "" for nothing
+}
+
+/** A file, without its link. */
+export interface FileSummary {
+  file_name: string;
+  export_type: "jsonl" | "jsonl_gz" | "fhir_bundle" | "outcome";
+  bytes: number;
+  sha256: string;
+}
+
+export interface TypeOutcome {
+  type: string;
+  result: "ok" | "empty" | "denied" | "unsupported" | "truncated" | "failed";
+  count: number;
+  missing?: number;
+  left_out?: number; // another patient's
+  only_by?: "category" | "status" | "intent";
+  http_status?: number;
+  reason?: string;
+}
+
+export interface UsedMonth {
+  month: string; // YYYY-MM
+  connections: number; // authorizations, reconnects among them
+  rejections: number; // patients who declined
+  revocations: number;
+  exports_succeeded: number;
+  exports_failed: number;
+  inquiries: number;
+  deliveries: number; // one for each event and webhook, however often it was tried
+}
+
+export interface Inquiry {
+  inquiry_id: string;
+  kind: "support" | "health_system";
+  status: "open" | "answered" | "closed";
+  name?: string; // of the patient, or of the health system that is missing
+  subject?: string;
+  created_at: string;
+}
+
+export interface InquiryDetail extends Inquiry {
+  email?: string;
+  email_verified: boolean;
+  body?: string;
+  health_system?: string;
+  website?: string;
+  street_address?: string;
+  answers: { at: string; by: string; text: string; delivery: "sending" | "sent" | "refused" }[]; // the oldest first
+}
+
+export interface Member {
+  account_id: string;
+  email: string;
+  role: Role;
+  since: string;
+}
+
+export interface Invitation {
+  id: string;
+  email: string;
+  role: Role;
+  created_at: string;
+  expires_at: string;
+}
+
+export interface AuditRow {
+  seq: number;
+  at: string;
+  mode?: Mode;
+  actor: string;
+  action: string;
+  target: string;
+  hash: string;
+}

@@ -1,0 +1,137 @@
+/** What every screen has at hand: the API, who is signed in, where we are, and questions to the API as state. */
+import { createContext } from "preact";
+import { useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
+import { Refused } from "./api/api.ts";
+import type { Api, Failure } from "./api/api.ts";
+import type { Membership, Role, DashboardSession } from "./api/records.ts";
+import { address } from "./router.ts";
+import type { Place } from "./router.ts";
+
+/** Of the page, as the server put it there. */
+export interface Boot {
+  base_url: string; // of the public API, which customers' code calls
+  dashboard_url?: string; // the one address of the dashboard, where it has a host of its own
+}
+
+export interface App {
+  api: Api;
+  boot: Boot;
+  session: DashboardSession;
+  /** Asks for the session again, when something of the account or its organisations has changed. */
+  refresh: () => Promise<void>;
+  /** Takes a session, or none. */
+  enter: (session: DashboardSession | undefined) => void;
+  place: Place;
+  /** Says aloud what has come of something, for a while. */
+  say: (text: string) => void;
+}
+
+export const Context = createContext<App | undefined>(undefined);
+
+export function useApp(): App {
+  const app = useContext(Context);
+  if (app === undefined) throw new Error("a screen outside the application");
+  return app;
+}
+
+/** What a role may do: the table of docs/adr/0036-the-dashboard.md, to show only what the server will do. It decides nothing. */
+const ALLOWED: Record<Role, readonly string[]> = {
+  owner: ["view", "inspect", "develop", "operate", "manage", "own"],
+  admin: ["view", "inspect", "develop", "operate", "manage"],
+  developer: ["view", "inspect", "develop"],
+  viewer: ["view"],
+};
+
+export interface Here extends App {
+  org: Membership;
+  /** Below this are the mode's resources, and below the other what is of both modes. */
+  base: string;
+  orgBase: string;
+  may: (permission: "inspect" | "develop" | "operate" | "manage" | "own") => boolean;
+  link: (screen: string, id?: string, filters?: Record<string, string>) => string;
+}
+
+/** The organisation and mode of the place. */
+export function useHere(): Here {
+  const app = useApp();
+  const { place, session } = app;
+  const org = memberOf(session, place.org);
+  if (org === undefined) throw new Error("a screen of no organisation");
+  const orgBase = `organisations/${org.id}`;
+  return {
+    ...app,
+    org,
+    orgBase,
+    base: `${orgBase}/${place.mode}`,
+    may: (permission) => ALLOWED[org.role].includes(permission === "develop" && place.mode === "live" ? "operate" : permission),
+    link: (screen, id = "", filters = {}) => address({ org: org.id, mode: place.mode, screen, id, filters }),
+  };
+}
+
+/** The membership that a place means: the named one, or the first where none is named. */
+export function memberOf(session: DashboardSession, org: string): Membership | undefined {
+  return org === "" ? session.organisations[0] : session.organisations.find((one) => one.id === org);
+}
+
+export type Answer<T> = { data?: T; failure?: Failure; busy: boolean; reload: () => void; set: (data: T) => void };
+
+/** Asks once for each path and query, and again when told to. What was there stays until there is something newer of the same. */
+export function useQuery<T>(path: string, query: Record<string, string | undefined> = {}): Answer<T> {
+  const { api } = useApp();
+  const key = `${path}?${JSON.stringify(query)}`;
+  const [turn, setTurn] = useState(0);
+  const [state, setState] = useState<{ key: string; data?: T; failure?: Failure; busy: boolean }>({ key, busy: true });
+  useEffect(() => {
+    let over = false;
+    setState((before) => ({ ...(before.key === key && before.data !== undefined && { data: before.data }), key, busy: true }));
+    api.get<T>(path, query).then(
+      (data) => !over && setState({ key, data, busy: false }),
+      (error: unknown) => !over && setState({ key, failure: failureOf(error), busy: false }),
+    );
+    return () => {
+      over = true;
+    };
+  }, [key, turn]);
+  const { data, failure, busy } = state.key === key ? state : { data: undefined, failure: undefined, busy: true };
+  return {
+    ...(data !== undefined && { data }),
+    ...(failure !== undefined && { failure }),
+    busy,
+    reload: useCallback(() => setTurn((before) => before + 1), []),
+    set: (now) => setState({ key, data: now, busy: false }),
+  };
+}
+
+export interface Action {
+  busy: boolean;
+  failure: Failure | undefined;
+  /** Does it, unless it is being done; what is thrown becomes the failure. */
+  run: (does: () => Promise<void>) => void;
+}
+
+export function useAction(): Action {
+  const [state, setState] = useState<{ busy: boolean; failure: Failure | undefined }>({ busy: false, failure: undefined });
+  const doing = useRef(false);
+  return {
+    ...state,
+    run: (does) => {
+      if (doing.current) return;
+      doing.current = true;
+      setState({ busy: true, failure: undefined });
+      does()
+        .then(
+          () => setState({ busy: false, failure: undefined }),
+          (error: unknown) => setState({ busy: false, failure: failureOf(error) }),
+        )
+        .finally(() => {
+          doing.current = false;
+        });
+    },
+  };
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Refused) return error.failure;
+  const description = error instanceof Error && error.message !== "" ? error.message : "This page has failed. Load it again.";
+  return { status: 0, error: "page", description, requestId: "" };
+}

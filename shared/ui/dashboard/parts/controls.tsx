@@ -1,0 +1,304 @@
+/** What screens are made of: buttons, fields, forms, messages. Form is in the sheet, words are the screens'. */
+import type { ComponentChildren, JSX } from "preact";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Failure } from "../api/api.ts";
+import { useAction, useApp } from "../app.ts";
+import type { Action, Answer } from "../app.ts";
+
+/** The head of a screen; it takes the focus when its screen begins (shell/frame.tsx). */
+export function Title({ children, lead, actions }: { children: ComponentChildren; lead?: ComponentChildren; actions?: ComponentChildren }): JSX.Element {
+  return (
+    <header class="title">
+      <div>
+        <h1 tabIndex={-1}>{children}</h1>
+        {lead && <p class="lead">{lead}</p>}
+      </div>
+      {actions && <div class="row">{actions}</div>}
+    </header>
+  );
+}
+
+export function Panel({ title, lead, actions, children }: { title: string; lead?: ComponentChildren; actions?: ComponentChildren; children: ComponentChildren }): JSX.Element {
+  const id = useId();
+  return (
+    <section class="panel" aria-labelledby={id}>
+      <div class="panel-head">
+        <div>
+          <h2 id={id}>{title}</h2>
+          {lead && <p class="soft">{lead}</p>}
+        </div>
+        {actions && <div class="row">{actions}</div>}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+interface ButtonProps {
+  children: ComponentChildren;
+  onClick?: () => void;
+  kind?: "main" | "bad" | "quiet" | undefined;
+  submit?: boolean;
+  busy?: boolean;
+  label?: string;
+}
+
+/** A button that is at work keeps the focus: it is not disabled, and says that it is busy. */
+export function Button({ children, onClick, kind, submit, busy, label }: ButtonProps): JSX.Element {
+  const press = (event: MouseEvent): void => {
+    if (busy) event.preventDefault();
+    else onClick?.();
+  };
+  return (
+    <button class={kind ? `button ${kind}` : "button"} type={submit ? "submit" : "button"} aria-disabled={busy ? "true" : undefined} aria-label={label} onClick={press}>
+      {children}
+    </button>
+  );
+}
+
+export function LinkButton({ href, children, kind }: { href: string; children: ComponentChildren; kind?: "main" }): JSX.Element {
+  return (
+    <a class={kind ? `button ${kind}` : "button"} href={href}>
+      {children}
+    </a>
+  );
+}
+
+/** A link to another site, or to a page that is opened beside this one. */
+export function Out({ href, children, button }: { href: string; children: ComponentChildren; button?: boolean }): JSX.Element {
+  return (
+    <a class={button ? "button" : undefined} href={href} target="_blank" rel="noopener noreferrer">
+      {children}
+      <span class="hidden"> (opens a new window)</span>
+    </a>
+  );
+}
+
+/** What of an input a screen may say; the rest is the same everywhere. */
+interface Input {
+  type?: "text" | "email" | "url" | "number" | "date" | "search";
+  required?: boolean;
+  readOnly?: boolean;
+  maxLength?: number;
+  min?: number;
+  max?: number;
+  pattern?: string;
+  placeholder?: string;
+  autocomplete?: "off" | "email" | "organization" | "one-time-code";
+  inputMode?: "email" | "numeric";
+  onChange?: (event: { currentTarget: { value: string } }) => void;
+}
+
+interface FieldProps extends Input {
+  /** It takes the focus when it appears. */
+  first?: boolean;
+  label: string;
+  value: string;
+  set: (value: string) => void;
+  help?: ComponentChildren;
+  rows?: number;
+  choices?: readonly (string | readonly [value: string, label: string])[];
+}
+
+/** A labelled input, text of several lines (rows) or a choice (choices). */
+export function Field({ label, value, set, help, rows, choices, first, ...input }: FieldProps): JSX.Element {
+  const id = useId();
+  const ref = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (first) ref.current?.focus();
+  }, []);
+  const common = {
+    id,
+    value,
+    "aria-describedby": help ? `${id}-help` : undefined,
+    onInput: (event: { currentTarget: { value: string } }) => set(event.currentTarget.value),
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {choices && (
+        <select {...common}>
+          {choices.map((choice) => {
+            const [of, text] = typeof choice === "string" ? [choice, choice] : choice;
+            return (
+              <option key={of} value={of} selected={of === value}>
+                {text}
+              </option>
+            );
+          })}
+        </select>
+      )}
+      {rows && !choices && <textarea {...common} rows={rows} spellcheck={false} required={input.required} maxLength={input.maxLength} />}
+      {!rows && !choices && <input ref={ref} autocomplete="off" spellcheck={false} {...(input as object)} {...common} />}
+      {help && (
+        <p class="help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function Check({ label, help, checked, set, locked }: { label: ComponentChildren; help?: ComponentChildren; checked: boolean; set: (checked: boolean) => void; locked?: boolean }): JSX.Element {
+  const id = useId();
+  return (
+    <div class="check">
+      <input id={id} type="checkbox" checked={checked} disabled={locked} aria-describedby={help ? `${id}-help` : undefined} onChange={(event) => set(event.currentTarget.checked)} />
+      <label for={id}>{label}</label>
+      {help && (
+        <p class="help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface FormProps {
+  children: ComponentChildren;
+  action: Action;
+  does: () => Promise<void>;
+  send: string;
+  kind?: "main" | "bad";
+  cancel?: () => void;
+}
+
+/** A form, what has become of it, and its buttons. */
+export function Form({ children, action, does, send, kind = "main", cancel }: FormProps): JSX.Element {
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    action.run(does);
+  };
+  return (
+    <form class="form" onSubmit={submit}>
+      {children}
+      <Trouble failure={action.failure} />
+      <div class="row">
+        <Button submit kind={kind} busy={action.busy}>
+          {action.busy ? "One moment …" : send}
+        </Button>
+        {cancel && <Button onClick={cancel}>Cancel</Button>}
+      </div>
+    </form>
+  );
+}
+
+/** What went wrong, what to do next, and what to name to us. */
+export function Trouble({ failure, retry }: { failure: Failure | undefined; retry?: () => void }): JSX.Element {
+  return (
+    <div role="alert">
+      {failure && (
+        <div class="notice bad">
+          <p>{failure.description}</p>
+          <p class="soft">{advice(failure)}</p>
+          {failure.requestId !== "" && (
+            <p class="soft">
+              Request <code>{failure.requestId}</code>
+            </p>
+          )}
+          {retry && <Button onClick={retry}>Try again</Button>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function advice({ status, error }: Failure): string {
+  if (status === 0) return "Nothing was changed that you could not see here: try again.";
+  if (error === "svc_proof_required") return "Nothing was done, since it was not proven that it is you.";
+  if (status === 403) return "Ask an owner or admin of the organisation; Members shows who they are.";
+  if (status === 404) return "It may have been removed, or is of the other mode or another organisation.";
+  if (status === 409) return "Somebody has changed it meanwhile, or it is in use. Load the page again and look at it first.";
+  if (status === 429) return "Too much was asked of us at once. Wait a minute, and try again.";
+  return status < 500 ? "Change what is named, and try again." : "Try again. If it goes on, write to us and name the request.";
+}
+
+/** An answer to come, one that failed, or what it holds. */
+export function Load<T>({ answer, children }: { answer: Answer<T>; children: (data: T) => ComponentChildren }): JSX.Element {
+  if (answer.failure) return <Trouble failure={answer.failure} retry={answer.reload} />;
+  if (answer.data === undefined) {
+    return (
+      <div class="bones" role="status">
+        <span class="hidden">Loading</span>
+        <i />
+        <i />
+        <i />
+      </div>
+    );
+  }
+  return <>{children(answer.data)}</>;
+}
+
+/** Nothing is there yet, and how there can be. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
+  return (
+    <div class="empty">
+      <p class="strong">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+export function Notice({ tone, children }: { tone?: "good" | "bad" | "warn" | undefined; children: ComponentChildren }): JSX.Element {
+  return <div class={`notice ${tone ?? ""}`}>{children}</div>;
+}
+
+/** Copies a text, and says that it did. */
+export function Copy({ text, label = "Copy", what }: { text: string; label?: string; what: string }): JSX.Element {
+  const { say } = useApp();
+  const [failed, setFailed] = useState(false);
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => say(`${what} copied.`),
+      () => setFailed(true),
+    );
+  };
+  return (
+    <Button kind="quiet" onClick={copy} label={`${label} ${what}`}>
+      {failed ? "Select and copy by hand" : label}
+    </Button>
+  );
+}
+
+/** A dialog over everything. It is closed by its own buttons, by Escape, and by whoever opened it, and gives the focus back to where it was. */
+export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    const dialog = ref.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close(); // what is behind one that is open takes no focus
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  const cancel = (event: Event): void => {
+    event.preventDefault();
+    close();
+  };
+  return (
+    <dialog ref={ref} aria-labelledby={id} onCancel={cancel}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+/** What cannot be taken back is done by whoever types its name. */
+export function Confirm({ title, name, send, does, close, children }: { title: string; name: string; send: string; does: () => Promise<void>; close: () => void; children: ComponentChildren }): JSX.Element {
+  const [typed, setTyped] = useState("");
+  const action = useAction();
+  const isRight = typed.trim() === name;
+  return (
+    <Dialog title={title} close={close}>
+      {children}
+      <Form action={action} kind="bad" send={send} cancel={close} does={async () => {
+        if (!isRight) throw new Error(`Type ${name} to go on.`);
+        await does();
+      }}>
+        <Field label={`Type ${name} to go on`} value={typed} set={setTyped} required />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,183 @@
+/** How facts are shown: times, statuses, ids, secrets, tables, code. */
+import type { ComponentChildren, JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { Button, Copy } from "./controls.tsx";
+import { encode, outline } from "./qr.ts";
+
+const day = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
+const minute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const second = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" });
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+const STEPS: readonly [Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+/** How long ago, or ahead, in the unit that fits. */
+export function ago(at: string, now = Date.now()): string {
+  const seconds = (Date.parse(at) - now) / 1000;
+  const [unit, size] = STEPS.find(([, least]) => Math.abs(seconds) >= least) ?? ["second", 1];
+  return Math.abs(seconds) < 5 ? "just now" : relative.format(Math.round(seconds / size), unit);
+}
+
+/** A time: near ones as they are spoken of, others by their date. The exact one is in the tip, and what a machine reads. */
+export function Time({ at, exact }: { at: string | undefined; exact?: boolean }): JSX.Element {
+  if (!at || Number.isNaN(Date.parse(at))) return <span class="soft none">–</span>;
+  const date = new Date(at);
+  const far = Math.abs(Date.now() - date.getTime()) > 14 * 86_400_000;
+  return (
+    <time dateTime={at} title={second.format(date)}>
+      {exact ? minute.format(date) : far ? day.format(date) : ago(at)}
+    </time>
+  );
+}
+
+/** When something was used, as it is kept: to the hour. */
+export const Used = ({ at }: { at: string | undefined }): JSX.Element =>
+  at && Date.now() - Date.parse(at) < 3_600_000 ? <time dateTime={at}>within the hour</time> : at ? <Time at={at} /> : <span class="soft">never</span>;
+
+const TONES: Record<string, string> = {
+  delivered: "good", success: "good", authorized: "good", enabled: "good", ok: "good", answered: "good", active: "good", done: "good",
+  exhausted: "bad", failed: "bad", disabled: "bad", failing: "bad", denied: "bad", revoked: "bad",
+  held: "warn", rejected: "warn", truncated: "warn", unsupported: "warn", open: "warn", pending: "warn", inflight: "warn",
+};
+
+/** A status as a word; its colour says nothing that the word does not. */
+export const Badge = ({ of, tone = TONES[of] ?? "" }: { of: string; tone?: string }): JSX.Element => <span class={`badge ${tone}`}>{of.replaceAll("_", " ")}</span>;
+
+/** An id that is short where there is no room, and whole when it is copied. */
+export const Id = ({ of }: { of: string }): JSX.Element => <code class="id">{of}</code>;
+
+interface TableProps<T> {
+  label: string;
+  head: readonly string[];
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  cells: (row: T) => readonly ComponentChildren[];
+}
+
+/** A table; on a narrow screen each row is a card whose cells have their heads beside them, which takes its roles away if they are not said. */
+export function Table<T>({ label, head, rows, keyOf, cells }: TableProps<T>): JSX.Element {
+  return (
+    <table role="table">
+      <caption class="hidden">{label}</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {head.map((text) => (
+            <th key={text} scope="col" role="columnheader">
+              {text}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr key={keyOf(row)} role="row">
+            {cells(row).map((cell, i) => (
+              <td key={head[i]} role="cell" data-head={head[i]}>
+                <div>{cell}</div>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Facts, each with its name. */
+export function Facts({ of }: { of: readonly (readonly [name: string, value: ComponentChildren] | false | undefined)[] }): JSX.Element {
+  return (
+    <dl class="facts">
+      {of.map((fact) => fact && (
+        <div key={fact[0]}>
+          <dt>{fact[0]}</dt>
+          <dd>{fact[1]}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Code, which can be read with the keyboard alone and copied. */
+export function Code({ text, label }: { text: string; label: string }): JSX.Element {
+  return (
+    <div class="code">
+      <pre tabIndex={0} role="region" aria-label={label}>
+        <code>{text}</code>
+      </pre>
+      <Copy text={text} what={label} />
+    </div>
+  );
+}
+
+/** Alternatives of which one is shown. */
+export function Tabs({ label, names, children }: { label: string; names: readonly string[]; children: (name: string) => ComponentChildren }): JSX.Element {
+  const [chosen, choose] = useState(names[0] ?? "");
+  return (
+    <>
+      <div class="row tabs" role="group" aria-label={label}>
+        {names.map((name) => (
+          <button key={name} type="button" class="tab" aria-pressed={name === chosen} onClick={() => choose(name)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      {children(chosen)}
+    </>
+  );
+}
+
+/** A secret in the open, this once. */
+export function Shown({ secret, what, children }: { secret: string; what: string; children?: ComponentChildren }): JSX.Element {
+  return (
+    <div class="notice warn secret">
+      <p class="strong">This is shown only now. Copy it to where your secrets are.</p>
+      <div class="row">
+        <code class="value">{secret}</code>
+        <Copy text={secret} what={what} />
+      </div>
+      {children}
+    </div>
+  );
+}
+
+/** A text for a camera, with the margin that it needs, and nothing where it is too long for a picture. */
+export function Qr({ text, label }: { text: string; label: string }): JSX.Element | null {
+  const code = useMemo(() => encode(text), [text]);
+  if (code === undefined) return null;
+  const side = code.length + 8;
+  return (
+    <svg class="qr" viewBox={`-4 -4 ${side} ${side}`} role="img" aria-label={label} shape-rendering="crispEdges">
+      <path d={outline(code)} />
+    </svg>
+  );
+}
+
+/** Goes on in a list of which there is more. */
+export function More({ cursor, go }: { cursor: string | undefined; go: (cursor: string) => void }): JSX.Element | null {
+  return cursor ? (
+    <div class="row">
+      <Button onClick={() => go(cursor)}>Show older ones</Button>
+    </div>
+  ) : null;
+}
+
+/** JSON as it is read; what is none stays as it is. */
+export function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+export const counted = (count: number): string => count.toLocaleString("en");
+
+export function bytes(count: number): string {
+  const units = ["B", "kB", "MB", "GB"];
+  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, count)) / 3));
+  return `${(count / 1000 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`;
+}

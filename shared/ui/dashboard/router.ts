@@ -1,0 +1,50 @@
+/**
+ * Places are in the fragment of the address, so that no id reaches a server's log: #/<organisation>/<mode>/<screen>/<id>?<filters>, and #/<screen>/<id>
+ * for what belongs to no organisation. E-mails leave the organisation out (#/test/webhooks/<id>) where its reader has one.
+ */
+import { useEffect, useState } from "preact/hooks";
+import type { Mode } from "./api/records.ts";
+
+export interface Place {
+  org: string;
+  mode: Mode;
+  screen: string; // "" for the overview
+  id: string;
+  filters: Record<string, string>;
+}
+
+const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const isMode = (text: string | undefined): text is Mode => text === "test" || text === "live";
+
+export function parse(fragment: string): Place {
+  const [path = "", search = ""] = fragment.replace(/^#?\/?/, "").split("?");
+  const parts = path.split("/").filter((part) => part !== "").map(decoded);
+  const org = id.test(parts[0] ?? "") ? (parts.shift() ?? "") : "";
+  const mode = isMode(parts[0]) ? (parts.shift() as Mode) : "test";
+  return { org, mode, screen: parts[0] ?? "", id: parts[1] ?? "", filters: Object.fromEntries(new URLSearchParams(search)) };
+}
+
+/** The fragment of a place, without what is empty. */
+export function address({ org = "", mode, screen = "", id: of = "", filters = {} }: Partial<Place>): string {
+  const parts = [org, org === "" ? "" : (mode ?? "test"), screen, of].filter((part) => part !== "").map(encodeURIComponent);
+  const given = Object.entries(filters).filter(([, value]) => value !== "");
+  return `#/${parts.join("/")}${given.length === 0 ? "" : `?${new URLSearchParams(given)}`}`;
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(() => parse(location.hash));
+  useEffect(() => {
+    const moved = (): void => setPlace(parse(location.hash));
+    addEventListener("hashchange", moved);
+    return () => removeEventListener("hashchange", moved);
+  }, []);
+  return place;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,96 @@
+/** The ways in: a first organisation, an invitation, and taking back an address. */
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Api } from "../api/api.ts";
+import type { Membership } from "../api/records.ts";
+import { useAction, useApp } from "../app.ts";
+import { Button, Field, Form, Notice, Title, Trouble } from "../parts/controls.tsx";
+import { address } from "../router.ts";
+
+export function NewOrganisation(): JSX.Element {
+  const { api, refresh, session } = useApp();
+  const [name, setName] = useState("");
+  const action = useAction();
+  const make = async (): Promise<void> => {
+    const made = await api.post<Pick<Membership, "id">>("organisations", { name: name.trim() });
+    location.hash = address({ org: made.id, mode: "test" });
+    await refresh();
+  };
+  return (
+    <div class="narrow">
+      <Title lead="Patients see its name when they connect. You can change it later.">Create an organisation</Title>
+      <div class="panel">
+        <Form action={action} does={make} send="Create organisation">
+          <Field label="Name of the organisation" value={name} set={setName} required maxLength={100} autocomplete="organization" />
+        </Form>
+      </div>
+      <p class="soft">
+        Colleagues of yours are here already? Ask one of them, an owner or admin, to invite <strong>{session.account.email}</strong>. The first organisation
+        of a mail domain has it to itself.
+      </p>
+    </div>
+  );
+}
+
+export function Invitation({ token }: { token: string }): JSX.Element {
+  const { api, refresh, session } = useApp();
+  const action = useAction();
+  const accept = async (): Promise<void> => {
+    const { organisation_id: org } = await api.post<{ organisation_id: string }>("invitations", { token });
+    history.replaceState(null, "", address({ org, mode: "test" })); // the token is used up, and nobody has to find it
+    dispatchEvent(new HashChangeEvent("hashchange"));
+    await refresh();
+  };
+  return (
+    <div class="narrow">
+      <Title lead={`You are signed in as ${session.account.email}.`}>You were invited</Title>
+      <div class="row">
+        <Button kind="main" busy={action.busy} onClick={() => action.run(accept)}>
+          Accept the invitation
+        </Button>
+      </div>
+      <Trouble failure={action.failure} />
+      {action.failure?.status === 404 && (
+        <p class="soft">An invitation works once, for a week, and only for the address that it was sent to. Ask for another, or sign in with that address.</p>
+      )}
+    </div>
+  );
+}
+
+/** For whoever has lost their account to another address: they cannot sign in, and need not. */
+export function Restore({ api, token, enter }: { api: Api; token: string; enter: (session: undefined) => void }): JSX.Element {
+  const action = useAction();
+  const [isDone, setDone] = useState(false);
+  useEffect(() => {
+    history.replaceState(null, "", "#/restore"); // the token is nobody else's to find
+    document.querySelector<HTMLElement>("main h1")?.focus();
+  }, []);
+  const [kept] = useState(token);
+  const restore = async (): Promise<void> => {
+    await api.post("account/email/restore", { token: kept });
+    setDone(true);
+  };
+  const leave = (): void => {
+    enter(undefined);
+    location.hash = "#/account";
+  };
+  return (
+    <main class="gate">
+      <p class="brand">Recordbridge</p>
+      <div class="panel">
+        <Title lead="Everybody who is signed in to the account is signed out, and your address is its own again.">Take your address back</Title>
+        {isDone ? (
+          <Notice tone="good">
+            <p>It is done. Sign in again, and look at your passkeys and your generator.</p>
+            <Button onClick={leave}>Sign in</Button>
+          </Notice>
+        ) : (
+          <Button kind="main" busy={action.busy} onClick={() => action.run(restore)}>
+            Take it back
+          </Button>
+        )}
+        <Trouble failure={action.failure} />
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,135 @@
+/** One credential: its keys, and where browsers that use it may go. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Credential as Record, Key, NewCredential } from "../api/records.ts";
+import { useAction, useHere, useQuery } from "../app.ts";
+import { Button, Confirm, Copy, Field, Form, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Badge, Facts, Id, Table, Time, Used } from "../parts/show.tsx";
+import { Addresses, lines, Once } from "./credentials.tsx";
+
+export function Credential({ id }: { id: string }): JSX.Element {
+  const { base, link } = useHere();
+  const path = `${base}/credentials/${encodeURIComponent(id)}`;
+  const answer = useQuery<Record>(path);
+  return (
+    <>
+      <p class="back">
+        <a href={link("credentials")}>Credentials</a>
+      </p>
+      <Title>Credential</Title>
+      <Load answer={answer}>{(data) => <Shown key={JSON.stringify(data)} path={path} data={data} reload={answer.reload} />}</Load>
+    </>
+  );
+}
+
+interface ShownProps {
+  path: string;
+  data: Record;
+  reload: () => void;
+}
+
+function Shown({ path, data, reload }: ShownProps): JSX.Element {
+  const { may } = useHere();
+  return (
+    <>
+      <Panel title="What it is">
+        <Facts of={[["Public id", <><Id of={data.public_id} /> <Copy text={data.public_id} what="public id" /></>], ["Created", <Time at={data.created_at} exact />], ["Note", data.note || "–"]]} />
+      </Panel>
+      <Keys path={path} data={data} reload={reload} />
+      {may("develop") && <Settings path={path} data={data} reload={reload} />}
+      {may("develop") && <Revoke path={path} data={data} />}
+    </>
+  );
+}
+
+function Keys({ path, data, reload }: ShownProps): JSX.Element {
+  const { api, may } = useHere();
+  const [made, setMade] = useState<NewCredential>();
+  const [ending, setEnding] = useState<Key>();
+  const action = useAction();
+  const live = data.keys.filter((key) => !key.revoked_at);
+  const rotate = async (): Promise<void> => {
+    const { private_key } = await api.post<{ private_key: string }>(`${path}/keys`);
+    setMade({ credential: data, private_key });
+  };
+  const lead = "Two can work at once: make a new one, bring it to your servers, see that it is used, and revoke the old one.";
+  return (
+    <Panel title="Private keys" lead={lead} actions={may("develop") && live.length < 2 && <Button busy={action.busy} onClick={() => action.run(rotate)}>Rotate: make a second key</Button>}>
+      <Trouble failure={action.failure} />
+      {made && (
+        <>
+          <Once made={made} />
+          <div class="row">
+            <Button onClick={reload}>I have it</Button>
+          </div>
+        </>
+      )}
+      <Table
+        label="Private keys"
+        head={["Key", "Created", "Last used", "State", "Actions"]}
+        rows={data.keys}
+        keyOf={(key) => key.key_id}
+        cells={(key) => [
+          <Id of={key.key_id.slice(0, 8)} />,
+          <Time at={key.created_at} />,
+          <Used at={key.last_used_at} />,
+          <Badge of={key.revoked_at ? "revoked" : "active"} />,
+          may("develop") && !key.revoked_at && live.length > 1 && <Button kind="quiet" onClick={() => setEnding(key)} label={`Revoke key ${key.key_id.slice(0, 8)}`}>Revoke</Button>,
+        ]}
+      />
+      {ending && (
+        <Confirm title="Revoke the key" name={ending.key_id.slice(0, 8)} send="Revoke key" close={() => setEnding(undefined)} does={async () => {
+          await api.remove(`${path}/keys/${encodeURIComponent(ending.key_id)}`);
+          setEnding(undefined);
+          reload();
+        }}>
+          <p>Whoever still uses it is refused within 30 seconds. {ending.last_used_at && <>It was used <Used at={ending.last_used_at} />.</>}</p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}
+
+function Settings({ path, data, reload }: ShownProps): JSX.Element {
+  const { api, say } = useHere();
+  const action = useAction();
+  const [note, setNote] = useState(data.note);
+  const [redirects, setRedirects] = useState(data.redirect_uris.join("\n"));
+  const [origins, setOrigins] = useState(data.allowed_origins.join("\n"));
+  const save = async (): Promise<void> => {
+    await api.patch(path, { note: note.trim(), redirect_uris: lines(redirects), allowed_origins: lines(origins) });
+    say("Saved.");
+    reload();
+  };
+  return (
+    <Panel title="Where it may be used">
+      <Form action={action} does={save} send="Save">
+        <Field label="Note" value={note} set={setNote} maxLength={200} />
+        <Addresses redirects={redirects} setRedirects={setRedirects} origins={origins} setOrigins={setOrigins} />
+      </Form>
+    </Panel>
+  );
+}
+
+function Revoke({ path, data }: { path: string; data: Record }): JSX.Element {
+  const { api, link, say } = useHere();
+  const [isAsked, setAsked] = useState(false);
+  const name = data.note || data.public_id.slice(-12);
+  return (
+    <Panel title="Revoke" lead="Its public id and all of its keys stop working. That cannot be taken back.">
+      <div class="row">
+        <Button kind="bad" onClick={() => setAsked(true)}>Revoke the credential</Button>
+      </div>
+      {isAsked && (
+        <Confirm title="Revoke the credential" name={name} send="Revoke" close={() => setAsked(false)} does={async () => {
+          for (const key of data.keys.filter((one) => !one.revoked_at)) await api.remove(`${path}/keys/${encodeURIComponent(key.key_id)}`);
+          await api.remove(path);
+          say("Revoked.");
+          location.hash = link("credentials");
+        }}>
+          <p>Patients cannot connect with it, and servers that use it are refused, within 30 seconds.</p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,91 @@
+/** What was sent to webhooks: every delivery of the last 15 days, found by what it is. */
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Delivery, Listed, Webhook, WebhookType } from "../api/records.ts";
+import { useHere, useQuery } from "../app.ts";
+import { Empty, Field, LinkButton, Load, Title } from "../parts/controls.tsx";
+import { Badge, More, Table, Time } from "../parts/show.tsx";
+
+const STATUSES = [["", "any"], "delivered", "exhausted", "scheduled", "inflight", "held"] as const;
+
+/** The filters of the address as fields, and how one of them changes the address. */
+export function useFilters(screen: string): { filters: Record<string, string>; set: (name: string) => (value: string) => void; go: (cursor: string) => void } {
+  const { place, link } = useHere();
+  const to = (filters: Record<string, string>): void => {
+    location.hash = link(screen, "", filters);
+  };
+  return {
+    filters: place.filters,
+    set: (name) => (value) => to({ ...place.filters, [name]: value, cursor: "" }),
+    go: (cursor) => to({ ...place.filters, cursor }),
+  };
+}
+
+/** A day as the field has it becomes a time as the API has it. */
+export const dayTime = (day: string | undefined, end: boolean): string | undefined =>
+  day && !Number.isNaN(Date.parse(day)) ? new Date(Date.parse(day) + (end ? 86_400_000 : 0)).toISOString() : undefined;
+
+export function Deliveries(): JSX.Element {
+  const { base, link } = useHere();
+  const { filters, set, go } = useFilters("deliveries");
+  const { from, to, ...rest } = filters;
+  const answer = useQuery<Listed<"deliveries", Delivery>>(`${base}/deliveries`, { ...rest, from: dayTime(from, false), to: dayTime(to, true) });
+  const webhooks = useQuery<Listed<"webhooks", Webhook>>(`${base}/webhooks`);
+  const types = useQuery<{ types: WebhookType[] }>(`${base}/webhook-types`);
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <Title lead="Each event on its way to each webhook, for 15 days.">Deliveries</Title>
+      <div class="filters" role="search" aria-label="Filters">
+        <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={STATUSES} />
+        <Field label="Type" value={filters["type"] ?? ""} set={set("type")} choices={[["", "any"], ...(types.data?.types.map(({ type }) => [type, type] as const) ?? [])]} />
+        <Field label="Webhook" value={filters["webhook_id"] ?? ""} set={set("webhook_id")} choices={[["", "any"], ...(webhooks.data?.webhooks.map(({ webhook_id: id, note, url }) => [id, note || url] as const) ?? [])]} />
+        <Field label="From" type="date" value={from ?? ""} set={set("from")} />
+        <Field label="To" type="date" value={to ?? ""} set={set("to")} />
+        <Late label="Event id" value={filters["event_id"] ?? ""} set={set("event_id")} />
+        <Late label="Connection or export" value={filters["subject"] ?? ""} set={set("subject")} />
+      </div>
+      <Load answer={answer}>
+        {({ deliveries, next }) => (
+          <>
+            {deliveries.length === 0 && isFiltered ? (
+              <Empty title="No delivery is like that.">
+                <LinkButton href={link("deliveries")}>Show all</LinkButton>
+              </Empty>
+            ) : (
+              <List deliveries={deliveries} none="Nothing was sent yet. A webhook’s page can simulate an event." />
+            )}
+            <More cursor={next} go={go} />
+          </>
+        )}
+      </Load>
+    </>
+  );
+}
+
+/** A field that is taken when it is left, or by Enter: each letter would be a question. */
+export function Late({ label, value, set }: { label: string; value: string; set: (value: string) => void }): JSX.Element {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  return <Field label={label} type="search" value={typed} set={setTyped} onChange={(event) => set(event.currentTarget.value.trim())} />;
+}
+
+export function List({ deliveries, none }: { deliveries: Delivery[]; none: string }): JSX.Element {
+  const { link } = useHere();
+  if (deliveries.length === 0) return <Empty title={none} />;
+  return (
+    <Table
+      label="Deliveries"
+      head={["Event", "Status", "Attempts", "Next", "Made"]}
+      rows={deliveries}
+      keyOf={(one) => one.delivery_id}
+      cells={(one) => [
+        <a href={link("deliveries", one.delivery_id)}>{one.type || one.event_id}</a>,
+        <Badge of={one.status} />,
+        one.attempt,
+        one.status === "scheduled" ? <Time at={one.next_at} /> : <span class="soft none">–</span>,
+        <Time at={one.created_at} />,
+      ]}
+    />
+  );
+}

@@ -1,0 +1,112 @@
+/** One delivery, with each attempt: what was sent, what was answered, and how long it took. */
+import type { JSX } from "preact";
+import type { DeliveryAttempt, DeliveryDetail, Webhook } from "../api/records.ts";
+import { useAction, useHere, useQuery } from "../app.ts";
+import { Button, Copy, Empty, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Badge, Code, Facts, Id, pretty, Time } from "../parts/show.tsx";
+import { curl } from "../snippets.ts";
+
+const FAILURES: Record<string, string> = {
+  http_status: "Your receiver answered, but not with 2xx.",
+  timeout: "Your receiver did not answer in time. Answer first, and work on the event later.",
+  dns: "Its name was not found.",
+  tls: "Its certificate was not accepted: look at its chain and its date.",
+  connect: "Nothing took the connection at its address.",
+  blocked_address: "Its name leads to an address that we do not send to: a private or reserved one.",
+  unsubscribed: "The webhook was removed, or is not for this type any more.",
+};
+
+export function Delivery({ id }: { id: string }): JSX.Element {
+  const { base, link } = useHere();
+  const path = `${base}/deliveries/${encodeURIComponent(id)}`;
+  const answer = useQuery<DeliveryDetail>(path);
+  return (
+    <>
+      <p class="back">
+        <a href={link("deliveries")}>Deliveries</a>
+      </p>
+      <Title>Delivery</Title>
+      <Load answer={answer}>{(data) => <Whole path={path} data={data} reload={answer.reload} />}</Load>
+    </>
+  );
+}
+
+function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; reload: () => void }): JSX.Element {
+  const { api, may, link, say, base } = useHere();
+  const url = useQuery<Webhook>(`${base}/webhooks/${data.webhook_id}`).data?.url; // none of one that was removed
+  const action = useAction();
+  const replay = (): void => action.run(async () => {
+    await api.post(`${path}/replay`);
+    say("It is sent again.");
+    reload();
+  });
+  const isOver = ["delivered", "exhausted", "held"].includes(data.status);
+  return (
+    <>
+      <Panel title={data.type || "Event"} actions={<><Button onClick={reload}>Look again</Button>{may("develop") && isOver && <Button busy={action.busy} onClick={replay}>Replay</Button>}</>}>
+        <Trouble failure={action.failure} />
+        <Facts
+          of={[
+            ["Status", <Badge of={data.status} />],
+            data.status === "scheduled" && ["Next attempt", <Time at={data.next_at} />],
+            ["Webhook", <a class="break" href={link("webhooks", data.webhook_id)}>{url ?? data.webhook_id}</a>],
+            ["Event", <><Id of={data.event_id} /> <Copy text={data.event_id} what="event id" /></>],
+            ["Made", <Time at={data.created_at} exact />],
+          ]}
+        />
+      </Panel>
+      <Panel title="Attempts" lead="An attempt that fails is made again by a schedule, for up to three days.">
+        {data.attempts.length === 0 ? (
+          <Empty title="There was none yet.">
+            <Button onClick={reload}>Look again</Button>
+          </Empty>
+        ) : (
+          <ol class="attempts">
+            {[...data.attempts].reverse().map((attempt, i) => (
+              <li key={`${attempt.number} ${attempt.at}`}>
+                <One attempt={attempt} url={url} body={data.body} open={i === 0} />
+              </li>
+            ))}
+          </ol>
+        )}
+      </Panel>
+      <Panel title="Body" lead="The same bytes in every attempt. What opens download links is left out here.">
+        {data.body === undefined ? <p class="soft">{may("inspect") ? "The event is gone already." : "Your role does not show bodies."}</p> : <Code label="Body of the event" text={pretty(data.body)} />}
+      </Panel>
+    </>
+  );
+}
+
+function One({ attempt, url, body, open }: { attempt: DeliveryAttempt; url: string | undefined; body: string | undefined; open: boolean }): JSX.Element {
+  const { failure = "", status = 0, request_headers: sent, response_headers: answered = {} } = attempt;
+  return (
+    <details open={open}>
+      <summary>
+        <Badge of={status === 0 ? failure : String(status)} tone={failure === "" ? "good" : "bad"} />
+        <span>Attempt {attempt.number}{attempt.trigger === "manual" && ", by hand"}</span>
+        <Time at={attempt.at} exact />
+        <span class="soft">{attempt.latency_ms} ms</span>
+      </summary>
+      {failure !== "" && <p>{FAILURES[failure] ?? failure}</p>}
+      {sent && (
+        <>
+          <h3>Request headers</h3>
+          <Headers of={sent} label={`Request headers of attempt ${attempt.number}`} />
+          <h3>Answer</h3>
+          {status === 0 ? <p class="soft">There was none.</p> : <Headers of={answered} label={`Answer’s headers of attempt ${attempt.number}`} />}
+          {attempt.response && <Code label={`Answer of attempt ${attempt.number}`} text={pretty(attempt.response)} />}
+        </>
+      )}
+      {sent && url !== undefined && body !== undefined && (
+        <div class="row">
+          <Copy label="Copy as curl" what={`attempt ${attempt.number}`} text={curl(url, sent, body)} />
+        </div>
+      )}
+    </details>
+  );
+}
+
+function Headers({ of, label }: { of: { [name: string]: string }; label: string }): JSX.Element | null {
+  const all = Object.entries(of).map(([name, value]) => `${name}: ${value}`);
+  return all.length === 0 ? null : <Code label={label} text={all.join("\n")} />;
+}

@@ -1,0 +1,133 @@
+/** Who belongs to the organisation, as what, and who is invited. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Invitation, Member, Role } from "../api/records.ts";
+import { useAction, useHere, useQuery } from "../app.ts";
+import { Button, Confirm, Field, Form, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Table, Time } from "../parts/show.tsx";
+
+const ROLES: readonly [role: Role, does: string][] = [
+  ["owner", "everything, owners and erasing too"],
+  ["admin", "everything else: live mode, branding, members, audit log"],
+  ["developer", "test mode, and bodies of deliveries; live mode to look at"],
+  ["viewer", "looks, without secrets and bodies"],
+];
+
+export function Members(): JSX.Element {
+  const { orgBase, may } = useHere();
+  const answer = useQuery<{ members: Member[] }>(`${orgBase}/members`);
+  return (
+    <>
+      <Title lead="What each may do follows from their role, in both modes.">Members</Title>
+      <Load answer={answer}>{({ members }) => <List members={members} reload={answer.reload} />}</Load>
+      {may("manage") && <Invitations />}
+      <Panel title="What roles may do">
+        <dl class="facts">
+          {ROLES.map(([role, does]) => (
+            <div key={role}>
+              <dt>{role}</dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
+      </Panel>
+    </>
+  );
+}
+
+function List({ members, reload }: { members: Member[]; reload: () => void }): JSX.Element {
+  const { api, orgBase, may, session, say, refresh } = useHere();
+  const action = useAction();
+  const [leaving, setLeaving] = useState<Member>();
+  const canChange = (one: Member): boolean => (one.role === "owner" ? may("own") : may("manage"));
+  const path = ({ account_id: id }: Member): string => `${orgBase}/members/${encodeURIComponent(id)}`;
+  const change = (one: Member, role: string): void => action.run(async () => {
+    try {
+      await api.patch(path(one), { role });
+      say("Changed.");
+    } finally {
+      reload();
+    }
+  });
+  return (
+    <>
+      <Trouble failure={action.failure} />
+      <Table
+        label="Members"
+        head={["Address", "Role", "Since", "Actions"]}
+        rows={members}
+        keyOf={({ account_id: id }) => id}
+        cells={(one) => [
+          <>{one.email} {one.account_id === session.account.id && <span class="soft">(you)</span>}</>,
+          canChange(one) ? <RoleField label={`Role of ${one.email}`} role={one.role} set={(role) => change(one, role)} /> : one.role,
+          <Time at={one.since} />,
+          canChange(one) && <Button kind="quiet" onClick={() => setLeaving(one)} label={`Remove ${one.email}`}>Remove</Button>,
+        ]}
+      />
+      {leaving && (
+        <Confirm title="Remove the member" name={leaving.email} send="Remove" close={() => setLeaving(undefined)} does={async () => {
+          await api.remove(path(leaving));
+          setLeaving(undefined);
+          if (leaving.account_id === session.account.id) await refresh();
+          reload();
+        }}>
+          <p>Their next request is refused. What they have made stays.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function RoleField({ label, role, set }: { label: string; role: Role; set: (role: string) => void }): JSX.Element {
+  const { may } = useHere();
+  return (
+    <select aria-label={label} value={role} onChange={(event) => set(event.currentTarget.value)}>
+      {ROLES.filter(([of]) => of !== "owner" || may("own")).map(([of]) => (
+        <option key={of} value={of} selected={of === role}>
+          {of}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Invitations(): JSX.Element {
+  const { api, orgBase, may, say } = useHere();
+  const answer = useQuery<{ invitations: Invitation[] }>(`${orgBase}/invitations`);
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<string>("developer");
+  const action = useAction();
+  const ending = useAction();
+  const invite = async (): Promise<void> => {
+    await api.post(`${orgBase}/invitations`, { email: email.trim(), role });
+    say("Invited.");
+    setEmail("");
+    answer.reload();
+  };
+  const end = (id: string) => () => ending.run(async () => {
+    await api.remove(`${orgBase}/invitations/${encodeURIComponent(id)}`);
+    answer.reload();
+  });
+  return (
+    <Panel title="Invite somebody" lead="They get an e-mail that works once, for a week, and only for that address.">
+      <Form action={action} does={invite} send="Invite">
+        <Field label="E-mail" type="email" value={email} set={setEmail} required maxLength={254} />
+        <Field label="Role" value={role} set={setRole} choices={ROLES.map(([of]) => of).filter((of) => of !== "owner" || may("own"))} help="What each may do is below." />
+      </Form>
+      <Trouble failure={ending.failure} />
+      <Load answer={answer}>
+        {({ invitations }) =>
+          invitations.length > 0 && (
+            <Table
+              label="Open invitations"
+              head={["Address", "Role", "Ends", "Actions"]}
+              rows={invitations}
+              keyOf={({ id }) => id}
+              cells={(one) => [one.email, one.role, <Time at={one.expires_at} />, <Button kind="quiet" busy={ending.busy} onClick={end(one.id)} label={`Take back the invitation of ${one.email}`}>Take back</Button>]}
+            />
+          )
+        }
+      </Load>
+    </Panel>
+  );
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ceiling } from "../parts/chart.tsx";
+import { ago, bytes } from "../parts/show.tsx";
+import { find } from "../shell/palette.tsx";
+import { address, parse } from "../router.ts";
+import { id, ORG, world } from "../testing/world.ts";
+import { placeOf } from "./audit.tsx";
+import { warnings } from "./branding.tsx";
+import { lines } from "./credentials.tsx";
+import { dayTime } from "./deliveries.tsx";
+import { isLoss, why } from "./exports.tsx";
+import { monthBefore } from "./usage.tsx";
+import { headersOf } from "./webhook.tsx";
+
+const { session } = world();
+const [org] = session.organisations;
+assert(org);
+const here = {
+  session,
+  org,
+  place: parse(`#/${ORG}/test/deliveries`),
+  may: (permission: string) => permission !== "manage",
+  link: (screen: string, of = "", filters = {}) => address({ org: ORG, mode: "test", screen, id: of, filters }),
+};
+const titles = (text: string): string[] => find(text, here).map(({ title, group }) => `${group}: ${title}`);
+
+test("the search finds places by their words, and none that the role does not have", () => {
+  assert.equal(titles("keys")[0], "Build: Credentials");
+  assert.equal(titles("web")[0], "Build: Webhooks");
+  assert.ok(titles("live").includes("Mode: Switch to live mode"));
+  assert.ok(titles("birch").includes("Organisation: Birch Labs"));
+  assert.deepEqual(titles("audit log").filter((one) => one.includes("Audit")), []);
+});
+
+test("the search takes an id for all that it can be, in the mode that it is of", () => {
+  assert.deepEqual(find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group), ["Connection", "Webhook", "Deliveries of event", "Delivery"]);
+  assert.equal(find("0".repeat(32), here)[0]?.href, `#/${ORG}/test/exports/${"0".repeat(32)}`);
+  assert.equal(find(`public_live_${id(7)}`, here)[0]?.href, `#/${ORG}/live/credentials/public_live_${id(7)}`);
+});
+
+test("headers are a name and a value", () => {
+  assert.deepEqual(headersOf("Authorization: Bearer a:b\n\nX-Own :1 \n"), { Authorization: "Bearer a:b", "X-Own": "1" });
+});
+
+test("what nobody granted or offers is no loss", () => {
+  const of = (reason?: string) => isLoss({ type: "Condition", result: "ok", count: 0, ...(reason && { reason }) });
+  assert.deepEqual([of(), of("unsupported"), of("not_granted"), of("other_server"), of("something_new")], [false, false, false, true, true]);
+});
+
+test("why something is missing says all that is known of it", () => {
+  assert.equal(why({ type: "Patient", result: "ok", count: 1 }), "");
+  assert.equal(
+    why({ type: "Observation", result: "truncated", count: 9, missing: 2, reason: "unavailable", http_status: 503, only_by: "category", left_out: 1200 }),
+    "The portal answered with errors, or not at all, for as long as an export waits. It answered with 503. The portal gives it by category alone: what has an unknown one may be missing. 1,200 were another patient’s, and are left out.",
+  );
+  assert.equal(why({ type: "Observation", result: "truncated", count: 9, reason: "new_word" }), "new_word");
+});
+
+test("an accent that cannot be read everywhere is told of", () => {
+  assert.equal(warnings("#f2b01e").length, 1);
+  assert.equal(warnings("#111111").length, 1);
+  assert.deepEqual(warnings("#31758b"), []);
+});
+
+test("times and counts are said as people say them", () => {
+  const now = Date.parse("2026-03-04T05:06:07Z");
+  assert.equal(ago("2026-03-04T05:06:05Z", now), "just now");
+  assert.equal(ago("2026-03-04T03:06:07Z", now), "2 hours ago");
+  assert.equal(ago("2026-03-06T05:06:07Z", now), "in 2 days");
+  assert.equal(monthBefore(5, new Date("2026-03-31T00:00:00Z")), "2025-10");
+  assert.equal(bytes(3_412_000), "3.4 MB");
+  assert.deepEqual([0, 1, 3, 10, 99, 101].map(ceiling), [2, 2, 4, 10, 100, 200]);
+});
+
+test("a day is as long as it is, and no day is no bound", () => {
+  assert.equal(dayTime("2026-03-04", false), "2026-03-04T00:00:00.000Z");
+  assert.equal(dayTime("2026-03-04", true), "2026-03-05T00:00:00.000Z");
+  assert.equal(dayTime("x", true), undefined);
+});
+
+test("addresses are one a line, or apart by spaces", () => {
+  assert.deepEqual(lines(" https://a.example \n\nhttps://b.example"), ["https://a.example", "https://b.example"]);
+});
+
+test("a row of the audit log leads to what it is about, in its own mode", () => {
+  const row = (action: string, mode?: "test" | "live") => placeOf({ action, target: id(5), ...(mode && { mode }) }, ORG);
+  assert.equal(row("webhook.disabled", "live"), `#/${ORG}/live/webhooks/${id(5)}`);
+  assert.equal(row("credential.created", "test"), `#/${ORG}/test/credentials/public_test_${id(5)}`);
+  assert.equal(row("webhook.simulated", "test"), `#/${ORG}/test/deliveries?event_id=${id(5)}`);
+  assert.equal(row("member.invited"), undefined);
+  assert.equal(row("organisation.created", "live"), undefined);
+});

@@ -1,0 +1,77 @@
+/** What was used, month by month, as a picture, a table and a file. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { UsedMonth } from "../api/records.ts";
+import { useAction, useHere, useQuery } from "../app.ts";
+import { Button, Empty, Field, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Bars } from "../parts/chart.tsx";
+import { Table } from "../parts/show.tsx";
+
+/** The month so many before this one. */
+export const monthBefore = (count: number, now = new Date()): string => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
+
+const name = new Intl.DateTimeFormat("en", { month: "short", year: "2-digit", timeZone: "UTC" });
+const label = (month: string): string => name.format(new Date(`${month}-01T00:00:00Z`));
+
+export function Usage(): JSX.Element {
+  const { base, api } = useHere();
+  const [back, setBack] = useState("5");
+  const query = { from: monthBefore(Number(back)), to: monthBefore(0) };
+  const answer = useQuery<{ months: UsedMonth[] }>(`${base}/usage`, query);
+  const action = useAction();
+  const save = (): void => action.run(async () => {
+    const { csv } = await api.get<{ csv: string }>(`${base}/usage`, { ...query, format: "csv" });
+    download(new Blob([csv], { type: "text/csv" }), `usage-${query.from}-${query.to}.csv`);
+  });
+  return (
+    <>
+      <Title lead="Counted by day, in UTC; today’s count grows until it is over." actions={<Button busy={action.busy} onClick={save}>Download CSV</Button>}>
+        Usage
+      </Title>
+      <Trouble failure={action.failure} />
+      <div class="filters">
+        <Field label="Months" value={back} set={setBack} choices={[["5", "the last 6"], ["11", "the last 12"], ["23", "the last 24"]]} />
+      </div>
+      <Load answer={answer}>{({ months }) => (months.length === 0 ? <Empty title="Nothing was used in these months." /> : <Figures months={months} />)}</Load>
+    </>
+  );
+}
+
+function Figures({ months }: { months: UsedMonth[] }): JSX.Element {
+  const labels = months.map(({ month }) => label(month));
+  return (
+    <>
+      <div class="two">
+        <Panel title="Connections">
+          <Bars title="Patients who connected" labels={labels} series={[{ name: "connected", tone: "accent", values: months.map((one) => one.connections) }]} />
+        </Panel>
+        <Panel title="Exports">
+          <Bars
+            title="Records that were asked for"
+            labels={labels}
+            series={[
+              { name: "succeeded", tone: "accent", values: months.map((one) => one.exports_succeeded) },
+              { name: "failed", tone: "bad", values: months.map((one) => one.exports_failed) },
+            ]}
+          />
+        </Panel>
+      </div>
+      <Table
+        label="Usage by month"
+        head={["Month", "Connections", "Declined", "Ended", "Exports", "Failed exports", "Deliveries", "Requests"]}
+        rows={[...months].reverse()}
+        keyOf={({ month }) => month}
+        cells={(one) => [label(one.month), one.connections, one.rejections, one.revocations, one.exports_succeeded, one.exports_failed, one.deliveries, one.inquiries]}
+      />
+    </>
+  );
+}
+
+/** Hands a file to the person, without a server. */
+export function download(file: Blob, called: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = called;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

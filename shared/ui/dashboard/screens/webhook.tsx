@@ -1,0 +1,277 @@
+/** One webhook: how it fares, what can be tried with it, and its settings. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Delivery, Listed, Secrets, Webhook as Record, WebhookType } from "../api/records.ts";
+import { useAction, useHere, useQuery } from "../app.ts";
+import { Button, Check, Confirm, Copy, Dialog, Field, Form, LinkButton, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Badge, Facts, Id, Shown as Once, Time } from "../parts/show.tsx";
+import { List } from "./deliveries.tsx";
+import { stateOf, Types } from "./webhooks.tsx";
+
+const REASONS = {
+  gone: "Your receiver answered 410, which says that it is gone.",
+  asked: "Your receiver asked for it in its answer.",
+  failing: "Nothing but failures came from it for five days.",
+  by_hand: "Somebody disabled it by hand.",
+} as const;
+
+export function Webhook({ id }: { id: string }): JSX.Element {
+  const { base, link } = useHere();
+  const path = `${base}/webhooks/${encodeURIComponent(id)}`;
+  const answer = useQuery<Record>(path);
+  return (
+    <>
+      <p class="back">
+        <a href={link("webhooks")}>Webhooks</a>
+      </p>
+      <Title>Webhook</Title>
+      <Load answer={answer}>{(data) => <Whole path={path} data={data} reload={answer.reload} />}</Load>
+    </>
+  );
+}
+
+interface PartProps {
+  path: string;
+  data: Record;
+  reload: () => void;
+}
+
+function Whole({ path, data, reload }: PartProps): JSX.Element {
+  const { may, base } = useHere();
+  const latest = useQuery<Listed<"deliveries", Delivery>>(`${base}/deliveries`, { webhook_id: data.webhook_id });
+  const { health } = data;
+  return (
+    <>
+      {data.disabled && <Disabled path={path} data={data} reload={reload} />}
+      <Panel title="How it fares" actions={<Badge of={stateOf(data)} />}>
+        <Facts
+          of={[
+            ["Address", <span class="break">{data.url}</span>],
+            data.note !== "" && ["Note", data.note],
+            ["Id", <><Id of={data.webhook_id} /> <Copy text={data.webhook_id} what="webhook id" /></>],
+            health.failures > 0 && ["Failing since", <><Time at={health.failing_since} />, {health.failures} attempts</>],
+            health.paused_until !== undefined && ["Paused until", <Time at={health.paused_until} exact />],
+            health.slow_until !== undefined && ["Slow", `It takes ${health.answer_ms ?? 0} ms to answer; what is fast does not wait for it.`],
+            ["Last failure", <Time at={health.last_failure_at} />],
+            ["Created", <Time at={data.created_at} exact />],
+          ]}
+        />
+      </Panel>
+      {may("develop") && !data.disabled && <Simulate path={path} done={latest.reload} />}
+      <Panel title="Latest deliveries" actions={<><Button onClick={latest.reload}>Look again</Button>{may("develop") && <Recover path={path} done={latest.reload} />}</>}>
+        <Load answer={latest}>{({ deliveries }) => <List deliveries={deliveries.slice(0, 10)} none="Nothing was sent to it yet. Simulate an event to see one." />}</Load>
+      </Panel>
+      {may("develop") && (
+        <>
+          <Secret path={path} data={data} />
+          <SigningKey path={path} data={data} reload={reload} />
+          <Settings key={JSON.stringify(data)} path={path} data={data} reload={reload} />
+          <End path={path} data={data} reload={reload} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Disabled({ path, data, reload }: PartProps): JSX.Element {
+  const { api, may, say, link } = useHere();
+  const action = useAction();
+  const enable = (replay: boolean) => () => action.run(async () => {
+    const { replayed } = await api.post<{ replayed: number }>(`${path}/enable`, { replay_missed: replay });
+    say(replay ? `Enabled. ${replayed} deliveries are sent again.` : "Enabled.");
+    reload();
+  });
+  return (
+    <Notice tone="bad">
+      <p>
+        <strong>It is disabled</strong> since <Time at={data.disabled?.at} />. {REASONS[data.disabled?.reason ?? "by_hand"]}
+      </p>
+      <p>
+        <a href={link("deliveries", "", { webhook_id: data.webhook_id, status: "held" })}>What it has missed</a> is held for 15 days, and can be sent.
+      </p>
+      {may("develop") && (
+        <div class="row">
+          <Button kind="main" busy={action.busy} onClick={enable(true)}>Enable, and send what was missed</Button>
+          <Button busy={action.busy} onClick={enable(false)}>Enable</Button>
+        </div>
+      )}
+      <Trouble failure={action.failure} />
+    </Notice>
+  );
+}
+
+function Simulate({ path, done }: { path: string; done: () => void }): JSX.Element {
+  const { api, base, link } = useHere();
+  const known = useQuery<{ types: WebhookType[] }>(`${base}/webhook-types`);
+  const [type, setType] = useState("webhook.test");
+  const [sent, setSent] = useState<string>();
+  const action = useAction();
+  const send = async (): Promise<void> => {
+    const { delivery_id: id } = await api.post<{ delivery_id: string }>(`${path}/simulate`, { type });
+    setSent(id);
+    done();
+  };
+  return (
+    <Panel title="Simulate" lead="Sends an invented event of a type, signed as a real one.">
+      <Form action={action} does={send} send="Send test event">
+        <Field label="Event" value={type} set={setType} choices={known.data?.types.map((one) => [one.type, `${one.title} (${one.type})`] as const) ?? [type]} />
+      </Form>
+      {sent && (
+        <Notice tone="good">
+          <p role="status">It is on its way.</p>
+          <LinkButton kind="main" href={link("deliveries", sent)}>See what came of it</LinkButton>
+        </Notice>
+      )}
+    </Panel>
+  );
+}
+
+/** Sends again what has failed since a time. */
+function Recover({ path, done }: { path: string; done: () => void }): JSX.Element {
+  const { api, say } = useHere();
+  const [isAsked, setAsked] = useState(false);
+  const [hours, setHours] = useState("24");
+  const action = useAction();
+  const replay = async (): Promise<void> => {
+    const since = new Date(Date.now() - Number(hours) * 3_600_000).toISOString();
+    const { replayed } = await api.post<{ replayed: number }>(`${path}/replay`, { since });
+    say(`${replayed} deliveries are sent again.`);
+    setAsked(false);
+    done();
+  };
+  return (
+    <>
+      <Button onClick={() => setAsked(true)}>Replay what failed</Button>
+      {isAsked && (
+        <Dialog title="Replay what failed" close={() => setAsked(false)}>
+          <p>Every delivery to this webhook that has failed since then is sent again, with the same id and the same bytes.</p>
+          <Form action={action} does={replay} send="Replay" cancel={() => setAsked(false)}>
+            <Field label="Failed within" value={hours} set={setHours} choices={[["1", "the last hour"], ["24", "the last day"], ["72", "the last three days"], ["360", "the last 15 days"]]} />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Secret({ path, data }: { path: string; data: Record }): JSX.Element {
+  const { api } = useHere();
+  const action = useAction();
+  const [shown, setShown] = useState<Secrets["secrets"]>([]);
+  const [atOnce, setAtOnce] = useState(false);
+  const reveal = (): void => action.run(async () => setShown((await api.post<Secrets>(`${path}/secret/reveal`)).secrets));
+  const rotate = (): void => action.run(async () => setShown([await api.post<{ secret: string }>(`${path}/secret/rotate`, { at_once: atOnce })]));
+  const [old] = data.old_secrets_end;
+  return (
+    <Panel title="Signing secret" lead={old ? <>An older one still signs, until <Time at={old} exact />.</> : "After a rotation, the one before goes on to sign for 24 hours."}>
+      {shown.map(({ secret, expires_at: end }) => (
+        <Once key={secret} secret={secret} what={end ? "older secret" : "signing secret"}>
+          {end && <p>It ends <Time at={end} />.</p>}
+        </Once>
+      ))}
+      <Check label="End the old ones at once" help="When one has leaked. Your receiver refuses events until it has the new one." checked={atOnce} set={setAtOnce} />
+      <div class="row">
+        <Button busy={action.busy} onClick={reveal}>Reveal</Button>
+        <Button kind={atOnce ? "bad" : undefined} busy={action.busy} onClick={rotate}>Rotate</Button>
+      </div>
+      <Trouble failure={action.failure} />
+    </Panel>
+  );
+}
+
+function SigningKey({ path, data, reload }: PartProps): JSX.Element {
+  const { api } = useHere();
+  const action = useAction();
+  const change = (does: () => Promise<void>) => () => action.run(async () => {
+    await does();
+    reload();
+  });
+  return (
+    <Panel title="Signing key" lead="With an ed25519 key, receivers need nothing secret to check a signature (v1a).">
+      {data.public_key ? (
+        <>
+          <p>
+            <code class="value">{data.public_key}</code> <Copy text={data.public_key} what="public key" />
+          </p>
+          <div class="row">
+            <Button kind="bad" busy={action.busy} onClick={change(() => api.remove(`${path}/signing-key`))}>Remove the key</Button>
+          </div>
+        </>
+      ) : (
+        <div class="row">
+          <Button busy={action.busy} onClick={change(() => api.post(`${path}/signing-key`))}>Add a signing key</Button>
+        </div>
+      )}
+      <Trouble failure={action.failure} />
+    </Panel>
+  );
+}
+
+/** Headers as they are typed: a name, a colon, a value; one a line. */
+export function headersOf(text: string): { [name: string]: string } {
+  const pairs = text.split("\n").filter((line) => line.trim() !== "").map((line) => {
+    const [name = "", ...rest] = line.split(":");
+    return [name.trim(), rest.join(":").trim()] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+function Settings({ path, data, reload }: PartProps): JSX.Element {
+  const { api, base, say } = useHere();
+  const known = useQuery<{ types: WebhookType[] }>(`${base}/webhook-types`);
+  const action = useAction();
+  const [url, setUrl] = useState(data.url);
+  const [note, setNote] = useState(data.note);
+  const [types, setTypes] = useState(data.types);
+  const [headers, setHeaders] = useState("");
+  const [bare, setBare] = useState(false);
+  const [rate, setRate] = useState(String(data.rate || ""));
+  const save = async (): Promise<void> => {
+    const chosen = types.filter((type) => known.data?.types.some((one) => one.type === type && one.default !== "required"));
+    const own = headers.trim() === "" && !bare ? {} : { headers: headersOf(bare ? "" : headers) };
+    await api.patch(path, { url: url.trim(), note: note.trim(), types: chosen, rate: Number(rate), ...own });
+    say("Saved.");
+    reload();
+  };
+  return (
+    <Panel title="Settings">
+      <Form action={action} does={save} send="Save">
+        <Field label="Address" type="url" value={url} set={setUrl} required maxLength={2000} />
+        <Field label="Note" value={note} set={setNote} maxLength={200} />
+        <Load answer={known}>{({ types: all }) => <Types all={all} chosen={types} set={setTypes} />}</Load>
+        <Field label="Headers of your own, one a line" rows={3} value={headers} set={setHeaders}
+          help={`As Authorization: Bearer x. Values are never shown again. ${data.headers.length === 0 ? "Now there are none." : `Now: ${data.headers.join(", ")}. What you type replaces all of them; empty keeps them.`}`} />
+        {data.headers.length > 0 && <Check label="Send no headers of your own" checked={bare} set={setBare} />}
+        <Field label="Most attempts a second" type="number" min={1} max={1000} value={rate} set={setRate} help="Empty for 50. What is more waits." />
+      </Form>
+    </Panel>
+  );
+}
+
+function End({ path, data, reload }: PartProps): JSX.Element {
+  const { api, link, say } = useHere();
+  const [isAsked, setAsked] = useState(false);
+  const action = useAction();
+  const disable = (): void => action.run(async () => {
+    await api.post(`${path}/disable`);
+    reload();
+  });
+  const host = URL.canParse(data.url) ? new URL(data.url).host : data.url;
+  return (
+    <Panel title="Stop" lead="A disabled webhook is sent nothing, and what it misses is held. Only one that is disabled can be removed; it is gone with its secret.">
+      <div class="row">
+        {data.disabled ? <Button kind="bad" onClick={() => setAsked(true)}>Remove</Button> : <Button busy={action.busy} onClick={disable}>Disable</Button>}
+      </div>
+      <Trouble failure={action.failure} />
+      {isAsked && (
+        <Confirm title="Remove the webhook" name={host} send="Remove" close={() => setAsked(false)} does={async () => {
+          await api.remove(path);
+          say("Removed.");
+          location.hash = link("webhooks");
+        }}>
+          <p>What is on its way to it is not sent any more. That cannot be taken back.</p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,93 @@
+/** The webhooks of a mode, and making one. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { NewWebhook, Webhook, WebhookType } from "../api/records.ts";
+import { useAction, useHere, useQuery } from "../app.ts";
+import { Collection, type MakeProps } from "../parts/collection.tsx";
+import { Check, Field, Form, LinkButton, Load, Panel } from "../parts/controls.tsx";
+import { Badge, Shown, Time } from "../parts/show.tsx";
+
+export const stateOf = ({ disabled, health }: Webhook): string => (disabled ? "disabled" : health.failures > 0 ? "failing" : "enabled");
+
+export function Webhooks(): JSX.Element {
+  const { link } = useHere();
+  return (
+    <Collection
+      of="webhooks"
+      title="Webhooks"
+      lead="Where records, and news of connections, are sent."
+      create="Add a webhook"
+      empty="Without one no record can reach you: its links come by webhook alone."
+      Make={New}
+      Once={Made}
+      head={["Address", "State", "Events", "Last failure", "Created"]}
+      keyOf={(one: Webhook) => one.webhook_id}
+      cells={(one) => [
+        <a class="break" href={link("webhooks", one.webhook_id)}>
+          {one.note || one.url}
+        </a>,
+        <Badge of={stateOf(one)} />,
+        one.types.length,
+        <Time at={one.health.last_failure_at} />,
+        <Time at={one.created_at} />,
+      ]}
+    />
+  );
+}
+
+function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
+  const { api, base, place } = useHere();
+  const action = useAction();
+  const known = useQuery<{ types: WebhookType[] }>(`${base}/webhook-types`);
+  const [url, setUrl] = useState("");
+  const [note, setNote] = useState("");
+  const [types, setTypes] = useState<string[]>();
+  const chosen = types ?? known.data?.types.filter((one) => one.default === "on").map(({ type }) => type) ?? [];
+  return (
+    <Panel title="New webhook">
+      <Form action={action} send="Add webhook" cancel={close} does={async () => done(await api.post<NewWebhook>(`${base}/webhooks`, { url: url.trim(), types: chosen, note: note.trim() }))}>
+        <Field label="Address" type="url" value={url} set={setUrl} required maxLength={2000} placeholder="https://app.example/webhooks/records"
+          help={place.mode === "test" ? "https; http for localhost alone." : "https. It has to answer 2xx within 15 seconds."} />
+        <Field label="Note" value={note} set={setNote} maxLength={200} />
+        <Load answer={known}>{({ types: all }) => <Types all={all} chosen={chosen} set={setTypes} />}</Load>
+      </Form>
+    </Panel>
+  );
+}
+
+/** The types of events as switches. Those that are required are on and cannot be put off. */
+export function Types({ all, chosen, set }: { all: WebhookType[]; chosen: string[]; set: (chosen: string[]) => void }): JSX.Element {
+  return (
+    <fieldset>
+      <legend>Events</legend>
+      {all.map(({ type, title, when, default: choice }) => (
+        <Check
+          key={type}
+          label={
+            <>
+              {title} <code class="soft">{type}</code> {choice === "required" && <Badge of="required" />}
+            </>
+          }
+          help={when}
+          locked={choice === "required"}
+          checked={choice === "required" || chosen.includes(type)}
+          set={(on) => set(on ? [...chosen, type] : chosen.filter((one) => one !== type))}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+export function Made({ made: { webhook, secret } }: { made: NewWebhook }): JSX.Element {
+  const { link } = useHere();
+  return (
+    <Shown secret={secret} what="signing secret">
+      <p>With it your receiver sees that an event is from us. The overview has the code for it.</p>
+      <div class="row">
+        <LinkButton kind="main" href={link("webhooks", webhook.webhook_id)}>
+          Next: send it a test event
+        </LinkButton>
+      </div>
+    </Shown>
+  );
+}

@@ -1,0 +1,47 @@
+/** The places of the application, for the navigation and the search alike. */
+import type { JSX } from "preact";
+import { Account } from "../screens/account.tsx";
+import { Audit } from "../screens/audit.tsx";
+import { Branding } from "../screens/branding.tsx";
+import { Connections } from "../screens/connections.tsx";
+import { Connection } from "../screens/connection.tsx";
+import { Credentials } from "../screens/credentials.tsx";
+import { Credential } from "../screens/credential.tsx";
+import { Deliveries } from "../screens/deliveries.tsx";
+import { Delivery } from "../screens/delivery.tsx";
+import { Export, Exports } from "../screens/exports.tsx";
+import { Inbox, Inquiry } from "../screens/inbox.tsx";
+import { Members } from "../screens/members.tsx";
+import { Overview } from "../screens/overview.tsx";
+import { Playground } from "../screens/playground.tsx";
+import { Usage } from "../screens/usage.tsx";
+import { Webhook } from "../screens/webhook.tsx";
+import { Webhooks } from "../screens/webhooks.tsx";
+
+export interface Screen {
+  name: string; // in the address
+  title: string;
+  /** More words that it is found by. */
+  words: string;
+  group: "Build" | "Watch" | "Organisation" | "You";
+  /** Without it the screen would be empty. */
+  needs?: "inspect" | "manage";
+  show: () => JSX.Element;
+  one?: (props: { id: string }) => JSX.Element;
+}
+
+export const screens: readonly Screen[] = [
+  { name: "", title: "Overview", words: "home start checklist quick", group: "Build", show: Overview },
+  { name: "credentials", title: "Credentials", words: "keys public id private key redirect uris origins rotate", group: "Build", show: Credentials, one: Credential },
+  { name: "webhooks", title: "Webhooks", words: "events secret signing simulate subscription", group: "Build", show: Webhooks, one: Webhook },
+  { name: "playground", title: "Playground", words: "widget demo try element", group: "Build", show: Playground },
+  { name: "deliveries", title: "Deliveries", words: "attempts replay log curl failed", group: "Watch", show: Deliveries, one: Delivery },
+  { name: "connections", title: "Connections", words: "patients timeline erase disconnect", group: "Watch", show: Connections, one: Connection },
+  { name: "exports", title: "Exports", words: "tasks records missing outcome", group: "Watch", show: Exports, one: Export },
+  { name: "usage", title: "Usage", words: "counts months csv chart", group: "Watch", show: Usage },
+  { name: "inbox", title: "Inbox", words: "support requests health system answer patients", group: "Watch", needs: "inspect", show: Inbox, one: Inquiry },
+  { name: "branding", title: "Branding", words: "logo accent colour privacy terms name settings", group: "Organisation", show: Branding },
+  { name: "members", title: "Members", words: "roles invitations people team owner", group: "Organisation", show: Members },
+  { name: "audit", title: "Audit log", words: "history who changed chain export", group: "Organisation", needs: "manage", show: Audit },
+  { name: "account", title: "Your account", words: "sign out passkey totp second factor e-mail address", group: "You", show: Account },
+];

@@ -1,0 +1,100 @@
+/** Proving who one is: to sign in, as a second factor, and again before what matters most. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Api } from "../api/api.ts";
+import type { SentCode, DashboardSession } from "../api/records.ts";
+import { useAction } from "../app.ts";
+import { Button, Dialog, Field, Form, Notice, Trouble } from "../parts/controls.tsx";
+import { hasPasskeys, use } from "../passkey.ts";
+import type { RequestJson } from "../passkey.ts";
+
+interface ProofProps {
+  api: Api;
+  done: (session: DashboardSession) => void;
+}
+
+export async function byPasskey(api: Api): Promise<DashboardSession> {
+  const { options } = await api.post<{ options: RequestJson }>("session/passkey/options");
+  return api.post<DashboardSession>("session/passkey", { response: await use(options) });
+}
+
+const codeInput = { inputMode: "numeric", autocomplete: "one-time-code", required: true, maxLength: 12, pattern: "\\s*(\\d\\s*){6}" } as const;
+
+const digits = (text: string): string => text.replace(/\D/g, "").slice(0, 6);
+
+export function Passkey({ api, done }: ProofProps): JSX.Element | null {
+  const action = useAction();
+  if (!hasPasskeys()) return null;
+  return (
+    <div class="form">
+      <Button busy={action.busy} onClick={() => action.run(async () => done(await byPasskey(api)))}>
+        Use a passkey
+      </Button>
+      <Trouble failure={action.failure} />
+    </div>
+  );
+}
+
+/** Six digits of a generator. */
+export function Generator({ api, done }: ProofProps): JSX.Element {
+  const [code, setCode] = useState("");
+  const action = useAction();
+  return (
+    <Form action={action} send="Go on" does={async () => done(await api.post<DashboardSession>("session/totp", { code: digits(code) }))}>
+      <Field label="Code of your generator" value={code} set={setCode} {...codeInput} help="Six digits, from your authenticator app." />
+    </Form>
+  );
+}
+
+/** An address, and then the six digits that were sent to it. */
+export function Email({ api, done, email: given = "" }: ProofProps & { email?: string }): JSX.Element {
+  const [email, setEmail] = useState(given);
+  const [code, setCode] = useState("");
+  const [sent, setSent] = useState<SentCode>();
+  const action = useAction();
+  const send = async (): Promise<void> => setSent(await api.post<SentCode>("session/codes", { email: email.trim() }));
+  if (sent === undefined) {
+    return (
+      <Form action={action} send="Send a code" does={send}>
+        <Field label="Work e-mail" type="email" autocomplete="email" inputMode="email" required maxLength={254} value={email} set={setEmail} readOnly={given !== ""} />
+      </Form>
+    );
+  }
+  const check = async (): Promise<void> => done(await api.post<DashboardSession>("session", { email: email.trim(), verification_id: sent.verification_id, code: digits(code) }));
+  return (
+    <>
+      <Form action={action} send="Go on" does={check}>
+        <Notice>
+          <p role="status">
+            If <strong>{email.trim()}</strong> can have an account, six digits are on their way. They work for a few minutes.
+          </p>
+        </Notice>
+        <Field label="Code" value={code} set={setCode} first {...codeInput} help="It may take a minute. Look into the spam folder, too." />
+      </Form>
+      <div class="row">
+        <Button kind="quiet" busy={action.busy} onClick={() => action.run(send)}>
+          Send another code
+        </Button>
+        <Button kind="quiet" onClick={() => setSent(undefined)}>
+          Use another address
+        </Button>
+      </div>
+    </>
+  );
+}
+
+/** Asks again who it is, before what matters most. */
+export function Proof({ api, session, done, close }: ProofProps & { session: DashboardSession; close: () => void }): JSX.Element {
+  const { email, totp, passkeys } = session.account;
+  return (
+    <Dialog title="Prove again that it is you" close={close}>
+      <p class="soft">This cannot be done with a session alone. The proof is good for 15 minutes.</p>
+      {passkeys.length > 0 && <Passkey api={api} done={done} />}
+      {totp && <Generator api={api} done={done} />}
+      {!totp && passkeys.length === 0 && <Email api={api} done={done} email={email} />}
+      <div class="row">
+        <Button onClick={close}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}

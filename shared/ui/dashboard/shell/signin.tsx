@@ -1,0 +1,54 @@
+/** Who has no session, or only half of one. */
+import type { JSX } from "preact";
+import type { Api } from "../api/api.ts";
+import type { DashboardSession } from "../api/records.ts";
+import { Button, Title } from "../parts/controls.tsx";
+import { Email, Generator, Passkey } from "./proof.tsx";
+
+interface SignInProps {
+  api: Api;
+  session: DashboardSession | undefined;
+  /** They came with an invitation. */
+  invited: boolean;
+  enter: (session: DashboardSession | undefined) => void;
+}
+
+export function SignIn({ api, session, invited, enter }: SignInProps): JSX.Element {
+  return (
+    <main class="gate">
+      <p class="brand">Recordbridge</p>
+      <div class="panel">
+        {session === undefined ? <First api={api} invited={invited} enter={enter} /> : <Second api={api} session={session} enter={enter} />}
+      </div>
+    </main>
+  );
+}
+
+function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Element {
+  return (
+    <>
+      <Title lead={invited ? "Sign in with the address that you were invited at." : "There is no password. Who is new gets an account with the first code."}>Sign in</Title>
+      <Email api={api} done={enter} />
+      <p class="or">or</p>
+      <Passkey api={api} done={enter} />
+      <p class="help">Your company’s address, please: addresses that everybody can get are not taken.</p>
+    </>
+  );
+}
+
+function Second({ api, session, enter }: { api: Api; session: DashboardSession; enter: SignInProps["enter"] }): JSX.Element {
+  const { totp, passkeys } = session.account;
+  return (
+    <>
+      <Title lead="Your account has a second factor.">One more step</Title>
+      {passkeys.length > 0 && <Passkey api={api} done={enter} />}
+      {totp && passkeys.length > 0 && <p class="or">or</p>}
+      {totp && <Generator api={api} done={enter} />}
+      <div class="row">
+        <Button kind="quiet" onClick={() => void api.remove("session").finally(() => enter(undefined))}>
+          Sign in as somebody else
+        </Button>
+      </div>
+    </>
+  );
+}

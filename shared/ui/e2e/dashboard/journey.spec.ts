@@ -1,0 +1,253 @@
+/** The dashboard before the real service: what a customer's people do with it, from the first code on. */
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Download } from "@playwright/test";
+import { look } from "../support/looks.ts";
+import { mailedCode, Patient } from "../support/patient.ts";
+import type { Run } from "../support/run.ts";
+import { expect, test } from "../support/test.ts";
+import { Developer, lookUntil, newcomer, Receiver } from "./support.ts";
+
+/** What a press may cost a newcomer, from the sign-in page to the first verified webhook. */
+const MOST_PRESSES = 14;
+
+const PLACES = ["Overview", "Credentials", "Webhooks", "Playground", "Deliveries", "Connections", "Exports", "Usage", "Inbox", "Branding", "Members", "Audit log", "Your account"];
+
+test("sign up, key, webhook, test delivery, a patient in the playground, the record, the delivery log, and a replay", async ({ page, run, context }) => {
+  test.setTimeout(400_000);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const receiver = await Receiver.start();
+  await page.goto(run.dashboard_url);
+  const developer = new Developer(page);
+  await developer.signIn(run, newcomer());
+  await developer.found("Alder Health");
+
+  await developer.link(/Create a credential/);
+  await developer.button("Create a credential");
+  await developer.button("Create credential");
+  await developer.button("Copy as .env file");
+  const env = await page.evaluate(() => navigator.clipboard.readText());
+  const [, base = ""] = /^RECORDBRIDGE_BASE_URL=(.*)$/m.exec(env) ?? [];
+  const [, publicId = ""] = /^RECORDBRIDGE_PUBLIC_ID=(.*)$/m.exec(env) ?? [];
+  const [, privateKey = ""] = /^RECORDBRIDGE_PRIVATE_KEY=(.*)$/m.exec(env) ?? [];
+
+  await developer.link("Next: a webhook");
+  await developer.button("Add a webhook");
+  await developer.type("Address", receiver.url);
+  await developer.button("Add webhook");
+  await developer.button("Copy signing secret");
+  receiver.secret = await page.evaluate(() => navigator.clipboard.readText());
+  await developer.link("Next: send it a test event");
+  await developer.button("Send test event");
+  await developer.link("See what came of it");
+  await lookUntil(page, "delivered");
+  developer.tell("first use", test.info());
+  expect(receiver.received).toMatchObject([{ type: "webhook.test", isOurs: true }]);
+  expect(developer.clicks).toBeLessThanOrEqual(MOST_PRESSES);
+  expect(developer.seconds()).toBeLessThan(300);
+
+  await developer.button("Replay");
+  await lookUntil(page, /by hand/);
+  const [first, again] = receiver.received;
+  expect(again).toEqual(first); // the same id, so that a receiver knows it
+
+  await developer.link("Playground");
+  const opening = context.waitForEvent("page");
+  await developer.link(/Open the playground/);
+  const playground = await opening;
+  await playground.getByLabel("search-only").check();
+  const patient = new Patient(playground);
+  await patient.open();
+  await patient.connect();
+  await patient.finish();
+  await playground.close();
+
+  await developer.link("Connections");
+  await page.getByRole("table", { name: "Connections" }).getByRole("link").first().click();
+  await expect(page.getByText("The patient connected.")).toBeVisible();
+  const connection = new URL(page.url()).hash.split("/").at(-1);
+  const asked = await fetch(`${base}/bridge/fhir/ehi-export`, {
+    method: "POST",
+    headers: { Authorization: `Basic ${Buffer.from(`${publicId}:${privateKey}`).toString("base64")}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ org_connection_id: connection }),
+  });
+  expect(asked.status).toBe(200);
+
+  await developer.link("Exports");
+  await page.getByRole("table", { name: "Exports" }).getByRole("link").first().click();
+  await lookUntil(page, "success");
+  await expect(page.getByRole("table", { name: "Resource types" }).getByText("Patient", { exact: false }).first()).toBeVisible();
+  await look(page, "dashboard-real-export", "en");
+  await developer.link("Its deliveries");
+  await page.getByRole("link", { name: "patient.ehi_export_success" }).click();
+  await lookUntil(page, "delivered");
+  await look(page, "dashboard-real-delivery", "en");
+  expect(receiver.received.map(({ type }) => type)).toContain("patient.ehi_export_success");
+  expect(receiver.received.every(({ isOurs }) => isOurs)).toBe(true);
+  receiver.stop();
+
+  for (const name of PLACES) {
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await developer.link(name);
+    await expect(page.getByRole("heading", { level: 1, name, exact: true })).toBeFocused();
+    await expect(page.getByText("Loading", { exact: true })).toHaveCount(0);
+    await expect(page.getByText("Quick start"), "all of it is done").toHaveCount(0);
+    await look(page, `dashboard-real-${name.toLowerCase().replaceAll(" ", "-")}`, "en");
+  }
+
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await developer.link("Usage");
+  const saving = page.waitForEvent("download");
+  await developer.button("Download CSV");
+  expect(await text(await saving)).toMatch(/^month,connections,.*\n/);
+  await developer.link("Audit log");
+  const exporting = page.waitForEvent("download");
+  await developer.button("Export");
+  expect((await text(await exporting)).trim().split("\n").map((line) => (JSON.parse(line) as { action: string }).action)).toContain("delivery.replayed");
+
+  await page.goto(`${run.dashboard_url}${new URL(page.url()).hash.replace(/audit$/, `connections/${connection}`)}`);
+  await developer.button("Erase");
+  await developer.type(/^Type/, String(connection).slice(0, 8));
+  await developer.press(page.getByRole("dialog").getByRole("button", { name: "Erase" }));
+  await expect(page.getByRole("heading", { name: "It is being erased" })).toBeVisible();
+  await expect(async () => {
+    await fetch(`${run.console_url}/api/functions/EraserFunction/fire`, { method: "POST" });
+    await developer.button("Look again");
+    await expect(page.getByText("looking", { exact: true })).toBeVisible({ timeout: 1_000 });
+  }).toPass();
+  await expect(page.getByText(/1 connections, 1 tokens, 1 exports/)).toBeVisible();
+  await look(page, "dashboard-real-erasure", "en");
+});
+
+test("a webhook that was lost is seen with its reason, and gets what it has missed", async ({ page, run }) => {
+  const receiver = await Receiver.start();
+  await page.goto(run.dashboard_url);
+  const developer = new Developer(page);
+  await developer.signIn(run, newcomer());
+  await developer.found("Cedar Care");
+  await developer.link("Webhooks");
+  await developer.button("Add a webhook");
+  await developer.type("Address", receiver.url);
+  await developer.button("Add webhook");
+  receiver.secret = (await page.locator("code.value").textContent()) ?? "";
+  receiver.status = 410;
+  await developer.link("Next: send it a test event");
+  await developer.button("Send test event");
+  await developer.link("See what came of it");
+  await lookUntil(page, "Your receiver answered, but not with 2xx.");
+  await look(page, "dashboard-real-failed", "en");
+
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await developer.link("Overview");
+  await expect(page.getByText("A webhook is disabled:")).toBeVisible();
+  await developer.link("See why");
+  await expect(page.getByText("Your receiver answered 410, which says that it is gone.")).toBeVisible();
+  receiver.status = 204;
+  await developer.button("Enable, and send what was missed");
+  await expect(page.getByText("Enabled. 1 deliveries are sent again.")).toBeVisible();
+  await lookUntil(page, "delivered");
+  expect(receiver.received.at(-1)).toEqual({ ...receiver.received[0], isOurs: true });
+  receiver.stop();
+});
+
+test("who was invited joins, with no more than their role", async ({ page, run, browser }) => {
+  const email = newcomer();
+  const owner = new Developer(page);
+  await page.goto(run.dashboard_url);
+  await owner.signIn(run, email);
+  await owner.found("Birch Labs");
+  await owner.link("Members");
+  const invited = email.replace("ada@", "grace@");
+  await owner.type("E-mail", invited);
+  await page.getByLabel("Role", { exact: true }).selectOption("viewer");
+  await owner.button("Invite");
+  await expect(page.getByRole("table", { name: "Open invitations" })).toContainText(invited);
+
+  const context = await browser.newContext();
+  const grace = new Developer(await context.newPage());
+  await grace.page.goto(await mailedLink(run, invited));
+  await grace.signIn(run, invited);
+  await grace.button("Accept the invitation");
+  await grace.link("Credentials");
+  await expect(grace.page.getByText("An owner or admin of the organisation can create one.")).toBeVisible();
+  expect(grace.page.url()).not.toContain("invitation");
+  await context.close();
+});
+
+test("a generator of codes is asked for at the next sign-in", async ({ page, run }) => {
+  const email = newcomer();
+  const developer = new Developer(page);
+  await page.goto(`${run.dashboard_url}#/account`);
+  await developer.signIn(run, email);
+  await developer.button("Set up");
+  await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
+  await look(page, "dashboard-generator", "en");
+  const shown = (await page.locator("code.value").textContent()) ?? "";
+  await developer.type("The code that it shows now", codeOf(shown, 0));
+  await developer.button("Turn it on");
+  await expect(page.getByText("Your generator is on.")).toBeVisible();
+  await developer.signOut();
+  await developer.signIn(run, email);
+  await expect(page.getByRole("heading", { name: "One more step" })).toBeVisible();
+  await look(page, "dashboard-second-factor", "en");
+  await developer.type("Code of your generator", codeOf(shown, 1));
+  await developer.button("Go on");
+  await expect(page.getByRole("heading", { name: "Your account" })).toBeVisible();
+});
+
+test("who has lost an account to another address takes it back without signing in", async ({ page, run, browser }) => {
+  const email = newcomer();
+  const thief = new Developer(page);
+  await page.goto(`${run.dashboard_url}#/account`);
+  await thief.signIn(run, email);
+  const other = email.replace("ada@", "eve@");
+  await thief.type("New address", other);
+  await thief.button("Send a code");
+  const label = `Code that was sent to ${other}`;
+  await page.getByLabel(label).waitFor();
+  await thief.type(label, await mailedCode(run, other));
+  await thief.button("Change it");
+  await expect(page.getByText("Your address is changed.")).toBeVisible();
+
+  const context = await browser.newContext();
+  const ada = new Developer(await context.newPage());
+  await ada.page.goto(await mailedLink(run, email));
+  await expect(ada.page.getByRole("heading", { name: "Take your address back" })).toBeFocused();
+  await look(ada.page, "dashboard-restore", "en");
+  await ada.button("Take it back");
+  await expect(ada.page.getByText("It is done.")).toBeVisible();
+  expect(ada.page.url()).toBe(`${run.dashboard_url}#/restore`);
+  await ada.button("Sign in");
+  await expect(ada.page.getByLabel("Work e-mail")).toBeVisible();
+  await context.close();
+
+  await page.reload();
+  await thief.signIn(run, email); // with the mail of the address, which is its owner's
+  await expect(page.getByText(email).first()).toBeVisible();
+  await expect(page.getByText(other)).toHaveCount(0);
+});
+
+async function text(download: Download): Promise<string> {
+  return readFileSync(await download.path(), "utf8");
+}
+
+/** The newest link to the dashboard that was sent to an address. */
+async function mailedLink(run: Run, email: string): Promise<string> {
+  const response = await fetch(`${run.console_url}/api/mail`);
+  const { mails } = (await response.json()) as { mails: { to: string[]; text: string; at: string }[] };
+  const found = mails.filter(({ to }) => to.includes(email)).sort((a, b) => b.at.localeCompare(a.at))[0];
+  const [link = ""] = /http\S+#\/(invitation|restore)\/\S+/.exec(found?.text ?? "") ?? [];
+  expect(link).toContain(`${run.dashboard_url}#/`);
+  return link;
+}
+
+/** A code of the generator (RFC 6238), so many steps ahead: none works twice. */
+function codeOf(secret: string, ahead: number): string {
+  const bits = [...secret.replace(/[\s=]/g, "")].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + ahead));
+  const mac = createHmac("sha1", key).update(counter).digest();
+  const at = (mac[19] ?? 0) & 15;
+  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}

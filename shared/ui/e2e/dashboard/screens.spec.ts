@@ -1,0 +1,120 @@
+/** Every screen, full, empty and failed, in every form that somebody may have it (support/looks.ts). */
+import { findings } from "../support/axe.ts";
+import { look } from "../support/looks.ts";
+import { expect, test } from "../support/test.ts";
+import { at, Fake, id, open, world } from "./stage.ts";
+
+const SCREENS: [name: string, place: string, title: string][] = [
+  ["overview", at(""), "Overview"],
+  ["credentials", at("credentials"), "Credentials"],
+  ["credential", at(`credentials/public_test_${id(101)}`), "Credential"],
+  ["webhooks", at("webhooks"), "Webhooks"],
+  ["webhook", at(`webhooks/${id(201)}`), "Webhook"],
+  ["webhook-disabled", at(`webhooks/${id(202)}`), "Webhook"],
+  ["playground", at("playground"), "Playground"],
+  ["deliveries", at("deliveries"), "Deliveries"],
+  ["delivery", at(`deliveries/${id(402)}`), "Delivery"],
+  ["connections", at("connections"), "Connections"],
+  ["connection", at(`connections/${id(502)}`), "Connection"],
+  ["connection-erased", at(`connections/${id(599)}`), "Connection"],
+  ["exports", at("exports"), "Exports"],
+  ["export", at(`exports/${"0".repeat(31)}1`), "Export"],
+  ["export-pending", at(`exports/${"0".repeat(31)}3`), "Export"],
+  ["usage", at("usage"), "Usage"],
+  ["inbox", at("inbox"), "Inbox"],
+  ["inquiry", at(`inbox/${id(701)}`), "Request"],
+  ["branding", at("branding"), "Branding"],
+  ["members", at("members"), "Members"],
+  ["audit", at("audit"), "Audit log"],
+  ["account", at("account"), "Your account"],
+  ["nowhere", at("nowhere"), "There is no such page"],
+  ["invitation", "invitation/abc", "You were invited"],
+  ["restore", "restore/abc", "Take your address back"],
+  ["new", "new", "Create an organisation"],
+];
+
+for (const [name, place, title] of SCREENS) {
+  test(`${name} can be read and used by everybody`, async ({ page, run }) => {
+    await open(page, run, place, world());
+    await expect(page.getByRole("heading", { level: 1, name: title, exact: true })).toBeFocused();
+    await expect(page.getByText("Loading", { exact: true })).toHaveCount(0);
+    await look(page, `dashboard-${name}`, "en");
+    expect(await page.evaluate(() => window.broken)).toEqual([]);
+  });
+}
+
+test.describe.configure({ timeout: 120_000 });
+
+test("an empty list says what to do first, and one that failed what was asked", async ({ page, run }) => {
+  const empty = world(true);
+  empty.session.organisations = world().session.organisations;
+  for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "Nothing was sent"], ["connections", "No patient"], ["exports", "No record"], ["inbox", "Nobody has asked"], ["playground", "needs a public id"], ["audit", "Nothing was changed"]] as const) {
+    await open(page, run, at(screen), empty);
+    await expect(page.getByText(text)).toBeVisible();
+    expect(await findings(page), screen).toEqual([]);
+  }
+  const fake = await open(page, run, at("webhooks"), world());
+  await expect(page.getByRole("link", { name: "https://app.example/webhooks/records" })).toBeVisible();
+  fake.refuse = { status: 503, code: "svc_unavailable", text: "The service is busy. Please try again." };
+  await page.getByRole("link", { name: "Exports" }).click();
+  await expect(page.getByRole("alert").filter({ hasText: "The service is busy" })).toContainText(id(99));
+  await look(page, "dashboard-trouble", "en");
+  fake.refuse = undefined;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("table", { name: "Exports" })).toBeVisible();
+});
+
+test("a role is shown what it may do, and nothing else", async ({ page, run }) => {
+  const of = world();
+  for (const member of of.session.organisations) member.role = "viewer";
+  await open(page, run, at(`webhooks/${id(201)}`), of);
+  await expect(page.getByRole("heading", { name: "How it fares" })).toBeVisible();
+  for (const name of ["Reveal", "Send test event", "Remove", "Disable"]) await expect(page.getByRole("button", { name })).toHaveCount(0);
+  for (const name of ["Inbox", "Audit log"]) await expect(page.getByRole("navigation").getByRole("link", { name })).toHaveCount(0);
+  of.session.organisations[0]!.role = "developer";
+  await open(page, run, at("credentials", "live"), of);
+  await expect(page.getByText("An owner or admin")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Create a credential" })).toHaveCount(0);
+});
+
+test("a secret is shown after a proof, and a session that ends leads to the sign-in", async ({ page, run }) => {
+  const of = world();
+  of.session.account.passkeys = [];
+  const fake = new Fake(of);
+  fake.wantsProof = true;
+  await open(page, run, at(`webhooks/${id(201)}`), fake);
+  await page.getByRole("button", { name: "Reveal" }).click();
+  const dialog = page.getByRole("dialog", { name: "Prove again that it is you" });
+  await dialog.getByRole("button", { name: "Send a code" }).click();
+  await dialog.getByLabel("Code").fill("12 34 56");
+  expect(await findings(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Go on" }).click();
+  await expect(page.getByText("whsec_")).toBeVisible();
+  fake.refuse = { status: 401, code: "svc_session_required", text: "Sign in to go on." };
+  await page.getByRole("link", { name: "Exports" }).click();
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await look(page, "dashboard-sign-in", "en");
+});
+
+test("what cannot be taken back takes its name", async ({ page, run }) => {
+  const fake = await open(page, run, at(`connections/${id(501)}`), world());
+  await page.getByRole("button", { name: "Erase" }).click();
+  const dialog = page.getByRole("dialog", { name: "Erase the connection" });
+  await look(page, "dashboard-confirm", "en");
+  await dialog.getByLabel("Type").fill("yes");
+  await dialog.getByRole("button", { name: "Erase" }).click();
+  await expect(dialog.getByRole("alert")).toContainText("Type 00000000");
+  expect(fake.asked.filter((one) => one.startsWith("POST"))).toEqual([]);
+  await dialog.getByLabel("Type").fill("00000000");
+  await dialog.getByRole("button", { name: "Erase" }).click();
+  await expect(page.getByRole("heading", { name: "Erased" })).toBeVisible();
+  await expect(page.getByText("There is no such")).toHaveCount(0);
+});
+
+test("at another host than its own the dashboard leads to its own, with its place", async ({ page, run }) => {
+  expect(new URL(run.base_url).host).not.toBe(new URL(run.dashboard_url).host);
+  const place = `#/${at("webhooks")}`;
+  await page.goto(`${run.base_url}/dashboard${place}`);
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  expect(page.url()).toBe(run.dashboard_url + place);
+});

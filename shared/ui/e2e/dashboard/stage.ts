@@ -1,0 +1,41 @@
+/** The dashboard before a service of memory (dashboard/testing), so that every screen can be shown; the page and its policy are the real ones. */
+import type { Page, Route } from "@playwright/test";
+import { Fake } from "../../dashboard/testing/fake.ts";
+import { ORG } from "../../dashboard/testing/world.ts";
+import type { World } from "../../dashboard/testing/world.ts";
+import type { Run } from "../support/run.ts";
+
+export { id, ORG, world } from "../../dashboard/testing/world.ts";
+export { Fake };
+
+declare global {
+  interface Window {
+    broken: string[];
+  }
+}
+
+async function answer(fake: Fake, route: Route): Promise<void> {
+  const request = route.request();
+  const { pathname, searchParams: query } = new URL(request.url());
+  const path = pathname.replace(/^.*?\/dashboard\//, "");
+  const told = fake.answer({ method: request.method(), path, query, body: (request.postDataJSON() ?? {}) as Record<string, unknown> });
+  await route.fulfill(told);
+}
+
+/** Opens a place of the dashboard. Everything that its policy forbids is kept. */
+export async function open(page: Page, run: Run, place: string, of: World | Fake): Promise<Fake> {
+  const fake = of instanceof Fake ? of : new Fake(of);
+  await page.unrouteAll();
+  await page.route(/\/dashboard\/.+/, (route) => answer(fake, route));
+  await page.addInitScript(() => {
+    window.broken = [];
+    document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => window.broken.push(`${violatedDirective} ${blockedURI}`));
+    addEventListener("error", ({ message }) => window.broken.push(message));
+  });
+  await page.goto("about:blank"); // the same page at another fragment would not be loaded again
+  await page.goto(`${run.dashboard_url}#/${place}`);
+  return fake;
+}
+
+/** A place in the organisation of the world, in test mode. */
+export const at = (screen: string, mode = "test"): string => `${ORG}/${mode}/${screen}`;

@@ -1,0 +1,116 @@
+/** A developer: what they press and type. What each costs is counted. */
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "@playwright/test";
+import type { Locator, Page, TestInfo } from "@playwright/test";
+import { receive } from "../../dashboard/snippets.ts";
+import { mailedCode } from "../support/patient.ts";
+import type { Run } from "../support/run.ts";
+
+/** An address at a company that nobody has signed up for yet. */
+export const newcomer = (): string => `ada@alder-${randomUUID().slice(0, 8)}.example`;
+
+export class Developer {
+  clicks = 0;
+  typed = 0;
+  readonly page: Page;
+  readonly #began = Date.now();
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  button = (name: string | RegExp): Promise<void> => this.press(this.page.getByRole("button", { name, exact: typeof name === "string" }));
+
+  link = (name: string | RegExp): Promise<void> => this.press(this.page.getByRole("link", { name, exact: typeof name === "string" }).first());
+
+  async press(what: Locator): Promise<void> {
+    this.clicks += 1;
+    await what.click();
+  }
+
+  async type(label: string | RegExp, text: string): Promise<void> {
+    this.typed += text.length;
+    await this.page.getByLabel(label).fill(text);
+  }
+
+  /** From the page that asks for an address. */
+  async signIn(run: Run, email: string): Promise<void> {
+    await this.type("Work e-mail", email);
+    await this.button("Send a code");
+    await expect(this.page.getByLabel("Code")).toBeFocused();
+    await this.type("Code", await mailedCode(run, email));
+    await this.button("Go on");
+  }
+
+  async found(name: string): Promise<void> {
+    await this.type("Name of the organisation", name);
+    await this.button("Create organisation");
+  }
+
+  async signOut(): Promise<void> {
+    await this.page.getByRole("button", { name: "Sign out", exact: true }).last().click();
+    await expect(this.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  }
+
+  /** How long a person would have taken so far: what was waited for, and what a script does in no time. */
+  seconds(): number {
+    return this.clicks * PRESS_SECONDS + this.typed * LETTER_SECONDS + (Date.now() - this.#began) / 1000;
+  }
+
+  /** Says what it took so far. */
+  tell(what: string, info: TestInfo): void {
+    const description = `${this.clicks} presses, ${this.typed} letters, ${Math.round(this.seconds())} s`;
+    info.annotations.push({ type: what, description });
+    console.log(`${what}: ${description}`);
+  }
+}
+
+/** How long a person takes at least to find and press something, and to type a letter. */
+const PRESS_SECONDS = 3;
+const LETTER_SECONDS = 0.3;
+
+/** Looks again until something is there: the service works on it meanwhile. */
+export async function lookUntil(page: Page, text: string | RegExp): Promise<void> {
+  await expect(async () => {
+    await page.getByRole("button", { name: "Look again" }).first().click();
+    await expect(page.getByText(text).first()).toBeVisible({ timeout: 1_000 });
+  }).toPass();
+}
+
+type IsOurs = (headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string) => boolean;
+
+/** A customer's receiver of webhooks. It judges by the code that the dashboard gives them. */
+export class Receiver {
+  secret = "";
+  status = 204; // of its answers
+  readonly received: { type: string; id: string; isOurs: boolean }[] = [];
+  readonly #server: Server;
+
+  private constructor(isOurs: IsOurs) {
+    this.#server = createServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray());
+      const { type } = JSON.parse(body.toString()) as { type: string };
+      this.received.push({ type, id: String(request.headers["webhook-id"]), isOurs: isOurs(request.headers, body, this.secret) });
+      response.writeHead(this.status).end();
+    });
+  }
+
+  static async start(): Promise<Receiver> {
+    const { isOurs } = (await import(`data:text/javascript,${encodeURIComponent(receive("Node"))}`)) as { isOurs: IsOurs };
+    const made = new Receiver(isOurs);
+    await new Promise<void>((resolve) => made.#server.listen(0, "127.0.0.1", resolve));
+    return made;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/records`;
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}

@@ -1,0 +1,130 @@
+/** Using the dashboard: without a mouse, on a phone, and by search. */
+import { randomUUID } from "node:crypto";
+import { look } from "../support/looks.ts";
+import { mailedCode } from "../support/patient.ts";
+import { expect, test } from "../support/test.ts";
+import { newcomer } from "./support.ts";
+import { at, id, open, world } from "./stage.ts";
+
+test("everything from the sign-in to a test event is done without a mouse", async ({ page, run }) => {
+  const email = newcomer();
+  await page.goto(run.dashboard_url);
+  const { keyboard } = page;
+  const focused = page.locator(":focus");
+  const to = async (name: string | RegExp): Promise<void> => {
+    for (let steps = 0; steps < 60; steps += 1) {
+      await keyboard.press("Tab");
+      const found = await focused.evaluate((element: HTMLElement) => (element as HTMLInputElement).labels?.[0]?.textContent ?? element.getAttribute("aria-label") ?? element.textContent ?? "");
+      if (typeof name === "string" ? found.trim() === name : name.test(found)) {
+        const outline = await focused.evaluate((element) => getComputedStyle(element).outlineStyle);
+        expect(outline, `${name} shows the focus`).not.toBe("none");
+        return;
+      }
+    }
+    throw new Error(`the keyboard does not reach ${name}`);
+  };
+  await page.getByLabel("Work e-mail").waitFor();
+  await to("Work e-mail");
+  await keyboard.type(email);
+  await keyboard.press("Enter");
+  await expect(page.getByLabel("Code")).toBeFocused();
+  await keyboard.type(await mailedCode(run, email));
+  await keyboard.press("Enter");
+  await page.getByLabel("Name of the organisation").waitFor();
+  await to("Name of the organisation");
+  await keyboard.type("Alder Health");
+  await keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: "Overview" })).toBeFocused();
+
+  await keyboard.press("Control+k");
+  await page.keyboard.type("web");
+  await keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: "Webhooks" })).toBeFocused();
+  await keyboard.press("Shift+Tab"); // the last place of the navigation; on from there is the content
+  await to("Add a webhook");
+  await keyboard.press("Enter");
+  await to("Address");
+  await keyboard.type(`${run.inbox_url}/${randomUUID()}`);
+  await keyboard.press("Enter");
+  await expect(page.getByText("whsec_")).toBeVisible();
+  await to("Next: send it a test event");
+  await keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: "Webhook" })).toBeFocused();
+  await to("Event");
+  await to("Send test event");
+  await keyboard.press("Enter");
+  await page.getByText("It is on its way").waitFor();
+  await to("See what came of it");
+  await keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: "Delivery" })).toBeFocused();
+  await expect(async () => {
+    await to("Look again");
+    await keyboard.press("Enter");
+    await expect(page.getByText("delivered", { exact: true })).toBeVisible({ timeout: 1_000 });
+  }).toPass();
+});
+
+test("the search opens places and ids, and gives the focus back", async ({ page, run }) => {
+  await open(page, run, at(""), world());
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(id(501));
+  await expect(page.getByRole("listbox").getByRole("option").first()).toContainText("Connection");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: "Connection" })).toBeFocused();
+  await page.getByRole("button", { name: "Search" }).press("Enter");
+  await page.keyboard.type("zzz zzz");
+  await expect(page.getByText("Nothing is called so")).toBeVisible();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("e");
+  await look(page, "dashboard-search", "en");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("button", { name: "Search" })).toBeFocused();
+});
+
+test("a menu holds the places on a phone, and the mode stays with a place", async ({ page, run }) => {
+  await page.setViewportSize({ width: 375, height: 700 });
+  await open(page, run, at("webhooks"), world());
+  await expect(page.getByRole("navigation")).toBeHidden();
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("link", { name: "Credentials" }).click();
+  await expect(page.getByRole("navigation")).toBeHidden();
+  await page.getByRole("group", { name: "Mode" }).getByRole("link", { name: "Live" }).click();
+  await expect(page.getByText("These are real patients")).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1, name: "Credentials" })).toBeFocused();
+  expect(page.url()).toContain("/live/credentials");
+});
+
+test("filters are in the address, and nothing of them reaches the service but as its query", async ({ page, run }) => {
+  const fake = await open(page, run, at("deliveries"), world());
+  await page.getByLabel("Status").selectOption("exhausted");
+  await expect(page.getByRole("row")).toHaveCount(2);
+  expect(page.url()).toContain("?status=exhausted");
+  await page.goBack();
+  await expect(page.getByRole("row")).toHaveCount(5);
+  await page.getByLabel("Event id").fill(id(301));
+  await page.getByLabel("Event id").press("Enter");
+  await expect(page.getByRole("row")).toHaveCount(2);
+  expect(fake.asked.every((one) => !one.includes("#"))).toBe(true);
+});
+
+test("an attempt is copied as curl, and a delivery is replayed", async ({ page, run, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page, run, at(`deliveries/${id(401)}`), world());
+  await page.getByRole("button", { name: "Copy as curl" }).click();
+  await expect(page.getByText("copied.")).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^curl 'https:\/\/app\.example\/webhooks\/records' \\\n {2}--header 'Content-Type: application\/json'/);
+  await page.getByRole("button", { name: "Replay" }).click();
+  await expect(page.getByText("Attempt 1, by hand")).toBeVisible();
+});
+
+test("an accent is judged while it is picked, and the preview wears it", async ({ page, run }) => {
+  await open(page, run, at("branding"), world());
+  await page.getByLabel("Accent", { exact: true }).fill("#0f5e78");
+  await expect(page.getByText("On white it has")).toHaveCount(0);
+  const button = page.locator(".preview.light .preview-button");
+  await expect(button).toHaveCSS("background-color", "rgb(15, 94, 120)");
+  await page.getByLabel("Accent", { exact: true }).fill("#ffee00");
+  await expect(page.getByText("On white it has a contrast of")).toBeVisible();
+  await expect(button).toHaveCSS("color", "rgb(0, 0, 0)");
+});
