@@ -1,0 +1,9 @@
+// Command bootstrap is the authorizevault Lambda function.
+package main
+
+import (
+	"recordbridge/functions/authorizevault/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,40 @@
+// Package wiring chooses the adapters of the authorizevault function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/functions/authorizevault"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/wiring/edge"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	edge.PublicEnv
+
+	WorkTable     string `env:"WORK_TABLE,required"`
+	TEFCAQueueURL string `env:"TEFCA_QUEUE_URL,required"`
+}
+
+// Build makes the function. It reads secrets, once per cold start.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "authorizevault")
+	if err != nil {
+		return nil, err
+	}
+	attempts := store.TEFCA{Flow: store.Flow{DB: e.DB, Table: env.FlowTable}, Work: store.Work{DB: e.DB, Table: env.WorkTable}}
+	return lambdarun.HTTP(p.Logger, authorizevault.New(authorizevault.Deps{
+		API: e.API, Auth: e.Auth,
+		Flows: attempt.Chooser{
+			Watcher: attempt.Watcher{Store: attempts, Now: p.Now}, Store: attempts,
+			Enqueuer: queue.NewAttempts(sqs.NewFromConfig(p.AWS), env.TEFCAQueueURL),
+		},
+	})), nil
+}

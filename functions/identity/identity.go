@@ -1,0 +1,113 @@
+// Package identity serves /bridge/tefca/identity (docs/openapi.yaml), where TEFCA mode begins. GET ?public_id= tells a page of ours which
+// identity providers there are, and POST ?public_id= makes an attempt at one of them; both answer at once what is wrong with the
+// configuration or the plan. GET /bridge/tefca/identity/start lets a window of our own pages leave for the provider, once. Every POST makes a new
+// attempt, but for one with an id and a hash that were there before and that nobody has left with.
+package identity
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/window"
+)
+
+// Route and StartRoute are the declared paths.
+const (
+	Route      = attempt.Path
+	StartRoute = Route + "/start"
+)
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API     *httpapi.API
+	Auth    httpapi.PublicAuth
+	Limiter httpapi.Limiter // of browsers with a start value, who name no organisation
+	Flows   Creator
+	Windows window.Leaver // attempt.Starter
+	BaseURL string        // of the service, with the version
+}
+
+// Creator makes attempts (attempt.Creator).
+type Creator interface {
+	Offer(ctx context.Context, mode org.Mode, publicID string) (attempt.Setting, error)
+	Create(ctx context.Context, r attempt.Request) (attempt.Prepared, error)
+}
+
+type question struct {
+	PublicID string `query:"public_id"`
+}
+
+type offer struct {
+	Providers []provider `json:"providers"`
+	Simulated bool       `json:"simulated"` // no record of a real person is behind it
+}
+
+type provider struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type request struct {
+	PublicID      string `query:"public_id"`
+	Provider      string `json:"provider" required:"true"`
+	ExternalID    string `json:"external_id"`
+	ExternalState string `json:"external_state"`
+	RequestID     string `json:"request_id"`
+	AttemptID     string `json:"attempt_id"`
+	TokenHash     string `json:"token_hash"`
+}
+
+type response struct {
+	AttemptID    string `json:"attempt_id"`
+	AttemptToken string `json:"attempt_token,omitempty"`
+	IdentityURL  string `json:"identity_url"`
+	ExpiresAt    string `json:"expires_at"` // RFC 3339
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Routes(map[string]httpapi.Methods{
+		Route:      {http.MethodGet: httpapi.Browser(d.Auth, d.get), http.MethodPost: httpapi.Browser(d.Auth, d.post)},
+		StartRoute: {http.MethodGet: httpapi.Page(d.Limiter, d.leave)},
+	})
+}
+
+func (d Deps) get(ctx context.Context, caller org.Caller, in question) (offer, error) {
+	setting, err := d.Flows.Offer(ctx, caller.Tenant.Mode, in.PublicID)
+	if err != nil {
+		return offer{}, err
+	}
+	out := offer{Providers: make([]provider, 0, len(setting.Providers)), Simulated: setting.Simulated}
+	for _, p := range setting.Providers {
+		out.Providers = append(out.Providers, provider{ID: p.ID, Name: p.Name})
+	}
+	return out, nil
+}
+
+func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response, error) {
+	if in.RequestID == "" {
+		in.RequestID = logx.RequestID(ctx)
+	}
+	prepared, err := d.Flows.Create(ctx, attempt.Request{
+		Tenant: caller.Tenant, PublicID: in.PublicID, Provider: in.Provider, ExternalID: in.ExternalID, ExternalState: in.ExternalState,
+		RequestID: in.RequestID, AttemptID: in.AttemptID, TokenHash: in.TokenHash,
+	})
+	if err != nil {
+		return response{}, err
+	}
+	return response{
+		AttemptID: prepared.AttemptID, AttemptToken: prepared.Token.Reveal(),
+		IdentityURL: d.BaseURL + StartRoute + "?" + url.Values{"attempt": {prepared.Start.Reveal()}}.Encode(),
+		ExpiresAt:   prepared.ExpiresAt.UTC().Format(time.RFC3339),
+	}, nil
+}
+
+func (d Deps) leave(ctx context.Context, visit httpapi.Visit, in window.Prepared) (httpapi.Answer, error) {
+	return window.Leave(ctx, visit, in, d.Windows)
+}

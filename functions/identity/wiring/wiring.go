@@ -1,0 +1,60 @@
+// Package wiring chooses the adapters of the identity function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+	"crypto/rand"
+
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"recordbridge/functions/identity"
+	"recordbridge/shared/config/awsparam"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/tefca/identity/oidc"
+	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/portal"
+	"recordbridge/shared/wiring/setting"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	edge.Env
+	portal.ClientEnv
+	setting.TEFCAEnv
+
+	LimitSecret      string `env:"LIMIT_SECRET,required"`
+	WorkTable        string `env:"WORK_TABLE,required"`
+	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
+}
+
+// Build makes the function. It reads secrets and a parameter, once per cold start.
+func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewPublic(ctx, edge.PublicEnv{Env: env.Env, ControlTable: env.ControlTable, LimitSecret: env.LimitSecret}, p.Process, "identity")
+	if err != nil {
+		return nil, err
+	}
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := env.Settings(baseURL)
+	if err != nil {
+		return nil, err
+	}
+	keys, admission := awskms.NewFromConfig(p.AWS), attempt.Admission{Organisations: e.Organisations, Settings: settings}
+	attempts := store.TEFCA{Flow: store.Flow{DB: e.DB, Table: env.FlowTable}, Work: store.Work{DB: e.DB, Table: env.WorkTable}}
+	return lambdarun.HTTP(p.Logger, identity.New(identity.Deps{
+		API: e.API, Auth: e.Auth, Limiter: e.Limiter, BaseURL: baseURL,
+		Flows: attempt.Creator{Admission: admission, Store: attempts, Now: p.Now, NewID: ids.Random, Random: rand.Reader},
+		Windows: attempt.Starter{
+			Admission: admission, Store: attempts, Party: oidc.NewParty(p.HTTP, portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
+			Sealer: kms.New(keys, env.SecretsKey, attempt.VerifierPurpose, p.Now), BaseURL: baseURL, Now: p.Now, Random: rand.Reader,
+		},
+	})), nil
+}

@@ -1,0 +1,9 @@
+// Command bootstrap is the identitycallback Lambda function.
+package main
+
+import (
+	"recordbridge/functions/identitycallback/wiring"
+	"recordbridge/shared/wiring/outbound"
+)
+
+func main() { outbound.Run(wiring.Build) }

@@ -1,0 +1,53 @@
+// Package identitycallback serves GET /bridge/tefca/identity/callback, where identity providers return: it verifies the identity that
+// the state's attempt was begun for, has the network asked with it, and ends the window on a page that says how it went. A state works
+// once, only in the browser that began the attempt, so a second call changes nothing.
+package identitycallback
+
+import (
+	"context"
+	"net/http"
+
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/window"
+)
+
+// Route is the declared path.
+const Route = identity.CallbackPath
+
+// Deps are what the endpoint works with.
+type Deps struct {
+	API     *httpapi.API
+	Limiter httpapi.Limiter
+	Flows   Completer
+}
+
+// Completer takes browsers that come back (attempt.Completer).
+type Completer interface {
+	Complete(ctx context.Context, r attempt.Return) (known bool, err error)
+}
+
+type request struct {
+	State string `query:"state"`
+	Code  string `query:"code"`
+	Iss   string `query:"iss"`
+	Error string `query:"error"`
+}
+
+// New returns the endpoint.
+func New(d Deps) http.Handler {
+	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, d.get)})
+}
+
+func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
+	known, err := d.Flows.Complete(ctx, attempt.Return{
+		State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error, Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
+	})
+	if !known {
+		return httpapi.Answer{}, err
+	}
+	return window.End(ctx, visit, "verified", err, in.State)
+}

@@ -1,0 +1,51 @@
+// Package wiring chooses the adapters of the identitycallback function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/functions/identitycallback"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/tefca/identity/oidc"
+	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/portal"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	edge.Env
+	portal.ClientEnv
+
+	LimitSecret   string `env:"LIMIT_SECRET,required"`
+	WorkTable     string `env:"WORK_TABLE,required"`
+	TokensKey     string `env:"TOKENS_KEY,required"`
+	TEFCAQueueURL string `env:"TEFCA_QUEUE_URL,required"`
+}
+
+// Build makes the function. It reads secrets, once per cold start.
+func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.New(ctx, env.Env, p.Process, "identity", env.LimitSecret)
+	if err != nil {
+		return nil, err
+	}
+	keys := awskms.NewFromConfig(p.AWS)
+	return lambdarun.HTTP(p.Logger, identitycallback.New(identitycallback.Deps{
+		API: e.API, Limiter: e.Limiter,
+		Flows: attempt.Completer{
+			Store:      store.TEFCA{Flow: store.Flow{DB: e.DB, Table: env.FlowTable}, Work: store.Work{DB: e.DB, Table: env.WorkTable}},
+			Party:      oidc.NewParty(p.HTTP, portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
+			Verifiers:  kms.New(keys, env.SecretsKey, attempt.VerifierPurpose, p.Now),
+			Assertions: kms.New(keys, env.TokensKey, attempt.AssertionPurpose, p.Now),
+			Enqueuer:   queue.NewAttempts(sqs.NewFromConfig(p.AWS), env.TEFCAQueueURL), Now: p.Now,
+		},
+	})), nil
+}

@@ -1,0 +1,9 @@
+// Command bootstrap is the locaterecords Lambda function.
+package main
+
+import (
+	"recordbridge/functions/locaterecords/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

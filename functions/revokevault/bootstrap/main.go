@@ -1,0 +1,9 @@
+// Command bootstrap is the revokevault Lambda function.
+package main
+
+import (
+	"recordbridge/functions/revokevault/wiring"
+	"recordbridge/shared/lambdarun"
+)
+
+func main() { lambdarun.Run(wiring.Build) }

@@ -1,0 +1,9 @@
+// Command bootstrap is the tefcaworker Lambda function.
+package main
+
+import (
+	"recordbridge/functions/tefcaworker/wiring"
+	"recordbridge/shared/wiring/outbound"
+)
+
+func main() { outbound.Run(wiring.Build) }

@@ -1,0 +1,85 @@
+// Package wiring chooses the adapters of the tefcaworker function, and no others: what is not wired here is not linked.
+// Production and tests run the same wiring; only the Process around it differs.
+package wiring
+
+import (
+	"context"
+
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/functions/tefcaworker"
+	"recordbridge/shared/config/awsobject"
+	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/due"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/org"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/tefca/fetch"
+	"recordbridge/shared/tefca/records"
+	"recordbridge/shared/tefca/sim"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/setting"
+)
+
+// Environment is the part of template.yaml that the function reads.
+type Environment struct {
+	outbound.Env
+	setting.TEFCAEnv
+
+	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
+	TokensTable      string `env:"TOKENS_TABLE,required"`
+	FlowTable        string `env:"FLOW_TABLE,required"`
+	WorkTable        string `env:"WORK_TABLE,required"`
+	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
+	TokensKey        string `env:"TOKENS_KEY,required"`
+	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
+	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
+	TEFCASecret      string `env:"TEFCA_SECRET"` // keys and certificates of the configured networks; empty where there are none
+}
+
+// Build makes the function. It reads secrets, once per cold start.
+func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
+	hashing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.KeyHashingSecret)
+	if err != nil {
+		return nil, err
+	}
+	db, keys := store.NewClient(p.AWS), awskms.NewFromConfig(p.AWS)
+	flow, work := store.Flow{DB: db, Table: env.FlowTable}, store.Work{DB: db, Table: env.WorkTable}
+	asked, err := networks(ctx, env, p)
+	if err != nil {
+		return nil, err
+	}
+	fixtures := map[string]records.Feed{}
+	if asked[org.Test] != nil {
+		for name, document := range sim.Fixtures() {
+			fixtures[name] = fetch.Converted(document)
+		}
+	}
+	documents := awsobject.Bucket{Config: p.AWS, Now: p.Now, Name: env.DocumentsBucket}
+	worker := attempt.Worker{
+		Store: store.TEFCAConnections{
+			TEFCA: store.TEFCA{Flow: flow, Work: work},
+			Ends: store.NewConclusions(
+				flow, store.Connections{DB: db, Table: env.ConnectionTable}, store.Tokens{DB: db, Table: env.TokensTable}, work,
+			),
+		},
+		Networks: asked, Reader: fetch.Reader{}, Fixtures: fixtures,
+		Cache: records.Cache{
+			Objects: documents, Sealer: kms.New(keys, env.TokensKey, records.Purpose, p.Now), Now: p.Now, NewID: ids.Random,
+		},
+		Remover: records.Remover{Objects: documents},
+		Sealer:  kms.New(keys, env.TokensKey, attempt.AssertionPurpose, p.Now),
+		Vault:   tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)}, Hashing: hashing,
+		Events: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+		Now:    p.Now, NewID: ids.Random,
+	}
+	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
+		Name: "tefcaworker", Concurrency: 1, Decode: due.Decode, Handle: tefcaworker.New(worker), Backlog: nil,
+	}), nil
+}

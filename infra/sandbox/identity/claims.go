@@ -1,0 +1,179 @@
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"strings"
+	"time"
+
+	"recordbridge/infra/sandbox/jose"
+	"recordbridge/infra/sandbox/oauth"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/identity"
+)
+
+// The shapes of an id_token.
+const (
+	shapeCMS      = "cms-flat"
+	shapeSOP      = "sop-flat"
+	shapeVerified = "verified-claims"
+)
+
+// The faults of an id_token, and of the ways to it.
+const (
+	faultNone         = "none"
+	faultLevel        = "low-level"
+	faultExpiresSoon  = "expires-soon"
+	faultExpired      = "expired"
+	faultAudience     = "wrong-audience"
+	faultNonce        = "wrong-nonce"
+	faultIssuer       = "wrong-issuer"
+	faultSignature    = "bad-signature"
+	faultKey          = "unknown-key"
+	faultBirthDate    = "no-birth-date"
+	faultAddress      = "no-address"
+	faultUnavailable  = "unavailable"
+	faultTokenFails   = "token-fails"
+	expiresSoonWithin = 20 * time.Second
+)
+
+// shapes are the values of the parameter shape: the flat claims of CMS-aligned networks, those of the RCE's SOP, and OpenID Connect
+// for Identity Assurance. The first is the usual one.
+func shapes() []string { return []string{shapeCMS, shapeSOP, shapeVerified} }
+
+// faults are the values of the parameter fault. The first is none.
+func faults() []string {
+	return []string{
+		faultNone, faultLevel, faultExpiresSoon, faultExpired, faultAudience, faultNonce, faultIssuer, faultSignature, faultKey,
+		faultBirthDate, faultAddress, faultUnavailable, faultTokenFails,
+	}
+}
+
+func shapeOf(query url.Values) string { return orFirst(query.Get(shapeParam), shapes()) }
+func faultOf(query url.Values) string { return orFirst(query.Get(faultParam), faults()) }
+
+func orFirst(value string, all []string) string {
+	if value == "" {
+		return all[0]
+	}
+
+	return value
+}
+
+var errGone = errors.New("the patient of a code is not there any more")
+
+// signed makes the id_token for a code.
+func (s *Server) signed(ctx context.Context, code codeRecord) (string, error) {
+	who, ok := patient(code.Subject)
+	if !ok {
+		return "", errGone
+	}
+	now := s.Now()
+	claims := map[string]any{
+		"iss": s.Issuer, "sub": who.Subject, "aud": identity.SimulatedAudience, "azp": code.ClientID, "nonce": code.Nonce,
+		"iat": now.Unix(), "exp": now.Add(tokenLasts).Unix(), "auth_time": now.Unix(),
+	}
+	maps.Copy(claims, said(who.Person, code))
+	switch code.Fault {
+	case faultExpiresSoon:
+		claims["exp"] = now.Add(expiresSoonWithin).Unix()
+	case faultExpired:
+		claims["iat"], claims["exp"] = now.Add(-time.Hour).Unix(), now.Add(-time.Hour+tokenLasts).Unix()
+	case faultAudience:
+		claims["aud"] = "urn:oid:2.999.2"
+	case faultNonce:
+		claims["nonce"] = "another-nonce"
+	case faultIssuer:
+		claims["iss"] = s.Issuer + "/another"
+	}
+	key, err := s.SigningKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	keyID := oauth.SigningKeyID
+	switch code.Fault {
+	case faultKey:
+		keyID = "another-key"
+	case faultSignature:
+		if key, err = rsa.GenerateKey(rand.Reader, key.N.BitLen()); err != nil {
+			return "", fmt.Errorf("make another key: %w", err)
+		}
+	}
+
+	return jose.Sign(key, keyID, claims)
+}
+
+// said are the claims about a person, in the shape of the code.
+func said(person tefca.Person, code codeRecord) map[string]any {
+	claims := map[string]any{}
+	for name, value := range map[string]string{
+		"given_name": person.Given, "middle_name": person.Middle, "family_name": person.Family, "birthdate": person.BirthDate,
+		"gender": person.Sex, "phone_number": person.Phone, "email": person.Email, ssnName(code.Shape): person.SSN,
+	} {
+		if value != "" {
+			claims[name] = value
+		}
+	}
+	places := make([]any, 0, len(person.Addresses))
+	for _, one := range person.Addresses {
+		places = append(places, place(one, code.Shape))
+	}
+	if code.Shape == shapeVerified {
+		claims["address"] = places
+	} else if len(places) > 0 {
+		claims["address"], claims["historical_address"] = places[0], places[1:]
+	}
+	switch code.Fault {
+	case faultBirthDate:
+		delete(claims, "birthdate")
+	case faultAddress:
+		delete(claims, "address")
+	}
+
+	return vouched(claims, code)
+}
+
+// vouched says the level, in the way of the shape; the RCE's own says it by contract alone, and so nothing unless it is low.
+func vouched(claims map[string]any, code codeRecord) map[string]any {
+	level := 2
+	if code.Fault == faultLevel {
+		level = 1
+	}
+	switch {
+	case code.Shape == shapeVerified:
+		return map[string]any{"verified_claims": map[string]any{
+			"verification": map[string]any{"trust_framework": "nist_800_63A", "assurance_level": fmt.Sprintf("ial%d", level)}, "claims": claims,
+		}}
+	case code.Shape == shapeCMS || level < 2:
+		claims["identity_assurance_level"] = level
+	}
+
+	return claims
+}
+
+// ssnName is what the shape calls the last four digits of a social security number.
+func ssnName(shape string) string {
+	if shape == shapeCMS {
+		return "ssn_itin_short"
+	}
+
+	return "ssn4"
+}
+
+func place(a tefca.Address, shape string) map[string]string {
+	region := "region"
+	if shape == shapeSOP {
+		region = "regionality"
+	}
+	all := map[string]string{
+		"street_address": strings.ReplaceAll(a.Street, ", ", "\n"), "locality": a.City, region: a.State, "postal_code": a.PostalCode, "country": a.Country,
+	}
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+
+	return all
+}

@@ -1,0 +1,84 @@
+package identity
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"regexp"
+)
+
+// pkceVerifier is the syntax of RFC 7636 section 4.1.
+var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+
+// token answers POST /token: one id_token for a code, once.
+func (s *Server) token(w http.ResponseWriter, r *http.Request) {
+	form, ok := readForm(w, r)
+	switch {
+	case !ok:
+		s.writeProblem(w, problem{"invalid_request", "the request cannot be read"})
+
+		return
+	case form.Get("grant_type") != "authorization_code":
+		s.writeProblem(w, problem{"unsupported_grant_type", "grant_type must be authorization_code"})
+
+		return
+	}
+	var code codeRecord
+	key := codeKey(form.Get("code"))
+	raw, err := s.get(r.Context(), key, &code)
+	if err != nil {
+		s.fail(w, r, err)
+
+		return
+	}
+	if raw == nil || code.Used || s.Now().Unix() >= code.ExpiresAt || !matches(code, form) {
+		s.writeProblem(w, problem{"invalid_grant", "the code is not valid"})
+
+		return
+	}
+	first, err := s.use(r.Context(), key, raw, code)
+	if err != nil {
+		s.fail(w, r, err)
+
+		return
+	}
+	if !first {
+		s.writeProblem(w, problem{"invalid_grant", "the code is not valid"})
+
+		return
+	}
+	s.issue(w, r, code)
+}
+
+// matches reports whether it is the client of the code that shows it, with what only that client knows.
+func matches(code codeRecord, form url.Values) bool {
+	verifier := form.Get("code_verifier")
+	sum := sha256.Sum256([]byte(verifier))
+	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
+
+	return form.Get("client_id") == code.ClientID && form.Get("redirect_uri") == code.RedirectURI && pkceVerifier.MatchString(verifier) &&
+		subtle.ConstantTimeCompare([]byte(challenge), []byte(code.Challenge)) == 1
+}
+
+func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) {
+	if code.Fault == faultTokenFails {
+		w.WriteHeader(http.StatusInternalServerError)
+
+		return
+	}
+	signed, err := s.signed(r.Context(), code)
+	access := ""
+	if err == nil {
+		access, err = s.newSecret() // it opens nothing: the id_token says all
+	}
+	if err != nil {
+		s.fail(w, r, err)
+
+		return
+	}
+	s.writeJSON(w, http.StatusOK, map[string]any{
+		"access_token": access, "token_type": "Bearer", "expires_in": int(tokenLasts.Seconds()), "id_token": signed,
+	})
+}

@@ -1,0 +1,96 @@
+package udap
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// longest is how long a JWT of a client may live.
+const longest = 5 * time.Minute
+
+var errMember = errors.New("not signed by a member of the trust community")
+
+// spoken is a JWT of a member, with what its certificate calls it.
+type spoken struct {
+	payload []byte
+	uris    []string
+	claims  common
+}
+
+// common are the claims that every JWT of a client has.
+type common struct {
+	Issuer   string `json:"iss"`
+	Subject  string `json:"sub"`
+	Audience string `json:"aud"`
+	ID       string `json:"jti"`
+	IssuedAt int64  `json:"iat"`
+	Expires  int64  `json:"exp"`
+}
+
+// member verifies that a JWT is signed with the key of a certificate below the anchor. What it says is not looked at.
+func (s *Server) member(ctx context.Context, token string) (spoken, error) {
+	keys, err := s.community.keys(ctx)
+	if err != nil {
+		return spoken{}, err
+	}
+	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
+	if err != nil {
+		return spoken{}, errMember
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(keys.anchor)
+	chains, err := signed.Signatures[0].Protected.Certificates(x509.VerifyOptions{
+		Roots: roots, CurrentTime: s.config.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
+	})
+	if err != nil {
+		return spoken{}, errMember
+	}
+	leaf := chains[0][0]
+	payload, err := signed.Verify(leaf.PublicKey)
+	if err != nil {
+		return spoken{}, errMember
+	}
+	said := spoken{payload: payload}
+	for _, uri := range leaf.URIs {
+		said.uris = append(said.uris, uri.String())
+	}
+	if json.Unmarshal(payload, &said.claims) != nil {
+		return spoken{}, errMember
+	}
+
+	return said, nil
+}
+
+// flaw says what is wrong with the claims of a member's JWT for this audience; "" for nothing. A jti is used up by it.
+func (s *Server) flaw(ctx context.Context, said spoken, audience string) (string, error) {
+	now, c := s.config.Now(), said.claims
+	issued, expires := time.Unix(c.IssuedAt, 0), time.Unix(c.Expires, 0)
+	switch {
+	case c.Issuer == "" || c.Issuer != c.Subject:
+		return "iss and sub must be the same", nil
+	case c.Audience != audience:
+		return "aud must be this endpoint", nil
+	case expires.Sub(issued) > longest || !now.Before(expires.Add(skew)) || issued.After(now.Add(skew)):
+		return "exp must be within five minutes of iat, and later than now", nil
+	case c.ID == "" || len(c.ID) > 200:
+		return "jti is missing", nil
+	}
+	fresh, err := s.config.Store.Swap(ctx, s.key("jti", c.Issuer, c.ID), nil, []byte("used"), expires.Add(2*skew))
+	if err != nil {
+		return "", err
+	}
+	if !fresh {
+		return "the jti was used before", nil
+	}
+
+	return "", nil
+}
+
+// calls says whether a member's certificate gives it this name.
+func (s spoken) calls(name string) bool { return slices.Contains(s.uris, name) }

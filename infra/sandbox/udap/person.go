@@ -1,0 +1,104 @@
+package udap
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"recordbridge/infra/sandbox/persona"
+)
+
+// verified is what an identity provider says of a person, in its flat and in its nested form (OpenID Connect for Identity
+// Assurance).
+type verified struct {
+	demographics
+
+	Issuer   string `json:"iss"`
+	Expires  int64  `json:"exp"`
+	Verified struct {
+		Claims demographics `json:"claims"`
+	} `json:"verified_claims"`
+}
+
+type demographics struct {
+	Given     string `json:"given_name"`
+	Family    string `json:"family_name"`
+	BirthDate string `json:"birthdate"`
+}
+
+// patient is as much of a FHIR Patient as is matched by.
+type patient struct {
+	Type string `json:"resourceType"`
+	Name []struct {
+		Family string   `json:"family"`
+		Given  []string `json:"given"`
+	} `json:"name"`
+	BirthDate string `json:"birthDate"`
+}
+
+// person finds who is asked for: one whom an identity provider has verified, and who is the patient that the client names.
+func (s *Server) person(ctx context.Context, purpose extensions) (persona.Persona, problem, error) {
+	who, ok, err := s.identity(ctx, purpose.IAS.IDToken)
+	if err != nil {
+		return persona.Persona{}, problem{}, err
+	}
+	if !ok {
+		return persona.Persona{}, problem{"invalid_grant", "the id_token is not believed here"}, nil
+	}
+	var named patient
+	if json.Unmarshal(purpose.IAS.Patient, &named) != nil || named.Type != "Patient" || !named.is(who) {
+		return persona.Persona{}, problem{"invalid_grant", "patient_information is not the person of the id_token"}, nil //nolint:nilerr // the client's mistake, and answered
+	}
+	for _, p := range s.config.Personas {
+		if !strings.EqualFold(p.Name, who.Given+" "+who.Family) {
+			continue
+		}
+		record, err := p.Load()
+		if err != nil {
+			return persona.Persona{}, problem{}, fmt.Errorf("load a record: %w", err)
+		}
+		var known patient
+		if json.Unmarshal(record[0].Body, &known) == nil && known.is(who) {
+			return p, problem{}, nil
+		}
+	}
+
+	return persona.Persona{}, problem{"invalid_grant", "nobody here is the person of the id_token"}, nil
+}
+
+// is says whether a Patient has the name and the birth date of a person.
+func (p patient) is(who demographics) bool {
+	return who.BirthDate != "" && len(p.Name) > 0 && len(p.Name[0].Given) > 0 && p.BirthDate == who.BirthDate &&
+		strings.EqualFold(p.Name[0].Family, who.Family) && strings.EqualFold(p.Name[0].Given[0], who.Given)
+}
+
+// identity verifies an id_token by the keys of the issuer that it names.
+func (s *Server) identity(ctx context.Context, token string) (demographics, bool, error) {
+	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
+	if err != nil {
+		return demographics{}, false, nil //nolint:nilerr // the client's mistake, and answered
+	}
+	var claims verified
+	if json.Unmarshal(signed.UnsafePayloadWithoutVerification(), &claims) != nil {
+		return demographics{}, false, nil //nolint:nilerr // the client's mistake, and answered
+	}
+	set, err := s.config.Issuers.Keys(ctx, claims.Issuer)
+	if err != nil {
+		return demographics{}, false, fmt.Errorf("keys of an issuer: %w", err)
+	}
+	for _, key := range set.Key(signed.Signatures[0].Protected.KeyID) {
+		if _, err := signed.Verify(key); err != nil || s.config.Now().Unix() >= claims.Expires {
+			continue
+		}
+		if claims.Verified.Claims.BirthDate != "" {
+			return claims.Verified.Claims, true, nil
+		}
+
+		return claims.demographics, true, nil
+	}
+
+	return demographics{}, false, nil
+}

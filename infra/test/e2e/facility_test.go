@@ -1,0 +1,297 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"recordbridge/shared/binding"
+	"recordbridge/shared/blob"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/erase"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/records"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+// facilityPatient is the patient of every record of a facility.
+const facilityPatient = "5f0b2d5e-4a5b-5d8e-9c3f-000000000001"
+
+// facilityRecord is what a facility's documents came to: more than a chunk of it.
+func facilityRecord() []string {
+	const observations = 6
+	all := make([]string, 0, 1+observations)
+	all = append(all, `{"resourceType":"Patient","id":"`+facilityPatient+`"}`)
+	for n := range observations {
+		all = append(all, fmt.Sprintf(`{"resourceType":"Observation","id":"5f0b2d5e-4a5b-5d8e-9c3f-1%011d","subject":{"reference":"Patient/%s"},"valueString":"%s"}`,
+			n, facilityPatient, strings.Repeat("x", 1<<20)))
+	}
+	return all
+}
+
+// documents is the bucket of cached records.
+func (s *stack) documents() blob.Bucket {
+	return blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.functions["ExportWorkerFunction"].declared.Environment["DOCUMENTS_BUCKET"]}
+}
+
+// cached lists what is in it.
+func (s *stack) cached() []string {
+	s.t.Helper()
+	bucket := s.documents()
+	keys, err := blob.Folders{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: bucket.Name}.List(s.t.Context(), "")
+	expect.NoError(s.t, err)
+	return keys
+}
+
+// seal makes a sealer of what the token key seals.
+func (s *stack) seal(purpose string) *kms.Sealer {
+	return kms.New(awskms.NewFromConfig(s.cloud.Config("test")), s.functions["ExportWorkerFunction"].declared.Environment["TOKENS_KEY"], purpose, time.Now)
+}
+
+// connectFacility stores a connection to a facility of TEFCA whose record was fetched just now.
+func (s *stack) connectFacility(resources []string, lost map[string]int) (id string, ends time.Time) {
+	s.t.Helper()
+	put := func(all ...string) records.Feed {
+		return func(put func([]byte) error) error {
+			for _, one := range all {
+				if err := put([]byte(one)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	now, tenant := time.Now(), s.owner()
+	id = ids.Random()
+	cache := records.Cache{Objects: s.documents(), Sealer: s.seal(records.Purpose), Now: time.Now, NewID: ids.Random}
+	held, err := cache.Write(s.t.Context(), tenant, id, records.Content{
+		Generation: 1, Resources: put(resources...), Documents: 2, Lost: lost,
+		Fixtures: map[string]records.Feed{
+			"alder.xml": put(`{"resourceType":"Patient","id":"alder"}`), "birch.xml": put(`{"resourceType":"Patient","id":"birch"}`),
+		},
+	})
+	expect.NoError(s.t, err)
+	set := tokens.Set{Scope: tefca.Scope, ExpiresAt: held.Until, Records: &held}
+	row, err := tokens.Vault{Sealer: s.seal(tokens.Purpose)}.Seal(s.t.Context(), tenant, id, 1, set)
+	expect.NoError(s.t, err)
+	c := connection.Connection{
+		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: tefca.PlatformType, DirectoryID: "urn:oid:2.999.1.7", Scope: tefca.Scope,
+		Generation: 1, CreatedAt: now,
+	}.EndingAt(held.Until)
+	work := store.Work{DB: s.rows, Table: "test-WorkTable"}
+	rows := store.NewConclusions(
+		store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Connections{DB: s.rows, Table: "test-ConnectionTable"},
+		store.Tokens{DB: s.rows, Table: "test-TokensTable"}, work)
+	attempt := flow.Attempt{ID: ids.Random(), Tenant: tenant, Status: flow.Open, CreatedAt: now, ExpiresAt: now.Add(time.Minute)}
+	expect.NoError(s.t, rows.BeginAttempt(s.t.Context(), attempt, binding.State{Hash: attempt.ID, Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: now.Add(time.Minute)}))
+	expect.NoError(s.t, rows.ConcludeAttempt(s.t.Context(), flow.Conclusion{Attempt: attempt, Connection: c, Tokens: row}))
+	return id, held.Until
+}
+
+// checkFacilityRecord: the one success event leads to the whole record.
+func (s *stack) checkFacilityRecord() {
+	s.t.Helper()
+	if found := s.download(s.exportEvent().DownloadLinks[0].URL); found["Patient"][facilityPatient] != 1 || len(found["Observation"]) != 6 {
+		s.t.Errorf("the file holds %v", found)
+	}
+}
+
+// runFacility: a record that was cached is exported, and goes with its connection, whoever ends that.
+func runFacility(s *stack) {
+	s.t.Helper()
+	id, _ := s.connectFacility(facilityRecord(), nil)
+	s.startExport(id)
+	s.letPass(1)
+	s.checkFacilityRecord()
+	if got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
+		s.t.Errorf("giving it up answered %d %s", got.status, got.raw)
+	}
+	if left := s.cached(); len(left) != 0 {
+		s.t.Errorf("cached are still %v", left)
+	}
+	id, _ = s.connectFacility(facilityRecord()[:1], nil)
+	c := newConsole(s)
+	for at, shown := range map[string]map[string]any{
+		"in the list": of(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", id), "alone": c.do(http.MethodGet, "/connections/"+id, nil),
+	} {
+		if text(shown, "tefca_directory_id") != "urn:oid:2.999.1.7" || text(shown, "platform_type") != "tefca" || shown["endpoint_id"] != nil {
+			s.t.Errorf("%s it is %v", at, shown)
+		}
+	}
+	if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got, "tefca_directory_id") != "urn:oid:2.999.1.7" || got["endpoint_id"] != nil {
+		s.t.Errorf("given up by a member it is %v", got)
+	}
+	id, _ = s.connectFacility(facilityRecord()[:1], nil)
+	s.requestErasure(id)
+	s.letPass(40)
+	s.checkErased(id)
+	if left := s.cached(); len(left) != 0 {
+		s.t.Errorf("cached are still %v", left)
+	}
+}
+
+// TestAFacilitysRecordIsExportedUntilItsDayIsOver: its coming end is told at once, then it is revoked, once, without ids that it has
+// not, and what is left of its cache is out of reach.
+func TestAFacilitysRecordIsExportedUntilItsDayIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.subscribe(webhook.AuthorizationEnding)
+		id, ends := s.connectFacility(facilityRecord(), map[string]int{"unavailable": 1})
+		s.letPass(3)
+		s.checkWarned(id, ends)
+		shown := s.asOwner(http.MethodGet, "/bridge/org_connection/"+id, nil)
+		if got := string(shown.Data); strings.Contains(got, "catalog_") || !strings.Contains(got, `"tefca_directory_id":"urn:oid:2.999.1.7","platform_type":"tefca"`) {
+			t.Errorf("the record of the connection is %s", got)
+		}
+		<-time.After(time.Until(ends) - 5*time.Minute)
+		s.startExport(id)
+		s.letPass(1)
+		s.checkFacilityRecord()
+		if told := s.events("patient.ehi_export_success")[0].Body; !strings.Contains(told, `"complete":false,"missing":{"DocumentReference":"unavailable"}`) {
+			t.Errorf("told %s", told)
+		}
+		<-time.After(time.Until(ends))
+		s.letPass(2)
+		s.checkRevoked(id, "access_expired")
+		for _, told := range append(s.events("patient.authorization_revoked"), s.events("patient.authorization_expiring")...) {
+			if strings.Contains(told.Body, "endpoint_id") || !strings.Contains(told.Body, `"platform_type":"tefca"`) {
+				t.Errorf("told %s", told.Body)
+			}
+		}
+		if again := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true}); again.status != http.StatusConflict {
+			t.Errorf("a later export answered %d", again.status)
+		}
+	})
+}
+
+// TestAnExportThatFindsTheDayOverHasTheConnectionEnd: as any whose tokens nothing renews.
+func TestAnExportThatFindsTheDayOverHasTheConnectionEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id, ends := s.connectFacility(facilityRecord()[:1], nil)
+		s.forgetEnd(id)
+		<-time.After(time.Until(ends))
+		taskID := s.startExport(id)
+		s.letPass(2)
+		if got := s.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
+			t.Errorf("the export failed because of %q", got)
+		}
+		s.checkRevoked(id, "access_expired")
+	})
+}
+
+// TestWhatAnExportOfAFacilityComesTo: without documents it fails, with a fixture it has that, and the next request without one has not.
+func TestWhatAnExportOfAFacilityComesTo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id, _ := s.connectFacility(nil, nil)
+		first := s.startExport(id)
+		s.letPass(1)
+		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+first+"?include=result", nil); !strings.Contains(string(got.Data), `"failure_reason":"tefca_no_documents_found"`) {
+			t.Errorf("without documents: %s", got.raw)
+		}
+		if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 || !strings.Contains(failed[0].Body, "tefca_no_documents_found") {
+			t.Errorf("told %v", failed)
+		}
+		ask := func(fixture string) (taskID string) {
+			t.Helper()
+			got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "fixtures": map[string]string{"tefca_ccda": fixture}})
+			var task struct {
+				ID string `json:"task_id"`
+			}
+			if err := json.Unmarshal(got.Data, &task); err != nil || got.status != http.StatusOK {
+				t.Fatalf("%s: %d %s", fixture, got.status, got.raw)
+			}
+			s.letPass(1)
+			return task.ID
+		}
+		alder, birch, again := ask("alder.xml"), ask("birch.xml"), ask("birch.xml")
+		if alder == birch || birch != again {
+			t.Errorf("tasks %s, %s and %s, want two", alder, birch, again)
+		}
+		sent := s.events("patient.ehi_export_success")
+		held := make([]string, 0, len(sent))
+		for _, told := range sent {
+			var body struct {
+				Data exportData `json:"data"`
+			}
+			expect.NoError(t, json.Unmarshal([]byte(told.Body), &body))
+			for patient := range s.download(body.Data.DownloadLinks[0].URL)["Patient"] {
+				held = append(held, patient)
+			}
+		}
+		if slices.Sort(held); !slices.Equal(held, []string{"alder", "birch"}) {
+			t.Errorf("the files are of %v", held)
+		}
+		other := s.connect(crashPersona, "approve").Get("org_connection_id")
+		refused := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": other, "fixtures": map[string]string{"tefca_ccda": "alder.xml"}})
+		if refused.status != http.StatusBadRequest || !strings.Contains(string(refused.raw), "only for TEFCA connections in test mode") {
+			t.Errorf("on another connection: %d %s", refused.status, refused.raw)
+		}
+	})
+}
+
+// TestAnExportOfAFacilitySurvivesACrashAnywhere: one file and one event, whichever call of the worker is its last.
+func TestAnExportOfAFacilitySurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	sweepCrashes(t, "ExportWorkerFunction", func(t *testing.T, s *stack) {
+		t.Helper()
+		id, _ := s.connectFacility(facilityRecord(), nil)
+		s.requestUntilAccepted(t, id)
+		s.finish(130)
+		s.checkOneResult(t)
+		s.checkFacilityRecord()
+		s.checkNothingPending(t)
+	})
+}
+
+// TestGivingAFacilityUpSurvivesACrashAnywhere: asked again, neither tokens nor anything that was cached is left; and so when it is erased.
+func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	t.Run("given up", func(t *testing.T) {
+		t.Parallel()
+		sweepCrashes(t, "DeleteConnectionFunction", func(t *testing.T, s *stack) {
+			t.Helper()
+			id, _ := s.connectFacility(facilityRecord(), nil)
+			for tries := 0; s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil).status != http.StatusOK; tries++ {
+				if tries > 3 {
+					t.Fatal("it cannot be given up")
+				}
+			}
+			if left := s.cached(); len(left) != 0 || s.tokens(id)["sealed"] != nil {
+				t.Errorf("cached are still %v", left)
+			}
+		})
+	})
+	t.Run("erased", func(t *testing.T) {
+		t.Parallel()
+		sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
+			t.Helper()
+			id, _ := s.connectFacility(facilityRecord(), nil)
+			<-time.After(2 * time.Hour) // what made the connection has ended
+			s.requestErasure(id)
+			s.letPass(60)
+			if e := s.checkErased(id); e.Stage != erase.Done || len(s.cached()) != 0 {
+				t.Errorf("%+v, cached are still %v", e, s.cached())
+			}
+			s.checkNothingIsLeft(t, id)
+		})
+	})
+}

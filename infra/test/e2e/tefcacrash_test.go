@@ -1,0 +1,170 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/testkit/expect"
+)
+
+// twoHospitals is the subject of a synthetic patient with records at two facilities.
+const twoHospitals = "p06"
+
+// TestConnectingFacilitiesSurvivesACrashAnywhere: whoever is told to try again can, and in the end each facility that the patient has
+// chosen has one connection with its tokens, told once for each authorisation, and nothing is left of the identity.
+func TestConnectingFacilitiesSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range []string{"IdentityFunction", "IdentityCallbackFunction", "LocateRecordsFunction", "AuthorizeVaultFunction", "TefcaWorkerFunction"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepCrashes(t, function, func(t *testing.T, s *stack) {
+				t.Helper()
+				connections := s.connectVaultUntilDone(t, twoHospitals)
+				s.disarm(function)
+				if len(connections) < 2 {
+					t.Errorf("connected are %v", connections)
+				}
+				s.checkVault(t, len(connections))
+				for _, id := range connections {
+					s.startExport(id)
+					s.letPass(2)
+				}
+				if told := s.events("patient.ehi_export_success"); len(told) != len(connections) {
+					t.Errorf("%d exports were told of %d connections", len(told), len(connections))
+				}
+			})
+		})
+	}
+}
+
+// checkVault: there are so many connections, each whole and told, and the identities are forgotten when they end.
+func (s *stack) checkVault(t *testing.T, want int) {
+	t.Helper()
+	s.letPass(2)
+	s.checkConnectionsAreWhole(t)
+	found := s.list("test-ConnectionTable", s.tenant()+"#CONN")
+	if len(found) != want {
+		t.Errorf("there are %d connections, want %d", len(found), want)
+	}
+	for _, key := range found {
+		s.checkToldPerGeneration(t, key[strings.LastIndexByte(key, '#')+1:])
+	}
+	s.letPass(45)
+	for _, row := range s.browse("test-WorkTable") {
+		text, err := json.Marshal(row)
+		expect.NoError(t, err)
+		if strings.Contains(string(text), "#TEFCA#") && (row["assertion"] != nil || row["local"] != nil || row["due_at"] != nil) {
+			t.Errorf("what is left of an identity: %s", text)
+		}
+	}
+}
+
+// connectVaultUntilDone goes on as a person does who reads what pages say, until all facilities are connected.
+func (s *stack) connectVaultUntilDone(t *testing.T, person string) map[string]string {
+	t.Helper()
+	for range 5 {
+		v := s.beginVerificationUntilBegun(t)
+		page := s.identify(v, person, "approve")
+		if page.status != http.StatusOK {
+			checkTryAgain(t, page)
+		}
+		if done := s.chooseUntilConnected(t, v); done != nil {
+			return done
+		}
+	}
+	t.Fatal("the patient was never connected")
+	return nil
+}
+
+func (s *stack) beginVerificationUntilBegun(t *testing.T) verification {
+	t.Helper()
+	v := verification{publicID: s.seeded.Organisations[0].PublicID}
+	for range 5 {
+		made := s.call(http.MethodPost, "/bridge/tefca/identity?public_id="+url.QueryEscape(v.publicID), "", "", map[string]string{"provider": "simulated", "external_id": "patient-7"})
+		if made.status == http.StatusOK {
+			expect.NoError(t, json.Unmarshal(made.Data, &v))
+			return v
+		}
+		checkFailure(t, made)
+	}
+	t.Fatal("no attempt was ever made")
+	return v
+}
+
+// chooseUntilConnected watches an attempt, chooses what is found and what has failed, and returns the connections; nil when the attempt
+// comes to nothing.
+func (s *stack) chooseUntilConnected(t *testing.T, v verification) map[string]string {
+	t.Helper()
+	for range 12 {
+		s.letPass(1)
+		got := s.askLocated(v)
+		var l located
+		if got.status != http.StatusOK {
+			checkFailure(t, got)
+			continue
+		}
+		expect.NoError(t, json.Unmarshal(got.Data, &l))
+		switch l.Status {
+		case "created", "open", "failed", "expired":
+			return nil
+		case "located":
+			left := slices.DeleteFunc(l.chosen(), func(id string) bool { return l.connections()[id] != "" })
+			if len(left) == 0 {
+				return l.connections()
+			}
+			if got := s.choose(v, left...); got.status != http.StatusOK && got.status < http.StatusInternalServerError {
+				t.Fatalf("choosing answered %d %s", got.status, got.raw)
+			}
+		}
+	}
+	return nil
+}
+
+// TestOnePatientHasOneConnectionAtAFacilityWhateverHappens: two tabs and two devices at once, another day, another external id.
+func TestOnePatientHasOneConnectionAtAFacilityWhateverHappens(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.pollers = 3
+		tabs := make([]verification, 3)
+		for i := range tabs {
+			tabs[i] = s.beginVerification("patient-7")
+			s.identify(tabs[i], twoHospitals, "approve")
+		}
+		for _, v := range tabs {
+			s.awaitLocated(v, "located")
+		}
+		for _, v := range tabs {
+			if got := s.choose(v, s.located(v).chosen()...); got.status != http.StatusOK {
+				t.Fatalf("choosing answered %d %s", got.status, got.raw)
+			}
+		}
+		first := s.awaitLocated(tabs[0], "located").connections()
+		for _, v := range tabs[1:] {
+			if got := s.awaitLocated(v, "located").connections(); len(got) != 2 || !maps.Equal(got, first) {
+				t.Errorf("one tab has %v, another %v", first, got)
+			}
+		}
+		s.checkVault(t, 2)
+		for _, id := range first {
+			if got := s.connection(id).number("generation"); got != 3 {
+				t.Errorf("three sign-ins made generation %d", got)
+			}
+		}
+		<-time.After(48 * time.Hour)
+		if again := s.connectVault(twoHospitals, "patient-7"); !maps.Equal(again, first) {
+			t.Errorf("on another day they are %v, and were %v", again, first)
+		}
+		if other := s.connectVault(twoHospitals, "patient-8"); len(other) != 2 || maps.Equal(other, first) {
+			t.Errorf("of another external id they are %v", other)
+		}
+		s.checkVault(t, 4)
+	})
+}

@@ -1,0 +1,322 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
+)
+
+// TestAnAttemptOfTEFCAModeIsItsPagesAlone: without the token, in another organisation or mode, it is as one that does not exist.
+func TestAnAttemptOfTEFCAModeIsItsPagesAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		v := s.beginVerification("")
+		s.identify(v, twoHospitals, "approve")
+		chosen := s.awaitLocated(v, "located").chosen()
+		stranger, live := s.newStranger(), s.seeded.Organisations[1]
+		before := s.snapshot()
+		for name, of := range map[string]verification{
+			"another token":        {ID: v.ID, Token: v.Token[1:] + "A", publicID: v.publicID},
+			"no token":             {ID: v.ID, publicID: v.publicID},
+			"another attempt":      {ID: "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21", Token: v.Token, publicID: v.publicID},
+			"no attempt":           {ID: "x", Token: v.Token, publicID: v.publicID},
+			"another organisation": {ID: v.ID, Token: v.Token, publicID: stranger.publicID},
+			"the other mode":       {ID: v.ID, Token: v.Token, publicID: live.PublicID},
+		} {
+			for _, got := range []answer{s.askLocated(of), s.choose(of, chosen...)} {
+				if got.status != http.StatusNotFound || got.Description != "There is no such attempt." {
+					t.Errorf("%s: answered %d %s", name, got.status, got.raw)
+				}
+			}
+		}
+		for name, ids := range map[string][]string{"nothing": {}, "an unknown facility": {"urn:oid:2.999.9"}, "one that is not of it": {chosen[0], "x"}} {
+			if got := s.choose(v, ids...); got.status != http.StatusBadRequest {
+				t.Errorf("choosing %s answered %d %s", name, got.status, got.raw)
+			}
+		}
+		s.checkUnchanged(t, before, "asking for another's attempt")
+	})
+}
+
+// TestOnlyWhoHasFoundThePatientCanBeChosen, and who has not answered is listed all the same.
+func TestOnlyWhoHasFoundThePatientCanBeChosen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		for person, match := range map[string]string{"p03": "ambiguous", "p04": "unanswered"} {
+			v := s.beginVerification("")
+			s.identify(v, person, "approve")
+			l := s.awaitLocated(v, "located")
+			at := slices.IndexFunc(l.Facilities, func(f facility) bool { return f.Match == match })
+			if at < 0 {
+				t.Fatalf("%s located %+v", person, l)
+			}
+			if got := s.choose(v, l.Facilities[at].ID); got.status != http.StatusBadRequest {
+				t.Errorf("choosing one that is %s answered %d %s", match, got.status, got.raw)
+			}
+		}
+	})
+}
+
+// TestAFacilityThatFailsLeavesTheOthersConnected, says why, and may be chosen again while the identity lives; then it has to be verified
+// anew.
+func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		v := s.beginVerification("patient-7")
+		s.identify(v, "p12", "approve")
+		found := s.awaitLocated(v, "located")
+		s.choose(v, found.chosen()...)
+		done := s.awaitLocated(v, "located")
+		reasons := map[string]bool{}
+		for _, f := range done.Facilities {
+			if f.Outcome == "failed" {
+				reasons[f.Reason] = true
+			}
+		}
+		if len(done.connections()) == 0 || !reasons["refused"] || !reasons["unavailable"] || !reasons["identity_expired"] {
+			t.Errorf("connected are %v, and others failed because of %v", done.connections(), reasons)
+		}
+		for id := range done.connections() { // what is connected stays, and so does what has failed
+			if got := s.choose(v, id); got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"located"`) {
+				t.Errorf("choosing a connected one answered %d %s", got.status, got.raw)
+			}
+		}
+		if got := s.choose(v, found.chosen()...); got.status != http.StatusOK || !strings.Contains(string(got.Data), `"outcome":"connecting"`) {
+			t.Errorf("choosing again answered %d %s", got.status, got.raw)
+		}
+		<-time.After(15 * time.Minute)
+		s.letPass(2)
+		if got := s.choose(v, found.chosen()...); got.status != http.StatusConflict || got.Error != "svc_conflict" {
+			t.Errorf("after the identity has ended it answered %d %s", got.status, got.raw)
+		}
+		<-time.After(15 * time.Minute)
+		if l := s.located(v); l.Status != "expired" {
+			t.Errorf("after half an hour the attempt is %s", l.Status)
+		}
+	})
+}
+
+// TestAWindowOfTEFCAModeIsTheBrowsersThatLeft: a start address works once and only from our own page, a return only in its browser.
+func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		v := s.beginVerification("")
+		start, err := url.Parse(v.URL)
+		expect.NoError(t, err)
+		for _, site := range []http.Header{nil, {"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Sec-Fetch-Site": {"none"}}} {
+			b := s.browser()
+			b.header = site
+			checkNoReturn(t, b.get(start))
+			if len(b.cookies) != 0 {
+				t.Errorf("%v gets a cookie", site)
+			}
+		}
+		own, other := s.browser(), s.browser()
+		own.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
+		other.header = own.header
+		there := own.get(start).location()
+		query := there.Query()
+		query.Set("person", twoHospitals)
+		query.Set("decision", "approve")
+		there.RawQuery = query.Encode()
+		back := own.get(there).location()
+		checkNoReturn(t, own.get(start)) // opened before
+		checkNoReturn(t, other.get(back))
+		if l := s.located(v); l.Status != "open" {
+			t.Errorf("after the return in another browser it is %s", l.Status)
+		}
+		if page := own.get(back); page.status != http.StatusOK || !strings.Contains(string(page.body), "Your identity is confirmed") || len(own.cookies) != 0 {
+			t.Errorf("its own browser got %d %s, and has %v", page.status, page.body, own.cookies)
+		}
+		checkNoReturn(t, own.get(back)) // used
+		<-time.After(31 * time.Minute)
+		late := s.beginVerification("")
+		<-time.After(30 * time.Minute)
+		if page := s.identify(late, twoHospitals, "approve"); page.status != http.StatusBadRequest {
+			t.Errorf("after half an hour the window got %d", page.status)
+		}
+		if l := s.located(late); l.Status != "expired" {
+			t.Errorf("after half an hour it is %s", l.Status)
+		}
+	})
+}
+
+// TestWhatFailsAtTheIdentityProviderIsTold: to the window and to the page that watches.
+func TestWhatFailsAtTheIdentityProviderIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		for cause, c := range map[string][]string{
+			"declined":             {"decline"},
+			"provider_unavailable": {"approve", "fault", "unavailable"},
+			"token_invalid":        {"approve", "fault", "wrong-nonce"},
+			"level_too_low":        {"approve", "fault", "low-level"},
+			"demographics_missing": {"approve", "fault", "no-address"},
+			"identity_expired":     {"approve", "fault", "expired"},
+		} {
+			v := s.beginVerification("")
+			page := s.identify(v, twoHospitals, c[0], c[1:]...)
+			if page.status != http.StatusOK || !strings.Contains(string(page.body), "You are not connected") {
+				t.Errorf("%s: the window ended with %d %s", cause, page.status, page.body)
+			}
+			if l := s.located(v); l.Status != "failed" || l.Error.Cause != cause || len(l.Facilities) != 0 {
+				t.Errorf("%s: the attempt is %+v", cause, l)
+			}
+		}
+		s.letPass(1)
+		if told := s.events("patient.connection_failed"); len(told) != 0 {
+			t.Errorf("%d failures were told, and TEFCA mode tells none", len(told))
+		}
+	})
+}
+
+// TestAProviderThatDoesNotAnswerIsNoFaultOfThePatient: the start address stays good.
+func TestAProviderThatDoesNotAnswerIsNoFaultOfThePatient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		v := s.beginVerification("")
+		s.inPlace = func(r *http.Request) *http.Response {
+			if !strings.Contains(r.URL.Path, "/sandbox/identity/") {
+				return nil
+			}
+			return &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: http.NoBody, Request: r}
+		}
+		if page := s.identify(v, twoHospitals, "approve"); page.status != http.StatusServiceUnavailable {
+			t.Errorf("the window got %d %s", page.status, page.body)
+		}
+		s.inPlace = nil
+		if page := s.identify(v, twoHospitals, "approve"); page.status != http.StatusOK {
+			t.Errorf("afterwards the window got %d %s", page.status, page.body)
+		}
+		own := verification{ID: "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21", publicID: v.publicID}
+		body := map[string]string{"provider": "simulated", "attempt_id": own.ID, "token_hash": strings.Repeat("0a", 32)}
+		for _, want := range []int{http.StatusOK, http.StatusOK, http.StatusConflict} {
+			if want == http.StatusConflict {
+				body["token_hash"] = strings.Repeat("0b", 32)
+			}
+			if got := s.call(http.MethodPost, "/bridge/tefca/identity?public_id="+own.publicID, "", "", body); got.status != want || strings.Contains(string(got.Data), "attempt_token") {
+				t.Errorf("with an id of the page's own it answered %d %s, want %d", got.status, got.raw, want)
+			}
+		}
+		body["provider"] = "another"
+		if got := s.call(http.MethodPost, "/bridge/tefca/identity?public_id="+own.publicID, "", "", body); got.status != http.StatusBadRequest {
+			t.Errorf("an unknown provider answered %d %s", got.status, got.raw)
+		}
+	})
+}
+
+// failedVerifications are failures of TEFCA mode, by the names of docs/failures.md.
+func failedVerifications() map[string]stage {
+	verify := func(with ...string) stage {
+		return func(s *stack, _ *amiss) { s.identify(s.beginVerification(""), twoHospitals, with[0], with[1:]...) }
+	}
+	return map[string]stage{
+		"identity: declined":     verify("decline"),
+		"identity: not believed": verify("approve", "fault", "wrong-nonce"),
+		"facility: refuses": func(s *stack, _ *amiss) {
+			v := s.beginVerification("")
+			s.identify(v, "p12", "approve")
+			s.choose(v, s.awaitLocated(v, "located").chosen()...)
+			s.awaitLocated(v, "located")
+		},
+	}
+}
+
+// TestTEFCAModeInLiveModeTakesThePaidPlanAndAProvider, and the help for tests works in test mode alone.
+func TestTEFCAModeInLiveModeTakesThePaidPlanAndAProvider(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		live := s.seeded.Organisations[1]
+		path := "/bridge/tefca/identity?public_id=" + url.QueryEscape(live.PublicID)
+		body := map[string]string{"provider": "simulated"}
+		for plan, want := range map[org.Plan]struct {
+			status int
+			code   string
+		}{org.Free: {http.StatusForbidden, "svc_plan_required"}, org.Paid: {http.StatusBadRequest, "svc_invalid_request"}} {
+			s.setPlan(live.ID, plan)
+			for _, got := range []answer{s.call(http.MethodGet, path, "", "", nil), s.call(http.MethodPost, path, "", "", body)} {
+				if got.status != want.status || got.Error != want.code {
+					t.Errorf("with the plan %s it answered %d %s", plan, got.status, got.raw)
+				}
+			}
+		}
+		if got := s.call(http.MethodPost, "/bridge/vault_connection/revoke", live.PublicID, live.PrivateKey, map[string]string{"email": "alder.fenn@tefca.example"}); got.status != http.StatusForbidden || got.Error != "svc_forbidden_mode" {
+			t.Errorf("a live key answered %d %s", got.status, got.raw)
+		}
+	})
+}
+
+// TestASyntheticPatientIsDisconnectedEverywhere: all external ids, no other patient, no other organisation.
+func TestASyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		one, two := s.connectVault(twoHospitals, "patient-7"), s.connectVault(twoHospitals, "patient-8")
+		kept := s.connectVault("p02", "patient-9")
+		revoke := func(email string) answer {
+			return s.asOwner(http.MethodPost, "/bridge/vault_connection/revoke", map[string]string{"email": email})
+		}
+		for _, email := range []string{"nobody@tefca.example", "x"} {
+			if got := revoke(email); got.status != http.StatusBadRequest {
+				t.Errorf("%s answered %d %s", email, got.status, got.raw)
+			}
+		}
+		stranger := s.newStranger()
+		for want, got := range map[int]answer{
+			0: s.call(http.MethodPost, "/bridge/vault_connection/revoke", stranger.publicID, stranger.key, map[string]string{"email": "alder.fenn@tefca.example"}),
+			4: revoke("Alder.Fenn@tefca.example"),
+		} {
+			var data struct {
+				RequestID string   `json:"request_id"`
+				Revoked   []string `json:"revoked"`
+			}
+			expect.NoError(t, json.Unmarshal(got.Data, &data))
+			if len(data.Revoked) != want || data.Revoked == nil || data.RequestID == "" {
+				t.Errorf("revoked are %s, want %d", got.raw, want)
+			}
+			for _, id := range data.Revoked {
+				s.checkStatus(id, "revoked")
+			}
+		}
+		for _, id := range kept {
+			s.checkStatus(id, "authorized")
+		}
+		if got := revoke("alder.fenn@tefca.example"); !strings.Contains(string(got.Data), `"revoked":[]`) {
+			t.Errorf("once more it answered %s", got.raw)
+		}
+		back := s.connectVault(twoHospitals, "patient-7")
+		if !maps.Equal(back, one) || maps.Equal(one, two) {
+			t.Errorf("back is %v, was %v and %v", back, one, two)
+		}
+		s.letPass(1)
+		for _, id := range back {
+			s.checkStatus(id, "authorized")
+			s.checkToldPerGeneration(t, id)
+		}
+	})
+}
+
+// setPlan changes the plan of an organisation, and waits until every function knows.
+func (s *stack) setPlan(orgID string, plan org.Plan) {
+	s.t.Helper()
+	text := string(plan)
+	_, err := s.operator.Organisations.Change(s.t.Context(), org.Tenant{Mode: org.Live, OrgID: orgID}, operator.OrganisationChange{Plan: &text})
+	expect.NoError(s.t, err)
+	<-time.After(time.Minute)
+}

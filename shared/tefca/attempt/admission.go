@@ -1,0 +1,55 @@
+package attempt
+
+import (
+	"context"
+	"slices"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tefca/identity"
+)
+
+// Organisations finds the organisation behind a public id (org.Directory).
+type Organisations interface {
+	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
+}
+
+// Setting is what there is for a mode: who verifies identities, and whether the network, and with it all records, is simulated.
+type Setting struct {
+	Providers []identity.Provider
+	Simulated bool
+}
+
+// Admission decides who may use TEFCA mode. Both fields are needed.
+type Admission struct {
+	Organisations Organisations
+	Settings      map[org.Mode]Setting // none for a mode without a network
+}
+
+// Offer tells the setting of the mode of a public id. The error is fault.Forbidden where the plan does not include it, and
+// fault.Invalid where there is nothing to verify or ask with.
+func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (Setting, error) {
+	if mode == org.Live {
+		o, err := d.Organisations.Organisation(ctx, publicID)
+		if err != nil {
+			return Setting{}, err
+		}
+		if o.Plan != org.Paid {
+			return Setting{}, fault.New(fault.Forbidden, fault.CodePlanRequired, "TEFCA mode is part of the paid plan. Test mode is open to everybody.")
+		}
+	}
+	setting := d.Settings[mode]
+	if len(setting.Providers) == 0 {
+		return Setting{}, fault.BadRequest("TEFCA mode is not set up here for this mode.").About("public_id")
+	}
+	return setting, nil
+}
+
+// provider finds a provider by its id.
+func (s Setting) provider(id string) (identity.Provider, bool) {
+	at := slices.IndexFunc(s.Providers, func(p identity.Provider) bool { return p.ID == id })
+	if at < 0 {
+		return identity.Provider{}, false
+	}
+	return s.Providers[at], true
+}

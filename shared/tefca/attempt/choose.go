@@ -1,0 +1,101 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/identity"
+)
+
+const (
+	// maxChosen bounds what is chosen at once, which is one transaction.
+	maxChosen = 50
+	// chooseTries bounds how often a choice that lost against another writer is made anew.
+	chooseTries = 4
+)
+
+// ChoiceStore keeps what is chosen.
+type ChoiceStore interface {
+	Facilities
+	// Choose replaces revision a.Rev of an attempt, and the revisions of the facilities, in one transaction; fault.Conflict when one of
+	// them has changed.
+	Choose(ctx context.Context, a Attempt, chosen []Facility) error
+}
+
+// Chooser takes the facilities that a person chooses. Every field is needed.
+type Chooser struct {
+	Watcher
+
+	Store    ChoiceStore
+	Enqueuer Enqueuer
+}
+
+// Choose has facilities connected and tells how the attempt stands then. Those that are being connected, or are connected, stay as they
+// are, so that it may be repeated. Errors are those of Progress, fault.Invalid for what cannot be chosen, and fault.Conflict when the
+// attempt takes no choice, because nothing is located yet or the identity has run out.
+func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text, wanted []string) (Progress, error) {
+	if len(wanted) == 0 || len(wanted) > maxChosen {
+		return Progress{}, fault.BadRequest(fmt.Sprintf("tefca_directory_ids must have from 1 to %d ids.", maxChosen)).About("tefca_directory_ids")
+	}
+	for try := 1; ; try++ {
+		err := c.choose(ctx, tenant, asked, token, wanted)
+		if err == nil {
+			return c.Progress(ctx, tenant, asked, token)
+		}
+		if fault.Of(err).Code != fault.Stale().Code || !errors.Is(err, fault.Conflict) || try == chooseTries {
+			return Progress{}, err
+		}
+	}
+}
+
+// choose is one try of Choose.
+func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text, wanted []string) error {
+	a, err := find(ctx, c.Store, tenant, asked, token)
+	if err != nil {
+		return err
+	}
+	now := c.Now()
+	if a.Status != Located {
+		return fault.New(fault.Conflict, fault.CodeConflict, "Facilities of this attempt cannot be chosen, or not yet.").About("attempt_id")
+	}
+	if !a.isVerified(now) {
+		return fault.New(fault.Conflict, fault.CodeConflict, fault.Of(identity.Expired()).Public).About("attempt_id")
+	}
+	known, err := c.Store.Facilities(ctx, tenant, a.ID)
+	if err != nil {
+		return fmt.Errorf("read facilities: %w", err)
+	}
+	var chosen []Facility
+	for _, f := range known {
+		if !slices.Contains(wanted, f.ID) {
+			continue
+		}
+		wanted = slices.DeleteFunc(slices.Clone(wanted), func(id string) bool { return id == f.ID })
+		if f.Match != tefca.Found {
+			return fault.BadRequest("One of the facilities has not found the person.").About("tefca_directory_ids")
+		}
+		if f.Outcome == IsConnecting || f.Outcome == IsConnected {
+			continue
+		}
+		f.Outcome, f.Reason = IsConnecting, ""
+		chosen = append(chosen, f)
+	}
+	if len(wanted) > 0 {
+		return fault.BadRequest("One of the facilities is not of this attempt.").About("tefca_directory_ids")
+	}
+	if len(chosen) == 0 {
+		return nil
+	}
+	a.DueAt = now
+	if err := c.Store.Choose(ctx, a, chosen); err != nil {
+		return fmt.Errorf("store the choice: %w", err)
+	}
+	_ = c.Enqueuer.EnqueueAttempt(ctx, tenant, a.ID) // the sweeper makes up for a lost message
+	return nil
+}

@@ -1,0 +1,290 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+	"recordbridge/shared/refresh"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/records"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+const (
+	// facilityTime is what a facility gets to hand over a record, and facilityLease how long nobody else asks it for the same.
+	facilityTime  = 2 * time.Minute
+	facilityLease = facilityTime + 15*time.Second
+	// concludeTries bounds the race of several sign-ins of one person.
+	concludeTries = 5
+)
+
+// authorize reads the records of the chosen facilities, a few at the same time. What fails with one changes nothing for the others.
+func (w Worker) authorize(ctx context.Context, a Attempt) error {
+	known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
+	if err != nil {
+		return fmt.Errorf("read facilities: %w", err)
+	}
+	var (
+		group    errgroup.Group
+		mu       sync.Mutex
+		failures []error
+	)
+	group.SetLimit(sideBySide)
+	for _, f := range known {
+		if !isConnecting(f) || w.Now().Before(f.LeaseUntil) {
+			continue
+		}
+		group.Go(func() error {
+			if w.isLate(ctx) {
+				return nil // for the next run
+			}
+			if err := w.connect(ctx, a, f); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failures = append(failures, err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the failures are the run's own
+	return errors.Join(append(failures, w.reschedule(ctx, a.Tenant, a.ID))...)
+}
+
+// isLate reports that no further facility may be begun.
+func (w Worker) isLate(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && deadline.Sub(w.Now()) < facilityLease
+}
+
+// connect reads one facility's record and makes a connection of it, unless somebody else does. The error is our own failure; then the
+// person is told that it was.
+func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
+	began := w.Now()
+	f.LeaseUntil = began.Add(facilityLease)
+	if err := w.Store.SaveFacility(ctx, a.Tenant, a.ID, f); err != nil {
+		if errors.Is(err, fault.Conflict) {
+			return nil
+		}
+		return fmt.Errorf("claim a facility: %w", err)
+	}
+	f.Rev++
+	content, err := w.read(ctx, a, &f)
+	if err == nil && f.Outcome == IsConnecting {
+		err = w.conclude(ctx, a, &f, content)
+	}
+	if errors.Is(err, errTaken) {
+		return nil
+	}
+	if err != nil {
+		f.Outcome, f.Reason, f.Connected = HasFailed, ReasonInternal, Connected{}
+	}
+	if f.Outcome == HasFailed {
+		f.LeaseUntil = time.Time{}
+		if unstored := w.Store.SaveFacility(ctx, a.Tenant, a.ID, f); unstored != nil && !errors.Is(unstored, fault.Conflict) {
+			err = errors.Join(err, fmt.Errorf("store the failure of a facility: %w", unstored))
+		}
+	}
+	line := []slog.Attr{
+		slog.String("org_id", a.Tenant.OrgID), slog.String("mode", string(a.Tenant.Mode)), slog.String("attempt_id", a.ID),
+		slog.String("directory_id", f.ID), slog.String("outcome", string(f.Outcome)), slog.Int("documents", content.Documents),
+		slog.Int64("ms", w.Now().Sub(began).Milliseconds()),
+	}
+	if f.Outcome == HasFailed {
+		line = append(line, logx.Failed(), slog.String("reason", string(f.Reason)))
+	}
+	logx.Note(ctx, "tefca.facility", line...)
+	return err
+}
+
+// source is what was read of a facility: a record to be kept, or tokens to read it with.
+type source struct {
+	records.Content
+
+	who tefca.Assertion
+	set tokens.Set // without an expiry where there is a record
+}
+
+// read asks a facility for its record. What it refuses is written into f.
+func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error) {
+	fail := func(reason Reason) (source, error) {
+		f.Outcome, f.Reason = HasFailed, reason
+		return source{}, nil
+	}
+	if !a.isVerified(w.Now()) {
+		return fail(ReasonIdentity)
+	}
+	network := w.Networks[a.Tenant.Mode]
+	if network == nil {
+		return fail(ReasonUnavailable)
+	}
+	who, err := openAssertion(ctx, w.Sealer, a)
+	if err != nil {
+		return source{}, err
+	}
+	at, err := located(ctx, w.Sealer, a, *f)
+	if err != nil {
+		return source{}, err
+	}
+	asking, cancel := context.WithTimeout(ctx, facilityTime)
+	defer cancel()
+	found := source{who: who}
+	if fhir, ok := network.(tefca.FHIRNetwork); ok && at.Access == tefca.FHIR {
+		found.set, err = fhir.Open(asking, who, at)
+	} else {
+		found.Content, err = w.Reader.Read(asking, network, who, at)
+	}
+	if reason, known := reasonOf(err); err != nil && known {
+		return fail(reason)
+	}
+	if err != nil && asking.Err() != nil {
+		return fail(ReasonUnavailable)
+	}
+	if err != nil {
+		return source{}, fmt.Errorf("read a facility: %w", err)
+	}
+	return found, nil
+}
+
+// errTaken says that somebody else has dealt with a facility.
+var errTaken = errors.New("the facility was dealt with")
+
+// conclude makes the connection. Whoever else connects the same person at the same facility meanwhile has made the one that is then
+// authorised again.
+func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
+	for try := 1; ; try++ {
+		err := w.concludeOnce(ctx, a, f, from)
+		if err == nil || !errors.Is(err, fault.Conflict) || try == concludeTries {
+			return err
+		}
+		known, unread := w.Store.Facilities(ctx, a.Tenant, a.ID)
+		if unread != nil {
+			return errors.Join(err, unread)
+		}
+		for _, now := range known {
+			if now.ID == f.ID && now.Rev != f.Rev {
+				return errTaken
+			}
+		}
+	}
+}
+
+// concludeOnce is one try of conclude.
+func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from source) error {
+	vault := vaultKey(from.who, a.ExternalID)
+	known, err := w.Store.Known(ctx, a.Tenant, vault, f.ID)
+	if err != nil {
+		return fmt.Errorf("look for a connection: %w", err)
+	}
+	end := Conclusion{AttemptID: a.ID, Known: known}
+	conn, version, err := w.connectionOf(ctx, a, *f, known)
+	if err != nil {
+		return err
+	}
+	if conn.Refresh.Ended == connection.Disconnected && conn.Refresh.EndedAt.After(a.CreatedAt) {
+		f.Outcome, f.Reason = HasFailed, ReasonRefused // what the organisation has ended since, stays ended
+		return nil
+	}
+	conn.Generation++
+	conn.VaultKey, conn.PersonKey = vault, personKey(from.who.Issuer, from.who.Subject)
+	set, held, err := w.keep(ctx, conn, from)
+	if err != nil {
+		return err
+	}
+	if err = w.complete(ctx, a, *f, &end, conn, set, version); err == nil {
+		err = w.Store.Conclude(ctx, end)
+	}
+	if err != nil {
+		if held != nil {
+			_ = w.Remover.Delete(context.WithoutCancel(ctx), conn.Tenant, conn.ID, *held) // what is left, the bucket forgets in a day
+		}
+		return fmt.Errorf("conclude: %w", err)
+	}
+	*f = end.Facility
+	f.Rev++
+	logx.Add(ctx, slog.String("connection_id", conn.ID))
+	for _, event := range end.Events {
+		_ = w.Events.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost message
+	}
+	return nil
+}
+
+// connectionOf is the connection that is authorised, new or once more, and the version of its tokens.
+func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility, known string) (connection.Connection, int64, error) {
+	fresh := connection.Connection{
+		ID: w.NewID(), Tenant: a.Tenant, PlatformType: tefca.PlatformType, DirectoryID: f.ID, CreatedAt: w.Now(),
+	}
+	if known == "" {
+		return fresh, 0, nil
+	}
+	conn, err := w.Store.Connection(ctx, a.Tenant, known)
+	if errors.Is(err, fault.NotFound) { // erased
+		return fresh, 0, nil
+	}
+	if err != nil {
+		return connection.Connection{}, 0, fmt.Errorf("read connection: %w", err)
+	}
+	version, err := w.Store.TokenVersion(ctx, a.Tenant, known)
+	if err != nil {
+		return connection.Connection{}, 0, fmt.Errorf("read token version: %w", err)
+	}
+	return conn, version, nil
+}
+
+// keep makes the token set of a connection, with the record behind it.
+func (w Worker) keep(ctx context.Context, conn connection.Connection, from source) (tokens.Set, *tokens.Records, error) {
+	if !from.set.ExpiresAt.IsZero() {
+		return from.set, nil, nil
+	}
+	content := from.Content
+	content.Generation = conn.Generation
+	if conn.Tenant.Mode == org.Test {
+		content.Fixtures = w.Fixtures
+	}
+	held, err := w.Cache.Write(ctx, conn.Tenant, conn.ID, content)
+	if err != nil {
+		return tokens.Set{}, nil, fmt.Errorf("keep the record: %w", err)
+	}
+	return tokens.Set{Scope: tefca.Scope, AskedScope: tefca.Scope, ExpiresAt: held.Until, Records: &held}, &held, nil
+}
+
+// complete fills what is stored of an authorisation.
+func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclusion, conn connection.Connection, set tokens.Set, version int64) error {
+	now := w.Now()
+	conn.Status, conn.Scope, conn.ConsentExpiresAt, conn.Refresh = connection.Authorized, tefca.Scope, time.Time{}, connection.RefreshState{}
+	conn = conn.EndingAt(set.ExpiresAt)
+	if a.ExternalID != "" {
+		conn.External = w.Hashing.Sign(connection.ExternalText(a.Tenant, a.ExternalID))
+	}
+	var err error
+	if end.Tokens, err = w.Vault.Seal(ctx, a.Tenant, conn.ID, version+1, set); err != nil {
+		return fmt.Errorf("seal tokens: %w", err)
+	}
+	event, err := webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now, webhook.ConnectionSuccess{
+		OrgConnectionID: conn.ID, ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: a.RequestID,
+		ExternalID: a.ExternalID, ExternalState: a.ExternalState, Scope: conn.Scope,
+		ConsentExpiresAt: conn.ConsentExpiresAt.UTC().Format(time.RFC3339), TEFCADirectoryID: f.ID,
+	})
+	if err != nil {
+		return fmt.Errorf("make event: %w", err)
+	}
+	warnings, err := refresh.WarnAtOnce(&conn, now)
+	if err != nil {
+		return fmt.Errorf("make event: %w", err)
+	}
+	end.Connection, end.Events = conn, append([]webhook.Event{event}, warnings...)
+	end.Facility = f
+	end.Facility.Outcome, end.Facility.Reason, end.Facility.Local, end.Facility.LeaseUntil = IsConnected, "", nil, time.Time{}
+	end.Facility.Connected = Connected{ConnectionID: conn.ID, ConsentExpiresAt: conn.ConsentExpiresAt}
+	return nil
+}

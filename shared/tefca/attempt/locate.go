@@ -1,0 +1,133 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/identity"
+)
+
+const (
+	// locateTime is what the network gets to say who has records. Facilities that have not answered by then are told as such.
+	locateTime = 75 * time.Second
+	// locateLease is how long nobody else asks: longer than the network gets.
+	locateLease = 90 * time.Second
+	// maxFacilityID bounds what becomes part of a row's key.
+	maxFacilityID = 256
+)
+
+// locating is one run of asking the network.
+type locating struct {
+	worker  Worker
+	attempt Attempt
+	known   map[string]Facility
+	failure error // our own
+}
+
+// locate asks the network who has records, and stores what it tells as it comes.
+func (w Worker) locate(ctx context.Context, a Attempt) error {
+	now := w.Now()
+	if now.Before(a.LeaseUntil) {
+		return nil // somebody is at it; the sweeper comes back when they should be done
+	}
+	a.LeaseUntil, a.DueAt = now.Add(locateLease), now.Add(locateLease)
+	if err := w.Store.SaveAttempt(ctx, a); err != nil {
+		if errors.Is(err, fault.Conflict) {
+			return nil // somebody else was faster
+		}
+		return fmt.Errorf("claim attempt: %w", err)
+	}
+	a.Rev++
+	failure, err := w.ask(ctx, a)
+	if err != nil {
+		return err
+	}
+	a.LeaseUntil, a.Status, a.DueAt = time.Time{}, Located, a.IdentityEnds
+	if failure != nil {
+		a.Status, a.Ending, a.Assertion, a.DueAt = Failed, endingOf(failure, a.RequestID), nil, time.Time{}
+		logx.Add(ctx, slog.String("ended", a.Ending.Cause))
+		known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
+		if err != nil {
+			return fmt.Errorf("read facilities: %w", err)
+		}
+		if err := w.forget(ctx, a, known); err != nil {
+			return err
+		}
+	}
+	if err := w.Store.SaveAttempt(ctx, a); err != nil {
+		return fmt.Errorf("store what was located: %w", err)
+	}
+	return nil
+}
+
+// ask has the network tell of facilities. failure is why the attempt has failed; err is our own.
+func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
+	if !a.isVerified(w.Now()) {
+		return identity.Expired(), nil
+	}
+	network := w.Networks[a.Tenant.Mode]
+	if network == nil {
+		return failed(causeNetwork, nil), nil
+	}
+	who, err := openAssertion(ctx, w.Sealer, a)
+	if err != nil {
+		return nil, err
+	}
+	before, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read facilities: %w", err)
+	}
+	l := &locating{worker: w, attempt: a, known: map[string]Facility{}}
+	for _, f := range before {
+		l.known[f.ID] = f
+	}
+	asking, cancel := context.WithTimeout(ctx, locateTime)
+	defer cancel()
+	err = network.Locate(asking, who, func(f tefca.Facility) error {
+		// Our own writes have their own time: what comes at the end of the network's is stored, too.
+		l.failure = l.found(context.WithoutCancel(asking), f)
+		return l.failure
+	})
+	logx.Add(ctx, slog.Int("facilities", len(l.known)))
+	switch {
+	case l.failure != nil:
+		return nil, l.failure
+	case err == nil, len(l.known) > 0 && !errors.Is(err, tefca.ErrIdentity):
+		return nil, nil
+	case errors.Is(err, tefca.ErrIdentity):
+		return failed(causeRefused, err), nil
+	}
+	return failed(causeNetwork, err), nil
+}
+
+// found stores what the network tells of a facility. The last word counts, but that of one that has answered in an earlier run, or in
+// this one, it is not forgotten that it has.
+func (l *locating) found(ctx context.Context, f tefca.Facility) error {
+	was, isKnown := l.known[f.ID]
+	if isKnown && f.Match == tefca.Unanswered && was.Match != tefca.Unanswered {
+		return nil
+	}
+	if f.ID == "" || len(f.ID) > maxFacilityID {
+		logx.Note(ctx, "tefca.facility", logx.Failed(), slog.String("cause", "its id is of no use"))
+		return nil
+	}
+	local, err := sealLocal(ctx, l.worker.Sealer, l.attempt, f)
+	if err != nil {
+		return err
+	}
+	next := Facility{
+		ID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Access: f.Access, Local: local, ExpiresAt: l.attempt.ExpiresAt, Rev: was.Rev,
+	}
+	if err := l.worker.Store.SaveFacility(ctx, l.attempt.Tenant, l.attempt.ID, next); err != nil {
+		return fmt.Errorf("store a facility: %w", err)
+	}
+	next.Rev++
+	l.known[f.ID] = next
+	return nil
+}

@@ -1,0 +1,66 @@
+// Package view shows an attempt of TEFCA mode to the page that made it (docs/openapi.yaml, TEFCARecords). It is a package of its own
+// because two endpoints answer with it, and because package attempt knows nothing of JSON.
+package view
+
+import (
+	"time"
+
+	"recordbridge/shared/binding"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/attempt"
+)
+
+// Records is how an attempt stands.
+type Records struct {
+	AttemptID         string           `json:"attempt_id"`
+	Status            attempt.Status   `json:"status"`
+	IdentityExpiresAt string           `json:"identity_expires_at,omitempty"` // RFC 3339
+	Facilities        []Facility       `json:"facilities"`
+	Error             *binding.Failure `json:"error,omitempty"`
+}
+
+// Facility is one that the network has told of.
+type Facility struct {
+	DirectoryID string          `json:"tefca_directory_id"`
+	Name        string          `json:"name"`
+	City        string          `json:"city"`
+	State       string          `json:"state"`
+	Match       tefca.Match     `json:"match"`
+	Outcome     attempt.Outcome `json:"outcome,omitempty"`
+	Reason      attempt.Reason  `json:"reason,omitempty"`
+	Connection  *Connection     `json:"connection,omitempty"`
+}
+
+// Connection has the fields of the event patient.connection_success.
+type Connection struct {
+	OrgConnectionID  string            `json:"org_connection_id"`
+	ConnectionStatus connection.Status `json:"connection_status"`
+	PlatformType     string            `json:"platform_type"`
+	RequestID        string            `json:"request_id"`
+	ExternalID       string            `json:"external_id,omitempty"`
+	ExternalState    string            `json:"external_state,omitempty"`
+	Scope            string            `json:"scope"`
+	ConsentExpiresAt string            `json:"consent_expires_at"` // RFC 3339
+	TEFCADirectoryID string            `json:"tefca_directory_id"`
+}
+
+// Of shows p.
+func Of(p attempt.Progress) Records {
+	out := Records{AttemptID: p.Attempt.ID, Status: p.Status, Facilities: make([]Facility, 0, len(p.Facilities)), Error: p.Failure}
+	if ends := p.Attempt.IdentityEnds; !ends.IsZero() {
+		out.IdentityExpiresAt = ends.UTC().Format(time.RFC3339)
+	}
+	for _, f := range p.Facilities {
+		shown := Facility{DirectoryID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Outcome: f.Outcome, Reason: f.Reason}
+		if f.Outcome == attempt.IsConnected {
+			shown.Connection = &Connection{
+				OrgConnectionID: f.Connected.ConnectionID, ConnectionStatus: connection.Authorized, PlatformType: tefca.PlatformType,
+				RequestID: p.Attempt.RequestID, ExternalID: p.Attempt.ExternalID, ExternalState: p.Attempt.ExternalState, Scope: tefca.Scope,
+				ConsentExpiresAt: f.Connected.ConsentExpiresAt.UTC().Format(time.RFC3339), TEFCADirectoryID: f.ID,
+			}
+		}
+		out.Facilities = append(out.Facilities, shown)
+	}
+	return out
+}

@@ -1,0 +1,87 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"recordbridge/shared/binding"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca"
+)
+
+// Watcher tells pages how their attempts stand. Every field is needed.
+type Watcher struct {
+	Store Facilities
+	Now   func() time.Time
+}
+
+// Progress is how an attempt stands.
+type Progress struct {
+	Attempt    Attempt
+	Status     Status
+	Facilities []Facility       // those that may be chosen first, then by name
+	Failure    *binding.Failure // of a failed one
+}
+
+// Progress tells how an attempt stands to whoever brings its token. An attempt that is unknown or another's and a wrong token answer
+// alike: fault.NotFound.
+func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
+	a, err := find(ctx, w.Store, tenant, asked, token)
+	if err != nil {
+		return Progress{}, err
+	}
+	p := Progress{Attempt: a, Status: a.Status}
+	switch a.Status {
+	case Locating, Located:
+		if p.Facilities, err = w.Store.Facilities(ctx, tenant, a.ID); err != nil {
+			return Progress{}, fmt.Errorf("read facilities: %w", err)
+		}
+		if a.Status == Located && slices.ContainsFunc(p.Facilities, isConnecting) {
+			p.Status = Authorizing
+		}
+	case Failed:
+		p.Failure = &binding.Failure{
+			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID, ExternalState: a.ExternalState,
+			Cause: a.Ending.Cause, SuggestedAction: actionOf(a.Ending.Cause),
+		}
+	case Created, Open, Authorizing, Expired:
+	}
+	if a.hasExpired(w.Now()) && p.Status != Authorizing { // what was chosen in time is told to its end
+		p.Status = Expired
+	}
+	slices.SortFunc(p.Facilities, func(a, b Facility) int {
+		return cmp.Or(cmp.Compare(rank(a.Match), rank(b.Match)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	return p, nil
+}
+
+// find reads the attempt that a page asks about.
+func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
+	id, ok := ids.ParseUUID(asked)
+	if !ok {
+		return Attempt{}, binding.Missing()
+	}
+	a, err := store.Attempt(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) || err == nil && !a.held(token) {
+		return Attempt{}, binding.Missing()
+	}
+	if err != nil {
+		return Attempt{}, fmt.Errorf("read attempt: %w", err)
+	}
+	note(ctx, a)
+	return a, nil
+}
+
+func isConnecting(f Facility) bool { return f.Outcome == IsConnecting }
+
+// rank orders facilities by what can be done with them.
+func rank(m tefca.Match) int {
+	return slices.Index([]tefca.Match{tefca.Found, tefca.Ambiguous, tefca.Unanswered}, m)
+}

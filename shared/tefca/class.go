@@ -1,0 +1,26 @@
+package tefca
+
+import (
+	"errors"
+
+	"recordbridge/shared/fault"
+)
+
+// ClassOf is the class of a network's error for a log line: what its cause tells (fault.ClassOf), or which of the errors of this
+// package it wraps.
+func ClassOf(err error) string {
+	if class := fault.ClassOf(err); class != "" {
+		return class
+	}
+	for _, of := range []struct {
+		err   error
+		class string
+	}{
+		{ErrIdentity, "identity"}, {ErrRefused, "refused"}, {ErrNotFound, "not_found"}, {ErrTooLarge, "too_large"}, {ErrContent, "content"},
+	} {
+		if errors.Is(err, of.err) {
+			return of.class
+		}
+	}
+	return "unavailable"
+}

@@ -1,0 +1,91 @@
+package facilitated
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/facilitated/udap"
+)
+
+const (
+	// atOnce is how many facilities are asked at once, and maxWait how long one of them may take.
+	atOnce  = 8
+	maxWait = 20 * time.Second
+)
+
+// Locate implements tefca.Network: every facility of the directory is asked for a token of the person's Patient, which is then read and
+// forgotten. A facility that refuses the identity (invalid_grant), or whose token opens no Patient, knows nobody, and is not told of;
+// one whose token opens several is ambiguous. All else that is no Patient is Unanswered.
+func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
+	if !n.now().Before(who.ExpiresAt) {
+		return tefca.ErrIdentity
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan tefca.Facility)
+	var asking sync.WaitGroup
+	places := make(chan Place)
+	for range min(atOnce, len(n.config.Places)) {
+		asking.Go(func() {
+			for place := range places {
+				answers <- n.ask(ctx, place, who)
+			}
+		})
+	}
+	asking.Go(func() {
+		defer close(places)
+		for _, place := range n.config.Places {
+			places <- place
+		}
+	})
+	go func() {
+		asking.Wait()
+		close(answers)
+	}()
+	var failed error
+	for facility := range answers {
+		if failed != nil || facility.Match == "" {
+			continue
+		}
+		if failed = found(facility); failed != nil {
+			cancel() // and the rest is waited for: nobody goes on behind our back
+		}
+	}
+	return failed
+}
+
+// ask asks one facility. It has no Match where it knows nobody.
+func (n *Network) ask(ctx context.Context, place Place, who tefca.Assertion) tefca.Facility {
+	told := tefca.Facility{ID: place.ID, Name: place.Name, City: place.City, State: place.State, Access: tefca.FHIR}
+	within, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	id, err := n.locate(within, n.known[place.ID], who)
+	_, isRefusal := errors.AsType[*udap.RefusalError](err)
+	switch {
+	case err == nil:
+		told.Match, told.Local = tefca.Found, secret.New(id)
+	case errors.Is(err, errSeveral):
+		told.Match = tefca.Ambiguous
+	case errors.Is(err, errNobody), isRefusal && errors.Is(err, tefca.ErrIdentity):
+	default:
+		told.Match = tefca.Unanswered
+		attrs := append(logx.Spot(fault.SpotOf(err)), slog.String("directory_id", place.ID))
+		logx.Note(ctx, "tefca.unanswered", attrs...)
+	}
+	return told
+}
+
+func (n *Network) locate(ctx context.Context, f *facility, who tefca.Assertion) (id string, err error) {
+	granted, _, err := n.token(ctx, f, who, true)
+	if err != nil {
+		return "", err
+	}
+	return n.recognised(ctx, f.place.FHIRBase, granted, who.Person)
+}

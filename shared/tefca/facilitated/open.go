@@ -1,0 +1,35 @@
+package facilitated
+
+import (
+	"context"
+
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tokens"
+)
+
+// Open implements tefca.FHIRNetwork. The token was given by the endpoint that the facility's signed metadata names, and is for its FHIR
+// base alone. The patient has to be the one that the facility was located with.
+func (n *Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facility) (tokens.Set, error) {
+	f := n.known[at.ID]
+	if f == nil {
+		return tokens.Set{}, errElsewhere
+	}
+	granted, with, err := n.token(ctx, f, who, false)
+	if err != nil {
+		return tokens.Set{}, err
+	}
+	asked, _ := scopes(with.server.Scopes)
+	ends := n.now().Add(granted.Life)
+	patient, err := n.recognised(ctx, f.place.FHIRBase, granted, who.Person)
+	if err != nil {
+		return tokens.Set{}, err
+	}
+	if !at.Local.Empty() && at.Local.Reveal() != patient {
+		return tokens.Set{}, errOther
+	}
+	return tokens.Set{
+		AccessToken: granted.Access, PatientID: secret.New(patient), Scope: granted.Scope, AskedScope: asked, FHIRBase: f.place.FHIRBase,
+		TokenEndpoint: with.server.Token, ClientID: with.clientID, ExpiresAt: ends,
+	}, nil
+}

@@ -1,0 +1,120 @@
+package facilitated
+
+import (
+	"strings"
+
+	"recordbridge/shared/tefca"
+)
+
+// demographics are the members that a Patient and a RelatedPerson have in common (FHIR R4), with nothing but what the identity provider
+// has verified.
+type demographics struct {
+	Name      []name    `json:"name"`
+	Telecom   []telecom `json:"telecom,omitempty"`
+	Gender    string    `json:"gender"`
+	BirthDate string    `json:"birthDate"`
+	Address   []address `json:"address,omitempty"`
+}
+
+// patient is a Patient of US Core.
+type patient struct {
+	demographics
+
+	Type       string       `json:"resourceType"`
+	Identifier []identifier `json:"identifier"`
+}
+
+// relatedPerson is the user, who is the patient.
+type relatedPerson struct {
+	demographics
+
+	Type         string    `json:"resourceType"`
+	Patient      reference `json:"patient"`
+	Relationship []concept `json:"relationship"`
+}
+
+type (
+	name struct {
+		Use    string   `json:"use"`
+		Family string   `json:"family"`
+		Given  []string `json:"given"`
+	}
+	telecom struct {
+		System string `json:"system"`
+		Value  string `json:"value"`
+	}
+	address struct {
+		Use        string   `json:"use"`
+		Line       []string `json:"line,omitempty"`
+		City       string   `json:"city,omitempty"`
+		State      string   `json:"state,omitempty"`
+		PostalCode string   `json:"postalCode,omitempty"`
+		Country    string   `json:"country,omitempty"`
+	}
+	identifier struct {
+		System string `json:"system"`
+		Value  string `json:"value"`
+	}
+	reference struct {
+		Type    string `json:"type"`
+		Display string `json:"display"`
+	}
+	concept struct {
+		Coding []coding `json:"coding"`
+	}
+	coding struct {
+		System string `json:"system"`
+		Code   string `json:"code"`
+	}
+)
+
+// patientOf is the person as the patient, known by the subject at the identity provider. The digits of a social security number stay
+// in the id_token.
+func patientOf(who tefca.Assertion) patient {
+	return patient{
+		Type: "Patient", Identifier: []identifier{{System: who.Issuer, Value: who.Subject}}, demographics: demographicsOf(who.Person),
+	}
+}
+
+// userOf is the person as the user, who asks for herself.
+func userOf(who tefca.Person) relatedPerson {
+	return relatedPerson{
+		Type: "RelatedPerson", Patient: reference{Type: "Patient", Display: fullName(who)}, demographics: demographicsOf(who),
+		Relationship: []concept{{Coding: []coding{{System: "http://terminology.hl7.org/CodeSystem/v3-RoleCode", Code: "ONESELF"}}}},
+	}
+}
+
+func demographicsOf(who tefca.Person) demographics {
+	d := demographics{
+		Name:   []name{{Use: "official", Family: who.Family, Given: strings.Fields(who.Given + " " + who.Middle)}},
+		Gender: genderOf(who.Sex), BirthDate: who.BirthDate,
+	}
+	for _, one := range []telecom{{"phone", who.Phone}, {"email", who.Email}} {
+		if one.Value != "" {
+			d.Telecom = append(d.Telecom, one)
+		}
+	}
+	use := "home"
+	for _, at := range who.Addresses {
+		one := address{Use: use, City: at.City, State: at.State, PostalCode: at.PostalCode, Country: at.Country}
+		if at.Street != "" {
+			one.Line = strings.Split(at.Street, "\n")
+		}
+		d.Address = append(d.Address, one)
+		use = "old" // the first is where the person lives now
+	}
+	return d
+}
+
+// genderOf is the administrative gender of a word of an identity provider.
+func genderOf(sex string) string {
+	switch word := strings.ToLower(sex); word {
+	case "f", "female":
+		return "female"
+	case "m", "male":
+		return "male"
+	case "other", "x":
+		return "other"
+	}
+	return "unknown"
+}

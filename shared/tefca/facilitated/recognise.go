@@ -1,0 +1,107 @@
+package facilitated
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/facilitated/udap"
+)
+
+// maxPatient is the largest Patient, or page of Patients, in bytes.
+const maxPatient = 1 << 20
+
+var (
+	errNobody  = fmt.Errorf("facilitated: the token opens nobody's record: %w", tefca.ErrRefused)
+	errSeveral = fmt.Errorf("facilitated: the token opens more than one record: %w", tefca.ErrRefused)
+	errOther   = fmt.Errorf("facilitated: the token opens another person's record: %w", tefca.ErrContent)
+	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
+)
+
+// recognised finds the patient whose record a token opens, and looks whether it is who has been asked for, before anything else of the
+// record is read. Of several patients none is taken, and neither is one who is not the person (tefca.Person.Is): a facility's mistake
+// would give away another's record.
+func (n *Network) recognised(ctx context.Context, base string, granted udap.Granted, who tefca.Person) (id string, err error) {
+	server, err := n.portals.Open(base, plan.Profile{}, func(context.Context) (secret.Text, error) { return granted.Access, nil })
+	if err != nil {
+		return "", fmt.Errorf("open the FHIR server: %w", err)
+	}
+	if id = granted.Patient; id == "" {
+		id, err = onlyPatient(ctx, server)
+	}
+	if err == nil {
+		err = isPerson(ctx, server, id, who)
+	}
+	return id, fault.Spot{Step: fault.StepPatient, Host: fault.HostOf(base)}.Failed(err)
+}
+
+// onlyPatient asks who the token opens, where the token endpoint has not said it.
+func onlyPatient(ctx context.Context, server source.Server) (id string, err error) {
+	page, err := server.Search(ctx, "Patient", nil, maxPatient)
+	if err != nil {
+		return "", unread(err)
+	}
+	bundle, err := fhir.ParseBundle(page.Body)
+	if err != nil || bundle.Unusable > 0 {
+		return "", errRecord
+	}
+	patients := 0
+	for one := range bundle.All() {
+		if one.Type == "Patient" {
+			id, patients = one.ID, patients+1
+		}
+	}
+	switch {
+	case patients > 1 || bundle.Next != "" || bundle.NextLost || bundle.Total > 1:
+		return "", errSeveral
+	case patients == 0:
+		return "", errNobody
+	}
+	return id, nil
+}
+
+// isPerson reads a Patient and compares it with the person.
+func isPerson(ctx context.Context, server source.Server, id string, who tefca.Person) error {
+	answer, err := server.Read(ctx, "Patient", id, maxPatient)
+	if err != nil {
+		return unread(err)
+	}
+	var read struct {
+		Type      string `json:"resourceType"`
+		ID        string `json:"id"`
+		BirthDate string `json:"birthDate"`
+		Name      []struct {
+			Family string   `json:"family"`
+			Given  []string `json:"given"`
+		} `json:"name"`
+	}
+	if json.Unmarshal(answer.Body, &read) != nil || read.Type != "Patient" || read.ID != id {
+		return errRecord
+	}
+	for _, one := range read.Name {
+		if who.Is(strings.Join(one.Given, " "), one.Family, read.BirthDate) {
+			return nil
+		}
+	}
+	return errOther
+}
+
+// unread makes the error of a Patient that could not be read: a server that shows nobody by this id has said another id before.
+func unread(err error) error {
+	failed, ok := errors.AsType[*fhir.RequestError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: %w", tefca.ErrUnavailable, err)
+	case failed.Class == fhir.Network || failed.Status == 0 || failed.Status == 429 || failed.Status >= 500:
+		return fmt.Errorf("%w: %w", tefca.ErrUnavailable, failed)
+	}
+	return fmt.Errorf("%w: %w", errRecord, failed)
+}

@@ -1,0 +1,161 @@
+package udap
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/tefca"
+)
+
+const (
+	// skew is how far apart the clocks may be.
+	skew = time.Minute
+	// longestMetadata is how long signed metadata may hold: a year, and the day that some years have more.
+	longestMetadata = 366 * 24 * time.Hour
+	// maxWords is how many words of a list are looked at.
+	maxWords = 500
+)
+
+// The words of metadata that are needed (UDAP Server Metadata section 1).
+const (
+	version           = "1"
+	clientCredentials = "client_credentials"
+	keyAuthentication = "private_key_jwt"
+)
+
+// What is wrong with a server's metadata.
+const (
+	errMetadata  = flaw("metadata")           // it is not what the guide wants, such as signed
+	errClaims    = flaw("metadata_claims")    // what is signed is another server's, or not of now
+	errEndpoints = flaw("metadata_endpoints") // an endpoint is at an origin that is not known to be right
+	errUnable    = flaw("unsupported")        // the server does not offer what is needed, or asks for more than can be given
+)
+
+// Server is a FHIR server with an authorization server beside it, as its verified metadata describes them.
+type Server struct {
+	Base         string    // of FHIR, as it stands in the metadata
+	Token        string    // endpoint
+	Registration string    // endpoint
+	Extensions   []string  // authorization extensions that it knows
+	Required     []string  // those that it wants in every token request
+	Scopes       []string  // that it knows; empty where it does not say
+	Until        time.Time // when the metadata ends
+}
+
+// metadata is the document at .well-known/udap. Where endpoints are it says unsigned as well; that is not read.
+type metadata struct {
+	Versions       []string `json:"udap_versions_supported"`
+	Profiles       []string `json:"udap_profiles_supported"`
+	Extensions     []string `json:"udap_authorization_extensions_supported"`
+	Required       []string `json:"udap_authorization_extensions_required"`
+	Certifications []string `json:"udap_certifications_required"`
+	Grants         []string `json:"grant_types_supported"`
+	Scopes         []string `json:"scopes_supported"`
+	TokenSigning   []string `json:"token_endpoint_auth_signing_alg_values_supported"`
+	Registering    []string `json:"registration_endpoint_jwt_signing_alg_values_supported"`
+	Signed         string   `json:"signed_metadata"`
+}
+
+// claims are those of signed_metadata.
+type claims struct {
+	Issuer       string  `json:"iss"`
+	Subject      string  `json:"sub"`
+	ID           string  `json:"jti"`
+	IssuedAt     float64 `json:"iat"`
+	Expires      float64 `json:"exp"`
+	Token        string  `json:"token_endpoint"`
+	Registration string  `json:"registration_endpoint"`
+}
+
+// Discover reads and verifies the metadata of the FHIR server at base, which is compared as it stands. Its endpoints have to be at the
+// base's own origin, or at one of origins ("https://auth.example.org").
+func (c Client) Discover(ctx context.Context, base string, origins []string) (Server, error) {
+	server, err := c.discover(ctx, base, origins)
+	return server, at(fault.StepDiscovery, base, err)
+}
+
+func (c Client) discover(ctx context.Context, base string, origins []string) (Server, error) {
+	status, answer, err := c.exchange(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+"/.well-known/udap", "", http.NoBody)
+	if err != nil {
+		return Server{}, err
+	}
+	if status != http.StatusOK {
+		return Server{}, refusal(status, "")
+	}
+	var said metadata
+	if json.Unmarshal(answer, &said) != nil || said.Signed == "" {
+		return Server{}, unreadable(errMetadata)
+	}
+	payload, err := c.verify(said.Signed, base)
+	if err != nil {
+		return Server{}, unreadable(err)
+	}
+	var signed claims
+	if json.Unmarshal(payload, &signed) != nil {
+		return Server{}, unreadable(errClaims)
+	}
+	if err := c.check(signed, base, origins); err != nil {
+		return Server{}, unreadable(err)
+	}
+	if !c.suits(said) {
+		return Server{}, fmt.Errorf("%w: %w", tefca.ErrRefused, errUnable)
+	}
+	return Server{
+		Base: base, Token: signed.Token, Registration: signed.Registration, Extensions: bounded(said.Extensions), Required: bounded(said.Required),
+		Scopes: bounded(said.Scopes), Until: time.Unix(int64(signed.Expires), 0),
+	}, nil
+}
+
+func unreadable(why error) error { return fmt.Errorf("%w: %w", tefca.ErrContent, why) }
+
+func bounded(words []string) []string { return words[:min(len(words), maxWords)] }
+
+// check compares what the metadata signs with what is asked for (UDAP Server Metadata section 3).
+func (c Client) check(signed claims, base string, origins []string) error {
+	now := c.Now()
+	issued, expires := time.Unix(int64(signed.IssuedAt), 0), time.Unix(int64(signed.Expires), 0)
+	switch {
+	case signed.Issuer != base || signed.Subject != base || signed.ID == "":
+		return errClaims
+	case issued.After(now.Add(skew)), !now.Before(expires), expires.Sub(issued) > longestMetadata, signed.IssuedAt <= 0:
+		return errClaims
+	}
+	home, ok := origin(base)
+	if !ok {
+		return errEndpoints
+	}
+	right := append([]string{home}, origins...)
+	for _, endpoint := range []string{signed.Token, signed.Registration} {
+		if where, ok := origin(endpoint); !ok || !slices.Contains(right, where) {
+			return errEndpoints
+		}
+	}
+	return nil
+}
+
+// suits reports whether the server takes what we can do. An empty list says that it does not (the guide, "Required UDAP Metadata").
+func (c Client) suits(m metadata) bool {
+	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") && slices.Contains(m.Profiles, "udap_authz")
+	return slices.Contains(m.Versions, version) && profiles && slices.Contains(m.Grants, clientCredentials) &&
+		c.Member.signs(m.TokenSigning) && c.Member.signs(m.Registering) && len(m.Certifications) == 0
+}
+
+// origin is scheme, host and port of an absolute address (RFC 6454); ok is false for one that must not be asked.
+func origin(address string) (text string, ok bool) {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Fragment != "" || parsed.Opaque != "" {
+		return "", false
+	}
+	if parsed.Scheme != "https" && parsed.Scheme != "http" { // http reaches only what the operator allows (safehttp)
+		return "", false
+	}
+	port := map[string]string{"http": ":80", "https": ":443"}[parsed.Scheme]
+	return parsed.Scheme + "://" + strings.TrimSuffix(strings.ToLower(parsed.Host), port), true
+}

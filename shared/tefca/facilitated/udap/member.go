@@ -1,0 +1,123 @@
+package udap
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"recordbridge/shared/secret"
+)
+
+// minModulus is the length in bits below which an RSA key is too weak.
+const minModulus = 2048
+
+var (
+	errCertificates = errors.New("udap: the certificates are not a chain in PEM, leaf first")
+	errKey          = errors.New("udap: the key is not one of RSA, or on P-256, in PEM (PKCS #8) for the first certificate")
+	errName         = errors.New("udap: the first certificate does not name the client's URI")
+)
+
+// Member is who we are in a trust community.
+type Member struct {
+	uri       string
+	chain     []string // x5c: DER in base64, leaf first
+	key       crypto.Signer
+	algorithm jose.SignatureAlgorithm
+}
+
+// NewMember makes a Member of the URI under which its certificate knows it, the certificate with those between it and the anchor, and
+// the key, all in PEM.
+func NewMember(uri, certificates string, key secret.Text) (Member, error) {
+	var chain []*x509.Certificate
+	for block, rest := pem.Decode([]byte(certificates)); block != nil; block, rest = pem.Decode(rest) {
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return Member{}, errCertificates
+		}
+		chain = append(chain, certificate)
+	}
+	if !inOrder(chain) {
+		return Member{}, errCertificates
+	}
+	if !names(chain[0], uri) {
+		return Member{}, errName
+	}
+	signer, algorithm, ok := parseKey(key)
+	if !ok {
+		return Member{}, errKey
+	}
+	if public, ok := signer.Public().(interface {
+		Equal(other crypto.PublicKey) bool
+	}); !ok || !public.Equal(chain[0].PublicKey) {
+		return Member{}, errKey
+	}
+	m := Member{uri: uri, key: signer, algorithm: algorithm}
+	for _, certificate := range chain {
+		m.chain = append(m.chain, base64.StdEncoding.EncodeToString(certificate.Raw))
+	}
+	return m, nil
+}
+
+func parseKey(key secret.Text) (crypto.Signer, jose.SignatureAlgorithm, bool) {
+	block, _ := pem.Decode([]byte(key.Reveal()))
+	if block == nil {
+		return nil, "", false
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, "", false
+	}
+	switch private := parsed.(type) {
+	case *rsa.PrivateKey:
+		return private, jose.RS256, private.N.BitLen() >= minModulus
+	case *ecdsa.PrivateKey:
+		return private, jose.ES256, private.Curve == elliptic.P256()
+	}
+	return nil, "", false
+}
+
+// names reports whether a certificate knows its holder by a URI. URIs are compared as they stand (RFC 7519 section 2).
+func names(certificate *x509.Certificate, uri string) bool {
+	for _, one := range certificate.URIs {
+		if one.String() == uri {
+			return true
+		}
+	}
+	return false
+}
+
+// signs reports whether a server takes the member's signatures.
+func (m Member) signs(algorithms []string) bool {
+	return slices.Contains(algorithms, string(m.algorithm))
+}
+
+// sign makes a JWT with the member's certificates in its header.
+func (m Member) sign(claims any) (string, error) {
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: m.algorithm, Key: m.key}, (&jose.SignerOptions{}).WithHeader("x5c", m.chain))
+	if err != nil {
+		return "", fmt.Errorf("udap: make a signer: %w", err)
+	}
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", errors.New("udap: encode claims") // the error's text could quote them
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return "", fmt.Errorf("udap: sign: %w", err)
+	}
+	token, err := signed.CompactSerialize()
+	if err != nil {
+		return "", fmt.Errorf("udap: sign: %w", err)
+	}
+	return token, nil
+}

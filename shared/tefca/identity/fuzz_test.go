@@ -1,0 +1,63 @@
+package identity_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca/identity"
+)
+
+// FuzzClaims has the issuer sign anything: whatever is believed of it meets every condition of an assertion, and all else is a
+// failure with a cause.
+func FuzzClaims(f *testing.F) {
+	for _, said := range shapes() {
+		raw, err := json.Marshal(said)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(raw))
+	}
+	for _, payload := range []string{"", "{}", "[]", "null", `{"a":` + strings.Repeat("[", 5000), "{\"\xff\":1}", `{"exp":1e308,"iat":-0}`} {
+		f.Add(payload)
+	}
+	f.Fuzz(func(t *testing.T, payload string) {
+		if len(payload) > 8<<10 {
+			return
+		}
+		text := signed(t, "ec", object{"alg": "ES256", "kid": "ec"}, []byte(payload))
+		made, err := assert(authority(), text, now)
+		if err != nil {
+			if identity.CauseOf(err) == "" {
+				t.Fatalf("no cause: %v", err)
+			}
+			return
+		}
+		p := made.Person
+		if made.Level < 2 || made.Subject == "" || made.Issuer != issuer || p.Given == "" || p.Family == "" || len(p.BirthDate) != 10 ||
+			len(p.Addresses) == 0 || p.Addresses[0].State+p.Addresses[0].PostalCode == "" || len(p.SSN) != 0 && len(p.SSN) != 4 {
+			t.Errorf("believed: %+v", p)
+		}
+		if !made.ExpiresAt.After(now.Add(-time.Minute)) || made.ExpiresAt.Sub(made.IssuedAt) > 24*time.Hour {
+			t.Errorf("believed from %v to %v", made.IssuedAt, made.ExpiresAt)
+		}
+	})
+}
+
+// FuzzToken has anybody bring anything: nothing but a token that the issuer has signed is believed.
+func FuzzToken(f *testing.F) {
+	good := token(f, shapes()["CMS-aligned"])
+	f.Add(good)
+	f.Add(strings.Repeat(".", 4))
+	f.Add(encode([]byte(`{"alg":"none"}`)) + "..")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := identity.Parse(secret.New(text)); err != nil && identity.CauseOf(err) != "token_invalid" {
+			t.Errorf("%v", err)
+		}
+		if _, err := assert(authority(), text, now); err == nil && !strings.HasPrefix(text, good[:strings.LastIndexByte(good, '.')]) {
+			t.Error("believed")
+		}
+	})
+}

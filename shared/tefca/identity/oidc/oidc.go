@@ -1,0 +1,237 @@
+// Package oidc speaks OpenID Connect to identity providers as a relying party: a Party finds what a provider says of itself, makes
+// the address that a patient is sent to, and exchanges the code that comes back for a verified identity. It owns what is sent to
+// whom; what is believed of an answer is package identity's. It stores nothing and retries nothing, but that keys are fetched once
+// more for a token of a key that is not known.
+package oidc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/safehttp"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/identity"
+)
+
+const (
+	// answerTime is what a provider gets for one answer.
+	answerTime = 10 * time.Second
+	// maxAnswer is the largest of its answers in bytes.
+	maxAnswer = 256 << 10
+)
+
+// Doer sends one request and returns the answer whatever its status. It must not follow redirects. In production it is
+// *safehttp.Client.
+type Doer interface {
+	Do(request *http.Request) (*http.Response, error)
+}
+
+// Clients proves to a provider who our client is (clientauth.Registry).
+type Clients interface {
+	// Authenticate adds the proof of a client to a request, to its form or to its header. It alone decides whether client_id
+	// stands in the form, and whether the address may be shown the proof. No secret may be in its error.
+	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
+}
+
+// Party is the relying party that we are. It remembers what providers say of themselves, and is safe for concurrent use.
+type Party struct {
+	doer    Doer
+	clients Clients
+	now     func() time.Time
+	memory  *memory
+}
+
+// NewParty makes a Party; all of it is needed.
+func NewParty(doer Doer, clients Clients, now func() time.Time) Party {
+	return Party{doer: doer, clients: clients, now: now, memory: newMemory()}
+}
+
+// Begin returns the address at the provider that a browser is sent to, and what is to be kept for its return. Where the provider
+// takes requests pushed (RFC 9126), nothing of the request stands in the address. Errors are package identity's.
+func (p Party) Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error) {
+	found, err := p.discover(ctx, provider)
+	if err != nil {
+		return "", identity.Authority{}, err
+	}
+	pinned := identity.Authority{
+		Provider: provider, RedirectURI: request.RedirectURI, TokenEndpoint: found.token, KeySet: found.keys, IssRequired: found.issRequired,
+	}
+	query := url.Values{
+		"response_type": {"code"}, "client_id": {provider.ClientID}, "redirect_uri": {request.RedirectURI}, "scope": {provider.Scope},
+		"state": {request.State}, "nonce": {request.Nonce}, "code_challenge": {request.Challenge}, "code_challenge_method": {"S256"},
+	}
+	if provider.ACRValues != "" {
+		query.Set("acr_values", provider.ACRValues)
+	}
+	if found.push != "" {
+		if query, err = p.push(ctx, pinned, found.push, query, request.LoginHint); err != nil {
+			return "", identity.Authority{}, err
+		}
+	}
+	address, err := url.Parse(found.authorize)
+	if err != nil {
+		return "", identity.Authority{}, identity.Unavailable(err)
+	}
+	for name, values := range address.Query() { // the endpoint's own parameters stay
+		if !query.Has(name) {
+			query[name] = values
+		}
+	}
+	address.RawQuery = query.Encode()
+	return address.String(), pinned, nil
+}
+
+// Exchange gets the identity that a return stands for. The code goes to the token endpoint that was pinned when the browser left,
+// and is used up whatever comes of it. Errors are package identity's.
+func (p Party) Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error) {
+	if err := pinned.Check(back); err != nil {
+		return tefca.Assertion{}, fault.Spot{Step: fault.StepCallback, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)
+	}
+	read, err := p.post(ctx, pinned, pinned.TokenEndpoint, url.Values{
+		"grant_type": {"authorization_code"}, "code": {back.Code.Reveal()}, "redirect_uri": {pinned.RedirectURI},
+		"code_verifier": {back.Verifier.Reveal()},
+	})
+	if err != nil {
+		return tefca.Assertion{}, fault.Spot{Step: fault.StepToken, Host: fault.HostOf(pinned.TokenEndpoint)}.Failed(err)
+	}
+	who, err := p.assert(ctx, pinned, secret.New(read.text("id_token")), back.NonceHash)
+	return who, fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)
+}
+
+// push hands the request over behind the browser's back, and returns what is left for the address.
+func (p Party) push(ctx context.Context, pinned identity.Authority, address string, form url.Values, hint string) (url.Values, error) {
+	if hint != "" {
+		form.Set("login_hint", hint)
+	}
+	read, err := p.post(ctx, pinned, address, form)
+	if err != nil {
+		return nil, fault.Spot{Step: fault.StepAuthorize, Host: fault.HostOf(address)}.Failed(err)
+	}
+	reference := read.text("request_uri")
+	if reference == "" {
+		return nil, fault.Spot{Step: fault.StepAuthorize, Host: fault.HostOf(address), Class: "content"}.Failed(identity.Unavailable(errAnswer))
+	}
+	return url.Values{"client_id": {pinned.Provider.ClientID}, "request_uri": {reference}}, nil
+}
+
+// assert verifies an id_token with the keys of the pinned issuer.
+func (p Party) assert(ctx context.Context, pinned identity.Authority, text secret.Text, nonceHash string) (tefca.Assertion, error) {
+	if text.Empty() {
+		return tefca.Assertion{}, identity.NoToken()
+	}
+	token, err := identity.Parse(text)
+	if err != nil {
+		return tefca.Assertion{}, err
+	}
+	keys, err := p.keys(ctx, pinned.KeySet, token.KeyID)
+	if err != nil {
+		return tefca.Assertion{}, err
+	}
+	return pinned.Assert(token, keys, nonceHash, p.now())
+}
+
+// answer is a JSON object that a provider sends. Members are read one by one, so that one of a strange type spoils nothing but itself.
+type answer map[string]json.RawMessage
+
+// text returns a string member, or "".
+func (a answer) text(name string) string {
+	var text string
+	if json.Unmarshal(a[name], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// words returns a member that is a list of strings.
+func (a answer) words(name string) []string {
+	var words []string
+	if json.Unmarshal(a[name], &words) != nil {
+		return nil
+	}
+	return words
+}
+
+// is reports whether a member is true.
+func (a answer) is(name string) bool { return string(a[name]) == "true" }
+
+var errAnswer = errors.New("oidc: an answer that cannot be read")
+
+// statusError is an answer of another status than a good one, of which nothing else is kept: its text may name the patient.
+type statusError int
+
+// Error implements error.
+func (s statusError) Error() string { return fmt.Sprintf("oidc: answered with status %d", int(s)) }
+
+// Failure tells the class for a log line (fault.Spot).
+func (s statusError) Failure() (class string, status int) { return "status", int(s) }
+
+// post sends a form with the proof of who our client is, and reads the answer. A redirect is an answer like any other: following
+// it would carry codes and proof away.
+func (p Party) post(ctx context.Context, pinned identity.Authority, address string, form url.Values) (answer, error) {
+	header := http.Header{}
+	use := catalog.ClientUse{
+		AuthID: pinned.Provider.ClientAuthID, ClientID: pinned.Provider.ClientID, TokenEndpoint: pinned.TokenEndpoint, Address: address,
+	}
+	if use.AuthID != "" {
+		if err := p.clients.Authenticate(ctx, org.Tenant{}, use, form, header); err != nil {
+			return nil, identity.Unproven(err)
+		}
+	}
+	if use.AuthID == "" || form.Has("response_type") { // a public client has only its id (RFC 6749 section 3.2.1)
+		form.Set("client_id", use.ClientID) // and a pushed request names its client whatever proves it (RFC 9126 section 2.1)
+	}
+	header.Set("Content-Type", "application/x-www-form-urlencoded")
+	status, body, err := p.send(ctx, http.MethodPost, address, form.Encode(), header)
+	if err != nil {
+		return nil, identity.Unavailable(err)
+	}
+	var read answer
+	readable := json.Unmarshal(body, &read) == nil && read != nil
+	switch code := read.text("error"); {
+	case code != "":
+		return nil, identity.Refused(code, statusError(status))
+	case status/100 == 4 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
+		return nil, identity.Refused("", statusError(status))
+	case status/100 != 2:
+		return nil, identity.Unavailable(statusError(status))
+	case !readable:
+		return nil, identity.Unavailable(errAnswer)
+	}
+	return read, nil
+}
+
+// get reads a JSON document that everybody may read.
+func (p Party) get(ctx context.Context, address string) ([]byte, error) {
+	status, body, err := p.send(ctx, http.MethodGet, address, "", http.Header{})
+	if err == nil && status != http.StatusOK {
+		err = statusError(status)
+	}
+	return body, err
+}
+
+func (p Party) send(ctx context.Context, method, address, body string, header http.Header) (status int, answered []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, errAnswer // the error would name the address
+	}
+	header.Set("Accept", "application/json")
+	request.Header = header
+	response, err := p.doer.Do(request) //nolint:bodyclose // ReadAll closes it
+	if err != nil {
+		return 0, nil, err
+	}
+	answered, err = safehttp.ReadAll(response, maxAnswer)
+	return response.StatusCode, answered, err
+}

@@ -1,0 +1,379 @@
+package oidc_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/tefca/identity/oidc"
+)
+
+const (
+	issuer  = "https://id.example/tenant"
+	nonce   = "nonce-1"
+	pushed  = "urn:ietf:params:oauth:request_uri:1"
+	address = "/tenant/.well-known/openid-configuration"
+)
+
+type object = map[string]any
+
+// provider is one in the same process: what it answers is a test's to change, and what it was asked is remembered.
+type provider struct {
+	mu        sync.Mutex
+	at        time.Time
+	discovery object
+	status    map[string]int    // by path; 200 where there is none
+	body      map[string]string // by path, in place of the usual
+	keys      []jose.JSONWebKey
+	asked     []string // method and path
+	forms     map[string]url.Values
+	headers   map[string]http.Header
+	proof     error
+}
+
+func newProvider() *provider {
+	return &provider{
+		at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), status: map[string]int{}, body: map[string]string{},
+		keys: []jose.JSONWebKey{{Key: key("a").Public(), KeyID: "a"}}, forms: map[string]url.Values{}, headers: map[string]http.Header{},
+		discovery: object{
+			"issuer": issuer, "authorization_endpoint": "https://id.example/authorize?theme=calm&scope=theirs",
+			"token_endpoint": "https://token.example/token", "jwks_uri": "https://id.example/jwks",
+		},
+	}
+}
+
+var keyPairs = sync.OnceValue(func() map[string]*ecdsa.PrivateKey {
+	made := map[string]*ecdsa.PrivateKey{}
+	for _, id := range []string{"a", "b"} {
+		pair, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			panic(err)
+		}
+		made[id] = pair
+	}
+	return made
+})
+
+func key(id string) *ecdsa.PrivateKey { return keyPairs()[id] }
+
+// Do implements oidc.Doer.
+func (p *provider) Do(request *http.Request) (*http.Response, error) {
+	if err := request.Context().Err(); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	path := request.URL.Path
+	p.asked = append(p.asked, request.Method+" "+path)
+	p.headers[path] = request.Header.Clone()
+	if p.forms[path], err = url.ParseQuery(string(body)); err != nil {
+		return nil, err
+	}
+	status, told := p.status[path], p.body[path]
+	if status < 0 {
+		return nil, errors.New("no answer")
+	}
+	if told == "" {
+		told = p.usual(path)
+	}
+	w := httptest.NewRecorder()
+	w.WriteHeader(max(status, http.StatusOK))
+	_, _ = w.WriteString(told)
+	return w.Result(), nil
+}
+
+// Authenticate implements oidc.Clients.
+func (p *provider) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+	form.Del("client_id") // as with HTTP Basic
+	form.Set("client_assertion", fmt.Sprintf("%s of %s for %s at %s, %v", use.AuthID, use.ClientID, use.TokenEndpoint, use.Address, tenant))
+	header.Set("Authorization", "Basic proof")
+	return p.proof
+}
+
+func (p *provider) usual(path string) string {
+	var answer any
+	switch path {
+	case address:
+		answer = p.discovery
+	case "/jwks":
+		answer = jose.JSONWebKeySet{Keys: p.keys}
+	case "/par":
+		answer = object{"request_uri": pushed, "expires_in": 60}
+	case "/token":
+		answer = object{"token_type": "Bearer", "access_token": "access", "id_token": p.signed("a", nil)}
+	}
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// signed makes an id_token by one of the keys.
+func (p *provider) signed(by string, changes object) string {
+	claims := object{
+		"iss": issuer, "sub": "s", "aud": "client-1", "nonce": nonce, "iat": p.at.Unix(), "exp": p.at.Add(time.Minute).Unix(),
+		"identity_assurance_level": 2, "given_name": "Maple", "family_name": "Aster", "birthdate": "1984-03-12", "address": object{"region": "WI"},
+	}
+	maps.Copy(claims, changes)
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		panic(err)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key(by), KeyID: by}}, nil)
+	if err != nil {
+		panic(err)
+	}
+	made, err := signer.Sign(payload)
+	if err != nil {
+		panic(err)
+	}
+	text, err := made.CompactSerialize()
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func (p *provider) party() oidc.Party {
+	return oidc.NewParty(p, p, func() time.Time { p.mu.Lock(); defer p.mu.Unlock(); return p.at })
+}
+
+func (p *provider) pass(d time.Duration) { p.mu.Lock(); p.at = p.at.Add(d); p.mu.Unlock() }
+
+// times is how often something was asked.
+func (p *provider) times(what string) int {
+	n := 0
+	for _, one := range p.asked {
+		if one == what {
+			n++
+		}
+	}
+	return n
+}
+
+func configured() identity.Provider {
+	return identity.Provider{
+		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: "client-1", Audiences: []string{"client-1"},
+		Scope: "openid profile", ACRValues: "ial2",
+	}
+}
+
+func request() identity.Request {
+	return identity.Request{RedirectURI: "https://us.example/back", State: "state-1", Nonce: nonce, Challenge: "challenge-1", LoginHint: "maple@tefca.example"}
+}
+
+func back() identity.Return {
+	return identity.Return{Code: secret.New("code-1"), Verifier: secret.New("verifier-1"), NonceHash: flow.HashNonce(nonce)}
+}
+
+// begun leaves for the provider.
+func begun(t *testing.T, party oidc.Party) (url.Values, identity.Authority) {
+	t.Helper()
+	left, pinned, err := party.Begin(t.Context(), configured(), request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := url.Parse(left)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parsed.Host != "id.example" || parsed.Path != "/authorize" {
+		t.Errorf("left for %s", left)
+	}
+	return parsed.Query(), pinned
+}
+
+func TestTheRequestIsInTheAddressWhereItCannotBePushed(t *testing.T) {
+	t.Parallel()
+	p := newProvider()
+	query, pinned := begun(t, p.party())
+	want := url.Values{
+		"response_type": {"code"}, "client_id": {"client-1"}, "redirect_uri": {"https://us.example/back"}, "scope": {"openid profile"},
+		"state": {"state-1"}, "nonce": {nonce}, "code_challenge": {"challenge-1"}, "code_challenge_method": {"S256"}, "acr_values": {"ial2"},
+		"theme": {"calm"}, // no e-mail address
+	}
+	if diff := cmp.Diff(want, query); diff != "" {
+		t.Errorf("query (-want +got):\n%s", diff)
+	}
+	kept := identity.Authority{
+		Provider: configured(), RedirectURI: "https://us.example/back", TokenEndpoint: "https://token.example/token", KeySet: "https://id.example/jwks",
+	}
+	if diff := cmp.Diff(kept, pinned); diff != "" {
+		t.Errorf("pinned (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheRequestIsPushedWhereItCanBe(t *testing.T) {
+	t.Parallel()
+	p := newProvider()
+	p.discovery["pushed_authorization_request_endpoint"] = "https://id.example/par"
+	query, _ := begun(t, p.party())
+	if diff := cmp.Diff(url.Values{"client_id": {"client-1"}, "request_uri": {pushed}, "theme": {"calm"}, "scope": {"theirs"}}, query); diff != "" {
+		t.Errorf("query (-want +got):\n%s", diff)
+	}
+	want := url.Values{
+		"response_type": {"code"}, "client_id": {"client-1"}, "redirect_uri": {"https://us.example/back"}, "scope": {"openid profile"},
+		"state": {"state-1"}, "nonce": {nonce}, "code_challenge": {"challenge-1"}, "code_challenge_method": {"S256"}, "acr_values": {"ial2"},
+		"login_hint": {"maple@tefca.example"},
+	}
+	if diff := cmp.Diff(want, p.forms["/par"]); diff != "" {
+		t.Errorf("pushed (-want +got):\n%s", diff)
+	}
+}
+
+func TestACodeBecomesAVerifiedIdentity(t *testing.T) {
+	t.Parallel()
+	p := newProvider()
+	party := p.party()
+	_, pinned := begun(t, party)
+	who, err := party.Exchange(t.Context(), pinned, back())
+	if err != nil || who.Subject != "s" || who.Person.Given != "Maple" || who.Provider != "example" {
+		t.Fatalf("%+v, %v", who, err)
+	}
+	want := url.Values{
+		"grant_type": {"authorization_code"}, "code": {"code-1"}, "redirect_uri": {"https://us.example/back"}, "code_verifier": {"verifier-1"},
+		"client_id": {"client-1"},
+	}
+	if diff := cmp.Diff(want, p.forms["/token"]); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func TestOurClientProvesWhoItIs(t *testing.T) {
+	t.Parallel()
+	p := newProvider()
+	p.discovery["pushed_authorization_request_endpoint"] = "https://id.example/par"
+	party, provider := p.party(), configured()
+	provider.ClientAuthID = "auth-1"
+	_, pinned, err := party.Begin(t.Context(), provider, request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = party.Exchange(t.Context(), pinned, back()); err != nil {
+		t.Fatal(err)
+	}
+	for path, at := range map[string]string{"/par": "https://id.example/par", "/token": "https://token.example/token"} {
+		want := "auth-1 of client-1 for https://token.example/token at " + at + ", { }"
+		if got := p.forms[path].Get("client_assertion"); got != want || p.headers[path].Get("Authorization") != "Basic proof" {
+			t.Errorf("%s: %q, want %q; %v", path, got, want, p.headers[path])
+		}
+		if named := p.forms[path].Get("client_id") != ""; named != (path == "/par") { // of a request, and beside a proof
+			t.Errorf("%s: the client is named: %t", path, named)
+		}
+	}
+	p.proof = errors.New("no secret")
+	p.asked = nil
+	_, err = party.Exchange(t.Context(), pinned, back())
+	if identity.CauseOf(err) != "client_unproven" || len(p.asked) > 0 {
+		t.Errorf("%v, asked %v", err, p.asked)
+	}
+}
+
+func TestWhatComesBackFromSomebodyElseIsNotExchanged(t *testing.T) {
+	t.Parallel()
+	p := newProvider()
+	p.discovery["authorization_response_iss_parameter_supported"] = true
+	party := p.party()
+	_, pinned := begun(t, party)
+	asked := len(p.asked)
+	for _, iss := range []string{"", "https://evil.example"} {
+		r := back()
+		r.Issuer = iss
+		if _, err := party.Exchange(t.Context(), pinned, r); identity.CauseOf(err) != "issuer_mismatch" || len(p.asked) != asked {
+			t.Errorf("iss %q: %v, asked %v", iss, err, p.asked[asked:])
+		}
+	}
+	r := back()
+	r.Issuer = issuer
+	if _, err := party.Exchange(t.Context(), pinned, r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatATokenEndpointAnswersIsToldByItsCause(t *testing.T) {
+	t.Parallel()
+	p := newProvider()
+	party := p.party()
+	_, pinned := begun(t, party)
+	for name, test := range map[string]struct {
+		status int
+		body   string
+		cause  string
+		class  string
+	}{
+		"no answer":              {-1, "", "provider_unavailable", "provider_unavailable"},
+		"a failure":              {500, "<html>", "provider_unavailable", "status"},
+		"too many":               {429, "{}", "provider_unavailable", "status"},
+		"an error, of 200":       {200, `{"error":"invalid_grant"}`, "code_refused", "status"},
+		"a used code":            {400, `{"error":"invalid_grant","error_description":"Maple Aster"}`, "code_refused", "status"},
+		"an unknown client":      {401, `{"error":"invalid_client"}`, "provider_refused", "status"},
+		"a page":                 {403, "<html>", "provider_refused", "status"},
+		"a redirect":             {302, "", "provider_unavailable", "status"},
+		"no JSON":                {200, "<html>", "provider_unavailable", "provider_unavailable"},
+		"null":                   {200, "null", "provider_unavailable", "provider_unavailable"},
+		"no token":               {200, `{"access_token":"a"}`, "token_invalid", "id_token_missing"},
+		"a token that is none":   {200, `{"id_token":7}`, "token_invalid", "id_token_missing"},
+		"a token of another key": {200, `{"id_token":"` + p.signed("b", nil) + `"}`, "token_invalid", "id_token_key"},
+		"another nonce":          {200, `{"id_token":"` + p.signed("a", object{"nonce": "nonce-2"}) + `"}`, "token_invalid", "id_token_nonce"},
+		"a low level":            {200, `{"id_token":"` + p.signed("a", object{"identity_assurance_level": 1}) + `"}`, "level_too_low", "level_too_low"},
+		"too much":               {200, strings.Repeat(" ", 257<<10), "provider_unavailable", "too_large"},
+	} {
+		p.status["/token"], p.body["/token"] = test.status, test.body
+		_, err := party.Exchange(t.Context(), pinned, back())
+		spot := fault.SpotOf(err)
+		if identity.CauseOf(err) != test.cause || spot.Class != test.class || spot.Host == "" || spot.Step == "" {
+			t.Errorf("%s: %v at %+v", name, err, spot)
+		}
+		if printed := fmt.Sprintf("%+v", err); strings.Contains(printed, "Maple") || strings.Contains(printed, "code-1") {
+			t.Errorf("%s: the error shows what came: %s", name, printed)
+		}
+	}
+}
+
+func TestAPushThatFailsSendsNobodyAnywhere(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status int
+		body   string
+		cause  string
+	}{
+		"refused":      {400, `{"error":"invalid_request"}`, "provider_refused"},
+		"no answer":    {-1, "", "provider_unavailable"},
+		"no reference": {201, `{"expires_in":60}`, "provider_unavailable"},
+	} {
+		p := newProvider()
+		p.discovery["pushed_authorization_request_endpoint"] = "https://id.example/par"
+		p.status["/par"], p.body["/par"] = test.status, test.body
+		left, _, err := p.party().Begin(t.Context(), configured(), request())
+		if identity.CauseOf(err) != test.cause || left != "" || fault.SpotOf(err).Step != fault.StepAuthorize {
+			t.Errorf("%s: left for %q, %v", name, left, err)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package identity
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+)
+
+const (
+	maxName    = 100
+	maxAddress = 2 << 10
+)
+
+// Check refuses a configuration that cannot work or that would believe too much. The error is fault.Invalid and names the member.
+func (p Provider) Check() error {
+	for _, member := range []struct {
+		name string
+		good bool
+	}{
+		{"id", isName(p.ID)},
+		{"name", p.Name != "" && len(p.Name) <= maxName},
+		{"mode", p.Mode == org.Test || p.Mode == org.Live},
+		{"issuer", p.hasIssuer()},
+		{"client_id", p.ClientID != ""},
+		{"audiences", len(p.Audiences) > 0 && !slices.Contains(p.Audiences, "")},
+		{"scope", slices.Contains(strings.Fields(p.Scope), "openid")},
+		{"assurance", !slices.Contains(p.Assurance.ACR, "") && !slices.Contains(p.Assurance.Frameworks, "")},
+	} {
+		if !member.good {
+			return fault.BadRequest("The configuration of an identity provider is not valid.").About(member.name)
+		}
+	}
+	return nil
+}
+
+// hasIssuer reports whether the issuer is one (OpenID Connect Core 1.0 section 2, "iss"): an https address of scheme, host and path.
+// It may be http in test mode, where the guard of the outbound client decides alone.
+func (p Provider) hasIssuer() bool {
+	address, ok := parse(p.Issuer)
+	return ok && address.RawQuery == "" && !strings.HasSuffix(p.Issuer, "?") &&
+		(address.Scheme == "https" || address.Scheme == "http" && p.Mode == org.Test)
+}
+
+// Endpoint checks an address that the issuer names for itself: https, or http where the issuer is http, too.
+func (p Provider) Endpoint(text string) bool {
+	address, ok := parse(text)
+	return ok && (address.Scheme == "https" || address.Scheme == "http" && strings.HasPrefix(p.Issuer, "http://"))
+}
+
+// parse takes absolute addresses that mean the same to every reader.
+func parse(text string) (*url.URL, bool) {
+	address, err := url.Parse(text)
+	if err != nil || len(text) > maxAddress {
+		return nil, false
+	}
+	plain := address.Host != "" && address.User == nil && address.Opaque == "" && !strings.Contains(text, "#")
+	return address, plain
+}
+
+// isName takes what may stand in addresses, rows and log lines as it is.
+func isName(text string) bool {
+	return text != "" && len(text) <= maxName && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}

@@ -1,0 +1,158 @@
+package ihe
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/textproto"
+	"net/url"
+	"strings"
+)
+
+// maxParts bounds an MTOM answer: the message, and the one document that was asked for. Some gateways add an empty part.
+const maxParts = 4
+
+var (
+	errMedia    = errors.New("no SOAP 1.2 message")
+	errPackage  = errors.New("an MTOM package that cannot be read")
+	errRelation = errors.New("the answer to another message")
+)
+
+// answer is what came for a call.
+type answer struct {
+	id          string            // of the message that it answers
+	body        *element          // what stands in soap:Body
+	attachments map[string][]byte // by content id
+}
+
+// fault is a SOAP fault. Its texts are not kept: they may quote what was sent.
+type fault struct {
+	sender   bool // the message is to blame, not the receiver
+	security bool // a code of WS-Security: the assertion was not accepted
+}
+
+func (fault) Error() string { return "a SOAP fault" }
+
+// open reads an answer to the message of an id.
+func open(contentType string, content []byte, id string) (answer, error) {
+	root, attachments, err := unpack(contentType, content)
+	if err != nil {
+		return answer{}, err
+	}
+	top, err := parse(root)
+	if err != nil {
+		return answer{}, err
+	}
+	if !top.is(soapSpace, "Envelope") {
+		return answer{}, errMedia
+	}
+	body := top.only(soapSpace, "Body")
+	if body == nil || len(body.children) != 1 {
+		return answer{}, errShape
+	}
+	if found := body.perhaps(soapSpace, "Fault"); found != nil {
+		return answer{}, faulty(found)
+	}
+	related := top.only(soapSpace, "Header").only(addressing, "RelatesTo")
+	if err := top.wellShaped(); err != nil {
+		return answer{}, err
+	}
+	if related.words() != "urn:uuid:"+id {
+		return answer{}, errRelation
+	}
+	return answer{id: id, body: body.children[0], attachments: attachments}, nil
+}
+
+// faulty reads a fault by its codes (W3C, SOAP 1.2 Part 1, 5.4.6; OASIS, WS-Security 1.1, 12).
+func faulty(e *element) fault {
+	code := e.only(soapSpace, "Code")
+	_, sub, _ := strings.Cut(code.perhaps(soapSpace, "Subcode").perhaps(soapSpace, "Value").words(), ":")
+	security := map[string]bool{
+		"UnsupportedSecurityToken": true, "UnsupportedAlgorithm": true, "InvalidSecurity": true, "InvalidSecurityToken": true,
+		"FailedAuthentication": true, "FailedCheck": true, "SecurityTokenUnavailable": true, "MessageExpired": true,
+	}
+	return fault{sender: strings.HasSuffix(code.perhaps(soapSpace, "Value").words(), "Sender"), security: security[sub]}
+}
+
+// unpack gives the message and its attachments, from a plain answer or an MTOM package (IHE ITI TF-2, Appendix V.3.6: both are to be read).
+func unpack(contentType string, content []byte) (root []byte, attachments map[string][]byte, err error) {
+	media, parameters, err := mime.ParseMediaType(contentType)
+	switch {
+	case err != nil:
+		return nil, nil, errMedia
+	case media == soapMedia:
+		return content, nil, nil
+	case media != multipartly || parameters["type"] != xopMedia || parameters["boundary"] == "":
+		return nil, nil, errMedia
+	}
+	attachments = map[string][]byte{}
+	parts := multipart.NewReader(bytes.NewReader(content), parameters["boundary"])
+	start, first := strings.Trim(parameters["start"], "<>"), true
+	for count := 0; ; count++ {
+		part, err := parts.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || count == maxParts {
+			return nil, nil, errPackage
+		}
+		id := strings.Trim(part.Header.Get("Content-Id"), "<>")
+		data, err := decoded(part, part.Header)
+		if err != nil {
+			return nil, nil, errPackage
+		}
+		if isRoot := start != "" && id == start || start == "" && first; isRoot && root == nil {
+			root = data
+		} else if _, twice := attachments[id]; twice || isRoot {
+			return nil, nil, errPackage // which of the two is meant is a matter of taste
+		} else {
+			attachments[id] = data
+		}
+		first = false
+	}
+	if root == nil {
+		return nil, nil, errPackage
+	}
+	return root, attachments, nil
+}
+
+// decoded reads a part in the encoding that it says.
+func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
+	switch strings.ToLower(header.Get("Content-Transfer-Encoding")) {
+	case "", "7bit", "8bit", "binary":
+	case "base64":
+		part = base64.NewDecoder(base64.StdEncoding, part)
+	default:
+		return nil, errPackage
+	}
+	data, err := io.ReadAll(part) // of an answer that is in memory, and bounded
+	if err != nil {
+		return nil, errPackage
+	}
+	return data, nil
+}
+
+// binary is the content of an element: base64, or an attachment that it includes (W3C, XOP, 2.1). An include of anything that did not come along
+// is refused.
+func (a answer) binary(e *element) ([]byte, error) {
+	if include := e.perhaps(xopSpace, "Include"); include != nil {
+		escaped, isAttached := strings.CutPrefix(include.attribute("href"), "cid:")
+		id, err := url.PathUnescape(escaped)
+		data, ok := a.attachments[id]
+		if !isAttached || err != nil || !ok || len(e.children) != 1 || e.words() != "" {
+			return nil, errPackage
+		}
+		return data, nil
+	}
+	if len(e.children) > 0 {
+		return nil, errShape
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(e.words()), ""))
+	if err != nil {
+		return nil, errShape
+	}
+	return data, nil
+}

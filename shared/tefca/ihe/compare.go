@@ -1,0 +1,26 @@
+package ihe
+
+import "recordbridge/shared/tefca"
+
+// is compares what a community says of its patient with the verified demographics, before anything of the patient is asked for (RCE, SOP "Exchange
+// Purpose Implementation: Individual Access Services" v3.0, 4.7 (a): the Demographics Double-Check; tefca.Person.Is).
+func (m match) is(who tefca.Person) bool {
+	if len(m.born) < len("YYYYMMDD") {
+		return false
+	}
+	born := m.born[:4] + "-" + m.born[4:6] + "-" + m.born[6:8]
+	for _, n := range m.names {
+		if who.Is(n.given, n.family, born) {
+			return true
+		}
+	}
+	return false
+}
+
+// otherPersonError says that a community has named a patient who is not the person.
+type otherPersonError struct{ community string }
+
+func (otherPersonError) Error() string { return "the demographics of the answer are another person's" }
+
+// Failure tells the class for a log line (fault.ClassOf).
+func (otherPersonError) Failure() (class string, status int) { return "other_person", 0 }

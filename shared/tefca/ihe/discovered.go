@@ -1,0 +1,152 @@
+package ihe
+
+import (
+	"errors"
+
+	"recordbridge/shared/tefca"
+)
+
+var (
+	errBusy    = errors.New("the gateway could not look")
+	errForeign = errors.New("an answer of a community that the gateway does not stand for")
+)
+
+// discovery is what a gateway has said of a person.
+type discovery struct {
+	matches []match
+	more    bool // it wants more attributes: there are people who could be meant
+}
+
+// match is one record of one community.
+type match struct {
+	home  string // urn:oid:…
+	local local
+	names []name
+	born  string // YYYYMMDD
+}
+
+type name struct{ given, family string }
+
+// discovered reads the answer to a discovery (IHE ITI TF-2, 3.55.4.2.3, cases 1 to 5).
+func discovered(got answer, ours string) (discovery, error) {
+	root := got.body
+	if !root.is(hl7Space, discoverAnswer) {
+		return discovery{}, errShape
+	}
+	told := root.only(hl7Space, "acknowledgement")
+	act := root.only(hl7Space, "controlActProcess")
+	acknowledged := act.only(hl7Space, "queryAck")
+	query := acknowledged.only(hl7Space, "queryId")
+	target := told.perhaps(hl7Space, "targetMessage").perhaps(hl7Space, "id")
+	accepted, code := told.only(hl7Space, "typeCode").attribute("code"), acknowledged.only(hl7Space, "queryResponseCode").attribute("code")
+	if err := root.wellShaped(); err != nil {
+		return discovery{}, err
+	}
+	if query.attribute("extension") != got.id || query.attribute("root") != bare(ours) || target != nil && target.attribute("extension") != got.id {
+		return discovery{}, errRelation
+	}
+	if accepted != "AA" && accepted != "CA" || code != "OK" && code != "NF" {
+		return discovery{}, errBusy
+	}
+	found := discovery{more: wantsMore(act)}
+	for _, subject := range act.all(hl7Space, "subject") {
+		one, err := matched(subject.only(hl7Space, "registrationEvent"))
+		if err != nil {
+			return discovery{}, err
+		}
+		found.matches = append(found.matches, one)
+	}
+	if err := root.wellShaped(); err != nil {
+		return discovery{}, err
+	}
+	if some := len(found.matches) > 0; code == "NF" && some || code == "OK" && !some && !found.more {
+		return discovery{}, errShape // it says one thing and tells another
+	}
+	return found, nil
+}
+
+// wantsMore reports case 3: no match is close enough, and more attributes might make one (3.55.4.2.2.6).
+func wantsMore(act *element) bool {
+	for _, reason := range act.all(hl7Space, "reasonOf") {
+		for _, trigger := range reason.perhaps(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
+			if trigger.perhaps(hl7Space, "actOrderRequired").perhaps(hl7Space, "code").attribute("codeSystem") == moreAttributes {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// matched reads one record: whose it is, at which community (the custodian), and what the patient is called there.
+func matched(event *element) (match, error) {
+	patient := event.only(hl7Space, "subject1").only(hl7Space, "patient")
+	id := patient.only(hl7Space, "id")
+	custodian := event.only(hl7Space, "custodian").only(hl7Space, "assignedEntity").only(hl7Space, "id")
+	person := patient.only(hl7Space, "patientPerson")
+	home := "urn:oid:" + bare(custodian.attribute("root"))
+	found := match{
+		home: home, local: local{Home: home, Root: bare(id.attribute("root")), Extension: id.attribute("extension")},
+		names: nil, born: person.perhaps(hl7Space, "birthTime").attribute("value"),
+	}
+	for _, n := range person.all(hl7Space, "name") {
+		given, family := n.all(hl7Space, "given"), n.all(hl7Space, "family")
+		if len(given) > 0 && len(family) > 0 {
+			found.names = append(found.names, name{given: given[0].words(), family: family[0].words()})
+		}
+	}
+	if !homeID.MatchString(home) || !found.local.valid() {
+		return match{}, errShape
+	}
+	return found, nil
+}
+
+// believe gives what of a gateway's answer can be believed, and why the rest cannot.
+func (n *Network) believe(said discovery, from Gateway, who tefca.Person) (facilities []tefca.Facility, doubt error) {
+	if said.more {
+		return []tefca.Facility{facility(from.Community, tefca.Ambiguous)}, nil
+	}
+	byHome := map[string][]match{}
+	for _, m := range said.matches {
+		if known, ok := n.facilities[m.home]; !ok || known.gateway.Home != from.Home {
+			doubt = errForeign
+			continue
+		}
+		byHome[m.home] = append(byHome[m.home], m)
+	}
+	if _, told := byHome[from.Home]; doubt != nil && !told {
+		facilities = append(facilities, facility(from.Community, tefca.Unanswered))
+	}
+	for home, matches := range byHome {
+		known := n.facilities[home]
+		one := facility(known.Community, tefca.Found)
+		switch {
+		case several(matches):
+			one.Match = tefca.Ambiguous
+		case !matches[0].is(who):
+			one.Match, doubt = tefca.Unanswered, otherPersonError{home} // who runs it has to be told
+		default:
+			one.Local = matches[0].local.seal()
+		}
+		facilities = append(facilities, one)
+	}
+	return facilities, doubt
+}
+
+// several reports whether matches are of more than one record.
+func several(matches []match) bool {
+	for _, m := range matches[1:] {
+		if m.local != matches[0].local {
+			return true
+		}
+	}
+	return false
+}
+
+// facility is a community as a facility.
+func facility(c Community, match tefca.Match) tefca.Facility {
+	f := tefca.Facility{ID: c.Home, Name: c.Name, City: c.City, State: c.State, Match: match}
+	if match == tefca.Found {
+		f.Access = tefca.Documents
+	}
+	return f
+}

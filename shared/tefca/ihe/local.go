@@ -1,0 +1,78 @@
+package ihe
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca"
+)
+
+// local is how a community knows a person. It stands in Facility.Local, and is good at that community only.
+type local struct {
+	Home      string `json:"home"`
+	Root      string `json:"root"` // OID of the assigning authority
+	Extension string `json:"extension"`
+}
+
+// locator is what a document is retrieved with. It stands in Document.Locator, and is good for that person at that community only.
+type locator struct {
+	Home       string `json:"home"`
+	Patient    string `json:"patient"`
+	Repository string `json:"repository"`
+	Document   string `json:"document"`
+}
+
+var oid = regexp.MustCompile(`^[0-2](\.(0|[1-9][0-9]*)){1,63}$`)
+
+// maxID bounds the ids that others choose, in bytes. Those of documents and repositories are OIDs, some with an extension (IHE ITI TF-3, 4.2.3.2:
+// uniqueId, repositoryUniqueId).
+const maxID = 256
+
+// valid refuses ids that would mean something else inside the CX and the quotes of a stored query (IHE ITI TF-3, table 4.2.3.1.7-2; TF-2,
+// 3.18.4.1.2.3.5).
+func (l local) valid() bool {
+	return oid.MatchString(l.Root) && printable(l.Extension) && !strings.ContainsAny(l.Extension, `^&~\|'`)
+}
+
+// printable reports whether an id of others has a length and no characters that cannot be seen.
+func printable(id string) bool {
+	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// cx is the id as document registries spell it (IHE ITI TF-3, table 4.2.3.1.7-2).
+func (l local) cx() string { return l.Extension + "^^^&" + l.Root + "&ISO" }
+
+func (l local) seal() secret.Text { return sealed(l) }
+
+func (l locator) seal() secret.Text { return sealed(l) }
+
+func sealed(v any) secret.Text {
+	text, _ := json.Marshal(v) //nolint:errchkjson // strings only
+	return secret.New(string(text))
+}
+
+// patient is how a facility knows the person.
+func patient(at tefca.Facility) (local, error) {
+	var l local
+	if err := json.Unmarshal([]byte(at.Local.Reveal()), &l); err != nil || l.Home != at.ID || !l.valid() {
+		return local{}, fmt.Errorf("ihe: the patient id is not of this facility: %w", tefca.ErrRefused)
+	}
+	return l, nil
+}
+
+// document is where a document of a facility's list is.
+func document(at tefca.Facility, listed tefca.Document) (locator, error) {
+	known, err := patient(at)
+	if err != nil {
+		return locator{}, err
+	}
+	var l locator
+	if err := json.Unmarshal([]byte(listed.Locator.Reveal()), &l); err != nil || l.Home != at.ID || l.Patient != known.cx() || l.Document != listed.ID {
+		return locator{}, fmt.Errorf("ihe: the document is not of this person at this facility: %w", tefca.ErrRefused)
+	}
+	return l, nil
+}

@@ -1,0 +1,109 @@
+package ihe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/beevik/etree"
+	"golang.org/x/sync/errgroup"
+
+	"recordbridge/shared/tefca"
+)
+
+// maxDiscovery bounds the answer to a discovery, in bytes: a record takes about 5 KB, and a QHIN answers for many communities.
+const maxDiscovery = 4 << 20
+
+// Locate implements tefca.Network: it asks all gateways, some at once, each for a limited time. A gateway that does not answer, or not so that it can
+// be believed, is told of as Unanswered; when it stands for a QHIN, under the QHIN's name.
+func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
+	if err := n.usable(who); err != nil {
+		return err
+	}
+	heard := listener{found: found}
+	asked, within := errgroup.WithContext(ctx)
+	asked.SetLimit(n.atOnce)
+	for _, g := range n.config.Gateways {
+		asked.Go(func() error { return heard.take(within, n.discover(within, who, g)) })
+	}
+	err := asked.Wait()
+	if ended := ctx.Err(); ended != nil {
+		return fmt.Errorf("ihe: %w: %w", ended, tefca.ErrUnavailable)
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // it is found's
+	}
+	for _, f := range heard.silent {
+		if err := found(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listener tells of facilities one at a time, and keeps those without an answer for the end.
+type listener struct {
+	mu     sync.Mutex
+	found  func(tefca.Facility) error
+	silent []tefca.Facility
+}
+
+func (l *listener) take(ctx context.Context, facilities []tefca.Facility) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range facilities {
+		if f.Match == tefca.Unanswered {
+			l.silent = append(l.silent, f)
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("ihe: %w", err) // found has failed, or nobody waits any more
+		}
+		if err := l.found(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// discover asks one gateway.
+func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) []tefca.Facility {
+	limited, cancel := context.WithTimeout(ctx, n.gatewayLimit)
+	defer cancel()
+	body := func(id string) *etree.Element { return n.discoverBody(id, who.Person, g) }
+	got, err := n.ask(limited, who, call{
+		action: actDiscover, address: g.Discovery, body: body, packaged: false, limit: maxDiscovery, repeatable: true,
+	})
+	var facilities []tefca.Facility
+	if err == nil {
+		facilities, err = n.heard(got, g, who.Person)
+	}
+	if err != nil && ctx.Err() == nil {
+		at := g.Home
+		if other, ok := errors.AsType[otherPersonError](err); ok {
+			at = other.community
+		}
+		n.deps.Unanswered(ctx, at, err)
+	}
+	if len(facilities) == 0 && err != nil {
+		facilities = []tefca.Facility{facility(g.Community, tefca.Unanswered)}
+	}
+	return facilities
+}
+
+// heard reads a gateway's answer and says what of it is believed.
+func (n *Network) heard(got answer, g Gateway, who tefca.Person) ([]tefca.Facility, error) {
+	said, err := discovered(got, n.config.Home)
+	if errors.Is(err, errBusy) {
+		return nil, fmt.Errorf("ihe: %w: %w", err, tefca.ErrUnavailable)
+	}
+	if err != nil {
+		return nil, content(err)
+	}
+	facilities, doubt := n.believe(said, g, who)
+	if doubt != nil {
+		return facilities, content(doubt)
+	}
+	return facilities, nil
+}

@@ -1,0 +1,83 @@
+package ihe
+
+// Namespaces and names of the web services (IHE ITI TF-2, Appendix V: SOAP 1.2, WS-Addressing, MTOM; 3.40: XUA).
+const (
+	soapSpace   = "http://www.w3.org/2003/05/soap-envelope"
+	addressing  = "http://www.w3.org/2005/08/addressing"
+	anonymous   = "http://www.w3.org/2005/08/addressing/anonymous" // the answer comes on this connection
+	security    = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"
+	security11  = "http://docs.oasis-open.org/wss/oasis-wss-wssecurity-secext-1.1.xsd"
+	utility     = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"
+	samlSpace   = "urn:oasis:names:tc:SAML:2.0:assertion"
+	dsigSpace   = "http://www.w3.org/2000/09/xmldsig#"
+	instance    = "http://www.w3.org/2001/XMLSchema-instance"
+	xopSpace    = "http://www.w3.org/2004/08/xop/include"
+	hl7Space    = "urn:hl7-org:v3"
+	querySpace  = "urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0"
+	rimSpace    = "urn:oasis:names:tc:ebxml-regrep:xsd:rim:3.0"
+	registry    = "urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0"
+	sharing     = "urn:ihe:iti:xds-b:2007"
+	soapMedia   = "application/soap+xml"
+	xopMedia    = "application/xop+xml"
+	multipartly = "multipart/related"
+)
+
+// WS-Addressing actions (IHE ITI TF-2, 3.55, 3.38 and 3.39: the port types of the Web Services).
+const (
+	actDiscover = "urn:hl7-org:v3:PRPA_IN201305UV02:CrossGatewayPatientDiscovery"
+	actQuery    = "urn:ihe:iti:2007:CrossGatewayQuery"
+	actRetrieve = "urn:ihe:iti:2007:CrossGatewayRetrieve"
+)
+
+// Discovery: the HL7 v3 interactions of ITI-55 (IHE ITI TF-2, 3.55.4.1 and 3.55.4.2).
+const (
+	discoverMessage = "PRPA_IN201305UV02"
+	discoverTrigger = "PRPA_TE201305UV02"
+	discoverAnswer  = "PRPA_IN201306UV02"
+	interactions    = "2.16.840.1.113883.1.6" // HL7 interactions and trigger events
+	genders         = "2.16.840.1.113883.5.1" // HL7 AdministrativeGender
+	moreAttributes  = "1.3.6.1.4.1.19376.1.2.27.1"
+)
+
+// The stored query FindDocuments (IHE ITI TF-2, 3.18.4.1.2.3.7.1) and what it answers with (TF-3, 4.2: the identifiers of types, schemes and states).
+const (
+	findDocuments   = "urn:uuid:14d4debf-8f97-4251-9a74-a90016b0af0d"
+	stableEntry     = "urn:uuid:7edca82f-054d-47f2-a032-9b2a5b5186c1"
+	onDemandEntry   = "urn:uuid:34268e47-fdf5-41a6-ba33-82133c465248"
+	approved        = "urn:oasis:names:tc:ebxml-regrep:StatusType:Approved"
+	entryPatient    = "urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" // XDSDocumentEntry.patientId
+	entryUnique     = "urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab" // XDSDocumentEntry.uniqueId
+	statusSuccess   = "urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Success"
+	statusPartial   = "urn:ihe:iti:2007:ResponseStatusType:PartialSuccess"
+	statusFailure   = "urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Failure"
+	unknownPatient  = "XDSUnknownPatientId"
+	unknownDocument = "XDSDocumentUniqueIdError"
+)
+
+// Attributes of the assertion (IHE ITI TF-2, 3.40.4.1.2: XUA, with the NHIN name of the home community id that US networks read) and what they say.
+const (
+	uriFormat        = "urn:oasis:names:tc:SAML:2.0:attrname-format:uri"
+	subjectName      = "urn:oasis:names:tc:SAML:1.1:nameid-format:X509SubjectName"
+	holderOfKey      = "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key"
+	byX509           = "urn:oasis:names:tc:SAML:2.0:ac:classes:X509"
+	attrSubject      = "urn:oasis:names:tc:xspa:1.0:subject:subject-id"
+	attrOrganization = "urn:oasis:names:tc:xspa:1.0:subject:organization"
+	attrOrgID        = "urn:oasis:names:tc:xspa:1.0:subject:organization-id"
+	attrHome         = "urn:ihe:iti:xca:2010:homeCommunityId"
+	attrHomeNHIN     = "urn:nhin:names:saml:homeCommunityId"
+	attrRole         = "urn:oasis:names:tc:xacml:2.0:subject:role"
+	attrPurpose      = "urn:oasis:names:tc:xspa:1.0:subject:purposeofuse"
+	// attrToken carries the id_token as it was signed (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 (e)).
+	attrToken = "urn:ietf:params:oauth:token-type:id_token" //nolint:gosec // G101: a name
+	// Purpose of use: the code is of the same SOP, 4.1; the code system of RCE, SOP "Exchange Purposes" v5.1, table 1.
+	purposeCode   = "T-IAS"
+	purposeSystem = "2.16.840.1.113883.3.7204.1.5.2.1"
+	purposeName   = "Individual Access Services"
+	// The role of who asks: SNOMED CT "Patient (person)".
+	roleCode   = "116154003"
+	roleSystem = "2.16.840.1.113883.6.96"
+	roleName   = "Patient"
+	// Kinds of token that a signature refers to (OASIS, WSS SAML Token Profile 1.1.1, 3.4).
+	samlToken = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLV2.0" //nolint:gosec // G101: a name
+	samlID    = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLID"
+)

@@ -1,0 +1,153 @@
+package ihe
+
+import (
+	"crypto/rsa"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"github.com/beevik/etree"
+	dsig "github.com/russellhaering/goxmldsig" // exclusive canonicalisation and its signatures are easier broken than written
+
+	"recordbridge/shared/tefca"
+)
+
+// How long what we sign is valid (IHE ITI TF-2, 3.40.4.1.2 leaves it to the network): long enough for clocks that differ by two minutes.
+const (
+	validFor  = 5 * time.Minute
+	skew      = 2 * time.Minute
+	timestamp = "2006-01-02T15:04:05.000Z"
+)
+
+// signer signs assertions and messages with our key.
+type signer struct {
+	assertions, messages *dsig.SigningContext
+	certificate          string // base64 DER
+	subject              string
+}
+
+func newSigner(key *rsa.PrivateKey, own tls.Certificate) (signer, error) {
+	made := signer{certificate: base64.StdEncoding.EncodeToString(own.Certificate[0]), subject: own.Leaf.Subject.String()}
+	for id, context := range map[string]**dsig.SigningContext{"ID": &made.assertions, "wsu:Id": &made.messages} {
+		signs, err := dsig.NewSigningContext(key, own.Certificate[:1])
+		if err != nil {
+			return signer{}, fmt.Errorf("ihe: signing context: %w", err)
+		}
+		signs.IdAttribute = id
+		signs.Canonicalizer = dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("")
+		*context = signs
+	}
+	return made, nil
+}
+
+// claims are what one assertion says beside who we are.
+type claims struct {
+	id       string
+	who      tefca.Assertion
+	config   Config
+	audience string // the address that it is sent to, and good for
+	at       time.Time
+}
+
+// window is when what is signed now is valid. The assertion of a person never outlives the id_token in it.
+func (c claims) window() (from, until time.Time) {
+	until = c.at.Add(validFor)
+	if c.who.ExpiresAt.Before(until) {
+		until = c.who.ExpiresAt
+	}
+	return c.at.Add(-skew), until
+}
+
+// assertion makes the signed SAML assertion, of which we prove to hold the key (IHE ITI TF-2, 3.40.4.1.2; holder-of-key: OASIS, SAML V2.0
+// Profiles, 3.1).
+func (s signer) assertion(c claims) (*etree.Element, error) {
+	root := etree.NewElement("saml2:Assertion")
+	root.CreateAttr("xmlns:saml2", samlSpace)
+	root.CreateAttr("ID", c.id)
+	root.CreateAttr("IssueInstant", c.at.UTC().Format(timestamp))
+	root.CreateAttr("Version", "2.0")
+	issuer := put(root, "saml2:Issuer", s.subject)
+	issuer.CreateAttr("Format", subjectName)
+	s.person(root)
+	from, until := c.window()
+	limits := root.CreateElement("saml2:Conditions")
+	limits.CreateAttr("NotBefore", from.UTC().Format(timestamp))
+	limits.CreateAttr("NotOnOrAfter", until.UTC().Format(timestamp))
+	put(limits.CreateElement("saml2:AudienceRestriction"), "saml2:Audience", c.audience)
+	authenticated := root.CreateElement("saml2:AuthnStatement")
+	authenticated.CreateAttr("AuthnInstant", c.who.IssuedAt.UTC().Format(timestamp))
+	put(authenticated.CreateElement("saml2:AuthnContext"), "saml2:AuthnContextClassRef", byX509)
+	says := root.CreateElement("saml2:AttributeStatement")
+	p := c.who.Person
+	for _, a := range [][2]string{
+		{attrSubject, plain(p.Given + " " + p.Middle + " " + p.Family)},
+		{attrOrganization, plain(c.config.Organization)},
+		{attrOrgID, c.config.Home},
+		{attrHome, c.config.Home},
+		{attrHomeNHIN, c.config.Home},
+		{attrToken, c.who.Token.Reveal()},
+	} {
+		put(attribute(says, a[0]), "saml2:AttributeValue", a[1])
+	}
+	coded(says, attrRole, "Role", roleCode, roleSystem, roleName)
+	coded(says, attrPurpose, "PurposeOfUse", purposeCode, purposeSystem, purposeName)
+	signature, err := s.assertions.ConstructSignature(root, true)
+	if err != nil {
+		return nil, fmt.Errorf("ihe: sign assertion: %w", err)
+	}
+	root.InsertChildAt(issuer.Index()+1, signature) // where the schema has it (OASIS, SAML V2.0 Core, 2.3.3)
+	return root, nil
+}
+
+// person puts in of whom the assertion is, and that we prove it with our certificate.
+func (s signer) person(root *etree.Element) {
+	subject := root.CreateElement("saml2:Subject")
+	put(subject, "saml2:NameID", s.subject).CreateAttr("Format", subjectName)
+	confirmation := subject.CreateElement("saml2:SubjectConfirmation")
+	confirmation.CreateAttr("Method", holderOfKey)
+	key := confirmation.CreateElement("saml2:SubjectConfirmationData").CreateElement("ds:KeyInfo")
+	key.CreateAttr("xmlns:ds", dsigSpace)
+	put(key.CreateElement("ds:X509Data"), "ds:X509Certificate", s.certificate)
+}
+
+// message signs a timestamp with the key that the assertion names, which ties the assertion to this message (OASIS, WSS SAML Token Profile 1.1.1,
+// 3.5.1). Both elements go into the security header.
+func (s signer) message(c claims, id string) (stamp, signature *etree.Element, err error) {
+	_, until := c.window()
+	stamp = etree.NewElement("wsu:Timestamp")
+	stamp.CreateAttr("xmlns:wsu", utility)
+	stamp.CreateAttr("wsu:Id", id)
+	put(stamp, "wsu:Created", c.at.UTC().Format(timestamp))
+	put(stamp, "wsu:Expires", until.UTC().Format(timestamp))
+	signature, err = s.messages.ConstructSignature(stamp, false)
+	if err != nil {
+		return nil, nil, fmt.Errorf("ihe: sign message: %w", err)
+	}
+	info := signature.SelectElement("ds:KeyInfo") // no part of what is signed
+	info.Child = nil
+	reference := info.CreateElement("wsse:SecurityTokenReference")
+	reference.CreateAttr("xmlns:wsse", security)
+	reference.CreateAttr("xmlns:wsse11", security11)
+	reference.CreateAttr("wsse11:TokenType", samlToken)
+	put(reference, "wsse:KeyIdentifier", c.id).CreateAttr("ValueType", samlID)
+	return stamp, signature, nil
+}
+
+func attribute(parent *etree.Element, name string) *etree.Element {
+	a := parent.CreateElement("saml2:Attribute")
+	a.CreateAttr("Name", name)
+	a.CreateAttr("NameFormat", uriFormat)
+	return a
+}
+
+// coded puts in an attribute whose value is a code of HL7 v3 (IHE ITI TF-2, 3.40.4.1.2.1 and 3.40.4.1.2.3).
+func coded(parent *etree.Element, name, tag, code, system, display string) {
+	value := attribute(parent, name).CreateElement("saml2:AttributeValue").CreateElement("hl7:" + tag)
+	value.CreateAttr("xmlns:hl7", hl7Space)
+	value.CreateAttr("xmlns:xsi", instance)
+	value.CreateAttr("xsi:type", "hl7:CE")
+	value.CreateAttr("code", code)
+	value.CreateAttr("codeSystem", system)
+	value.CreateAttr("displayName", display)
+}

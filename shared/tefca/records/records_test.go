@@ -1,0 +1,306 @@
+package records_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tefca/records"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/tokens"
+)
+
+const connID = "c0000000-0000-4000-8000-000000000001"
+
+var (
+	tenant     = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
+	noon       = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	errTrouble = errors.New("trouble on our side")
+)
+
+// objects keeps what is put, until it has kept some.
+type objects struct {
+	kept   map[string][]byte
+	accept int // puts; negative for any number
+}
+
+func (o *objects) Put(_ context.Context, key, _ string, body []byte) error {
+	if o.accept == 0 {
+		return errTrouble
+	}
+	o.accept--
+	o.kept[key] = bytes.Clone(body)
+	return nil
+}
+
+func (o *objects) Open(_ context.Context, key string) (io.ReadCloser, error) {
+	body, ok := o.kept[key]
+	if !ok {
+		return nil, fault.Missing("no object")
+	}
+	return io.NopCloser(bytes.NewReader(body)), nil
+}
+
+func (o *objects) Delete(_ context.Context, key string) error {
+	delete(o.kept, key)
+	return nil
+}
+
+// sealer turns every bit, and binds.
+type sealer struct{}
+
+func (sealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {
+	return turned(append([]byte(of.Key()+" "+boundTo+"\n"), plain...)), nil
+}
+
+func (sealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
+	plain, ok := bytes.CutPrefix(turned(sealed), []byte(of.Key()+" "+boundTo+"\n"))
+	if !ok {
+		return nil, errors.New("sealed for another place")
+	}
+	return plain, nil
+}
+
+func turned(text []byte) []byte {
+	other := make([]byte, len(text))
+	for i, b := range text {
+		other[i] = ^b
+	}
+	return other
+}
+
+// world is a cache, with what it is kept in.
+type world struct {
+	objects *objects
+	cache   records.Cache
+	reader  records.Reader
+	remover records.Remover
+}
+
+func newWorld() world {
+	kept, made := &objects{kept: map[string][]byte{}, accept: -1}, 0
+	return world{
+		objects: kept,
+		cache: records.Cache{
+			Objects: kept, Sealer: sealer{}, Now: func() time.Time { return noon },
+			NewID: func() string { made++; return fmt.Sprint("batch-", made) },
+		},
+		reader: records.Reader{Objects: kept, Sealer: sealer{}}, remover: records.Remover{Objects: kept},
+	}
+}
+
+// feed hands out resources, and overwrites them afterwards: whoever keeps them has to copy.
+func feed(resources []string) records.Feed {
+	return func(put func([]byte) error) error {
+		for _, one := range resources {
+			lent := []byte(one)
+			if err := put(lent); err != nil {
+				return err
+			}
+			clear(lent)
+		}
+		return nil
+	}
+}
+
+func (w world) write(t *testing.T, content records.Content) tokens.Records {
+	t.Helper()
+	held, err := w.cache.Write(t.Context(), tenant, connID, content)
+	expect.NoError(t, err)
+	return held
+}
+
+// read reads all of a record or a fixture.
+func (w world) read(t *testing.T, held tokens.Records, fixture string) []string {
+	t.Helper()
+	chunks, ok := held.Held(fixture)
+	if !ok {
+		t.Fatalf("nothing is held of %q", fixture)
+	}
+	var all []string
+	for n := range chunks {
+		found, err := w.reader.Read(t.Context(), tenant, connID, held, fixture, n)
+		expect.NoError(t, err)
+		for one := range found {
+			all = append(all, string(one))
+		}
+	}
+	return all
+}
+
+// resource is one of size bytes.
+func resource(id, size int) string {
+	head := fmt.Sprintf(`{"resourceType":"Basic","id":"%d","p":"`, id)
+	return head + strings.Repeat("x", max(0, size-len(head)-2)) + `"}`
+}
+
+// TestARecordComesBackAsItWasWritten, whatever its sizes, in chunks that are no larger than a full one and one resource more.
+func TestARecordComesBackAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	const full, largest = 4 << 20, 3 << 20
+	random := rand.New(rand.NewPCG(21, 4))
+	for round := range 12 {
+		w := newWorld()
+		sent := make([]string, random.IntN(12))
+		for i := range sent {
+			sent[i] = resource(i, []int{1, 2 << 10, full / 2, largest}[random.IntN(4)])
+		}
+		held := w.write(t, records.Content{Generation: 3, Resources: feed(sent), Documents: 2, Lost: map[string]int{"unavailable": 1}})
+		if diff := cmp.Diff(sent, w.read(t, held, ""), cmp.Transformer("none", func(list []string) []string { return append([]string{}, list...) })); diff != "" {
+			t.Fatalf("round %d (-want +got):\n%.2000s", round, diff)
+		}
+		for key, body := range w.objects.kept {
+			if len(body) > full+largest+200 {
+				t.Errorf("%s has %d bytes", key, len(body))
+			}
+		}
+		want := tokens.Records{
+			Generation: 3, Batch: "batch-1", Chunks: len(w.objects.kept), Documents: 2, Lost: map[string]int{"unavailable": 1},
+			Fixtures: map[string]int{}, Until: noon.Add(24 * time.Hour),
+		}
+		if diff := cmp.Diff(want, held); diff != "" {
+			t.Errorf("held (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestFixturesStandBesideTheRecordUnderTheirNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	held := w.write(t, records.Content{Generation: 1, Resources: feed([]string{`{"a":1}`}), Fixtures: map[string]records.Feed{
+		"alder.xml": feed([]string{`{"b":1}`, `{"b":2}`}), "birch.xml": feed(nil),
+	}})
+	for fixture, want := range map[string][]string{"": {`{"a":1}`}, "alder.xml": {`{"b":1}`, `{"b":2}`}, "birch.xml": nil} {
+		if got := w.read(t, held, fixture); !slices.Equal(got, want) {
+			t.Errorf("%q holds %v, want %v", fixture, got, want)
+		}
+	}
+	if _, ok := held.Held("cedar.xml"); ok {
+		t.Error("an unknown fixture is held")
+	}
+	folder := "test/" + tenant.OrgID + "/" + connID + "/1/batch-1/"
+	if got, want := slices.Sorted(maps.Keys(w.objects.kept)), []string{folder + "0", folder + "alder.xml/0"}; !slices.Equal(got, want) {
+		t.Errorf("kept under %v, want %v", got, want)
+	}
+	for key, body := range w.objects.kept {
+		if bytes.Contains(body, []byte(`{"`)) {
+			t.Errorf("%s is not sealed: %q", key, body)
+		}
+	}
+}
+
+func TestAChunkThatWasMovedDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	other := tenant
+	other.OrgID = "0b000000-0000-4000-8000-00000000000b"
+	live := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
+	type place struct {
+		tenant     org.Tenant
+		connection string
+		held       tokens.Records
+		fixture    string
+		chunk      int
+	}
+	here := place{tenant: tenant, connection: connID, held: tokens.Records{Generation: 1, Batch: "batch-1", Chunks: 1}}
+	for name, move := range map[string]func(*place){
+		"another organisation": func(p *place) { p.tenant = other },
+		"the other mode":       func(p *place) { p.tenant = live },
+		"another connection":   func(p *place) { p.connection = "c0000000-0000-4000-8000-000000000002" },
+		"another generation":   func(p *place) { p.held.Generation = 2 },
+		"another writing":      func(p *place) { p.held.Batch = "batch-2" },
+		"a fixture":            func(p *place) { p.fixture = "alder.xml" },
+		"another chunk":        func(p *place) { p.chunk = 1 },
+	} {
+		w := newWorld()
+		w.write(t, records.Content{Generation: 1, Resources: feed([]string{`{"a":1}`})})
+		body := w.objects.kept[keyOf(here.tenant, here.connection, here.held, "", 0)]
+		there := here
+		move(&there)
+		key := keyOf(there.tenant, there.connection, there.held, there.fixture, there.chunk)
+		w.objects.kept[key] = body
+		if _, err := w.reader.Read(t.Context(), there.tenant, there.connection, there.held, there.fixture, there.chunk); err == nil || errors.Is(err, fault.NotFound) {
+			t.Errorf("to %s: %v", name, err)
+		}
+	}
+}
+
+// keyOf is the documented name of a chunk (docs/architecture.md, "Data").
+func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string, chunk int) string {
+	parts := []string{string(of.Mode), of.OrgID, connection, strconv.FormatInt(held.Generation, 10), held.Batch, fixture, strconv.Itoa(chunk)}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
+}
+
+// TestWhatCannotBeReadIsAnError that tells what is damaged: never a record that is shorter.
+func TestWhatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(map[string][]byte, string){
+		"gone":    func(kept map[string][]byte, key string) { delete(kept, key) },
+		"changed": func(kept map[string][]byte, key string) { kept[key][0] ^= 1 },
+		"empty":   func(kept map[string][]byte, key string) { kept[key] = nil },
+	} {
+		w := newWorld()
+		held := w.write(t, records.Content{Generation: 1, Resources: feed([]string{`{"a":1}`})})
+		damage(w.objects.kept, keyOf(tenant, connID, held, "", 0))
+		_, err := w.reader.Read(t.Context(), tenant, connID, held, "", 0)
+		if want := (fault.Spot{Operation: "open", Row: "RECORDS", Attribute: "sealed"}); err == nil || fault.SpotOf(err) != want {
+			t.Errorf("%s: %v at %+v", name, err, fault.SpotOf(err))
+		}
+	}
+}
+
+// TestNothingIsKeptOfARecordThatCannotBeWritten: neither of one that breaks off, nor of one that would be read as another.
+func TestNothingIsKeptOfARecordThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	large := []string{resource(1, 4<<20), resource(2, 4<<20), resource(3, 10)}
+	breaks := func(put func([]byte) error) error {
+		expect.NoError(t, feed(large)(put))
+		return errTrouble
+	}
+	for name, c := range map[string]struct {
+		content records.Content
+		accept  int
+	}{
+		"a put fails":         {records.Content{Resources: feed(large)}, 2},
+		"a fixture's fails":   {records.Content{Resources: feed(large), Fixtures: map[string]records.Feed{"alder.xml": feed(large)}}, 4},
+		"the feed breaks off": {records.Content{Resources: breaks}, -1},
+		"a line break":        {records.Content{Resources: feed(append(large, "{\n}"))}, -1},
+	} {
+		w := newWorld()
+		w.objects.accept = c.accept
+		if held, err := w.cache.Write(t.Context(), tenant, connID, c.content); err == nil || len(w.objects.kept) > 0 {
+			t.Errorf("%s: held %+v of %d objects, %v", name, held, len(w.objects.kept), err)
+		}
+	}
+}
+
+func TestRemovingTakesAllOfOneWritingAndNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	content := records.Content{
+		Generation: 1, Resources: feed([]string{resource(1, 5<<20), resource(2, 1)}),
+		Fixtures: map[string]records.Feed{"alder.xml": feed([]string{"{}"})},
+	}
+	first, second := w.write(t, content), w.write(t, content)
+	for range 2 {
+		expect.NoError(t, w.remover.Delete(t.Context(), tenant, connID, first))
+	}
+	if len(w.objects.kept) != 3 {
+		t.Errorf("left are %v", slices.Sorted(maps.Keys(w.objects.kept)))
+	}
+	if got := w.read(t, second, ""); len(got) != 2 {
+		t.Errorf("the other writing holds %d resources", len(got))
+	}
+}

@@ -1,0 +1,35 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/tokens"
+)
+
+// Removals deletes objects (blob.Bucket, blob.Folders); one that is not there is no error.
+type Removals interface {
+	Delete(ctx context.Context, key string) error
+}
+
+// Remover removes records.
+type Remover struct {
+	Objects Removals
+}
+
+// Delete removes all that held tells of. It may be repeated.
+func (r Remover) Delete(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records) error {
+	parts := map[string]int{"": held.Chunks}
+	maps.Copy(parts, held.Fixtures)
+	for name, chunks := range parts {
+		at := place{tenant, connectionID, held, name}
+		for n := range chunks {
+			if err := r.Objects.Delete(ctx, at.key(n)); err != nil {
+				return fmt.Errorf("delete records: %w", err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package sim
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"recordbridge/shared/ids"
+	"recordbridge/shared/tefca/people"
+	"recordbridge/shared/tefca/sim/document"
+)
+
+// recent is how many visits a document has the measurements of.
+const recent = 3
+
+// chart is what one facility knows of a patient.
+type chart struct {
+	patient people.Patient
+	place   place
+	known   history
+	locals  []string // how the facility calls the patient; most have one name
+	address int      // which of the patient's the facility knows
+}
+
+// id of a fact is the same in all documents of all facilities that tell it.
+func (c chart) id(words ...string) document.ID {
+	return document.ID{Root: ids.Derive(slices.Concat([]string{"simulated network", c.patient.Subject}, words)...)}
+}
+
+// visits are those at the facility, by date.
+func (c chart) visits() []visit {
+	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool { return v.at != c.place.number })
+}
+
+// until lists the visits that the facility knows of at the end of one of them.
+func (c chart) until(last visit) []visit {
+	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool {
+		return v.from > last.from || v.at != c.place.number && !v.shared
+	})
+}
+
+// document writes what the facility has to say at the end of a visit.
+func (c chart) document(v visit) document.Document {
+	stay := c.visit(v)
+	d := document.Document{
+		ID: document.ID{Root: c.place.oid() + ".9", Extension: c.name(v)}, Kind: v.kind(), Made: moment(v.end(), "1730", c.place.offset),
+		Patient: c.person(v), Facility: c.place.facility(), Author: c.place.clinician(), Visit: stay,
+		Problems: c.problems(v), Allergies: c.allergies(v), Medications: c.medications(v), Smoking: c.smoking(),
+		Note: document.Note{ID: c.id("note", v.from), Words: v.words(stay.Reason.Name), Noted: document.Noted{By: stay.By, At: stay.To}},
+	}
+	known := c.until(v)
+	for i, k := range known {
+		at := document.Noted{By: placeOf(k.at).clinician(), At: moment(k.from, k.hour()+"15", placeOf(k.at).offset)}
+		d.Visits = append(d.Visits, c.visit(k))
+		for _, name := range k.vaccines {
+			d.Immunizations = append(d.Immunizations, document.Immunization{ID: c.id("vaccine", name, k.from), Vaccine: vaccines()[name], Noted: at})
+		}
+		for _, name := range k.done {
+			d.Procedures = append(d.Procedures, document.Procedure{ID: c.id("procedure", name, k.from), Code: procedures()[name], Noted: at})
+		}
+		if i >= len(known)-recent {
+			d.Vitals = append(d.Vitals, vitals(c.has("hypertension", k)).take(c.measured(k), at))
+			d.Results = append(d.Results, c.laboratory(k, at)...)
+		}
+	}
+	return d
+}
+
+// measured makes the ids of what was measured at a visit.
+func (c chart) measured(v visit) func(...string) document.ID {
+	return func(words ...string) document.ID { return c.id(append([]string{"measured", v.from}, words...)...) }
+}
+
+// laboratory has a report for each panel that a condition of the time asks for.
+func (c chart) laboratory(v visit, at document.Noted) []document.Panel {
+	var reports []document.Panel
+	for _, e := range c.known.episodes {
+		p := diagnoses()[e.condition].laboratory
+		if len(p.measures) == 0 || !c.has(e.condition, v) || slices.ContainsFunc(reports, func(r document.Panel) bool { return r.Code == p.code }) {
+			continue
+		}
+		reports = append(reports, p.take(c.measured(v), at))
+	}
+	return reports
+}
+
+// has tells whether the patient had a condition at a visit.
+func (c chart) has(condition string, v visit) bool {
+	return slices.ContainsFunc(c.known.episodes, func(e episode) bool {
+		return e.condition == condition && e.from <= v.from && (e.to == "" || e.to >= v.from)
+	})
+}
+
+// problems are those that had begun. An end that had not come is not known.
+func (c chart) problems(v visit) []document.Problem {
+	begun := c.begun(v)
+	list := make([]document.Problem, 0, len(begun))
+	for _, e := range begun {
+		is := diagnoses()[e.condition]
+		list = append(list, document.Problem{
+			ID: c.id("problem", e.condition), Code: is.code, Billing: is.billing, From: e.from, To: e.to, Noted: placeOf(e.at).noted(e.from),
+		})
+	}
+	return list
+}
+
+func (c chart) medications(v visit) []document.Medication {
+	oral := document.Code{System: "2.16.840.1.113883.3.26.1.1", Code: "C38288", Name: "Oral Route of Administration"}
+	inhaled := document.Code{System: oral.System, Code: "C38216", Name: "Respiratory (Inhalation) Route of Administration"}
+	var list []document.Medication
+	for _, e := range c.begun(v) {
+		is := diagnoses()[e.condition]
+		if is.drug.code.Code == "" {
+			continue
+		}
+		m := document.Medication{
+			ID: c.id("medication", e.condition), Drug: is.drug.code, Words: is.drug.words, Dose: is.drug.dose, Unit: is.drug.unit,
+			EveryHours: is.drug.hours, Route: oral, Reason: is.code, From: e.from, To: e.to, Noted: placeOf(e.at).noted(e.from),
+		}
+		if is.drug.unit != "{tbl}" {
+			m.Route = inhaled
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// begun are the episodes that a visit knows of, without an end that was still to come.
+func (c chart) begun(v visit) []episode {
+	var list []episode
+	for _, e := range c.known.episodes {
+		if e.from > v.end() {
+			continue
+		}
+		if e.to > v.end() {
+			e.to = ""
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func (c chart) allergies(v visit) []document.Allergy {
+	var list []document.Allergy
+	for _, a := range c.known.allergies {
+		if is := allergens()[a.allergen]; a.from <= v.end() {
+			list = append(list, document.Allergy{
+				ID: c.id("allergy", a.allergen), Nothing: a.allergen == "", Kind: is.kind, Substance: is.substance, Reaction: is.reaction,
+				Severity: is.severity, From: a.from, Noted: placeOf(a.at).noted(a.from),
+			})
+		}
+	}
+	return list
+}
+
+// smoking is as the first visit of all has found it.
+func (c chart) smoking() []document.Smoking {
+	first := c.known.visits[0]
+	return []document.Smoking{{ID: c.id("smoking"), Code: smoking()[c.known.smoking], Noted: placeOf(first.at).noted(first.from)}}
+}
+
+func (c chart) person(v visit) document.Patient {
+	p := c.patient.Person
+	person := document.Patient{Given: p.Given, Family: p.Family, Sex: p.Sex, BirthDate: p.BirthDate, Email: p.Email}
+	person.IDs = []document.ID{{Root: c.place.oid() + ".2", Extension: c.local(v)}}
+	if c.known.community {
+		person.IDs = append(person.IDs, document.ID{Root: "2.999.0", Extension: "C" + digits(c.patient.Subject)})
+	}
+	a := p.Addresses[c.address]
+	person.Addresses = []document.Address{{Street: a.Street, City: a.City, State: a.State, PostalCode: a.PostalCode, Country: a.Country}}
+	return person
+}
+
+func (c chart) visit(v visit) document.Visit {
+	at := placeOf(v.at)
+	seen := document.Visit{
+		ID: document.ID{Root: at.oid() + ".3", Extension: "V" + digits(c.patient.Subject, v.from)}, Inpatient: v.to != "",
+		Code: document.Code{System: document.SNOMED, Code: "185349003", Name: "Encounter for check up"},
+		From: moment(v.from, v.hour()+"00", at.offset), To: moment(v.from, v.hour()+"30", at.offset),
+		Reason: diagnoses()[v.reason].code, By: at.clinician(), At: at.facility(),
+	}
+	if v.to != "" {
+		seen.Code = document.Code{System: document.SNOMED, Code: "32485007", Name: "Hospital admission"}
+		seen.To = moment(v.to, "1100", at.offset)
+	}
+	return seen
+}
+
+// name is what a document of a visit is called at the facility.
+func (c chart) name(v visit) string {
+	return c.local(v) + "-" + strings.ReplaceAll(v.from, "-", "")
+}
+
+// local is the local id that a visit stands under.
+func (c chart) local(v visit) string { return c.locals[min(v.record, len(c.locals)-1)] }
+
+func (v visit) kind() document.Kind {
+	switch {
+	case v.to != "":
+		return document.Discharge
+	case v.noted:
+		return document.Progress
+	}
+	return document.Summary
+}
+
+// words are the clinician's own.
+func (v visit) words(reason string) string {
+	if v.to != "" {
+		return "Admitted for this: " + reason + ". Recovered without complications, and went home on foot."
+	}
+	return "Seen for this: " + reason + ". Doing well; no new complaints."
+}
+
+// end is the date of its last day.
+func (v visit) end() string { return max(v.from, v.to) }
+
+// hour is when it began: two digits.
+func (v visit) hour() string { return strconv.FormatUint(10+draw(6, v.from), 10) }
+
+// moment writes a date and a time (hhmm) as HL7 has them.
+func moment(date, clock, offset string) string {
+	return strings.ReplaceAll(date, "-", "") + clock + offset
+}
+
+// digits are six that look like a number somebody has given out.
+func digits(words ...string) string { return strconv.FormatUint(100000+draw(900000, words...), 10) }

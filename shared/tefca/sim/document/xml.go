@@ -1,0 +1,84 @@
+package document
+
+import (
+	"bytes"
+	"encoding/xml"
+)
+
+// node is an element; words where it has no name; where it has neither, its children in its place.
+type node struct {
+	name     string
+	pairs    pairs
+	words    string
+	children []node
+}
+
+// pairs are attributes: names and values by turns. One without a value is left out.
+type pairs []string
+
+func el(name string, attributes pairs, children ...node) node {
+	return node{name: name, pairs: attributes, children: children}
+}
+
+func words(text string) node { return node{words: text} }
+
+func group(children ...node) node { return node{children: children} }
+
+// each makes a node of each of a list.
+func each[T any](list []T, one func(T) node) node {
+	var all node
+	for _, item := range list {
+		all.children = append(all.children, one(item))
+	}
+	return all
+}
+
+// when keeps a node under a condition.
+func when(condition bool, n node) node {
+	if condition {
+		return n
+	}
+	return group()
+}
+
+// write appends a node. An element begins a line, but for those of narratives, whose white space is part of the words.
+func (n node) write(to *bytes.Buffer) {
+	if n.name == "" {
+		escape(to, n.words)
+		for _, child := range n.children {
+			child.write(to)
+		}
+		return
+	}
+	if !isInline(n.name) {
+		to.WriteByte('\n')
+	}
+	to.WriteString("<" + n.name)
+	for i := 0; i+1 < len(n.pairs); i += 2 {
+		if n.pairs[i+1] != "" {
+			to.WriteString(" " + n.pairs[i] + `="`)
+			escape(to, n.pairs[i+1])
+			to.WriteByte('"')
+		}
+	}
+	if len(n.children) == 0 {
+		to.WriteString("/>")
+		return
+	}
+	to.WriteByte('>')
+	for _, child := range n.children {
+		child.write(to)
+	}
+	to.WriteString("</" + n.name + ">")
+}
+
+func isInline(name string) bool {
+	switch name {
+	case "content", "th", "td", "given", "family", "suffix":
+		return true
+	}
+	return false
+}
+
+// escape writes words. A buffer takes all that it is given.
+func escape(to *bytes.Buffer, text string) { _ = xml.EscapeText(to, []byte(text)) }

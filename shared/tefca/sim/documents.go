@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/sim/document"
+)
+
+const mediaType = "text/xml"
+
+// Documents implements tefca.Network. A facility lists what it has under the local ids that it was located with, by date.
+func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
+	h, err := n.ask(ctx, who, at)
+	if err != nil {
+		return nil, err
+	}
+	c := h.chart()
+	var list []tefca.Document
+	for i, v := range c.visits() {
+		if !isListed(at, c.name(v)) {
+			continue
+		}
+		name, d := c.name(v), c.document(v)
+		made, err := time.Parse("200601021504-0700", d.Made)
+		if err != nil {
+			return nil, errors.Join(tefca.ErrContent, err)
+		}
+		listed := tefca.Document{ID: name, Title: d.Kind.Title(), Type: mediaType, Made: made, Locator: secret.New(name)}
+		if h.spoilt[i] != huge { // whose size is not said: who retrieves it has to notice
+			listed.Size = int64(len(h.content(i, d)))
+		}
+		list = append(list, listed)
+	}
+	return list, nil
+}
+
+// Retrieve implements tefca.Network.
+func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Facility, listed tefca.Document, limit int64) ([]byte, error) {
+	h, err := n.ask(ctx, who, at)
+	if err != nil {
+		return nil, err
+	}
+	c := h.chart()
+	name := listed.Locator.Reveal()
+	for i, v := range c.visits() {
+		if c.name(v) != name || !isListed(at, name) || h.spoilt[i] == gone {
+			continue
+		}
+		content := h.content(i, c.document(v))
+		if h.spoilt[i] == huge || int64(len(content)) > limit {
+			return nil, fmt.Errorf("the simulated network: %w", tefca.ErrTooLarge)
+		}
+		return content, nil
+	}
+	return nil, fmt.Errorf("the simulated network: %w", tefca.ErrNotFound)
+}
+
+// Fixtures are the documents that an export in test mode can be asked to have in place of a facility's (fixtures.tefca_ccda of
+// docs/openapi.yaml), by name: the newest of two of the patients.
+func Fixtures() map[string][]byte {
+	made := map[string][]byte{}
+	for _, h := range holdings() {
+		name := map[string]string{"p06": "alder.xml", "p02": "birch.xml"}[h.subject]
+		if c := h.chart(); name != "" {
+			made[name] = document.Write(c.document(c.visits()[len(c.visits())-1]))
+		}
+	}
+	return made
+}
+
+// isListed tells whether a document stands under one of the local ids that the facility was located with.
+func isListed(at tefca.Facility, name string) bool {
+	local, _, _ := strings.Cut(name, "-")
+	return slices.Contains(strings.Fields(at.Local.Reveal()), local)
+}
+
+// content is what a facility hands out as a document.
+func (h holding) content(number int, d document.Document) []byte {
+	if h.spoilt[number] == noXML {
+		return []byte("%PDF-1.7\nThis is no XML, although the facility says so.\n")
+	}
+	return document.Write(d)
+}
+
+// ask asks a facility for documents of a person: the one of its local ids, and no other.
+func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility) (holding, error) {
+	if err := n.accept(who); err != nil {
+		return holding{}, err
+	}
+	if err := n.pass(ctx, taking(200*time.Millisecond, 1500*time.Millisecond, who.Person.Family, who.Person.Given, at.ID)); err != nil {
+		return holding{}, err
+	}
+	for _, h := range heldOf(who.Person) {
+		if placeOf(h.at).id() != at.ID || !h.isCalled(strings.Fields(at.Local.Reveal())) {
+			continue
+		}
+		if h.refuses != nil {
+			return holding{}, fmt.Errorf("the simulated network: %w", h.refuses)
+		}
+		return h, nil
+	}
+	return holding{}, fmt.Errorf("the simulated network: %w", tefca.ErrRefused)
+}
+
+// isCalled tells whether all of some local ids are the patient's.
+func (h holding) isCalled(locals []string) bool {
+	known := h.chart().locals
+	return len(locals) > 0 && !slices.ContainsFunc(locals, func(local string) bool { return !slices.Contains(known, local) })
+}

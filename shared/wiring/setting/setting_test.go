@@ -1,0 +1,81 @@
+package setting_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/wiring/setting"
+)
+
+const (
+	own     = `{"id":"own","name":"Own","mode":"live","issuer":"https://id.example","client_id":"c","audiences":["c"],"scope":"openid"}`
+	forTest = `{"id":"tests","name":"Tests","mode":"test","issuer":"https://id.example","client_id":"c","audiences":["c"],"scope":"openid"}`
+)
+
+func env(withSandbox bool, config string) setting.TEFCAEnv {
+	return setting.TEFCAEnv{EnableSandbox: withSandbox, Config: config}
+}
+
+// TestAModeIsOfferedWhereItHasAProviderAndANetwork, and is called simulated only where nothing else is asked.
+func TestAModeIsOfferedWhereItHasAProviderAndANetwork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env  setting.TEFCAEnv
+		want string // providers of test mode and live mode, with ! where all is simulated
+	}{
+		"nothing":                    {env(false, ""), "/"},
+		"the sandbox":                {env(true, ""), "simulated!/"},
+		"a provider alone":           {env(false, `{"providers":[`+own+`,`+forTest+`]}`), "/"},
+		"a provider of the sandbox":  {env(true, `{"providers":[`+own+`,`+forTest+`]}`), "simulated,tests!/"},
+		"a network alone":            {env(false, `{"networks":{"ihe":{}}}`), "/"},
+		"both, in live mode":         {env(true, `{"providers":[`+own+`],"networks":{"ihe":{}}}`), "simulated!/own"},
+		"FHIR, in live mode":         {env(false, `{"providers":[`+own+`],"networks":{"facilitated":{"mode":"live"}}}`), "/own"},
+		"a network of the other":     {env(false, `{"providers":[`+own+`],"networks":{"ihe":{"mode":"test"}}}`), "/"},
+		"a network of test mode":     {env(false, `{"providers":[`+forTest+`],"networks":{"ihe":{"mode":"test"}}}`), "tests/"},
+		"beside the simulated there": {env(true, `{"networks":{"ihe":{"mode":"test"}}}`), "simulated/"},
+	} {
+		settings, err := c.env.Settings("https://us.example")
+		got := make([]string, 0, 2)
+		for _, mode := range []org.Mode{org.Test, org.Live} {
+			ids := make([]string, 0, len(settings[mode].Providers))
+			for _, p := range settings[mode].Providers {
+				ids = append(ids, p.ID)
+			}
+			text := strings.Join(ids, ",")
+			if settings[mode].Simulated {
+				text += "!"
+			}
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, "/")); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestNetworksAreListedByName(t *testing.T) {
+	t.Parallel()
+	networks, err := env(false, `{"networks":{"ihe":{"mode":"test","home":"h"},"facilitated":{}}}`).Networks()
+	if err != nil || len(networks) != 2 || networks[0].Name != setting.Facilitated || networks[0].Mode != org.Live || networks[1].Name != setting.IHE || networks[1].Mode != org.Test {
+		t.Errorf("%+v, %v", networks, err)
+	}
+}
+
+// TestAConfigurationOfAnotherFormIsRefusedUnquoted: by mistake it may hold a key.
+func TestAConfigurationOfAnotherFormIsRefusedUnquoted(t *testing.T) {
+	t.Parallel()
+	for _, config := range []string{
+		"SENTINEL", `{"networks":["SENTINEL"]}`, `{"networks":{"SENTINEL":{}}}`, `{"networks":{"ihe":"SENTINEL"}}`, `{"networks":{"ihe":{"mode":"SENTINEL"}}}`,
+		`{"networks":{"ihe":{"mode":""}}}`,
+	} {
+		e := env(true, config)
+		_, offered := e.Settings("https://us.example")
+		_, asked := e.Networks()
+		if offered == nil || asked == nil || strings.Contains(offered.Error()+asked.Error(), "SENTINEL") {
+			t.Errorf("%s: %v, %v", config, offered, asked)
+		}
+	}
+}
