@@ -29,6 +29,7 @@ const languages = ["en", "es"];
 const applications = [
   { folder: "embed", script: "main.tsx", sheet: "embed.css", pages: { embed: { place: "widget", class: "" }, connect: { place: "widget", class: "page" } } },
   { folder: "demo", script: "main.tsx", pages: { demo: { place: "", class: "" } } },
+  { folder: "dashboard", script: "main.tsx", sheet: "dashboard.css", pages: { dashboard: { place: "", class: "" } } },
 ];
 
 const types = { ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
@@ -68,11 +69,12 @@ async function build() {
 /** Adds an application in one language. What is the same in all, such as its sheet, has the same name and place each time. */
 async function addApplication({ folder, script, sheet, pages }, lang, critical, manifest, contents) {
   const entries = [{ in: join(folder, script), out: folder }, ...(sheet ? [{ in: join(folder, sheet), out: folder }] : [])];
-  const outputs = await bundle(entries, { splitting: true, entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]", conditions: ["module", lang] });
+  const outputs = inOneFile(folder, await bundle(entries, { splitting: true, entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]", conditions: ["module", lang] }));
   const places = {};
+  const own = new RegExp(`^(${folder}|tefca)\\.js$`); // has words in it
   for (const { path, contents: bytes } of outputs) {
     const base = posix.basename(path);
-    const name = base.replace(/-[A-Z0-9]{8}(?=\.[a-z]+$)/, "").replace(`${folder}.js`, `${folder}.${lang}.js`);
+    const name = base.replace(/-[A-Z0-9]{8}(?=\.[a-z]+$)/, "").replace(own, `$1.${lang}.js`);
     places[name] = `widget/assets/${base}`;
     addAsset(name, places[name], bytes, manifest, contents);
   }
@@ -82,6 +84,20 @@ async function addApplication({ folder, script, sheet, pages }, lang, critical, 
     const known = { lang, critical, class: page.class, script: address(`${folder}.${lang}.js`), sheet: address(sheet) };
     addPage(`${name}.${lang}`, fill(source, known), manifest, contents);
   }
+}
+
+/**
+ * Where a chunk imports all of its application (embed/tefca.tsx), what they share is a file of its own, and the application's a mere import of that: it takes
+ * the application's place and name, since a page names one script and waits for no second one.
+ */
+function inOneFile(folder, outputs) {
+  const own = new RegExp(`^${folder}-[A-Z0-9]{8}\\.js$`);
+  const isShared = ({ path }) => posix.basename(path).startsWith("chunk-");
+  if (!outputs.some(isShared)) return outputs;
+  const rest = outputs.filter(({ path }) => !own.test(posix.basename(path)));
+  if (rest.filter(isShared).length !== 1 || rest.length !== outputs.length - 1) throw new Error(`${folder} is in more than one file`);
+  const named = (text) => text.replaceAll(/\bchunk-(?=[A-Z0-9]{8}\.js)/g, `${folder}-`);
+  return rest.map(({ path, text }) => ({ path: named(path), contents: Buffer.from(named(text)) }));
 }
 
 /** Replaces in a page what the build knows, and refuses a placeholder that neither it nor the server knows. */

@@ -11,6 +11,7 @@ import { fragmentOf, hashOf, lacksOrigins, mayTake, noPopupMode, pageConfig } fr
 import { refusal } from "./machine/events.ts";
 import { run, type World } from "./machine/run.ts";
 import { start, type Shell, type State } from "./machine/state.ts";
+import type { Mode } from "./mode.ts";
 import { App, placeOf } from "./views/app.tsx";
 import { watchWorld } from "./watch.ts";
 import { Windows } from "./windows.ts";
@@ -20,6 +21,7 @@ const fragment = fragmentOf(location.hash);
 const shell: Shell = fragment ? "window" : boot.shell;
 const windows = new Windows(window);
 let language: Language = native;
+let mode: Mode | undefined;
 let post: (message: FromFrame) => void = () => undefined;
 let place = "";
 let judged = 0;
@@ -31,6 +33,12 @@ const world: World = {
   clearTimeout: (timer) => clearTimeout(timer as number | undefined),
   open: (id, url) => windows.open(id, url),
   raise: (id) => windows.raise(id),
+  load: async () => {
+    mode = await import("./tefca.tsx");
+    language = await mode.load(language.lang);
+    return mode.step;
+  },
+  reload: () => location.reload(),
   copy: async (text) => navigator.clipboard.writeText(text),
   go: (url) => windows.leave(url, fragment?.attempt_id),
   emit: (payload, reason) => {
@@ -91,7 +99,7 @@ async function refuse(reason: string): Promise<void> {
 }
 
 async function speak(wanted: string | undefined): Promise<void> {
-  language = await load(choose(wanted, document.documentElement.lang, navigator.language));
+  language = await (mode?.load ?? load)(choose(wanted, document.documentElement.lang, navigator.language));
   document.documentElement.lang = language.lang;
 }
 
@@ -110,9 +118,9 @@ function dress(): void {
 function draw(): void {
   const s = runner.state();
   const root = document.getElementById("app");
-  if (!root || s.view === "loading") return;
+  if (!root || (s.view === "loading" && !s.trouble)) return;
   const onLanguage = () => void speak(language.lang === "en" ? "es" : "en").then(draw);
-  render(<App ui={{ s, t: language, send: runner.send }} onLanguage={onLanguage} />, root);
+  render(<App ui={{ s, t: language, send: runner.send }} mode={s.tefca && mode} onLanguage={onLanguage} />, root);
   if (place === "") post({ type: "ready" });
   direct(root, s);
 }

@@ -35,7 +35,10 @@ export function watchWorld(runner: Runner, windows: Windows): void {
 }
 
 /** In a frame Escape is the page's to hear, but for what it means here: an open dialog, a search that is being cleared. */
-function escape({ target, defaultPrevented }: KeyboardEvent, runner: Runner): void {
+function escape(event: KeyboardEvent, runner: Runner): void {
+  const { target, defaultPrevented } = event;
   const clears = target instanceof HTMLInputElement && target.type === "search" && target.value !== "";
-  if (!defaultPrevented && !clears && !document.querySelector("dialog[open]")) runner.send({ type: "close" });
+  if (defaultPrevented || clears || document.querySelector("dialog[open]")) return;
+  event.preventDefault(); // or the dialog that asks whether to close is closed by the same key
+  runner.send({ type: "close" });
 }

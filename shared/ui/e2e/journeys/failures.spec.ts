@@ -62,7 +62,6 @@ test("after a failure the patient can pick another institution, or ask for help"
 for (const [name, wrong, reason] of [
   ["an unknown public id", { "public-id": "public_test_00000000-0000-4000-8000-000000000000" }, true],
   ["no public id", { "public-id": null }, false],
-  ["TEFCA, which there is not", { "tefca-mode": "" }, true],
 ] as const) {
   test(`widget.config_error: ${name}`, async ({ page, run, host }) => {
     const warnings: string[] = [];

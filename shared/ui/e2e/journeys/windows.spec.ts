@@ -129,6 +129,22 @@ test("closing with a sign-in under way is asked about, and the window goes on", 
   await patient.sees("success_title");
 });
 
+test("Escape with a sign-in under way asks, and does not answer for the patient", async ({ page, run, host }) => {
+  await visit(page, run, host, { attributes });
+  const patient = new Patient(page);
+  await patient.open();
+  await patient.pick();
+  const portal = await patient.leave();
+  await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await page.bringToFront();
+  await patient.sees("waiting_title");
+  await page.keyboard.press("Escape");
+  await expect(patient.button("leave")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(patient.button("leave")).toBeHidden();
+  await patient.sees("waiting_title");
+});
+
 test("the element is taken out of the page in mid-flow, and the patient finishes at the hospital all the same", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);

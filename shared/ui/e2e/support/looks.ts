@@ -7,7 +7,10 @@ import { repository } from "./run.ts";
 
 const screens = process.env["RECORDBRIDGE_UI_SCREENS"] ?? join(repository, "build/ui-screens");
 
-const DEVICES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 860 } } as const;
+/** Whether each device and each scheme of colours is seen once, and no picture kept: what decides whether work lands needs no more. */
+const isBrief = process.env["RECORDBRIDGE_LOOKS"] === "brief";
+
+const DEVICES = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 860 } } as const;
 
 /** What 1280 × 1024 px enlarged four times leave (WCAG 1.4.10). */
 const ENLARGED = { width: 320, height: 256 };
@@ -57,13 +60,20 @@ const painted = (): Promise<void> => new Promise((done) => requestAnimationFrame
 
 async function keep(page: Page, name: string): Promise<void> {
   await Promise.all([page.evaluate(painted), ours(page).evaluate(painted)]);
-  await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled" });
+  if (isBrief) {
+    return;
+  }
+  const fullPage = !page.url().includes("/widget/") && page.frames().length === 1; // a frame has no more than its window
+  await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled", fullPage });
 }
 
 /** Judges and keeps what is shown, as name; in every form that a patient may have it. */
 export async function look(page: Page, name: string, lang: string): Promise<void> {
   for (const [device, size] of Object.entries(DEVICES)) {
     for (const colorScheme of ["light", "dark"] as const) {
+      if (isBrief && (device === "phone") !== (colorScheme === "dark")) {
+        continue;
+      }
       const form = `${name}-${device}-${colorScheme}-${lang}`;
       await dress(page, { size, media: { colorScheme, reducedMotion: "reduce", forcedColors: "none" } });
       await keep(page, form);

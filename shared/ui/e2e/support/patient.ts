@@ -19,7 +19,7 @@ export const PERSONA = /Maple/;
 export const newEmail = (): string => `ada.maple-${randomUUID()}@mail.example`;
 
 /** The words of a text, whatever is put into it. */
-export function pattern(lang: Language, word: Word): RegExp {
+export function pattern<W extends string>(lang: Language<W>, word: W): RegExp {
   const escaped = lang.parts(word).map((part, i) => (i % 2 === 0 ? part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") : ".*"));
   return new RegExp(`^\\s*${escaped.join("")}\\s*$`);
 }
@@ -67,26 +67,26 @@ export class Portal {
 }
 
 /** In our pages. where is the frame in a customer's page, or the hosted page itself. */
-export class Patient {
+export class Patient<W extends string = Word> {
   readonly page: Page;
   readonly where: FrameLocator | Page;
-  readonly lang: Language;
+  readonly lang: Language<W | Word>;
 
-  constructor(page: Page, where?: FrameLocator | Page, lang: Language = english) {
+  constructor(page: Page, where?: FrameLocator | Page, lang: Language<W | Word> = english) {
     this.page = page;
     this.where = where ?? page.frameLocator("svc-widget-element iframe");
     this.lang = lang;
   }
 
-  heading(word: Word): Locator {
+  heading(word: W | Word): Locator {
     return this.where.getByRole("heading", { level: 1, name: pattern(this.lang, word) });
   }
 
-  button(word: Word): Locator {
+  button(word: W | Word): Locator {
     return this.where.getByRole("button", { name: pattern(this.lang, word) });
   }
 
-  field(word: Word): Locator {
+  field(word: W | Word): Locator {
     return this.where.getByLabel(pattern(this.lang, word));
   }
 
@@ -95,7 +95,7 @@ export class Patient {
     await this.page.locator("svc-widget-element").first().getByRole("button").first().click();
   }
 
-  async sees(word: Word): Promise<void> {
+  async sees(word: W | Word): Promise<void> {
     await expect(this.heading(word)).toBeVisible();
   }
 

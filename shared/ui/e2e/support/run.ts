@@ -17,6 +17,7 @@ export interface Organisation {
 
 export interface Run {
   base_url: string;
+  dashboard_url: string;
   console_url: string;
   inbox_url: string;
   sandbox: { endpoint_id: string; brand_id: string; portal_id: string; fhir_base_url: string };

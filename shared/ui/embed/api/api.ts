@@ -1,5 +1,5 @@
 /** Asks the service (docs/openapi.yaml). Every question ends in an answer: nothing here throws. */
-import type { Answer, AttemptError, Calls, Failure, PreparedAttempt } from "./records.ts";
+import type { Answer, AttemptError, Calls, Failure, PreparedAttempt, Standing } from "./records.ts";
 import type { Connection } from "../../kit/protocol.ts";
 import { bestEndpoint, hits, institution } from "./catalog.ts";
 
@@ -45,12 +45,18 @@ export function api(service: Service): Api {
     endpoint: (ask, signal) => bestEndpoint(at(signal), ask.ids),
     prepare: (ask, signal) => at(signal)<PreparedAttempt>({ path: "/bridge/attempts", body: ask }),
     progress: ({ id, token }, signal) => at(signal)<{ status: "open"; result?: Connection; error?: AttemptError }>({ path: `/bridge/attempts/${encodeURIComponent(id)}`, token }),
+    providers: (_, signal) => at(signal)({ path: "/bridge/tefca/identity" }),
+    identity: (ask, signal) => at(signal)({ path: "/bridge/tefca/identity", body: ask }),
+    records: ({ id, token }, signal) => at(signal)<Standing>({ path: located(id), token }),
+    authorize: ({ id, token, ids }, signal) => at(signal)<Standing>({ path: `${located(id)}/authorization`, token, body: { tefca_directory_ids: ids } }),
     codes: ({ email }, signal) => at(signal)({ path: "/bridge/email/codes", body: { email, lang: service.lang() } }),
     verify: (ask, signal) => at(signal)({ path: "/bridge/email/verification", body: ask }),
     support: (ask, signal) => at(signal)({ path: "/support/request", body: { ...ask, request_key: service.requestKey } }),
     missing: (ask, signal) => at(signal)({ path: "/support/healthsystem", body: { ...ask, request_key: service.requestKey } }),
   };
 }
+
+const located = (id: string): string => `/bridge/tefca/records/${encodeURIComponent(id)}`;
 
 async function send<T>(service: Service, { path, query, body, token }: Request, signal: AbortSignal): Promise<Answer<T>> {
   const search = new URLSearchParams({ public_id: service.publicId, ...query });

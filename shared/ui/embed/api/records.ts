@@ -50,9 +50,9 @@ export interface PreparedAttempt {
   attempt_id: string;
   attempt_token: string;
   connect_url: string;
-  endpoint_id: string;
-  portal_id: string;
-  brand_id: string;
+  endpoint_id?: string;
+  portal_id?: string;
+  brand_id?: string;
 }
 
 export interface AttemptError {
@@ -66,6 +66,38 @@ export interface AttemptError {
 export interface Progress {
   status: "created" | "open" | "done" | "failed" | "expired";
   result?: Connection;
+  error?: AttemptError;
+}
+
+/** Who can prove to the network of TEFCA mode whose records are asked for. */
+export interface IdentityProvider {
+  id: string;
+  name: string;
+}
+
+export interface PreparedIdentity {
+  attempt_id: string;
+  attempt_token: string;
+  identity_url: string;
+}
+
+/** An organisation of the network, with what it has said of the patient and what came of connecting it. */
+export interface Facility {
+  tefca_directory_id: string;
+  name: string;
+  city: string;
+  state: string; // two letters
+  match: "found" | "ambiguous" | "unanswered"; // only what was found can be connected
+  outcome?: "connecting" | "connected" | "failed";
+  reason?: "refused" | "unavailable" | "too_large" | "invalid_content" | "identity_expired" | "internal"; // of what failed
+  connection?: Connection; // of what is connected
+}
+
+/** How an attempt of TEFCA mode stands. */
+export interface Standing {
+  status: "created" | "open" | "locating" | "located" | "authorizing" | "failed" | "expired";
+  identity_expires_at?: string; // not there where the network cannot be asked any more
+  facilities: Facility[];
   error?: AttemptError;
 }
 
@@ -113,6 +145,13 @@ export interface Calls {
     data: PreparedAttempt;
   };
   progress: { ask: { id: string; token: string }; data: Progress };
+  providers: { ask: object; data: { providers: IdentityProvider[]; simulated: boolean } };
+  identity: {
+    ask: { provider: string; external_id?: string | undefined; external_state?: string | undefined; request_id?: string | undefined };
+    data: PreparedIdentity;
+  };
+  records: { ask: { id: string; token: string }; data: Standing };
+  authorize: { ask: { id: string; token: string; ids: string[] }; data: Standing };
   codes: { ask: { email: string }; data: { verification_id: string; resend_after: string } };
   verify: { ask: { verification_id: string; code: string }; data: { email_token: string; expires_at: string } };
   support: { ask: Asker & { name: string; subject: string; body: string; health_system?: string | undefined }; data: undefined };

@@ -4,7 +4,7 @@ import type { Connection } from "../../kit/protocol.ts";
 import * as events from "./events.ts";
 import type { Effect, Next } from "./message.ts";
 import { doubt, freshness, patience, pause } from "./schedule.ts";
-import type { Attempt, State, Target } from "./state.ts";
+import type { Attempt, State, Target, View } from "./state.ts";
 
 export function currentAttempt(s: State): Attempt | undefined {
   return s.attempts.find((a) => a.id === s.current);
@@ -28,6 +28,8 @@ export function prepare(s: State): Next {
 }
 
 function ask(s: State, target: Target): Effect {
+  const given = { external_id: s.config.externalId, external_state: s.config.externalState, request_id: s.config.requestId };
+  if (target.identityProvider) return { do: "ask", key: "prepare", ask: { call: "identity", ask: { provider: target.identityProvider, ...given } } };
   return {
     do: "ask",
     key: "prepare",
@@ -38,9 +40,7 @@ function ask(s: State, target: Target): Effect {
         portal_id: target.portalId,
         brand_id: target.brandId,
         reconnect_org_connection_id: target.reconnect,
-        external_id: s.config.externalId,
-        external_state: s.config.externalState,
-        request_id: s.config.requestId,
+        ...given,
         ...(s.shell === "window" && s.own ? { attempt_id: s.own.id, token_hash: s.own.hash } : {}),
       },
     },
@@ -130,7 +130,7 @@ export function withAttempt(s: State, id: string, change: Partial<Attempt>): Sta
   return { ...s, attempts: s.attempts.map((a) => (a.id === id ? { ...a, ...change } : a)) };
 }
 
-function poll(id: string, ms: number): Effect {
+export function poll(id: string, ms: number): Effect {
   return { do: "wait", key: `poll:${id}`, ms, then: { type: "poll", id } };
 }
 
@@ -139,7 +139,7 @@ export function inquire(s: State, id: string): Next {
   const a = s.attempts.find((one) => one.id === id);
   if (!a || a.leftAt === undefined) return [s];
   if (a.asking) return [withAttempt(s, id, { again: true })];
-  const question: Effect = { do: "ask", key: `progress:${id}`, ask: { call: "progress", ask: { id, token: a.token } } };
+  const question: Effect = { do: "ask", key: `progress:${id}`, ask: { call: a.target.identityProvider ? "records" : "progress", ask: { id, token: a.token } } };
   return [withAttempt(s, id, { asking: true, again: false }), { do: "unwait", key: `poll:${id}` }, question];
 }
 
@@ -203,7 +203,7 @@ export function isUnopened(s: State, id: string): boolean {
   return s.view === "waiting" && s.focused && a?.id === id && a.how === "blocked" && a.status === "created" && a.misses === 0;
 }
 
-function tellPending(s: State, id: string): Next {
+export function tellPending(s: State, id: string): Next {
   const a = s.attempts.find((one) => one.id === id);
   if (!a || a.pending) return [s];
   return [withAttempt(s, id, { pending: true }), events.pending(s, a)];
@@ -232,7 +232,7 @@ function unanswered(s: State, a: Attempt, failure: Failure, elapsed: number): Ne
   return [next, poll(a.id, Math.max(failure.retryAfter ?? 0, pause(elapsed)))];
 }
 
-function without(s: State, id: string): State {
+export function without(s: State, id: string): State {
   return { ...s, attempts: s.attempts.filter((a) => a.id !== id) };
 }
 
@@ -255,14 +255,14 @@ function failed(s: State, id: string, error: AttemptError): Next {
 }
 
 /** Only the attempt that the patient waits for changes what is seen. */
-function ended(s: State, a: Pick<Attempt, "id">, ending: State["ending"]): Next {
+export function ended(s: State, a: Pick<Attempt, "id">, ending: State["ending"]): Next {
   const next = without(s, a.id);
   if (s.current !== a.id) return [next];
   return [{ ...arrive(next, "failed"), current: undefined, ending, copied: false, leaving: false }, { do: "drop", key: "prepare" }];
 }
 
 /** An outcome does not take a form away from who is writing in it: it waits behind. */
-function arrive(s: State, view: "connected" | "failed"): State {
+export function arrive(s: State, view: View): State {
   if (s.view === "support" || s.view === "missing") return { ...s, from: view };
   return { ...s, view, busy: false, reopening: false, trouble: undefined };
 }

@@ -64,7 +64,7 @@ export function failed(s: State, target: Target, error: Failure | AttemptError):
   if (!requestId) return [];
   const said = refusal({ error: error.error, error_description: description, request_id: requestId }, s.config.externalState);
   if (s.shell === "watch") return [{ do: "result", callback: said }];
-  if (!(endpointId && portalId && brandId)) return [];
+  if (!(endpointId && portalId && brandId) || s.config.tefcaMode) return []; // nor does it occur in TEFCA mode
   const data: EventData["patient.connection_failed"] = {
     endpoint_id: endpointId,
     portal_id: portalId,

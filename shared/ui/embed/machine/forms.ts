@@ -74,7 +74,7 @@ export function proven(s: State, { email_token: token, expires_at }: Calls["veri
 }
 
 /** A proof that the server would take; undefined where there is none, or none any more. */
-export function proofOf(s: State, now: number): string | undefined {
+export function proofOf(s: Pick<State, "proof">, now: number): string | undefined {
   return s.proof && now < s.proof.until ? s.proof.token : undefined;
 }
 
@@ -85,7 +85,7 @@ export function send(s: State, now: number): Next {
     const email = addressOf(draft.email);
     const { hospital, name, website, address, subject, body } = draft;
     const from = { email, email_token: s.email === email ? proofOf(s, now) : undefined };
-    const health_system = (s.ending?.target ?? s.target ?? s.institution)?.name || undefined;
+    const health_system = (s.tefca ? undefined : (s.ending?.target ?? s.target ?? s.institution)?.name) || undefined;
     const reference = s.ending?.requestId ? `\n\n[${s.ending.requestId}]` : "";
     const ask =
       form === "support"

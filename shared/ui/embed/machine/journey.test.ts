@@ -147,9 +147,3 @@ test("an institution that the page names is shown without a search", async () =>
   assert.equal(bench.times("search").length, 0);
   assert.equal(bench.times("prepare").length, 1);
 });
-
-test("TEFCA mode is told to be misconfigured as long as it is not there", () => {
-  const bench = new Bench({ tefcaMode: true });
-  assert.equal(bench.told("widget.config_error").length, 1);
-  assert.ok(bench.reasons[0]);
-});

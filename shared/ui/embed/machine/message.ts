@@ -9,6 +9,9 @@ export type Opened = "seen" | "unseen" | "blocked";
 export type Message =
   | { type: "begin"; config: Config; own?: Own | undefined; watch?: Watch | undefined }
   | { type: "misconfigured"; reason: string; requestId?: string | undefined } // the page says so, or it stands where it must not
+  | { type: "loaded" } // the words and views of TEFCA mode are there
+  | { type: "unloaded" } // they have not come
+  | { type: "reload" }
   | { type: "agree" }
   | { type: "back" }
   | { type: "show"; view: "support" | "missing" | "search" | "finish" }
@@ -22,6 +25,12 @@ export type Message =
   | { type: "more" }
   | { type: "pick"; id: string }
   | { type: "portal"; id: string | undefined }
+  | { type: "providers" } // ask who can check an identity
+  | { type: "provider"; id: string | undefined }
+  | { type: "tick"; ids: string[]; on: boolean }
+  | { type: "authorize"; ids: string[] }
+  | { type: "choose" } // from what the network has found
+  | { type: "instead" } // the ordinary search
   | { type: "prepare" } // make an attempt for the institution of the view
   | { type: "stale"; id: string } // an attempt that nobody left with is about to end
   | { type: "leave" } // the click that opens the window
@@ -54,6 +63,9 @@ export type Effect =
   | { do: "unwait"; key: string }
   | { do: "open"; id: string; url: string } // has to happen within the click, or the browser refuses the window
   | { do: "raise"; id: string }
+  | { do: "load" } // what TEFCA mode adds
+  | { do: "reload" } // the page, and all that is known is forgotten
+  | { do: "send"; message: Message }
   | { do: "copy"; text: string }
   | { do: "go"; url: string } // this window leaves
   | { do: "emit"; payload: Payload; reason?: string }

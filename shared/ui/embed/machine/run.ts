@@ -2,9 +2,12 @@
 import type { Callback, Payload } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answered, Ask } from "../api/records.ts";
-import type { Effect, Message, Opened } from "./message.ts";
+import type { Effect, Message, Next, Opened } from "./message.ts";
 import type { State } from "./state.ts";
 import { step } from "./step.ts";
+
+/** What a mode adds to step: undefined for what is not its own. */
+export type More = (s: State, m: Message, now: number) => Next | undefined;
 
 /** What the application needs of the world. */
 export interface World {
@@ -14,6 +17,8 @@ export interface World {
   clearTimeout(timer: unknown): void;
   open(id: string, url: string): Opened;
   raise(id: string): void;
+  load(): Promise<More>;
+  reload(): void;
   copy(text: string): Promise<void>;
   go(url: string): void;
   emit(payload: Payload, reason?: string): void;
@@ -30,9 +35,11 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
   let state = first;
   const timers = new Map<string, unknown>();
   const asked = new Map<string, AbortController>();
+  let more: More = () => undefined;
 
   const send = (message: Message): void => {
-    const [next, ...effects] = step(state, message, world.now());
+    const now = world.now();
+    const [next, ...effects] = more(state, message, now) ?? step(state, message, now);
     state = next;
     for (const effect of effects) perform(effect);
     shown(state);
@@ -58,6 +65,15 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
     send({ type: "answered", answered });
   };
 
+  const load = async (): Promise<void> => {
+    try {
+      more = await world.load();
+    } catch {
+      return send({ type: "unloaded" });
+    }
+    send({ type: "loaded" });
+  };
+
   const perform = (effect: Effect): void => {
     switch (effect.do) {
       case "ask":
@@ -78,6 +94,15 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         break;
       case "raise":
         world.raise(effect.id);
+        break;
+      case "load":
+        void load();
+        break;
+      case "reload":
+        world.reload();
+        break;
+      case "send":
+        send(effect.message);
         break;
       case "copy":
         // Where the page that holds the frame does not let it, the text is there to be marked.

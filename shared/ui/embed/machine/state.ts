@@ -3,7 +3,7 @@
  * changes in step.ts alone; nothing here knows a browser.
  */
 import type { Config, Connection, Mode } from "../../kit/protocol.ts";
-import type { AttemptError, Failure, Hit, Institution } from "../api/records.ts";
+import type { AttemptError, Failure, Hit, IdentityProvider, Institution, Standing } from "../api/records.ts";
 import type { Message, Opened } from "./message.ts";
 
 /**
@@ -12,6 +12,7 @@ import type { Message, Opened } from "./message.ts";
  */
 export type Shell = "frame" | "page" | "window" | "watch";
 
+/** In TEFCA mode splash, institution and waiting are of the identity check, and have words of their own. */
 export type View =
   | "loading"
   | "splash"
@@ -20,6 +21,10 @@ export type View =
   | "search"
   | "institution"
   | "waiting"
+  | "locating"
+  | "facilities"
+  | "connecting"
+  | "summary"
   | "connected"
   | "failed"
   | "finish"
@@ -59,7 +64,7 @@ export interface Search {
   more: boolean; // the next page is being asked for
 }
 
-/** Where an attempt leads. Of a reconnect only the connection may be known. */
+/** Where an attempt leads. Of a reconnect only the connection may be known, in TEFCA mode only the identity provider. */
 export interface Target {
   name: string;
   reconnect?: string | undefined;
@@ -67,6 +72,7 @@ export interface Target {
   portalId?: string | undefined;
   brandId?: string | undefined;
   platformType?: string | undefined;
+  identityProvider?: string | undefined; // its id; its name is the target's
 }
 
 /** One attempt, as this page follows it. Times are in milliseconds since 1970. */
@@ -102,6 +108,16 @@ export interface Connected {
 export interface Verification {
   id: string;
   resendAt: number;
+}
+
+/** What is known in TEFCA mode alone. */
+export interface Tefca {
+  providers: IdentityProvider[] | undefined; // undefined until the server has told
+  simulated: boolean;
+  standing: Standing | undefined; // of the current attempt, once an identity is proven
+  since: number; // when its status began, milliseconds since 1970
+  ticked: string[]; // directory ids of the facilities that the patient has chosen
+  told: string[]; // directory ids of those whose connection was told
 }
 
 /** What went wrong in the view that is shown, and the message that tries it again. */
@@ -145,6 +161,7 @@ export interface State {
   attempts: Attempt[];
   current: string | undefined; // the attempt of the view
   busy: boolean; // the view waits for an answer before it can go on
+  tefca: Tefca | undefined; // undefined outside of TEFCA mode
   reopening: boolean; // the patient has asked for a window whose attempt is being made
   ending: Ending | undefined;
   connected: Connected[];
@@ -178,6 +195,7 @@ export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUr
     attempts: [],
     current: undefined,
     busy: false,
+    tefca: undefined,
     reopening: false,
     ending: undefined,
     connected: [],

@@ -1,11 +1,11 @@
 /** The whole application as one function: what is, and what happens, give what is then and what has to be done. */
 import type { Config } from "../../kit/protocol.ts";
-import type { Answered } from "../api/records.ts";
+import type { Answered, Failure } from "../api/records.ts";
 import * as attempting from "./attempting.ts";
 import * as choosing from "./choosing.ts";
 import * as events from "./events.ts";
 import * as forms from "./forms.ts";
-import type { Message, Next } from "./message.ts";
+import type { Effect, Message, Next } from "./message.ts";
 import * as searching from "./searching.ts";
 import type { State, View } from "./state.ts";
 import * as watching from "./watching.ts";
@@ -49,6 +49,10 @@ export function step(s: State, m: Message, now: number): Next {
       return [{ ...s, draft: { ...s.draft, ...m.draft } }];
     case "send":
       return forms.send(s, now);
+    case "unloaded":
+      return [{ ...s, trouble: { failure: unreached, retry: { type: "reload" } } }];
+    case "reload":
+      return [s, { do: "reload" }];
     default:
       return steer(s, m, now);
   }
@@ -82,7 +86,7 @@ function steer(s: State, m: Message, now: number): Next {
     case "cancel":
       return attempting.prepare({ ...s, view: "institution", leaving: false });
     case "network":
-      return network(s, m.online, now);
+      return network(s, m.online);
     case "agree":
       return afterSplash(s, now);
     case "show":
@@ -92,7 +96,7 @@ function steer(s: State, m: Message, now: number): Next {
     case "restart":
       return isUnproven(s, now) ? toEmail(s) : toSearch(s);
     case "retry":
-      return s.trouble?.retry ? step(s, s.trouble.retry, now) : [{ ...s, trouble: undefined }];
+      return s.trouble?.retry ? [s, ...retry(s)] : [{ ...s, trouble: undefined }];
     case "close":
       return attempting.underWay(s) && !s.leaving ? [{ ...s, leaving: true }] : closeNow(s);
     case "stay":
@@ -103,6 +107,8 @@ function steer(s: State, m: Message, now: number): Next {
       return [s];
   }
 }
+
+const unreached: Failure = { kind: "network", error: "", description: "", requestId: undefined, retryAfter: undefined };
 
 function answered(s: State, a: Answered, now: number): Next {
   if (!a.answer.ok && a.answer.failure.kind === "foreign" && a.call !== "progress") return misconfigured(s, a.answer.failure.description, a.answer.failure.requestId);
@@ -122,8 +128,11 @@ function answered(s: State, a: Answered, now: number): Next {
     case "verify":
       if (a.answer.ok) return afterEmail(forms.proven(s, a.answer.data, now));
       return [{ ...s, busy: false, trouble: { failure: a.answer.failure, retry: undefined } }];
-    default:
+    case "support":
+    case "missing":
       return forms.sent(s, a.answer);
+    default:
+      return [s];
   }
 }
 
@@ -131,8 +140,8 @@ function begin(s: State, { config, own, watch }: Message & { type: "begin" }, no
   const filter = { state: "", zip: zipOf(config) };
   const search = { ...s.search, query: config.searchQuery ?? "", filter };
   const next: State = { ...s, config, own, draft: { ...s.draft, email: config.email ?? "" }, search };
-  if (config.tefcaMode) return misconfigured(next, "tefca-mode is not available.", undefined);
   if (watch) return watching.watch(next, watch, now);
+  if (config.tefcaMode) return [next, { do: "load" }];
   return config.showSplash ? [{ ...next, view: "splash" }] : afterSplash(next, now);
 }
 
@@ -156,11 +165,11 @@ function afterSplash(s: State, now: number): Next {
 }
 
 /** Whether the patient's address has still, or again, to be shown to be theirs: whoever sits there an hour later may be somebody else. */
-function isUnproven(s: State, now: number): boolean {
-  return !s.config.searchOnly && !s.config.reconnectOrgConnectionId && forms.proofOf(s, now) === undefined;
+export function isUnproven({ config, ...s }: State, now: number): boolean {
+  return !config.searchOnly && (config.tefcaMode || !config.reconnectOrgConnectionId) && forms.proofOf(s, now) === undefined;
 }
 
-function toEmail(s: State): Next {
+export function toEmail(s: State): Next {
   return [{ ...attempting.forgetUnused(s), view: "email", proof: undefined, busy: false, judged: 0, trouble: undefined }];
 }
 
@@ -176,7 +185,7 @@ function toSearch(s: State): Next {
   return [state, { do: "drop", key: "prepare" }, { do: "drop", key: "institution" }, { do: "drop", key: "endpoint" }, ...effects];
 }
 
-function misconfigured(s: State, reason: string, requestId: string | undefined): Next {
+export function misconfigured(s: State, reason: string, requestId: string | undefined): Next {
   const next: State = { ...s, view: "config_error", configError: { reason, requestId }, busy: false, trouble: undefined };
   return s.view === "config_error" ? [next] : [next, events.configError(s, reason)];
 }
@@ -225,13 +234,15 @@ function resume(s: State): Next {
 }
 
 /** With the network back the patient need not ask again for what failed without it. */
-function network(s: State, online: boolean, now: number): Next {
+function network(s: State, online: boolean): Next {
   const next: State = { ...s, online };
   if (!online) return [next];
   const [state, ...effects] = attempting.inquireAll(next);
-  if (state.trouble?.failure.kind !== "network" || !state.trouble.retry) return [state, ...effects];
-  const [retried, ...further] = step(state, state.trouble.retry, now);
-  return [retried, ...effects, ...further];
+  return [state, ...effects, ...(state.trouble?.failure.kind === "network" ? retry(state) : [])];
+}
+
+function retry({ trouble }: State): Effect[] {
+  return trouble?.retry ? [{ do: "send", message: trouble.retry }] : [];
 }
 
 function closeNow(s: State): Next {

@@ -1,9 +1,10 @@
 /** The application without a browser, under a clock that tests move. */
 import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
-import type { Answer, CallName, Calls, Failure, Hit, Portal, Progress } from "../api/records.ts";
+import type { Answer, CallName, Calls, Facility, Failure, Hit, IdentityProvider, Portal, Progress, Standing } from "../api/records.ts";
 import type { Message, Opened } from "../machine/message.ts";
 import { run, type Runner } from "../machine/run.ts";
+import { step as tefcaStep } from "../machine/tefca.ts";
 import { start, type Own, type Shell, type State } from "../machine/state.ts";
 
 export const ids = {
@@ -58,12 +59,17 @@ export class Bench {
   readonly raised: string[] = [];
   readonly left: string[] = [];
   closed = 0;
+  reloaded = 0;
   readonly results: Callback[] = [];
   /** What the browser makes of a click. */
   how: Opened = "seen";
   /** What a question is answered with instead, by its number from 0. */
   fault: (n: number, call: CallName) => Failure | undefined = () => undefined;
   progress: Progress = { status: "created" };
+  providers: IdentityProvider[] = [{ id: "idp", name: "Aspen ID" }];
+  standing: Standing = { status: "created", facilities: [] };
+  /** Whether what TEFCA mode adds comes. */
+  loads = true;
   answers: Answers;
   readonly runner: Runner;
   #now = 0;
@@ -116,6 +122,29 @@ export class Bench {
     this.#now += ms;
   }
 
+  /** TEFCA mode, to the view where a window can be opened. */
+  async toProvider(): Promise<void> {
+    await this.pass(0);
+    this.send({ type: "agree" });
+    await this.pass(0);
+  }
+
+  /** TEFCA mode, with the window of the identity check open. */
+  async toVerifying(): Promise<string> {
+    await this.toProvider();
+    this.send({ type: "leave" });
+    return this.state.current ?? "";
+  }
+
+  /** TEFCA mode, to what the network has found. */
+  async toFacilities(...facilities: Facility[]): Promise<string> {
+    const id = await this.toVerifying();
+    this.standing = { status: "located", identity_expires_at: "2026-11-21T10:00:00Z", facilities };
+    this.send({ type: "wake" });
+    await this.pass(0);
+    return id;
+  }
+
   /** To the view where a window can be opened. */
   async toInstitution(id: string = ids.brand): Promise<void> {
     this.send({ type: "type", query: "alder" });
@@ -143,6 +172,13 @@ export class Bench {
         return ok({ attempt_id: id, attempt_token: `token-${id}`, connect_url: `https://svc.example/v1/bridge/connect?attempt=${id}`, ...to });
       },
       progress: () => ok(this.progress),
+      providers: () => ok({ providers: this.providers, simulated: true }),
+      identity: () => {
+        const id = `identity-${++this.#made}`;
+        return ok({ attempt_id: id, attempt_token: `token-${id}`, identity_url: `https://svc.example/v1/bridge/tefca/identity?attempt=${id}` });
+      },
+      records: () => ok(this.standing),
+      authorize: () => ok(this.standing),
       codes: () => ok({ verification_id: "v-1", resend_after: new Date(this.began + this.#now + 30_000).toISOString() }),
       verify: () => ok({ email_token: "e-1", expires_at: new Date(this.began + this.#now + 3_600_000).toISOString() }),
       support: () => ok(undefined),
@@ -172,6 +208,12 @@ export class Bench {
         return this.how;
       },
       raise: (id: string) => void this.raised.push(id),
+      load: async () => {
+        await Promise.resolve(); // so that a test can still say that it does not come
+        if (!this.loads) throw new TypeError("no network");
+        return tefcaStep;
+      },
+      reload: () => void this.reloaded++,
       copy: () => Promise.resolve(),
       go: (url: string) => void this.left.push(url),
       emit: (payload: Payload, reason?: string) => {

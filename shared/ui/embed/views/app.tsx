@@ -1,18 +1,19 @@
 /** The frame around every view: who asks, the way back, help in the same place, what is said aloud. */
-import { Fragment, type JSX } from "preact";
+import { Fragment } from "preact";
 import { behind } from "../machine/step.ts";
 import type { State, View } from "../machine/state.ts";
+import type { Mode, Screen } from "../mode.ts";
 import { Code, Email, Splash } from "./begin.tsx";
 import { Icon } from "./icons.tsx";
 import { Institution } from "./institution.tsx";
 import { Connected, Failed, Finish } from "./outcome.tsx";
-import { Button, drop, isHttps, Out, Quiet, Title } from "./parts.tsx";
+import { Button, drop, isHttps, Out, Quiet, Title, Trouble } from "./parts.tsx";
 import { Missing, Support } from "./requests.tsx";
 import { Search } from "./search.tsx";
 import type { Ui } from "./ui.ts";
 import { Waiting } from "./waiting.tsx";
 
-const views: Record<View, (props: { ui: Ui }) => JSX.Element | null> = {
+const views: Record<View, Screen> = {
   loading: Loading,
   splash: Splash,
   email: Email,
@@ -20,6 +21,10 @@ const views: Record<View, (props: { ui: Ui }) => JSX.Element | null> = {
   search: Search,
   institution: Institution,
   waiting: Waiting,
+  locating: Loading, // this and the next three are a mode's
+  facilities: Loading,
+  connecting: Loading,
+  summary: Loading,
   connected: Connected,
   failed: Failed,
   finish: Finish,
@@ -34,12 +39,12 @@ export function placeOf(s: State): string {
   return [s.view, s.sent, s.view === "institution" && s.portalId, s.view === "institution" && !s.target].join();
 }
 
-export function App({ ui, onLanguage }: { ui: Ui; onLanguage: () => void }) {
+export function App({ ui, mode, onLanguage }: { ui: Ui; mode?: Mode | undefined; onLanguage: () => void }) {
   const { s, t, send } = ui;
-  const Current = views[s.view];
+  const Current = mode?.views[s.view] ?? views[s.view];
   return (
     <div class="shell">
-      <Head ui={ui} />
+      <Head ui={ui} hasBack={(mode?.behind ?? behind)(s) !== undefined} />
       {s.mode === "test" && <aside class="banner">{t.say("test_mode")}</aside>}
       <div role="status">{!s.online && <p class="banner">{t.say("offline")}</p>}</div>
       <main class="main">
@@ -47,24 +52,24 @@ export function App({ ui, onLanguage }: { ui: Ui; onLanguage: () => void }) {
           <Current ui={ui} />
         </Fragment>
       </main>
-      <Aloud ui={ui} />
+      <Aloud ui={ui} extra={mode?.aloud(ui)} />
       <footer class="foot">
         {s.view !== "support" && s.view !== "config_error" ? <Quiet onClick={() => send({ type: "show", view: "support" })}>{t.say("help")}</Quiet> : <span />}
         <button class="quiet" type="button" lang={t.lang === "en" ? "es" : "en"} onClick={onLanguage}>
           {t.say("language")}
         </button>
       </footer>
-      {s.leaving && <Leaving ui={ui} />}
+      {s.leaving && <Leaving ui={ui} lost={mode?.lost(ui)} />}
     </div>
   );
 }
 
-function Head({ ui }: { ui: Ui }) {
+function Head({ ui, hasBack }: { ui: Ui; hasBack: boolean }) {
   const { s, t, send } = ui;
   const logo = s.org?.logo_uri ?? "";
   return (
     <header class="head">
-      {behind(s) !== undefined && (
+      {hasBack && (
         <button class="square" type="button" aria-label={t.say("back")} onClick={() => send({ type: "back" })}>
           <Icon name="back" />
         </button>
@@ -78,23 +83,34 @@ function Head({ ui }: { ui: Ui }) {
 }
 
 /** The one polite region: what changes without the focus moving. */
-function Aloud({ ui: { s, t } }: { ui: Ui }) {
+function Aloud({ ui: { s, t }, extra }: { ui: Ui; extra: string | undefined }) {
   const { loading, total, more } = s.search;
   const searched = s.view === "search" && !loading && !more && total !== undefined;
   const said = searched ? t.count("found", total) : s.view === "institution" && s.busy ? t.say("preparing") : "";
   return (
     <p class="hidden" role="status">
-      {said}
+      {said || extra}
     </p>
   );
 }
 
-function Loading() {
+function Loading({ ui }: { ui: Ui }) {
+  if (ui.s.trouble) return <Unloaded ui={ui} />;
   return (
     <div aria-busy="true">
       <div class="bone" />
       <div class="bone" />
       <div class="bone" />
+    </div>
+  );
+}
+
+/** What the mode needs has not come. */
+function Unloaded({ ui }: { ui: Ui }) {
+  return (
+    <div class="view">
+      <Title>{ui.t.say("preparing")}</Title>
+      <Trouble ui={ui} />
     </div>
   );
 }
@@ -139,13 +155,13 @@ function open(dialog: HTMLDialogElement | null): void {
 }
 
 /** Asked before an open sign-in is left behind. */
-function Leaving({ ui: { t, send } }: { ui: Ui }) {
+function Leaving({ ui: { t, send }, lost }: { ui: Ui; lost: string | undefined }) {
   return (
     <dialog ref={open} aria-labelledby="leaving" onClose={() => send({ type: "stay" })}>
       <div class="view">
         <div class="title">
           <h2 id="leaving">{t.say("leaving_title")}</h2>
-          <p class="soft">{t.say("leaving_text")}</p>
+          <p class="soft">{lost ?? t.say("leaving_text")}</p>
         </div>
         <div class="stack">
           <Button onClick={() => send({ type: "stay" })}>{t.say("stay")}</Button>

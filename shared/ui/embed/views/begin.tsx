@@ -11,24 +11,38 @@ const points: [IconName, Word, Word][] = [
 ];
 
 export function Splash({ ui }: { ui: Ui }) {
-  const { t, send } = ui;
+  const { t } = ui;
   const org = orgName(ui);
   return (
     <div class="view">
       <Title lead={t.say("splash_lead", { org })}>{t.say("splash_title", { org })}</Title>
-      <ul class="points">
-        {points.map(([icon, head, text]) => (
-          <li key={head}>
-            <Icon name={icon} />
-            <h2>{t.say(head)}</h2>
-            <p>{t.say(text, { org })}</p>
-          </li>
-        ))}
-      </ul>
-      <div class="below stack">
-        <Agreement ui={ui} />
-        <Button onClick={() => send({ type: "agree" })}>{t.say(agreement(ui) ? "agree" : "continue")}</Button>
-      </div>
+      <Points ui={ui} points={points} />
+      <Agree ui={ui} />
+    </div>
+  );
+}
+
+/** What is agreed to, each with a sign, a head and a sentence. */
+export function Points<W extends string>({ ui, points }: { ui: Ui<W | Word>; points: [IconName, W | Word, W | Word][] }) {
+  const org = orgName(ui);
+  return (
+    <ul class="points">
+      {points.map(([icon, head, text]) => (
+        <li key={head}>
+          <Icon name={icon} />
+          <h2>{ui.t.say(head)}</h2>
+          <p>{ui.t.say(text, { org })}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Agree({ ui }: { ui: Ui }) {
+  return (
+    <div class="below stack">
+      <Agreement ui={ui} />
+      <Button onClick={() => ui.send({ type: "agree" })}>{ui.t.say(agreement(ui) ? "agree" : "continue")}</Button>
     </div>
   );
 }

@@ -87,20 +87,26 @@ function Ready({ ui }: { ui: Ui }) {
         </div>
       )}
       <Health ui={ui} name={name} />
-      <div class="stack">
-        <h2>{t.say("next")}</h2>
-        <ol class="steps">
-          {steps.map((step) => (
-            <li key={step}>{step}</li>
-          ))}
-        </ol>
-      </div>
+      <Steps ui={ui} steps={steps} />
       <Trouble ui={ui} />
       <div class="below stack">
         <Button disabled={s.busy} onClick={() => send({ type: "leave" })}>
           {t.say(s.busy ? "preparing" : "go")}
         </Button>
       </div>
+    </div>
+  );
+}
+
+export function Steps({ ui: { t }, steps }: { ui: Ui; steps: string[] }) {
+  return (
+    <div class="stack">
+      <h2>{t.say("next")}</h2>
+      <ol class="steps">
+        {steps.map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
     </div>
   );
 }

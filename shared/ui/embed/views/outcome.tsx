@@ -34,7 +34,7 @@ function EndOf({ ui: { s, t, send } }: { ui: Ui }) {
 }
 
 /** All that were connected while the page was open. */
-function Made({ ui: { s, t } }: { ui: Ui }) {
+export function Made({ ui: { s, t } }: { ui: Ui }) {
   return (
     <ul class="list">
       {s.connected.map(({ name, connection }) => (
@@ -123,7 +123,7 @@ export function Failed({ ui }: { ui: Ui }) {
 }
 
 /** For whoever helps. suggested_action is for who looks after the integration, whom test mode is for. */
-function Details({ ui: { s, t, send }, ending }: { ui: Ui; ending: Ending }) {
+export function Details({ ui: { s, t, send }, ending }: { ui: Ui; ending: Ending }) {
   const advice = s.mode === "test" ? ending.error?.suggested_action : undefined;
   return (
     <details class="details">

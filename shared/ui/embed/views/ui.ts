@@ -1,11 +1,11 @@
 /** What every view is given, and the names that sentences need. */
-import type { Language } from "../../kit/words/language.ts";
+import type { Language, Word } from "../../kit/words/language.ts";
 import type { Message } from "../machine/message.ts";
 import type { State } from "../machine/state.ts";
 
-export interface Ui {
+export interface Ui<W extends string = Word> {
   s: State;
-  t: Language;
+  t: Language<W>;
   send(message: Message): void;
 }
 

@@ -1,13 +1,12 @@
 /** While the patient is at the portal, in another window. */
 import { currentAttempt, isGone } from "../machine/attempting.ts";
+import type { State } from "../machine/state.ts";
 import { Button, Out, Pair, Quiet, Title } from "./parts.tsx";
 import { institutionName, type Ui } from "./ui.ts";
 
 export function Waiting({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
-  const a = currentAttempt(s);
-  const left = a?.status === "open";
-  const gone = a?.how === "seen" && isGone(s, a);
+  const { a, left, gone } = windowOf(s);
   return (
     <div class="view">
       <Pair ui={ui} name={institutionName(ui)} logo={s.institution?.logo ?? ""} />
@@ -34,14 +33,28 @@ export function Waiting({ ui }: { ui: Ui }) {
           </Out>
         </p>
       )}
-      <div class="stack end">
-        {(left || gone) && (
-          <Button second onClick={() => send({ type: "raise" })}>
-            {t.say(gone || a?.how !== "seen" ? "waiting_reopen" : "waiting_show")}
-          </Button>
-        )}
-        <Quiet onClick={() => send({ type: "cancel" })}>{t.say("cancel")}</Quiet>
-      </div>
+      <Elsewhere ui={ui} />
+    </div>
+  );
+}
+
+/** The attempt, whether its page was opened, and whether the window for that is gone. */
+export function windowOf(s: State) {
+  const a = currentAttempt(s);
+  return { a, left: a?.status === "open", gone: a?.how === "seen" && isGone(s, a) };
+}
+
+/** What can be done about the window. */
+export function Elsewhere({ ui: { s, t, send } }: { ui: Ui }) {
+  const { a, left, gone } = windowOf(s);
+  return (
+    <div class="stack end">
+      {(left || gone) && (
+        <Button second onClick={() => send({ type: "raise" })}>
+          {t.say(gone || a?.how !== "seen" ? "waiting_reopen" : "waiting_show")}
+        </Button>
+      )}
+      <Quiet onClick={() => send({ type: "cancel" })}>{t.say("cancel")}</Quiet>
     </div>
   );
 }

@@ -5,16 +5,19 @@ import type { Words } from "./en.ts";
 export type Lang = "en" | "es";
 export type Word = keyof Words;
 
+/** What has a singular and a plural. */
+type Counted<W extends string> = W extends `${infer Stem}_one` ? Stem : never;
+
 /** What may stand for a placeholder in text. */
 export type Values = Record<string, string>;
 
-/** A language, ready to be spoken. */
-export interface Language {
+/** A language, ready to be spoken. A mode may have words of its own beside those of all. */
+export interface Language<W extends string = Word> {
   lang: Lang;
-  say(word: Word, values?: Values): string;
+  say(word: W, values?: Values): string;
   /** The text around its placeholders: strings at even places, names of placeholders at odd ones. */
-  parts(word: Word): string[];
-  count(word: "found" | "more_places" | "connected" | "finish_title", n: number): string;
+  parts(word: W): string[];
+  count(word: Counted<W>, n: number): string;
   date(rfc3339: string): string;
 }
 
@@ -38,16 +41,16 @@ export async function load(lang: Lang): Promise<Language> {
   }
 }
 
-export function language(lang: Lang, words: Words): Language {
+export function language<W extends string>(lang: Lang, words: Record<W, string>): Language<W> {
   const plural = new Intl.PluralRules(lang);
   const number = new Intl.NumberFormat(lang);
-  const say = (word: Word, values: Values = {}): string => words[word].replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+  const say = (word: W, values: Values = {}): string => words[word].replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
   return {
     lang,
     say,
     parts: (word) => words[word].split(/\{(\w+)\}/),
     // Spanish has a form for millions that no count here needs.
-    count: (word, n) => say(plural.select(n) === "one" ? `${word}_one` : `${word}_other`, { n: number.format(n) }),
+    count: (word, n) => say((plural.select(n) === "one" ? `${word}_one` : `${word}_other`) as W, { n: number.format(n) }),
     date: (rfc3339) => {
       const time = Date.parse(rfc3339);
       return Number.isNaN(time) ? rfc3339 : new Intl.DateTimeFormat(lang, { dateStyle: "long" }).format(time);

@@ -2,16 +2,21 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { words as en } from "./en.ts";
 import { words as es } from "./es.ts";
-import { choose, language, type Word } from "./language.ts";
+import { choose, language } from "./language.ts";
+import { words as tefcaEn } from "./tefca-en.ts";
+import { words as tefcaEs } from "./tefca-es.ts";
+
+/** Every word with its translation. */
+const pairs = Object.entries({ ...en, ...tefcaEn }).map(([word, text]) => [word, text, ({ ...es, ...tefcaEs } as Record<string, string>)[word] ?? ""] as const);
 
 test("each language fills in the same names", () => {
   const names = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
-  for (const word of Object.keys(en) as Word[]) assert.deepEqual(names(es[word]), names(en[word]), word);
+  for (const [word, english, spanish] of pairs) assert.deepEqual(names(spanish), names(english), word);
 });
 
 test("no word is left in English but those that are the same", () => {
-  const same = (Object.keys(en) as Word[]).filter((word) => en[word] === es[word]);
-  assert.deepEqual(same, []);
+  assert.deepEqual(pairs.filter(([, english, spanish]) => english === spanish), []);
+  assert.equal(pairs.length, Object.keys(en).length + Object.keys(tefcaEn).length, "the mode's words are its own");
 });
 
 test("counts and dates are the language's own", () => {

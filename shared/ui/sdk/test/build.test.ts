@@ -12,6 +12,10 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 /** Budgets in bytes, compressed. Every page of every customer pays the first; a patient on a phone's network the second. */
 const ELEMENTS = 5_000;
 const APPLICATION = 30_000;
+/** What TEFCA mode adds, which only elements with tefca-mode load. */
+const TEFCA = 9_000;
+/** The dashboard, whole: script and sheet. Its readers come every day, from desks. */
+const DASHBOARD = 60_000;
 
 const scratch = mkdtempSync(join(tmpdir(), "ui-package-"));
 after(() => rmSync(scratch, { recursive: true }));
@@ -35,14 +39,16 @@ const weight = (...names: string[]): number => names.reduce((sum, name) => sum +
 test("the elements, and all that a patient of one language can load, stay within their budgets", () => {
   assert(weight("sdk/svc-widget.js") <= ELEMENTS, `${weight("sdk/svc-widget.js")} bytes`);
   for (const [lang, other] of [["en", "es"], ["es", "en"]] as const) {
-    const elsewhere = (name: string): boolean => /^(sdk\/|demo\.)/.test(name) || [`embed.${other}.js`, `${lang}.js`, `${other}.js`].includes(name);
+    const elsewhere = (name: string): boolean => /^(sdk\/|demo\.|dashboard\.|tefca)/.test(name) || [`embed.${other}.js`, `${lang}.js`, `${other}.js`].includes(name);
     const all = Object.keys(manifest.files).filter((name) => !elsewhere(name));
     assert(all.includes(`embed.${lang}.js`) && all.includes("embed.css"));
     assert(weight(...all) <= APPLICATION, `${lang}: ${weight(...all)} bytes`);
+    assert(weight(`tefca.${lang}.js`) <= TEFCA, `${weight(`tefca.${lang}.js`)} bytes`);
+    assert(weight(`dashboard.${lang}.js`, "dashboard.css") <= DASHBOARD, `${weight(`dashboard.${lang}.js`, "dashboard.css")} bytes`);
   }
 });
 
-test("a page has its language's words in the one script that it names, and loads the other language's alone", () => {
+test("a page has its language's words in the one script that it names, and loads the other language's and TEFCA mode alone", () => {
   for (const [lang, own, others] of [["en", "Find your hospital", "Busque su hospital"], ["es", "Busque su hospital", "Find your hospital"]] as const) {
     for (const page of ["embed", "connect"]) {
       const html = readFileSync(join(folder, `pages/${page}.${lang}.html`), "utf8");
@@ -51,7 +57,20 @@ test("a page has its language's words in the one script that it names, and loads
     }
     const script = readFileSync(join(folder, manifest.files[`embed.${lang}.js`]?.path ?? ""), "utf8");
     assert(script.includes(own) && !script.includes(others));
-    assert.deepEqual(script.match(/\bimport\b.{0,40}/g)?.map((text) => /-[A-Z0-9]{8}\.js/.exec(text)?.[0]), [/-[A-Z0-9]{8}\.js/.exec(manifest.files[lang === "en" ? "es.js" : "en.js"]?.path ?? "")?.[0]]);
+    assert(!/tefca_[a-z_]+:"/.test(script), "TEFCA's words are TEFCA's alone");
+    const imported = [...script.matchAll(/\bimport\("\.\/([^"]+)"\)/g)].map(([, name]) => `widget/assets/${name}`);
+    assert.deepEqual(imported.sort(), [manifest.files[lang === "en" ? "es.js" : "en.js"]?.path, manifest.files[`tefca.${lang}.js`]?.path]);
+    assert.equal(script.match(/\bimport\b/g)?.length, 2, "and nothing before it runs");
+  }
+});
+
+test("TEFCA mode has its own words, and all else from the script that is there", () => {
+  for (const [lang, own, others] of [["en", "one identity check", "sola comprobación"], ["es", "sola comprobación", "one identity check"]] as const) {
+    const script = readFileSync(join(folder, manifest.files[`tefca.${lang}.js`]?.path ?? ""), "utf8");
+    assert(script.includes(own) && !script.includes(others));
+    const imported = [...script.matchAll(/\bimport\b[^"]*"\.\/([^"]+)"/g)].map(([, name]) => `widget/assets/${name}`);
+    const [other, words] = lang === "en" ? ["es.js", "tefca-es.js"] : ["en.js", "tefca-en.js"];
+    assert.deepEqual(imported.sort(), [`embed.${lang}.js`, other, words].map((name) => manifest.files[name]?.path).sort());
   }
 });
 

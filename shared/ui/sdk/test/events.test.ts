@@ -9,19 +9,10 @@ type Type = Payload["event_type"];
 type Of<T extends Type> = Extract<Payload, { event_type: T }>;
 
 const id = "6f1c2a52-0f6e-4d2b-9c0c-6a4a8a0f2a11";
-const least: Connection = { org_connection_id: id, connection_status: "authorized", platform_type: "sandbox" };
-const most: Required<Connection> = {
-  ...least,
-  endpoint_id: id,
-  portal_id: id,
-  brand_id: id,
-  request_id: "r-1",
-  scope: "patient/*.read",
-  consent_expires_at: "2027-02-19T09:30:12.5+01:00",
-  tefca_directory_id: "urn:oid:1.2",
-  external_id: "visit-9",
-  external_state: "s",
-};
+const least: Connection = { org_connection_id: id, endpoint_id: id, portal_id: id, brand_id: id, connection_status: "authorized", platform_type: "sandbox" };
+const echoed = { request_id: "r-1", consent_expires_at: "2027-02-19T09:30:12.5+01:00", external_id: "visit-9", external_state: "s" };
+const most: Connection = { ...least, ...echoed, scope: "launch/patient patient/*.rs" };
+const tefca: Connection = { org_connection_id: id, connection_status: "authorized", platform_type: "tefca", scope: "patient/*.read", tefca_directory_id: "urn:oid:2.999.1.7" };
 const failed = { endpoint_id: id, portal_id: id, brand_id: id, request_id: "r-1", error: "invalid_grant", error_description: "The patient declined." };
 const searched = { query: "", timestamp: 1_795_000_000, filter: { locations: ["CA"] }, results: { total: 0 } };
 
@@ -38,6 +29,8 @@ const VALID: { [T in Type]: Of<T>[] } = {
   "patient.connection_success": [
     { api_mode: "test", event_type: "patient.connection_success", data: least },
     { api_mode: "live", event_type: "patient.connection_success", data: { ...most, connection_status: "revoked" } },
+    { api_mode: "live", event_type: "patient.connection_success", data: tefca },
+    { api_mode: "live", event_type: "patient.connection_success", data: { ...tefca, ...echoed } },
   ],
   "patient.connection_failed": [
     { api_mode: "test", event_type: "patient.connection_failed", data: failed },
@@ -49,7 +42,7 @@ const VALID: { [T in Type]: Of<T>[] } = {
   ],
   "widget.complete": [
     { api_mode: "test", event_type: "widget.complete", data: [] },
-    { api_mode: "live", event_type: "widget.complete", data: [least, most] },
+    { api_mode: "live", event_type: "widget.complete", data: [least, most, tefca] },
   ],
   "widget.config_error": [{ api_mode: "test", event_type: "widget.config_error" }],
   "search.query": [
@@ -82,6 +75,18 @@ for (const type of Object.keys(VALID) as Type[]) {
     }
   });
 }
+
+test("a connection has the ids of its institution, or the directory's and TEFCA's scope, and never something of both", () => {
+  const without = (data: object, name: string): object => Object.fromEntries(Object.entries(data).filter(([key]) => key !== name));
+  const success = (data: object): boolean => isValid({ api_mode: "test", event_type: "patient.connection_success", data }, schema);
+  for (const name of ["endpoint_id", "portal_id", "brand_id"]) {
+    assert(!success(without(most, name)), name);
+    assert(!success({ ...tefca, [name]: id }), name);
+  }
+  for (const name of ["scope", "tefca_directory_id"]) assert(!success(without(tefca, name)), name);
+  for (const change of [{ scope: "patient/*.rs" }, { platform_type: "sandbox" }]) assert(!success({ ...tefca, ...change }));
+  for (const change of [{ tefca_directory_id: "urn:oid:1.2" }, { platform_type: "tefca" }]) assert(!success({ ...most, ...change }));
+});
 
 test("each type has its schema, and no schema is without a type", () => {
   assert.deepEqual(schema.oneOf.map(({ $ref }) => $ref.replace("#/$defs/", "")).sort(), Object.keys(VALID).sort());

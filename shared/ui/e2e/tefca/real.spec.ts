@@ -1,0 +1,84 @@
+/**
+ * TEFCA mode as it is: the service's own endpoints, the simulated identity provider and the simulated network. The customer's page is on another site
+ * (clinic.localhost), and the browser is as in a private window: it has no cookie of anybody, and keeps none of a frame.
+ */
+import type { Page } from "@playwright/test";
+import schema from "../../sdk/events.schema.json" with { type: "json" };
+import { isValid } from "../../sdk/test/validate.ts";
+import type { Connection, Payload } from "../../kit/protocol.ts";
+import { findings } from "../support/axe.ts";
+import { CannedTefca } from "../support/canned-tefca.ts";
+import { heard, heardTypes, violations, visit } from "../support/customer.ts";
+import type { Host } from "../support/host.ts";
+import type { Run } from "../support/run.ts";
+import { expect, test } from "../support/test.ts";
+import { english, TefcaPatient } from "./patient.ts";
+
+/** Some facilities answer late, and some never, for which the network waits. */
+const PATIENCE = { timeout: 120_000 };
+
+/** Whose records several facilities have (shared/tefca/people). */
+const PERSON = "Maple Aster";
+
+/** To where the simulated provider asks who the patient is. */
+async function toProvider(page: Page, run: Run, host: Host): Promise<{ patient: TefcaPatient; window: Page }> {
+  await visit(page, run, host, { attributes: { "tefca-mode": "", "external-id": "visit-9", "external-state": "s-9" } });
+  const patient = new TefcaPatient(page, english, new CannedTefca()); // of which nothing is served
+  await patient.open();
+  await patient.next();
+  await patient.confirm(run);
+  const provider = patient.where.getByRole("listitem").getByRole("button").first();
+  await expect(patient.button("tefca_go").or(provider)).toBeVisible();
+  if (!(await patient.button("tefca_go").isVisible())) await provider.click();
+  await expect(patient.button("tefca_go")).toBeEnabled();
+  return { patient, window: await patient.toWindow() };
+}
+
+/** All that the network has found is chosen and connected. */
+async function connect(page: Page, run: Run, host: Host): Promise<Connection[]> {
+  const { patient, window } = await toProvider(page, run, host);
+  await window.getByRole("link", { name: PERSON }).click();
+  await expect.poll(() => window.isClosed(), { message: "the window closes by itself" }).toBe(true);
+  await expect(patient.heading("tefca_found_other")).toBeVisible(PATIENCE);
+  expect(await findings(page)).toEqual([]);
+  await patient.button("tefca_all").click();
+  await patient.connecting.click();
+  await expect(patient.heading("finish_title_other")).toBeVisible(PATIENCE);
+  expect(await findings(page)).toEqual([]);
+  await patient.finish();
+  const events: Payload[] = await heard(page);
+  for (const event of events) expect(isValid(event, schema), JSON.stringify(event)).toBe(true);
+  const complete = events.at(-1);
+  return complete?.event_type === "widget.complete" ? complete.data : [];
+}
+
+test("the browser of these tests keeps no cookie of a frame", async ({ page, host }) => {
+  const inner = host.publish({ site: "inner", body: "<p>inner</p>", headers: { "set-cookie": "seen=1; SameSite=None; Secure" } });
+  await page.goto(host.publish({ site: "outer", body: `<iframe src="${inner}"></iframe>` }));
+  const frame = page.frames().find((one) => one.url() === inner);
+  expect(await frame?.evaluate(() => document.cookie)).toBe("");
+  await page.goto(inner);
+  expect(await page.evaluate(() => document.cookie)).toBe("seen=1");
+});
+
+test("from the identity check to the connections, and once more: each facility has one connection", async ({ page, run, host }) => {
+  test.setTimeout(480_000);
+  const first = await connect(page, run, host);
+  expect(first.length).toBeGreaterThan(1);
+  for (const one of first) expect(one).toMatchObject({ platform_type: "tefca", scope: "patient/*.read", external_id: "visit-9", external_state: "s-9" });
+  const successes = (await heardTypes(page)).filter((type) => type === "patient.connection_success");
+  expect(successes.length).toBe(first.length);
+  expect(await violations(page)).toEqual([]);
+  const second = await connect(page, run, host);
+  const pairs = (all: Connection[]): string[] => all.map((one) => `${one.tefca_directory_id} ${one.org_connection_id}`).sort();
+  expect(pairs(second)).toEqual(pairs(first));
+});
+
+test("who declines at the provider reads that nothing was shared, and can try again", async ({ page, run, host }) => {
+  const { patient, window } = await toProvider(page, run, host);
+  await window.getByRole("link", { name: "Decline and go back" }).click();
+  await patient.sees("declined_title");
+  expect(await heardTypes(page)).toEqual(["patient.connection_pending"]);
+  await patient.button("try_again").click();
+  await expect(patient.button("tefca_go")).toBeEnabled();
+});

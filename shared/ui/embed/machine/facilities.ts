@@ -1,0 +1,140 @@
+/** What comes after an identity is proven: which facilities have records, which of them the patient chooses, and what comes of connecting those. */
+import type { Answer, Calls, Facility, Progress, Standing } from "../api/records.ts";
+import { arrive, currentAttempt, ended, forgetUnused, inquire, poll, progressed, tellPending, withAttempt, without } from "./attempting.ts";
+import * as events from "./events.ts";
+import type { Effect, Next } from "./message.ts";
+import { patience, pause } from "./schedule.ts";
+import type { Connected, State, Tefca, View } from "./state.ts";
+
+/** What is known in TEFCA mode, where that is what is shown. */
+export function of({ tefca }: State): Tefca {
+  if (!tefca) throw new Error("not in TEFCA mode");
+  return tefca;
+}
+
+/** Whether the network can still be asked with the identity that was proven. Its own clock says so: the patient's may be wrong. */
+export function isAlive(s: State): boolean {
+  const standing = s.tefca?.standing;
+  return currentAttempt(s) !== undefined && standing?.identity_expires_at !== undefined && standing.status !== "expired";
+}
+
+/** Whether something would be lost, or not be told, if the patient closed now. */
+export function underWay(s: State): boolean {
+  return s.view === "locating" || s.view === "connecting" || ((s.view === "facilities" || s.view === "summary") && s.busy);
+}
+
+/** Facilities whose records the network can read for this patient. */
+export function found(s: State): Facility[] {
+  return s.tefca?.standing?.facilities.filter((one) => one.match === "found") ?? [];
+}
+
+/** What of them can be chosen: all that is not connected yet, nor about to be. */
+export function open(s: State): Facility[] {
+  return found(s).filter(({ outcome }) => outcome !== "connected" && outcome !== "connecting");
+}
+
+export function tick(s: State, ids: string[], on: boolean): Next {
+  const tefca = of(s);
+  const others = tefca.ticked.filter((id) => !ids.includes(id));
+  return [{ ...s, judged: 0, tefca: { ...tefca, ticked: on ? [...others, ...ids] : others } }];
+}
+
+export function choose(s: State): Next {
+  return [{ ...s, view: "facilities", trouble: undefined, judged: 0 }];
+}
+
+/** As many as the server connects at once; the others can be chosen afterwards. */
+const atOnce = 50;
+
+/** Asking twice is harmless: what is connected, or about to be, is left as it is. Until the answer is here nothing else is asked, since that could be of before. */
+export function authorize(s: State, ids: string[]): Next {
+  const a = currentAttempt(s);
+  if (!a || s.busy) return [s];
+  if (ids.length === 0) return [{ ...s, judged: s.judged + 1 }];
+  const next: State = { ...withAttempt(s, a.id, { asking: true, again: false }), busy: true, judged: 0, trouble: undefined };
+  const ask = { id: a.id, token: a.token, ids: ids.slice(0, atOnce) };
+  return [next, { do: "drop", key: `progress:${a.id}` }, { do: "unwait", key: `poll:${a.id}` }, { do: "ask", key: "authorize", ask: { call: "authorize", ask } }];
+}
+
+export function authorized(s: State, { id, ids }: Calls["authorize"]["ask"], answer: Answer<Standing>, now: number): Next {
+  const next: State = { ...withAttempt(s, id, { asking: false }), busy: false };
+  if (answer.ok && answer.data.status !== "failed") return stands(next, id, answer.data, now, true);
+  if (answer.ok) return answered(next, id, answer, now);
+  const { failure } = answer;
+  if (failure.kind === "taken") return over(next, id, "identity_expired", failure.requestId);
+  if (failure.kind === "lost" || failure.kind === "foreign") return over(next, id, "lost", failure.requestId);
+  return [{ ...next, trouble: { failure, retry: failure.kind === "refused" ? undefined : { type: "authorize", ids } } }];
+}
+
+function over(s: State, id: string, cause: string, requestId: string | undefined): Next {
+  const target = s.attempts.find((a) => a.id === id)?.target ?? { name: "" };
+  return ended(s, { id }, { cause, target, requestId });
+}
+
+/** Until an identity is proven an attempt is as one at a portal, and so is its end. */
+export function answered(s: State, id: string, answer: Answer<Standing>, now: number): Next {
+  if (!answer.ok) return progressed(s, id, answer, now);
+  const { status, error, facilities } = answer.data;
+  if (isProven(status) || (status === "expired" && facilities.length > 0)) return stands(s, id, answer.data, now, false);
+  const progress: Progress = error ? { status, error } : { status };
+  return progressed(s, id, { ok: true, data: progress }, now);
+}
+
+/** Whether somebody is at work, so that the answer will be another one soon. */
+const isBusy = (status: Standing["status"]): status is "locating" | "authorizing" => status === "locating" || status === "authorizing";
+
+const isProven = (status: Standing["status"]): status is "locating" | "authorizing" | "located" => isBusy(status) || status === "located";
+
+/** The network was asked. asked is whether this answers the patient's own choice. */
+function stands(s: State, id: string, standing: Standing, now: number, asked: boolean): Next {
+  const a = s.attempts.find((one) => one.id === id);
+  if (!a || a.leftAt === undefined) return [s];
+  const isCurrent = s.current === id;
+  if (!isCurrent && of(s).standing && currentAttempt(s)) return [without(s, id)]; // proven in another window, too: one is enough
+  const [pending, ...effects] = tellPending(isCurrent ? s : adopt(s, id), id);
+  const { tefca, connected, told } = connections(pending, standing);
+  const since = tefca.standing?.status === standing.status ? tefca.since : now;
+  const heard = withAttempt({ ...pending, connected, tefca: { ...tefca, standing, since } }, id, { asking: false, misses: 0, status: "open" });
+  const next = show(heard, viewOf(heard, standing, asked));
+  if (isBusy(standing.status) && now - a.leftAt >= patience) return [...ended(next, a, { cause: "expired", target: a.target }), ...effects, ...told];
+  const [last, ...further] = a.again ? inquire(next, id) : ([next, ...(isBusy(standing.status) ? [poll(id, pause(now - since))] : [])] as Next);
+  return [last, ...effects, ...told, ...further];
+}
+
+/** An older window, which the patient had turned away from, is where the identity was proven. */
+function adopt(s: State, id: string): State {
+  return { ...forgetUnused(forget(s)), current: id, target: s.attempts.find((a) => a.id === id)?.target };
+}
+
+/** Nothing is left of a proven identity, so that another one can be. */
+export function forget(s: State): State {
+  const { standing } = of(s);
+  return { ...(standing && s.current ? without(s, s.current) : s), ending: undefined, tefca: { ...of(s), standing: undefined, ticked: [], told: [] } };
+}
+
+/** What is newly connected, with its events. Told is each once for an attempt. */
+function connections(s: State, { facilities }: Standing): { tefca: Tefca; connected: Connected[]; told: Effect[] } {
+  const tefca = of(s);
+  const fresh = facilities.flatMap(({ tefca_directory_id: id, name, connection }) => (connection && !tefca.told.includes(id) ? [{ id, name, connection }] : []));
+  const ids = fresh.map(({ connection }) => connection.org_connection_id);
+  const others = s.connected.filter(({ connection }) => !ids.includes(connection.org_connection_id));
+  return {
+    tefca: { ...tefca, told: [...tefca.told, ...fresh.map(({ id }) => id)] },
+    connected: [...others, ...fresh.map(({ name, connection }) => ({ name, connection }))],
+    told: fresh.map(({ connection }) => events.success(s, connection)),
+  };
+}
+
+/** What the patient looks at, behind a form that is being written. */
+const seen = (s: State): View => (s.view === "support" || s.view === "missing" ? s.from : s.view);
+
+function viewOf(s: State, { status, facilities }: Standing, asked: boolean): View {
+  if (status === "locating") return "locating";
+  if (status === "authorizing" || facilities.some(({ outcome }) => outcome === "connecting")) return "connecting";
+  if (asked || seen(s) === "connecting") return "summary";
+  return seen(s) === "summary" ? "summary" : "facilities";
+}
+
+function show(s: State, view: View): State {
+  return seen(s) === view ? s : { ...arrive(s, view), leaving: false, judged: 0, tefca: { ...of(s), ticked: [] } };
+}

@@ -1,0 +1,140 @@
+/**
+ * TEFCA mode, as what it adds to step: one identity check in place of a sign-in at each hospital. The window, its attempt and the asking after it are those of a
+ * sign-in (attempting.ts); what comes after the identity is proven is in facilities.ts. It is loaded by elements with tefca-mode alone.
+ */
+import type { Answer, Answered, Calls } from "../api/records.ts";
+import * as attempting from "./attempting.ts";
+import * as facilities from "./facilities.ts";
+import * as forms from "./forms.ts";
+import type { Effect, Message, Next } from "./message.ts";
+import type { State, View } from "./state.ts";
+import * as usual from "./step.ts";
+
+/** undefined for all that is as in the ordinary way. */
+export function step(s: State, m: Message, now: number): Next | undefined {
+  if (m.type === "loaded") return begin(s, now);
+  if (!s.tefca) return undefined;
+  switch (m.type) {
+    case "answered":
+      return answered(s, m.answered, now);
+    case "agree":
+    case "restart":
+      return toProviders(s, now);
+    case "providers":
+      return [{ ...s, busy: true, trouble: undefined }, question];
+    case "provider":
+      return chooseProvider(s, m.id);
+    case "prepare":
+      return usual.isUnproven(s, now) ? usual.toEmail(s) : attempting.prepare({ ...facilities.forget(s), view: "institution" });
+    case "tick":
+      return facilities.tick(s, m.ids, m.on);
+    case "authorize":
+      return facilities.authorize(s, m.ids);
+    case "choose":
+      return facilities.choose(s);
+    case "instead":
+      return toSearch(s, now);
+    case "back":
+      return back(s, now);
+    case "close":
+      return facilities.underWay(s) && !s.leaving ? [{ ...s, leaving: true }] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const question: Effect = { do: "ask", key: "providers", ask: { call: "providers", ask: {} } };
+
+/** Who can be asked decides whether there is a TEFCA mode at all, so that it is asked while the patient reads. What leads to one institution leads nowhere here. */
+function begin(s: State, now: number): Next {
+  const { brandId: _, portalId: _portal, endpointId: _endpoint, ...config } = s.config;
+  const tefca = { providers: undefined, simulated: false, standing: undefined, since: now, ticked: [], told: [] };
+  return [{ ...s, config, tefca, view: "splash" }, question];
+}
+
+function answered(s: State, a: Answered, now: number): Next | undefined {
+  switch (a.call) {
+    case "providers":
+      return told(s, a.answer, now);
+    case "verify":
+      return a.answer.ok ? toProviders(forms.proven(s, a.answer.data, now), now) : undefined;
+    case "identity":
+      return prepared(s, a.answer, now);
+    case "records":
+      return facilities.answered(s, a.ask.id, a.answer, now);
+    case "authorize":
+      return facilities.authorized(s, a.ask, a.answer, now);
+    default:
+      return undefined;
+  }
+}
+
+/** An organisation without the plan, and one for which nothing is set up, are told so. */
+function told(s: State, answer: Answer<Calls["providers"]["data"]>, now: number): Next | undefined {
+  const waits = s.view === "institution" && s.busy;
+  if (!answer.ok) {
+    const { kind, description, requestId } = answer.failure;
+    if (kind === "foreign") return undefined;
+    if (kind === "refused" || kind === "lost") return usual.misconfigured(s, description, requestId);
+    return [waits ? { ...s, busy: false, trouble: { failure: answer.failure, retry: { type: "providers" } } } : s];
+  }
+  const { providers, simulated } = answer.data;
+  if (providers.length === 0) return usual.misconfigured(s, "No identity provider is configured.", undefined);
+  const next: State = { ...s, tefca: { ...facilities.of(s), providers, simulated } };
+  return waits ? toProviders(next, now) : [next];
+}
+
+/** To where the identity check begins. Whoever sits there an hour after the code shows again whose address it is. */
+export function toProviders(s: State, now: number): Next {
+  if (usual.isUnproven(s, now)) return usual.toEmail(s);
+  const next: State = { ...attempting.forgetUnused(facilities.forget(s)), view: "institution", target: undefined, trouble: undefined, busy: false };
+  const { providers } = facilities.of(s);
+  if (!providers) return [{ ...next, busy: true }, question];
+  return providers.length === 1 ? chooseProvider(next, providers[0]?.id) : [next];
+}
+
+function chooseProvider(s: State, id: string | undefined): Next {
+  const provider = facilities.of(s).providers?.find((one) => one.id === id);
+  if (!provider) return [{ ...attempting.forgetUnused(s), target: undefined, busy: false, trouble: undefined }, { do: "drop", key: "prepare" }];
+  return attempting.prepare({ ...s, target: { name: provider.name, identityProvider: provider.id } });
+}
+
+function prepared(s: State, answer: Answer<Calls["identity"]["data"]>, now: number): Next | undefined {
+  if (answer.ok) return attempting.prepared(s, { ok: true, data: { ...answer.data, connect_url: answer.data.identity_url } }, now);
+  const { kind, error, description, requestId } = answer.failure;
+  if (kind === "foreign") return undefined;
+  return error === "svc_plan_required" ? usual.misconfigured(s, description, requestId) : attempting.prepared(s, answer, now);
+}
+
+/** The ordinary way, for who has been found nowhere. Nothing leads back: what the network was asked is over. */
+function toSearch(s: State, now: number): Next {
+  const attempts = s.attempts.filter((a) => !a.target.identityProvider);
+  return usual.step({ ...s, tefca: undefined, target: undefined, current: undefined, attempts }, { type: "show", view: "search" }, now);
+}
+
+/** Where back leads in TEFCA mode, undefined where there is nothing behind. */
+export function behind(s: State): View | undefined {
+  switch (s.view) {
+    case "institution":
+      return s.target && (s.tefca?.providers?.length ?? 0) > 1 ? "institution" : undefined;
+    case "failed":
+      return "institution";
+    case "summary":
+      return facilities.isAlive(s) ? "facilities" : undefined;
+    default:
+      return usual.behind(s);
+  }
+}
+
+function back(s: State, now: number): Next | undefined {
+  switch (s.view) {
+    case "institution":
+      return behind(s) ? chooseProvider(s, undefined) : [s];
+    case "failed":
+      return toProviders(s, now);
+    case "summary":
+      return facilities.isAlive(s) ? facilities.choose(s) : [s];
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+/** The languages with the words of TEFCA mode. They are in that mode's chunk (build.mjs), the other language's in one of their own. */
+import * as own from "#words/own";
+import { words as tefca } from "#words/tefca-own";
+import type { TefcaWord } from "./tefca-en.ts";
+import { language, native as plain, type Lang, type Language, type Word } from "./language.ts";
+
+export type Words = Word | TefcaWord;
+
+const native = language(own.lang, { ...own.words, ...tefca });
+
+/** As load of language.ts. */
+export async function load(lang: Lang): Promise<Language<Words>> {
+  if (lang === plain.lang) return native;
+  try {
+    const [other, more] = await Promise.all([import("#words/other"), import("#words/tefca-other")]);
+    return language(other.lang, { ...other.words, ...more.words });
+  } catch {
+    return native;
+  }
+}
