@@ -29,13 +29,22 @@ type Connection struct {
 	PortalID         string
 	EndpointID       string
 	PlatformType     string
+	DirectoryID      string      // of the facility in the network's directory (tefca_directory_id); of a TEFCA connection, which has none of the three ids
 	Scope            string      // granted scopes, space-separated: those asked for when the EHR did not say (RFC 6749 section 5.1)
 	ConsentExpiresAt time.Time   // zero when unknown
 	Patient          secret.Mark // keyed hash of issuer and patient id, for "same patient" on reconnect
+	External         secret.Mark // keyed hash of the organisation's own id for the patient, to search by; zero when none was given
+	VaultKey         string      // names the person and external id of a TEFCA connection, as a hash (package tefca/attempt): each facility has one connection of it
+	PersonKey        string      // names the person of a TEFCA connection, as a hash
 	Generation       int64       // counts authorisations: one more with every reconnect
 	CreatedAt        time.Time
 	Refresh          RefreshState
 	Rev              int64 // one more with every change; who changes it names the one that was read
+}
+
+// ExternalText is what the mark of an organisation's own id for a patient is made of.
+func ExternalText(tenant org.Tenant, externalID string) []byte {
+	return []byte("external|" + tenant.Key() + "|" + externalID)
 }
 
 // RefreshState is how the tokens of a connection are looked after between exports (package refresh).

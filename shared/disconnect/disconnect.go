@@ -60,19 +60,26 @@ type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
+// Records keeps the cached records of TEFCA connections (records.Cache).
+type Records interface {
+	// Delete removes what held tells of; it may be repeated.
+	Delete(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records) error
+}
+
 // Disconnector disconnects.
 type Disconnector struct {
 	Store    Store
 	Vault    tokens.Vault
 	Sealer   tokens.Sealer // of refresh.UpstreamPurpose
+	Records  Records
 	Enqueuer Enqueuer
 	Now      func() time.Time
 }
 
 // Disconnect ends a connection and returns it as it is then: it is revoked, its tokens are gone but for what the health
-// system is asked to revoke, a pending export has failed, and the time of its files is over. The files end first and the
-// status changes last, so that a connection which was given up has no files left, whatever crashed; doing it again
-// finishes the rest. One that ended earlier stays as it is, and only its exports end.
+// system is asked to revoke, a pending export has failed, and the time of its files is over. The files and a cached record end
+// first and the status changes last, so that a connection which was given up has none of them left, whatever crashed; doing it
+// again finishes the rest. One that ended earlier stays as it is, and only its exports end.
 //
 // It sends no patient.authorization_revoked: that event tells an organisation what it could not know,
 // and here it asked itself. Errors: fault.NotFound, fault.Conflict when others kept changing the connection.
@@ -99,8 +106,9 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 		return connection.Connection{}, fmt.Errorf("read connection: %w", err)
 	}
 	end, now := Ending{Connection: c}, d.Now()
+	var cached *tokens.Records
 	if c.Status == connection.Authorized {
-		if err = d.revoke(ctx, &end, now); err != nil {
+		if cached, err = d.revoke(ctx, &end, now); err != nil {
 			return connection.Connection{}, err
 		}
 	}
@@ -111,6 +119,11 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	for _, task := range found.living {
 		if err = d.Store.EndFile(ctx, task, now); err != nil {
 			return connection.Connection{}, fmt.Errorf("end file: %w", err)
+		}
+	}
+	if cached != nil {
+		if err = d.Records.Delete(ctx, tenant, id, *cached); err != nil {
+			return connection.Connection{}, fmt.Errorf("end cached record: %w", err)
 		}
 	}
 	if c.Status != connection.Authorized && found.none() {
@@ -135,29 +148,27 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return end.Connection, nil
 }
 
-// revoke makes the connection a revoked one, and seals what is left to do upstream.
-func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) error {
+// revoke makes the connection a revoked one, and seals what is left to do upstream. It returns what is cached of the record, if
+// anything is.
+func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (cached *tokens.Records, err error) {
 	c := &end.Connection
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: now}
 	row, err := d.Store.Tokens(ctx, c.Tenant, c.ID)
 	if errors.Is(err, fault.NotFound) {
-		return nil
+		return nil, nil //nolint:nilnil // there is neither
 	}
 	if err != nil {
-		return fmt.Errorf("read tokens: %w", err)
+		return nil, fmt.Errorf("read tokens: %w", err)
 	}
 	end.Tokens = row
 	set, err := d.Vault.Open(ctx, row)
-	if err != nil {
-		return err
-	}
-	if set.RevocationEndpoint == "" {
-		return nil
+	if err != nil || set.RevocationEndpoint == "" {
+		return set.Records, err
 	}
 	end.Upstream, err = d.Sealer.Seal(ctx, c.Tenant, refresh.UpstreamBinding(c.Tenant, c.ID), refresh.EncodeUpstream(set))
 	if err != nil {
-		return fmt.Errorf("seal what is to be revoked: %w", err)
+		return nil, fmt.Errorf("seal what is to be revoked: %w", err)
 	}
 	c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = now, now.Add(keepUpstream)
-	return nil
+	return set.Records, nil
 }

@@ -15,12 +15,13 @@ type Options struct {
 	Since   time.Time `json:"since,omitzero"`    // only what has changed since then; zero for all
 	Types   []string  `json:"types,omitempty"`   // resource types that are wanted, sorted; none for all. The Patient always is
 	Formats []Format  `json:"formats,omitempty"` // in the order of formats(); none for JSONLines alone
+	Fixture string    `json:"fixture,omitempty"` // the synthetic record that is delivered in place of the connection's; empty for none
 }
 
 // Format is a form that an export is delivered in: export_type of a download link (docs/webhooks.md, "Body").
 type Format string
 
-// The formats. The specification knows the first, the others are extensions.
+// The formats. The first is for everybody, the others are extensions (docs/deviations.md).
 const (
 	JSONLines Format = "jsonl"       // NDJSON, one resource a line
 	Gzipped   Format = "jsonl_gz"    // the same, compressed
@@ -161,5 +162,5 @@ func (o Options) Changed(lastUpdated string) bool {
 
 // equal reports whether one export answers requests with either options.
 func (o Options) equal(other Options) bool {
-	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats)
+	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats) && o.Fixture == other.Fixture
 }

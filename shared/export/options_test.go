@@ -71,6 +71,7 @@ func TestARequestWithOtherOptionsIsAnotherExport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
+		l.connection.PlatformType = "tefca"
 		ask := func(o export.Options) string {
 			task, err := r.Register(t.Context(), tenant, connectionID, o, false)
 			if err != nil {
@@ -87,7 +88,9 @@ func TestARequestWithOtherOptionsIsAnotherExport(t *testing.T) {
 			t.Error("equal options made another export")
 		}
 		seen := map[string]bool{first: true}
-		for _, o := range []export.Options{{}, {Types: []string{"Goal"}}, {Formats: []export.Format{export.Gzipped}}, {Since: aMoment().Add(time.Second)}} {
+		for _, o := range []export.Options{
+			{}, {Types: []string{"Goal"}}, {Formats: []export.Format{export.Gzipped}}, {Since: aMoment().Add(time.Second)}, {Fixture: "alder.xml"}, {Fixture: "birch.xml"},
+		} {
 			id := ask(o)
 			if seen[id] {
 				t.Errorf("%+v was answered with an export that had other options", o)

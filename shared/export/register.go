@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/tefca"
 	"recordbridge/shared/webhook"
 )
 
@@ -55,8 +56,8 @@ type Registrar struct {
 
 // Register finds or opens the export of a connection (docs/deviations.md, "Exports"): a pending task is returned as it is; a
 // recent success with equal options is returned too, and its event sent again when the last sending is a while ago, unless
-// refresh asks for a new task; else a new one is opened. Errors: fault.NotFound, fault.Conflict
-// (svc_connection_not_exportable).
+// refresh asks for a new task; else a new one is opened. Errors: fault.NotFound, fault.Invalid for a fixture on a connection that is
+// no TEFCA one, fault.Conflict (svc_connection_not_exportable).
 func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options, refresh bool) (Task, error) {
 	var err error
 	for range registerTries {
@@ -76,6 +77,9 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	}
 	if err != nil {
 		return Task{}, fmt.Errorf("read connection: %w", err)
+	}
+	if options.Fixture != "" && conn.PlatformType != tefca.PlatformType {
+		return Task{}, noFixture()
 	}
 	latestID, latest, err := r.latest(ctx, tenant, connectionID)
 	if err != nil {

@@ -33,6 +33,7 @@ const (
 	ScopePatientMissing     Reason = "scope_patient_missing"
 	ResourcePatientFailure  Reason = "resource_patient_failure"
 	ResourceInvalidContent  Reason = "resource_invalid_content"
+	TEFCANoDocumentsFound   Reason = "tefca_no_documents_found"
 	SuppressedPleaseContact Reason = "suppressed_please_contact"
 )
 

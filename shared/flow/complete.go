@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
@@ -79,16 +80,13 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 
 // returned finds the attempt that a return belongs to, once and only for the browser that it was begun in.
 func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
-	if r.State == "" {
-		return Attempt{}, fault.BadRequest("This address is not complete. Return to the application and try again.").About("state")
-	}
-	state, err := c.Store.TakeState(ctx, hash(r.State), hash(r.Cookie(CookieName(r.State))), c.Now())
-	if errors.Is(err, fault.NotFound) {
-		return Attempt{}, fault.BadRequest("This sign-in was used before, has expired, or was begun in another browser. " +
-			"Return to the application and try again.").About("state").Because(c.strayed(ctx, state, err))
-	}
+	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
+		if attempt, err := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); err == nil {
+			note(ctx, attempt)
+		}
+	})
 	if err != nil {
-		return Attempt{}, fmt.Errorf("take state: %w", err)
+		return Attempt{}, err
 	}
 	attempt, err := c.Store.Attempt(ctx, state.Tenant, state.AttemptID)
 	if err != nil {
@@ -96,24 +94,6 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	}
 	attempt.Callback = cmp.Or(attempt.Callback, callbackURI(c.BaseURL, "")) // of attempts older than such addresses
 	return attempt, nil
-}
-
-// strayed puts on the log line whose sign-in a return would have ended that does not, and why it does not.
-func (c Completer) strayed(ctx context.Context, there State, err error) error {
-	why := "other_browser"
-	switch {
-	case there.AttemptID == "":
-		why = "state_unknown" // never made, used before, or expired for more than an hour
-	case !c.Now().Before(there.ExpiresAt):
-		why = "state_expired"
-	}
-	if there.AttemptID != "" {
-		if attempt, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
-			note(ctx, attempt)
-		}
-	}
-	logx.Add(ctx, slog.String("ended", why))
-	return fault.Spot{Step: fault.StepCallback, Class: why}.Failed(err)
 }
 
 // finish decides what an attempt ends with, and stores it when that is a connection.

@@ -17,15 +17,24 @@ import (
 // connect stores the connection that a first authorisation makes.
 func (c Completer) connect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	now := c.Now()
-	conn := newConnection(attempt, c.NewID(), now)
+	conn := c.newConnection(attempt, now)
 	c.authorize(&conn, attempt, set, now)
 	return conn, c.conclude(ctx, attempt, conn, set, 1)
 }
 
-func newConnection(attempt Attempt, id string, now time.Time) connection.Connection {
-	return connection.Connection{
-		ID: id, Tenant: attempt.Tenant, BrandID: attempt.BrandID, PortalID: attempt.PortalID,
+func (c Completer) newConnection(attempt Attempt, now time.Time) connection.Connection {
+	conn := connection.Connection{
+		ID: c.NewID(), Tenant: attempt.Tenant, BrandID: attempt.BrandID, PortalID: attempt.PortalID,
 		EndpointID: attempt.EndpointID, PlatformType: attempt.PlatformType, CreatedAt: now,
+	}
+	c.mark(&conn, attempt)
+	return conn
+}
+
+// mark lets a connection be found by the external id of its last attempt that had one.
+func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
+	if attempt.ExternalID != "" {
+		conn.External = c.Hashing.Sign(connection.ExternalText(attempt.Tenant, attempt.ExternalID))
 	}
 }
 
@@ -38,6 +47,7 @@ func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set t
 		*conn = conn.EndingAt(set.ExpiresAt)
 	}
 	conn.Generation++
+	c.mark(conn, attempt)
 	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients are not the same one
 		conn.Patient = c.Hashing.Sign(patientText(attempt, set))
 	}
@@ -60,15 +70,11 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	if err != nil {
 		return err
 	}
-	events := []webhook.Event{event}
-	if at := conn.WarnAt(); !at.IsZero() && !now.Before(at) && now.Before(conn.ConsentExpiresAt) {
-		warning, err := refresh.Warning(conn, now)
-		if err != nil {
-			return err
-		}
-		conn.Refresh.Warned, events = true, append(events, warning)
+	warnings, err := refresh.WarnAtOnce(&conn, now)
+	if err != nil {
+		return err
 	}
-	end := Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: events}
+	end := Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: append([]webhook.Event{event}, warnings...)}
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
 		return fmt.Errorf("conclude attempt: %w", err)
 	}
@@ -106,7 +112,7 @@ func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return,
 		c.store(ctx, end)
 		return
 	default:
-		end.Connection = newConnection(attempt, c.NewID(), now)
+		end.Connection = c.newConnection(attempt, now)
 		end.Connection.Status, end.Connection.Generation = connection.Rejected, 1
 		event, eventErr = connectionEvent(attempt, end.Connection, end.RequestID, now)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/org"
@@ -26,9 +27,6 @@ const (
 
 // VerifierPurpose stands in the encryption context of sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
-
-// lifetime of an attempt (docs/deviations.md).
-const lifetime = 30 * time.Minute
 
 // Attempt is one sign-in of a patient. Everything the return needs is pinned here, so that nothing a browser brings
 // back can choose where a code or a token goes (RFC 9700 section 4.4).
@@ -102,23 +100,6 @@ type Ending struct {
 	RequestID   string // of the request that ended in the error
 }
 
-// State is what a return is found by: the hash of the state value, usable once, by the browser it was given to.
-type State struct {
-	Hash        string // SHA-256 of the state value, hex
-	BindingHash string // SHA-256 of the browser's cookie, hex
-	Tenant      org.Tenant
-	AttemptID   string
-	ExpiresAt   time.Time
-}
-
-// Ticket is what a browser begins a widget's attempt with: the hash of the start value, usable once.
-type Ticket struct {
-	Hash      string // SHA-256 of the start value, hex
-	Tenant    org.Tenant
-	AttemptID string
-	ExpiresAt time.Time
-}
-
 // Conclusion is everything that the end of an attempt stores, in one transaction.
 type Conclusion struct {
 	Attempt     Attempt
@@ -144,27 +125,26 @@ type Attempts interface {
 type StartStore interface {
 	Attempts
 	// BeginAttempt creates the attempt, open, and its state in one transaction.
-	BeginAttempt(ctx context.Context, attempt Attempt, state State) error
+	BeginAttempt(ctx context.Context, attempt Attempt, state binding.State) error
 	// Ticket reads a ticket that is not expired at now, consistently; fault.NotFound.
-	Ticket(ctx context.Context, hash string, now time.Time) (Ticket, error)
+	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
 	// OpenAttempt uses a ticket up, makes its attempt open with the attempt's Verifier and NonceHash, and creates the
 	// state, in one transaction; fault.Conflict when the ticket is gone or the attempt is not as it was created.
-	OpenAttempt(ctx context.Context, ticket Ticket, attempt Attempt, state State) error
+	OpenAttempt(ctx context.Context, ticket binding.Ticket, attempt Attempt, state binding.State) error
 }
 
 // CreateStore keeps attempts whose browser leaves later.
 type CreateStore interface {
 	// CreateAttempt stores a widget's attempt, created, and its ticket in one transaction, also in place of one of the same id and
 	// token hash that nobody has left with; fault.Conflict when there is another of its id.
-	CreateAttempt(ctx context.Context, attempt Attempt, ticket Ticket) error
+	CreateAttempt(ctx context.Context, attempt Attempt, ticket binding.Ticket) error
 }
 
 // EndStore keeps attempts that end.
 type EndStore interface {
 	Attempts
-	// TakeState removes a state and returns it, if it is there, not expired at now and bound to bindingHash; else
-	// fault.NotFound and nothing is removed. The State is then what is there all the same, for the log, or zero.
-	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
+	binding.States
+
 	// TokenVersion reads the version of a connection's token set, also of one that was ended, consistently; 0 when it
 	// never had any. The set is not opened.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)

@@ -1,19 +1,10 @@
 package flow
 
 import (
-	"fmt"
 	"net/url"
 
-	"recordbridge/shared/fault"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/org"
-)
-
-// How long the values may be that a caller gives to have them returned, in bytes. An address that returns all of them, with
-// every byte percent-encoded, still fits what gateways and servers take (8 KiB).
-const (
-	maxExternalID    = 512
-	maxExternalState = 1024
-	maxRequestID     = 128
 )
 
 // maxReturn is how long the address of a result may be, in bytes, before the scope, which the result does not need
@@ -22,19 +13,7 @@ const maxReturn = 4096
 
 // CheckLengths refuses values that are too long to be returned; fault.Invalid.
 func (r Request) CheckLengths() error {
-	for _, given := range []struct {
-		name, value string
-		limit       int
-	}{
-		{"external_id", r.ExternalID, maxExternalID},
-		{"external_state", r.ExternalState, maxExternalState},
-		{"request_id", r.RequestID, maxRequestID},
-	} {
-		if len(given.value) > given.limit {
-			return fault.BadRequest(fmt.Sprintf("%s must not be longer than %d bytes.", given.name, given.limit)).About(given.name)
-		}
-	}
-	return nil
+	return binding.CheckLengths(r.ExternalID, r.ExternalState, r.RequestID)
 }
 
 // shortened is a result that fits the address that it is returned to. The record and the event keep the whole scope.

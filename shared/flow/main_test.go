@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
@@ -65,8 +66,8 @@ type world struct {
 	several   bool   // institutions share the endpoint
 	callback  string // of the registration
 	attempts  map[string]flow.Attempt
-	states    map[string]flow.State
-	tickets   map[string]flow.Ticket
+	states    map[string]binding.State
+	tickets   map[string]binding.Ticket
 	conns     map[string]connection.Connection
 	rows      map[string]tokens.Row
 	meddle    func() // runs before a conclusion is stored, once
@@ -84,7 +85,7 @@ type world struct {
 func newWorld() *world {
 	return &world{
 		scope: "launch/patient patient/*.rs", profile: flow.Profile{Aud: fhirBase}, base: fhirBase,
-		attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}, tickets: map[string]flow.Ticket{},
+		attempts: map[string]flow.Attempt{}, states: map[string]binding.State{}, tickets: map[string]binding.Ticket{},
 		conns: map[string]connection.Connection{}, rows: map[string]tokens.Row{},
 		authority: flow.Authority{
 			Issuer: issuer, AuthorizationEndpoint: "https://ehr.example/authorize", TokenEndpoint: "https://ehr.example/token",
@@ -96,7 +97,7 @@ func newWorld() *world {
 	}
 }
 
-func (w *world) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow.State) error {
+func (w *world) BeginAttempt(_ context.Context, attempt flow.Attempt, state binding.State) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.fails("BeginAttempt"); err != nil {
@@ -106,15 +107,15 @@ func (w *world) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow
 	return nil
 }
 
-func (w *world) TakeState(_ context.Context, hash, bindingHash string, now time.Time) (flow.State, error) {
+func (w *world) TakeState(_ context.Context, hash, bindingHash string, now time.Time) (binding.State, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	state, ok := w.states[hash]
 	if !ok || state.BindingHash != bindingHash || !now.Before(state.ExpiresAt) {
-		return flow.State{}, fault.Missing("no state")
+		return binding.State{}, fault.Missing("no state")
 	}
 	if err := w.fails("TakeState"); err != nil {
-		return flow.State{}, err
+		return binding.State{}, err
 	}
 	delete(w.states, hash)
 	return state, nil

@@ -85,7 +85,7 @@ func TestAPatientsRefusalLeavesARejectedConnection(t *testing.T) {
 		c := w.theConclusion(t)
 		want := connection.Connection{
 			ID: c.Connection.ID, Tenant: tenant, Status: connection.Rejected, BrandID: brandID, PortalID: portalID,
-			EndpointID: endpointID, PlatformType: "sandbox", Generation: 1, CreatedAt: time.Now(),
+			EndpointID: endpointID, PlatformType: "sandbox", Generation: 1, CreatedAt: time.Now(), External: external(t, "patient-7"),
 		}
 		if diff := cmp.Diff(want, c.Connection); diff != "" || len(c.Tokens.Sealed) != 0 {
 			t.Errorf("%d bytes of tokens, connection (-want +got):\n%s", len(c.Tokens.Sealed), diff)

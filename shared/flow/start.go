@@ -3,9 +3,6 @@ package flow
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/logx"
@@ -57,27 +55,19 @@ type Request struct {
 	TokenHash     string // of the widget's own attempt token; goes with AttemptID
 }
 
-// Started is an attempt on its way: where the browser goes, and the cookie that binds it.
-type Started struct {
-	URL         string
-	CookieName  string
-	CookieValue secret.Text
-	CookieAge   time.Duration
-}
-
 // Start begins an attempt and returns where to send the browser. Errors: fault.Invalid for what was asked,
 // fault.Upstream or fault.Unavailable when the portal cannot be used now.
-func (s Starter) Start(ctx context.Context, r Request) (Started, error) {
+func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) {
 	attempt, err := s.pin(ctx, r)
 	if err != nil {
-		return Started{}, err
+		return binding.Started{}, err
 	}
 	state, started, err := s.bind(ctx, &attempt)
 	if err != nil {
-		return Started{}, err
+		return binding.Started{}, err
 	}
 	if err := s.Store.BeginAttempt(ctx, attempt, state); err != nil {
-		return Started{}, fmt.Errorf("store attempt: %w", err)
+		return binding.Started{}, fmt.Errorf("store attempt: %w", err)
 	}
 	return started, nil
 }
@@ -119,7 +109,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RedirectURI: r.Redirect.URI(), Reconnect: to.connection, WasEnded: to.ended,
 		EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
 		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID,
-		CreatedAt: now, ExpiresAt: now.Add(lifetime),
+		CreatedAt: now, ExpiresAt: now.Add(binding.Lifetime),
 		FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
 		AuthorizationEndpoint: authority.AuthorizationEndpoint, TokenEndpoint: authority.TokenEndpoint,
 		KeySet: authority.KeySet, Userinfo: authority.Userinfo, Upstream: upstream(authority, profile),
@@ -138,47 +128,36 @@ func upstream(authority Authority, profile Profile) Upstream {
 }
 
 // bind makes what binds an attempt to the browser that is about to leave for the portal. Nothing is stored yet.
-func (s Starter) bind(ctx context.Context, attempt *Attempt) (State, Started, error) {
+func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, binding.Started, error) {
 	verifier, challenge, err := s.Portal.NewVerifier()
 	if err != nil {
-		return State{}, Started{}, fmt.Errorf("make verifier: %w", err)
+		return binding.State{}, binding.Started{}, fmt.Errorf("make verifier: %w", err)
 	}
 	if attempt.NoChallenge {
 		verifier, challenge = secret.Text{}, ""
 	}
 	if attempt.Verifier, err = s.Sealer.Seal(ctx, attempt.Tenant, verifierBinding(*attempt), []byte(verifier.Reveal())); err != nil {
-		return State{}, Started{}, fmt.Errorf("seal verifier: %w", err)
+		return binding.State{}, binding.Started{}, fmt.Errorf("seal verifier: %w", err)
 	}
-	value, err := s.random()
+	value, state, started, err := s.maker().Bind(attempt.Tenant, attempt.ID, attempt.ExpiresAt)
 	if err != nil {
-		return State{}, Started{}, err
+		return binding.State{}, binding.Started{}, err
 	}
-	random, err := s.random()
-	if err != nil {
-		return State{}, Started{}, err
-	}
-	cookie := cookieValue(random, s.Now())
 	nonce := ""
 	if attempt.Nonce {
-		if nonce, err = s.random(); err != nil {
-			return State{}, Started{}, err
+		if nonce, err = s.maker().Secret(); err != nil {
+			return binding.State{}, binding.Started{}, err
 		}
 		attempt.NonceHash = HashNonce(nonce)
 	}
-	address, err := s.Portal.AuthorizeURL(Authorization{
+	started.URL, err = s.Portal.AuthorizeURL(Authorization{
 		Endpoint: attempt.AuthorizationEndpoint, ClientID: attempt.ClientID, RedirectURI: attempt.Callback, Scope: attempt.Scope,
 		State: value, Aud: attempt.Aud, Challenge: challenge, Nonce: nonce,
 	})
 	if err != nil {
-		return State{}, Started{}, fmt.Errorf("make authorize address: %w", err)
+		return binding.State{}, binding.Started{}, fmt.Errorf("make authorize address: %w", err)
 	}
-	state := State{
-		Hash: hash(value), BindingHash: hash(cookie),
-		Tenant: attempt.Tenant, AttemptID: attempt.ID, ExpiresAt: attempt.ExpiresAt,
-	}
-	return state, Started{
-		URL: address, CookieName: CookieName(value), CookieValue: secret.New(cookie), CookieAge: attempt.ExpiresAt.Sub(s.Now()),
-	}, nil
+	return state, started, nil
 }
 
 // callbackURI is our redirect URI of a registration: an address of its own, so that what comes back there was meant for no
@@ -190,21 +169,9 @@ func callbackURI(baseURL, registration string) string {
 	return baseURL + CallbackPath + "/" + registration
 }
 
-// random returns 256 random bits in base64url.
-func (s Preparation) random() (string, error) {
-	value := make([]byte, 32)
-	if _, err := io.ReadFull(s.Random, value); err != nil {
-		return "", fmt.Errorf("random state: %w", err)
-	}
-	return base64.RawURLEncoding.EncodeToString(value), nil
-}
+func (s Preparation) maker() binding.Maker { return binding.Maker{Random: s.Random, Now: s.Now} }
 
 // HashNonce is how an attempt keeps the nonce, whose value only the portal's id_token repeats.
-func HashNonce(nonce string) string { return hash(nonce) }
-
-func hash(value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return hex.EncodeToString(sum[:])
-}
+func HashNonce(nonce string) string { return binding.Hash(nonce) }
 
 func verifierBinding(a Attempt) string { return "verifier|" + a.Tenant.Key() + "|" + a.ID }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 )
@@ -29,7 +30,7 @@ func TestStartPinsEverythingThatTheReturnNeeds(t *testing.T) {
 		state := w.states[hash(w.asked.State)]
 		attempt := w.attempts[state.AttemptID]
 		now := time.Now()
-		wantState := flow.State{
+		wantState := binding.State{
 			Hash: hash(w.asked.State), BindingHash: hash(started.CookieValue.Reveal()),
 			Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: now.Add(lifetime),
 		}
@@ -95,7 +96,7 @@ func TestEveryAttemptHasItsOwnStateAndCookie(t *testing.T) {
 		if _, random, _ := strings.Cut(started.CookieValue.Reveal(), "."); len(w.asked.State) != 43 || len(random) != 43 {
 			t.Errorf("state %q, cookie %q: want 256 bits", w.asked.State, started.CookieValue.Reveal())
 		}
-		if started.CookieName != flow.CookieName(w.asked.State) || !strings.HasPrefix(started.CookieName, "__Host-") {
+		if started.CookieName != binding.CookieName(w.asked.State) || !strings.HasPrefix(started.CookieName, "__Host-") {
 			t.Errorf("cookie name %q", started.CookieName)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
@@ -46,7 +47,7 @@ func (w *world) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 	return nil
 }
 
-func (w *world) CreateAttempt(_ context.Context, attempt flow.Attempt, ticket flow.Ticket) error {
+func (w *world) CreateAttempt(_ context.Context, attempt flow.Attempt, ticket binding.Ticket) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.fails("CreateAttempt"); err != nil {
@@ -59,17 +60,17 @@ func (w *world) CreateAttempt(_ context.Context, attempt flow.Attempt, ticket fl
 	return nil
 }
 
-func (w *world) Ticket(_ context.Context, hash string, now time.Time) (flow.Ticket, error) {
+func (w *world) Ticket(_ context.Context, hash string, now time.Time) (binding.Ticket, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ticket, ok := w.tickets[hash]
 	if !ok || !now.Before(ticket.ExpiresAt) {
-		return flow.Ticket{}, fault.Missing("no ticket")
+		return binding.Ticket{}, fault.Missing("no ticket")
 	}
 	return ticket, w.fails("Ticket")
 }
 
-func (w *world) OpenAttempt(_ context.Context, ticket flow.Ticket, attempt flow.Attempt, state flow.State) error {
+func (w *world) OpenAttempt(_ context.Context, ticket binding.Ticket, attempt flow.Attempt, state binding.State) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.fails("OpenAttempt"); err != nil {

@@ -3,14 +3,12 @@ package flow
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
@@ -41,7 +39,7 @@ type Creator struct {
 // here, before any window opens. Errors are those of Starter.Start; fault.Conflict for an id of the widget's choice that is taken. Whoever
 // brings id and token hash again, as a window does that has lost the answer, has the same attempt until a browser leaves with it.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
-	own, err := r.own()
+	own, err := binding.Own(r.AttemptID, r.TokenHash)
 	if err != nil {
 		return Prepared{}, err
 	}
@@ -51,75 +49,51 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}
 	token := "" // that of the widget's own making never comes here
 	if attempt.Status, attempt.TokenHash = Created, r.TokenHash; own == "" {
-		if token, err = s.random(); err != nil {
+		if token, err = s.maker().Secret(); err != nil {
 			return Prepared{}, err
 		}
-		attempt.TokenHash = hash(token)
+		attempt.TokenHash = binding.Hash(token)
 	} else {
 		attempt.ID = own
 	}
-	start, err := s.random()
+	ticket, start, err := s.maker().Ticket(attempt.Tenant, attempt.ID, attempt.ExpiresAt)
 	if err != nil {
 		return Prepared{}, err
 	}
-	ticket := Ticket{Hash: hash(start), Tenant: attempt.Tenant, AttemptID: attempt.ID, ExpiresAt: attempt.ExpiresAt}
 	err = s.Store.CreateAttempt(ctx, attempt, ticket)
 	if errors.Is(err, fault.Conflict) && own != "" {
-		return Prepared{}, fault.New(fault.Conflict, fault.CodeInvalidRequest, "This attempt_id cannot be used. Make a new one.").About("attempt_id").Because(err)
+		return Prepared{}, binding.Taken(err)
 	}
 	if err != nil {
 		return Prepared{}, fmt.Errorf("store attempt: %w", err)
 	}
 	return Prepared{
-		AttemptID: attempt.ID, Token: secret.New(token), Start: secret.New(start), ExpiresAt: attempt.ExpiresAt,
+		AttemptID: attempt.ID, Token: secret.New(token), Start: start, ExpiresAt: attempt.ExpiresAt,
 		EndpointID: attempt.EndpointID, PortalID: attempt.PortalID, BrandID: attempt.BrandID,
 	}, nil
-}
-
-// own is the id that a widget has chosen itself, as ids are written; empty when it has not. It chooses the token, too, or neither.
-func (r Request) own() (id string, err error) {
-	if r.AttemptID == "" && r.TokenHash == "" {
-		return "", nil
-	}
-	id, ok := ids.ParseRandom(r.AttemptID)
-	if !ok {
-		return "", fault.BadRequest("attempt_id must be a random UUID (version 4), and goes with token_hash.").About("attempt_id")
-	}
-	if len(r.TokenHash) != 2*sha256.Size || strings.Trim(r.TokenHash, "0123456789abcdef") != "" || r.TokenHash == hash("") {
-		return "", fault.BadRequest("token_hash must be the SHA-256 of the attempt token in 64 lower-case hex digits, and goes with attempt_id.").About("token_hash")
-	}
-	return id, nil
 }
 
 // Leave sends the browser that brings a start value to the portal. The value works once, and stays good when Leave
 // fails. The error is fault.Invalid for one that is unknown, used or expired. Who calls it has made sure that the
 // browser comes from our own page, since whoever leaves is the one that the callback will believe.
-func (s Starter) Leave(ctx context.Context, start secret.Text) (Started, error) {
-	ticket, err := s.Store.Ticket(ctx, hash(start.Reveal()), s.Now())
+func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
+	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
-		return Started{}, spent(err)
+		return binding.Started{}, binding.Spent(err)
 	}
 	attempt, err := s.Store.Attempt(ctx, ticket.Tenant, ticket.AttemptID)
 	if err != nil {
-		return Started{}, fmt.Errorf("read attempt: %w", err)
+		return binding.Started{}, fmt.Errorf("read attempt: %w", err)
 	}
 	attempt.Callback = cmp.Or(attempt.Callback, callbackURI(s.BaseURL, "")) // of attempts older than such addresses
 	state, started, err := s.bind(ctx, &attempt)
 	if err != nil {
-		return Started{}, err
+		return binding.Started{}, err
 	}
 	if err := s.Store.OpenAttempt(ctx, ticket, attempt, state); err != nil {
-		return Started{}, spent(err)
+		return binding.Started{}, binding.Spent(err)
 	}
 	return started, nil
-}
-
-// spent tells a start value that does not work from a failure of our own.
-func spent(err error) error {
-	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
-		return fault.BadRequest("This sign-in was opened before or has expired. Return to the application and try again.").Because(err)
-	}
-	return fmt.Errorf("use start value: %w", err)
 }
 
 // Watcher tells widgets how their attempts stand. Every field is needed.
@@ -132,18 +106,8 @@ type Watcher struct {
 type Progress struct {
 	AttemptID string
 	Status    Status
-	Result    url.Values // of a done one: the fields of docs/openapi.yaml
-	Failure   *Failure   // of a failed one
-}
-
-// Failure is what a widget shows, or tells the page that it is on, of an attempt that failed (docs/openapi.yaml).
-type Failure struct {
-	Error           string
-	Description     string
-	RequestID       string
-	ExternalState   string
-	Cause           string
-	SuggestedAction string
+	Result    url.Values       // of a done one: the fields of docs/openapi.yaml
+	Failure   *binding.Failure // of a failed one
 }
 
 // Progress tells how the attempt of a widget stands to whoever brings its token. An attempt that is unknown, another's or
@@ -151,17 +115,17 @@ type Failure struct {
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
-		return Progress{}, missingAttempt()
+		return Progress{}, binding.Missing()
 	}
 	a, err := w.Attempts.Attempt(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
-		return Progress{}, missingAttempt()
+		return Progress{}, binding.Missing()
 	}
 	if err != nil {
 		return Progress{}, fmt.Errorf("read attempt: %w", err)
 	}
-	if a.TokenHash == "" || subtle.ConstantTimeCompare([]byte(hash(token.Reveal())), []byte(a.TokenHash)) != 1 {
-		return Progress{}, missingAttempt()
+	if !binding.Holds(a.TokenHash, token) {
+		return Progress{}, binding.Missing()
 	}
 	p := Progress{AttemptID: a.ID, Status: a.Status}
 	switch a.Status {
@@ -172,12 +136,10 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 	case Done:
 		p.Result = result(a, a.Ending)
 	case Failed:
-		p.Failure = &Failure{
+		p.Failure = &binding.Failure{
 			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID,
 			ExternalState: a.ExternalState, Cause: a.Ending.Cause, SuggestedAction: failureKinds()[a.Ending.Cause].action,
 		}
 	}
 	return p, nil
 }
-
-func missingAttempt() error { return fault.Missing("There is no such attempt.") }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
@@ -105,7 +106,7 @@ func TestAWidgetLearnsWhatTheBrowserIsTold(t *testing.T) {
 			t.Errorf("suggested action %q", got.Failure.SuggestedAction)
 		}
 		got.Failure.SuggestedAction = ""
-		want := flow.Failure{
+		want := binding.Failure{
 			Error: sent, Description: fault.Of(err).Public, RequestID: "return-1", ExternalState: "visit-9", Cause: cause,
 		}
 		if diff := cmp.Diff(want, *got.Failure); diff != "" {

@@ -8,50 +8,30 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 )
 
 // CreateAttempt implements flow.CreateStore.
-func (s Flow) CreateAttempt(ctx context.Context, a flow.Attempt, ticket flow.Ticket) error {
-	row := newItem(ticketKey(ticket.Hash))
-	row.setText("mode", string(ticket.Tenant.Mode))
-	row.setText("org_id", ticket.Tenant.OrgID)
-	row.setText("attempt_id", ticket.AttemptID)
-	row.setTime("expires_at", ticket.ExpiresAt)
-	row.setInt("ttl", ticket.ExpiresAt.Add(ttlGrace).Unix())
+func (s Flow) CreateAttempt(ctx context.Context, a flow.Attempt, ticket binding.Ticket) error {
 	a.Status = flow.Created
 	attempt := types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.Table, Item: attemptItem(a), ConditionExpression: aws.String(absent + " OR (#status = :created AND token_hash = :token)"),
 		ExpressionAttributeNames:  map[string]string{"#status": "status"},
 		ExpressionAttributeValues: item{":created": text(string(flow.Created)), ":token": text(a.TokenHash)},
 	}}
-	return transact(ctx, s.DB, attempt, putNew(s.Table, row))
+	return transact(ctx, s.DB, attempt, putNew(s.Table, ticketItem(ticketKey(ticket.Hash), ticket)))
 }
 
 // Ticket implements flow.StartStore.
-func (s Flow) Ticket(ctx context.Context, hash string, now time.Time) (flow.Ticket, error) {
-	row, err := get(ctx, s.DB, s.Table, ticketKey(hash))
-	if err != nil {
-		return flow.Ticket{}, err
-	}
-	ticket := flow.Ticket{
-		Hash: hash, Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
-		AttemptID: row.text("attempt_id"), ExpiresAt: row.time("expires_at"),
-	}
-	if !now.Before(ticket.ExpiresAt) {
-		return flow.Ticket{}, fault.Missing("There is no such attempt.")
-	}
-	return ticket, nil
+func (s Flow) Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error) {
+	return s.ticket(ctx, ticketKey(hash), hash, now)
 }
 
 // OpenAttempt implements flow.StartStore.
-func (s Flow) OpenAttempt(ctx context.Context, ticket flow.Ticket, a flow.Attempt, state flow.State) error {
-	use := types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &s.Table, Key: ticketKey(ticket.Hash).attributes(), ConditionExpression: aws.String("attribute_exists(pk)"),
-	}}
+func (s Flow) OpenAttempt(ctx context.Context, ticket binding.Ticket, a flow.Attempt, state binding.State) error {
 	open := change{
 		table: s.Table, key: attemptKey(a.Tenant, a.ID),
 		set: "SET #status = :open, nonce_hash = :nonce, verifier = :verifier", when: "#status = :created",
@@ -61,7 +41,7 @@ func (s Flow) OpenAttempt(ctx context.Context, ticket flow.Ticket, a flow.Attemp
 			":verifier": &types.AttributeValueMemberB{Value: a.Verifier},
 		},
 	}
-	return transact(ctx, s.DB, use, open.write(), putNew(s.Table, stateItem(state)))
+	return transact(ctx, s.DB, usingUp(s.Table, ticketKey(ticket.Hash)), open.write(), putNew(s.Table, stateItem(stateKey(state.Hash), state)))
 }
 
 // Attempt implements flow.Attempts.

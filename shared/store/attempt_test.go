@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/expect"
@@ -18,8 +19,8 @@ func createdOf(of org.Tenant) flow.Attempt {
 	return a
 }
 
-func ticketOf(of org.Tenant) flow.Ticket {
-	return flow.Ticket{Hash: "start of " + of.Key(), Tenant: of, AttemptID: attemptOf(of).ID, ExpiresAt: now.Add(30 * time.Minute)}
+func ticketOf(of org.Tenant) binding.Ticket {
+	return binding.Ticket{Hash: "start of " + of.Key(), Tenant: of, AttemptID: attemptOf(of).ID, ExpiresAt: now.Add(30 * time.Minute)}
 }
 
 // opened is the created attempt with what is made when its browser leaves.
@@ -125,9 +126,9 @@ func TestAnOpeningThatCannotStoreOneRowStoresNone(t *testing.T) {
 	other.Hash = "made up"
 	taken := stateOf(org.Tenant{Mode: org.Test, OrgID: orgB})
 	for name, c := range map[string]struct {
-		ticket  flow.Ticket
+		ticket  binding.Ticket
 		attempt flow.Attempt
-		state   flow.State
+		state   binding.State
 	}{
 		"an unknown ticket":        {other, opened(tenant), stateOf(tenant)},
 		"another tenant's attempt": {ticketOf(tenant), opened(foreign), stateOf(tenant)},

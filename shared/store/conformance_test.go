@@ -114,3 +114,20 @@ func (s stores) conclude(tb testing.TB, c flow.Conclusion) {
 	expect.NoError(tb, s.flow.BeginAttempt(tb.Context(), c.Attempt, stateOf(c.Attempt.Tenant)))
 	expect.NoError(tb, s.flow.ConcludeAttempt(tb.Context(), c))
 }
+
+func TestAccountsConform(t *testing.T) {
+	t.Parallel()
+	storetest.AccountRows(t, func(tb testing.TB) storetest.Accounts {
+		tb.Helper()
+		s := newStores(tb)
+		return store.Accounts{DB: s.db, Table: s.names["ControlTable"]}
+	})
+}
+
+func TestSessionsConform(t *testing.T) {
+	t.Parallel()
+	storetest.SessionRows(t, func(tb testing.TB) storetest.Sessions {
+		tb.Helper()
+		return newStores(tb).flow
+	})
+}

@@ -30,8 +30,10 @@ func connectionOf(row item, tenant org.Tenant, id string) connection.Connection 
 	return connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Status(row.text("status")),
 		BrandID: row.text("brand_id"), PortalID: row.text("portal_id"), EndpointID: row.text("endpoint_id"),
-		PlatformType: row.text("platform_type"), Scope: row.text("scope"), ConsentExpiresAt: row.time("consent_expires_at"),
-		Patient:    secret.Mark{Version: int(row.int("patient_version")), Sum: row.bytes("patient_hash")},
+		PlatformType: row.text("platform_type"), DirectoryID: row.text("directory_id"), Scope: row.text("scope"), ConsentExpiresAt: row.time("consent_expires_at"),
+		Patient:  secret.Mark{Version: int(row.int("patient_version")), Sum: row.bytes("patient_hash")},
+		External: row.mark("external"),
+		VaultKey: row.text("vault_key"), PersonKey: row.text("person_key"),
 		Generation: row.int("generation"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
 		Refresh: connection.RefreshState{
 			RefreshAt: row.time("refresh_at"), Unrenewable: row.flag("unrenewable"), Failures: int(row.int("setbacks")),
@@ -69,10 +71,15 @@ func connectionItem(c connection.Connection) item {
 	row.setText("portal_id", c.PortalID)
 	row.setText("endpoint_id", c.EndpointID)
 	row.setText("platform_type", c.PlatformType)
+	row.setText("directory_id", c.DirectoryID)
 	row.setText("scope", c.Scope)
 	row.setTime("consent_expires_at", c.ConsentExpiresAt)
 	row.setInt("patient_version", int64(c.Patient.Version))
 	row.setBytes("patient_hash", c.Patient.Sum)
+	row.setMark("external", c.External)
+	row.setText("external_list", externalList(c.Tenant, c.External))
+	row.setText("vault_key", c.VaultKey)
+	row.setText("person_key", c.PersonKey)
 	row.setInt("generation", c.Generation)
 	row.setTime("created_at", c.CreatedAt)
 	row.setTime("refresh_at", c.Refresh.RefreshAt)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -56,7 +55,7 @@ func (s Control) Credentials(ctx context.Context, tenant org.Tenant) ([]org.Cred
 
 func credentialOf(tenant org.Tenant, id string, row item) (org.Credential, error) {
 	c := org.Credential{
-		ID: id, Tenant: tenant, RevokedAt: row.time("revoked_at"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
+		ID: id, Tenant: tenant, Note: row.text("note"), RevokedAt: row.time("revoked_at"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
 	}
 	if err := row.json("keys", &c.Keys); err != nil {
 		return org.Credential{}, err
@@ -178,6 +177,7 @@ func (s Control) RemoveCredential(ctx context.Context, c org.Credential) error {
 
 func credentialItem(c org.Credential) (item, error) {
 	row := newItem(credentialKey(c.Tenant, c.ID))
+	row.setText("note", c.Note)
 	row.setTime("revoked_at", c.RevokedAt)
 	row.setTime("created_at", c.CreatedAt)
 	if err := row.setJSON("keys", c.Keys); err != nil {
@@ -223,21 +223,4 @@ func queryAll(ctx context.Context, db DB, in *dynamodb.QueryInput) ([]item, erro
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
-}
-
-// Audit appends what operators and the service did to an organisation, or to what all organisations use; rows are never
-// changed (docs/architecture.md).
-type Audit struct {
-	DB    DB
-	Table string
-}
-
-// Append writes one audit row, of a tenant or with a zero tenant of what is everybody's. Action and target are names and
-// ids, never content.
-func (s Audit) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
-	row := newItem(auditKey(tenant, at, id))
-	row.setText("actor", actor)
-	row.setText("action", action)
-	row.setText("target", target)
-	return create(ctx, s.DB, s.Table, row)
 }

@@ -281,24 +281,3 @@ func TestAClientsAuthenticationIsItsOwnersOrEverybodys(t *testing.T) {
 		}
 	}
 }
-
-func TestAnAuditRowIsWrittenOnce(t *testing.T) {
-	t.Parallel()
-	s := newStores(t)
-	write := func() error {
-		return s.audit.Append(t.Context(), tenant, now, "id", "operator", "credential.create", "5c")
-	}
-	expect.NoError(t, write())
-	expect.Conflict(t, "appending it again", write())
-	out, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: new(s.names["AuditTable"]),
-		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "test#" + orgA + "#202603"},
-			"sk": &types.AttributeValueMemberS{Value: "2026-03-04T05:06:07.123456Z#id"},
-		},
-	})
-	expect.NoError(t, err)
-	if got := out.Item["action"]; got == nil || got.(*types.AttributeValueMemberS).Value != "credential.create" {
-		t.Errorf("audit row = %v", out.Item)
-	}
-}

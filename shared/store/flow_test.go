@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
@@ -35,8 +36,8 @@ func attemptOf(of org.Tenant) flow.Attempt {
 	}
 }
 
-func stateOf(of org.Tenant) flow.State {
-	return flow.State{
+func stateOf(of org.Tenant) binding.State {
+	return binding.State{
 		Hash: "hash of " + of.Key(), BindingHash: "binding", Tenant: of, AttemptID: attemptOf(of).ID, ExpiresAt: now.Add(30 * time.Minute),
 	}
 }
@@ -111,7 +112,7 @@ func TestAStateStaysForItsOwnBrowser(t *testing.T) {
 	for _, r := range refusals {
 		there, err := s.flow.TakeState(t.Context(), r.hash, r.binding, r.at)
 		expect.NotFound(t, r.name, err)
-		if isThere := r.hash == state.Hash; isThere && there != state || !isThere && there != (flow.State{}) {
+		if isThere := r.hash == state.Hash; isThere && there != state || !isThere && there != (binding.State{}) {
 			t.Errorf("%s: the log is told of %+v", r.name, there)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
 )
 
 // What operators see of rows (package operator). They read rows that nobody else can read any more, too, and are told which
@@ -23,6 +24,11 @@ import (
 // ConnectionsBefore implements operator.ConnectionRows.
 func (s Connections) ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error) {
 	return placesBefore(ctx, s.DB, s.Table, listKey(tenant, kindName(due.Connection)), before, limit)
+}
+
+// ConnectionsOfBefore implements operator.ConnectionRows.
+func (s Connections) ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string, limit int) ([]string, bool, error) {
+	return placesIn(ctx, s.DB, index{s.Table, "byExternal", "external_list"}, externalList(tenant, external), before, limit)
 }
 
 // InspectConnection implements operator.ConnectionRows.
@@ -72,17 +78,25 @@ func (r item) unreadable(names ...string) []fault.Spot {
 	return damaged
 }
 
-// placesBefore lists where the rows of a list of the index byOrg stand, newest first: their creation and id, as org_order has
-// them. before is the place that they stand behind, empty for the first. The index is eventually consistent.
+// placesBefore is placesIn of the index byOrg.
 func placesBefore(ctx context.Context, db DB, table, list, before string, limit int) (places []string, more bool, err error) {
+	return placesIn(ctx, db, index{table, "byOrg", "org_list"}, list, before, limit)
+}
+
+// index is one of a table, whose lists are in the order of org_order.
+type index struct{ table, name, list string }
+
+// placesIn lists where the rows of a list of an index stand, newest first: their creation and id, as org_order has them. before is
+// the place that they stand behind, empty for the first. The index is eventually consistent.
+func placesIn(ctx context.Context, db DB, of index, list, before string, limit int) (places []string, more bool, err error) {
 	in := &dynamodb.QueryInput{
-		TableName: &table, IndexName: aws.String("byOrg"), ScanIndexForward: aws.Bool(false),
+		TableName: &of.table, IndexName: &of.name, ScanIndexForward: aws.Bool(false),
 		Limit:                     aws.Int32(int32(limit) + 1), //nolint:gosec // G115: limits are small. One more tells whether there are more.
-		KeyConditionExpression:    aws.String("org_list = :list"),
+		KeyConditionExpression:    aws.String(of.list + " = :list"),
 		ExpressionAttributeValues: item{":list": text(list)},
 	}
 	if before != "" {
-		in.KeyConditionExpression = aws.String("org_list = :list AND org_order < :before")
+		in.KeyConditionExpression = aws.String(of.list + " = :list AND org_order < :before")
 		in.ExpressionAttributeValues[":before"] = text(before)
 	}
 	out, err := db.Query(ctx, in)

@@ -61,6 +61,10 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 			found, _, err := s.conns.ConnectionsBefore(ctx, of, "", 10)
 			return noneIsMissing(found, err)
 		}},
+		{"ConnectionsOfBefore", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
+			found, _, err := s.conns.ConnectionsOfBefore(ctx, of, connectionOf(tenant).External, "", 10)
+			return noneIsMissing(found, err)
+		}},
 		{"Tokens", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
 			_, err := s.tokens.Tokens(ctx, of, connID)
 			return err

@@ -1,16 +1,20 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"strings"
 	"time"
 
+	"recordbridge/shared/account"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/due"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
 )
 
 // key addresses one row. Every key of the service is made in this file (docs/architecture.md, Data).
@@ -25,6 +29,10 @@ const meta = "META"
 // Control.
 func organisationKey(t org.Tenant) key          { return key{t.Key(), meta} }
 func credentialKey(t org.Tenant, id string) key { return key{t.Key(), credentialPrefix + id} }
+
+// keyUseKey is of when a private key was last used. Functions that take keys may write there and nowhere else of this table.
+func keyUseKey(t org.Tenant, id string) key { return key{keyUsesPartition(t), id} }
+func keyUsesPartition(t org.Tenant) string  { return t.Key() + "#KEYUSE" }
 
 // Subscriptions have a partition of their own, which the webhook worker may write to.
 func subscriptionKey(t org.Tenant, id string) key {
@@ -52,7 +60,33 @@ func registrationKey(place catalog.Place, owner string) key {
 	return key{"REG#" + place.Mode + "#" + strings.ToLower(place.PlatformType), owner}
 }
 
+// Accounts are nobody's: a person may be a member of several organisations. A membership stands at its account, whose partition every
+// request of the dashboard reads, and at its organisation, which lists its members.
+func accountKey(id string) key { return key{accountPartition(id), meta} }
+
+func membershipKey(account, o string) key {
+	return key{membershipsPartition(account), organisationPrefix + o}
+}
+
+func memberKey(o, account string) key { return key{membersPartition(o), memberPrefix + account} }
+
+func invitationKey(o, id string) key        { return key{membersPartition(o), invitationPrefix + id} }
+func membersKey(o string) key               { return key{membersPartition(o), meta} }
+func accountPartition(id string) string     { return "ACCT#" + id }
+func membershipsPartition(id string) string { return accountPartition(id) + "#ORGS" }
+func membersPartition(o string) string      { return organisationPrefix + o }
+func domainKey(name string) key             { return key{"DOMAIN#" + name, meta} }
+
+// addressKey is of an e-mail address, by a hash: keys get into AWS's own logs.
+func addressKey(address string) key {
+	sum := sha256.Sum256([]byte(account.Fold(address)))
+	return key{"ADDR#" + hex.EncodeToString(sum[:]), meta}
+}
+
 const (
+	organisationPrefix = "ORG#"
+	memberPrefix       = "MEMBER#"
+	invitationPrefix   = "INVITE#"
 	credentialPrefix   = "CRED#"
 	subscriptionPrefix = "HOOK#"
 	healthSuffix       = "#HEALTH"
@@ -88,12 +122,28 @@ func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" 
 // partition of its own, so that permissions can tell it from tokens in use.
 func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
+// vaultKey names the connection that a person has at a facility, for one external id, and personKey each of a person's.
+func vaultKey(t org.Tenant, hash, facility string) key {
+	return key{t.Key() + "#VAULT#" + hash, facility}
+}
+func personKey(t org.Tenant, hash, id string) key      { return key{personPartition(t, hash), id} }
+func personPartition(t org.Tenant, hash string) string { return t.Key() + "#PERSON#" + hash }
+
 // Flow.
-func stateKey(hash string) key               { return key{"STATE#" + hash, meta} }
-func ticketKey(hash string) key              { return key{"START#" + hash, meta} }
+func stateKey(hash string) key  { return key{"STATE#" + hash, meta} }
+func ticketKey(hash string) key { return key{"START#" + hash, meta} }
+
+// identityStateKey and identityTicketKey are of sign-ins at identity providers: a state of one kind is none of the other.
+func identityStateKey(hash string) key  { return key{"IDSTATE#" + hash, meta} }
+func identityTicketKey(hash string) key { return key{"IDSTART#" + hash, meta} }
+
 func attemptKey(t org.Tenant, id string) key { return key{"ATTEMPT#" + t.Key() + "#" + id, meta} }
 func limitKey(bucket string) key             { return key{"RL#" + bucket, meta} }
 func codeKey(t org.Tenant, id string) key    { return key{"CODE#" + t.Key() + "#" + id, meta} }
+
+func sessionKey(hash string) key  { return key{"SESSION#" + hash, meta} }
+func deviceKey(hash string) key   { return key{"DEVICE#" + hash, meta} }
+func ceremonyKey(hash string) key { return key{"CEREMONY#" + hash, meta} }
 
 // mailboxKey is of what was sent to a mailbox, by its keyed hash.
 func mailboxKey(t org.Tenant, hash string) key { return key{"MAILBOX#" + t.Key() + "#" + hash, meta} }
@@ -115,14 +165,37 @@ func inquiryKey(t org.Tenant, id string) key {
 	return key{t.Key() + "#" + inquiryList + "#" + id, meta}
 }
 
+// answersKey is of how many answers to inquiries a tenant has sent on a day.
+func answersKey(t org.Tenant, day time.Time) key {
+	return key{t.Key() + "#ANSWERS", day.UTC().Format(time.DateOnly)}
+}
+
 // shareKey is of a tenant's share of the export workers.
 func shareKey(t org.Tenant) key { return rowKey(t, due.Share, t.OrgID) }
 
 // lineShard is where the index byDue lists the tasks that wait for a place of a tenant's share. The sweeper does not look there.
 func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
 
+// erasureKey is of the request to erase a connection, by an id that does not tell which.
+func erasureKey(t org.Tenant, id string) key { return key{t.Key() + "#ERASURE#" + id, meta} }
+
+// erasuresShard is where the index byDue lists erasures that are under way. The sweeper does not look there.
+const erasuresShard = "ERASURES"
+
+// usageKey is of what a tenant has used on a day.
+func usageKey(t org.Tenant, day string) key { return key{t.Key() + "#USAGE", day} }
+
 // noticeKey is of an e-mail that is to be sent.
 func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }
+
+// tefcaKey is of an attempt of TEFCA mode; what was located by it stands in its partition.
+func tefcaKey(t org.Tenant, id string) key { return rowKey(t, due.Attempt, id) }
+
+func facilityKey(t org.Tenant, attempt, facility string) key {
+	return key{tefcaKey(t, attempt).pk, facilityPrefix + facility}
+}
+
+const facilityPrefix = "FACILITY#"
 
 func attemptLogKey(t org.Tenant, delivery string, claim int64) key {
 	return key{deliveryKey(t, delivery).pk, fmt.Sprintf("ATT#%06d", claim)}
@@ -158,10 +231,24 @@ func sightingKey(mode, endpoint string) key       { return key{sightingsPartitio
 // Sandbox.
 func sandboxKey(name string) key { return key{"SANDBOX#" + name, meta} }
 
-// Audit.
-func auditKey(t org.Tenant, at time.Time, id string) key {
-	return key{ownerKey(t) + "#" + at.UTC().Format("200601"), at.UTC().Format(stamp) + "#" + id}
+// Audit. An organisation has one chain for both modes; the empty id is of what is everybody's.
+func auditKey(orgID string, seq int64) key {
+	return key{auditPartition(orgID), fmt.Sprintf("%s%012d", auditPrefix, seq)}
 }
+
+func auditHeadKey(orgID string) key { return key{auditPartition(orgID), "HEAD"} }
+
+func auditPartition(orgID string) string {
+	if orgID == "" {
+		return everyone
+	}
+	return "ORG#" + orgID
+}
+
+const (
+	auditPrefix = "ROW#"
+	lastSeq     = 999_999_999_999 // of twelve digits
+)
 
 func kindName(kind due.Kind) string {
 	switch kind {
@@ -177,6 +264,8 @@ func kindName(kind due.Kind) string {
 		return "NOTICE"
 	case due.Share:
 		return "SHARE"
+	case due.Attempt:
+		return "TEFCA"
 	}
 	return ""
 }
@@ -208,7 +297,7 @@ func parseRowKey(pk string) (due.Item, bool) {
 	if !ok {
 		return due.Item{}, false
 	}
-	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery, due.Connection, due.Notice, due.Share} {
+	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery, due.Connection, due.Notice, due.Share, due.Attempt} {
 		if kindName(kind) == parts[2] {
 			return due.Item{Tenant: org.Tenant{Mode: mode, OrgID: parts[1]}, Kind: kind, ID: parts[3]}, true
 		}
@@ -239,5 +328,13 @@ func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
 
 // listKey is the key of a tenant's list of a kind in the index byOrg.
 func listKey(t org.Tenant, kind string) string { return t.Key() + "#" + kind }
+
+// externalList is where the index byExternal lists a tenant's connections of an external id; empty for a connection that has none.
+func externalList(t org.Tenant, external secret.Mark) string {
+	if len(external.Sum) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s#EXT#%d#%x", t.Key(), external.Version, external.Sum)
+}
 
 func newItem(k key) item { return k.attributes() }

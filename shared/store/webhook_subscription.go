@@ -37,7 +37,7 @@ func (s Control) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhoo
 
 func subscriptionOf(tenant org.Tenant, row item) (webhook.Subscription, error) {
 	sub := webhook.Subscription{
-		ID: row.text("id"), Tenant: tenant, URL: row.text("url"), Private: row.bytes("private"),
+		ID: row.text("id"), Tenant: tenant, URL: row.text("url"), Note: row.text("note"), Private: row.bytes("private"),
 		PublicKey: row.text("public_key"), Rate: int(row.int("rate")),
 		Disabled: row.flag("disabled"), DisabledAt: row.time("disabled_at"), DisabledFor: webhook.Reason(row.text("disabled_for")),
 		CreatedAt: row.time("created_at"), Rev: row.int("rev"),
@@ -100,6 +100,7 @@ func subscriptionItem(sub webhook.Subscription) (item, error) {
 	row := newItem(subscriptionKey(sub.Tenant, sub.ID))
 	row.setText("id", sub.ID)
 	row.setText("url", sub.URL)
+	row.setText("note", sub.Note)
 	row.setBytes("private", sub.Private)
 	row.setText("public_key", sub.PublicKey)
 	row.setInt("rate", int64(sub.Rate))

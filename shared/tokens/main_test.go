@@ -14,6 +14,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/test/tables"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
@@ -150,7 +151,7 @@ func (w *world) put(t *testing.T, set tokens.Set) {
 	row, err := w.vault.Seal(t.Context(), tenant, connID, 1, set)
 	expect.NoError(t, err)
 	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
-	expect.NoError(t, w.flow.BeginAttempt(t.Context(), attempt, flow.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
+	expect.NoError(t, w.flow.BeginAttempt(t.Context(), attempt, binding.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
 	expect.NoError(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 }
 

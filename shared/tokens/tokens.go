@@ -47,6 +47,9 @@ type Set struct {
 	// sent yet. There are at most MaxExtra, of names that MayBeExtra. They are no secrets, but may tell which practice a
 	// patient goes to: they are sealed and never logged.
 	Extra map[string]string
+	// Records tells where the record is cached, of a TEFCA connection whose facility has documents; nil for every other. Where
+	// FHIRBase is empty there is no server to ask.
+	Records *Records
 }
 
 // Row is a token set as it is stored: sealed, with what the lease needs in the clear.

@@ -41,7 +41,8 @@ type document struct {
 	RefreshExpiresAt      time.Time `json:"refresh_expires_at,omitzero"`
 	ConsentStated         bool      `json:"consent_stated,omitempty"`
 
-	Extra map[string]string `json:"extra,omitempty"`
+	Extra   map[string]string `json:"extra,omitempty"`
+	Records *Records          `json:"records,omitempty"`
 }
 
 // Vault seals and opens token sets.
@@ -57,7 +58,7 @@ func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string,
 		ClientID: set.ClientID, ClientAuthID: set.ClientAuthID, ExpiresAt: set.ExpiresAt, RevocationEndpoint: set.RevocationEndpoint,
 		IntrospectionEndpoint: set.IntrospectionEndpoint, IntrospectBearer: set.IntrospectBearer,
 		ConsentExpiresAt: set.ConsentExpiresAt, RefreshExpiresAt: set.RefreshExpiresAt, ConsentStated: set.ConsentStated,
-		Extra: set.Extra, EndpointID: set.EndpointID, RawBasic: set.RawBasic,
+		Extra: set.Extra, EndpointID: set.EndpointID, RawBasic: set.RawBasic, Records: set.Records,
 	})
 	if err != nil {
 		return Row{}, fmt.Errorf("encode tokens: %w", err)
@@ -86,7 +87,7 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 		ClientID: stored.ClientID, ClientAuthID: stored.ClientAuthID, ExpiresAt: stored.ExpiresAt, RevocationEndpoint: stored.RevocationEndpoint,
 		IntrospectionEndpoint: stored.IntrospectionEndpoint, IntrospectBearer: stored.IntrospectBearer,
 		ConsentExpiresAt: stored.ConsentExpiresAt, RefreshExpiresAt: stored.RefreshExpiresAt, ConsentStated: stored.ConsentStated,
-		Extra: stored.Extra, EndpointID: stored.EndpointID, RawBasic: stored.RawBasic,
+		Extra: stored.Extra, EndpointID: stored.EndpointID, RawBasic: stored.RawBasic, Records: stored.Records,
 	}, nil
 }
 

@@ -26,8 +26,18 @@ func TestATokenSetComesBackFromItsRow(t *testing.T) {
 	expect.NoError(t, err)
 	opened, err := w.vault.Open(t.Context(), sealed)
 	expect.NoError(t, err)
-	if !opened.RefreshToken.Empty() || !opened.PatientID.Empty() {
+	if !opened.RefreshToken.Empty() || !opened.PatientID.Empty() || opened.Records != nil {
 		t.Error("a set without a refresh token came back with one")
+	}
+	cached := tokens.Set{Scope: "patient/*.read", ExpiresAt: start, Records: &tokens.Records{
+		Generation: 2, Batch: "batch", Chunks: 3, Documents: 4, Lost: map[string]int{"unavailable": 1}, Fixtures: map[string]int{"alder.xml": 1}, Until: start,
+	}}
+	sealed, err = w.vault.Seal(t.Context(), tenant, connID, 3, cached)
+	expect.NoError(t, err)
+	opened, err = w.vault.Open(t.Context(), sealed)
+	expect.NoError(t, err)
+	if diff := cmp.Diff(cached, opened); diff != "" {
+		t.Errorf("of a cached record (-want +got):\n%s", diff)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/collect"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
@@ -154,16 +155,22 @@ func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profil
 // exportOf makes the whole export of a record without an end that is kept: the file is thrown away.
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
+	return exportWith(tb, doer, nil, kept, tokens.Set{
+		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope, FHIRBase: base,
+		ExpiresAt: time.Now().Add(24 * time.Hour),
+	})
+}
+
+// exportWith makes the export that a token set opens.
+func exportWith(tb testing.TB, doer smart.Doer, cache collect.Cache, kept export.Files, set tokens.Set) export.Task {
+	tb.Helper()
 	var enqueued []time.Duration
 	var state memory.Tasks
 	state.Put(pendingTask())
-	g := &grants{version: 1, turn: make(chan struct{}, 1), set: tokens.Set{
-		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope, FHIRBase: base,
-		ExpiresAt: time.Now().Add(24 * time.Hour),
-	}}
+	g := &grants{version: 1, turn: make(chan struct{}, 1), set: set}
 	world := crashing{invocation: &invocation{end: func() {}}, enqueue: &enqueued}
 	err := worker.Worker{
-		Store: &state, Refreshes: g, Files: kept, Enqueuer: world, Links: newLinks(tb), Now: time.Now,
+		Store: &state, Refreshes: g, Cache: cache, Files: kept, Enqueuer: world, Links: newLinks(tb), Now: time.Now,
 		Source: source.Opener{
 			Tokens: g, Portals: portalOf(doer), Now: time.Now,
 			Profiles: source.Profiles{Connections: g, Endpoints: g, Platforms: plain{}},

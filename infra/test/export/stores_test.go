@@ -31,7 +31,7 @@ type grants struct {
 
 // Connection implements source.Connections.
 func (*grants) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {
-	return connection.Connection{}, nil
+	return connection.Connection{EndpointID: "e0000000-0000-4000-8000-000000000001"}, nil
 }
 
 // Endpoint implements source.Endpoints.

@@ -70,7 +70,8 @@ func withOurs(all []persona.Persona) ([]persona.Persona, error) {
 
 func newSandbox(people []persona.Persona) (http.Handler, error) {
 	return sandbox.New(sandbox.Deps{
-		BaseURL: mount, Personas: people,
+		Identities: identityProvider(),
+		BaseURL:    mount, Personas: people,
 		Clients: []oauth.Client{{ID: sandbox.DefaultClientID, RedirectURIs: []string{callback}}},
 		Store:   memstore.New(), Now: time.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute,
 		Logger: slog.New(slog.DiscardHandler),
@@ -106,7 +107,8 @@ type scenario struct {
 	person   persona.Persona
 	switches string // without the label; empty for a server that behaves
 	label    string
-	platform string // whose profile is used; empty for the generic one
+	platform string                                                      // whose profile is used; empty for the generic one
+	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // nil for a sign-in at the portal
 	mishap   func(address string, nth int) mishap
 	lives    func(run int) (endsAt int, after bool) // nil for lives without end
 	deadline func(run int) time.Duration            // nil for none
@@ -184,7 +186,11 @@ func (s scenario) newWorld(t *testing.T) *world {
 		grants:   &grants{portal: portal, endpoint: s.endpoint(), version: 1, turn: make(chan struct{}, 1)},
 	}
 	w.tasks.Put(pendingTask())
-	w.grants.set = s.connect(t, calm, portal)
+	if s.opens != nil {
+		w.grants.set = s.opens(t, calm, s.fhirBase())
+	} else {
+		w.grants.set = s.connect(t, calm, portal)
+	}
 	return w
 }
 

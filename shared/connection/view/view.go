@@ -13,9 +13,10 @@ import (
 type Connection struct {
 	ID               string            `json:"org_connection_id"`
 	OrgID            string            `json:"org_id"`
-	BrandID          string            `json:"catalog_brand_id"`
-	PortalID         string            `json:"catalog_portal_id"`
-	EndpointID       string            `json:"catalog_endpoint_id"`
+	BrandID          string            `json:"catalog_brand_id,omitempty"`
+	PortalID         string            `json:"catalog_portal_id,omitempty"`
+	EndpointID       string            `json:"catalog_endpoint_id,omitempty"`
+	DirectoryID      string            `json:"tefca_directory_id,omitempty"`
 	PlatformType     string            `json:"platform_type"`
 	APIMode          org.Mode          `json:"api_mode"`
 	Status           connection.Status `json:"status"`
@@ -26,7 +27,7 @@ type Connection struct {
 // Of makes the record of c.
 func Of(c connection.Connection) Connection {
 	shown := Connection{
-		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID,
+		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID, DirectoryID: c.DirectoryID,
 		PlatformType: c.PlatformType, APIMode: c.Tenant.Mode, Status: c.Status, Scope: c.Scope,
 	}
 	if !c.ConsentExpiresAt.IsZero() {

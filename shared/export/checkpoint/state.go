@@ -101,7 +101,7 @@ func (s *State) Replaced(kept []export.File) []string {
 // Progress is how far the export is. bytes are those that are not in a segment yet.
 func (s *State) Progress(bytes int64) webhook.Progress {
 	p := webhook.Progress{
-		QueriesDone: s.Work.Ended, QueriesPlanned: s.Work.Ended + len(s.Work.Queries) + s.Work.waiting(),
+		QueriesDone: s.Work.Ended, QueriesPlanned: s.Work.Ended + len(s.Work.Queries) + s.Work.waiting() + s.Work.Cached.Left,
 		Resources: s.Accounts.Stats().TotalResources, Bytes: bytes,
 	}
 	for _, segment := range s.Output.Segments {

@@ -17,11 +17,18 @@ type Work struct {
 	Oversize int          `json:"oversize"` // documents that were too large
 	Round    int          `json:"round"`    // how often what is put off has been tried again
 	Down     bool         `json:"down"`     // the server has answered nothing of late
+	Cached   Cached       `json:"cached,omitzero"`
 
 	Refs        []Reference  `json:"-"` // to be read
 	Binaries    []Reference  `json:"-"` // to be read after all others
 	Attachments []Attachment `json:"-"` // to be read last
 	Later       Later        `json:"-"`
+}
+
+// Cached is how far a record has come that is read from a cache.
+type Cached struct {
+	Batch string `json:"batch"` // see tokens.Records
+	Left  int    `json:"left"`  // chunks
 }
 
 // Position is how far the first query has come.

@@ -1,6 +1,6 @@
 // Package collect carries one run of an export: it goes from the task's checkpoint through the stages patient, searches,
-// references and attachments, writes each resource once, in the order of the plan, and either saves a checkpoint or makes the
-// files. Requests are made ahead and side by side, but one goroutine decides and writes.
+// references and attachments, or that of a cached record, writes each resource once, in the order of the plan, and either saves a
+// checkpoint or makes the files. Requests are made ahead and side by side, but one goroutine decides and writes.
 package collect
 
 import (
@@ -13,12 +13,14 @@ import (
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
 
 // Collector has what all runs need.
 type Collector struct {
 	Source        source.Opener
+	Cache         Cache
 	Files         export.Files
 	Now           func() time.Time
 	AddMetaSource bool // say in meta.source where a resource comes from, where the server does not
@@ -36,7 +38,8 @@ type run struct {
 	files    export.Files
 	task     export.Task
 	session  *source.Session
-	patient  string // id at the server
+	patient  string          // id at the server
+	held     *tokens.Records // of a cached record; nil where a server is asked
 	state    *checkpoint.State
 	base     fhir.Base      // with what was learned of the server's own address
 	out      *segmentWriter // nil between segments
@@ -57,7 +60,7 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	if stop, err = r.open(ctx); err != nil || stop.Stops() {
 		return End{Result: stop, Task: task}, err
 	}
-	end, err := r.toTheEnd(ctx, c.AddMetaSource)
+	end, err := r.toTheEnd(ctx, c)
 	if err == nil && end.Result.Saves() {
 		return r.save(ctx, end.Result)
 	}
@@ -92,7 +95,10 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	if !r.session.Allows("Patient", fhir.Read) {
 		return export.Result{Kind: export.Fatal, Reason: export.ScopePatientMissing, Cause: r.session.Spot(fault.StepPatient, "not_granted").Failed(errNoScope)}, nil
 	}
-	if r.base, err = fhir.ParseBase(set.FHIRBase); err != nil {
+	if r.held = cachedOf(set, r.task.Options.Fixture); r.held == nil {
+		r.base, err = fhir.ParseBase(set.FHIRBase)
+	}
+	if err != nil {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}, nil //nolint:nilerr // the result has it
 	}
 	if r.state, err = checkpoint.Load(ctx, r.files, r.task.Checkpoint); err != nil {
@@ -109,8 +115,8 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 }
 
 // toTheEnd goes all the way from the checkpoint to the files.
-func (r *run) toTheEnd(ctx context.Context, addMetaSource bool) (End, error) {
-	stop, err := r.collect(ctx, addMetaSource)
+func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
+	stop, err := r.collect(ctx, with)
 	if err != nil || stop.Stops() {
 		return End{Result: stop, Task: r.task}, err
 	}
@@ -131,11 +137,14 @@ func (r *run) toTheEnd(ctx context.Context, addMetaSource bool) (End, error) {
 }
 
 // collect goes through the stages: the patient, the searches of the plan, what the record refers to, and last what may be
-// large.
-func (r *run) collect(ctx context.Context, addMetaSource bool) (export.Result, error) {
+// large. A cached record has a stage of its own.
+func (r *run) collect(ctx context.Context, with Collector) (export.Result, error) {
 	ctx, leave := r.schedule.untilPause(ctx)
 	defer leave()
-	w := newWriter(r, addMetaSource)
+	w := newWriter(r, with.AddMetaSource)
+	if r.held != nil {
+		return cached{run: r, writer: w, cache: with.Cache}.all(ctx)
+	}
 	first, searches, follows, attachments := beginner{run: r, writer: w}, newSearcher(r, w), newFollower(r, w), newAttacher(r, w)
 	defer searches.streams.Close()
 	defer follows.streams.Close()

@@ -92,6 +92,9 @@ func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part fo
 // patient compartment, so that what was not asked for is told as well.
 func (d delivery) outcome() []export.TypeOutcome {
 	list := d.run.state.Accounts.Outcome()
+	if d.run.held != nil { // there is nothing that was not asked for
+		return list
+	}
 	told := map[string]bool{"Patient": true}
 	for _, o := range list {
 		told[o.Type] = true

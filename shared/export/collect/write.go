@@ -22,31 +22,51 @@ func newWriter(r *run, addMetaSource bool) *writer {
 // write appends a resource to the segment, once, and notes what it refers to. It was found after some rounds of following
 // references, 0 for what a search has found.
 func (w *writer) write(resource fhir.Resource, round int) error {
-	r := w.run
-	mark := checkpoint.MarkOf(resource.Type + "/" + resource.ID)
-	if resource.ID == "" {
-		mark = checkpoint.MarkOf(resource.JSON) // without an id only the content tells resources apart
-	}
-	if r.state.IsWritten(mark) {
-		return nil
-	}
-	if r.state.Full() {
-		r.state.Accounts.Limited(resource.Type)
-		return nil
-	}
-	r.state.SetWritten(mark)
-	if !w.belongs(resource) {
+	if !w.isNew(resource) || !w.belongs(resource) {
 		return nil
 	}
 	address := ""
 	if w.isSourced() && fhir.ValidID(resource.ID) {
-		address = r.base.Join(resource.Type, resource.ID)
+		address = w.run.base.Join(resource.Type, resource.ID)
 	}
-	if err := resource.WriteLine(r.out, address); err != nil {
+	if err := w.line(resource, address); err != nil {
 		return err
 	}
-	r.state.Accounts.Count(resource.Type)
 	w.refers.note(resource, round)
+	return nil
+}
+
+// writeOwn appends a resource that is known to be the patient's, once. Where it comes from has no address.
+func (w *writer) writeOwn(resource fhir.Resource) error {
+	if !w.isNew(resource) || !w.isWanted(resource) {
+		return nil
+	}
+	return w.line(resource, "")
+}
+
+// isNew notes a resource, and reports whether it was not there before and there is room for it.
+func (w *writer) isNew(resource fhir.Resource) bool {
+	state := w.run.state
+	mark := checkpoint.MarkOf(resource.Type + "/" + resource.ID)
+	if resource.ID == "" {
+		mark = checkpoint.MarkOf(resource.JSON) // without an id only the content tells resources apart
+	}
+	if state.IsWritten(mark) {
+		return false
+	}
+	if state.Full() {
+		state.Accounts.Limited(resource.Type)
+		return false
+	}
+	state.SetWritten(mark)
+	return true
+}
+
+func (w *writer) line(resource fhir.Resource, address string) error {
+	if err := resource.WriteLine(w.run.out, address); err != nil {
+		return err
+	}
+	w.run.state.Accounts.Count(resource.Type)
 	return nil
 }
 
@@ -60,7 +80,13 @@ func (w *writer) belongs(resource fhir.Resource) bool {
 		w.run.state.Accounts.Of(resource.Type).LeftOut++
 		return false
 	}
-	return w.run.task.Options.Wants(resource.Type) && w.run.task.Options.Changed(resource.LastUpdated)
+	return w.isWanted(resource)
+}
+
+// isWanted reports whether the options leave a resource in. The Patient always is.
+func (w *writer) isWanted(resource fhir.Resource) bool {
+	options := w.run.task.Options
+	return resource.Type == "Patient" || options.Wants(resource.Type) && options.Changed(resource.LastUpdated)
 }
 
 // isSourced reports whether resources get a meta.source where they have none: R4 and later know it. A server that does not

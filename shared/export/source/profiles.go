@@ -46,6 +46,9 @@ func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string
 	if err != nil {
 		return plan.Profile{}, fmt.Errorf("read connection: %w", err)
 	}
+	if conn.EndpointID == "" { // of TEFCA
+		return plan.Profile{}, nil
+	}
 	logx.Add(ctx, slog.String("endpoint_id", conn.EndpointID))
 	endpoint, err := p.Endpoints.Endpoint(ctx, conn.EndpointID)
 	if errors.Is(err, fault.NotFound) {

@@ -62,7 +62,7 @@ type Session struct {
 }
 
 // Open gets usable tokens and opens the FHIR server that they belong to. No wait reaches beyond pauseBy, unless that is zero.
-// There is no session when the Result stops.
+// There is no session when the Result stops, and no server in one whose record is cached.
 func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time) (*Session, export.Result, error) {
 	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // first, since it puts the endpoint on the log line
 	if err != nil {
@@ -89,6 +89,9 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 		pace:    pace{now: o.Now, pauseBy: pauseBy},
 	}
 	s.limiter.flight = newFlight(profile.InFlight)
+	if set.Records != nil && set.FHIRBase == "" { // the record is cached, and there is nobody to ask
+		return s, export.Result{}, nil
+	}
 	s.server, err = o.Portals.Open(set.FHIRBase, s.profile, func(context.Context) (secret.Text, error) {
 		return s.Tokens().AccessToken, nil
 	})

@@ -132,7 +132,7 @@ func (d *fakeTokens) RefreshDue(_ context.Context, _ org.Tenant, id string, _ ti
 }
 
 func (*fakeTokens) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {
-	return connection.Connection{}, nil
+	return connection.Connection{EndpointID: "e0000000-0000-4000-8000-000000000001"}, nil
 }
 
 func (d *fakeTokens) Endpoint(context.Context, string) (catalog.Endpoint, error) {

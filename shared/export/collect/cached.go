@@ -1,0 +1,126 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tokens"
+)
+
+// Cache reads what is cached of the records of TEFCA connections, chunk by chunk (records.Cache). The resources may be
+// overwritten. The error is a failure on our side.
+type Cache interface {
+	Read(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string, chunk int) (iter.Seq[[]byte], error)
+}
+
+// cachedVersion is the release of FHIR that cached resources are of.
+const cachedVersion = "4.0.1"
+
+// What ends an export of cached records.
+var (
+	errNoDocuments = fault.Spot{Class: "no_documents"}.Failed(errors.New("the facility had no documents"))
+	errNoneRead    = fault.Spot{Class: "documents_lost"}.Failed(errors.New("none of the facility's documents could be read"))
+	errNoFixture   = fault.Spot{Class: "no_fixture"}.Failed(errors.New("there is no such fixture beside the record"))
+)
+
+// cached is the one stage of a record that is not asked for, but cached: all of it is the connection's own. Where it comes from
+// has no address, and nothing that it refers to is read.
+type cached struct {
+	run    *run
+	writer *writer
+	cache  Cache
+}
+
+// cachedOf is the cached record that an export is made of; nil where it is made of what a server answers.
+func cachedOf(set tokens.Set, fixture string) *tokens.Records {
+	if set.FHIRBase != "" && fixture == "" {
+		return nil
+	}
+	return set.Records
+}
+
+// all writes the chunks that are left.
+func (c cached) all(ctx context.Context) (export.Result, error) {
+	r := c.run
+	chunks, ok := r.held.Held(r.task.Options.Fixture)
+	if !ok {
+		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoFixture}, nil
+	}
+	at := &r.state.Work.Cached
+	if at.Batch != r.held.Batch { // a first run, or the patient has authorised again meanwhile: what is written stays written once
+		c.begin(chunks)
+	}
+	if chunks == 0 {
+		return c.none(), nil
+	}
+	for at.Left > 0 {
+		if stop := r.isDue(); stop.Stops() {
+			return stop, nil
+		}
+		if err := c.write(ctx, chunks-at.Left); err != nil {
+			return export.Result{}, err
+		}
+		at.Left--
+		r.state.Work.Ended++
+		r.tell()
+	}
+	return export.Result{}, nil
+}
+
+// begin accounts for what is not in the cache, and for the types that are wanted, of which there may be none.
+func (c cached) begin(chunks int) {
+	state := c.run.state
+	state.Work.Cached = checkpoint.Cached{Batch: c.run.held.Batch, Left: chunks}
+	state.Server.Version = cachedVersion
+	for _, resourceType := range c.run.task.Options.Types {
+		state.Accounts.Of(resourceType)
+	}
+	if c.run.task.Options.Fixture != "" {
+		return // it is whole, whatever the facility has lost
+	}
+	account := state.Accounts.Of("DocumentReference")
+	*account = checkpoint.Account{Type: account.Type}
+	for reason, count := range c.run.held.Lost {
+		account.Miss(count, export.OutcomeFailed, export.LossReason(reason), 0)
+	}
+}
+
+// write writes the resources of a chunk. One that is no FHIR was never written by us.
+func (c cached) write(ctx context.Context, chunk int) error {
+	r := c.run
+	resources, err := c.cache.Read(ctx, r.task.Tenant, r.task.ConnectionID, *r.held, r.task.Options.Fixture, chunk)
+	if err != nil {
+		return fmt.Errorf("read cached records: %w", err)
+	}
+	for raw := range resources {
+		resource, err := fhir.Scan(raw)
+		if err != nil {
+			return fmt.Errorf("read cached resource: %w", err)
+		}
+		if err := c.writer.writeOwn(resource); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// none is what an export without a single resource comes to: that there are no documents is said only where none was lost.
+func (c cached) none() export.Result {
+	c.run.task.Outcome = c.run.state.Accounts.Outcome()
+	lost := c.run.state.Accounts.Of("DocumentReference").Reason
+	if lost == "" {
+		return export.Result{Kind: export.Fatal, Reason: export.TEFCANoDocumentsFound, Cause: errNoDocuments}
+	}
+	end := export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoneRead}
+	if lost == export.LossContent || lost == export.LossTooLarge {
+		end.Reason = export.ResourceInvalidContent
+	}
+	return end
+}

@@ -1,0 +1,27 @@
+package export
+
+import (
+	"slices"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+)
+
+// fixtures are the synthetic documents whose records are cached beside those of a TEFCA connection in test mode.
+func fixtures() []string { return []string{"alder.xml", "birch.xml"} }
+
+// ParseFixture checks the name of a fixture for a credential's mode: fixtures.tefca_ccda of a request. Errors are fault.Invalid
+// and repeat nothing of what was sent. Whether the connection is a TEFCA one is Register's to tell.
+func ParseFixture(mode org.Mode, name string) (string, error) {
+	switch {
+	case mode != org.Test:
+		return "", noFixture()
+	case !slices.Contains(fixtures(), name):
+		return "", fault.BadRequest("fixtures.tefca_ccda must be alder.xml or birch.xml.").About("fixtures")
+	}
+	return name, nil
+}
+
+func noFixture() error {
+	return fault.BadRequest("fixtures is only for TEFCA connections in test mode.").About("fixtures")
+}
