@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"recordbridge/shared/org"
 )
 
 // writeList writes a Lantern-style list of invented hospitals, gzipped.
@@ -108,7 +110,7 @@ func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
 		{line: "catalog source remove -id alder-county", prints: "removed:true"},
 		{line: "catalog source show -id alder-county", refused: "There is no source"},
 	})
-	audited := openStored(t, outputs).auditedIn(t, "*")
+	audited := openStored(t, outputs).audited(t, org.Tenant{})
 	for _, action := range []string{
 		"catalog.source_set alder-county", "catalog.imported alder-county accepted", "catalog.published live", "catalog.hidden live " + birch,
 		"catalog.unhidden live " + birch, "catalog.merged live " + cedar, "catalog.unmerged live " + cedar, "catalog.alias_added live " + alder,

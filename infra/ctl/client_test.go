@@ -12,10 +12,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/org"
@@ -36,7 +35,7 @@ func openStored(t *testing.T, file string) stored {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stored{config: cfg, outputs: outputs, control: store.Control{DB: dynamodb.NewFromConfig(cfg), Table: outputs["ControlTable"]}}
+	return stored{config: cfg, outputs: outputs, control: store.Control{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}}
 }
 
 // client returns a client's authentication with its secret in clear.
@@ -57,28 +56,18 @@ func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.Clien
 	return found, string(plain)
 }
 
-// audited lists the actions and targets in a tenant's audit rows of this month, in order.
+// audited lists the actions and targets in a tenant's audit rows, or with a zero tenant in everybody's, in order.
 func (s stored) audited(t *testing.T, tenant org.Tenant) []string {
 	t.Helper()
-	return s.auditedIn(t, tenant.Key())
-}
-
-func (s stored) auditedIn(t *testing.T, partition string) []string {
-	t.Helper()
-	out, err := dynamodb.NewFromConfig(s.config).Query(t.Context(), &dynamodb.QueryInput{
-		TableName: new(s.outputs["AuditTable"]), KeyConditionExpression: new("pk = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": &types.AttributeValueMemberS{Value: partition + "#" + time.Now().UTC().Format("200601")},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
+	all, next, err := wiring.AuditLog(s.config, s.outputs).List(t.Context(), tenant.OrgID, 0, 100)
+	if err != nil || next != 0 {
+		t.Fatalf("%v, more from %d", err, next)
 	}
-	rows := make([]string, 0, len(out.Items))
-	for _, item := range out.Items {
-		action, _ := item["action"].(*types.AttributeValueMemberS)
-		target, _ := item["target"].(*types.AttributeValueMemberS)
-		rows = append(rows, action.Value+" "+target.Value)
+	rows := make([]string, 0, len(all))
+	for _, row := range slices.Backward(all) {
+		if row.Tenant == tenant {
+			rows = append(rows, row.Action+" "+row.Target)
+		}
 	}
 	return rows
 }

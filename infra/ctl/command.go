@@ -11,12 +11,13 @@ import (
 
 // command is one thing that ctl does. All that is told of it, here and in docs/operations.md, is made of this.
 type command struct {
-	name    string   // its two words, or three, or the one that says it all
-	flags   string   // as people write them; a line for each way to use it
-	help    string   // what it does, in one line
-	needs   []string // flags without which it cannot begin
-	offline bool     // begins without a stack, and opens it itself if it wants one (session.open)
-	declare func(flags *flag.FlagSet) action
+	name     string   // its two words, or three, or the one that says it all
+	flags    string   // as people write them; a line for each way to use it
+	help     string   // what it does, in one line
+	needs    []string // flags without which it cannot begin
+	offline  bool     // begins without a stack, and opens it itself if it wants one (session.open)
+	operands bool     // takes what follows its flags, such as files
+	declare  func(flags *flag.FlagSet) action
 }
 
 // action does what the flags say, which are parsed by then, and returns what is printed; nil when it has printed itself.
@@ -46,9 +47,10 @@ type registry []command
 
 func commands() registry {
 	return slices.Concat(
-		organisationCommands(), credentialCommands(), webhookCommands(), deliveryCommands(), endpointCommands(),
+		organisationCommands(), credentialCommands(), webhookCommands(), webhookSetCommands(), deliveryCommands(), endpointCommands(),
 		platformCommands(), clientCommands(), registrationCommands(), keyCommands(),
-		catalogCommands(), catalogHealthCommands(), connectionCommands(), exportCommands(), restoreCommands(), explainCommands(),
+		catalogCommands(), catalogHealthCommands(), connectionCommands(), exportCommands(), inquiryCommands(), restoreCommands(), auditCommands(),
+		doctorCommands(), resealCommands(), redriveCommands(), explainCommands(), ccdaCommands(),
 	)
 }
 
@@ -129,7 +131,7 @@ explains those of one.
 
 Clients and registrations are shared by all organisations unless -org names one. A client secret is read from a file, or
 from the input with "-secret-file -", and never from an argument, which others on the machine could see. So are the
-headers that a webhook is to be sent with: a file of lines NAME=VALUE. Times are like 2026-11-21T09:30:00Z.`)
+headers that a webhook is to be sent with, a file of lines NAME=VALUE, and an answer to a patient. Times are like 2026-11-21T09:30:00Z.`)
 	return text.String()
 }
 

@@ -15,11 +15,15 @@ func connectionCommands() []command {
 	return []command{
 		{
 			name: "connection list", help: "Lists the connections of an organisation, newest first", needs: []string{"org"}, declare: listConnections,
-			flags: ofTenant + " [-endpoint ID] [-status STATUS] [-after POSITION] [-limit N]",
+			flags: ofTenant + " [-external-id ID] [-endpoint ID] [-status STATUS] [-after POSITION] [-limit N]",
 		},
 		{
 			name: "connection show", flags: ofTenant + " -id ID", help: "Shows how a connection fares, with its latest exports",
 			needs: []string{"org", "id"}, declare: showConnection,
+		},
+		{
+			name: "connection purge", flags: ofTenant + " -id ID [-apply]", needs: []string{"org", "id"}, declare: purgeConnection,
+			help: "Erases a connection with all that there is of it, and proves it; repeated, says how far that is",
 		},
 	}
 }
@@ -39,6 +43,7 @@ func pagingFlags(flags *flag.FlagSet) func() (operator.Paging, error) {
 
 func listConnections(flags *flag.FlagSet) action {
 	var q operator.ConnectionQuery
+	flags.StringVar(&q.ExternalID, "external-id", "", "only those whose last authorisation had this `id` of the organisation's own")
 	flags.StringVar(&q.EndpointID, "endpoint", "", "only those at the endpoint with this `id`")
 	flags.StringVar((*string)(&q.Status), "status", "", "only `authorized`, revoked or rejected ones")
 	paging := pagingFlags(flags)
@@ -69,6 +74,27 @@ func showConnection(flags *flag.FlagSet) action {
 		}
 		shown := connectionShown(c)
 		shown["exports"] = exports
+		return shown, nil
+	})
+}
+
+func purgeConnection(flags *flag.FlagSet) action {
+	id := flags.String("id", "", "connection `id`: org_connection_id")
+	isMeant := flags.Bool("apply", false, "do it; without it nothing is changed, and what was asked for before is printed")
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		ask := s.Connections.Erasure
+		if *isMeant {
+			ask = s.Connections.Erase
+		}
+		e, err := ask(ctx, tenant, *id)
+		if err != nil {
+			return nil, err
+		}
+		shown := map[string]any{"erasure_id": e.ID, "stage": e.Stage, "asked_by": e.Actor, "requested_at": e.RequestedAt, "removed": e.Counts}
+		if e.Portal != "" {
+			shown["portal"] = e.Portal
+		}
+		tellTime(shown, "finished_at", e.FinishedAt)
 		return shown, nil
 	})
 }

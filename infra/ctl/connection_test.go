@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/infra/local/faults"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/export"
 	"recordbridge/shared/flow"
@@ -65,7 +66,7 @@ func (p patients) connect(t *testing.T, set func(c *connection.Connection)) stri
 		CreatedAt: now, ExpiresAt: now.Add(time.Hour),
 	}
 	conclusions, _ := p.tables()
-	expect.NoError(t, conclusions.BeginAttempt(t.Context(), attempt, flow.State{Hash: ids.Random(), Tenant: p.tenant, AttemptID: attempt.ID, ExpiresAt: now.Add(time.Hour)}))
+	expect.NoError(t, conclusions.BeginAttempt(t.Context(), attempt, binding.State{Hash: ids.Random(), Tenant: p.tenant, AttemptID: attempt.ID, ExpiresAt: now.Add(time.Hour)}))
 	expect.NoError(t, conclusions.ConcludeAttempt(t.Context(), flow.Conclusion{
 		Attempt: attempt, Connection: c, Tokens: tokens.Row{Tenant: p.tenant, ConnectionID: c.ID, Sealed: []byte(privateToken), Version: 1},
 	}))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"time"
 
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
@@ -11,7 +12,7 @@ import (
 func credentialCommands() []command {
 	return []command{
 		{
-			name: "credential create", flags: "-org ID -mode test|live -redirect URI ... [-origin ORIGIN ...]",
+			name: "credential create", flags: "-org ID -mode test|live -redirect URI ... [-origin ORIGIN ...] [-note TEXT]",
 			help: "Makes a public id with its first private key", needs: []string{"org", "redirect"}, declare: createCredential,
 		},
 		{
@@ -23,15 +24,15 @@ func credentialCommands() []command {
 			needs: []string{"public-id"}, declare: showCredential,
 		},
 		{
-			name: "credential set", help: "Adds and takes away redirect URIs and origins", needs: []string{"public-id"}, declare: changeCredential,
-			flags: "-public-id ID [-add-redirect URI ...] [-remove-redirect URI ...] [-add-origin ORIGIN ...] [-remove-origin ORIGIN ... | -any-origin]",
+			name: "credential set", help: "Adds and takes away redirect URIs and origins, and changes the note", needs: []string{"public-id"}, declare: changeCredential,
+			flags: "-public-id ID [-add-redirect URI ...] [-remove-redirect URI ...] [-add-origin ORIGIN ...] [-remove-origin ORIGIN ... | -any-origin] [-note TEXT]",
 		},
 		{
 			name: "credential add-key", flags: "-public-id ID", help: "Makes a second private key",
 			needs: []string{"public-id"}, declare: addKey,
 		},
 		{
-			name: "credential revoke", flags: "-public-id ID [-all]", help: "Revokes the oldest live key, or all",
+			name: "credential revoke", flags: "-public-id ID [-all | -key ID]", help: "Revokes the oldest live key, another one, or all",
 			needs: []string{"public-id"}, declare: revokeKeys,
 		},
 		{
@@ -45,8 +46,10 @@ func createCredential(flags *flag.FlagSet) action {
 	var redirects, origins texts
 	flags.Var(&redirects, "redirect", "redirect `URI`, may be repeated")
 	flags.Var(&origins, "origin", "allowed `origin`, may be repeated")
+	note := flags.String("note", "", "what it is called by")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		credential, private, err := s.Credentials.Create(ctx, tenant, redirects, origins)
+		draft := operator.CredentialDraft{Tenant: tenant, Note: *note, Redirects: redirects, Origins: origins}
+		credential, private, err := s.Credentials.Create(ctx, draft)
 		return showing(map[string]any{"public_id": credential.PublicID(), "private_key": private.Reveal()}, private, err)
 	})
 }
@@ -54,26 +57,33 @@ func createCredential(flags *flag.FlagSet) action {
 func listCredentials(flags *flag.FlagSet) action {
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		all, err := s.Credentials.List(ctx, tenant)
+		if err != nil {
+			return nil, err
+		}
+		uses, err := s.Credentials.Uses(ctx, tenant)
 		rows := make([]map[string]any, 0, len(all))
 		for _, c := range all {
-			rows = append(rows, credentialShown(c))
+			rows = append(rows, credentialShown(c, uses))
 		}
 		return rows, err
 	})
 }
 
 // credentialShown is a credential without what proves anything.
-func credentialShown(c org.Credential) map[string]any {
+func credentialShown(c org.Credential, uses map[string]time.Time) map[string]any {
 	keys := make([]map[string]any, 0, len(c.Keys))
 	for _, key := range c.Keys {
 		shown := map[string]any{"id": key.ID, "created_at": key.CreatedAt}
 		if !key.RevokedAt.IsZero() {
 			shown["revoked_at"] = key.RevokedAt
 		}
+		if at := uses[key.ID]; !at.IsZero() {
+			shown["last_used_at"] = at
+		}
 		keys = append(keys, shown)
 	}
 	return map[string]any{
-		"public_id": c.PublicID(), "org": c.Tenant.OrgID, "mode": c.Tenant.Mode, "redirect_uris": c.RedirectURIs,
+		"public_id": c.PublicID(), "note": c.Note, "org": c.Tenant.OrgID, "mode": c.Tenant.Mode, "redirect_uris": c.RedirectURIs,
 		"origins": append([]string{}, c.AllowedOrigins...), "keys": keys, "created_at": c.CreatedAt,
 	}
 }
@@ -87,7 +97,11 @@ func showCredential(flags *flag.FlagSet) action {
 	publicID := publicIDFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
 		shown, err := s.Credentials.Show(ctx, *publicID)
-		return credentialShown(shown), err
+		if err != nil {
+			return nil, err
+		}
+		uses, err := s.Credentials.Uses(ctx, shown.Tenant)
+		return credentialShown(shown, uses), err
 	}
 }
 
@@ -98,29 +112,37 @@ func changeCredential(flags *flag.FlagSet) action {
 	flags.Var((*texts)(&change.RemoveRedirects), "remove-redirect", "redirect `URI` to take away, may be repeated")
 	flags.Var((*texts)(&change.AddOrigins), "add-origin", "one more allowed `origin`, may be repeated")
 	flags.Var((*texts)(&change.RemoveOrigins), "remove-origin", "allowed `origin` to take away, may be repeated")
+	var note mayBeEmpty
+	flags.Var(&note, "note", "what it is called by; empty for nothing")
 	flags.BoolVar(&change.AnyOrigin, "any-origin", false, "take all origins away: pages of any may use the public id")
 	return func(ctx context.Context, s session) (any, error) {
 		if flags.NFlag() < 2 {
-			return nil, misused("nothing is to be changed: name it with -add-redirect, -remove-redirect, -add-origin, -remove-origin or -any-origin")
+			return nil, misused("nothing is to be changed: name it with -add-redirect, -remove-redirect, -add-origin, -remove-origin, -any-origin or -note")
 		}
+		change.Note = note.said
 		changed, err := s.Credentials.Change(ctx, *publicID, change)
-		return credentialShown(changed), err
+		return credentialShown(changed, nil), err
 	}
 }
 
 func addKey(flags *flag.FlagSet) action {
 	publicID := publicIDFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
-		private, err := s.Credentials.AddKey(ctx, *publicID)
-		return showing(map[string]any{"public_id": *publicID, "private_key": private.Reveal()}, private, err)
+		key, private, err := s.Credentials.AddKey(ctx, *publicID)
+		return showing(map[string]any{"public_id": *publicID, "key_id": key.ID, "private_key": private.Reveal()}, private, err)
 	}
 }
 
 func revokeKeys(flags *flag.FlagSet) action {
 	publicID := publicIDFlag(flags)
 	all := flags.Bool("all", false, "all keys, not only the oldest")
+	key := flags.String("key", "", "the key with this `id`, not the oldest")
 	return func(ctx context.Context, s session) (any, error) {
-		return map[string]any{"public_id": *publicID, "revoked": true}, s.Credentials.RevokeKeys(ctx, *publicID, *all)
+		revoked := map[string]any{"public_id": *publicID, "revoked": true}
+		if *key != "" {
+			return revoked, s.Credentials.RevokeKey(ctx, *publicID, *key)
+		}
+		return revoked, s.Credentials.RevokeKeys(ctx, *publicID, *all)
 	}
 }
 

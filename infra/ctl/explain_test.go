@@ -127,7 +127,7 @@ func checkTaken(t *testing.T, line string) {
 	}
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	c.declare(flags)
-	if err = parse(flags, words[3:]); err == nil {
+	if err = parse(flags, words[3:], false); err == nil {
 		err = needed(flags, c.needs...)
 	}
 	if err != nil {

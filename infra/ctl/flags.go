@@ -24,14 +24,14 @@ func misused(format string, args ...any) error {
 	return &usageError{cause: fmt.Errorf(format, args...)}
 }
 
-// parse reads a command's flags. What is left over is not repeated in the error: it may be a secret that lost its flag.
-// The error is flag.ErrHelp for somebody who asks for help.
-func parse(flags *flag.FlagSet, args []string) error {
+// parse reads a command's flags, and leaves its operands to a command that takes some. What is left over otherwise is not
+// repeated in the error: it may be a secret that lost its flag. The error is flag.ErrHelp for somebody who asks for help.
+func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if flags.NArg() > 0 {
+	if flags.NArg() > 0 && !operands {
 		return fmt.Errorf("%s: something is left over after the flags (%d); every value needs its flag", flags.Name(), flags.NArg())
 	}
 	return stated(flags)

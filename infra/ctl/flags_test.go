@@ -67,6 +67,9 @@ func (w world) right(command string) map[string]string {
 		"registration show":     {"platform": "epic"},
 		"registration callback": {"platform": "epic"},
 		"registration remove":   {"endpoint": w.endpoint},
+		"webhook set":           with(tenant, "id", w.hook, "rate", "5"),
+		"inquiry status":        with(tenant, "id", unknownID, "status", "closed"),
+		"inquiry answer":        with(tenant, "id", unknownID, "text-file", "flags_test.go"),
 		"webhook url":           with(tenant, "id", w.hook, "url", "https://app.example/moved"),
 	}
 	if found, ok := values[command]; ok {
@@ -85,7 +88,7 @@ func (w world) right(command string) map[string]string {
 		return map[string]string{"public-id": w.publicID}
 	case "webhook":
 		return with(tenant, "id", w.hook)
-	case "connection", "export":
+	case "connection", "export", "inquiry":
 		if strings.HasSuffix(command, " list") {
 			return tenant
 		}
@@ -127,8 +130,8 @@ func (w world) rightOfCatalog(command string) map[string]string {
 func wrong(t *testing.T, name string) string {
 	t.Helper()
 	if value, ok := map[string]string{
-		"id": unknownID, "endpoint": unknownID, "client-auth": unknownID, "delivery": unknownID, "name": " ", "client-id": "a\tb", "key-id": "a\tb",
-		"scope": `"`, "rate": "1001", "limit": "101", "secret-file": t.TempDir(), "header-file": t.TempDir(), "override": "authorize: {aud: sometimes}",
+		"id": unknownID, "endpoint": unknownID, "client-auth": unknownID, "delivery": unknownID, "name": " ", "client-id": "a\tb", "key-id": "a\tb", "note": "a\tb",
+		"scope": `"`, "rate": "1001", "limit": "101", "secret-file": t.TempDir(), "text-file": t.TempDir(), "header-file": t.TempDir(), "override": "authorize: {aud: sometimes}",
 		"website": "http://app.example", "privacy": "http://app.example", "logo": "http://app.example", "fhir-base": "ftp://hospital.example/r4",
 	}[name]; ok {
 		return value
@@ -149,8 +152,9 @@ func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
 		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias", // any text
 		"catalog search -text", "catalog search -state", "catalog search -platform", "catalog search -zip", // nothing is found
 		"endpoint create -issuer", "endpoint approve -issuer", // any text, which is compared with what discovery names
-		"webhook log -id", "webhook log -delivery", // nothing is found
+		"webhook log -id", "webhook log -delivery", "connection list -external-id", // nothing is found
 		"client list -", "registration set -client-auth x",
+		"ccda -report", // any file
 	}
 	for _, c := range commands() {
 		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
@@ -201,7 +205,7 @@ func TestAnEmptyValueIsRefusedWhereItTakesNothingBack(t *testing.T) {
 			flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 			c.declare(flags)
 			flags.SetOutput(io.Discard)
-			err := parse(flags, []string{"-" + f.Name + "="})
+			err := parse(flags, []string{"-" + f.Name + "="}, false)
 			if err == nil {
 				taken = append(taken, c.name+" -"+f.Name)
 			} else if !strings.Contains(err.Error(), "-"+f.Name) {
@@ -210,6 +214,7 @@ func TestAnEmptyValueIsRefusedWhereItTakesNothingBack(t *testing.T) {
 		})
 	}
 	want := []string{
+		"credential set -note", "webhook set -note",
 		"endpoint create -issuer", "endpoint approve -issuer", "endpoint override -override", "client rotate -key-id", "registration set -scope", "catalog rename -name",
 	}
 	if !slices.Equal(taken, want) {
@@ -230,6 +235,7 @@ func TestWhatIsLeftOutChangesNothing(t *testing.T) {
 		"credential set -public-id " + w.publicID:         "-add-redirect",
 		"webhook types " + tenant + "-id " + w.hook:       "", // shows them
 		"webhook url " + tenant + "-id " + w.hook:         "-url is missing",
+		"webhook set " + tenant + "-id " + w.hook:         "-no-headers",
 		"endpoint rename -id " + w.endpoint:               "-name is missing",
 		"endpoint override -endpoint " + w.endpoint:       "-override is missing",
 		"client rotate -id " + w.client:                   "-key-id: ",

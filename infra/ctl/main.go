@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string, s streams) error {
 func (c command) run(ctx context.Context, at where, args []string, s streams) error {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	act := c.declare(flags)
-	err := parse(flags, args)
+	err := parse(flags, args, c.operands)
 	if errors.Is(err, flag.ErrHelp) {
 		return tell(s.out, c.usage())
 	}

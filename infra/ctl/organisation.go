@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"reflect"
 
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
@@ -26,6 +27,10 @@ func organisationCommands() []command {
 		{
 			name: "organisation emails", flags: "-org ID [-email ADDRESS ... | -none]", needs: []string{"org"}, declare: emails,
 			help: "Shows the addresses of an organisation's notices, replaces them, or takes all away",
+		},
+		{
+			name: "organisation owner", flags: "-org ID -email ADDRESS", needs: []string{"org"}, declare: inviteOwner,
+			help: "Invites an owner by e-mail, the first one or another",
 		},
 		{
 			name: "organisation suspend", flags: "-org ID", needs: []string{"org"}, declare: suspendOrganisation,
@@ -58,6 +63,15 @@ func createOrganisation(flags *flag.FlagSet) action {
 		stored, err := s.Organisations.Create(ctx, made)
 		return map[string]any{"id": stored.ID, "name": stored.Name, "plan": stored.Plan}, err
 	}
+}
+
+// inviteOwner shows nothing of what makes the invitation work: the e-mail alone has that.
+func inviteOwner(flags *flag.FlagSet) action {
+	email := flags.String("email", "", "`address` of the owner, at the organisation's own domain")
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		made, err := s.Organisations.InviteOwner(ctx, tenant, *email)
+		return map[string]any{"invitation": made.ID, "email": made.Email, "expires_at": made.ExpiresAt}, err
+	})
 }
 
 func listOrganisations(*flag.FlagSet) action {
@@ -113,7 +127,7 @@ func changeOrganisation(flags *flag.FlagSet) action {
 			}
 			*field = new(string)
 		}
-		if change == (operator.OrganisationChange{}) {
+		if reflect.ValueOf(change).IsZero() {
 			return nil, misused("nothing is to be changed: name it with -name, -plan, -website, -privacy, -terms, -logo, -accent or -without")
 		}
 		changed, err := s.Organisations.Change(ctx, tenant, change)

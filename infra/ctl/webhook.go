@@ -19,7 +19,7 @@ func webhookCommands() []command {
 	return []command{
 		{
 			name: "webhook create", help: "Makes a webhook and prints its secret, once", needs: []string{"org", "url"}, declare: createWebhook,
-			flags: ofTenant + " -url URL [-type TYPE ...] [-rate N] [-signing-key] [-header-file FILE|-]",
+			flags: ofTenant + " -url URL [-note TEXT] [-type TYPE ...] [-rate N] [-signing-key] [-header-file FILE|-]",
 		},
 		{name: "webhook list", flags: ofTenant, help: "Lists webhooks, with how they fare", needs: one[:1], declare: listWebhooks},
 		{name: "webhook show", flags: ofTenant + " -id ID", help: "Shows a webhook, without its secrets", needs: one, declare: showWebhook},
@@ -44,6 +44,7 @@ func webhookCommands() []command {
 func createWebhook(flags *flag.FlagSet) action {
 	var made webhook.Draft
 	flags.StringVar(&made.URL, "url", "", "`URL` that events are sent to")
+	flags.StringVar(&made.Note, "note", "", "what it is called by")
 	flags.IntVar(&made.Rate, "rate", 0, "attempts per second, 1 to 1000 (default 50)")
 	flags.BoolVar(&made.SigningKey, "signing-key", false, "sign with an ed25519 key as well, whose public half is printed")
 	file := flags.String("header-file", "", "send these headers, too: a `file` of lines NAME=VALUE, - for standard input")

@@ -9,6 +9,9 @@ import (
 // webhookShown is a webhook without its secrets.
 func webhookShown(s webhook.Subscription) map[string]any {
 	shown := map[string]any{"id": s.ID, "url": s.URL, "types": s.Types, "created_at": s.CreatedAt, "disabled": s.Disabled}
+	if s.Note != "" {
+		shown["note"] = s.Note
+	}
 	if s.Rate != 0 {
 		shown["rate"] = s.Rate
 	}

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,15 +13,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/ses"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"recordbridge/shared/account/members"
+	"recordbridge/shared/audit"
 	"recordbridge/shared/blob"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/erase"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/inquiry"
 	"recordbridge/shared/kms"
+	"recordbridge/shared/mail"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/safehttp"
@@ -68,14 +75,17 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 		Store:       control,
 		Work:        store.Work{DB: db, Table: outputs["WorkTable"]},
 		Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]},
-		Audit:       store.Audit{DB: db, Table: outputs["AuditTable"]},
+		Audit:       AuditLog(cfg, outputs),
 		Queue:       queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"]),
 		Log: deliverylog.Log{
 			Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: control, Answers: vault, Now: o.Now,
 		},
 		Hashing: hashing, Vault: vault, Reach: safehttp.Options{Allow: PrivateRanges(outputs)}, Clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
-		Get: get, BaseURL: outputs["BaseUrl"], Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
+		Members: Members(cfg, outputs, o),
+		Get:     get, BaseURL: outputs["BaseUrl"], Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
 	}
+	deps.Erasures = erase.Requests{Rows: store.Work{DB: db, Table: outputs["WorkTable"]}, Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]}, Now: o.Now}
+	deps.Inquiries = inquiryParts(cfg, outputs, o)
 	if deps.Catalog, err = catalogParts(cfg, outputs, o, control); err != nil {
 		return nil, err
 	}
@@ -87,6 +97,33 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 		deps.Servers = survey.Servers{HTTP: o.HTTP}
 	}
 	return operator.New(deps), nil
+}
+
+// Members changes members of the stack with these outputs. Without an address that e-mails come from nobody can be invited.
+func Members(cfg aws.Config, outputs map[string]string, o Options) members.Service {
+	made := members.Service{
+		Rows: store.Accounts{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}, Audit: AuditLog(cfg, outputs),
+		Dashboard: cmp.Or(outputs["DashboardUrl"], outputs["BaseUrl"]+"/dashboard"), Random: o.Random, NewID: o.NewID, Now: o.Now,
+	}
+	if from := outputs["MailFrom"]; from != "" {
+		made.Mailer = mail.Sender{Client: ses.NewFromConfig(cfg), From: from}
+	}
+	return made
+}
+
+// inquiryParts are what inquiries to the stack with these outputs are answered with. Without an address that e-mails come from nobody is.
+func inquiryParts(cfg aws.Config, outputs map[string]string, o Options) operator.InquiryParts {
+	rows := store.Work{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}
+	made := operator.InquiryParts{Rows: rows, Inbox: inquiry.Inbox{Rows: rows, Now: o.Now}}
+	if from := outputs["MailFrom"]; from != "" {
+		made.Inbox.Mailer = mail.Sender{Client: ses.NewFromConfig(cfg), From: from}
+	}
+	return made
+}
+
+// AuditLog reads who has changed what in the stack with these outputs.
+func AuditLog(cfg aws.Config, outputs map[string]string) audit.Log {
+	return audit.Log{Rows: store.Audit{DB: store.NewClient(cfg), Table: outputs["AuditTable"]}}
 }
 
 // PrivateRanges are the addresses outside the public internet that health systems and webhooks of the stack with these outputs may

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"recordbridge/infra/ctl/clinical"
+	"recordbridge/shared/fhir/ccda"
+)
+
+func ccdaCommands() []command {
+	return []command{{
+		name: "ccda", flags: "[-report FILE] FILE ...\n-diff FILE FILE", offline: true, operands: true, declare: convertDocuments,
+		help: "Converts C-CDA documents to FHIR R4, or compares two conversions",
+	}}
+}
+
+// convertDocuments prints the resources of documents as what belongs together, one a line, and the report on standard error.
+func convertDocuments(flags *flag.FlagSet) action {
+	report := flags.String("report", "", "`file` for the report in place of standard error")
+	diff := flags.Bool("diff", false, "compare the clinical facts of two files, each a document or resources that were printed before; exits with 1 when they differ")
+	return func(_ context.Context, s session) (any, error) {
+		files := flags.Args()
+		switch {
+		case *diff && (len(files) != 2 || *report != ""):
+			return nil, misused("-diff compares two files, and nothing else")
+		case *diff:
+			return compareFiles(files[0], files[1])
+		case len(files) == 0:
+			return nil, misused("no file; usage: ctl ccda FILE ...")
+		}
+		told, err := convertFiles(files, s.out)
+		if len(told.Documents) == 0 {
+			return nil, err
+		}
+		return nil, errors.Join(err, s.reportTo(*report, told))
+	}
+}
+
+// reportTo writes a report to a file, or to standard error when none is named.
+func (s session) reportTo(file string, report ccda.Report) error {
+	if file == "" {
+		return show(s.said, report)
+	}
+	text, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, append(text, '\n'), 0o600); err != nil {
+		return fmt.Errorf("-report: %w", err)
+	}
+	return nil
+}
+
+// convertFiles prints what can be converted; what cannot is told at the end.
+func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
+	var set ccda.Set
+	var invalid error
+	for _, file := range files {
+		document, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+		if err != nil {
+			return ccda.Report{}, err
+		}
+		err = set.Add(document)
+		switch {
+		case errors.Is(err, ccda.ErrInvalid):
+			invalid = errors.Join(invalid, fmt.Errorf("%s: %w", file, err))
+		case err != nil:
+			return ccda.Report{}, err
+		}
+	}
+	lines := bufio.NewWriter(out)
+	report, err := set.Emit(func(r ccda.Resource) error {
+		_, err := lines.Write(append(r.JSON, '\n'))
+		return err
+	})
+	return report, errors.Join(err, lines.Flush(), invalid)
+}
+
+// differentError says that two conversions do not say the same; what differs is printed.
+type differentError struct{ found clinical.Difference }
+
+func (d *differentError) Error() string {
+	return fmt.Sprintf("they differ: %d added, %d removed, %d changed", len(d.found.Added), len(d.found.Removed), len(d.found.Changed))
+}
+
+func (d *differentError) shown() any { return d.found }
+
+func compareFiles(before, after string) (any, error) {
+	first, err := factsIn(before)
+	if err != nil {
+		return nil, err
+	}
+	second, err := factsIn(after)
+	if err != nil {
+		return nil, err
+	}
+	found := clinical.Compare(first, second)
+	if !found.Equal() {
+		return nil, &differentError{found}
+	}
+	return found, nil
+}
+
+// factsIn reads a file of resources, or converts a document.
+func factsIn(file string) ([]clinical.Fact, error) {
+	content, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(strings.TrimSpace(string(content[:min(len(content), 1<<10)])), "{") {
+		var resources bytes.Buffer
+		if _, err := convertFiles([]string{file}, &resources); err != nil {
+			return nil, err
+		}
+		content = resources.Bytes()
+	}
+	return clinical.Read(content)
+}

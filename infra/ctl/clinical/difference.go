@@ -1,0 +1,69 @@
+package clinical
+
+import (
+	"maps"
+	"slices"
+)
+
+// Difference is what has to be done to one set of facts to make the other of it.
+type Difference struct {
+	Added   []Fact   `json:"added"`
+	Removed []Fact   `json:"removed"`
+	Changed []Change `json:"changed"`
+}
+
+// Change is a fact of which both say something, and not the same.
+type Change struct {
+	Fact // as it was
+
+	Parts map[string]Sides `json:"parts"` // by the names that lead to what differs
+}
+
+// Sides are the values of one part.
+type Sides struct {
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+}
+
+// Equal tells that there is no difference.
+func (d Difference) Equal() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
+
+// Compare pairs facts that are the same, then those that are alike in type, code and time, then those alike in type and
+// code; what is left was added or removed.
+func Compare(before, after []Fact) Difference {
+	d := Difference{Added: []Fact{}, Removed: []Fact{}, Changed: []Change{}}
+	removed, added := slices.Clone(before), slices.Clone(after)
+	for _, alike := range []func(a, b Fact) bool{
+		func(a, b Fact) bool { return a.named(b) && a.Time == b.Time && len(parts(a, b)) == 0 },
+		func(a, b Fact) bool { return a.named(b) && a.Time == b.Time },
+		func(a, b Fact) bool { return a.named(b) },
+	} {
+		removed = slices.DeleteFunc(removed, func(a Fact) bool {
+			at := slices.IndexFunc(added, func(b Fact) bool { return alike(a, b) })
+			if at < 0 {
+				return false
+			}
+			if changed := parts(a, added[at]); len(changed) > 0 {
+				d.Changed = append(d.Changed, Change{Fact: a, Parts: changed})
+			}
+			added = slices.Delete(added, at, at+1)
+			return true
+		})
+	}
+	d.Added, d.Removed = append(d.Added, added...), append(d.Removed, removed...)
+	return d
+}
+
+// named tells whether two facts are about the same.
+func (f Fact) named(other Fact) bool { return f.Type == other.Type && f.Code == other.Code }
+
+// parts lists what differs.
+func parts(before, after Fact) map[string]Sides {
+	differ := map[string]Sides{}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(before.parts)), slices.Collect(maps.Keys(after.parts))) {
+		if a, b := before.parts[name], after.parts[name]; !slices.Equal(a, b) {
+			differ[name] = Sides{Before: a, After: b}
+		}
+	}
+	return differ
+}

@@ -1,0 +1,169 @@
+// Package clinical compares what two sets of FHIR resources say of a patient, fact by fact: what kind, which code, when, which
+// value and status. Ids, narratives and the order are no facts, so that two conversions of the same document are equal however
+// they were made.
+package clinical
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Fact is what one resource says.
+type Fact struct {
+	Type string `json:"type"`           // resourceType
+	Code string `json:"code,omitempty"` // of what it is about: system|code, or a text where there is none
+	Time string `json:"time,omitempty"` // when it was so or was done
+
+	parts map[string][]string // everything else, by the names that lead to it
+}
+
+// asides are types that are no facts themselves: facts that refer to them say who and where, and what they were made from.
+func asides() []string {
+	return []string{"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner", "PractitionerRole", "Provenance"}
+}
+
+// Read lists the facts of resources, one JSON object a line, in order.
+func Read(resources []byte) ([]Fact, error) {
+	var all []map[string]any
+	known := map[string]map[string]any{}
+	decoder := json.NewDecoder(bytes.NewReader(resources))
+	decoder.UseNumber() // decimals are compared as they are written
+	for {
+		var resource map[string]any
+		err := decoder.Decode(&resource)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("resource %d is no JSON object", len(all)+1)
+		}
+		all = append(all, resource)
+		known[text(resource, "resourceType")+"/"+text(resource, "id")] = resource
+	}
+	var facts []Fact
+	for _, resource := range all {
+		kind := text(resource, "resourceType")
+		if slices.Contains(asides(), kind) {
+			continue
+		}
+		parts := map[string][]string{}
+		for name, value := range resource {
+			if !slices.Contains([]string{"resourceType", "id", "meta", "text", "identifier"}, name) {
+				flatten(parts, name, value, known)
+			}
+		}
+		for _, values := range parts {
+			slices.Sort(values)
+		}
+		facts = append(facts, Fact{Type: kind, Code: subject(resource, known), Time: moment(resource), parts: parts})
+	}
+	slices.SortStableFunc(facts, func(a, b Fact) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Time, b.Time))
+	})
+	return facts, nil
+}
+
+// flatten takes in a value under the names that lead to it. A reference is what it leads to, since ids are no facts.
+func flatten(parts map[string][]string, path string, value any, known map[string]map[string]any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			flatten(parts, path+"."+name, value[name], known)
+		}
+	case []any:
+		for _, v := range value {
+			flatten(parts, path, v, known)
+		}
+	default:
+		said := fmt.Sprint(value)
+		if strings.HasSuffix(path, ".reference") {
+			said = label(said, known)
+		}
+		parts[path] = append(parts[path], said)
+	}
+}
+
+// label names what a reference leads to: by its type with its code, its number or its name.
+func label(reference string, known map[string]map[string]any) string {
+	resource, ok := known[reference]
+	if !ok {
+		return reference
+	}
+	kind := text(resource, "resourceType")
+	if kind == "Patient" {
+		return kind
+	}
+	names := []string{subject(resource, known), number(resource), text(resource, "name"), moment(resource)}
+	return strings.TrimSpace(kind + " " + cmp.Or(names...))
+}
+
+func number(resource map[string]any) string {
+	identifiers, _ := resource["identifier"].([]any)
+	for _, i := range identifiers {
+		if object, ok := i.(map[string]any); ok {
+			return text(object, "system") + "|" + text(object, "value")
+		}
+	}
+	return ""
+}
+
+// subject is what a resource is about, as the first of its elements says that there is.
+func subject(resource map[string]any, known map[string]map[string]any) string {
+	if medication, ok := resource["medicationReference"].(map[string]any); ok {
+		if product, ok := known[text(medication, "reference")]; ok {
+			return subject(product, known)
+		}
+	}
+	for _, name := range []string{"code", "medicationCodeableConcept", "vaccineCode", "relationship", "description", "type", "category", "scope"} {
+		if said := concept(resource[name]); said != "" {
+			return said
+		}
+	}
+	return text(resource, "name")
+}
+
+// concept is a CodeableConcept, or the first of several, in one word.
+func concept(value any) string {
+	if list, ok := value.([]any); ok && len(list) > 0 {
+		value = list[0]
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return ""
+	}
+	codings, _ := object["coding"].([]any)
+	for _, c := range codings {
+		if coding, ok := c.(map[string]any); ok && text(coding, "code") != "" {
+			return text(coding, "system") + "|" + text(coding, "code")
+		}
+	}
+	return text(object, "text")
+}
+
+// moment is the time of a resource, as the first of its elements says that there is.
+func moment(resource map[string]any) string {
+	for _, name := range []string{
+		"effectiveDateTime", "effectivePeriod", "onsetDateTime", "onsetPeriod", "performedDateTime", "performedPeriod", "occurrenceDateTime",
+		"occurrencePeriod", "period", "startDate", "authoredOn", "recordedDate", "dateTime", "date",
+	} {
+		switch value := resource[name].(type) {
+		case string:
+			return value
+		case map[string]any:
+			return cmp.Or(text(value, "start"), text(value, "end"))
+		}
+	}
+	return ""
+}
+
+func text(object map[string]any, name string) string {
+	said, _ := object[name].(string)
+	return said
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+)
+
+func doctorCommands() []command {
+	return []command{{
+		name: "doctor", offline: true, declare: examine,
+		help: "Checks a deployment: keys, queues, alarms, clock, webhooks, institutions, audit rows, mail; exit code 1 with what to do",
+	}}
+}
+
+// finding is what a check has found. It is never silent on what it could not look at.
+type finding struct {
+	Check string `json:"check"`
+	State string `json:"state"` // ok, wrong, or not_seen
+	What  string `json:"what"`
+	Do    string `json:"do,omitempty"`
+}
+
+func fine(what string, args ...any) finding {
+	return finding{State: "ok", What: fmt.Sprintf(what, args...)}
+}
+
+func amiss(do, what string, args ...any) finding {
+	return finding{State: "wrong", What: fmt.Sprintf(what, args...), Do: do}
+}
+
+// unseen is what could not be looked at, for whatever reason.
+func unseen(do, what string, args ...any) finding {
+	return finding{State: "not_seen", What: fmt.Sprintf(what, args...), Do: do}
+}
+
+// check is one of doctor's, by its name. One that asks by the operator's rules can do so only where a stack's outputs and the secret for
+// hashing are right, which others find out.
+type check struct {
+	name    string
+	byRules bool
+	look    func(ctx context.Context, s session) []finding
+}
+
+func checks() []check {
+	return []check{
+		{"outputs", false, checkOutputs},
+		{"secrets and keys", false, checkKeys},
+		{"service and clock", false, checkService},
+		{"queues", false, checkQueues},
+		{"alarms", false, checkAlarms},
+		{"webhooks", true, checkWebhooks},
+		{"institutions", true, checkInstitutions},
+		{"audit rows", true, checkAudit},
+		{"mail", false, checkMail},
+	}
+}
+
+func examine(*flag.FlagSet) action {
+	return func(ctx context.Context, s session) (any, error) {
+		s, closed := s.open(ctx)
+		if closed != nil && s.stack.Outputs == nil {
+			return nil, closed
+		}
+		var all []finding
+		for _, c := range checks() {
+			look := c.look
+			if closed != nil && c.byRules {
+				look = func(context.Context, session) []finding {
+					return []finding{amiss("Mend the outputs and KeyHashingSecret first.", "Nobody can look: %v.", closed)}
+				}
+			}
+			for _, f := range look(ctx, s) {
+				f.Check = c.name
+				all = append(all, f)
+			}
+		}
+		sick := slices.ContainsFunc(all, func(f finding) bool { return f.State == "wrong" })
+		shown := map[string]any{"findings": all, "healthy": !sick}
+		if sick {
+			return nil, &sickError{shown}
+		}
+		return shown, nil
+	}
+}
+
+// sickError says that something is wrong, and prints what.
+type sickError struct{ found any }
+
+func (*sickError) Error() string {
+	return "something is wrong with the deployment: see what is printed"
+}
+
+func (s *sickError) shown() any { return s.found }

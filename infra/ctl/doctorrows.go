@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/operator"
+)
+
+// failingFor is how long a webhook may fail before it is told: a receiver that is deployed anew fails for minutes.
+const failingFor = time.Hour
+
+func checkWebhooks(ctx context.Context, s session) []finding {
+	all, err := s.Organisations.List(ctx)
+	if err != nil {
+		return []finding{amiss("docs/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
+	}
+	var found []finding
+	count := 0
+	for _, owner := range all {
+		webhooks, err := s.Webhooks.List(ctx, owner.Tenant)
+		if err != nil {
+			found = append(found, amiss("docs/runbooks/tables.md.", "The webhooks of %s in %s mode cannot be read: %v.", owner.Tenant.OrgID, owner.Tenant.Mode, err))
+			continue
+		}
+		for _, w := range webhooks {
+			count++
+			of := fmt.Sprintf("-org %s -mode %s -id %s", owner.Tenant.OrgID, owner.Tenant.Mode, w.ID)
+			switch {
+			case w.Disabled:
+				found = append(found, amiss("Tell its organisation, then ctl webhook enable "+of+".", "Webhook %s was disabled at %s: %s.", w.ID, w.DisabledAt.Format(time.RFC3339), w.DisabledFor))
+			case w.Health.Failures > 0 && time.Since(w.Health.FailingSince) > failingFor:
+				found = append(found, amiss("ctl webhook log "+of+".", "Webhook %s has failed since %s, %d times.", w.ID, w.Health.FailingSince.Format(time.RFC3339), w.Health.Failures))
+			}
+		}
+	}
+	if len(found) == 0 {
+		return []finding{fine("%d webhooks, none failing or disabled.", count)}
+	}
+	return found
+}
+
+func checkInstitutions(ctx context.Context, s session) []finding {
+	var found []finding
+	for _, mode := range []string{"test", "live"} {
+		report, err := s.EndpointHealth.Report(ctx, mode, operator.HealthQuestion{})
+		switch {
+		case errors.Is(err, fault.NotFound), err == nil && len(report.States) == 0:
+			found = append(found, unseen("ctl catalog publish, when patients are to find institutions.", "Nothing is published in %s mode.", mode))
+		case err != nil:
+			found = append(found, amiss("docs/runbooks/tables.md.", "How endpoints fare in %s mode cannot be read: %v.", mode, err))
+		case report.States[health.Down] > 0:
+			found = append(found, amiss("ctl catalog health -mode "+mode+" -state down.", "%d endpoints in %s mode are down.", report.States[health.Down], mode))
+		default:
+			found = append(found, fine("No endpoint in %s mode is down.", mode))
+		}
+	}
+	return found
+}
+
+// checkAudit verifies every chain, and tells the heads, to be kept.
+func checkAudit(ctx context.Context, s session) []finding {
+	all, err := s.Organisations.List(ctx)
+	if err != nil {
+		return []finding{amiss("docs/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
+	}
+	chains := []string{""}
+	for _, owner := range all {
+		if !slices.Contains(chains, owner.Tenant.OrgID) {
+			chains = append(chains, owner.Tenant.OrgID)
+		}
+	}
+	log, found := wiring.AuditLog(s.stack.Config, s.stack.Outputs), make([]finding, 0, len(chains))
+	for _, id := range chains {
+		name, flags := "everybody", ""
+		if id != "" {
+			name, flags = id, " -org "+id
+		}
+		report, err := log.Verify(ctx, id)
+		switch {
+		case err != nil:
+			found = append(found, amiss("docs/runbooks/tables.md.", "The audit rows of %s cannot be read: %v.", name, err))
+		case !report.Whole():
+			found = append(found, amiss("ctl audit verify"+flags+", then docs/operations.md, Who changed what.", "The chain of %s is broken at row %d: %s.", name, report.Breaks[0].Seq, report.Breaks[0].What))
+		case report.Head.Seq == 0:
+			found = append(found, fine("%s has no audit rows.", name))
+		default:
+			found = append(found, fine("The chain of %s is whole; keep its head %d:%s.", name, report.Head.Seq, report.Head.Hash))
+		}
+	}
+	return found
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/inquiry"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/webhook"
+)
+
+const privateWords = "words-of-a-patient"
+
+func TestAnOperatorAnswersAPatient(t *testing.T) {
+	outputs, _, p := withPatients(t)
+	p.outputs["MailFrom"] = "notices@recordbridge.example"
+	withMail, err := json.Marshal(p.outputs)
+	expect.NoError(t, err)
+	expect.NoError(t, os.WriteFile(outputs, withMail, 0o600))
+	i := inquiry.Inquiry{
+		ID: "e0000000-0000-4000-8000-000000000001", Tenant: p.tenant, Type: webhook.SupportRequested, Email: "juniper@mailbox.example", Name: privateWords,
+		Subject: privateWords, Body: privateWords, CreatedAt: time.Now(),
+	}
+	event, err := webhook.NewEvent(i.Tenant, i.Type, i.ID, 0, i.CreatedAt, map[string]string{})
+	expect.NoError(t, err)
+	expect.NoError(t, p.work().CreateInquiry(t.Context(), i, event))
+	of := []string{"-org", p.tenant.OrgID, "-mode", "test"}
+	do := func(input string, args ...string) string {
+		t.Helper()
+		printed, err := ctlWith(t, outputs, input, append(args, of...)...)
+		return fmt.Sprint(printed, err)
+	}
+	for _, c := range []struct{ input, line, want string }{
+		{"", "inquiry list -status open -kind support", "status:open"},
+		{"", "inquiry list -kind health_system", "inquiries:[]"},
+		{"", "inquiry show -id " + i.ID, "body:" + privateWords},
+		{"Call us.\n", "inquiry answer -text-file - -id " + i.ID, "status:answered"},
+		{"Call us.\n", "inquiry answer -text-file - -id " + i.ID, "answered:1"},
+		{"", "inquiry show -id " + i.ID, "text:Call us."},
+		{"", "inquiry status -status closed -id " + i.ID, "status:closed"},
+		{"", "inquiry list -status open", "inquiries:[]"},
+		{"", "inquiry answer -text-file - -id " + i.ID, "text is required"},
+	} {
+		got := do(c.input, strings.Fields(c.line)...)
+		if !strings.Contains(got, c.want) || strings.Contains(got, privateWords) != strings.Contains(c.line, "show") {
+			t.Errorf("%s: %s, want %s", c.line, got, c.want)
+		}
+	}
+}
+
+func TestAnOperatorFindsConnectionsByTheExternalID(t *testing.T) {
+	outputs, _, p := withPatients(t)
+	hashing, err := awssecret.Keyring(t.Context(), p.config, time.Now, p.outputs["KeyHashingSecret"])
+	expect.NoError(t, err)
+	found := p.connect(t, func(c *connection.Connection) {
+		c.External = hashing.Sign(connection.ExternalText(p.tenant, "chart-7"))
+	})
+	p.connect(t, func(*connection.Connection) {})
+	for id, want := range map[string]int{"chart-7": 1, "chart-8": 0} {
+		printed, err := p.matter(t, outputs, "connection", "list", "-external-id", id)
+		if err != nil || strings.Count(printed, `"id"`) != want || strings.Contains(printed, found) != (want == 1) {
+			t.Errorf("%s: %s (%v)", id, printed, err)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/queue"
+)
+
+func redriveCommands() []command {
+	return []command{{
+		name: "redrive", flags: "-queue exports|deliveries|refreshes|tefca [-apply]", needs: []string{"queue"}, declare: redrive,
+		help: "Shows which rows the dead letters of a queue point to, and has workers look at them again",
+	}}
+}
+
+// letters are the dead letters of a queue, by its word on the command line, and who gets them again.
+func letters(client *sqs.Client, outputs map[string]string) map[string]struct {
+	dead queue.Backlog
+	send func(context.Context, due.Item, time.Duration) error
+} {
+	type way = struct {
+		dead queue.Backlog
+		send func(context.Context, due.Item, time.Duration) error
+	}
+	work := queue.NewWork(client, outputs["ExportQueueUrl"], outputs["DeliveryQueueUrl"])
+	return map[string]way{
+		"exports":    {queue.NewBacklog(client, outputs["ExportDeadLetterQueueUrl"]), work.Send},
+		"deliveries": {queue.NewBacklog(client, outputs["DeliveryDeadLetterQueueUrl"]), work.Send},
+		"refreshes":  {queue.NewBacklog(client, outputs["RefreshDeadLetterQueueUrl"]), queue.NewRefreshes(client, outputs["RefreshQueueUrl"]).Send},
+		"tefca":      {queue.NewBacklog(client, outputs["TefcaDeadLetterQueueUrl"]), queue.NewAttempts(client, outputs["TefcaQueueUrl"]).Send},
+	}
+}
+
+// letter is a dead letter as it is printed: ids alone, which is all that one holds.
+type letter struct {
+	MessageID string `json:"message_id"`
+	Kind      string `json:"kind,omitempty"`
+	OrgID     string `json:"org_id,omitempty"`
+	Mode      string `json:"mode,omitempty"`
+	ID        string `json:"id,omitempty"`
+	Outcome   string `json:"outcome"` // left, sent, or unreadable
+}
+
+// mostLetters bounds one run. Those that were looked at are hidden from everybody for two minutes.
+const mostLetters = 1000
+
+func redrive(flags *flag.FlagSet) action {
+	name := flags.String("queue", "", "`exports`, deliveries, refreshes or tefca")
+	isMeant := flags.Bool("apply", false, "send them; without it they are only shown")
+	return func(ctx context.Context, s session) (any, error) {
+		all := letters(sqs.NewFromConfig(s.stack.Config), s.stack.Outputs)
+		chosen, ok := all[*name]
+		if !ok {
+			return nil, misused("-queue must be one of %s", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		}
+		found := []letter{}
+		for len(found) < mostLetters {
+			messages, err := chosen.dead.Receive(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if len(messages) == 0 {
+				break
+			}
+			for _, m := range messages {
+				one, err := again(ctx, m, *isMeant, chosen.dead, chosen.send)
+				found = append(found, one)
+				if err != nil {
+					return nil, &unfinishedError{result: map[string]any{"letters": found}, cause: err}
+				}
+			}
+		}
+		return map[string]any{"letters": found}, nil
+	}
+}
+
+// again sends what a letter points to and then deletes it: a letter that is sent twice does no harm, one that is lost would wait for the sweeper.
+func again(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog, send func(context.Context, due.Item, time.Duration) error) (letter, error) {
+	i, unreadable := due.Decode(m.Body)
+	if unreadable != nil {
+		return letter{MessageID: m.MessageId, Outcome: "unreadable"}, nil //nolint:nilerr // it is told as what it is
+	}
+	one := letter{MessageID: m.MessageId, Kind: string(i.Kind), OrgID: i.Tenant.OrgID, Mode: string(i.Tenant.Mode), ID: i.ID, Outcome: "left"}
+	if !isMeant {
+		return one, nil
+	}
+	if err := send(ctx, i, 0); err != nil {
+		return one, fmt.Errorf("send again: %w", err)
+	}
+	one.Outcome = "sent"
+	return one, dead.Delete(ctx, m)
+}
