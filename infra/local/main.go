@@ -57,7 +57,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		if started, err = seeded(ctx, s, o, stdout); err != nil {
 			return fmt.Errorf("seed: %w", err)
 		}
-		started.AWS, started.Stack = s.run.AWS, s.run.Stack
+		started.AWS, started.Stack, started.DashboardURL = s.run.AWS, s.run.Stack, s.run.DashboardURL
 	}
 	if err = runfile.Write(o.runFile, started); err != nil {
 		return err

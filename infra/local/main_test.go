@@ -125,8 +125,9 @@ func project(t *testing.T) string {
 type started struct {
 	*exec.Cmd
 
-	url string // without the stage
-	aws runfile.AWS
+	url       string // without the stage
+	dashboard string
+	aws       runfile.AWS
 }
 
 func start(t *testing.T, dir string, arguments ...string) started {
@@ -165,7 +166,7 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	if err := json.Unmarshal(content, &run); err != nil {
 		t.Fatal(err)
 	}
-	return started{command, strings.TrimSuffix(run.BaseURL, "/v1"), run.AWS}
+	return started{command, strings.TrimSuffix(run.BaseURL, "/v1"), run.DashboardURL, run.AWS}
 }
 
 // send sends text to a queue of the embedded AWS.
@@ -222,9 +223,10 @@ func TestEverythingIsServedOnOnePort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := s.url + "/v1 true " + filepath.Join(bundles, "bundles") + " 127.0.0.0/8,::1/128"
-	if status != http.StatusOK || body != want {
-		t.Errorf("the API answered %d %q, want %q", status, body, want)
+	dashboard := strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/v1/dashboard" // an address has no passkeys
+	want := s.url + "/v1 true " + filepath.Join(bundles, "bundles") + " " + dashboard + " 127.0.0.0/8,::1/128"
+	if status != http.StatusOK || body != want || s.dashboard != dashboard {
+		t.Errorf("the API answered %d %q, want %q; the run file has %q", status, body, want, s.dashboard)
 	}
 	s.send(t, "local-WorkQueue", "a message")
 	var batch events.SQSEvent

@@ -67,6 +67,17 @@ func (p place) public(listener string) string {
 	return net.JoinHostPort("localhost", port(listener))
 }
 
+// named is a URL of this machine by the name that everybody has for it, since an address has no passkeys (WebAuthn section 5.1.2). What localhost
+// does not lead to stays as it is.
+func named(url string) string {
+	for _, address := range []string{"127.0.0.1", "[::1]"} {
+		if rest, ok := strings.CutPrefix(url, "http://"+address+":"); ok {
+			return "http://localhost:" + rest
+		}
+	}
+	return url
+}
+
 // inside is the address at which functions reach what is listened for at listener.
 func (p place) inside(listener string) string {
 	if p.engine == nil {

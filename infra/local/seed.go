@@ -18,6 +18,7 @@ import (
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/store"
 )
 
 // seeded returns what a person needs for trying things out: made now, or, where the data is older than this process,
@@ -80,8 +81,15 @@ func (s *stack) plant(ctx context.Context, institutions shipped.Choice) (runfile
 			dataDir = folder
 		}
 	}
-	return seed.Apply(ctx, o, seed.Options{
+	run, err := seed.Apply(ctx, o, seed.Options{
 		BaseURL: s.run.BaseURL, ConsoleURL: s.run.ConsoleURL, ReturnURL: s.run.ConsoleURL + "/return",
 		InboxURL: s.run.InboxURL, DataDir: dataDir, Catalog: institutions,
 	})
+	if err != nil {
+		return run, err
+	}
+	cloud, outputs := s.cloud.Config(operatorCaller), s.template.Outputs
+	service := wiring.Members(cloud, outputs, wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "runner"})
+	run.Owner = seed.OwnerEmail
+	return run, seed.Owner(ctx, service, store.Accounts{DB: store.NewClient(cloud), Table: outputs["ControlTable"]}, run.Organisations[0].ID)
 }

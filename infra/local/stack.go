@@ -111,7 +111,7 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 
 // prepare makes all that the handler needs. Functions reach it at address.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
-	parameters, err := o.templateParameters(s.public+"/v1", s.where.host())
+	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard", s.where.host())
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 	}
 	s.run = runfile.Run{
 		Stack:   s.where.name(),
-		BaseURL: s.public + "/" + s.template.API.Stage, ConsoleURL: s.public + "/_local", InboxURL: s.public + inboxPath,
+		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"], ConsoleURL: s.public + "/_local", InboxURL: s.public + inboxPath,
 		AWS: runfile.AWS{
 			// The secret is new with every start, so that no page and no other user of this machine can sign.
 			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: rand.Text(), Outputs: s.template.Outputs,

@@ -54,7 +54,7 @@ func (v view) Mails() []console.Mail {
 	all := newest(v.stack.cloud.SES().Sent())
 	list := make([]console.Mail, len(all))
 	for i, m := range all {
-		list[i] = console.Mail{ID: m.ID, At: m.At, From: m.From, To: m.To, Subject: m.Subject, Text: m.Text}
+		list[i] = console.Mail{ID: m.ID, At: m.At, From: m.From, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML, HasHTML: m.HTML != ""}
 	}
 	return list
 }

@@ -36,20 +36,32 @@ func finishUpdate(ctx context.Context, o options) error {
 // restoreStage puts the API's new deployment on its stage: LocalStack removes the old deployment, and the stage with it. An update that changes
 // nothing of the API leaves both.
 func restoreStage(ctx context.Context, o options) error {
-	api, err := listed(ctx, o, gatewayAPI)
-	if err != nil || len(api) != 1 {
-		return errors.Join(err, fmt.Errorf("there are %d APIs", len(api)))
+	api, err := only(ctx, o, gatewayAPI)
+	if err != nil {
+		return err
 	}
-	of := gatewayAPI + "/" + api[0]
+	of := gatewayAPI + "/" + api
 	stages, err := listed(ctx, o, of+"/stages")
 	if err != nil || len(stages) > 0 {
 		return err
 	}
-	deployments, err := listed(ctx, o, of+"/deployments")
-	if err != nil || len(deployments) != 1 {
-		return errors.Join(err, fmt.Errorf("it has %d deployments", len(deployments)))
+	deployment, err := only(ctx, o, of+"/deployments")
+	if err != nil {
+		return err
 	}
-	return ask(ctx, o, "apigateway", http.MethodPost, of+"/stages", map[string]string{"stageName": stage, "deploymentId": deployments[0]}, nil)
+	return ask(ctx, o, "apigateway", http.MethodPost, of+"/stages", map[string]string{"stageName": stage, "deploymentId": deployment}, nil)
+}
+
+// only is the id of what there is one of.
+func only(ctx context.Context, o options, path string) (string, error) {
+	found, err := listed(ctx, o, path)
+	if err != nil {
+		return "", err
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("there are %d at %s, want one", len(found), path)
+	}
+	return found[0], nil
 }
 
 // listed are the ids of what API Gateway has at a path. Stages have none.

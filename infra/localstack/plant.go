@@ -60,7 +60,7 @@ func plant(ctx context.Context, o options, f *front, d deployed) (runfile.Run, e
 			f.inbox.Expect(path.Base(organisation.WebhookURL), organisation.WebhookSecret)
 		}
 	}
-	run.Stack = runfile.LocalStack
+	run.Stack, run.DashboardURL = runfile.LocalStack, run.BaseURL+"/dashboard"
 	run.AWS = runfile.AWS{EndpointURL: "http://" + o.aws, Region: region, AccessKeyID: accessKey, SecretAccessKey: accessKey, Outputs: d.outputs}
 	return run, nil
 }

@@ -96,7 +96,7 @@ func (s site) spoiled(w http.ResponseWriter, r *http.Request, op operation, args
 
 func (s site) spoil(answer *captured, r *http.Request, op operation, args []string) error {
 	switch op {
-	case opNone, opCapability, opAuthorize, opAsset, opKeys, opUserinfo:
+	case opNone, opCapability, opAuthorize, opAsset, opKeys, opUserinfo, opNetwork:
 		s.call(answer, r, op, args)
 
 		return nil

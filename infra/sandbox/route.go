@@ -6,8 +6,11 @@ import (
 	"strings"
 
 	"recordbridge/infra/sandbox/fhirserver"
+	"recordbridge/infra/sandbox/identity"
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/switches"
+	"recordbridge/infra/sandbox/udap"
+	"recordbridge/shared/tefca/people"
 )
 
 // operation is what a request asks for.
@@ -30,17 +33,25 @@ const (
 	opKeys
 	opUserinfo
 	opMovedToken
+	opNetwork // of the UDAP side
 )
 
-// handler finds the portal that a path belongs to: the one at the mount point, or one with switches in its path.
+// handler finds the portal that a path belongs to: the one at the mount point, or one with switches in its path. The identity
+// provider is of no portal, and has no switches but those on its page.
 type handler struct {
-	mount string // path of the BaseURL
-	site  site
+	mount    string // path of the BaseURL
+	provider *identity.Server
+	site     site
 }
 
 // ServeHTTP hands the request to its portal.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := h.relative(r.URL.Path)
+	if below, ok := strings.CutPrefix(path, strings.TrimPrefix(people.Issuer, "/")+"/"); ok {
+		h.provider.Serve(w, r, below)
+
+		return
+	}
 	below, switched := strings.CutPrefix(path, "with")
 	if !switched || below != "" && below[0] != '/' {
 		h.site.serve(w, r, path)
@@ -58,6 +69,7 @@ type site struct {
 	with    switches.Set
 	notes   notes
 	log     *slog.Logger
+	network *udap.Server
 	// tokenMoved says that the token endpoint is at the second of its URLs.
 	tokenMoved bool
 }
@@ -65,7 +77,7 @@ type site struct {
 // serve finds the operation, lets the switches spoil it, and calls it.
 func (s site) serve(w http.ResponseWriter, r *http.Request, path string) {
 	op, args := route(path)
-	if op != opNone && r.Method != op.method() {
+	if op != opNone && op != opNetwork && r.Method != op.method() {
 		w.Header().Set("Allow", op.method())
 		w.WriteHeader(http.StatusMethodNotAllowed)
 
@@ -118,6 +130,8 @@ func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []
 		s.portal.Revoke(w, r)
 	case opIntrospect:
 		s.portal.Introspect(w, r)
+	case opNetwork:
+		s.network.Serve(w, r, args[0])
 	}
 }
 
@@ -143,6 +157,8 @@ func route(path string) (op operation, args []string) {
 	switch path {
 	case "fhir/.well-known/smart-configuration":
 		return opDiscovery, nil
+	case "fhir/.well-known/udap", "udap/anchor", "udap/certificate", "udap/register", "udap/token":
+		return opNetwork, []string{path}
 	case "fhir/metadata":
 		return opCapability, nil
 	case "fhir", "fhir/":
@@ -189,7 +205,7 @@ func (op operation) method() string {
 	case opToken, opMovedToken, opRevoke, opIntrospect:
 		return http.MethodPost
 	case opNone, opDiscovery, opCapability, opRead, opSearch, opEverything, opPage, opAttachment, opAuthorize, opAsset,
-		opKeys, opUserinfo:
+		opKeys, opUserinfo, opNetwork:
 		return http.MethodGet
 	default:
 		return http.MethodGet

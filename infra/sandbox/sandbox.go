@@ -8,12 +8,16 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"recordbridge/infra/sandbox/fhirserver"
+	"recordbridge/infra/sandbox/identity"
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
+	"recordbridge/infra/sandbox/udap"
+	"recordbridge/shared/tefca/people"
 )
 
 // DefaultClientID is the public client under which the service itself is registered with the sandbox.
@@ -27,7 +31,7 @@ var (
 	errPersona  = errors.New("personas need ids of their own")
 )
 
-// Deps is what the sandbox is made of. Every field is required.
+// Deps is what the sandbox is made of. Every field is required but Identities.
 type Deps struct {
 	// BaseURL is the public URL of the mount point, such as http://127.0.0.1:4566/v1/sandbox. The FHIR base is
 	// BaseURL + "/fhir", and every absolute link starts with it.
@@ -40,6 +44,9 @@ type Deps struct {
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
+	// Identities are the identity providers whose word the portal takes for who a person is (package udap); without them it is the
+	// simulated one beside it.
+	Identities udap.Issuers
 }
 
 // New returns the handler. It sees paths with or without the stage in front: with the BaseURL above both
@@ -49,19 +56,44 @@ func New(d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	patients := unlisted()
+	all := slices.Concat(d.Personas, patients)
 	portal := oauth.New(oauth.Config{
-		Issuer: d.BaseURL, FHIRBase: d.BaseURL + "/fhir", Personas: d.Personas, Clients: d.Clients, Store: d.Store,
+		Issuer: d.BaseURL, FHIRBase: d.BaseURL + "/fhir", Personas: d.Personas, Unlisted: patients, Clients: d.Clients, Store: d.Store,
 		Now: d.Now, Random: d.Random, AccessTokenTTL: d.AccessTokenTTL, CodeTTL: d.CodeTTL, Logger: d.Logger,
 	})
 	records := fhirserver.New(fhirserver.Config{
-		BaseURL: d.BaseURL + "/fhir", Security: fhirserver.SecurityURLs(portal.Endpoints()), Personas: d.Personas,
+		BaseURL: d.BaseURL + "/fhir", Security: fhirserver.SecurityURLs(portal.Endpoints()), Personas: all,
 		Authorize: authorizer(portal), Logger: d.Logger,
 	})
+	provider := identity.New(identity.Config{
+		Issuer: d.BaseURL + people.Issuer, Clients: d.Clients, Store: d.Store, SigningKey: portal.SigningKey, Now: d.Now, Random: d.Random,
+		CodeTTL: d.CodeTTL, Logger: d.Logger,
+	})
+	identities := d.Identities
+	if identities == nil {
+		identities = provider
+	}
 
-	return &handler{mount: base.Path, site: site{
+	return &handler{mount: base.Path, provider: provider, site: site{
 		base: d.BaseURL, portal: portal, records: records,
+		network: udap.New(udap.Config{
+			Base: d.BaseURL, Portal: portal, Issuers: identities, Personas: all, Store: d.Store, Now: d.Now, Random: d.Random, Logger: d.Logger,
+		}),
 		notes: notes{store: d.Store, now: d.Now, random: d.Random}, log: d.Logger,
 	}}, nil
+}
+
+// unlisted are the patients of TEFCA mode, whom the portal knows as a facility of a network; they have no sign-in of their own.
+func unlisted() []persona.Persona {
+	all := people.All()
+	known := make([]persona.Persona, 0, len(all))
+	for _, one := range all {
+		who := one.Person
+		known = append(known, persona.Of("tefca-"+one.Subject, who.Given, who.Family, who.Sex, who.BirthDate))
+	}
+
+	return known
 }
 
 // authorizer lets package fhirserver ask the portal about bearer tokens.

@@ -70,6 +70,7 @@ func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, 
 		there.tokenMoved = used >= uses
 	}
 	there.portal = h.site.portal.At(there.base, spec, there.with, there.tokenMoved)
+	there.network = h.site.network.At(there.base, spec, there.with, there.portal)
 	there.records = h.site.records.At(
 		there.base+"/fhir", fhirserver.SecurityURLs(there.portal.Endpoints()), authorizer(there.portal), fhirserver.Options{
 			Everything: there.with.Has(switches.Everything), Attachments: servesAttachments(there.with),

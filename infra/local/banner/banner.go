@@ -17,15 +17,19 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	var text strings.Builder
 	text.WriteString("\nReady.\n\n")
 	if len(run.Organisations) > 0 {
-		fmt.Fprintf(&text, "  try it   %s/demo?public_id=%s\n", run.BaseURL, run.Organisations[0].PublicID)
+		fmt.Fprintf(&text, "  try it     %s/demo?public_id=%s\n", run.BaseURL, run.Organisations[0].PublicID)
 	}
-	fmt.Fprintf(&text, "  stack    %s\n  API      %s\n", run.Stack, run.BaseURL)
+	fmt.Fprintf(&text, "  dashboard  %s\n", run.DashboardURL)
+	if run.Owner != "" {
+		fmt.Fprintf(&text, "             as %s; the code to sign in with is in the mailbox of the console\n", run.Owner)
+	}
+	fmt.Fprintf(&text, "  stack      %s\n  API        %s\n", run.Stack, run.BaseURL)
 	if run.ConsoleURL != "" {
-		fmt.Fprintf(&text, "  console  %s\n", run.ConsoleURL)
+		fmt.Fprintf(&text, "  console    %s\n", run.ConsoleURL)
 	}
-	fmt.Fprintf(&text, "  inbox    %s\n  keys     %s\n", run.InboxURL, runFile)
+	fmt.Fprintf(&text, "  inbox      %s\n  keys       %s\n", run.InboxURL, runFile)
 	if filesAt != "" {
-		fmt.Fprintf(&text, "  files    %s (%s is unknown to this machine: a browser sends the API's cookies there, and Go a key)\n", filesAt, filehost.Name)
+		fmt.Fprintf(&text, "  files      %s (%s is unknown to this machine: a browser sends the API's cookies there, and Go a key)\n", filesAt, filehost.Name)
 	}
 	for _, o := range run.Organisations {
 		fmt.Fprintf(&text, "\n  %s (%s)\n    public id    %s\n    private key  %s\n", o.Name, o.Mode, o.PublicID, o.PrivateKey)

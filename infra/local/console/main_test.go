@@ -41,7 +41,7 @@ func (s *stack) Functions() []console.Function {
 }
 
 func (s *stack) Mails() []console.Mail {
-	return []console.Mail{{ID: "1", At: now(), From: "a@b.example", To: []string{"admin@alder.example"}, Subject: evil, Text: "…"}}
+	return []console.Mail{{ID: "1", At: now(), From: "a@b.example", To: []string{"admin@alder.example"}, Subject: evil, Text: "…", HTML: evil, HasHTML: true}}
 }
 
 func (s *stack) Webhooks() []console.Webhook {

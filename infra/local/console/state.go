@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -53,6 +54,8 @@ type Mail struct {
 	To      []string  `json:"to"`
 	Subject string    `json:"subject"`
 	Text    string    `json:"text"`
+	HTML    string    `json:"-"` // a document of its own, at /mail/{id}
+	HasHTML bool      `json:"has_html,omitempty"`
 }
 
 // Webhook is one delivery that the inbox received.
@@ -120,6 +123,22 @@ func (c *console) totals() totals {
 
 func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"mails": c.Stack.Mails()})
+}
+
+// mailPolicy lets a mail look as in a mailbox, and do nothing else: no script, no request, no form, and an origin of its own.
+const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+
+// serveMailHTML serves the HTML of a mail, which the page frames.
+func (c *console) serveMailHTML(w http.ResponseWriter, r *http.Request) {
+	for _, m := range c.Stack.Mails() {
+		if m.ID == r.PathValue("id") && m.HTML != "" {
+			w.Header().Set("Content-Security-Policy", mailPolicy)
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, m.HTML) // a client that went away needs no answer
+			return
+		}
+	}
+	writeError(w, http.StatusNotFound, "there is no such mail with HTML")
 }
 
 func (c *console) serveInbox(w http.ResponseWriter, _ *http.Request) {

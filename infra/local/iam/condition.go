@@ -13,6 +13,7 @@ const (
 	leadingKeys    = "dynamodb:leadingkeys"
 	contextPrefix  = "kms:encryptioncontext:" // and the name of the pair
 	viaServiceKey  = "kms:viaservice"
+	prefixKey      = "s3:prefix"
 	setOfAll       = "ForAllValues:"
 	operatorEquals = "StringEquals"
 	operatorLike   = "StringLike"
@@ -73,7 +74,7 @@ func isSet(key string) (several, understood bool) {
 	switch key {
 	case leadingKeys:
 		return true, true
-	case viaServiceKey:
+	case viaServiceKey, prefixKey:
 		return false, true
 	}
 	return false, strings.HasPrefix(key, contextPrefix) && key != contextPrefix

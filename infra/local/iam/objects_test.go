@@ -172,6 +172,20 @@ func TestAPresignedURLCarriesTheRightsOfItsSigner(t *testing.T) {
 	}
 }
 
+func TestAConditionOnThePrefixKeepsListingsInAFolder(t *testing.T) {
+	t.Parallel()
+	own := allow("s3:ListBucket", plainARN)
+	own.Condition = map[string]map[string][]string{"StringLike": {"s3:prefix": {"test/*/"}}}
+	cloud, authority := start(t, world(own))
+	listing := func(prefix *string) step {
+		return onObjects((*s3.Client).ListObjectsV2, s3.ListObjectsV2Input{Bucket: new("plain"), Prefix: prefix})
+	}
+	wantAllowed(t, cloud, listing(new("test/org/")))
+	for _, prefix := range []*string{nil, new(""), new("test/org"), new("live/org/")} {
+		wantDenied(t, cloud, authority, listing(prefix), "s3:ListBucket", plainARN)
+	}
+}
+
 func TestWhoMayNotListLearnsNotWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	head := onObjects((*s3.Client).HeadObject, s3.HeadObjectInput{Bucket: new("plain"), Key: new("none")})

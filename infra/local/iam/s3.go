@@ -16,7 +16,11 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	case "ListBuckets":
 		return []need{{action: "s3:ListAllMyBuckets", resource: "*"}}
 	case "ListObjectsV2":
-		return []need{{action: "s3:ListBucket", resource: resource}}
+		list := need{action: "s3:ListBucket", resource: resource}
+		if prefix := r.URL.Query().Get("prefix"); prefix != "" {
+			list.keys = map[string][]string{prefixKey: {prefix}}
+		}
+		return []need{list}
 	case "GetObject", "HeadObject":
 		return a.reading(bucket, key, c.Operation == "GetObject" || r.Header.Get("X-Amz-Checksum-Mode") != "")
 	case "PutObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "CopyObject":

@@ -19,11 +19,13 @@ const (
 type Run struct {
 	Stack         string         `json:"stack"` // which kind of stack it is
 	BaseURL       string         `json:"base_url"`
-	ConsoleURL    string         `json:"console_url"` // empty where there is none
-	InboxURL      string         `json:"inbox_url"`   // GET lists the webhooks that were received
+	DashboardURL  string         `json:"dashboard_url"` // of the dashboard's page, by the host that its cookie and passkeys are for
+	ConsoleURL    string         `json:"console_url"`   // empty where there is none
+	InboxURL      string         `json:"inbox_url"`     // GET lists the webhooks that were received
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
-	Organisations []Organisation `json:"organisations"` // one entry per credential
+	Organisations []Organisation `json:"organisations"`         // one entry per credential
+	Owner         string         `json:"owner_email,omitempty"` // who owns the first organisation; codes to sign in with are in the console's mailbox
 }
 
 // AWS is how the operator's programs reach the embedded AWS and find the stack there. The secret is new with every start.

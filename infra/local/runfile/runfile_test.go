@@ -14,7 +14,7 @@ func TestTheFileHasTheAgreedShapeAndIsForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
 	full := runfile.Run{
 		Stack:   "sam local",
-		BaseURL: "http://127.0.0.1:4566/v1", ConsoleURL: "http://127.0.0.1:4566/_local", InboxURL: "http://127.0.0.1:4566/_local/inbox",
+		BaseURL: "http://127.0.0.1:4566/v1", DashboardURL: "http://localhost:4566/v1/dashboard", ConsoleURL: "http://127.0.0.1:4566/_local", InboxURL: "http://127.0.0.1:4566/_local/inbox",
 		AWS: runfile.AWS{
 			EndpointURL: "http://127.0.0.1:4566", Region: "us-east-1", AccessKeyID: "operator", SecretAccessKey: "secret",
 			Outputs: map[string]string{"WorkTable": "local-WorkTable"},

@@ -115,7 +115,7 @@ func organisation(ctx context.Context, o *operator.Operator, name string, plan o
 
 // credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when asked for, but for extensions (docs/webhooks.md).
 func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, redirect, inboxURL, inbox string) (runfile.Organisation, error) {
-	made, key, err := o.Credentials.Create(ctx, tenant, []string{redirect}, nil)
+	made, key, err := o.Credentials.Create(ctx, operator.CredentialDraft{Tenant: tenant, Redirects: []string{redirect}})
 	if err != nil {
 		return runfile.Organisation{}, fmt.Errorf("seed a credential: %w", err)
 	}

@@ -60,8 +60,16 @@ func PublicKeys(key *rsa.PrivateKey, id string) KeySet {
 
 // Sign makes a JWT with RS256.
 func Sign(key *rsa.PrivateKey, keyID string, claims map[string]any) (string, error) {
-	signer, err := jose.NewSigner(
-		jose.SigningKey{Algorithm: jose.RS256, Key: key}, (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", keyID))
+	return sign(key, (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", keyID), claims)
+}
+
+// SignCertified makes a JWT with RS256 whose header has the certificates of the key: DER in base64 (RFC 7515 section 4.1.6).
+func SignCertified(key *rsa.PrivateKey, chain []string, claims map[string]any) (string, error) {
+	return sign(key, (&jose.SignerOptions{}).WithHeader("x5c", chain), claims)
+}
+
+func sign(key *rsa.PrivateKey, options *jose.SignerOptions, claims map[string]any) (string, error) {
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: key}, options)
 	if err != nil {
 		return "", fmt.Errorf("make signer: %w", err)
 	}

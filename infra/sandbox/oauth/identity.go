@@ -22,9 +22,9 @@ const (
 	scopeFHIRUser = "fhirUser"
 	// idTokenLasts is how long an id_token is valid.
 	idTokenLasts = 5 * time.Minute
-	// signingKey is where the store keeps the key of the id_tokens, and signingKeyID its kid.
+	// SigningKeyID is the kid of the key of the id_tokens, and signingKey where the store keeps it.
+	SigningKeyID = "sandbox-1"
 	signingKey   = "KEY#id-token"
-	signingKeyID = "sandbox-1"
 	signingBits  = 2048
 )
 
@@ -101,29 +101,29 @@ func (s *Server) Keys(w http.ResponseWriter, r *http.Request) bool {
 	if !s.identifies() {
 		return false
 	}
-	key, err := s.signingKey(r.Context())
+	key, err := s.SigningKey(r.Context())
 	if err != nil {
 		s.fail(w, r, err)
 
 		return true
 	}
-	s.writeJSON(w, http.StatusOK, jose.PublicKeys(key, signingKeyID))
+	s.writeJSON(w, http.StatusOK, jose.PublicKeys(key, SigningKeyID))
 
 	return true
 }
 
 func (s *Server) sign(ctx context.Context, claims map[string]any) (string, error) {
-	key, err := s.signingKey(ctx)
+	key, err := s.SigningKey(ctx)
 	if err != nil {
 		return "", err
 	}
 
-	return jose.Sign(key, signingKeyID, claims)
+	return jose.Sign(key, SigningKeyID, claims)
 }
 
-// signingKey is made by whoever needs it first, and shared through the store: the processes of one sandbox sign with
-// one key.
-func (s *Server) signingKey(ctx context.Context) (*rsa.PrivateKey, error) {
+// SigningKey is made by whoever needs it first, and shared through the store: the processes of one sandbox, and its identity
+// provider, sign with one key.
+func (s *Server) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
 	raw, found, err := s.store.Get(ctx, signingKey)
 	if err != nil {
 		return nil, fmt.Errorf("get signing key: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"recordbridge/infra/sandbox/jose"
@@ -38,6 +39,7 @@ type Config struct {
 	// Issuer is the mount point; FHIRBase is the only acceptable aud.
 	Issuer, FHIRBase string
 	Personas         []persona.Persona
+	Unlisted         []persona.Persona // whom the sign-in page does not offer; the only field that may be empty
 	Clients          []Client
 	Store            Store
 	Now              func() time.Time
@@ -72,7 +74,7 @@ func New(c Config) *Server {
 		store: c.Store, now: c.Now, random: c.Random,
 		accessTTL: c.AccessTokenTTL, codeTTL: c.CodeTTL, log: c.Logger,
 	}
-	for _, p := range c.Personas {
+	for _, p := range slices.Concat(c.Personas, c.Unlisted) {
 		s.personas[p.ID] = p
 	}
 	for _, client := range c.Clients {

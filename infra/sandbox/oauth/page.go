@@ -1,21 +1,19 @@
 package oauth
 
 import (
-	"bytes"
 	_ "embed"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"recordbridge/infra/sandbox/page"
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/infra/sandbox/scope"
 )
 
-// The pages are one static document: the server only fills its JSON block and a script draws it. That keeps HTML
-// templates, which double a binary, out of the function.
+// The pages are one document (package page).
 var (
 	//go:embed page/authorize.html
 	pageHTML []byte
@@ -24,13 +22,6 @@ var (
 	//go:embed page/authorize.js
 	pageJS []byte
 )
-
-// pageData is the place in the document where the JSON block stands.
-const pageData = "__PAGE_DATA__"
-
-// pagePolicy forbids everything but the page's own style and script. The page has links and no forms, because a
-// browser applies form-action to the whole chain of redirects that follows, and that chain is the client's.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // view is the JSON block. Kind chooses which of the other fields are set.
 type view struct {
@@ -80,43 +71,22 @@ func (s *Server) errorPage(w http.ResponseWriter, problem, parameter string) {
 }
 
 func (s *Server) writePage(w http.ResponseWriter, status int, v view) {
-	// json.Marshal writes <, > and & as \u escapes, so no value can end the script element.
-	block, err := json.Marshal(v)
-	if err != nil {
-		s.log.Error("encode page data", slog.Any("error", err))
+	if err := page.Write(w, status, pageHTML, v); err != nil {
+		s.log.Error("write page", slog.Any("error", err))
 		w.WriteHeader(http.StatusInternalServerError)
-
-		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_, _ = w.Write(bytes.Replace(pageHTML, []byte(pageData), block, 1))
 }
 
 // Asset answers GET /oauth/assets/{name}: the style and the script of the pages.
 func (s *Server) Asset(w http.ResponseWriter, r *http.Request) {
-	var body []byte
-	var contentType string
 	switch r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] {
 	case "authorize.css":
-		body, contentType = pageCSS, "text/css; charset=utf-8"
+		page.WriteAsset(w, "text/css; charset=utf-8", pageCSS)
 	case "authorize.js":
-		body, contentType = pageJS, "text/javascript; charset=utf-8"
+		page.WriteAsset(w, "text/javascript; charset=utf-8", pageJS)
 	default:
 		w.WriteHeader(http.StatusNotFound)
-
-		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", contentType)
-	h.Set("Cache-Control", "public, max-age=300")
-	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(body)
 }
 
 // hrefWith is the same request with one parameter set, or removed when the value is empty.

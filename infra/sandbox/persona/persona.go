@@ -42,16 +42,29 @@ func Builtin() []Persona {
 	specs := builtinSpecs()
 	personas := make([]Persona, 0, len(specs))
 	for _, s := range specs {
-		personas = append(personas, Persona{
-			ID:        s.id,
-			PatientID: s.patientID(),
-			Name:      s.given + " " + s.family,
-			About:     s.about,
-			Resources: s.size,
-			Types:     generatedTypes(),
-			load:      sync.OnceValues(s.generate),
-		})
+		personas = append(personas, s.persona())
 	}
 
 	return personas
+}
+
+// Of returns a generated persona with these demographics: sex is a FHIR administrative gender, birth a date. The record is that of a
+// healthy adult with a few years of check-ups.
+func Of(id, given, family, sex, birth string) Persona {
+	return spec{
+		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10", visitEvery: 180 * day,
+		about: "A healthy adult with a few years of check-ups.", chronic: code{snomed, "55822004", "Hyperlipidemia"},
+	}.persona()
+}
+
+func (s spec) persona() Persona {
+	return Persona{
+		ID:        s.id,
+		PatientID: s.patientID(),
+		Name:      s.given + " " + s.family,
+		About:     s.about,
+		Resources: s.size,
+		Types:     generatedTypes(),
+		load:      sync.OnceValues(s.generate),
+	}
 }

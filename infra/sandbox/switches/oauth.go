@@ -40,6 +40,7 @@ const (
 	ClientSecret      = "client-secret"
 	BasicRaw          = "basic-raw"
 	ClientKeys        = "jwks"
+	UDAP              = "udap"
 )
 
 // endpointFailures are the ways in which revocation and introspection fail.
@@ -81,6 +82,11 @@ func oauthTable() []Switch {
 		{ClientAuth, "none|client_secret_basic|client_secret_post|private_key_jwt", "Clients must authenticate in this way.", "Epic, MEDITECH, Blue Button 2.0"},
 		{ClientSecret, text, "The clients' secret at this portal.", "confidential clients"},
 		{BasicRaw, "", "Client id and secret in HTTP Basic are taken as they are, without form-decoding them.", "many, against RFC 6749 section 2.3.1"},
+		{
+			UDAP, "unsigned|other-authority|wrong-san|expired-certificate|expired-metadata|other-issuer|other-endpoints|redirect|refuses|other-patient|slow",
+			"The UDAP metadata is not signed; is signed by somebody whom nobody trusts; for another host; with a certificate, or in words, that have expired; is another server's; or leads elsewhere. The token endpoint redirects, refuses, takes one patient for another, or does not answer.",
+			"any facility of a network with facilitated FHIR",
+		},
 		{ClientKeys, keySet, "The clients' public keys at this portal.", "Epic, Oracle/Cerner"},
 	}...)
 }

@@ -9,6 +9,7 @@ import (
 	"recordbridge/infra/guest"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -36,7 +37,7 @@ func (c *check) arrive(ctx context.Context) (string, error) {
 	}
 	c.isMade, c.Credential = true, runfile.Organisation{ID: made.ID, Name: made.Name, Mode: string(org.Test), RedirectURI: returnURL}
 	tenant := org.Tenant{Mode: org.Test, OrgID: made.ID}
-	credential, key, err := c.Rules.Credentials.Create(ctx, tenant, []string{returnURL}, nil)
+	credential, key, err := c.Rules.Credentials.Create(ctx, operator.CredentialDraft{Tenant: tenant, Redirects: []string{returnURL}})
 	if err != nil {
 		return "", err
 	}

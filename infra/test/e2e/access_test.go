@@ -20,6 +20,7 @@ const (
 	keyed      access = iota + 1 // HTTP Basic
 	keyedList                    // JSON for the organisation's backend, by key: everybody's own
 	keyedMode                    // JSON for the organisation's backend, by key: the mode's, if there is any
+	keyedTest                    // JSON for the organisation's backend, by a key of test mode
 	byPublicID                   // JSON for browsers, by public id
 	page                         // a page that a browser opens
 	bearer                       // JSON for browsers, by public id and the attempt's own token
@@ -39,6 +40,13 @@ func routeAccess() map[string]access {
 		"GET /bridge/callback":                                     page,
 		"GET /bridge/callback/{registration}":                      page,
 		"GET /bridge/org":                                          byPublicID,
+		"GET /bridge/tefca/identity":                               byPublicID,
+		"POST /bridge/tefca/identity":                              byPublicID,
+		"GET /bridge/tefca/identity/start":                         page,
+		"GET /bridge/tefca/identity/callback":                      page,
+		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // and with the attempt's token
+		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // as above
+		"POST /bridge/vault_connection/revoke":                     keyedTest,
 		"POST /bridge/fhir/ehi-export":                             keyed,
 		"GET /bridge/fhir/ehi-export/{taskId}":                     keyed,
 		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": keyed,
@@ -58,6 +66,7 @@ func routeAccess() map[string]access {
 		"GET /sdk/{version}/{file}":                                open,
 		"GET /sdk/manifest.json":                                   open,
 		"GET /demo":                                                open,
+		"GET /dashboard":                                           open,
 		"ANY /sandbox/{proxy+}":                                    foreign,
 	}
 }
@@ -108,7 +117,7 @@ func (f finished) as(route template.Route, publicID, privateKey string) answer {
 	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}", f.connectionID).Replace(route.Path)
 	var body any
 	if route.Method == http.MethodPost {
-		body = map[string]string{"org_connection_id": f.connectionID}
+		body = map[string]string{"org_connection_id": f.connectionID, "email": "linden.heath@tefca.example"}
 	}
 	return f.call(route.Method, path, publicID, privateKey, body)
 }
@@ -122,6 +131,9 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 		f := newFinished(o)
 		known, seen := routeAccess(), map[string]bool{}
 		for _, function := range declared.Functions {
+			if strings.HasPrefix(function.Folder, "dashboard") { // TestEveryRouteOfTheDashboardIsClosedToWhoMayNotComeIn
+				continue
+			}
 			for _, route := range f.methods(t, function, known) {
 				name := route.Method + " " + route.Path
 				kind, ok := known[name]
@@ -136,6 +148,8 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 					f.checkKeyed(t, route, http.StatusNotFound, "svc_not_found")
 				case kind == keyedList:
 					f.checkKeyed(t, route, http.StatusOK, "")
+				case kind == keyedTest:
+					f.checkKeys(t, route, expected{http.StatusOK, ""}, expected{http.StatusForbidden, "svc_forbidden_mode"})
 				case kind == keyedMode:
 					f.checkMode(t, route)
 				case kind == byPublicID:
@@ -143,7 +157,7 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 				case kind == bearer:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
 					f.checkBearer(t)
-				case kind == page && !strings.HasPrefix(route.Path, "/bridge/callback"):
+				case kind == page && !strings.HasPrefix(route.Path, "/bridge/callback") && !strings.HasPrefix(route.Path, "/bridge/tefca/identity/"):
 					f.checkPublicID(t, route, http.StatusBadRequest, "")
 				}
 			}
@@ -275,7 +289,7 @@ func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		own := f.seeded.Organisations[0]
-		second, err := f.operator.Credentials.AddKey(t.Context(), own.PublicID)
+		_, second, err := f.operator.Credentials.AddKey(t.Context(), own.PublicID)
 		expect.NoError(t, err)
 		<-time.After(31 * time.Second)
 		path := "/bridge/org_connection/" + f.connectionID

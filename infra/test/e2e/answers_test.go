@@ -22,6 +22,8 @@ type request struct {
 	method, path string
 	authorize    string // the Authorization header
 	body         string
+	site         string  // the Sec-Fetch-Site header
+	as           *person // whose session it has, where it is the dashboard's
 }
 
 // requests has one for each operation, by the operation's name in the document. The last ones delete what others need.
@@ -36,7 +38,15 @@ func (f fixture) requests() map[string]request {
 	connection := "/bridge/org_connection/" + f.connectionID
 	asset, pinned := "/widget/assets/embed-AB12CD34.js", "/sdk/4.0.7/svc-widget.js"
 	f.keepReleased(asset, pinned)
-	return map[string]request{
+	verified, facilities := f.locateFacilities()
+	all := map[string]request{
+		"GET /bridge/tefca/identity":                               {method: http.MethodGet, path: "/bridge/tefca/identity" + public},
+		"POST /bridge/tefca/identity":                              {method: http.MethodPost, path: "/bridge/tefca/identity" + public, body: `{"provider":"simulated"}`},
+		"GET /bridge/tefca/identity/start":                         {method: http.MethodGet, path: "/bridge/tefca/identity/start?attempt=x", site: "same-origin"},
+		"GET /bridge/tefca/identity/callback":                      {method: http.MethodGet, path: "/bridge/tefca/identity/callback?state=x&code=y"},
+		"GET /bridge/tefca/records/{attemptId}":                    {method: http.MethodGet, path: "/bridge/tefca/records/" + verified.ID + public, authorize: "Bearer " + verified.Token},
+		"POST /bridge/tefca/records/{attemptId}/authorization":     {method: http.MethodPost, path: "/bridge/tefca/records/" + verified.ID + "/authorization" + public, authorize: "Bearer " + verified.Token, body: `{"tefca_directory_ids":["` + facilities[0] + `"]}`},
+		"POST /bridge/vault_connection/revoke":                     {method: http.MethodPost, path: "/bridge/vault_connection/revoke", authorize: key, body: `{"email":"alder.fenn@tefca.example"}`},
 		"GET /bridge/connect":                                      {method: http.MethodGet, path: "/bridge/connect" + public},
 		"GET /bridge/reconnect":                                    {method: http.MethodGet, path: "/bridge/reconnect" + public},
 		"POST /bridge/attempts":                                    {method: http.MethodPost, path: "/bridge/attempts" + public, body: `{"endpoint_id":"` + f.seeded.Sandbox.EndpointID + `"}`},
@@ -64,6 +74,10 @@ func (f fixture) requests() map[string]request {
 		"DELETE /bridge/fhir/ehi-export/{taskId}/files":            {method: http.MethodDelete, path: export + "/files", authorize: key},
 		"DELETE /bridge/org_connection/{orgConnectionId}":          {method: http.MethodDelete, path: connection, authorize: key},
 	}
+	leaving := f.newPerson("carol@alder.example")
+	leaving.signIn()
+	maps.Copy(all, f.dashboardRequests(f.newOwner(), leaving))
+	return all
 }
 
 // ask sends a request with changes to it.
@@ -76,6 +90,12 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 	}
 	if of.authorize != "" {
 		r.Header.Set("Authorization", of.authorize)
+	}
+	if of.site != "" {
+		r.Header.Set("Sec-Fetch-Site", of.site)
+	}
+	if of.as != nil {
+		of.as.sign(r)
 	}
 	for _, change := range changes {
 		change(r)
@@ -97,37 +117,36 @@ type wrong struct {
 }
 
 func wrongs() map[string]wrong {
-	isPost := func(operation string) bool { return strings.HasPrefix(operation, "POST ") }
 	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") } // for everybody, whatever is asked with it
 	every := func(string, *http.Request) bool { return true }
 	return map[string]wrong{
 		"a failing service":   {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
 		"a silent service":    {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},
 		"a function too slow": {status: http.StatusGatewayTimeout, rules: all(faults.TimedOutBefore), slow: true, change: every},
-		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(_ string, r *http.Request) bool {
-			r.Method = http.MethodPatch
-			return true
+		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(operation string, r *http.Request) bool {
+			r.Method = http.MethodPut
+			return !strings.HasSuffix(operation, "/dashboard/account/totp") && !strings.HasSuffix(operation, "/dashboard/account/email")
 		}},
 		"what cannot be read": {status: http.StatusBadRequest, change: func(operation string, r *http.Request) bool {
 			switch {
 			case isFile(operation):
 				return false
-			case isPost(operation):
+			case r.ContentLength > 0:
 				r.Body = io.NopCloser(strings.NewReader("{"))
-			case strings.Contains(operation, "{orgConnectionId}"), strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
+			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"), strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
 				r.URL.RawQuery = "%zz" // nothing else of such a request can be wrong without being unknown
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
 			}
 			return true
 		}},
-		"a body too large": {status: http.StatusRequestEntityTooLarge, change: func(operation string, r *http.Request) bool {
+		"a body too large": {status: http.StatusRequestEntityTooLarge, change: func(_ string, r *http.Request) bool {
 			r.Body = io.NopCloser(bytes.NewReader(make([]byte, 64<<10+1)))
-			return isPost(operation)
+			return r.ContentLength > 0
 		}},
-		"a body of another type": {status: http.StatusUnsupportedMediaType, change: func(operation string, r *http.Request) bool {
+		"a body of another type": {status: http.StatusUnsupportedMediaType, change: func(_ string, r *http.Request) bool {
 			r.Header.Set("Content-Type", "text/plain")
-			return isPost(operation)
+			return r.ContentLength > 0
 		}},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {

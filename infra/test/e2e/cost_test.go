@@ -43,6 +43,7 @@ func TestTheTableOfCallsIsWhatTheJourneysCost(t *testing.T) {
 				<-time.After(quiet)
 				m.take("")
 				p.run()
+				synctest.Wait() // what goes on beside a request costs, too
 				cost := m.take(p.name, p.of...)
 				if p.name == idleMinute {
 					idle = slices.Clone(cost)

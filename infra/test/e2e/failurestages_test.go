@@ -28,7 +28,7 @@ type stage func(s *stack, aws *amiss)
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
-		failedDiscoveries(), failedSignIns(), failedReturns(), failedExports(), failedRefreshes(), failedWebhooks(), ownFailures(), refusedRequests(),
+		failedDiscoveries(), failedSignIns(), failedReturns(), failedExports(), failedRefreshes(), failedWebhooks(), ownFailures(), refusedRequests(), failedVerifications(),
 	} {
 		maps.Copy(all, some)
 	}
@@ -175,10 +175,20 @@ func failedExports() map[string]stage {
 		"export: Patient refused":           exported("deny:Patient", false),
 		"export: Patient without a sign-in": exported("deny-401-html:Patient", false),
 		"export: Patient cannot be read":    exported("patient-broken", false),
-		"export: types missing":             exported("deny:Observation", false),
-		"export: put off":                   exported("refresh-fails:500", true),
-		"export: token endpoint down":       exported("refresh-fails:500", true),
-		"export: client has ended":          exported("refresh-fails:unauthorized_client", true),
+		"export: facility without documents": func(s *stack, _ *amiss) {
+			id, _ := s.connectFacility(nil, nil)
+			s.startExport(id)
+			s.letPass(1)
+		},
+		"export: all documents lost": func(s *stack, _ *amiss) {
+			id, _ := s.connectFacility(nil, map[string]int{"unavailable": 1})
+			s.startExport(id)
+			s.letPass(1)
+		},
+		"export: types missing":       exported("deny:Observation", false),
+		"export: put off":             exported("refresh-fails:500", true),
+		"export: token endpoint down": exported("refresh-fails:500", true),
+		"export: client has ended":    exported("refresh-fails:unauthorized_client", true),
 		"export: wrong client secret": func(s *stack, _ *amiss) {
 			id := s.connectionOfWrongClient()
 			<-time.After(2 * time.Hour)
@@ -332,6 +342,14 @@ func ownFailures() map[string]stage {
 			taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
 			s.damaged("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META", "options", &types.AttributeValueMemberS{Value: `{"since":`})
 			s.letPass(1)
+		},
+		"row: damaged cached record": func(s *stack, _ *amiss) {
+			id, _ := s.connectFacility(facilityRecord()[:1], nil)
+			for _, key := range s.cached() {
+				expect.NoError(s.t, s.documents().Put(s.t.Context(), key, "", []byte("nothing that opens")))
+			}
+			s.startExport(id)
+			s.letPass(0)
 		},
 		"row: damaged tokens": func(s *stack, _ *amiss) {
 			id := s.connect(crashPersona, "approve").Get("org_connection_id")

@@ -18,15 +18,25 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	authorizevaultwiring "recordbridge/functions/authorizevault/wiring"
 	callbackwiring "recordbridge/functions/callback/wiring"
 	catalogprobewiring "recordbridge/functions/catalogprobe/wiring"
 	catalogsyncwiring "recordbridge/functions/catalogsync/wiring"
 	connectwiring "recordbridge/functions/connect/wiring"
 	createattemptwiring "recordbridge/functions/createattempt/wiring"
 	createexportwiring "recordbridge/functions/createexport/wiring"
+	dashboardconnectionswiring "recordbridge/functions/dashboardconnections/wiring"
+	dashboardcredentialswiring "recordbridge/functions/dashboardcredentials/wiring"
+	dashboarddeliverieswiring "recordbridge/functions/dashboarddeliveries/wiring"
+	dashboardexportswiring "recordbridge/functions/dashboardexports/wiring"
+	dashboardmemberswiring "recordbridge/functions/dashboardmembers/wiring"
+	dashboardorgwiring "recordbridge/functions/dashboardorg/wiring"
+	dashboardsessionwiring "recordbridge/functions/dashboardsession/wiring"
+	dashboardwebhookswiring "recordbridge/functions/dashboardwebhooks/wiring"
 	deleteconnectionwiring "recordbridge/functions/deleteconnection/wiring"
 	deleteexportfileswiring "recordbridge/functions/deleteexportfiles/wiring"
 	downloadexportwiring "recordbridge/functions/downloadexport/wiring"
+	eraserwiring "recordbridge/functions/eraser/wiring"
 	exportcatalogwiring "recordbridge/functions/exportcatalog/wiring"
 	exportworkerwiring "recordbridge/functions/exportworker/wiring"
 	getattemptwiring "recordbridge/functions/getattempt/wiring"
@@ -34,17 +44,23 @@ import (
 	getconnectionwiring "recordbridge/functions/getconnection/wiring"
 	getexportwiring "recordbridge/functions/getexport/wiring"
 	getorgwiring "recordbridge/functions/getorg/wiring"
+	identitywiring "recordbridge/functions/identity/wiring"
+	identitycallbackwiring "recordbridge/functions/identitycallback/wiring"
 	jwkswiring "recordbridge/functions/jwks/wiring"
 	listeventswiring "recordbridge/functions/listevents/wiring"
+	locaterecordswiring "recordbridge/functions/locaterecords/wiring"
 	reconnectwiring "recordbridge/functions/reconnect/wiring"
 	refreshschedulerwiring "recordbridge/functions/refreshscheduler/wiring"
 	refreshworkerwiring "recordbridge/functions/refreshworker/wiring"
 	requesthealthsystemwiring "recordbridge/functions/requesthealthsystem/wiring"
 	requestsupportwiring "recordbridge/functions/requestsupport/wiring"
+	revokevaultwiring "recordbridge/functions/revokevault/wiring"
 	sandboxehrwiring "recordbridge/functions/sandboxehr/wiring"
 	searchcatalogwiring "recordbridge/functions/searchcatalog/wiring"
 	sendcodewiring "recordbridge/functions/sendcode/wiring"
 	sweeperwiring "recordbridge/functions/sweeper/wiring"
+	tefcaworkerwiring "recordbridge/functions/tefcaworker/wiring"
+	usagecounterwiring "recordbridge/functions/usagecounter/wiring"
 	verifyemailwiring "recordbridge/functions/verifyemail/wiring"
 	webwiring "recordbridge/functions/web/wiring"
 	webhookworkerwiring "recordbridge/functions/webhookworker/wiring"
@@ -128,6 +144,10 @@ func (f *function) instance(ctx context.Context) (*faults.Life, invocation, erro
 	f.starting <- struct{}{}
 	defer func() { <-f.starting }()
 	life, serve := f.present()
+	if serve != nil && life.Dead() { // it ended by what went on beside its last answer, and Lambda has noticed
+		f.replace(life)
+		life, serve = f.present()
+	}
 	if serve != nil {
 		return life, serve, nil
 	}
@@ -256,36 +276,52 @@ type builder func(ctx context.Context, lookup func(string) (string, bool), p out
 
 func builders() map[string]builder {
 	return map[string]builder{
-		"catalogprobe":        calling(quietly(catalogprobewiring.Build)),
-		"catalogsync":         calling(quietly(catalogsyncwiring.Build)),
-		"connect":             calling(connectwiring.Build),
-		"reconnect":           calling(reconnectwiring.Build),
-		"createattempt":       calling(createattemptwiring.Build),
-		"getattempt":          answering(getattemptwiring.Build),
-		"callback":            calling(callbackwiring.Build),
-		"jwks":                answering(jwkswiring.Build),
-		"createexport":        answering(createexportwiring.Build),
-		"getexport":           answering(getexportwiring.Build),
-		"listevents":          answering(listeventswiring.Build),
-		"downloadexport":      answering(downloadexportwiring.Build),
-		"deleteexportfiles":   answering(deleteexportfileswiring.Build),
-		"getconnection":       answering(getconnectionwiring.Build),
-		"deleteconnection":    answering(deleteconnectionwiring.Build),
-		"getorg":              answering(getorgwiring.Build),
-		"web":                 answering(webwiring.Build),
-		"sendcode":            answering(sendcodewiring.Build),
-		"verifyemail":         answering(verifyemailwiring.Build),
-		"requesthealthsystem": answering(requesthealthsystemwiring.Build),
-		"requestsupport":      answering(requestsupportwiring.Build),
-		"searchcatalog":       answering(searchcatalogwiring.Build),
-		"getcatalog":          answering(getcatalogwiring.Build),
-		"exportcatalog":       answering(exportcatalogwiring.Build),
-		"sandboxehr":          answering(sandboxehrwiring.Build),
-		"exportworker":        calling(exportworkerwiring.Build),
-		"webhookworker":       calling(webhookworkerwiring.Build),
-		"refreshworker":       calling(refreshworkerwiring.Build),
-		"refreshscheduler":    silent(refreshschedulerwiring.Build),
-		"sweeper":             silent(sweeperwiring.Build),
+		"catalogprobe":         calling(quietly(catalogprobewiring.Build)),
+		"catalogsync":          calling(quietly(catalogsyncwiring.Build)),
+		"connect":              calling(connectwiring.Build),
+		"reconnect":            calling(reconnectwiring.Build),
+		"createattempt":        calling(createattemptwiring.Build),
+		"getattempt":           answering(getattemptwiring.Build),
+		"callback":             calling(callbackwiring.Build),
+		"jwks":                 answering(jwkswiring.Build),
+		"createexport":         answering(createexportwiring.Build),
+		"getexport":            answering(getexportwiring.Build),
+		"listevents":           answering(listeventswiring.Build),
+		"downloadexport":       answering(downloadexportwiring.Build),
+		"deleteexportfiles":    answering(deleteexportfileswiring.Build),
+		"getconnection":        answering(getconnectionwiring.Build),
+		"deleteconnection":     answering(deleteconnectionwiring.Build),
+		"getorg":               answering(getorgwiring.Build),
+		"web":                  answering(webwiring.Build),
+		"sendcode":             answering(sendcodewiring.Build),
+		"verifyemail":          answering(verifyemailwiring.Build),
+		"requesthealthsystem":  answering(requesthealthsystemwiring.Build),
+		"requestsupport":       answering(requestsupportwiring.Build),
+		"dashboardsession":     answering(dashboardsessionwiring.Build),
+		"dashboardmembers":     answering(dashboardmemberswiring.Build),
+		"dashboardcredentials": answering(dashboardcredentialswiring.Build),
+		"dashboardwebhooks":    answering(dashboardwebhookswiring.Build),
+		"dashboarddeliveries":  answering(dashboarddeliverieswiring.Build),
+		"dashboardconnections": answering(dashboardconnectionswiring.Build),
+		"dashboardexports":     answering(dashboardexportswiring.Build),
+		"dashboardorg":         answering(dashboardorgwiring.Build),
+		"searchcatalog":        answering(searchcatalogwiring.Build),
+		"getcatalog":           answering(getcatalogwiring.Build),
+		"exportcatalog":        answering(exportcatalogwiring.Build),
+		"authorizevault":       answering(authorizevaultwiring.Build),
+		"identity":             calling(identitywiring.Build),
+		"identitycallback":     calling(identitycallbackwiring.Build),
+		"locaterecords":        answering(locaterecordswiring.Build),
+		"revokevault":          answering(revokevaultwiring.Build),
+		"sandboxehr":           answering(sandboxehrwiring.Build),
+		"exportworker":         calling(exportworkerwiring.Build),
+		"webhookworker":        calling(webhookworkerwiring.Build),
+		"refreshworker":        calling(refreshworkerwiring.Build),
+		"tefcaworker":          calling(tefcaworkerwiring.Build),
+		"refreshscheduler":     silent(refreshschedulerwiring.Build),
+		"sweeper":              silent(sweeperwiring.Build),
+		"eraser":               silent(eraserwiring.Build),
+		"usagecounter":         silent(usagecounterwiring.Build),
 	}
 }
 

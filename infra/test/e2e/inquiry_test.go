@@ -30,7 +30,7 @@ func TestAPatientAsksForHelpAndForAHealthSystemFromOutside(t *testing.T) {
 	})
 }
 
-// checkInquiriesTold: each came once, as the specification has it.
+// checkInquiriesTold: each came once, as docs/webhooks.md has it.
 func (o *outside) checkInquiriesTold(t *testing.T) {
 	t.Helper()
 	for eventType, want := range map[string]string{

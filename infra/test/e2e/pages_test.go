@@ -74,7 +74,7 @@ func runPages(s *stack) {
 		s.t.Errorf("the frame is %d %+v", frame.status, boot)
 	}
 	for at, want := range map[string]int{
-		"/widget/embed?public_id=public_test_00000000-0000-4000-8000-000000000000": 400, "/widget/connect": 400, "/demo": 200, "/demo?lang=en&lang=es": 400,
+		"/widget/embed?public_id=public_test_00000000-0000-4000-8000-000000000000": 400, "/widget/connect": 400, "/demo": 200, "/dashboard": 200, "/demo?lang=en&lang=es": 400,
 		"/widget/assets/..%2Fmanifest.json": 404, "/widget/assets/embed-1a2b3c.js.br": 404, "/sdk/4/%2e%2e": 404, "/sdk/..%2F..%2Fpages/embed.en.html": 404,
 	} {
 		got := s.page(at)
@@ -100,7 +100,7 @@ func runPages(s *stack) {
 			s.t.Errorf("%s answered %d, then %d", at, whole.status, again.status)
 		}
 	}
-	for _, at := range []string{"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/manifest.json", "/demo"} {
+	for _, at := range []string{"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/manifest.json", "/demo", "/dashboard"} {
 		if got := s.send(http.MethodPost, at, http.Header{}, nil); got.status != http.StatusMethodNotAllowed {
 			s.t.Errorf("POST %s answered %d", at, got.status)
 		}

@@ -55,6 +55,7 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 				synctest.Test(t, func(t *testing.T) {
 					s := newStack(t, e.options)
 					e.run(s)
+					synctest.Wait() // what goes on beside a request is a use, too
 					uses[i], grants[i] = s.authority.Uses(), iam.Grants(s.template.Functions)
 				})
 			})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/testkit/expect"
 )
 
@@ -64,6 +65,14 @@ func cheapScenarios() []scenario {
 		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.letPass(1) }},
 		{name: "our pages", run: runPages},
 		{name: "what patients fill in", run: runForms},
+		{name: "what is used in a day", run: runUsage},
+		{name: "a connection that is erased", run: runErase},
+		{name: "a facility whose record is cached", run: runFacility},
+		{name: "a patient whom an identity provider vouches for", run: runVault},
+		{name: "a record that cannot be kept", options: options{amiss: refuseFixtures}, run: runUnkept},
+		{name: "a client that proves to an identity provider who it is", run: runVouched, costly: true},
+		{name: "people of an organisation", run: runPeople},
+		{name: "the dashboard", run: runDashboard},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "an endpoint of the catalogue that fails and recovers", run: runHealth},
 		{name: "files whose time is over", run: runExpiry}, // last of these: in so many days tokens are refreshed, too
@@ -245,7 +254,7 @@ func runNotices(s *stack) {
 		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
 	}
 	expect.NoError(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
-	_, _, err := s.operator.Credentials.Create(s.t.Context(), tenant, []string{"https://app.example/return"}, nil)
+	_, _, err := s.operator.Credentials.Create(s.t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: []string{"https://app.example/return"}})
 	expect.NoError(s.t, err)
 	s.loseMessages()
 	s.letPass(3)

@@ -16,6 +16,7 @@ import (
 
 	"recordbridge/infra/local/aws/ddb"
 	"recordbridge/infra/local/aws/wire"
+	synthetic "recordbridge/shared/tefca/people"
 	"recordbridge/shared/testkit/expect"
 )
 
@@ -109,6 +110,13 @@ func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	if strings.HasSuffix(path, "/email/verification") && json.Unmarshal(body, &verified) == nil {
 		w.hide("an e-mail token", verified.Data.Token, "the answer 200 of "+path)
 	}
+	var verifying struct{ Data verification }
+	if strings.HasSuffix(path, "/tefca/identity") && json.Unmarshal(body, &verifying) == nil {
+		only := "the answer 200 of " + path
+		w.hide("an attempt's token", verifying.Data.Token, only)
+		_, start, _ := strings.Cut(verifying.Data.URL, "attempt=")
+		w.hide("a start value", start, only)
+	}
 	var made struct{ Data attempt }
 	if strings.HasSuffix(path, "/bridge/attempts") && json.Unmarshal(body, &made) == nil {
 		only := "the answer 200 of " + path
@@ -174,6 +182,7 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 		"widget":                        {func(s *stack) { runWidget(s.outside); s.letPass(1) }, 20, 10},
 		"forms":                         {runHiddenForms, 5, 8},
 		"confidential clients":          {runConfidential, 30, 10},
+		"identity":                      {runHiddenPerson, 20, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -196,6 +205,22 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 			})
 		})
 	}
+}
+
+// runHiddenPerson: of a person whom an identity provider vouches for, and of their record, nobody hears but the network.
+func runHiddenPerson(s *stack) {
+	s.t.Helper()
+	patient, ok := synthetic.Named("alder.fenn@tefca.example")
+	if !ok {
+		s.t.Fatal("there is no such patient")
+	}
+	for what, value := range map[string]string{
+		"name": patient.Person.Given + " " + patient.Person.Family, "address": patient.Person.Addresses[0].Street,
+		"birth date": patient.Person.BirthDate, "e-mail address": patient.Person.Email, "postal code": "PostalCode", "id_token": "eyJhbGciOi",
+	} {
+		s.tap.hide("a person's "+what, value)
+	}
+	runVault(s)
 }
 
 // runHiddenForms: what a patient fills in goes to the organisation and nobody else.

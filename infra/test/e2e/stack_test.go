@@ -99,6 +99,7 @@ func newStack(tb testing.TB, o options) *stack {
 		rows: dynamodb.NewFromConfig(cloud.Config("test")),
 	}
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
+	tb.Cleanup(func() { <-time.After(3 * time.Second) }) // what goes on beside a request, also of an instance that has crashed, gives up
 	for _, declared := range loaded.Functions {
 		s.functions[declared.LogicalID] = &function{stack: s, declared: declared, starting: make(chan struct{}, 1), dir: filepath.Join(tb.TempDir(), declared.Folder)}
 		if declared.Folder == "web" {
@@ -135,7 +136,9 @@ func load(dataDir string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
 			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "EndpointProbes": "private", "SandboxDataDir": dataDir,
-			"MailFrom":                 "notices@example.com",
+			"MailFrom":               "notices@example.com",
+			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // an address without a name has no passkeys
+			"CodesPerMailboxAndHour": "5", "CodesPerClientAndHour": "1000",
 			"ExportsPerOrganisation":   "1", // so that a second one has to wait
 			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000", "SearchesPerMinute": "100000",
 		},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
@@ -24,7 +25,7 @@ func (o *outside) newStranger() stranger {
 	other := o.seeded.Organisations[2]
 	tenant := org.Tenant{Mode: org.Test, OrgID: other.ID}
 	of := stranger{outside: o, redirect: other.RedirectURI + "/stranger", inboxes: []string{other.WebhookURL, o.seeded.InboxURL + "/stranger"}}
-	made, key, err := o.operator.Credentials.Create(o.t.Context(), tenant, []string{of.redirect}, nil)
+	made, key, err := o.operator.Credentials.Create(o.t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: []string{of.redirect}})
 	expect.NoError(o.t, err)
 	of.publicID, of.key = made.PublicID(), key.Reveal()
 	_, _, err = o.operator.Webhooks.Create(o.t.Context(), webhook.Draft{Tenant: tenant, URL: of.inboxes[1], Optional: []webhook.Type{

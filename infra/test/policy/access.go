@@ -141,6 +141,9 @@ func (s *Stack) owns(on string) bool {
 	if on == "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/${MailFrom}" {
 		return true // the operator has SES verify the address outside of the stack
 	}
+	if on == "${TefcaSecretArn}" {
+		return true // the operator keeps what networks have issued outside of the stack
+	}
 	if s.isObjects(on) {
 		return true
 	}
@@ -219,7 +222,7 @@ func NoScan(s *Stack, t *Tree) []Finding {
 func Reserved(s *Stack, allowed map[string][]string) []Finding {
 	var found findings
 	for _, id := range slices.Sorted(maps.Keys(allowed)) {
-		if !slices.ContainsFunc(s.Resources, func(r Resource) bool { return r.ID == id }) {
+		if !slices.ContainsFunc(s.Resources, func(r Resource) bool { return r.ID == id }) && !slices.Contains(s.Parameters, id) {
 			found.addf(id, "is not in the template")
 		}
 		for _, f := range s.functions() {

@@ -12,12 +12,11 @@ func layers() [][]string {
 	return [][]string{
 		{"fault", "ids", "secret", "logx", "fhir", "ratelimit", "metric", "trace"},
 		{
-			"org", "cursor", "due", "catalog", "flow", "connection", "tokens", "export", "webhook", "eventlog",
-			"notice", "refresh", "disconnect", "deliverylog", "pages", "operator", "smart/platform", "verification", "inquiry",
+			"org", "account", "audit", "cursor", "due", "catalog", "binding", "flow", "connection", "tokens", "export", "webhook", "eventlog", "notice", "refresh", "disconnect", "deliverylog", "pages", "operator", "smart/platform", "verification", "inquiry", "erase", "usage", "mailtext", "tefca",
 		},
-		{"smart", "safehttp"},
+		{"smart", "safehttp", "passkey", "tefca/identity/oidc", "tefca/ihe", "tefca/facilitated"},
 		{"store", "queue", "blob", "kms", "mail"},
-		{"httpapi", "lambdarun", "config"},
+		{"httpapi", "window", "lambdarun", "config"},
 		{"wiring"},
 	}
 }

@@ -50,11 +50,13 @@ func under(importPath, folder string) bool {
 	return importPath == folder || strings.HasPrefix(importPath, folder+"/")
 }
 
-// shared gives the first folder below shared/, the unit that has a layer, or the one inside it that stands lower.
+// shared gives the first folder below shared/, the unit that has a layer, or the one inside it that stands elsewhere.
 func shared(importPath string) (string, bool) {
 	rest, ok := strings.CutPrefix(importPath, module+"shared/")
-	if under(rest, "smart/platform") { // profiles are data
-		return "smart/platform", ok
+	for _, inner := range []string{"smart/platform", "tefca/identity/oidc", "tefca/ihe", "tefca/facilitated"} { // profiles are data; who speaks a protocol is no domain
+		if under(rest, inner) {
+			return inner, ok
+		}
 	}
 	name, _, _ := strings.Cut(rest, "/")
 	return name, ok

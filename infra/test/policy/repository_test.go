@@ -66,6 +66,7 @@ func TestTheRepositoryKeepsTheHouseRules(t *testing.T) {
 // correspondence: function folder = template resource = OpenAPI route = row in docs; tables and what touches them, too.
 func correspondence(source *policy.Tree, s *policy.Stack, functions []template.Function) rules {
 	architecture, api := source.Text("docs/architecture.md"), source.Text("docs/openapi.yaml")
+	records := source.Text("shared/ui/dashboard/api/records.ts")
 	return rules{
 		"a function's folder is in the template":  func() []policy.Finding { return policy.Folders(source, functions) },
 		"a function's routes are in the OpenAPI":  func() []policy.Finding { return policy.Routes(functions, api) },
@@ -73,6 +74,7 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 		"a function's row names its tables":       func() []policy.Finding { return policy.TouchedRows(s, architecture) },
 		"a table is a row in docs":                func() []policy.Finding { return policy.TableRows(s, architecture) },
 		"a function reads what the template sets": func() []policy.Finding { return policy.Environments(source, functions) },
+		"what the dashboard reads is described":   func() []policy.Finding { return policy.Records(records, api) },
 		"error codes are documented":              func() []policy.Finding { return policy.ErrorCodes(source) },
 	}
 }
@@ -232,33 +234,42 @@ func patients() []string {
 // reserved tells who may touch what patients' tokens are made of, and each key, secret and file (docs/architecture.md,
 // "Keys and secrets"). A function that needs another one is a decision, which is made here.
 func reserved() map[string][]string {
-	tokens := []string{"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction"}
-	signers := []string{"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "JwksFunction"}
+	tokens := []string{
+		"CallbackFunction", "DashboardConnectionsFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction", "EraserFunction",
+		"RevokeVaultFunction", "TefcaWorkerFunction",
+	}
+	signers := []string{"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "JwksFunction", "IdentityFunction", "IdentityCallbackFunction"}
 	return map[string][]string{
 		"TokensTable": tokens,
-		"TokensKey":   tokens,
+		"TokensKey":   append(slices.Clone(tokens), "IdentityCallbackFunction"), // seals the identity
 		"SecretsKey": {
-			"ConnectFunction", "ReconnectFunction", "CallbackFunction", "WebhookWorkerFunction",
-			"ExportWorkerFunction", "RefreshWorkerFunction", // client secrets
+			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "ConnectFunction", "ReconnectFunction", "CallbackFunction", "WebhookWorkerFunction",
+			"ExportWorkerFunction", "RefreshWorkerFunction", "IdentityFunction", "IdentityCallbackFunction", // client secrets
+			"DashboardSessionFunction", // generators of codes
 		},
 		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
-		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction"},
+		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction", "TefcaWorkerFunction"},
 		"KeyHashingSecret": {
-			"CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
-			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction", "ExportCatalogFunction",
+			"DashboardConnectionsFunction", "DashboardCredentialsFunction", "CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
+			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction", "ExportCatalogFunction", "RevokeVaultFunction", "TefcaWorkerFunction",
 		},
-		"CursorSecret":   {"ListEventsFunction", "SearchCatalogFunction"},
-		"DownloadSecret": {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction", "WebhookWorkerFunction", "ExportCatalogFunction"},
-		"ExportsBucket":  {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction"},
-		"WidgetBucket":   {"WebFunction"},
-		"AuditTable":     nil, // the operator's command line alone
-		"AlarmKey":       nil,
+		"CursorSecret":    {"ListEventsFunction", "SearchCatalogFunction"},
+		"TefcaSecretArn":  {"TefcaWorkerFunction"},
+		"DownloadSecret":  {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction", "WebhookWorkerFunction", "ExportCatalogFunction"},
+		"ExportsBucket":   {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction", "EraserFunction"},
+		"DocumentsBucket": {"ExportWorkerFunction", "DeleteConnectionFunction", "DashboardConnectionsFunction", "EraserFunction", "RevokeVaultFunction", "TefcaWorkerFunction"},
+		"WidgetBucket":    {"WebFunction"},
+		"AuditTable":      {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"}, // and the operator's command line
+		"AlarmKey":        nil,
 	}
 }
 
 // excused are exported names that nothing outside tests uses from another package, each with its reason.
 func excused() map[string]string {
 	return map[string]string{
+		"shared/account.Permissions": "the table that tests ask every endpoint by",
+		"shared/account/totp.Code":   "what a generator shows: tests play one",
+		"shared/account/totp.Step":   "when it shows it: tests play one",
 		"shared/connection.Revoked":  "a stored value that every reader compares against authorized",
 		"shared/config.LoadFrom":     "how tests of another package load an Environment",
 		"shared/fhir.ErrInvalid":     "what errors.Is tells a parse failure by",

@@ -15,7 +15,8 @@ import (
 // leaves out. Nothing is resolved but Globals: the rules are about how the template is written, whatever the
 // parameters of a deployment.
 type Stack struct {
-	Resources []Resource // in the order of the file
+	Resources  []Resource // in the order of the file
+	Parameters []string   // their names
 }
 
 // Resource is one entry of the Resources section. Values are strings (numbers and booleans too), []any and
@@ -57,6 +58,9 @@ func ParseStack(text []byte) (*Stack, error) {
 	root := document.Content[0]
 	globals := fields(at(plain(root), "Globals", "Function"))
 	s := &Stack{}
+	for id := range pairs(child(root, "Parameters")) {
+		s.Parameters = append(s.Parameters, id)
+	}
 	for id, n := range pairs(child(root, "Resources")) {
 		v := plain(n)
 		r := Resource{

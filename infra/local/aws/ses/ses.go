@@ -105,29 +105,46 @@ func (s *Server) Dump(emit func(record any) error) error {
 // Serve implements wire.Service.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 	operation := s.Operation(r)
-	m := fromForm(r.PostForm)
-	var err error
-	if operation != "SendEmail" {
-		err = wire.Fail("InvalidAction", "operation %q is not part of the embedded AWS", operation)
+	perform, ok := map[string]func(url.Values) (result, error){
+		"SendEmail":    s.send,
+		"GetSendQuota": s.quota,
+	}[operation]
+	if !ok {
+		writeError(w, wire.Fail("InvalidAction", "operation %q is not part of the embedded AWS", operation))
+		return
 	}
-	if name := r.PostForm.Get("ConfigurationSetName"); err == nil && name != "" {
-		err = wire.Fail("ConfigurationSetDoesNotExist", "Configuration set <%s> does not exist.", name)
-	}
-	if err == nil {
-		err = m.check()
-	}
-	if err == nil {
-		m, err = s.accept(m)
-	}
+	got, err := perform(r.PostForm)
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	writeXML(w, http.StatusOK, response{
-		XMLName: xml.Name{Space: namespace, Local: operation + "Response"},
-		Result:  result{XMLName: xml.Name{Local: operation + "Result"}, MessageID: m.ID},
-		Request: uuid.NewString(),
-	})
+	got.XMLName = xml.Name{Local: operation + "Result"}
+	writeXML(w, http.StatusOK, response{XMLName: xml.Name{Space: namespace, Local: operation + "Response"}, Result: got, Request: uuid.NewString()})
+}
+
+func (s *Server) send(form url.Values) (result, error) {
+	if name := form.Get("ConfigurationSetName"); name != "" {
+		return result{}, wire.Fail("ConfigurationSetDoesNotExist", "Configuration set <%s> does not exist.", name)
+	}
+	m := fromForm(form)
+	if err := m.check(); err != nil {
+		return result{}, err
+	}
+	m, err := s.accept(m)
+	return result{MessageID: m.ID}, err
+}
+
+// quota is that of an account which has left SES's sandbox. It is not enforced.
+func (s *Server) quota(url.Values) (result, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	sent, since := 0.0, time.Now().Add(-24*time.Hour)
+	for _, m := range s.sent {
+		if m.At.After(since) {
+			sent++
+		}
+	}
+	return result{Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: &sent}, nil
 }
 
 // keep adds m to what is kept. The caller holds the lock.

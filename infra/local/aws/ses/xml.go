@@ -15,9 +15,13 @@ type response struct {
 	Request string `xml:"ResponseMetadata>RequestId"`
 }
 
+// result is what either operation tells.
 type result struct {
-	XMLName   xml.Name
-	MessageID string `xml:"MessageId"`
+	XMLName         xml.Name
+	MessageID       string   `xml:"MessageId,omitempty"`
+	Max24HourSend   float64  `xml:",omitempty"`
+	MaxSendRate     float64  `xml:",omitempty"`
+	SentLast24Hours *float64 `xml:",omitempty"`
 }
 
 type errorResponse struct {

@@ -1,5 +1,5 @@
 // What the service sent: webhooks that the inbox received, and mail.
-import { get } from "./api.js";
+import { address, get } from "./api.js";
 import { badge, code, el, facts, moment, more, nothing, one, pre, pretty, row, sync, table } from "./dom.js";
 
 const signatures = { verified: "good", wrong: "bad", unknown: "quiet" };
@@ -40,7 +40,10 @@ export function mail() {
   const foot = el("div");
   const root = el("div", {}, el("h2", {}, "Mail sent"), el("p", {}, "None of it left this machine."), list.whole, foot);
   const mailRow = (m) => row(list, [
-    moment(m.at), m.from, (m.to ?? []).join(", "), more(`mail ${m.id}`, m.subject || "(no subject)", () => pre(m.text, "Text", `text ${m.id}`)),
+    moment(m.at), m.from, (m.to ?? []).join(", "), more(`mail ${m.id}`, m.subject || "(no subject)", () => [
+      pre(m.text, "Text", `text ${m.id}`),
+      ...(m.has_html ? [el("iframe", { sandbox: true, src: address(["mail", m.id]), title: "The mail as HTML", width: "100%", height: "420" })] : []),
+    ]),
   ]);
   return {
     root,

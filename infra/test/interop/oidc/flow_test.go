@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"testing"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
-	"recordbridge/shared/flow"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
 )
@@ -73,7 +73,7 @@ func TestAnAnswerOfAnotherServerIsRefused(t *testing.T) {
 }
 
 // address is what the patient is sent to the portal with.
-func address(t *testing.T, left flow.Started) url.Values {
+func address(t *testing.T, left binding.Started) url.Values {
 	t.Helper()
 	parsed, err := url.Parse(left.URL)
 	expect.NoError(t, err)

@@ -1,6 +1,7 @@
 // Starts oidc-provider, an authorization server that other people wrote, as the one of a small health system, and
-// judges our SMART client with it (judge_test.go). What a client may do is decided by oidc-provider alone; here are
-// only the settings, a patient who signs in and consents at once, and the few pages of a FHIR server.
+// judges our SMART client and our relying party with it (judge_test.go). What a client may do is decided by
+// oidc-provider alone; here are only the settings, a patient who signs in and consents at once, and the few pages of a
+// FHIR server.
 //
 // The first line of standard input is a JSON object with the settings, see Settings below. The only line of standard
 // output is a JSON object with the addresses. The server ends when its standard input does.
@@ -20,6 +21,10 @@ import Provider from 'oidc-provider';
  */
 
 const PATIENT = 'p1';
+/** Who the patient is, to the relying party that asks an identity provider. */
+const PERSON = {
+  given_name: 'Maple', family_name: 'Aster', birthdate: '1984-03-12', identity_assurance_level: 2, address: { region: 'WI' },
+};
 const ALGORITHMS = ['RS256', 'RS384', 'ES256', 'ES384'];
 
 /** Keys that sign id_tokens with any of the algorithms. */
@@ -39,12 +44,15 @@ function configuration(settings) {
     jwks: { keys: signingKeys() },
     enabledJWA: { clientAuthSigningAlgValues: ['RS384', 'ES384'], idTokenSigningAlgValues: ALGORITHMS },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
-    scopes: ['openid', 'offline_access', 'launch/patient', 'patient/*.rs'],
-    claims: { openid: ['sub'], fhirUser: ['fhirUser'] },
+    scopes: ['openid', 'profile', 'address', 'offline_access', 'launch/patient', 'patient/*.rs'],
+    claims: {
+      openid: ['sub'], fhirUser: ['fhirUser'], address: ['address'],
+      profile: ['given_name', 'family_name', 'birthdate', 'identity_assurance_level'],
+    },
     conformIdTokenClaims: !settings.identityInToken,
     findAccount: (_, accountId) => ({
       accountId,
-      claims: () => ({ sub: accountId, fhirUser: `Patient/${PATIENT}` }),
+      claims: () => ({ sub: accountId, fhirUser: `Patient/${PATIENT}`, ...PERSON }),
     }),
     pkce: { required: () => true },
     rotateRefreshToken: true,

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
@@ -26,27 +27,27 @@ type service struct {
 
 	mu       sync.Mutex
 	attempts map[string]flow.Attempt
-	states   map[string]flow.State
+	states   map[string]binding.State
 	ends     []flow.Conclusion
 }
 
 func newService(j judge) *service {
-	return &service{judge: j, attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}}
+	return &service{judge: j, attempts: map[string]flow.Attempt{}, states: map[string]binding.State{}}
 }
 
-func (d *service) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow.State) error {
+func (d *service) BeginAttempt(_ context.Context, attempt flow.Attempt, state binding.State) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.attempts[attempt.ID], d.states[state.Hash] = attempt, state
 	return nil
 }
 
-func (d *service) TakeState(_ context.Context, hash, binding string, _ time.Time) (flow.State, error) {
+func (d *service) TakeState(_ context.Context, hash, bound string, _ time.Time) (binding.State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	state, ok := d.states[hash]
-	if !ok || state.BindingHash != binding {
-		return flow.State{}, fault.Missing("no state")
+	if !ok || state.BindingHash != bound {
+		return binding.State{}, fault.Missing("no state")
 	}
 	delete(d.states, hash)
 	return state, nil
@@ -79,11 +80,11 @@ func (*service) Registration(context.Context, org.Tenant, catalog.Endpoint) (cat
 	return catalog.Registration{ClientID: "public"}, nil
 }
 
-func (*service) Ticket(context.Context, string, time.Time) (flow.Ticket, error) {
-	return flow.Ticket{}, fault.Missing("no ticket")
+func (*service) Ticket(context.Context, string, time.Time) (binding.Ticket, error) {
+	return binding.Ticket{}, fault.Missing("no ticket")
 }
 
-func (*service) OpenAttempt(context.Context, flow.Ticket, flow.Attempt, flow.State) error {
+func (*service) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, binding.State) error {
 	return fault.Stale()
 }
 
@@ -92,7 +93,7 @@ func (*service) TokenVersion(context.Context, org.Tenant, string) (int64, error)
 func (*service) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
 // leave begins an attempt at a platform that nobody has written a profile for.
-func (d *service) leave(t *testing.T) flow.Started {
+func (d *service) leave(t *testing.T) binding.Started {
 	t.Helper()
 	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
 	expect.NoError(t, err)
@@ -110,7 +111,7 @@ func (d *service) leave(t *testing.T) flow.Started {
 }
 
 // comeBack completes the attempt with what the callback was told, in the browser that it was begun in.
-func (d *service) comeBack(t *testing.T, left flow.Started, told url.Values) (flow.Completed, error) {
+func (d *service) comeBack(t *testing.T, left binding.Started, told url.Values) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)

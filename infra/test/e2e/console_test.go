@@ -1,0 +1,195 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
+)
+
+// console is the dashboard as one of an organisation's owners uses it, in test mode.
+type console struct {
+	people
+
+	own   string
+	owner who
+}
+
+// do asks below the organisation's test mode and reads what there is.
+func (c *console) do(method, path string, body any) map[string]any {
+	c.t.Helper()
+	return c.at(method, "/dashboard/organisations/"+c.own+"/test"+path, body)
+}
+
+func (c *console) at(method, path string, body any) map[string]any {
+	c.t.Helper()
+	got := c.send(method, path, c.header(), body)
+	if got.status != http.StatusOK {
+		c.t.Errorf("%s %s: %d %s", method, path, got.status, got.raw)
+	}
+	data := map[string]any{}
+	if len(got.Data) > 0 {
+		expect.NoError(c.t, json.Unmarshal(got.Data, &data))
+	}
+	return data
+}
+
+// want asks below the organisation's test mode for what has a certain answer: its status and, of an error, its code.
+func (c *console) want(method, path string, body any, status int, code string) {
+	c.t.Helper()
+	got := c.send(method, "/dashboard/organisations/"+c.own+"/test"+path, c.header(), body)
+	if got.status != status || got.Error != code {
+		c.t.Errorf("%s %s: %d %s, want %d %s", method, path, got.status, got.raw, status, code)
+	}
+}
+
+func (c *console) header() http.Header {
+	return http.Header{
+		"Sec-Fetch-Site": {"same-origin"}, "X-Csrf-Token": {account.CSRFToken(c.owner.token)}, "Cookie": {cookieOf(c.owner)},
+	}
+}
+
+// newConsole is that of an owner of the first organisation.
+func newConsole(s *stack) *console {
+	s.t.Helper()
+	p := newPeopleOf(s)
+	c := &console{people: p, own: p.ownerOf(s.t.Context(), s.seeded.Organisations[0].PublicID)}
+	c.signInAgain()
+	return c
+}
+
+// signInAgain gives it a new session, where one would have ended or a proof is too old.
+func (c *console) signInAgain() {
+	c.t.Helper()
+	c.owner = c.signedIn(c.own, account.Owner, false)
+}
+
+// text reads a member below others.
+func text(data map[string]any, names ...string) string {
+	for _, name := range names[:len(names)-1] {
+		data, _ = data[name].(map[string]any)
+	}
+	value, _ := data[names[len(names)-1]].(string)
+	return value
+}
+
+// runDashboard does once what can be done with credentials, webhooks, deliveries, connections, exports and the organisation.
+func runDashboard(s *stack) {
+	s.t.Helper()
+	c := newConsole(s)
+	c.useCredentials()
+	c.useWebhooks()
+	c.useConnections()
+	c.useInbox()
+	for _, list := range []string{"/credentials", "/webhooks", "/deliveries", "/connections", "/exports"} {
+		<-time.After(6 * time.Minute) // a session's last request is written down every five minutes
+		c.do(http.MethodGet, list, nil)
+	}
+	<-time.After(6 * time.Minute)
+	org := "/dashboard/organisations/" + c.own
+	c.at(http.MethodGet, org, nil)
+	c.at(http.MethodPatch, org, map[string]any{"accent": "#1a5fb4"})
+	c.do(http.MethodGet, "/overview", nil)
+	c.do(http.MethodGet, "/usage", nil)
+	c.at(http.MethodGet, org+"/audit", nil)
+	if file := text(c.at(http.MethodGet, org+"/audit/export", nil), "ndjson"); !strings.Contains(file, account.Actor(c.owner.account)) {
+		s.t.Errorf("the audit log does not tell who has done it: %s", file)
+	}
+	for _, name := range []string{"Cedar Practice", "Dogwood Practice"} { // the second finds the domain to be its own
+		c.at(http.MethodPost, "/dashboard/organisations", map[string]any{"name": name})
+	}
+}
+
+func (c *console) useCredentials() {
+	c.t.Helper()
+	made := c.do(http.MethodPost, "/credentials", map[string]any{"redirect_uris": []string{"https://app.example/return"}})
+	path := "/credentials/" + text(made, "credential", "public_id")
+	c.do(http.MethodPatch, path, map[string]any{"note": "web"})
+	second := c.do(http.MethodPost, path+"/keys", nil)
+	if got := c.call(http.MethodGet, "/bridge/events", text(made, "credential", "public_id"), text(second, "private_key"), nil); got.status != http.StatusOK {
+		c.t.Errorf("the second key is not taken: %d", got.status)
+	}
+	c.pump()
+	keys, _ := c.do(http.MethodGet, path, nil)["keys"].([]any)
+	isUsed := func(key any) bool { known, _ := key.(map[string]any); return known["last_used_at"] != nil }
+	if !slices.ContainsFunc(keys, isUsed) {
+		c.t.Errorf("that the second key was used shows nowhere: %v", keys)
+	}
+	for _, id := range []string{text(made, "key_id"), text(second, "key_id")} {
+		c.do(http.MethodDelete, path+"/keys/"+id, nil)
+	}
+	c.do(http.MethodGet, "/credentials", nil)
+	c.do(http.MethodDelete, path, nil)
+}
+
+func (c *console) useWebhooks() {
+	c.t.Helper()
+	made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": host + "/_local/inbox/dashboard"})
+	path := "/webhooks/" + text(made, "webhook", "webhook_id")
+	c.do(http.MethodPatch, path, map[string]any{"headers": map[string]string{"X-Own": "1"}})
+	c.do(http.MethodPatch, path, map[string]any{"url": host + "/_local/inbox/moved"})
+	c.do(http.MethodPost, path+"/secret/rotate", map[string]any{})
+	c.do(http.MethodPost, path+"/secret/reveal", nil)
+	c.do(http.MethodPost, path+"/signing-key", nil)
+	c.do(http.MethodDelete, path+"/signing-key", nil)
+	c.inPlace = func(r *http.Request) *http.Response { // an answer with a body, which is kept
+		if !strings.HasSuffix(r.URL.Path, "/_local/inbox/moved") {
+			return nil
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("noted")), Request: r}
+	}
+	told := c.do(http.MethodPost, path+"/simulate", map[string]any{"type": "webhook.test"})
+	c.letPass(1)
+	delivery := "/deliveries/" + text(told, "delivery_id")
+	if got := c.do(http.MethodGet, delivery, nil); text(got, "status") != "delivered" || !strings.Contains(fmt.Sprint(got), "noted") {
+		c.t.Errorf("the simulated delivery is %v", got)
+	}
+	c.do(http.MethodGet, "/deliveries?type=webhook.test", nil)
+	c.do(http.MethodPost, delivery+"/replay", nil)
+	c.letPass(1)
+	c.do(http.MethodPost, path+"/disable", nil)
+	_, err := c.operator.Webhooks.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own}) // is held
+	expect.NoError(c.t, err)
+	c.letPass(1)
+	if on := c.do(http.MethodPost, path+"/enable", map[string]any{"replay_missed": true}); on["replayed"] != 1.0 {
+		c.t.Errorf("enabled: %v, want one replayed", on)
+	}
+	c.letPass(1)
+	c.do(http.MethodPost, path+"/replay", map[string]any{"since": time.Now().Add(-time.Hour)})
+	c.do(http.MethodPost, path+"/disable", nil)
+	c.do(http.MethodDelete, path, nil)
+}
+
+func (c *console) useConnections() {
+	c.t.Helper()
+	id := c.connect(crashPersona, "approve").Get("org_connection_id")
+	done := c.startExport(id)
+	c.letPass(1)
+	c.do(http.MethodGet, "/connections", nil)
+	c.do(http.MethodGet, "/connections?external_id=patient-7", nil)
+	c.do(http.MethodGet, "/connections/"+id, nil)
+	c.do(http.MethodGet, "/exports", nil)
+	c.do(http.MethodGet, "/exports?connection_id="+id, nil)
+	if got := c.do(http.MethodGet, "/exports/"+done, nil); text(got, "status") != "success" || len(got["deliveries"].([]any)) == 0 {
+		c.t.Errorf("the export is %v", got)
+	}
+	again := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
+	if again.status != http.StatusOK {
+		c.t.Errorf("a new export answered %d", again.status)
+	}
+	if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got, "status") != "revoked" || text(got, "cause") != "disconnected" {
+		c.t.Errorf("the connection is %v", got)
+	}
+	c.letPass(1)
+	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
+	if got := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil); text(got, "stage") == "" {
+		c.t.Errorf("the erasure is %v", got)
+	}
+}

@@ -1,0 +1,117 @@
+package oidc_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/tefca/identity/oidc"
+	"recordbridge/shared/testkit/expect"
+)
+
+// verification is one of a patient's identity by the judge.
+type verification struct {
+	oidc.Party
+
+	left   string
+	pinned identity.Authority
+	back   identity.Return
+}
+
+// verify begins one for a client of ours.
+func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verification {
+	t.Helper()
+	v := &verification{Party: oidc.NewParty(doer(), clients, time.Now)}
+	provider := identity.Provider{
+		ID: "judge", Name: "Judge", Mode: org.Test, Issuer: j.Issuer, ClientID: c.id, ClientAuthID: c.authID, Audiences: []string{c.id},
+		Scope: "openid profile address",
+	}
+	expect.NoError(t, provider.Check())
+	verifier, challenge, err := portal().NewVerifier()
+	expect.NoError(t, err)
+	nonce := ids.Random()
+	v.back = identity.Return{Verifier: verifier, NonceHash: flow.HashNonce(nonce)}
+	v.left, v.pinned, err = v.Begin(t.Context(), provider, identity.Request{
+		RedirectURI: callback, State: ids.Random(), Nonce: nonce, Challenge: challenge, LoginHint: "maple.aster@tefca.example",
+	})
+	expect.NoError(t, err)
+	if !strings.Contains(v.left, "request_uri=") || strings.Contains(v.left, nonce) {
+		t.Errorf("the request was not pushed: %s", v.left)
+	}
+	return v
+}
+
+// end takes the patient to the judge and back.
+func (v *verification) end(t *testing.T) (tefca.Assertion, error) {
+	t.Helper()
+	told := browse(t, v.left)
+	v.back.Code, v.back.Issuer, v.back.Error = secret.New(told.Get("code")), told.Get("iss"), told.Get("error")
+	return v.Exchange(t.Context(), v.pinned, v.back)
+}
+
+func TestTheJudgeVouchesForAPatient(t *testing.T) {
+	t.Parallel()
+	keys := keyring(t)
+	elliptic := registered("public ES256", "none")
+	elliptic["id_token_signed_response_alg"] = "ES256"
+	all := []confidential{
+		{client: client{id: "public"}, known: registered("public", "none")},
+		{client: client{id: "public ES256"}, known: elliptic},
+		secretive(catalog.AuthSecretBasic), keyed(t, keys, "RS384"), keyed(t, keys, "ES384"),
+	}
+	known := make([]registration, 0, len(all))
+	for _, c := range all {
+		known = append(known, c.known)
+	}
+	j := start(t, known...)
+	for _, c := range all {
+		t.Run(c.id, func(t *testing.T) {
+			t.Parallel()
+			c.auth.Origins = []string{catalog.Origin(j.Issuer)}
+			registry := clientauth.NewRegistry(clientauth.Deps{
+				Store: drawer{c.authID: c.auth}, Opener: glass{}, Keys: keys, Now: time.Now, NewID: ids.Random,
+			})
+			v := j.verify(t, registry, c.client)
+			who, err := v.end(t)
+			expect.NoError(t, err)
+			if who.Person.Given != "Maple" || who.Person.Addresses[0].State != "WI" || who.Level != 2 || who.Subject == "" || !v.pinned.IssRequired {
+				t.Errorf("%+v of %+v", who, v.pinned)
+			}
+			if _, err = v.Exchange(t.Context(), v.pinned, v.back); identity.CauseOf(err) != "code_refused" {
+				t.Errorf("a second exchange: %v", err)
+			}
+		})
+	}
+}
+
+// TestTheJudgesTokenIsChecked: it is a good one, for somebody else.
+func TestTheJudgesTokenIsChecked(t *testing.T) {
+	t.Parallel()
+	j := start(t, registered("public", "none"))
+	for cause, spoil := range map[string]func(v *verification){
+		"token_invalid":   func(v *verification) { v.back.NonceHash = flow.HashNonce("another sign-in's") },
+		"code_refused":    func(v *verification) { v.back.Verifier = secret.New(strings.Repeat("v", 43)) },
+		"issuer_mismatch": func(v *verification) { v.pinned.Provider.Issuer = "https://another.example" },
+		"level_too_low":   func(v *verification) { v.pinned.Provider.Assurance.Claim = "a claim that is not there" },
+	} {
+		v := j.verify(t, noClients{}, client{id: "public"})
+		spoil(v)
+		if _, err := v.end(t); identity.CauseOf(err) != cause {
+			t.Errorf("got %v, want %s", err, cause)
+		}
+	}
+	v := j.verify(t, noClients{}, client{id: "public"})
+	told := decline(t, v.left)
+	v.back.Error, v.back.Issuer = told.Get("error"), told.Get("iss")
+	if _, err := v.Exchange(t.Context(), v.pinned, v.back); identity.CauseOf(err) != "declined" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,99 @@
+// Package managed gives tests of the dashboard's functions a whole operator on an embedded AWS, with the organisations of membertest
+// in it, so that what a handler answers is what the rules and the rows make of it. Only tests link it.
+package managed
+
+import (
+	"context"
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"recordbridge/infra/ctl/wiring"
+	cloud "recordbridge/infra/local/aws"
+	"recordbridge/infra/local/aws/ses"
+	"recordbridge/infra/local/provision"
+	"recordbridge/infra/local/template"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/membertest"
+)
+
+const stackName = "managed"
+
+// Stack is a service without functions.
+type Stack struct {
+	Operator *operator.Operator
+	Outputs  map[string]string
+	AWS      aws.Config
+	Audit    audit.Log
+	Mail     func() []ses.Mail // what was sent
+}
+
+// New makes one at keyedtest.Moment with the active organisations membertest.OrgA and OrgB.
+func New(tb testing.TB) *Stack {
+	tb.Helper()
+	var s Stack
+	embedded, err := cloud.New(cloud.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	loaded, err := template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: stackName, Parameters: map[string]string{"MailFrom": "notices@recordbridge.example"}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err = provision.Apply(tb.Context(), embedded.Config("provision"), loaded); err != nil {
+		tb.Fatal(err)
+	}
+	s.AWS, s.Outputs = embedded.Config("test"), loaded.Outputs
+	s.Operator, err = wiring.Open(tb.Context(), s.AWS, s.Outputs, wiring.Options{
+		Now: keyedtest.Moment, NewID: ids.Random, Random: rand.Reader, Actor: "operator", HTTP: nil,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Audit, s.Mail = wiring.AuditLog(s.AWS, s.Outputs), embedded.SES().Sent
+	for id, name := range map[string]string{membertest.OrgA: "Alder Maple Clinic", membertest.OrgB: "Birch Hill Practice"} {
+		made := org.Organisation{
+			ID: id, Name: name, Plan: org.Free, Status: org.Active, Emails: []string{"ops@alder.example.org"}, CreatedAt: keyedtest.Moment().Add(-time.Hour),
+		}
+		if err := s.Control().CreateOrganisation(tb.Context(), made); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return &s
+}
+
+// Control is the stack's table of that name.
+func (s *Stack) Control() store.Control {
+	return store.Control{DB: store.NewClient(s.AWS), Table: s.Outputs["ControlTable"]}
+}
+
+// Tenant is one of the organisations in a mode.
+func Tenant(orgID string, mode org.Mode) org.Tenant { return org.Tenant{Mode: mode, OrgID: orgID} }
+
+// Audited lists who did what to an organisation, oldest first: "actor action target".
+func (s *Stack) Audited(tb testing.TB, orgID string) []string {
+	tb.Helper()
+	rows, _, err := s.Audit.List(tb.Context(), orgID, 0, 100)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	told := make([]string, len(rows))
+	for i, row := range rows {
+		told[len(rows)-1-i] = row.Actor + " " + row.Action + " " + row.Target
+	}
+	return told
+}
+
+// Hashing are the keys that private keys are hashed under.
+func (s *Stack) Hashing(ctx context.Context) (secret.Keyring, error) {
+	return awssecret.Keyring(ctx, s.AWS, time.Now, s.Outputs["KeyHashingSecret"])
+}

@@ -1,0 +1,69 @@
+package managed
+
+import (
+	"testing"
+	"time"
+
+	"recordbridge/shared/binding"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/export"
+	"recordbridge/shared/flow"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/tokens"
+)
+
+// Connect stores a connection of a tenant, an hour old, as change makes it.
+func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connection.Connection)) connection.Connection {
+	tb.Helper()
+	made := keyedtest.Moment().Add(-time.Hour)
+	c := connection.Connection{
+		ID: ids.Random(), Tenant: tenant, Status: connection.Authorized, EndpointID: "here", PlatformType: "smart", Generation: 1, CreatedAt: made,
+	}
+	change(&c)
+	db := store.NewClient(s.AWS)
+	rows := store.NewConclusions(
+		store.Flow{DB: db, Table: stackName + "-FlowTable"}, s.connections(), store.Tokens{DB: db, Table: stackName + "-TokensTable"}, s.work())
+	attempt := flow.Attempt{ID: ids.Random(), Tenant: tenant, Status: flow.Open, EndpointID: "here", CreatedAt: made, ExpiresAt: made.Add(time.Hour)}
+	if err := rows.BeginAttempt(tb.Context(), attempt, binding.State{Hash: attempt.ID, Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: made.Add(time.Hour)}); err != nil {
+		tb.Fatal(err)
+	}
+	held := tokens.Row{Tenant: tenant, ConnectionID: c.ID, Sealed: []byte("sealed"), Version: 1}
+	if err := rows.ConcludeAttempt(tb.Context(), flow.Conclusion{Attempt: attempt, Connection: c, Tokens: held}); err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// FailedExport stores an export of a connection that has no other, and has it fail.
+func (s *Stack) FailedExport(tb testing.TB, c connection.Connection, reason export.Reason) string {
+	tb.Helper()
+	made := keyedtest.Moment().Add(-time.Minute)
+	rows := store.NewRegister(s.work(), s.connections())
+	task := export.Task{ID: ids.TaskID(ids.Random()), Tenant: c.Tenant, ConnectionID: c.ID, Status: export.Pending, CreatedAt: made}
+	if err := rows.OpenTask(tb.Context(), task, ""); err != nil {
+		tb.Fatal(err)
+	}
+	claimed, err := rows.ClaimTask(tb.Context(), c.Tenant, task.ID, made, made.Add(time.Minute))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	failed, event, err := claimed.Fail(reason, keyedtest.Moment())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := rows.FinishTask(tb.Context(), failed, event); err != nil {
+		tb.Fatal(err)
+	}
+	return task.ID
+}
+
+func (s *Stack) connections() store.Connections {
+	return store.Connections{DB: store.NewClient(s.AWS), Table: stackName + "-ConnectionTable"}
+}
+
+func (s *Stack) work() store.Work {
+	return store.Work{DB: store.NewClient(s.AWS), Table: stackName + "-WorkTable"}
+}

@@ -1,0 +1,139 @@
+package policy
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var (
+	recordText = regexp.MustCompile(`(?ms)^export interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}`)
+	memberText = regexp.MustCompile(`(?m)^  (\w+)\??:`)
+)
+
+// Records finds members of what the dashboard's application reads (its interfaces in TypeScript) that the API's description does not have: in
+// the schema of the same name, or, where there is none, in any one object.
+func Records(interfaces, description []byte) []Finding {
+	const where = "shared/ui/dashboard/api/records.ts"
+	var found findings
+	var api objects
+	if err := yaml.Unmarshal(description, &api.document); err != nil {
+		found.addf(where, "read the API's description: %v", err)
+		return found
+	}
+	api.collect(api.document)
+	read := map[string][]string{}
+	for _, record := range recordText.FindAllStringSubmatch(string(interfaces), -1) {
+		name, parent, body := record[1], record[2], record[3]
+		members := slices.Clone(read[parent])
+		for _, member := range memberText.FindAllStringSubmatch(body, -1) {
+			members = append(members, member[1])
+		}
+		read[name] = members
+		candidates := api.all
+		if schema := api.at("components", "schemas", name); schema != nil {
+			candidates = [][]string{slices.Collect(maps.Keys(api.members(schema)))}
+		}
+		if lacks := fewestMissing(members, candidates); len(lacks) > 0 {
+			found.addf(where, "%s has %q, which the API does not answer", name, lacks)
+		}
+	}
+	if len(read) == 0 {
+		found.addf(where, "there is no interface")
+	}
+	return found.sorted()
+}
+
+// objects are what a description says of objects.
+type objects struct {
+	document map[string]any
+	all      [][]string // the names of the members of each
+}
+
+// at is what stands at a path of keys, nil for nothing.
+func (o *objects) at(path ...string) map[string]any {
+	found := o.document
+	for _, key := range path {
+		found, _ = found[key].(map[string]any)
+	}
+	return found
+}
+
+// members are the properties of an object by name, each with all that its schemas say of it: what they refer to and are made of, and of an
+// array what is in it.
+func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any {
+	all := map[string][]map[string]any{}
+	for _, schema := range schemas {
+		schema = o.element(schema)
+		properties, _ := schema["properties"].(map[string]any)
+		for name, property := range properties {
+			inner, _ := property.(map[string]any)
+			all[name] = append(all[name], inner)
+		}
+		parts, _ := schema["allOf"].([]any)
+		for _, part := range parts {
+			inner, _ := part.(map[string]any)
+			for name, found := range o.members(inner) {
+				all[name] = append(all[name], found...)
+			}
+		}
+	}
+	return all
+}
+
+// element is the schema of an object, or of what is in an array.
+func (o *objects) element(schema map[string]any) map[string]any {
+	for {
+		items, isArray := schema["items"].(map[string]any)
+		ref, isElsewhere := schema["$ref"].(string)
+		switch {
+		case isArray:
+			schema = items
+		case isElsewhere:
+			schema = o.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+		default:
+			return schema
+		}
+	}
+}
+
+// collect gathers every object below a value.
+func (o *objects) collect(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		o.gather(o.members(value))
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			o.collect(value[key])
+		}
+	case []any:
+		for _, one := range value {
+			o.collect(one)
+		}
+	}
+}
+
+// gather takes an object, and those in it of which several schemas say something.
+func (o *objects) gather(members map[string][]map[string]any) {
+	names := slices.Sorted(maps.Keys(members))
+	o.all = append(o.all, names)
+	for _, name := range names {
+		if len(members[name]) > 1 {
+			o.gather(o.members(members[name]...))
+		}
+	}
+}
+
+// fewestMissing are those of members that the candidate that has most of them lacks.
+func fewestMissing(members []string, candidates [][]string) []string {
+	best := members
+	for _, candidate := range candidates {
+		lacks := slices.DeleteFunc(slices.Clone(members), func(one string) bool { return slices.Contains(candidate, one) })
+		if len(lacks) < len(best) {
+			best = lacks
+		}
+	}
+	return best
+}
