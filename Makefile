@@ -8,13 +8,15 @@ FLAGS   := -trimpath -gcflags all=-dwarf=false -ldflags '-s -w' -tags lambda.nor
 BUILD   := CGO_ENABLED=0 go build $(FLAGS)
 # The race detector needs a C compiler. CI always has one.
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
+# What of infra does things side by side; the rest of it reads files, writes documents, or starts programs without the detector.
+CROWDED := ./infra/ctl/... ./infra/local/... ./infra/sandbox/... ./infra/test/e2e ./infra/test/export
 LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
 SOAK    ?= 10m
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract lint lint-template fmt check ui pages build bench capacity docs clean runner
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda lint lint-template fmt check ui pages freemail domains build bench capacity docs clean runner
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,7 +32,7 @@ demo: runner ## perform the main job headlessly, against a stack that runs
 	@$(BUILD) -o build/demo ./infra/demo
 	@build/demo $(ARGS)
 
-local-stack: ## deploy everything on LocalStack, in containers, and print how to use it
+local-stack: domains ## deploy everything on LocalStack, in containers, and print how to use it
 	@$(BUILD) -o build/localstack ./infra/localstack
 	@build/localstack $(ARGS)
 
@@ -38,7 +40,7 @@ upgrade: ## deploy the previous release on LocalStack, and upgrade it while an e
 	@.ci/previous .local/previous
 	@$(MAKE) --no-print-directory local-stack ARGS="-upgrade-from .local/previous $(ARGS)"
 
-deploy: ## build and deploy the stack of ENV (dev, staging or prod), as samconfig.toml has it
+deploy: domains ## build and deploy the stack of ENV (dev, staging or prod), as samconfig.toml has it
 	@$(BUILD) -o build/deploy ./infra/deploy
 	@build/deploy -env '$(ENV)'
 
@@ -59,7 +61,14 @@ ui: ## build the widget and our own pages into build/ui (needs Node 20)
 pages:
 	@if node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm >/dev/null; then $(MAKE) --no-print-directory ui; fi
 
-runner: pages
+freemail: ## fetch the published lists of mail domains that everybody can get an address at, which the dashboard refuses besides its own (needs npm)
+	@infra/freemail/fetch
+
+# Where there is no npm, our own list is all.
+domains:
+	@[ shared/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] || ! command -v npm >/dev/null || infra/freemail/fetch
+
+runner: pages domains
 	@infra/local/build/compile $(FLAGS)
 	@$(BUILD) -o build/local ./infra/local
 
@@ -74,8 +83,8 @@ test-browser: ui runner ## journeys through the widget in Chromium, which it ins
 	@$(BUILD) -o build/ctl ./infra/ctl
 	@cd shared/ui && npx playwright test --config e2e/playwright.config.ts $(ARGS)
 
-race: ## the same in another order and under the race detector, without what is only more of the same to it (-short)
-	GOGC=400 go test $(RACE) -short -shuffle=on -timeout 30m $$(go list ./... | grep -v '/test/policy\|/test/process') # which read files, and start programs without it
+race: ## what does things side by side, in another order and under the race detector, without what is only more of the same to it (-short)
+	GOGC=400 go test $(RACE) -short -shuffle=on -timeout 30m $$(go list ./functions/... ./shared/... $(CROWDED) | grep -v '/fhir/ccda') # which is one function after the other
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
@@ -88,6 +97,10 @@ conformance: ## compare the embedded AWS with other people's servers; installs t
 contract: runner ## let spectral judge the API's descriptions, and schemathesis the running service by them
 	.ci/contract/run $(CACHE)/contract
 
+ccda: ## let Medplum's validator judge what C-CDA documents are converted to
+	@$(BUILD) -o build/ctl ./infra/ctl
+	.ci/ccda/run $(CACHE)/ccda
+
 lint: ## the linters of .golangci.yml
 	$(LINT) run ./...
 
@@ -99,7 +112,7 @@ fmt: ## format the code
 
 check: lint test ## what has to hold before a change lands
 
-build: pages ## build every function for arm64, as it is deployed
+build: pages domains ## build every function for arm64, as it is deployed
 	@set -e; for f in $(FOLDERS); do GOOS=linux GOARCH=arm64 $(BUILD) -o build/arm64/$$f/bootstrap ./functions/$$f/bootstrap; done
 	@rm -rf build/arm64/web/ui; [ ! -d build/ui ] || cp -RH build/ui build/arm64/web/ui
 	@ls -l build/arm64/*/bootstrap | awk '{printf "  %5.1f MB  %s\n", $$5/1e6, $$NF}'
@@ -115,9 +128,10 @@ bench: ## measure; the figures belong in docs/performance.md
 capacity: ## what a load uses of every limit, the first that it reaches, dollars a month; ARGS="-connections N"
 	@go run ./infra/capacity $(ARGS)
 
-docs: ## write docs/asyncapi.yaml from the Go types, and the figures of docs/scaling.md
+docs: ## write docs/asyncapi.yaml from the Go types, and the figures of docs/scaling.md and docs/ccda.md
 	go run ./infra/apidocs
 	go run ./infra/capacity -document docs/scaling.md
+	go run ./infra/ccdadocs
 
 clean: ## remove what was built and what make run wrote
 	rm -rf build .local .aws-sam

@@ -10,7 +10,7 @@ import time
 import urllib.parse
 
 RATES = ("KeyedRequestsPerMinute", "BrowserRequestsPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute", "SearchesPerMinute", "CatalogExportsPerHour",
-         "CodesPerClientAndHour", "InquiriesPerHour")
+         "CodesPerClientAndHour", "InquiriesPerHour", "DashboardRequestsPerMinute")
 MAILBOX_RATE = "CodesPerMailboxAndHour"  # of which a hundred are the most
 
 

@@ -35,6 +35,7 @@ MUTATIONS = (
     Mutation("roles_administer_nothing", ACTION, "dynamodb:UpdateTable"),
     Mutation("roles_administer_nothing", ACTION, "kms:*"),
     Mutation("roles_administer_nothing", ACTION, "iam:PassRole"),
+    Mutation("files_are_listed_by_folder", ACTION, "s3:ListBucket"),
     Mutation("keys_outlive_the_stack", (KEY, "DeletionPolicy"), "Delete"),
     Mutation("keys_outlive_the_stack", (KEY, "UpdateReplacePolicy"), REMOVED),
     Mutation("keys_outlive_the_stack", (KEY, "Properties", "PendingWindowInDays"), 7),
