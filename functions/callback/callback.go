@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/window"
 )
 
 // Route is the declared path.
@@ -52,7 +53,7 @@ func New(d Deps) http.Handler {
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
 	if in.mayBeInFragment() {
-		s, err := sheet(visit, "fragment", httpapi.Plain, "fragment")
+		s, err := window.Sheet(visit, "fragment", httpapi.Plain, "fragment")
 		return httpapi.Document(s), err
 	}
 	if id, ok := ids.ParseUUID(in.Registration); ok { // of a return whose attempt nobody knows it is all that there is to tell
@@ -63,18 +64,11 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
 	})
 	if done.InWidget {
-		return inWindow(ctx, visit, err, endBinding(in.State))
+		return window.End(ctx, visit, "connected", err, in.State)
 	}
 	if err != nil {
 		echo := httpapi.Echo{ExternalID: done.ExternalID, ExternalState: done.ExternalState}
-		return httpapi.RedirectError(ctx, done.Redirect, echo, err, endBinding(in.State)), nil
+		return httpapi.RedirectError(ctx, done.Redirect, echo, err, window.EndBinding(in.State)), nil
 	}
-	return httpapi.Redirect(done.Redirect.With(done.Result), endBinding(in.State)), nil
-}
-
-// endBinding removes the cookie of an attempt that has ended.
-func endBinding(state string) *http.Cookie {
-	return &http.Cookie{
-		Name: flow.CookieName(state), Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	}
+	return httpapi.Redirect(done.Redirect.With(done.Result), window.EndBinding(in.State)), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/callback"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
@@ -35,7 +36,7 @@ type completer struct {
 }
 
 func (c *completer) Complete(_ context.Context, r flow.Return) (flow.Completed, error) {
-	c.returned = append(c.returned, r.State, r.Code.Reveal(), r.Issuer, r.Error, r.Cookie(flow.CookieName(r.State)))
+	c.returned = append(c.returned, r.State, r.Code.Reveal(), r.Issuer, r.Error, r.Cookie(binding.CookieName(r.State)))
 	c.requests = append(c.requests, r.RequestID)
 	return c.done, c.err
 }
@@ -51,7 +52,7 @@ func (c *completer) visitIn(t *testing.T, languages string, limiter httpapi.Limi
 	r := httptest.NewRequest(method, callback.Route+query, http.NoBody)
 	r.Header.Set("Accept-Language", languages)
 	if cookie != "" {
-		r.AddCookie(&http.Cookie{Name: flow.CookieName("s1"), Value: cookie, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+		r.AddCookie(&http.Cookie{Name: binding.CookieName("s1"), Value: cookie, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	}
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
@@ -64,7 +65,7 @@ func proven() flow.Completed {
 
 func wantEndedCookie(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
-	want := flow.CookieName("s1") + "=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
+	want := binding.CookieName("s1") + "=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
 	if got := w.Header().Values("Set-Cookie"); len(got) != 1 || got[0] != want {
 		t.Errorf("cookies %q, want %q", got, want)
 	}

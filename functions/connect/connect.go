@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"recordbridge/shared/fault"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/logx"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/window"
 )
 
 // Route is the declared path.
@@ -30,8 +30,9 @@ type Deps struct {
 
 // Starter begins attempts (flow.Starter).
 type Starter interface {
-	Start(ctx context.Context, r flow.Request) (flow.Started, error)
-	Leave(ctx context.Context, start secret.Text) (flow.Started, error)
+	window.Leaver
+
+	Start(ctx context.Context, r flow.Request) (binding.Started, error)
 }
 
 type request struct {
@@ -44,12 +45,6 @@ type request struct {
 	ConnectionID  string `query:"reconnect_org_connection_id"` // of the page's; an attempt that is begun here is a new one
 	Lang          string `query:"lang"`                        // the page's, too
 	PublicID      string `query:"public_id"`
-}
-
-// prepared is the request with a start value.
-type prepared struct {
-	Attempt string `query:"attempt" required:"true"`
-	Site    string `header:"Sec-Fetch-Site"`
 }
 
 // New returns the endpoint.
@@ -83,7 +78,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
-	return depart(visit, started), nil
+	return window.Depart(visit, started), nil
 }
 
 // page is where a patient picks an institution, with all that was given. The redirect URI is named even where the only one was left
@@ -101,22 +96,6 @@ func (d Deps) page(visit httpapi.Visit, in request) string {
 	return d.BaseURL + flow.PagePath + "?" + query.Encode()
 }
 
-// leave lets a browser go that was opened by our own page. A link that somebody else made, or a browser that does not say
-// where it comes from, could bind a person's sign-in to another's attempt (docs/threat-model.md).
-func (d Deps) leave(ctx context.Context, visit httpapi.Visit, in prepared) (httpapi.Answer, error) {
-	if in.Site != "same-origin" {
-		return httpapi.Answer{}, fault.BadRequest("This page cannot be opened by itself. Return to the application and start again there; " +
-			"if that does not help, update your browser or use another one.")
-	}
-	started, err := d.Flows.Leave(ctx, secret.New(in.Attempt))
-	if err != nil {
-		return httpapi.Answer{}, err
-	}
-	return depart(visit, started), nil
-}
-
-// depart sends the browser to the portal, with the cookie that binds the attempt to it.
-func depart(visit httpapi.Visit, started flow.Started) httpapi.Answer {
-	cookies := httpapi.ExpiredCookies(flow.SurplusCookies(visit.Cookies())...)
-	return httpapi.Redirect(started.URL, append(cookies, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))...)
+func (d Deps) leave(ctx context.Context, visit httpapi.Visit, in window.Prepared) (httpapi.Answer, error) {
+	return window.Leave(ctx, visit, in, d.Flows)
 }

@@ -57,9 +57,6 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response, error) {
-	if len(in.Fixtures) > 0 && string(in.Fixtures) != "null" {
-		return response{}, fault.BadRequest("fixtures is only for TEFCA connections in test mode.").About("fixtures")
-	}
 	id, ok := ids.ParseUUID(in.ConnectionID)
 	if !ok {
 		return response{}, connection.Missing()
@@ -69,10 +66,27 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	if err != nil {
 		return response{}, err
 	}
+	if options.Fixture, err = fixture(caller.Tenant.Mode, in.Fixtures); err != nil {
+		return response{}, err
+	}
 	task, err := d.Exports.Register(ctx, caller.Tenant, id, options, in.Refresh)
 	if err != nil {
 		return response{}, err
 	}
 	logx.Add(ctx, slog.String("task_id", task.ID))
 	return response{TaskID: task.ID, Status: task.Status}, nil
+}
+
+// fixture reads the synthetic record that is asked for; empty for none. Unlike the request, it takes no members that are not known:
+// an export of another record than was meant would look like the patient's.
+func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
+	if len(sent) == 0 || string(sent) == "null" {
+		return "", nil
+	}
+	var named map[string]json.RawMessage
+	var name string
+	if json.Unmarshal(sent, &named) != nil || len(named) != 1 || json.Unmarshal(named["tefca_ccda"], &name) != nil {
+		return "", fault.BadRequest("fixtures must be an object with the member tefca_ccda, a string, and no other.").About("fixtures")
+	}
+	return export.ParseFixture(mode, name)
 }

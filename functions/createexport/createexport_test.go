@@ -34,7 +34,7 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, optio
 	switch {
 	case tenant != keyedtest.Tenants()[keyedtest.PublicA]:
 		return export.Task{}, connection.Missing()
-	case id == known && len(options.Formats) > 0:
+	case id == known && len(options.Formats) > 0 || options.Fixture != "":
 		return export.Task{ID: special(options), Status: export.Pending}, nil
 	case id == known && refresh:
 		return export.Task{ID: fresh, Status: export.Success}, nil
@@ -54,6 +54,9 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, optio
 
 // special spells options out.
 func special(o export.Options) string {
+	if o.Fixture != "" {
+		return o.Fixture
+	}
 	return fmt.Sprint(o.Since.Format(time.RFC3339), " ", o.Types, " ", o.Formats)
 }
 
@@ -64,7 +67,14 @@ func newHandler() http.Handler {
 func TestCreateExportAnswers(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
-	fixtures := keyedtest.FailureBody("svc_invalid_request", "fixtures is only for TEFCA connections in test mode.")
+	fixtures := func(body, says string) keyedtest.Exchange {
+		return keyedtest.Exchange{
+			Body: `{"org_connection_id":"` + known + `","fixtures":` + body + `}`, Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", says),
+		}
+	}
+	const shape = "fixtures must be an object with the member tefca_ccda, a string, and no other."
+	live := fixtures(`{"tefca_ccda":"alder.xml"}`, "fixtures is only for TEFCA connections in test mode.")
+	live.User = keyedtest.LiveA
 	accepted := `{"success":true,"data":{"task_id":"` + pending + `","status":"pending"}}`
 	for name, e := range map[string]keyedtest.Exchange{
 		"a task":              {Body: `{"org_connection_id":"` + known + `"}`, Status: 200, Want: accepted},
@@ -81,15 +91,25 @@ func TestCreateExportAnswers(t *testing.T) {
 			Body: `{"org_connection_id":"` + known + `","since":"yesterday"}`, Status: 400,
 			Want: keyedtest.FailureBody("svc_invalid_request", "since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z."),
 		},
-		"fixtures":              {Body: `{"org_connection_id":"` + known + `","fixtures":{"tefca_ccda":"a.xml"}}`, Status: 400, Want: fixtures},
-		"empty fixtures":        {Body: `{"org_connection_id":"` + known + `","fixtures":{}}`, Status: 400, Want: fixtures},
-		"unknown connection":    {Body: `{"org_connection_id":"c0000000-0000-4000-8000-0000000000ff"}`, Status: 404, Want: missing},
-		"an id that is no UUID": {Body: `{"org_connection_id":"connection-1"}`, Status: 404, Want: missing},
-		"another organisation":  {User: keyedtest.PublicB, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
-		"the other mode":        {User: keyedtest.LiveA, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
-		"our own failure":       {Body: `{"org_connection_id":"` + broken + `"}`, Status: 500, Want: keyedtest.ServerError},
-		"rejected":              {Body: `{"org_connection_id":"` + refused + `"}`, Status: 409, Want: keyedtest.FailureBody("svc_connection_not_exportable", "The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.")},
-		"revoked":               {Body: `{"org_connection_id":"` + revoked + `"}`, Status: 409, Want: keyedtest.FailureBody("svc_connection_not_exportable", "The patient's authorisation is no longer valid. Ask the patient to reconnect.")},
+		"a fixture": {
+			Body: `{"org_connection_id":"` + known + `","fixtures":{"tefca_ccda":"birch.xml"}}`, Status: 200,
+			Want: `{"success":true,"data":{"task_id":"birch.xml","status":"pending"}}`,
+		},
+		"a fixture in live mode": live,
+		"another fixture":        fixtures(`{"tefca_ccda":"a.xml"}`, "fixtures.tefca_ccda must be alder.xml or birch.xml."),
+		"no name of a fixture":   fixtures(`{"tefca_ccda":null}`, "fixtures.tefca_ccda must be alder.xml or birch.xml."),
+		"empty fixtures":         fixtures(`{}`, shape),
+		"a fixture of our own":   fixtures(`{"tefca_ccda":"alder.xml","later":1}`, shape),
+		"a fixture's number":     fixtures(`{"tefca_ccda":1}`, shape),
+		"a fixture by itself":    fixtures(`"alder.xml"`, shape),
+		"a list of fixtures":     fixtures(`["alder.xml"]`, shape),
+		"unknown connection":     {Body: `{"org_connection_id":"c0000000-0000-4000-8000-0000000000ff"}`, Status: 404, Want: missing},
+		"an id that is no UUID":  {Body: `{"org_connection_id":"connection-1"}`, Status: 404, Want: missing},
+		"another organisation":   {User: keyedtest.PublicB, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
+		"the other mode":         {User: keyedtest.LiveA, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
+		"our own failure":        {Body: `{"org_connection_id":"` + broken + `"}`, Status: 500, Want: keyedtest.ServerError},
+		"rejected":               {Body: `{"org_connection_id":"` + refused + `"}`, Status: 409, Want: keyedtest.FailureBody("svc_connection_not_exportable", "The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.")},
+		"revoked":                {Body: `{"org_connection_id":"` + revoked + `"}`, Status: 409, Want: keyedtest.FailureBody("svc_connection_not_exportable", "The patient's authorisation is no longer valid. Ask the patient to reconnect.")},
 		"a race without a winner": {
 			Body: `{"org_connection_id":"` + busy + `"}`, Status: 503,
 			Want: keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again."),

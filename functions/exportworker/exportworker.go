@@ -28,7 +28,7 @@ func New(exports Exports) func(context.Context, due.Item) error {
 			return exports.Work(ctx, i.Tenant, i.ID, deadline)
 		case due.Share:
 			return exports.Admit(ctx, i.Tenant)
-		case due.Event, due.Delivery, due.Connection, due.Notice:
+		case due.Event, due.Delivery, due.Connection, due.Notice, due.Attempt:
 		}
 		return nil // sent to the wrong queue by hand; the sweeper knows where it belongs
 	}

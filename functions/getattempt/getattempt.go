@@ -6,8 +6,8 @@ package getattempt
 import (
 	"context"
 	"net/http"
-	"strings"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
@@ -39,17 +39,7 @@ type response struct {
 	AttemptID string            `json:"attempt_id"`
 	Status    flow.Status       `json:"status"`
 	Result    map[string]string `json:"result,omitempty"` // as a redirect has it (flow.Completed)
-	Error     *failure          `json:"error,omitempty"`
-}
-
-// failure has the error fields of a redirect, and what to do about it.
-type failure struct {
-	Error            string `json:"error"`
-	ErrorDescription string `json:"error_description"`
-	RequestID        string `json:"request_id"`
-	ExternalState    string `json:"external_state,omitempty"`
-	Cause            string `json:"cause"`
-	SuggestedAction  string `json:"suggested_action"`
+	Error     *binding.Failure  `json:"error,omitempty"`
 }
 
 // New returns the endpoint.
@@ -58,31 +48,16 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response, error) {
-	progress, err := d.Flows.Progress(ctx, caller.Tenant, in.AttemptID, bearer(in.Authorization))
+	progress, err := d.Flows.Progress(ctx, caller.Tenant, in.AttemptID, httpapi.Bearer(in.Authorization))
 	if err != nil {
 		return response{}, err
 	}
-	out := response{AttemptID: progress.AttemptID, Status: progress.Status}
+	out := response{AttemptID: progress.AttemptID, Status: progress.Status, Error: progress.Failure}
 	if len(progress.Result) > 0 {
 		out.Result = map[string]string{}
 		for name := range progress.Result {
 			out.Result[name] = progress.Result.Get(name)
 		}
 	}
-	if f := progress.Failure; f != nil {
-		out.Error = &failure{
-			Error: f.Error, ErrorDescription: f.Description, RequestID: f.RequestID, ExternalState: f.ExternalState,
-			Cause: f.Cause, SuggestedAction: f.SuggestedAction,
-		}
-	}
 	return out, nil
-}
-
-// bearer reads a bearer token (RFC 6750 section 2.1); it is empty when there is none.
-func bearer(header string) secret.Text {
-	scheme, token, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return secret.Text{}
-	}
-	return secret.New(strings.TrimSpace(token))
 }

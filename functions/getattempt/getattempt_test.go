@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"recordbridge/functions/getattempt"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
@@ -52,7 +53,7 @@ func TestAWidgetSeesHowItsAttemptStands(t *testing.T) {
 			AttemptID: attemptID, Status: flow.Done, Result: url.Values{"org_connection_id": {"c"}, "scope": {"a b"}},
 		},
 		`{"attempt_id":"` + attemptID + `","status":"failed","error":{"error":"e","error_description":"d","request_id":"r",` +
-			`"external_state":"s","cause":"c","suggested_action":"a"}}`: {AttemptID: attemptID, Status: flow.Failed, Failure: &flow.Failure{
+			`"external_state":"s","cause":"c","suggested_action":"a"}}`: {AttemptID: attemptID, Status: flow.Failed, Failure: &binding.Failure{
 			Error: "e", Description: "d", RequestID: "r", ExternalState: "s", Cause: "c", SuggestedAction: "a",
 		}},
 	} {

@@ -20,6 +20,7 @@ const (
 	whole  = "c0000000-0000-4000-8000-00000000000a"
 	bare   = "c0000000-0000-4000-8000-00000000000b"
 	broken = "c0000000-0000-4000-8000-00000000000c"
+	tefca  = "c0000000-0000-4000-8000-00000000000d"
 	route  = "/bridge/org_connection/"
 )
 
@@ -40,6 +41,10 @@ func (connections) Connection(_ context.Context, tenant org.Tenant, id string) (
 		return c, nil
 	case id == bare:
 		return c, nil
+	case id == tefca:
+		return connection.Connection{
+			ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: "tefca", DirectoryID: "urn:oid:2.999.1.7", Scope: "patient/*.read",
+		}, nil
 	case id == broken:
 		return connection.Connection{}, keyedtest.ErrTrouble
 	}
@@ -59,8 +64,10 @@ func TestGetConnectionAnswers(t *testing.T) {
 	}
 	all := shown(whole, `"status":"authorized","scope":"patient/*.read","consent_expires_at":"2027-01-02T02:04:05Z"`)
 	for name, e := range map[string]keyedtest.Exchange{
-		"with everything":      {Path: whole, Status: 200, Want: all},
-		"in upper case":        {Path: strings.ToUpper(whole), Status: 200, Want: all},
+		"with everything": {Path: whole, Status: 200, Want: all},
+		"in upper case":   {Path: strings.ToUpper(whole), Status: 200, Want: all},
+		"of TEFCA": {Path: tefca, Status: 200, Want: `{"success":true,"data":{"org_connection_id":"` + tefca + `","org_id":"a0000000-0000-4000-8000-000000000001",` +
+			`"tefca_directory_id":"urn:oid:2.999.1.7","platform_type":"tefca","api_mode":"test","status":"authorized","scope":"patient/*.read"}}`},
 		"with what must be":    {Path: bare, Status: 200, Want: shown(bare, `"status":"rejected"`)},
 		"unknown":              {Path: "c0000000-0000-4000-8000-0000000000ff", Status: 404, Want: missing},
 		"no UUID":              {Path: "connection-1", Status: 404, Want: missing},

@@ -8,9 +8,11 @@ import (
 	"context"
 	"net/http"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/window"
 )
 
 // Route is the declared path.
@@ -25,7 +27,7 @@ type Deps struct {
 
 // Starter begins attempts (flow.Starter).
 type Starter interface {
-	Start(ctx context.Context, r flow.Request) (flow.Started, error)
+	Start(ctx context.Context, r flow.Request) (binding.Started, error)
 }
 
 type request struct {
@@ -51,7 +53,5 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
-	cookies := httpapi.ExpiredCookies(flow.SurplusCookies(visit.Cookies())...)
-	cookies = append(cookies, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))
-	return httpapi.Redirect(started.URL, cookies...), nil
+	return window.Depart(visit, started), nil
 }

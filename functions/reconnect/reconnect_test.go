@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/reconnect"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
@@ -48,12 +49,12 @@ type starter struct {
 	err   error
 }
 
-func (s *starter) Start(_ context.Context, r flow.Request) (flow.Started, error) {
+func (s *starter) Start(_ context.Context, r flow.Request) (binding.Started, error) {
 	s.asked = append(s.asked, r)
 	if s.err != nil {
-		return flow.Started{}, s.err
+		return binding.Started{}, s.err
 	}
-	return flow.Started{URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"), CookieAge: 30 * time.Minute}, nil
+	return binding.Started{URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"), CookieAge: 30 * time.Minute}, nil
 }
 
 func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest.ResponseRecorder {

@@ -1,8 +1,8 @@
 // Package web serves what browsers get of the widget and of our own pages: GET /widget/embed (the frame on a customer's page),
 // /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file}, /sdk/{version}/{file} (the
-// element) with /sdk/manifest.json, and /demo (the playground). Whoever has a public id may open the pages; nothing here changes
-// anything. Files come from the build beside the function, and from the bucket of all releases where another has made them
-// (docs/adr/0035-the-widget.md).
+// element) with /sdk/manifest.json, /demo (the playground) and /dashboard, which says nothing of anybody until its visitor has signed in.
+// Whoever has a public id may open the others; nothing here changes anything. Files come from the build beside the function, and from
+// the bucket of all releases where another has made them (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -25,6 +25,7 @@ const (
 	sdkRoute     = "/sdk/{version}/{file}"
 	releaseRoute = "/sdk/manifest.json"
 	demoRoute    = "/demo"
+	dashRoute    = "/dashboard"
 )
 
 // Deps are what the endpoint works with.
@@ -35,6 +36,7 @@ type Deps struct {
 	Pages         *pages.Bundle // nil: the service was built without
 	Releases      pages.Releases
 	BaseURL       string // of the service, with the version
+	DashboardURL  string // empty: below the base URL
 }
 
 // Organisations finds the organisation behind a public id.
@@ -72,30 +74,21 @@ type released struct {
 
 // New returns the endpoint.
 func New(d Deps) http.Handler {
-	get := func(route string, e httpapi.Endpoint) http.Handler {
-		return d.API.Serve(route, httpapi.Methods{http.MethodGet: e})
-	}
-	routes := map[string]http.Handler{
-		embedRoute:   get(embedRoute, httpapi.Application(d.Auth, d.embed)),
-		connectRoute: get(connectRoute, httpapi.Application(d.Auth, d.connect)),
-		assetsRoute: get(assetsRoute, httpapi.Files(func(ctx context.Context, in asset, takes func(string) bool) (httpapi.File, error) {
+	get := func(e httpapi.Endpoint) httpapi.Methods { return httpapi.Methods{http.MethodGet: e} }
+	return d.API.Routes(map[string]httpapi.Methods{
+		embedRoute:   get(httpapi.Application(d.Auth, d.embed)),
+		connectRoute: get(httpapi.Application(d.Auth, d.connect)),
+		assetsRoute: get(httpapi.Files(func(ctx context.Context, in asset, takes func(string) bool) (httpapi.File, error) {
 			return d.file(ctx, "widget/assets/"+in.Name, takes)
 		})),
-		sdkRoute: get(sdkRoute, httpapi.Files(func(ctx context.Context, in released, takes func(string) bool) (httpapi.File, error) {
+		sdkRoute: get(httpapi.Files(func(ctx context.Context, in released, takes func(string) bool) (httpapi.File, error) {
 			return d.file(ctx, "sdk/"+in.Version+"/"+in.Name, takes)
 		})),
-		releaseRoute: get(releaseRoute, httpapi.Files(func(ctx context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
+		releaseRoute: get(httpapi.Files(func(ctx context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
 			return d.file(ctx, "sdk/manifest.json", takes)
 		})),
-		demoRoute: get(demoRoute, httpapi.Page(httpapi.Limiter{}, d.demo)), // without a limit, as a file
-	}
-	nothing := d.API.Serve("", httpapi.Methods{})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if handler, ok := routes[r.Pattern]; ok {
-			handler.ServeHTTP(w, r)
-			return
-		}
-		nothing.ServeHTTP(w, r)
+		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // without a limit, as a file
+		dashRoute: get(httpapi.Page(httpapi.Limiter{}, d.dashboard)),
 	})
 }
 
@@ -136,6 +129,11 @@ func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.A
 	return d.draw(visit, pages.Demo, pages.Boot{Shell: pages.Page, PublicID: id, Mode: mode, Query: given("lang", in.Lang)})
 }
 
+// dashboard shows the page of developers. It is in English, and the same for all.
+func (d Deps) dashboard(_ context.Context, visit httpapi.Visit, _ struct{}) (httpapi.Answer, error) {
+	return d.draw(visit, pages.Dashboard, pages.Boot{Shell: pages.Page, DashboardURL: d.DashboardURL, Query: given("lang", httpapi.English)})
+}
+
 func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.Answer, error) {
 	if d.Pages == nil {
 		return httpapi.Answer{}, unbuilt()
@@ -162,6 +160,8 @@ func title(name, language string, of *pages.Branding) string {
 	switch {
 	case name == pages.Demo:
 		text = "Playground"
+	case name == pages.Dashboard:
+		text = "Recordbridge"
 	case language == httpapi.Spanish:
 		text = "Conecte su historial médico"
 	}

@@ -215,6 +215,30 @@ func TestThePlaygroundBelongsToNobody(t *testing.T) {
 	}
 }
 
+func TestTheDashboardIsOneEnglishPageForAll(t *testing.T) {
+	t.Parallel()
+	first := get(deps(t), "/dashboard", "", "", http.Header{"Accept-Language": {"es"}})
+	other := get(deps(t), "/dashboard", "", "public_id="+known+"&lang=es", http.Header{"Cookie": {"__Host-recordbridge-session=x"}})
+	boot := bootOf(t, first)
+	if first.Code != 200 || first.Body.String() != other.Body.String() || boot.Organisation != nil || boot.PublicID != "" || boot.BaseURL != baseURL {
+		t.Errorf("got %d %+v", first.Code, boot)
+	}
+	if !strings.Contains(first.Body.String(), `<html lang="en"><title>Recordbridge</title>`) {
+		t.Errorf("got %s", first.Body)
+	}
+	if strings.Contains(first.Body.String(), "dashboard_url") {
+		t.Errorf("it is sent elsewhere: %s", first.Body)
+	}
+	elsewhere := deps(t)
+	elsewhere.DashboardURL = "https://dashboard.example/dashboard"
+	if boot := bootOf(t, get(elsewhere, "/dashboard", "", "", nil)); boot.DashboardURL != elsewhere.DashboardURL {
+		t.Errorf("got %+v", boot)
+	}
+	if policy := first.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "script-src 'self'; ") || !strings.Contains(policy, "frame-ancestors 'none'; require-trusted-types-for 'script'") {
+		t.Errorf("policy %q", policy)
+	}
+}
+
 func TestFilesAreKeptAsLongAsTheirNamesSay(t *testing.T) {
 	t.Parallel()
 	const forever, minutes = "public, max-age=31536000, immutable", "public, max-age=300"
@@ -259,7 +283,7 @@ func TestWithoutPagesTheServiceSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	d := deps(t)
 	d.Pages = nil
-	for _, pattern := range []string{"/widget/embed", "/widget/connect", "/widget/assets/{file}", "/sdk/{version}/{file}", "/demo"} {
+	for _, pattern := range []string{"/widget/embed", "/widget/connect", "/widget/assets/{file}", "/sdk/{version}/{file}", "/demo", "/dashboard"} {
 		w := get(d, pattern, "embed-1a2b3c.js", "public_id="+known, nil)
 		if w.Code != 503 || !strings.Contains(w.Body.String(), "They need Node 20 or later: make ui") {
 			t.Errorf("%s: %d %s", pattern, w.Code, w.Body)

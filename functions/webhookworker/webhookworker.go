@@ -33,7 +33,7 @@ func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) err
 			return webhooks.RetryDelivery(ctx, i.Tenant, i.ID)
 		case due.Notice:
 			return notices.SendNotice(ctx, i.Tenant, i.ID)
-		case due.Task, due.Share, due.Connection:
+		case due.Task, due.Share, due.Connection, due.Attempt:
 		}
 		return nil // sent to the wrong queue by hand; the sweeper knows where it belongs
 	}

@@ -37,7 +37,7 @@ func TestAMessageGoesToTheMethodOfItsKind(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[due.Kind]string{
 		due.Event: "event test#o1 x", due.Delivery: "delivery test#o1 x", due.Notice: "notice test#o1 x",
-		due.Task: "", due.Share: "", due.Connection: "", "other": "",
+		due.Task: "", due.Share: "", due.Connection: "", due.Attempt: "", "other": "",
 	} {
 		for _, failure := range []error{nil, errTrouble} {
 			w := webhooks{err: failure}

@@ -82,8 +82,8 @@ type Entry struct {
 	Type webhook.Type // of its event; empty when the event has gone already
 }
 
-// types reads the types of the events of deliveries.
-func (l Log) types(ctx context.Context, tenant org.Tenant, deliveries []webhook.Delivery) ([]Entry, error) {
+// types reads the types of the events of deliveries, and the events, by id.
+func (l Log) types(ctx context.Context, tenant org.Tenant, deliveries []webhook.Delivery) ([]Entry, map[string]webhook.Event, error) {
 	ids := make([]string, 0, len(deliveries))
 	known := make(map[string]bool, len(deliveries))
 	for _, d := range deliveries {
@@ -94,13 +94,13 @@ func (l Log) types(ctx context.Context, tenant org.Tenant, deliveries []webhook.
 	}
 	events, err := l.Rows.Events(ctx, tenant, ids)
 	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
+		return nil, nil, fmt.Errorf("read events: %w", err)
 	}
 	entries := make([]Entry, len(deliveries))
 	for i, d := range deliveries {
 		entries[i] = Entry{Delivery: d, Type: events[d.EventID].Type}
 	}
-	return entries, nil
+	return entries, events, nil
 }
 
 // isKept tells whether what was made at a time is still shown.

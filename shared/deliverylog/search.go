@@ -19,10 +19,12 @@ type Query struct {
 	ID             string
 	SubscriptionID string
 	Type           webhook.Type
-	Status         webhook.DeliveryStatus
-	From, To       time.Time // when the delivery was made: at From or later, and before To; zero for no bound
-	After          string    // the position that the page before ended with; empty for the first page
-	Limit          int       // how many a page shows, 1 to 100; 0 for 50
+	// Subject is the connection, or the export, that the event tells of.
+	Subject  string
+	Status   webhook.DeliveryStatus
+	From, To time.Time // when the delivery was made: at From or later, and before To; zero for no bound
+	After    string    // the position that the page before ended with; empty for the first page
+	Limit    int       // how many a page shows, 1 to 100; 0 for 50
 }
 
 // Page is a part of the list, newest first.
@@ -108,7 +110,7 @@ func (q Query) start(now time.Time) (Place, error) {
 
 // readAtOnce is how many rows are looked at before it is known how many of them match.
 func (q Query) readAtOnce() int {
-	if q.SubscriptionID == "" && q.Type == "" && q.Status == "" {
+	if q.SubscriptionID == "" && q.Type == "" && q.Subject == "" && q.Status == "" {
 		return q.Limit
 	}
 	return batch
@@ -125,11 +127,13 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
 	// What a row says is compared before anything is read of events, which are larger.
-	entries, err := l.types(ctx, tenant, slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
+	entries, events, err := l.types(ctx, tenant, slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(entries, func(e Entry) bool { return q.Type != "" && e.Type != q.Type }), nil
+	return slices.DeleteFunc(entries, func(e Entry) bool {
+		return q.Type != "" && e.Type != q.Type || q.Subject != "" && !slices.Contains(events[e.EventID].Subjects(), q.Subject)
+	}), nil
 }
 
 // matches tells whether a delivery is wanted as far as its own row says.

@@ -27,6 +27,8 @@ const (
 	Notice Kind = "notice"
 	// Share: places of a tenant's share of the export workers may be free for exports in line. Its id is the organisation's.
 	Share Kind = "share"
+	// Attempt: an attempt of TEFCA mode goes on, or its identity is to be forgotten.
+	Attempt Kind = "tefca"
 )
 
 // Item refers to one row of one tenant.
@@ -80,7 +82,7 @@ func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:
 		return ids.ParseTask(text)
-	case Event, Delivery, Connection, Notice, Share:
+	case Event, Delivery, Connection, Notice, Share, Attempt:
 		return ids.ParseUUID(text)
 	}
 	return "", false

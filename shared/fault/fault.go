@@ -42,6 +42,8 @@ type Code string
 const (
 	CodeInvalidRequest          Code = "svc_invalid_request"
 	CodeUnauthorizedClient      Code = "svc_unauthorized_client"
+	CodePlanRequired            Code = "svc_plan_required"
+	CodeForbiddenMode           Code = "svc_forbidden_mode"
 	CodeNotFound                Code = "svc_not_found"
 	CodeMethodNotAllowed        Code = "svc_method_not_allowed"
 	CodeConnectionNotExportable Code = "svc_connection_not_exportable"
@@ -50,6 +52,10 @@ const (
 	CodeUnsupportedMediaType    Code = "svc_unsupported_media_type"
 	CodeRateLimited             Code = "svc_rate_limited"
 	CodeTokenExchange           Code = "svc_token_exchange"
+	CodeForbidden               Code = "svc_forbidden"
+	CodeConflict                Code = "svc_conflict"
+	CodeSessionRequired         Code = "svc_session_required"
+	CodeProofRequired           Code = "svc_proof_required"
 	CodeServerError             Code = "svc_server_error"
 	CodeUnavailable             Code = "svc_unavailable"
 )

@@ -1,5 +1,5 @@
 // Package inquiry owns what patients ask of an organisation while they connect: help, or a health system that is missing. Each is
-// an event for the organisation's webhooks, and is kept for those who read it later. It knows no HTTP and no AWS.
+// an event for the organisation's webhooks, and is kept for those who read it later, and answer it. It knows no HTTP and no AWS.
 package inquiry
 
 import (
@@ -31,6 +31,9 @@ type Inquiry struct {
 	Website       string
 	StreetAddress string
 	CreatedAt     time.Time
+	Status        Status
+	Answers       []Answer // oldest first
+	Rev           int64    // one more with every change; 0 for one that nobody has touched
 }
 
 // From is who asks, as the page says.
@@ -112,7 +115,7 @@ func (c Recorder) AskHealthSystem(ctx context.Context, from From, h HealthSystem
 
 // begin reads who asks.
 func (c Recorder) begin(ctx context.Context, from From, t webhook.Type) (Inquiry, error) {
-	i := Inquiry{Tenant: from.Tenant, Type: t, CreatedAt: c.Now()}
+	i := Inquiry{Tenant: from.Tenant, Type: t, Status: Open, CreatedAt: c.Now()}
 	address, err := verification.ParseAddress(from.Email)
 	if err != nil {
 		return i, fmt.Errorf("who asks: %w", err)

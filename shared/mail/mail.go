@@ -31,15 +31,24 @@ type Sender struct {
 // may be sent twice when an answer is lost: SES knows no idempotency. The error does not repeat what SES says, which names
 // addresses; it is fault.Invalid when SES takes none of them for one.
 func (s Sender) Send(ctx context.Context, to []string, subject, text, html string) error {
+	return s.SendReplyTo(ctx, to, "", subject, text, html)
+}
+
+// SendReplyTo is Send with another address than From that readers reply to; empty for none.
+func (s Sender) SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error {
 	body := &types.Body{Text: content(text)}
 	if html != "" {
 		body.Html = content(html)
 	}
-	_, err := s.Client.SendEmail(ctx, &ses.SendEmailInput{
+	in := &ses.SendEmailInput{
 		Source:      &s.From,
 		Destination: &types.Destination{ToAddresses: to},
 		Message:     &types.Message{Subject: content(oneLine(subject)), Body: body},
-	})
+	}
+	if replyTo != "" {
+		in.ReplyToAddresses = []string{replyTo}
+	}
+	_, err := s.Client.SendEmail(ctx, in)
 	if refusal, ok := errors.AsType[smithy.APIError](err); ok {
 		told := fmt.Errorf("send e-mail: SES answers %s", refusal.ErrorCode())
 		if refusal.ErrorCode() == "InvalidParameterValue" {

@@ -35,17 +35,18 @@ type Store interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// Sender sends a plain text to all addresses (mail.Sender). Notices have no HTML beside it.
+// Sender sends a mail in both forms to all addresses (mail.Sender).
 type Sender interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
 // Mailer sends notices. A claim keeps two from sending one; who crashes between the mail and its mark sends it again.
 type Mailer struct {
-	Store  Store
-	Sender Sender // nil: this stack sends no e-mails
-	Now    func() time.Time
-	Lease  time.Duration // longer than sending may take
+	Store     Store
+	Sender    Sender // nil: this stack sends no e-mails
+	Dashboard string // its address, to which the mails lead
+	Now       func() time.Time
+	Lease     time.Duration // longer than sending may take
 }
 
 // SendNotice sends a notice that is to be sent. The error is our own fault; the notice is tried again later.
@@ -95,8 +96,8 @@ func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
 	if len(told.Emails) == 0 {
 		return NoAddresses, nil
 	}
-	subject, text := mailText(n, told.Name)
-	if err := m.Sender.Send(ctx, told.Emails, subject, text, ""); err != nil {
+	l := message(n, told.Name, m.Dashboard)
+	if err := m.Sender.Send(ctx, told.Emails, l.Subject, l.Text(), l.HTML()); err != nil {
 		return "", fmt.Errorf("send notice: %w", err)
 	}
 	return Sent, nil

@@ -57,7 +57,8 @@ func newOffice(t *testing.T, emails ...string) *office {
 		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")}, Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 	}}
 	p.mailer = notice.Mailer{
-		Store: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(made.Config), From: "notices@example.com"}, Now: time.Now, Lease: lease,
+		Store: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(made.Config), From: "notices@example.com"}, Dashboard: "https://dash.example/dashboard",
+		Now: time.Now, Lease: lease,
 	}
 	expect.NoError(t, p.rows.CreateOrganisation(t.Context(), org.Organisation{ID: tenant.OrgID, Name: "Alder App", Emails: emails, CreatedAt: time.Now()}))
 	return p

@@ -2,99 +2,105 @@ package notice
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
 	"time"
 
+	"recordbridge/shared/mailtext"
 	"recordbridge/shared/webhook"
 )
 
-// What each e-mail ends with: its reader has nothing but the e-mail, and cannot do all of it alone.
+// What mails say again and again. Their reader has nothing but the mail, and may have no account of the dashboard.
 const (
-	reach   = "Answer this e-mail to reach whoever runs Recordbridge for you."
-	receive = "A receiver has to answer each request with a status from 200 to 299 within 30 seconds."
+	reach    = "If you cannot sign in there, answer this e-mail to reach whoever runs Recordbridge for you."
+	receive  = "A receiver has to answer each request with a status from 200 to 299 within 30 seconds."
+	redirect = "If nobody in your organisation asked for it, disable the webhook at once: its events say where patients' records can be downloaded."
+	revoke   = "If nobody in your organisation asked for it, revoke all keys of this credential at once: a private key gives access to patients' records."
 )
 
-// mailText writes a notice to the organisation of this name, which it may have chosen itself: the subject is one line. It
-// names the webhook by its URL and id and holds no secret and nothing of events. It is all that its reader has.
-func mailText(n Notice, name string) (subject, text string) {
-	whose := fmt.Sprintf("%s (%s mode)", strings.Join(strings.Fields(name), " "), n.Tenant.Mode)
-	headline, facts, advice := content(n)
-	lines := append([]string{"Organisation: " + whose, ""}, facts...)
-	lines = append(lines, "", "What to do:")
-	for _, line := range advice {
-		lines = append(lines, "- "+line)
-	}
-	lines = append(lines, "", reach)
-	return "Recordbridge: " + headline + ": " + whose, strings.Join(lines, "\n") + "\n"
+// content is what the kinds tell in words of their own.
+type content struct {
+	headline string
+	opening  []string
+	advice   []string
 }
 
-func content(n Notice) (headline string, facts, advice []string) {
+// message writes a notice to the organisation of this name, which it may have chosen itself. It names the webhook or the credential and
+// leads to it, and holds no secret and nothing of events.
+func message(n Notice, name, dashboard string) mailtext.Message {
+	whose := fmt.Sprintf("%s (%s mode)", mailtext.Plain(name), n.Tenant.Mode)
+	said := n.content()
+	place, label, facts := "webhooks/"+n.SubscriptionID, "Look at the webhook", n.aboutWebhook()
+	if n.PublicID != "" {
+		place, label = "credentials/"+n.PublicID, "Look at the credential"
+		facts = []mailtext.Fact{{Name: "Public id", Value: n.PublicID}, {Name: "Created", Value: moment(n.At)}}
+	}
+	return mailtext.Message{
+		Language: "en", Subject: "Recordbridge: " + said.headline + ": " + whose,
+		Opening: said.opening,
+		Facts:   append([]mailtext.Fact{{Name: "Organisation", Value: whose}}, facts...),
+		Link:    mailtext.Link{Label: label, Address: fmt.Sprintf("%s#/%s/%s/%s", dashboard, n.Tenant.OrgID, n.Tenant.Mode, place)},
+		Closing: append(said.advice, reach),
+		Reason:  "This goes to the addresses for notices, which the dashboard has under Branding.",
+	}
+}
+
+func (n Notice) content() content {
 	switch n.Kind {
 	case KindFailing:
-		return "A webhook keeps failing",
-			append([]string{"Nothing that was sent to this webhook has been accepted for some time."}, aboutWebhook(n)...),
-			[]string{
-				"Repair the receiver. " + receive,
-				"Each event is sent up to ten times in about 75 hours, until it is accepted.",
+		return content{"A webhook keeps failing", []string{"Nothing that was sent to this webhook has been accepted for some time."}, []string{
+			"Repair the receiver. " + receive,
+			"Each event is sent up to ten times in about 75 hours, until it is accepted. " +
 				"After 120 hours of nothing but failures the webhook is disabled. Events that it misses then are kept for 15 days.",
-			}
+		}}
 	case KindDisabled:
 		first := "Repair the receiver. " + receive
 		if n.Reason == webhook.ReasonByHand {
-			first = "If nobody in your organisation asked for it, answer this e-mail to learn why."
+			first = "If nobody in your organisation asked for it, the audit log of the dashboard tells who did it."
 		}
-		return "A webhook was disabled",
-			append(because(n.Reason), aboutWebhook(n)...),
-			[]string{
-				first,
-				"When it is ready, answer this e-mail to have the webhook enabled again, and say whether the events that it has missed should be sent.",
-				"Events in the meantime are kept for 15 days.",
-			}
+		return content{"A webhook was disabled", because(n.Reason), []string{
+			first,
+			"When it is ready, enable the webhook there, with or without the events that it has missed. They are kept for 15 days.",
+		}}
 	case KindWebhookCreated:
-		return "A webhook was created",
-			append([]string{"Events will be sent to a new webhook."}, aboutWebhook(n)...),
-			[]string{"If nobody in your organisation asked for it, answer this e-mail at once and ask for the webhook to be disabled: its events say where patients' records can be downloaded."}
+		return content{"A webhook was created", []string{"Events will be sent to a new webhook."}, []string{redirect}}
 	case KindWebhookMoved:
-		return "A webhook has a new address",
-			append([]string{"Events of this webhook are sent to this address from now on."}, aboutWebhook(n)...),
-			[]string{"If nobody in your organisation asked for it, answer this e-mail at once and ask for the webhook to be disabled: its events say where patients' records can be downloaded."}
+		return content{"A webhook has a new address", []string{"Events of this webhook are sent to this address from now on."}, []string{redirect}}
 	case KindSecretRotated:
-		return "A webhook has a new secret",
-			append([]string{"Events to this webhook are signed with a new secret, and for at most 24 hours with the old one as well."}, aboutWebhook(n)...),
+		return content{
+			"A webhook has a new secret",
+			[]string{"Events to this webhook are signed with a new secret, and for at most 24 hours with the old one as well."},
 			[]string{
 				"Give the receiver the new secret before the old one ends.",
-				"If nobody in your organisation asked for it, answer this e-mail at once and ask for the webhook to be disabled: somebody else may have the new secret.",
-			}
+				"If nobody in your organisation asked for it, disable the webhook at once: somebody else may have the new secret.",
+			},
+		}
 	case KindCredentialCreated:
-		return "A credential was created",
-			[]string{"There is a new API credential.", "", "Public id: " + n.PublicID, "Created: " + moment(n.At)},
-			[]string{"If nobody in your organisation asked for it, answer this e-mail at once and ask for its keys to be revoked: a private key gives access to patients' records."}
+		return content{"A credential was created", []string{"There is a new API credential."}, []string{revoke}}
 	case KindKeyCreated:
-		return "A private key was created",
-			[]string{"An API credential has a new private key.", "", "Public id: " + n.PublicID, "Created: " + moment(n.At)},
-			[]string{"If nobody in your organisation asked for it, answer this e-mail at once and ask for all keys of the credential to be revoked: a private key gives access to patients' records."}
+		return content{"A private key was created", []string{"An API credential has a new private key."}, []string{revoke}}
 	}
-	return "", nil, nil
+	return content{"", nil, nil}
 }
 
-func aboutWebhook(n Notice) []string {
-	lines := []string{"", "Webhook: " + n.URL, "Id: " + n.SubscriptionID}
-	switch {
-	case n.Failures == 1:
-		lines = append(lines, "Failing since: "+moment(n.FailingSince)+" (1 failed attempt)")
-	case n.Failures > 1:
-		lines = append(lines, fmt.Sprintf("Failing since: %s (%d failed attempts)", moment(n.FailingSince), n.Failures))
+func (n Notice) aboutWebhook() []mailtext.Fact {
+	facts := []mailtext.Fact{{Name: "Webhook", Value: n.URL}, {Name: "Id", Value: n.SubscriptionID}}
+	if n.Failures > 0 {
+		attempts := strconv.Itoa(n.Failures) + " failed attempts"
+		if n.Failures == 1 {
+			attempts = "1 failed attempt"
+		}
+		facts = append(facts, mailtext.Fact{Name: "Failing since", Value: moment(n.FailingSince) + " (" + attempts + ")"})
 	}
 	switch n.Kind {
 	case KindDisabled:
-		lines = append(lines, "Disabled: "+moment(n.At))
+		facts = append(facts, mailtext.Fact{Name: "Disabled", Value: moment(n.At)})
 	case KindWebhookCreated:
-		lines = append(lines, "Created: "+moment(n.At))
+		facts = append(facts, mailtext.Fact{Name: "Created", Value: moment(n.At)})
 	case KindWebhookMoved, KindSecretRotated:
-		lines = append(lines, "Since: "+moment(n.At))
+		facts = append(facts, mailtext.Fact{Name: "Since", Value: moment(n.At)})
 	case KindFailing, KindCredentialCreated, KindKeyCreated:
 	}
-	return lines
+	return facts
 }
 
 // because tells why a webhook is disabled and, where nobody was warned, why not: that no webhook is disabled unwarned is promised (docs/webhooks.md, Answering).
@@ -107,7 +113,7 @@ func because(r webhook.Reason) []string {
 	case webhook.ReasonAsked:
 		return []string{stopped + `its receiver answered "webhook-delivery: disable".`, unwarned}
 	case webhook.ReasonByHand:
-		return []string{stopped + "whoever runs Recordbridge for you has disabled it."}
+		return []string{stopped + "somebody in your organisation, or whoever runs Recordbridge for you, has disabled it."}
 	case webhook.ReasonFailing:
 	}
 	return []string{stopped + "for 120 hours nothing that was sent to it was accepted."}

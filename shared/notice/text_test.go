@@ -6,45 +6,23 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/mailtest"
 	"recordbridge/shared/webhook"
 )
 
-func TestAMailTellsWhatHasHappenedAndWhatToDo(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newOffice(t, address)
-		since := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-		expect.NoError(t, p.rows.Notify(t.Context(), notice.Notice{
-			ID: noticeID, Tenant: tenant, Kind: notice.KindDisabled, SubscriptionID: hookID, URL: "https://alder.example/hook", Rev: 1,
-			Reason: webhook.ReasonFailing, Failures: 31, FailingSince: since, At: time.Now(),
-		}))
-		expect.NoError(t, p.send())
-		got := p.cloud.SES().Sent()[0]
-		want := `Organisation: Alder App (test mode)
-
-Nothing is sent to this webhook any more, because for 120 hours nothing that was sent to it was accepted.
-
-Webhook: https://alder.example/hook
-Id: f0000000-0000-4000-8000-000000000001
-Failing since: 2026-03-04 05:06 UTC (31 failed attempts)
-Disabled: 2000-01-01 00:00 UTC
-
-What to do:
-- Repair the receiver. A receiver has to answer each request with a status from 200 to 299 within 30 seconds.
-- When it is ready, answer this e-mail to have the webhook enabled again, and say whether the events that it has missed should be sent.
-- Events in the meantime are kept for 15 days.
-
-Answer this e-mail to reach whoever runs Recordbridge for you.
-`
-		if diff := cmp.Diff(want, got.Text); diff != "" || got.Subject != "Recordbridge: A webhook was disabled: Alder App (test mode)" {
-			t.Errorf("subject %q, text (-want +got):\n%s", got.Subject, diff)
-		}
-	})
+// mailed sends a notice and returns its subject, text and HTML.
+func mailed(t *testing.T, n notice.Notice) (subject, text, markup string) {
+	t.Helper()
+	p := newOffice(t, address)
+	n.ID, n.Tenant, n.At = noticeID, tenant, time.Now()
+	expect.NoError(t, p.rows.Notify(t.Context(), n))
+	expect.NoError(t, p.send())
+	p.wantDone(1, notice.Sent)
+	got := p.cloud.SES().Sent()[0]
+	return got.Subject, got.Text, got.HTML
 }
 
 func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
@@ -54,55 +32,59 @@ func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
 		Secrets: []webhook.SealedSecret{{Sealed: []byte("unsaid")}}, PublicKey: "whpk_unsaid",
 	}
 	credential := org.Credential{ID: "c0000000-0000-4000-8000-000000000001", Tenant: tenant, Keys: []org.Key{{Hash: []byte("unsaid")}}}
-	shown := notice.WebhookCreated(sub).URL
-	for name, test := range map[string]struct {
-		notice  notice.Notice
-		subject string
-		text    []string
-	}{
-		"created": {
-			notice.WebhookCreated(sub), "A webhook was created", []string{"Webhook: https://alder.example/hook\n", hookID, "to be disabled"},
-		},
-		"credential": {
-			notice.CredentialCreated(credential), "A credential was created", []string{"public_test_" + credential.ID, "to be revoked"},
-		},
-		"key": {
-			notice.KeyCreated(credential, credential.Keys[0]), "A private key was created", []string{"public_test_" + credential.ID, "all keys"},
-		},
-		"moved": {
-			notice.WebhookMoved(sub, time.Time{}), "A webhook has a new address", []string{"Webhook: https://alder.example/hook\n", hookID, "to be disabled"},
-		},
-		"rotated": {
-			notice.SecretRotated(sub, time.Time{}), "A webhook has a new secret", []string{"Webhook: https://alder.example/hook\n", "24 hours"},
-		},
-		"by hand": {notice.DisabledByHand(sub, time.Time{}), "was disabled", []string{"whoever runs Recordbridge for you has disabled it", "to learn why"}},
-		"failing": {
-			notice.Notice{Kind: notice.KindFailing, URL: shown, Failures: 1}, "keeps failing", []string{"(1 failed attempt)", "120 hours"},
-		},
-		"gone":  {notice.Notice{Kind: notice.KindDisabled, URL: shown, Reason: webhook.ReasonGone}, "was disabled", []string{"410 Gone", "There was no warning"}},
-		"asked": {notice.Notice{Kind: notice.KindDisabled, URL: shown, Reason: webhook.ReasonAsked}, "was disabled", []string{"webhook-delivery: disable", "There was no warning"}},
+	since := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	disabled := func(why webhook.Reason, failures int) notice.Notice {
+		n := notice.DisabledByHand(sub, since)
+		n.Reason, n.Failures, n.FailingSince = why, failures, since
+		return n
+	}
+	failing := disabled("", 1)
+	failing.Kind = notice.KindFailing
+	for name, n := range map[string]notice.Notice{
+		"webhook-created":    notice.WebhookCreated(sub),
+		"webhook-moved":      notice.WebhookMoved(sub, since),
+		"secret-rotated":     notice.SecretRotated(sub, since),
+		"webhook-failing":    failing,
+		"disabled-failing":   disabled(webhook.ReasonFailing, 31),
+		"disabled-by-hand":   notice.DisabledByHand(sub, since),
+		"disabled-gone":      disabled(webhook.ReasonGone, 0),
+		"disabled-asked":     disabled(webhook.ReasonAsked, 0),
+		"credential-created": notice.CredentialCreated(credential),
+		"key-created":        notice.KeyCreated(credential, credential.Keys[0]),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				p := newOffice(t, address)
-				n := test.notice
-				n.ID, n.Tenant, n.At = noticeID, tenant, time.Now()
-				expect.NoError(t, p.rows.Notify(t.Context(), n))
-				expect.NoError(t, p.send())
-				p.wantDone(1, notice.Sent)
-				got := p.cloud.SES().Sent()[0]
-				if !strings.Contains(got.Subject, test.subject) || strings.Contains(got.Text, "docs/") || strings.Contains(got.Subject+got.Text, "unsaid") {
-					t.Errorf("subject %q, text %s", got.Subject, got.Text)
-				}
-				for _, want := range test.text {
-					if !strings.Contains(got.Text, want) {
-						t.Errorf("%q is not in %s", want, got.Text)
-					}
+				subject, text, markup := mailed(t, n)
+				mailtest.Check(t, name, subject, text, markup)
+				if strings.Contains(subject+text+markup, "unsaid") {
+					t.Errorf("a secret is told: %s", text)
 				}
 			})
 		})
 	}
+}
+
+// An organisation has chosen its name itself.
+func TestAnOrganisationsNameMakesNoHeaderLineOrMarkup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newOffice(t, address)
+		named, err := p.rows.Organisation(t.Context(), tenant)
+		expect.NoError(t, err)
+		named.Name = "Alder\r\nBcc: eve@evil.example\u2028<a href=\"https://evil.example\">App</a>"
+		expect.NoError(t, p.rows.SaveOrganisation(t.Context(), named))
+		p.store()
+		expect.NoError(t, p.send())
+		got := p.cloud.SES().Sent()[0]
+		const name = `Alder Bcc: eve@evil.example <a href="https://evil.example">App</a> (test mode)`
+		if got.Subject != "Recordbridge: A webhook keeps failing: "+name || len(got.To) != 1 || !strings.Contains(got.Text, "\nOrganisation: "+name+"\n") {
+			t.Errorf("the name makes a line: %q to %q: %s", got.Subject, got.To, got.Text)
+		}
+		if strings.Count(got.HTML, "<a ") != 1 || !strings.Contains(got.HTML, "&lt;a href=") {
+			t.Errorf("the name makes markup: %s", got.HTML)
+		}
+	})
 }
 
 func TestANoticeShowsNoSecretOfAURL(t *testing.T) {

@@ -34,6 +34,7 @@ type ClientRows interface {
 // Sealer seals client secrets: a kms.Sealer of catalog.ClientSecretPurpose. What is everybody's is sealed for the zero tenant.
 type Sealer interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
+	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
 // Create stores how a client of ours proves who it is, for one organisation or with a zero owner for everybody.
@@ -162,7 +163,7 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 			return fmt.Errorf("look for connections: %w", err)
 		}
 		if connected {
-			return fault.New(fault.Conflict, fault.CodeInvalidRequest, fmt.Sprintf("There are connections of %s. Those that were made with this client "+
+			return fault.New(fault.Conflict, fault.CodeConflict, fmt.Sprintf("There are connections of %s. Those that were made with this client "+
 				"could never be refreshed again.", ownerName(tenant))).About("abandon")
 		}
 	}

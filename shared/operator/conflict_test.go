@@ -16,6 +16,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/local/provision"
 	"recordbridge/infra/local/template"
+	"recordbridge/shared/audit"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
@@ -31,6 +32,7 @@ type fixture struct {
 	control   store.Control // the second one's
 	meanwhile func()
 	servers   fakeServers
+	log       audit.Log
 	audited   func() []string // actions and targets of everybody's audit rows, in order
 }
 
@@ -63,7 +65,8 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	r.control = store.Control{DB: dynamodb.NewFromConfig(cloud.Config("second")), Table: loaded.Outputs["ControlTable"]}
-	r.audited = func() []string { return auditRows(t, cloud.Config("second"), loaded.Outputs["AuditTable"]) }
+	r.log = wiring.AuditLog(cloud.Config("second"), loaded.Outputs)
+	r.audited = func() []string { return auditRows(t, r.log, "") }
 	return r
 }
 

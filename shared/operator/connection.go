@@ -13,9 +13,27 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Connections shows connections and how their tokens fare, as far as rows outside the seal tell. It changes nothing, and
+// Connections shows connections and how their tokens fare, as far as rows outside the seal tell, ends them, and has them erased. It
 // never shows a token or who the patient is.
 type Connections struct{ *core }
+
+// Disconnector ends connections and returns them as they are then; fault.NotFound.
+type Disconnector interface {
+	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
+}
+
+// Disconnect gives a connection up for its organisation (package disconnect says what ends with it). Errors are fault.NotFound and
+// fault.Conflict.
+func (o Connections) Disconnect(ctx context.Context, tenant org.Tenant, id string) error {
+	parsed, ok := ids.ParseUUID(id)
+	if !ok {
+		return connection.Missing()
+	}
+	if _, err := o.deps.Disconnector.Disconnect(ctx, tenant, parsed); err != nil {
+		return fmt.Errorf("disconnect: %w", err)
+	}
+	return o.record(ctx, tenant, "connection.disconnected", parsed)
+}
 
 // latestExports is how many exports are shown with a connection.
 const latestExports = 5
@@ -35,6 +53,7 @@ type Connection struct {
 type ConnectionQuery struct {
 	Paging
 
+	ExternalID string // the organisation's own id for the patient, as its last authorisation had it
 	EndpointID string
 	Status     connection.Status
 }
@@ -44,6 +63,15 @@ type ConnectionQuery struct {
 type ConnectionPage struct {
 	Connections []Connection
 	Next        string
+}
+
+// Any tells whether a tenant has, or ever had, a connection.
+func (o Connections) Any(ctx context.Context, tenant org.Tenant) (bool, error) {
+	found, err := o.deps.Connections.HasConnections(ctx, tenant)
+	if err != nil {
+		return false, fmt.Errorf("look for connections: %w", err)
+	}
+	return found, nil
 }
 
 // List lists a tenant's connections, newest first. Errors are fault.Invalid and fault.NotFound.
@@ -68,15 +96,13 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 	}
 	names := map[string]string{}
 	var page ConnectionPage
-	page.Connections, page.Next, err = collect(p, func(after string, limit int) ([]string, bool, error) {
-		return o.deps.Connections.ConnectionsBefore(ctx, tenant, after, limit)
-	}, func(id string) (c Connection, isWanted bool, err error) {
+	page.Connections, page.Next, err = collect(p, o.listed(ctx, tenant, q.ExternalID), func(id string) (c Connection, isWanted bool, err error) {
 		c, err = o.read(ctx, tenant, id, names)
 		if errors.Is(err, fault.NotFound) {
 			return c, false, nil
 		}
 		c.Organisation, c.Do = owner.Name, adviseConnection(c, o.deps.Now())
-		return c, (q.EndpointID == "" || c.EndpointID == q.EndpointID) && (q.Status == "" || c.Status == q.Status), err
+		return c, o.isOf(c, q.ExternalID) && (q.EndpointID == "" || c.EndpointID == q.EndpointID) && (q.Status == "" || c.Status == q.Status), err
 	})
 	if err != nil {
 		return ConnectionPage{}, fmt.Errorf("list connections: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/infra/test/tables"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/export"
@@ -20,6 +21,7 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
@@ -38,6 +40,8 @@ type shelf struct {
 	flow     store.Conclusions
 	work     store.Register
 	links    int
+	control  store.Control
+	external secret.Mark // of what is connected next
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -51,7 +55,7 @@ func newShelf(t *testing.T) *shelf {
 		expect.NoError(t, control.SaveEndpoint(t.Context(), catalog.Endpoint{ID: id, Name: "Hospital " + id, Mode: "test", Status: catalog.EndpointActive}))
 	}
 	return &shelf{
-		operator: operator.New(operator.Deps{Store: control, Work: work, Connections: links, Now: func() time.Time { return noon }}), made: made,
+		operator: operator.New(operator.Deps{Store: control, Work: work, Connections: links, Now: func() time.Time { return noon }}), made: made, control: control,
 		flow: store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, links, store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}, work),
 		work: store.NewRegister(work, links),
 	}
@@ -63,11 +67,11 @@ func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	s.links++
 	number := fmt.Sprintf("0000-4000-8000-%012d", s.links)
 	c := connection.Connection{
-		ID: "c0000000-" + number, Tenant: owner, Status: connection.Authorized, EndpointID: endpoint, PlatformType: "smart", Generation: 1,
+		ID: "c0000000-" + number, Tenant: owner, Status: connection.Authorized, EndpointID: endpoint, PlatformType: "smart", Generation: 1, External: s.external,
 		CreatedAt: noon.Add(time.Duration(s.links) * time.Minute), Refresh: connection.RefreshState{RefreshAt: noon.Add(24 * time.Hour)},
 	}
 	attempt := flow.Attempt{ID: "a0000000-" + number, Tenant: owner, Status: flow.Open, EndpointID: endpoint, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
-	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attempt, flow.State{Hash: number, Tenant: owner, AttemptID: attempt.ID, ExpiresAt: noon.Add(time.Hour)}))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attempt, binding.State{Hash: number, Tenant: owner, AttemptID: attempt.ID, ExpiresAt: noon.Add(time.Hour)}))
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{
 		Attempt: attempt, Connection: c, Tokens: tokens.Row{Tenant: owner, ConnectionID: c.ID, Sealed: []byte("sealed"), Version: 1},
 	}))
@@ -143,6 +147,54 @@ func TestConnectionsAreListedByWhatTheyArePageByPage(t *testing.T) {
 	}
 	if _, err := s.operator.Connections.Show(t.Context(), org.Tenant{Mode: org.Live, OrgID: owner.OrgID}, here[0]); !errors.Is(err, fault.NotFound) {
 		t.Errorf("in the other mode: %v", err)
+	}
+}
+
+// By its external id a connection is found under each key that marks were made with, in its own organisation and mode alone.
+func TestConnectionsAreFoundByTheExternalID(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	keys := func(current int) secret.Keyring {
+		ring, err := secret.ParseKeyring(secret.New(fmt.Sprintf(`{"current":"%d","1":"%s","2":"%s"}`, current, strings.Repeat("a", 43), strings.Repeat("b", 43))))
+		expect.NoError(t, err)
+		return ring
+	}
+	var want []string
+	for n, made := range []int{1, 2, 1, 2, 2, 1} {
+		s.external = keys(made).Sign(connection.ExternalText(owner, []string{"chart 7", "chart 7", "chart 7", "chart 8", "chart 7", "chart 7"}[n]))
+		if c := s.connect(t, "here"); n != 3 {
+			want = append([]string{c.ID}, want...)
+		}
+	}
+	s.external = secret.Mark{}
+	s.connect(t, "here")
+	rules := operator.New(operator.Deps{
+		Store: s.control, Work: s.work.Work, Connections: store.Connections{DB: s.made.DB, Table: s.made.Name("ConnectionTable")}, Hashing: keys(2), Now: func() time.Time { return noon },
+	})
+	var got []string
+	q := operator.ConnectionQuery{Paging: operator.Paging{Limit: 2}, ExternalID: "chart 7"}
+	for range 5 {
+		page, err := rules.Connections.List(t.Context(), owner, q)
+		expect.NoError(t, err)
+		for _, c := range page.Connections {
+			got = append(got, c.ID)
+		}
+		if q.After = page.Next; q.After == "" {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	for what, q := range map[string]operator.ConnectionQuery{
+		"an unknown one":      {ExternalID: "chart 9"},
+		"a part of one":       {ExternalID: "chart"},
+		"one that is revoked": {ExternalID: "chart 7", Status: connection.Revoked},
+		"one elsewhere":       {ExternalID: "chart 7", EndpointID: "there"},
+	} {
+		if page, err := rules.Connections.List(t.Context(), owner, q); err != nil || len(page.Connections) != 0 {
+			t.Errorf("%s: %+v (%v)", what, page, err)
+		}
 	}
 }
 

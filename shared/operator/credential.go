@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/notice"
@@ -17,7 +18,17 @@ const (
 )
 
 // Credentials makes and changes organisations' credentials.
-type Credentials struct{ *core }
+type Credentials struct {
+	*core
+
+	within org.Tenant // others' are not there; zero for everybody's
+}
+
+// Within is the same for one tenant, which sees no credential of others.
+func (o Credentials) Within(tenant org.Tenant) Credentials {
+	o.within = tenant
+	return o
+}
 
 // CredentialRows keeps credentials.
 type CredentialRows interface {
@@ -30,34 +41,44 @@ type CredentialRows interface {
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
 	// Credentials lists a tenant's.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
+	// KeyUses tells when a tenant's keys were last used, by their ids, to the hour.
+	KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error)
 	// RemoveCredential removes one as it was read, and its public id; fault.Conflict.
 	RemoveCredential(ctx context.Context, c org.Credential) error
 }
 
+// CredentialDraft is what a new credential is to be.
+type CredentialDraft struct {
+	Tenant    org.Tenant
+	Note      string
+	Redirects []string
+	Origins   []string
+}
+
 // Create makes a credential with its first private key, which is returned here and can never be shown
 // again, and has its organisation told by e-mail. Errors are fault.Invalid and fault.NotFound.
-func (o Credentials) Create(ctx context.Context, tenant org.Tenant, redirects, origins []string) (org.Credential, secret.Text, error) {
-	if err := checkRedirects(tenant.Mode, redirects, "redirect"); err != nil {
-		return org.Credential{}, secret.Text{}, err
-	}
-	if err := checkAllowed(origins, "origin"); err != nil {
-		return org.Credential{}, secret.Text{}, err
-	}
-	owner, err := o.organisation(ctx, tenant)
-	if err != nil {
-		return org.Credential{}, secret.Text{}, err
-	}
-	key, private, err := o.newKey(tenant.Mode)
-	if err != nil {
-		return org.Credential{}, secret.Text{}, err
-	}
+func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	credential := org.Credential{
-		ID: o.deps.NewID(), Tenant: tenant, Keys: []org.Key{key}, RedirectURIs: redirects, AllowedOrigins: origins, CreatedAt: o.deps.Now(),
+		ID: o.deps.NewID(), Tenant: d.Tenant, Note: d.Note, RedirectURIs: d.Redirects, AllowedOrigins: d.Origins, CreatedAt: o.deps.Now(),
 	}
+	if err := errors.Join(
+		checkNote(d.Note), checkRedirects(d.Tenant.Mode, d.Redirects, "redirect"), checkAllowed(d.Origins, "origin"),
+	); err != nil {
+		return org.Credential{}, secret.Text{}, err
+	}
+	owner, err := o.organisation(ctx, d.Tenant)
+	if err != nil {
+		return org.Credential{}, secret.Text{}, err
+	}
+	key, private, err := o.newKey(d.Tenant.Mode)
+	if err != nil {
+		return org.Credential{}, secret.Text{}, err
+	}
+	credential.Keys = []org.Key{key}
 	if err = o.deps.Store.CreateCredential(ctx, credential); err != nil {
 		return org.Credential{}, secret.Text{}, fmt.Errorf("create credential: %w", err)
 	}
-	err = errors.Join(o.tell(ctx, owner, notice.CredentialCreated(credential)), o.record(ctx, tenant, "credential.created", credential.ID))
+	err = errors.Join(o.tell(ctx, owner, notice.CredentialCreated(credential)), o.record(ctx, d.Tenant, "credential.created", credential.ID))
 	return credential, private, err
 }
 
@@ -73,6 +94,15 @@ func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credent
 	return all, nil
 }
 
+// Uses tells when a tenant's keys were last used, by their ids, to the hour. Those that never were are not there.
+func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
+	uses, err := o.deps.Store.KeyUses(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("read uses of keys: %w", err)
+	}
+	return uses, nil
+}
+
 // Show reads a credential. Errors are fault.Invalid and fault.NotFound.
 func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential, error) {
 	return o.credential(ctx, publicID)
@@ -80,50 +110,44 @@ func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential,
 
 // AddKey gives a credential a second private key, for a rotation without downtime, and has its organisation told by
 // e-mail. With two live keys already it answers fault.Conflict.
-func (o Credentials) AddKey(ctx context.Context, publicID string) (secret.Text, error) {
+func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secret.Text, error) {
 	credential, err := o.credential(ctx, publicID)
 	if err != nil {
-		return secret.Text{}, err
+		return org.Key{}, secret.Text{}, err
 	}
 	if liveKeys(credential) >= maxLiveKeys {
-		return secret.Text{}, refused("The credential has two live keys. Revoke one first.")
+		return org.Key{}, secret.Text{}, refused("The credential has two live keys. Revoke one first.")
 	}
 	owner, err := o.organisation(ctx, credential.Tenant)
 	if err != nil {
-		return secret.Text{}, err
+		return org.Key{}, secret.Text{}, err
 	}
 	key, private, err := o.newKey(credential.Tenant.Mode)
 	if err != nil {
-		return secret.Text{}, err
+		return org.Key{}, secret.Text{}, err
 	}
 	credential.Keys = append(credential.Keys, key)
 	if err = o.deps.Store.SaveCredential(ctx, credential); err != nil {
-		return secret.Text{}, changed("credential", err)
+		return org.Key{}, secret.Text{}, changed("credential", err)
 	}
 	err = errors.Join(o.tell(ctx, owner, notice.KeyCreated(credential, key)), o.record(ctx, credential.Tenant, "key.created", key.ID))
-	return private, err
+	return key, private, err
 }
 
 // RevokeKeys revokes the oldest live key of a credential, or all of them. They stop working within 30 seconds.
 func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
-	credential, err := o.credential(ctx, publicID)
-	if err != nil {
-		return err
-	}
-	revoked := 0
-	for i := range credential.Keys {
-		if credential.Keys[i].RevokedAt.IsZero() && (all || revoked == 0) {
-			credential.Keys[i].RevokedAt = o.deps.Now()
-			revoked++
-		}
-	}
-	if revoked == 0 {
-		return fault.Missing("The credential has no live key, so there is none to revoke.")
-	}
-	if err := o.deps.Store.SaveCredential(ctx, credential); err != nil {
-		return changed("credential", err)
-	}
-	return o.record(ctx, credential.Tenant, "key.revoked", credential.ID)
+	const none = "The credential has no live key, so there is none to revoke."
+	found := 0
+	return o.revoke(ctx, publicID, none, func(org.Key) bool {
+		found++
+		return all || found == 1
+	})
+}
+
+// RevokeKey revokes one live key of a credential. It stops working within 30 seconds. Errors are fault.NotFound and fault.Conflict.
+func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) error {
+	const none = "The credential has no such live key."
+	return o.revoke(ctx, publicID, none, func(k org.Key) bool { return k.ID == keyID })
 }
 
 // Change adds and takes away addresses of a credential. Its keys stay; what was taken away stops working within 30
@@ -150,12 +174,34 @@ func (o Credentials) Remove(ctx context.Context, publicID string) error {
 		return err
 	}
 	if liveKeys(found) > 0 {
-		return refused("The credential has a live key. Revoke all of them first: credential revoke -all.")
+		return refused("The credential has a live key. Revoke all of them first.")
 	}
 	if err := o.deps.Store.RemoveCredential(ctx, found); err != nil {
 		return changed("credential", err)
 	}
 	return o.record(ctx, found.Tenant, "credential.removed", found.ID)
+}
+
+// revoke revokes the live keys that are chosen.
+func (o Credentials) revoke(ctx context.Context, publicID, none string, isChosen func(org.Key) bool) error {
+	credential, err := o.credential(ctx, publicID)
+	if err != nil {
+		return err
+	}
+	revoked := 0
+	for i, key := range credential.Keys {
+		if key.RevokedAt.IsZero() && isChosen(key) {
+			credential.Keys[i].RevokedAt = o.deps.Now()
+			revoked++
+		}
+	}
+	if revoked == 0 {
+		return fault.Missing(none).About("key")
+	}
+	if err := o.deps.Store.SaveCredential(ctx, credential); err != nil {
+		return changed("credential", err)
+	}
+	return o.record(ctx, credential.Tenant, "key.revoked", credential.ID)
 }
 
 func (o Credentials) credential(ctx context.Context, publicID string) (org.Credential, error) {
@@ -168,7 +214,8 @@ func (o Credentials) credential(ctx context.Context, publicID string) (org.Crede
 	if err == nil {
 		found, err = o.deps.Store.Credential(ctx, tenant, id)
 	}
-	if errors.Is(err, fault.NotFound) || err == nil && mode != "" && mode != tenant.Mode {
+	isOthers := o.within != (org.Tenant{}) && o.within != tenant
+	if errors.Is(err, fault.NotFound) || err == nil && (isOthers || mode != "" && mode != tenant.Mode) {
 		return org.Credential{}, fault.Missing("There is no such public id.").About("public-id")
 	}
 	if err != nil {

@@ -1,17 +1,35 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 )
 
-// CredentialChange is what an operator says of a credential's addresses. What is not named stays.
+// maxNote bounds what somebody writes beside a credential or a webhook, in characters.
+const maxNote = 200
+
+// checkNote wants one line of text.
+func checkNote(note string) error {
+	if utf8.RuneCountInString(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) {
+		return fault.BadRequest("A note has at most 200 characters, on one line.").About("note")
+	}
+	return nil
+}
+
+// CredentialChange is what is said of a credential. What is not named stays. Whole lists are taken first, then what is to be added
+// and removed.
 type CredentialChange struct {
+	Note            *string
+	Redirects       []string // nil: as they are
+	Origins         []string // nil: as they are; empty: any
 	AddRedirects    []string
 	RemoveRedirects []string
 	AddOrigins      []string
@@ -21,7 +39,19 @@ type CredentialChange struct {
 
 // of is the credential after the change.
 func (c CredentialChange) of(found org.Credential) (org.Credential, error) {
-	var err error
+	if c.Note != nil {
+		found.Note = *c.Note
+	}
+	if c.Redirects != nil {
+		found.RedirectURIs = c.Redirects
+	}
+	if c.Origins != nil {
+		found.AllowedOrigins = c.Origins
+	}
+	err := errors.Join(checkNote(found.Note), checkAllowed(c.Origins, "origin"))
+	if err != nil {
+		return org.Credential{}, err
+	}
 	if found.RedirectURIs, err = edited(found.RedirectURIs, c.AddRedirects, c.RemoveRedirects, "remove-redirect"); err != nil {
 		return org.Credential{}, err
 	}

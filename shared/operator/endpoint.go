@@ -167,7 +167,7 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 	case again:
 		return o.deps.NewID(), nil
 	}
-	return "", fault.New(fault.Conflict, fault.CodeInvalidRequest,
+	return "", fault.New(fault.Conflict, fault.CodeConflict,
 		fmt.Sprintf("There is already an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode, id)).About("fhir-base")
 }
 

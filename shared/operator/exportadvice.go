@@ -70,6 +70,8 @@ func adviseFailed(e Export, probe, link string) string {
 		return fmt.Sprintf("The portal did not give the Patient; see what our registration has there: %s.", probe)
 	case export.ResourceInvalidContent:
 		return fmt.Sprintf("Tell the institution that its Patient cannot be read; what else is amiss there: %s.", probe)
+	case export.TEFCANoDocumentsFound:
+		return "Nothing: the facility had no documents of the patient when the connection was made."
 	case export.SuppressedPleaseContact:
 		return fmt.Sprintf("Too little of the record could be read, for the reasons in outcome; when the server is well again, the organisation asks again: %s.", probe)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -51,16 +52,16 @@ func TestAnOrganisationHas25WebhooksAtMost(t *testing.T) {
 func TestACredentialHasTwoLiveKeysAtMost(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	made, _, err := r.operator.Credentials.Create(t.Context(), r.organisation(t), []string{redirect}, nil)
+	made, _, err := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: r.organisation(t), Redirects: []string{redirect}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	public := made.PublicID()
 	for range 2 { // a second key, and a third in the place of the one that was revoked
-		if second, err := r.operator.Credentials.AddKey(t.Context(), public); err != nil || second.Empty() {
+		if _, second, err := r.operator.Credentials.AddKey(t.Context(), public); err != nil || second.Empty() {
 			t.Fatal(err)
 		}
-		if third, err := r.operator.Credentials.AddKey(t.Context(), public); !errors.Is(err, fault.Conflict) || !third.Empty() {
+		if _, third, err := r.operator.Credentials.AddKey(t.Context(), public); !errors.Is(err, fault.Conflict) || !third.Empty() {
 			t.Errorf("beside two live keys: %v, want fault.Conflict", err)
 		}
 		if err := r.operator.Credentials.RevokeKeys(t.Context(), public, false); err != nil {
@@ -80,11 +81,11 @@ func TestWhatNoOrganisationMayHaveIsRefused(t *testing.T) {
 	r := newFixture(t)
 	tenant := r.organisation(t)
 	for _, redirects := range [][]string{nil, slices.Repeat([]string{redirect}, 26), {"http://app.example/return"}} {
-		if _, private, err := r.operator.Credentials.Create(t.Context(), tenant, redirects, nil); !errors.Is(err, fault.Invalid) || !private.Empty() {
+		if _, private, err := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: redirects}); !errors.Is(err, fault.Invalid) || !private.Empty() {
 			t.Errorf("%d redirect URIs: %v", len(redirects), err)
 		}
 	}
-	if _, _, err := r.operator.Credentials.Create(t.Context(), tenant, slices.Repeat([]string{redirect}, 25), nil); err != nil {
+	if _, _, err := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: slices.Repeat([]string{redirect}, 25)}); err != nil {
 		t.Error(err)
 	}
 	addresses := slices.Repeat([]string{"ops@alder.example.org"}, 10)

@@ -18,12 +18,12 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Deps are what an Operator works with. All are needed but Servers.
+// Deps are what an Operator works with. Servers and Disconnector may be nil where nothing is asked that needs them.
 type Deps struct {
 	Store       Store          // store.Control
 	Work        Work           // store.Work
 	Connections ConnectionRows // store.Connections
-	Audit       Audit          // store.Audit
+	Audit       Audit          // audit.Log
 	Queue       Queue
 	Log         deliverylog.Log
 	Hashing     secret.Keyring // of private keys
@@ -31,8 +31,13 @@ type Deps struct {
 	Reach       webhook.Reach  // of webhook addresses
 	Clients     Sealer         // of client secrets
 	Servers     Servers        // nil for an operator who asks no health system
-	Catalog     CatalogParts
-	Health      HealthParts
+	// Disconnector ends connections (disconnect.Disconnector); nil for an operator who ends none.
+	Disconnector Disconnector
+	Erasures     Erasures // erase.Requests
+	Inquiries    InquiryParts
+	Members      Members
+	Catalog      CatalogParts
+	Health       HealthParts
 	// Get reads a document of at most 64 KiB from the running service, and follows no redirect.
 	Get     func(ctx context.Context, address string) ([]byte, error)
 	BaseURL string // of the running service
@@ -69,7 +74,9 @@ type Operator struct {
 	Registrations Registrations
 	Connections   Connections
 	Exports       Exports
+	Inquiries     Inquiries
 	Restores      Restores
+	Reseals       Reseals
 	Catalog       Catalog
 
 	EndpointHealth EndpointHealth
@@ -79,11 +86,18 @@ type Operator struct {
 func New(d Deps) *Operator {
 	c := &core{deps: d}
 	return &Operator{
-		Organisations: Organisations{c}, Credentials: Credentials{c}, Webhooks: Webhooks{c}, Log: Log{c},
+		Organisations: Organisations{c}, Credentials: Credentials{c, org.Tenant{}}, Webhooks: Webhooks{c}, Log: Log{c},
 		Endpoints: Endpoints{c}, Clients: Clients{c}, Registrations: Registrations{c},
-		Connections: Connections{c}, Exports: Exports{c}, Restores: Restores{c}, Catalog: Catalog{c},
+		Connections: Connections{c}, Exports: Exports{c}, Inquiries: Inquiries{c}, Restores: Restores{c}, Reseals: Reseals{c}, Catalog: Catalog{c},
 		EndpointHealth: EndpointHealth{c},
 	}
+}
+
+// As is the same operator for somebody else: the audit rows of what it changes name actor.
+func (o *Operator) As(actor string) *Operator {
+	d := o.Organisations.deps
+	d.Actor = actor
+	return New(d)
 }
 
 // core is what all subjects work with.

@@ -79,6 +79,7 @@ type OrganisationChange struct {
 	Terms   *string
 	Logo    *string
 	Accent  *string
+	Emails  []string // nil: as they are
 }
 
 // Change changes what is named of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
@@ -92,6 +93,9 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change Org
 			if said != nil {
 				*to = *said
 			}
+		}
+		if change.Emails != nil {
+			found.Emails = change.Emails
 		}
 		return checkOrganisation(*found)
 	})
@@ -126,7 +130,7 @@ func (o Organisations) Remove(ctx context.Context, tenant org.Tenant) error {
 		return err
 	}
 	if found.Status != org.Inactive {
-		return refused("The organisation is active. Suspend it first: organisation suspend.")
+		return refused("The organisation is active. Suspend it first.")
 	}
 	left, err := o.left(ctx, found)
 	if err != nil {

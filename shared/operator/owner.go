@@ -43,4 +43,4 @@ func changed(what string, err error) error {
 }
 
 // refused is the answer to what cannot be done as things are.
-func refused(public string) error { return fault.New(fault.Conflict, fault.CodeInvalidRequest, public) }
+func refused(public string) error { return fault.New(fault.Conflict, fault.CodeConflict, public) }

@@ -5,13 +5,11 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
+	"recordbridge/shared/audit"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/operator"
 )
@@ -69,20 +67,15 @@ func institution(at string) operator.NewEndpoint {
 	}
 }
 
-func auditRows(t *testing.T, cfg awssdk.Config, table string) []string {
+func auditRows(t *testing.T, log audit.Log, orgID string) []string {
 	t.Helper()
-	out, err := dynamodb.NewFromConfig(cfg).Query(t.Context(), &dynamodb.QueryInput{
-		TableName: &table, KeyConditionExpression: new("pk = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "*#202603"}},
-	})
+	all, _, err := log.List(t.Context(), orgID, 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := make([]string, 0, len(out.Items))
-	for _, item := range out.Items {
-		action, _ := item["action"].(*types.AttributeValueMemberS)
-		target, _ := item["target"].(*types.AttributeValueMemberS)
-		rows = append(rows, action.Value+" "+target.Value)
+	rows := make([]string, 0, len(all))
+	for _, row := range slices.Backward(all) {
+		rows = append(rows, row.Action+" "+row.Target)
 	}
 	return rows
 }

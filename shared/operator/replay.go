@@ -59,7 +59,11 @@ func (o Webhooks) replay(
 		done, err := step(from)
 		count += done.Deliveries
 		if err != nil {
-			return count, fmt.Errorf("replay, after %d deliveries: %w", count, err)
+			err = fmt.Errorf("replay, after %d deliveries: %w", count, err)
+			if count > 0 {
+				err = errors.Join(err, o.record(ctx, tenant, "webhook.replayed", id))
+			}
+			return count, err
 		}
 		if done.Next.IsZero() {
 			return count, o.record(ctx, tenant, "webhook.replayed", id)
@@ -91,7 +95,7 @@ func (o Webhooks) Simulate(ctx context.Context, tenant org.Tenant, id string, t 
 			return "", failure
 		}
 		if !slices.ContainsFunc(all, func(s webhook.Subscription) bool { return !s.Disabled && slices.Contains(s.Types, t) }) {
-			return "", fault.New(fault.Conflict, fault.CodeInvalidRequest, "No enabled webhook is subscribed to this event type.").About("type")
+			return "", fault.New(fault.Conflict, fault.CodeConflict, "No enabled webhook is subscribed to this event type.").About("type")
 		}
 		return event.ID, errors.Join(o.emit(ctx, event), o.record(ctx, tenant, "webhook.simulated", event.ID))
 	}
@@ -100,7 +104,7 @@ func (o Webhooks) Simulate(ctx context.Context, tenant org.Tenant, id string, t 
 		return "", err
 	}
 	if !slices.Contains(sub.Types, t) {
-		return "", fault.New(fault.Conflict, fault.CodeInvalidRequest, "The webhook is not subscribed to this event type. The command webhook types changes that.").About("type")
+		return "", fault.New(fault.Conflict, fault.CodeConflict, "The webhook is not subscribed to this event type.").About("type")
 	}
 	d := sub.Directed(event, now)
 	if err := o.deps.Work.CreateDirectedEvent(ctx, event, d); err != nil {
@@ -130,7 +134,7 @@ func (o Webhooks) working(ctx context.Context, tenant org.Tenant, id string) (we
 		return webhook.Subscription{}, err
 	}
 	if sub.Disabled {
-		return webhook.Subscription{}, fault.New(fault.Conflict, fault.CodeInvalidRequest,
+		return webhook.Subscription{}, fault.New(fault.Conflict, fault.CodeConflict,
 			"The webhook is disabled: what is sent to it would be held. Enable it first.")
 	}
 	return sub, nil

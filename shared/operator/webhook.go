@@ -60,6 +60,9 @@ type Queue interface {
 // Create makes a webhook, whose id is chosen here, and has its organisation told by e-mail. The signing secret is
 // returned here and can never be shown again. Errors are fault.Invalid, fault.Conflict (too many) and fault.NotFound.
 func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
+	if err := checkNote(d.Note); err != nil {
+		return webhook.Subscription{}, secret.Text{}, err
+	}
 	d.ID = o.deps.NewID()
 	sub, signing, err := o.editor().Create(ctx, d)
 	if err != nil {
@@ -148,6 +151,7 @@ func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address str
 	if err := o.deps.Store.MoveSubscription(ctx, moved); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
+	moved.Health = webhook.Health{} // was the other address's
 	told := notice.WebhookMoved(moved, o.deps.Now())
 	return moved, errors.Join(o.tell(ctx, owner, told), o.record(ctx, tenant, "webhook.moved", id))
 }
@@ -163,6 +167,9 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	sub, err := o.webhook(ctx, tenant, id)
 	if err != nil {
 		return err
+	}
+	if sub.Disabled {
+		return refused("The webhook is disabled already.")
 	}
 	owner, err := o.organisation(ctx, tenant)
 	if err != nil {
@@ -204,7 +211,7 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 		return err
 	}
 	if !sub.Disabled {
-		return refused("The webhook is not disabled. Disable it first, so that its owner is told: webhook disable.")
+		return refused("The webhook is not disabled. Disable it first, so that its owner is told.")
 	}
 	if err := o.deps.Store.RemoveSubscription(ctx, sub); err != nil {
 		return changed("webhook", err)
@@ -226,7 +233,10 @@ func (o Webhooks) SendTest(ctx context.Context, tenant org.Tenant) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("make test event: %w", err)
 	}
-	return event.ID, o.emit(ctx, event)
+	if err := o.emit(ctx, event); err != nil {
+		return event.ID, err
+	}
+	return event.ID, o.record(ctx, tenant, "webhook.tested", event.ID)
 }
 
 // missedSince is when the oldest delivery was made that has failed or is held, whenever that was; that is what a replay

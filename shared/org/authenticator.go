@@ -3,6 +3,7 @@ package org
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"recordbridge/shared/fault"
@@ -14,11 +15,22 @@ type Authenticator struct {
 	*Directory
 
 	hashing secret.Keyring
+	keys    KeyStore
+
+	usesMu sync.Mutex
+	uses   map[string]time.Time // the hour in which a key's use was last noted, by its id
+}
+
+// KeyStore is the Store of an Authenticator.
+type KeyStore interface {
+	Store
+	// UseKey notes that a key was used in an hour, unless that is noted already.
+	UseKey(ctx context.Context, tenant Tenant, keyID string, hour time.Time) error
 }
 
 // NewAuthenticator makes an Authenticator. hashing are the keys that private keys are hashed under.
-func NewAuthenticator(store Store, hashing secret.Keyring, now func() time.Time) *Authenticator {
-	return &Authenticator{Directory: NewDirectory(store, now), hashing: hashing}
+func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Time) *Authenticator {
+	return &Authenticator{Directory: NewDirectory(store, now), hashing: hashing, keys: store, uses: map[string]time.Time{}}
 }
 
 // Authenticate proves a caller by public id and private key. Whatever is wrong answers alike, with fault.Unauthenticated,
@@ -33,24 +45,50 @@ func (a *Authenticator) Authenticate(ctx context.Context, publicID string, priva
 		return Caller{}, err
 	}
 	credential := found.credential
-	if !a.matches(credential, privateKey) || mode != credential.Tenant.Mode {
+	keyID, ok := a.match(credential, privateKey)
+	if !ok || mode != credential.Tenant.Mode {
 		return Caller{}, refused(err)
 	}
+	a.noteUse(ctx, credential.Tenant, keyID)
 	return credential.caller(), nil
 }
 
-func (a *Authenticator) matches(credential Credential, privateKey secret.Text) bool {
+// useTime bounds a note of a use.
+const useTime = 2 * time.Second
+
+// noteUse notes that a key is used, once an hour. Nobody waits for it and nothing fails with it: it tells a key that can be revoked
+// from one that cannot. An instance that is frozen before the note is made goes on with it, or another one makes it.
+func (a *Authenticator) noteUse(ctx context.Context, tenant Tenant, keyID string) {
+	hour := a.now().UTC().Truncate(time.Hour)
+	a.usesMu.Lock()
+	isNoted := a.uses[keyID].Equal(hour)
+	if len(a.uses) >= cacheSize {
+		clear(a.uses)
+	}
+	a.uses[keyID] = hour
+	a.usesMu.Unlock()
+	if isNoted {
+		return
+	}
+	go func() {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTime)
+		defer cancel()
+		_ = a.keys.UseKey(bounded, tenant, keyID, hour)
+	}()
+}
+
+// match finds the live key of a credential that a private key is.
+func (a *Authenticator) match(credential Credential, privateKey secret.Text) (keyID string, ok bool) {
 	message := []byte(privateKey.Reveal())
-	matched := false
 	for _, key := range credential.Keys {
 		mark := secret.Mark{Version: key.HashVersion, Sum: key.Hash}
 		if a.hashing.Check(message, mark) && key.RevokedAt.IsZero() {
-			matched = true
+			keyID, ok = key.ID, true
 		}
 	}
 	if len(credential.Keys) == 0 {
 		// An unknown public id costs the same hash, so that time does not tell it apart.
 		a.hashing.Sign(message)
 	}
-	return matched
+	return keyID, ok
 }

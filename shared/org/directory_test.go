@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +30,8 @@ type records struct {
 	organisation org.Organisation
 	failure      error
 	reads        int
+	uses         []string      // of keys, as they were noted
+	blocked      chan struct{} // holds what notes them
 }
 
 func (r *records) TenantOf(_ context.Context, id string) (org.Tenant, error) {
@@ -59,6 +63,18 @@ func (r *records) Organisation(_ context.Context, of org.Tenant) (org.Organisati
 		return org.Organisation{}, fault.Missing("none")
 	}
 	return r.organisation, nil
+}
+
+func (r *records) UseKey(_ context.Context, of org.Tenant, keyID string, hour time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.blocked != nil {
+		r.mu.Unlock()
+		<-r.blocked
+		r.mu.Lock()
+	}
+	r.uses = append(r.uses, of.Key()+" "+keyID+" "+hour.Format(time.RFC3339))
+	return r.failure
 }
 
 // world is a directory over a credential with one working key.
@@ -289,4 +305,47 @@ func TestModesAndTenantsAreWrittenAsKeys(t *testing.T) {
 	if got := tenant.Key(); got != "test#0a000000-0000-4000-8000-00000000000a" {
 		t.Errorf("Key = %q", got)
 	}
+}
+
+// A use is noted once an hour, beside the request: one that cannot be noted delays and fails nobody.
+func TestAKeysUseIsNotedOnceAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		authenticate := func() {
+			t.Helper()
+			if err := w.authenticate(t); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		for range 3 {
+			authenticate()
+		}
+		w.at = start.Add(time.Hour)
+		w.directory.Organisation(t.Context(), credential) //nolint:errcheck // the public id alone is no use of a key
+		w.blocked = make(chan struct{})
+		authenticate() // does not wait
+		close(w.blocked)
+		synctest.Wait()
+		want := []string{tenant.Key() + " key 2026-03-04T05:00:00Z", tenant.Key() + " key 2026-03-04T06:00:00Z"}
+		if !slices.Equal(w.uses, want) {
+			t.Errorf("noted %q, want %q", w.uses, want)
+		}
+	})
+}
+
+func TestAWrongKeyIsNoUse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.key = secret.New(newKey(t, org.Test))
+		if err := w.authenticate(t); !errors.Is(err, fault.Unauthenticated) {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(w.uses) != 0 {
+			t.Errorf("noted %q", w.uses)
+		}
+	})
 }

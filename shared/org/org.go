@@ -75,6 +75,7 @@ func (o Organisation) Tenants() [2]Tenant {
 type Credential struct {
 	ID             string // the UUID inside the public id
 	Tenant         Tenant
+	Note           string // what its owner calls it by
 	Keys           []Key
 	RedirectURIs   []string // exact matches only, 1 to 25
 	AllowedOrigins []string // empty: any origin may call the browser endpoints

@@ -16,10 +16,11 @@ type Boot struct {
 	BaseURL        string            `json:"base_url"` // of the API, with the version
 	Mode           org.Mode          `json:"api_mode"`
 	PublicID       string            `json:"public_id"`
-	Organisation   *Branding         `json:"org"`             // nil where there is none, or none that may be told
-	AllowedOrigins []string          `json:"allowed_origins"` // whose pages may hold a frame; none: any
-	Error          *Failure          `json:"error"`           // why the page cannot begin
-	Query          map[string]string `json:"query"`           // the page's own parameters that were given
+	Organisation   *Branding         `json:"org"`                     // nil where there is none, or none that may be told
+	AllowedOrigins []string          `json:"allowed_origins"`         // whose pages may hold a frame; none: any
+	Error          *Failure          `json:"error"`                   // why the page cannot begin
+	Query          map[string]string `json:"query"`                   // the page's own parameters that were given
+	DashboardURL   string            `json:"dashboard_url,omitempty"` // where the dashboard's one address is, if not below BaseURL
 }
 
 // Shell is what holds the application.

@@ -38,9 +38,10 @@ type Drawn struct {
 
 // The pages.
 const (
-	Embed   = "embed"   // in a frame of a customer's page
-	Connect = "connect" // alone
-	Demo    = "demo"    // the playground
+	Embed     = "embed"     // in a frame of a customer's page
+	Connect   = "connect"   // alone
+	Demo      = "demo"      // the playground
+	Dashboard = "dashboard" // of developers, docs/adr/0036-the-dashboard.md
 )
 
 // Draw makes the page of that name, in a language, with a title. The boot's strings may hold anything.
@@ -66,6 +67,8 @@ func (p page) policy(name string, origins []string) string {
 	}
 	policy := "default-src 'none'; script-src 'self'; style-src " + style + "; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action 'none'"
 	switch {
+	case name == Dashboard: // nothing of it becomes markup but by nodes: what a page makes of text would be a script's way in
+		return policy + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	case name == Demo:
 		return policy + "; frame-src 'self'; frame-ancestors 'none'"
 	case name == Connect:

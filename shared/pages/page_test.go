@@ -69,6 +69,7 @@ func TestAPagesPolicySaysWhoMayHoldIt(t *testing.T) {
 		{pages.Embed, []string{"*", "https://*.example", "'self'", "https://a,b", "https://A.example", "https://a.example/x"}, own + "; frame-ancestors 'none'"},
 		{pages.Connect, []string{"https://app.example"}, own + "; frame-ancestors 'none'"},
 		{pages.Demo, nil, own + "; frame-src 'self'; frame-ancestors 'none'"},
+		{pages.Dashboard, []string{"https://app.example"}, own + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"},
 	} {
 		drawn, err := loaded(t).Draw(c.page, "en", "T", pages.Boot{AllowedOrigins: c.origins})
 		if err != nil || drawn.Policy != c.want {

@@ -72,7 +72,40 @@ func (q Refreshes) Send(ctx context.Context, i due.Item, delay time.Duration) er
 	return q.send(ctx, i, delay)
 }
 
-// Work sends to the queues of the workers that look after the Work table: the webhook worker's and the export worker's.
+// Attempts sends to the TEFCA worker's queue.
+type Attempts struct{ destination }
+
+// NewAttempts makes the Attempts of the queue at url.
+func NewAttempts(client Client, url string) Attempts { return Attempts{destination{client, url}} }
+
+// EnqueueAttempt tells the TEFCA worker to look at an attempt.
+func (q Attempts) EnqueueAttempt(ctx context.Context, tenant org.Tenant, id string) error {
+	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Attempt, ID: id}, 0)
+}
+
+// Send tells of a row that is due: an attempt. Rows of other kinds are refused.
+func (q Attempts) Send(ctx context.Context, i due.Item, delay time.Duration) error {
+	if i.Kind != due.Attempt {
+		return errKind
+	}
+	return q.send(ctx, i, delay)
+}
+
+// Swept sends to the queues of all workers whose rows stand in the Work table.
+type Swept struct {
+	Work     Work
+	Attempts Attempts
+}
+
+// Send tells the worker in charge of a row that is due. Rows of the other tables are refused.
+func (q Swept) Send(ctx context.Context, i due.Item, delay time.Duration) error {
+	if i.Kind == due.Attempt {
+		return q.Attempts.Send(ctx, i, delay)
+	}
+	return q.Work.Send(ctx, i, delay)
+}
+
+// Work sends to the queues of the webhook worker and the export worker.
 type Work struct {
 	Deliveries
 
@@ -96,7 +129,7 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 		return q.exports.send(ctx, i, delay)
 	case due.Event, due.Delivery, due.Notice:
 		return q.send(ctx, i, delay)
-	case due.Connection:
+	case due.Connection, due.Attempt:
 	}
 	return errKind
 }

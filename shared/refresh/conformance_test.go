@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"recordbridge/infra/test/tables"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
@@ -72,7 +73,7 @@ func tokensTable(t *testing.T) store.Tokens {
 	expect.NoError(t, err)
 	attempts := store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, store.Connections{}, rows, store.Work{})
 	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
-	expect.NoError(t, attempts.BeginAttempt(t.Context(), attempt, flow.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
+	expect.NoError(t, attempts.BeginAttempt(t.Context(), attempt, binding.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
 	expect.NoError(t, attempts.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 	return rows
 }

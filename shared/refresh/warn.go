@@ -55,13 +55,27 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 	if told || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil
 	}
-	event, err := Warning(c, now)
+	event, err := warning(c, now)
 	return []webhook.Event{event}, err
 }
 
-// Warning is the event that tells at now of the coming end of a connection, whose WarnAt has come. The error is only that
+// WarnAtOnce has the event that tells of the end of an authorisation that has just been made, where that is less than the usual notice
+// away, and notes in c that it is told; none else.
+func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
+	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
+		return nil, nil
+	}
+	event, err := warning(*c, now)
+	if err != nil {
+		return nil, err
+	}
+	c.Refresh.Warned = true
+	return []webhook.Event{event}, nil
+}
+
+// warning is the event that tells at now of the coming end of a connection, whose WarnAt has come. The error is only that
 // of encoding it.
-func Warning(c connection.Connection, now time.Time) (webhook.Event, error) {
+func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	ends := c.ConsentExpiresAt.UTC()
 	cause, action := "consent_expires", "Ask the patient to reconnect before this date."
 	if c.Refresh.Unrenewable {

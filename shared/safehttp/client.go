@@ -1,6 +1,6 @@
 // Package safehttp is the only HTTP client that leaves the service, for webhooks (addresses from customers) and health
 // systems (addresses from a catalog and from their own answers). It owns where a request may go, how long it may take
-// and how much may come back. It owns no retries, no credentials and no redirects: who may follow one knows what it
+// and how much may come back. It owns no retries, no credentials but a client certificate that it is given, and no redirects: who may follow one knows what it
 // carries, and asks again.
 package safehttp
 
@@ -39,6 +39,11 @@ type Options struct {
 	Allow []netip.Prefix
 	// Within is how long a whole exchange may take; a minute when it is zero. Lists of all institutions of a vendor need more.
 	Within time.Duration
+	// Certificate is what the client shows a server that asks for one, over TLS only; it shows none when it is nil. Who sets it keeps
+	// the Client for the servers that may know it.
+	Certificate *tls.Certificate
+	// Roots are the authorities by which servers are believed instead of the system's; nil means the system's.
+	Roots *x509.CertPool
 }
 
 // Client sends requests to public addresses at port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
@@ -58,23 +63,27 @@ type seams struct {
 
 // New makes a Client. Keep it: it pools connections.
 func New(options Options) *Client {
-	return newClient(options, seams{timeout: cmp.Or(options.Within, totalTimeout)})
+	return newClient(options, seams{roots: options.Roots, timeout: cmp.Or(options.Within, totalTimeout)})
 }
 
 func newClient(options Options, test seams) *Client {
 	return &Client{
-		secure: guarded(newGuard(options.Allow, true), test),
-		plain:  guarded(newGuard(options.Allow, false), test),
+		secure: guarded(newGuard(options.Allow, true), options.Certificate, test),
+		plain:  guarded(newGuard(options.Allow, false), nil, test),
 	}
 }
 
-func guarded(guard *guard, test seams) *http.Client {
+func guarded(guard *guard, shown *tls.Certificate, test seams) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: guard.control, Resolver: test.resolver}
+	secured := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: test.roots}
+	if shown != nil {
+		secured.Certificates = []tls.Certificate{*shown}
+	}
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  nil,
 			DialContext:            dialer.DialContext,
-			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: test.roots},
+			TLSClientConfig:        secured,
 			TLSHandshakeTimeout:    tlsTimeout,
 			ResponseHeaderTimeout:  headerTimeout,
 			MaxResponseHeaderBytes: maxHeader,

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
@@ -100,23 +101,23 @@ type ourSide struct {
 	mu        sync.Mutex
 	base      string
 	attempts  map[string]flow.Attempt
-	states    map[string]flow.State
+	states    map[string]binding.State
 	concluded []flow.Conclusion
 }
 
-func (d *ourSide) BeginAttempt(_ context.Context, attempt flow.Attempt, state flow.State) error {
+func (d *ourSide) BeginAttempt(_ context.Context, attempt flow.Attempt, state binding.State) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.attempts[attempt.ID], d.states[state.Hash] = attempt, state
 	return nil
 }
 
-func (d *ourSide) TakeState(_ context.Context, hash, binding string, now time.Time) (flow.State, error) {
+func (d *ourSide) TakeState(_ context.Context, hash, bound string, now time.Time) (binding.State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	state, ok := d.states[hash]
-	if !ok || state.BindingHash != binding || !now.Before(state.ExpiresAt) {
-		return flow.State{}, fault.Missing("no state")
+	if !ok || state.BindingHash != bound || !now.Before(state.ExpiresAt) {
+		return binding.State{}, fault.Missing("no state")
 	}
 	delete(d.states, hash)
 	return state, nil
@@ -128,11 +129,11 @@ func (d *ourSide) Attempt(_ context.Context, _ org.Tenant, id string) (flow.Atte
 	return d.attempts[id], nil
 }
 
-func (*ourSide) Ticket(context.Context, string, time.Time) (flow.Ticket, error) {
-	return flow.Ticket{}, fault.Missing("no ticket")
+func (*ourSide) Ticket(context.Context, string, time.Time) (binding.Ticket, error) {
+	return binding.Ticket{}, fault.Missing("no ticket")
 }
 
-func (*ourSide) OpenAttempt(context.Context, flow.Ticket, flow.Attempt, flow.State) error {
+func (*ourSide) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, binding.State) error {
 	return fault.Stale()
 }
 
@@ -226,7 +227,7 @@ func (d *ourSide) comeBack(t *testing.T, v visitor, code, iss string) (flow.Comp
 }
 
 func newOurSide(h *fakePortal) *ourSide {
-	return &ourSide{base: h.URL + "/r4", attempts: map[string]flow.Attempt{}, states: map[string]flow.State{}}
+	return &ourSide{base: h.URL + "/r4", attempts: map[string]flow.Attempt{}, states: map[string]binding.State{}}
 }
 
 // wantRefused checks that an attack left no connection, and that nothing of the portal's texts gets out.

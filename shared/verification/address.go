@@ -33,6 +33,9 @@ func ParseAddress(text string) (Address, error) {
 // String is the address as mail goes to it.
 func (a Address) String() string { return a.local + "@" + a.domain }
 
+// Domain is the host name behind the @, in lower case.
+func (a Address) Domain() string { return a.domain }
+
 // same is equal for two spellings of one address.
 func (a Address) same() string { return strings.ToLower(a.String()) }
 

@@ -47,7 +47,21 @@ type Request struct {
 	Email        string
 	Language     string // BCP 47; English where it is none that there are texts in
 	Network      string // where the request comes from
+	Occasion     Occasion
+	// Device is what the browser of a mailbox's owner is known by, whose codes are then counted apart: strangers cannot use up what the
+	// owner may have. Empty for a browser that nobody knows.
+	Device string
 }
+
+// Occasion says what a code is for.
+type Occasion string
+
+// The occasions.
+const (
+	Form       Occasion = "" // a form of a page of ours asks a patient
+	SignIn     Occasion = "sign_in"
+	NewAddress Occasion = "new_address"
+)
 
 // Sent is a code on its way.
 type Sent struct {
@@ -73,13 +87,13 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	now := s.Now()
 	code := Code{ID: s.NewID(), Tenant: r.Tenant, Address: s.Keys.Sign(addressText(r.Tenant, to)), ExpiresAt: now.Add(codeLife)}
 	code.Mark = s.Keys.Sign(codeText(r.Tenant, code.ID, digits))
-	if err := s.store(ctx, code, to, r.Network); err != nil {
+	if err := s.store(ctx, code, mailboxText(r.Tenant, to, r.Device), r.Network); err != nil {
 		return Sent{}, err
 	}
 	l := write(r, digits)
 	ctx, cancel := context.WithTimeout(ctx, mailTime) // there has to be time left to say that it did not go
 	defer cancel()
-	if err := s.Mailer.Send(ctx, []string{to.String()}, l.subject, l.text, l.html); err != nil {
+	if err := s.Mailer.Send(ctx, []string{to.String()}, l.Subject, l.Text(), l.HTML()); err != nil {
 		return Sent{}, unsent(err)
 	}
 	return Sent{ID: code.ID, ExpiresAt: code.ExpiresAt, ResendAfter: now.Add(resendAfter)}, nil
@@ -95,8 +109,8 @@ func (s Sender) digits() (string, error) {
 }
 
 // store keeps the code, unless too many went to its mailbox. Others who send there at the same time are counted, too.
-func (s Sender) store(ctx context.Context, code Code, to Address, network string) error {
-	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(code.Tenant, to)).Sum), s.Now()
+func (s Sender) store(ctx context.Context, code Code, counted []byte, network string) error {
+	mailbox, now := hex.EncodeToString(s.Keys.Sign(counted).Sum), s.Now()
 	for contest := 1; ; contest++ {
 		known, err := s.Store.Sendings(ctx, code.Tenant, mailbox)
 		if err != nil {

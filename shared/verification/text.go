@@ -2,20 +2,14 @@ package verification
 
 import (
 	"fmt"
-	"html"
 	"strings"
-	"unicode"
 
+	"recordbridge/shared/mailtext"
 	"recordbridge/shared/org"
 )
 
-// mailText is a mail in both forms. It has no link, so that nobody learns to follow one, and its subject no code, which a
-// locked telephone would show.
-type mailText struct {
-	subject, text, html string
-}
-
-// wording are the sentences of a mail in a language. Each %s is the organisation's name.
+// wording are the sentences of a mail in a language. Each %s is the organisation's name. A mail with a code has no link, so that nobody
+// learns to follow one.
 type wording struct {
 	lang    string
 	subject string
@@ -59,23 +53,42 @@ func in(language string) wording {
 	return english()
 }
 
-func write(r Request, digits string) mailText {
-	w := in(r.Language)
-	name := plain(r.Organisation)
-	if r.Tenant.Mode == org.Test {
-		name += " (" + w.test + ")"
-	}
-	asks := fmt.Sprintf(w.asks, name)
-	return mailText{
-		subject: fmt.Sprintf(w.subject, name),
-		text:    strings.Join([]string{asks, w.code + " " + digits, w.advice, w.ignore}, "\n\n") + "\n",
-		html: fmt.Sprintf(`<!doctype html><html lang="%s"><head><meta charset="utf-8"><title>%s</title></head>`+
-			`<body style="font:16px/1.5 sans-serif;margin:24px"><p>%s</p><p>%s<br><strong style="font-size:32px;letter-spacing:4px">%s</strong></p><p>%s</p><p>%s</p></body></html>`,
-			w.lang, html.EscapeString(fmt.Sprintf(w.subject, name)), html.EscapeString(asks), w.code, digits, w.advice, w.ignore),
+// signIn is the wording for who signs in to the dashboard, and newAddress for who gives an account another address. Both are in English,
+// as the dashboard is.
+func signIn() wording {
+	return wording{
+		lang:    "en",
+		subject: "Your code to sign in to %s",
+		asks:    "Somebody, most likely you, signs in to the dashboard of %s with this e-mail address.",
+		code:    "Your code:",
+		advice:  "It works once, for 5 minutes. Type it where you asked for it. Do not forward this e-mail, and tell nobody the code: nobody will ever ask you for it.",
+		ignore:  "If it was not you, you need not do anything: without the code nobody gets in.",
 	}
 }
 
-// plain keeps a name, which an organisation has chosen itself, on one line.
-func plain(name string) string {
-	return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+func newAddress() wording {
+	w := signIn()
+	w.subject = "Your code to confirm this address for %s"
+	w.asks = "Somebody, most likely you, wants to use this e-mail address for an account of the dashboard of %s."
+	w.ignore = "If it was not you, you need not do anything: without the code nothing changes."
+	return w
+}
+
+func write(r Request, digits string) mailtext.Message {
+	w := in(r.Language)
+	switch r.Occasion {
+	case SignIn:
+		w = signIn()
+	case NewAddress:
+		w = newAddress()
+	case Form:
+	}
+	name := mailtext.Plain(r.Organisation)
+	if r.Tenant.Mode == org.Test {
+		name += " (" + w.test + ")"
+	}
+	return mailtext.Message{
+		Language: w.lang, Subject: fmt.Sprintf(w.subject, name), Opening: []string{fmt.Sprintf(w.asks, name)},
+		Code: mailtext.Code{Label: w.code, Digits: digits}, Closing: []string{w.advice, w.ignore},
+	}
 }

@@ -101,9 +101,16 @@ func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text,
 
 // What is hashed names its purpose and its tenant, so that no hash says anything about another.
 func addressText(t org.Tenant, a Address) []byte { return text("address", t, a.same()) }
-func mailboxText(t org.Tenant, a Address) []byte { return text("mailbox", t, a.mailbox()) }
+
 func networkText(s Sendings, network string) []byte {
 	return text("network", s.Tenant, s.Mailbox, network)
+}
+
+func mailboxText(t org.Tenant, a Address, device string) []byte {
+	if device == "" {
+		return text("mailbox", t, a.mailbox())
+	}
+	return text("mailbox", t, a.mailbox(), device)
 }
 
 func codeText(t org.Tenant, id, digits string) []byte {

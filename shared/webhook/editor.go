@@ -42,6 +42,7 @@ type Draft struct {
 	ID         string // UUID
 	Tenant     org.Tenant
 	URL        string
+	Note       string
 	Optional   []Type            // besides the required types
 	SigningKey bool              // sign with an ed25519 key as well
 	Headers    map[string]string // sent with every attempt; the values are secrets
@@ -66,11 +67,11 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 	if err != nil {
 		return Subscription{}, secret.Text{}, err
 	}
-	if d.Rate < 0 || d.Rate > maxRate {
-		return Subscription{}, secret.Text{}, fault.BadRequest("A webhook's rate must be from 1 to 1000 attempts per second.").About("rate")
+	if err = checkRate(d.Rate); err != nil {
+		return Subscription{}, secret.Text{}, err
 	}
 	s := Subscription{
-		ID: d.ID, Tenant: d.Tenant, URL: d.URL, Rate: d.Rate, HeaderNames: slices.Sorted(maps.Keys(own)), CreatedAt: e.Now(),
+		ID: d.ID, Tenant: d.Tenant, URL: d.URL, Note: d.Note, Rate: d.Rate, HeaderNames: slices.Sorted(maps.Keys(own)), CreatedAt: e.Now(),
 	}
 	s = s.WithTypes(d.Optional)
 	k := keys{private: private{Headers: own}}
@@ -116,11 +117,29 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 		rotated.Secrets = append(rotated.Secrets, old)
 	}
 	if len(rotated.Secrets) > 1+maxOldSecrets {
-		return Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeInvalidRequest,
-			"Ten old secrets are still valid. Wait until one has expired, or end them all now: -expire-now.")
+		return Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeConflict,
+			"Ten old secrets are still valid. Wait until one has expired, or end them all now.")
 	}
 	rotated, err = e.seal(ctx, rotated, k)
 	return rotated, fresh, err
+}
+
+// Reseal seals all that is sealed of a subscription anew, under the present version of the key, without what has expired.
+func (e Editor) Reseal(ctx context.Context, s Subscription) (Subscription, error) {
+	now := e.Now()
+	k, err := s.open(ctx, e.Vault, now)
+	if err != nil {
+		return Subscription{}, err
+	}
+	s.Secrets = slices.DeleteFunc(slices.Clone(s.Secrets), func(old SealedSecret) bool { return !old.isLive(now) })
+	return e.seal(ctx, s, k)
+}
+
+func checkRate(rate int) error {
+	if rate < 0 || rate > maxRate {
+		return fault.BadRequest("A webhook's rate must be from 1 to 1000 attempts per second.").About("rate")
+	}
+	return nil
 }
 
 // WithURL returns a subscription with another address. Errors are fault.Invalid.

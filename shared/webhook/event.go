@@ -6,6 +6,7 @@ package webhook
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -66,4 +67,18 @@ func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time
 		return Event{}, fmt.Errorf("encode event %s: %w", t, err)
 	}
 	return Event{ID: id, Tenant: tenant, Type: t, Body: body, CreatedAt: date}, nil
+}
+
+// Subjects are the connection and the export that the event tells of, as far as it tells of such.
+func (e Event) Subjects() []string {
+	var body struct {
+		Data struct {
+			OrgConnectionID string `json:"org_connection_id"`
+			TaskID          string `json:"task_id"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(e.Body, &body) != nil {
+		return nil
+	}
+	return slices.DeleteFunc([]string{body.Data.OrgConnectionID, body.Data.TaskID}, func(id string) bool { return id == "" })
 }

@@ -16,6 +16,7 @@ type Subscription struct {
 	ID      string // UUID
 	Tenant  org.Tenant
 	URL     string
+	Note    string // what its owner calls it by
 	Types   []Type
 	Secrets []SealedSecret // newest first; an older one still signs until it expires
 	// Private is what else nobody may see, sealed as one: the ed25519 key, the values of the headers, the log's key.

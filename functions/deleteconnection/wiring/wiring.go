@@ -6,15 +6,18 @@ import (
 	"context"
 
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/deleteconnection"
+	"recordbridge/shared/blob"
 	"recordbridge/shared/disconnect"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/records"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/wiring/edge"
 )
@@ -28,6 +31,7 @@ type Environment struct {
 	WorkTable        string `env:"WORK_TABLE,required"`
 	TokensKey        string `env:"TOKENS_KEY,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
+	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
 }
 
 // Build makes the function. It reads secrets, once per cold start.
@@ -47,6 +51,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 			},
 			Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 			Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
+			Records:  records.Remover{Objects: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
 			Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 			Now:      p.Now,
 		},

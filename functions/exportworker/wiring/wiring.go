@@ -26,6 +26,7 @@ import (
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/records"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/portal"
@@ -45,6 +46,7 @@ type Environment struct {
 	TokensKey        string        `env:"TOKENS_KEY,required"`
 	DownloadSecret   string        `env:"DOWNLOAD_SECRET,required"`
 	ExportsBucket    string        `env:"EXPORTS_BUCKET,required"`
+	DocumentsBucket  string        `env:"DOCUMENTS_BUCKET,required"`
 	ExportQueueURL   string        `env:"EXPORT_QUEUE_URL,required"`
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	RefreshQueueURL  string        `env:"REFRESH_QUEUE_URL,required"`
@@ -73,7 +75,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	}
 	control, connections := store.Control{DB: db, Table: env.ControlTable}, store.Connections{DB: db, Table: env.ConnectionTable}
 	keys := awskms.NewFromConfig(p.AWS)
-	portals, queues := portal.New(env.ClientEnv, p, db, keys), sqs.NewFromConfig(p.AWS)
+	portals, queues, objects := portal.New(env.ClientEnv, p, db, keys), sqs.NewFromConfig(p.AWS), s3.NewFromConfig(p.AWS)
 	work, messages := store.Work{DB: db, Table: env.WorkTable}, queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL)
 	exports := worker.Worker{
 		Store: work,
@@ -89,10 +91,13 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			Now:      p.Now,
 		},
 		Refreshes: refresh.Prompt{Rows: connections, Enqueuer: queue.NewRefreshes(queues, env.RefreshQueueURL)},
-		Files:     blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
-		Enqueuer:  messages,
-		Links:     export.Links{Keys: signing, BaseURL: baseURL},
-		Now:       p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
+		Cache: records.Reader{
+			Objects: blob.Bucket{Client: objects, Name: env.DocumentsBucket}, Sealer: kms.New(keys, env.TokensKey, records.Purpose, p.Now),
+		},
+		Files:    blob.Bucket{Client: objects, Name: env.ExportsBucket},
+		Enqueuer: messages,
+		Links:    export.Links{Keys: signing, BaseURL: baseURL},
+		Now:      p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
 		AddMetaSource: env.AddMetaSource,
 	}
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{

@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/identity"
 )
 
 // Environment is the part of template.yaml that the function reads.
@@ -40,9 +41,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}
 	portal, err := sandbox.New(sandbox.Deps{
 		BaseURL: baseURL + "/sandbox", Personas: personas,
-		Clients: []oauth.Client{{
-			ID: sandbox.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath, baseURL + flow.CallbackPath + "/*"},
-		}},
+		Clients: []oauth.Client{
+			{ID: sandbox.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath, baseURL + flow.CallbackPath + "/*"}},
+			{ID: identity.SimulatedClient, RedirectURIs: []string{baseURL + identity.CallbackPath}},
+		},
 		Store: store.Sandbox{DB: store.NewClient(p.AWS), Table: env.SandboxTable},
 		Now:   p.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: p.Logger,
 	})

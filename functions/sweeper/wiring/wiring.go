@@ -21,13 +21,17 @@ type Environment struct {
 	WorkTable        string `env:"WORK_TABLE,required"`
 	ExportQueueURL   string `env:"EXPORT_QUEUE_URL,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
+	TEFCAQueueURL    string `env:"TEFCA_QUEUE_URL,required"`
 	ExportsBucket    string `env:"EXPORTS_BUCKET,required"`
 }
 
 // Build makes the function.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	db := store.NewClient(p.AWS)
-	queues := queue.NewWork(sqs.NewFromConfig(p.AWS), env.ExportQueueURL, env.DeliveryQueueURL)
+	client := sqs.NewFromConfig(p.AWS)
+	queues := queue.Swept{
+		Work: queue.NewWork(client, env.ExportQueueURL, env.DeliveryQueueURL), Attempts: queue.NewAttempts(client, env.TEFCAQueueURL),
+	}
 	sweep := sweeper.New(
 		due.NewSweep(store.Timers{DB: db, Table: env.WorkTable}, queues, store.DueShards, p.Now),
 		store.Work{DB: db, Table: env.WorkTable},

@@ -24,6 +24,7 @@ type Environment struct {
 	edge.PublicEnv
 
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
+	DashboardURL     string `env:"DASHBOARD_URL"`
 	UIDir            string `env:"UI_DIR,required"` // folder of the pages, beside the binary
 	WidgetBucket     string `env:"WIDGET_BUCKET,required"`
 }
@@ -43,6 +44,6 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		return nil, err
 	}
 	releases := pages.Releases{Files: blob.Archive{Bucket: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.WidgetBucket}}}
-	deps := web.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Releases: releases, BaseURL: baseURL}
+	deps := web.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Releases: releases, BaseURL: baseURL, DashboardURL: env.DashboardURL}
 	return lambdarun.HTTP(p.Logger, web.New(deps)), nil
 }

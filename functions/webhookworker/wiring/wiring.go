@@ -36,6 +36,7 @@ type Environment struct {
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
 	MailFrom         string        `env:"MAIL_FROM"` // empty: no e-mails are sent
+	DashboardURL     string        `env:"DASHBOARD_URL,required"`
 }
 
 // Build makes the function. It reads a secret, once per cold start.
@@ -51,7 +52,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	}
 	messaging := sqs.NewFromConfig(p.AWS)
 	messages := queue.NewDeliveries(messaging, env.DeliveryQueueURL)
-	mailer := notice.Mailer{Store: rows, Sender: nil, Now: p.Now, Lease: env.WorkerLease}
+	mailer := notice.Mailer{Store: rows, Sender: nil, Dashboard: env.DashboardURL, Now: p.Now, Lease: env.WorkerLease}
 	if env.MailFrom != "" {
 		mailer.Sender = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
 	}

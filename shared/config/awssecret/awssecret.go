@@ -13,15 +13,24 @@ import (
 	"recordbridge/shared/secret"
 )
 
-// Keyring reads the keyring that the secret called name (or with that ARN) holds (Secrets Manager API Reference, GetSecretValue);
-// see secret.ParseKeyring for its form. The error never shows any of it.
-func Keyring(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Keyring, error) {
+// Text reads the text that the secret called name (or with that ARN) holds (Secrets Manager API Reference, GetSecretValue). The error
+// never shows any of it.
+func Text(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Text, error) {
 	var out struct{ SecretString string }
 	get := awscall.Operation{Service: "secretsmanager", SDKID: "SECRETS_MANAGER", Target: "secretsmanager.GetSecretValue"}
 	if err := awscall.JSON(ctx, cfg, now, get, map[string]string{"SecretId": name}, &out); err != nil {
-		return secret.Keyring{}, fmt.Errorf("read secret %s: %w", name, err)
+		return secret.Text{}, fmt.Errorf("read secret %s: %w", name, err)
 	}
-	ring, err := secret.ParseKeyring(secret.New(out.SecretString))
+	return secret.New(out.SecretString), nil
+}
+
+// Keyring reads the keyring that a secret holds, as Text; see secret.ParseKeyring for its form.
+func Keyring(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Keyring, error) {
+	text, err := Text(ctx, cfg, now, name)
+	if err != nil {
+		return secret.Keyring{}, err
+	}
+	ring, err := secret.ParseKeyring(text)
 	if err != nil {
 		return secret.Keyring{}, fmt.Errorf("secret %s: %w", name, err)
 	}

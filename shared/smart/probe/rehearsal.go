@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
@@ -34,7 +35,7 @@ func (r *rehearsal) Registration(context.Context, org.Tenant, catalog.Endpoint) 
 }
 
 // BeginAttempt keeps the attempt for the test.
-func (r *rehearsal) BeginAttempt(_ context.Context, attempt flow.Attempt, _ flow.State) error {
+func (r *rehearsal) BeginAttempt(_ context.Context, attempt flow.Attempt, _ binding.State) error {
 	r.begun = attempt
 	return nil
 }
@@ -45,12 +46,12 @@ func (*rehearsal) Attempt(context.Context, org.Tenant, string) (flow.Attempt, er
 }
 
 // Ticket finds none: no page of ours begins this.
-func (*rehearsal) Ticket(context.Context, string, time.Time) (flow.Ticket, error) {
-	return flow.Ticket{}, fault.NotFound
+func (*rehearsal) Ticket(context.Context, string, time.Time) (binding.Ticket, error) {
+	return binding.Ticket{}, fault.NotFound
 }
 
 // OpenAttempt opens none.
-func (*rehearsal) OpenAttempt(context.Context, flow.Ticket, flow.Attempt, flow.State) error {
+func (*rehearsal) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, binding.State) error {
 	return fault.Conflict
 }
 

@@ -48,7 +48,7 @@ func Folder() fstest.MapFS {
 	add("embed.css", "widget/assets/embed-4d5e6f.css", "text/css", "body{margin:0}")
 	add("sdk/svc-widget.js", "sdk/"+Version+"/svc-widget.js", "text/javascript", SDK)
 	pages := map[string]string{}
-	for _, name := range []string{"embed", "connect", "demo"} {
+	for _, name := range []string{"embed", "connect", "demo", "dashboard"} {
 		for _, language := range []string{"en", "es"} {
 			page := name + "." + language
 			pages[page] = fmt.Sprintf(`{"style_hash":%q}`, StyleHash)

@@ -37,6 +37,6 @@ func Run[E interface{ Allowed() []netip.Prefix }, H lambdarun.Handler](build fun
 // RunWithin is Run with how long an exchange may take (safehttp.Options).
 func RunWithin[E interface{ Allowed() []netip.Prefix }, H lambdarun.Handler](within time.Duration, build func(context.Context, E, Process) (H, error)) {
 	lambdarun.Run(func(ctx context.Context, env E, p lambdarun.Process) (H, error) {
-		return build(ctx, env, Process{Process: p, HTTP: safehttp.New(safehttp.Options{Allow: env.Allowed(), Within: within})})
+		return build(ctx, env, Process{Process: p, HTTP: safehttp.New(safehttp.Options{Allow: env.Allowed(), Within: within, Certificate: nil, Roots: nil})})
 	})
 }

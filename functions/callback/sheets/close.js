@@ -1,1 +1,0 @@
-setTimeout(function () { window.close(); }, 1500); // where a browser does not let it, the words stay

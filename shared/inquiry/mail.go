@@ -1,0 +1,32 @@
+package inquiry
+
+import (
+	"fmt"
+	"strings"
+
+	"recordbridge/shared/mailtext"
+	"recordbridge/shared/org"
+)
+
+// written is an answer as the patient reads it. It does not repeat what was asked: nobody may have shown that the address is the patient's,
+// and a stranger's words must not reach another person from our address.
+func written(host string, mode org.Mode, text string) mailtext.Message {
+	name := mailtext.Plain(host)
+	shown := name
+	if mode == org.Test {
+		shown += " (test mode)"
+	}
+	opening := []string{shown + " answers what you asked while you connected your health records:"}
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			opening = append(opening, line)
+		}
+	}
+	return mailtext.Message{
+		Language: "en", Subject: "An answer from " + shown, Opening: opening,
+		Closing: []string{
+			fmt.Sprintf("Reply to this e-mail to write to %s.", name),
+			"If you did not ask anything, you need not do anything.",
+		},
+	}
+}

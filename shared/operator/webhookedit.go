@@ -1,0 +1,74 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"recordbridge/shared/notice"
+	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
+)
+
+// WebhookChange is what is said of a webhook. What is nil stays as it is.
+type WebhookChange struct {
+	URL      *string
+	Optional []webhook.Type // it is for the required types and these
+	Edit     webhook.Edit
+}
+
+// Change changes all that is named of a webhook at once. With another address its organisation is told by e-mail, and attempts that
+// are due go there. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string, change WebhookChange) (webhook.Subscription, error) {
+	sub, err := o.webhook(ctx, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	owner, err := o.organisation(ctx, tenant)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	if change.Edit.Note != nil {
+		if err = checkNote(*change.Edit.Note); err != nil {
+			return webhook.Subscription{}, err
+		}
+	}
+	if sub, err = o.editor().Edited(ctx, sub, change.Edit); err != nil {
+		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
+	}
+	if change.Optional != nil {
+		sub = sub.WithTypes(change.Optional)
+	}
+	if change.URL == nil || *change.URL == sub.URL {
+		if err = o.deps.Store.SaveSubscription(ctx, sub); err != nil {
+			return webhook.Subscription{}, changed("webhook", err)
+		}
+		return sub, o.record(ctx, tenant, "webhook.changed", id)
+	}
+	if sub, err = o.editor().WithURL(sub, *change.URL); err != nil {
+		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
+	}
+	if err = o.deps.Store.MoveSubscription(ctx, sub); err != nil {
+		return webhook.Subscription{}, changed("webhook", err)
+	}
+	sub.Health = webhook.Health{} // was the other address's
+	told := notice.WebhookMoved(sub, o.deps.Now())
+	return sub, errors.Join(o.tell(ctx, owner, told), o.record(ctx, tenant, "webhook.moved", id))
+}
+
+// Reveal shows the signing secrets of a webhook that are in use, newest first. Errors are fault.NotFound.
+func (o Webhooks) Reveal(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Revealed, error) {
+	sub, err := o.webhook(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	// Nobody sees one of which it is not written down.
+	if err = o.record(ctx, tenant, "webhook.secret_revealed", id); err != nil {
+		return nil, err
+	}
+	shown, err := o.editor().Reveal(ctx, sub)
+	if err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	return shown, nil
+}

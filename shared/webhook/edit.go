@@ -1,0 +1,75 @@
+package webhook
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"recordbridge/shared/secret"
+)
+
+// Edit is what is to be another way with a subscription. What is nil stays.
+type Edit struct {
+	Headers    map[string]string // all of its own headers; empty for none
+	Rate       *int              // attempts per second; 0 for the default
+	Note       *string
+	SigningKey *bool // sign with an ed25519 key as well, which is a new one, or do not
+}
+
+// Edited returns a subscription that is another way. Errors are fault.Invalid.
+func (e Editor) Edited(ctx context.Context, s Subscription, to Edit) (Subscription, error) {
+	if to.Note != nil {
+		s.Note = *to.Note
+	}
+	if to.Rate != nil {
+		s.Rate = *to.Rate
+	}
+	if err := checkRate(s.Rate); err != nil {
+		return Subscription{}, err
+	}
+	if to.Headers == nil && to.SigningKey == nil {
+		return s, nil
+	}
+	k, err := s.open(ctx, e.Vault, e.Now())
+	if err != nil {
+		return Subscription{}, err
+	}
+	s.Secrets = slices.DeleteFunc(slices.Clone(s.Secrets), func(old SealedSecret) bool { return !old.isLive(e.Now()) })
+	if to.Headers != nil {
+		if k.private.Headers, err = checkHeaders(to.Headers); err != nil {
+			return Subscription{}, err
+		}
+		s.HeaderNames = slices.Sorted(maps.Keys(k.private.Headers))
+	}
+	if to.SigningKey != nil {
+		k.private.SigningKey, s.PublicKey = "", ""
+		if *to.SigningKey {
+			if k.private.SigningKey, s.PublicKey, err = newSigningKey(e.Random); err != nil {
+				return Subscription{}, err
+			}
+		}
+	}
+	return e.seal(ctx, s, k)
+}
+
+// Revealed is a signing secret that is in use.
+type Revealed struct {
+	Secret    secret.Text
+	ExpiresAt time.Time // zero for the current one
+}
+
+// Reveal opens the signing secrets that are in use, newest first.
+func (e Editor) Reveal(ctx context.Context, s Subscription) ([]Revealed, error) {
+	now := e.Now()
+	k, err := s.open(ctx, e.Vault, now)
+	if err != nil {
+		return nil, err
+	}
+	live := slices.DeleteFunc(slices.Clone(s.Secrets), func(old SealedSecret) bool { return !old.isLive(now) })
+	shown := make([]Revealed, len(live))
+	for i, text := range k.secrets {
+		shown[i] = Revealed{Secret: text, ExpiresAt: live[i].ExpiresAt}
+	}
+	return shown, nil
+}
