@@ -55,20 +55,27 @@ func checkEvent(tb testing.TB, header http.Header, body []byte) {
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // the stacks are small and short-lived: a collection finds little that is still in use
 	code := m.Run()
-	if isElsewhere() {
+	if beside, err := deployed(); err == nil {
+		_ = os.RemoveAll(beside)
+	}
+	switch unseen := unseen(); {
+	case isElsewhere():
 		tell(os.Stdout)
-		os.Exit(code)
-	}
-	for _, name := range []string{"test.run", "test.skip", "test.list"} {
-		if flag.Lookup(name).Value.String() != "" {
-			os.Exit(code)
-		}
-	}
-	if unseen := unseen(); code == 0 && len(unseen) > 0 && !testing.Short() {
+	case code == 0 && len(unseen) > 0 && isWhole():
 		fmt.Fprintf(os.Stderr, "FAIL: described, but seen by no test:\n\t%s\n", strings.Join(unseen, "\n\t"))
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// isWhole tells whether every test ran, each with all that it has.
+func isWhole() bool {
+	for _, name := range []string{"test.run", "test.skip", "test.list"} {
+		if flag.Lookup(name).Value.String() != "" {
+			return false
+		}
+	}
+	return !testing.Short()
 }
 
 // unseen is what is described and was not seen, but for what cannot be, and what is excused without need.

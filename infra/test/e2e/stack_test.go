@@ -100,12 +100,11 @@ func newStack(tb testing.TB, o options) *stack {
 	}
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
 	tb.Cleanup(func() { <-time.After(3 * time.Second) }) // what goes on beside a request, also of an instance that has crashed, gives up
+	home := tb.TempDir()
+	beside, err := deployed()
+	expect.NoError(tb, err)
 	for _, declared := range loaded.Functions {
-		s.functions[declared.LogicalID] = &function{stack: s, declared: declared, starting: make(chan struct{}, 1), dir: filepath.Join(tb.TempDir(), declared.Folder)}
-		if declared.Folder == "web" {
-			s.functions[declared.LogicalID].root = tb.TempDir()
-			expect.NoError(tb, built.Into(filepath.Join(s.functions[declared.LogicalID].root, declared.Environment["UI_DIR"])))
-		}
+		s.functions[declared.LogicalID] = &function{stack: s, declared: declared, starting: make(chan struct{}, 1), dir: filepath.Join(home, declared.Folder), root: beside}
 	}
 	s.attachQueues()
 	s.gateway = gateway.New(gateway.Options{
@@ -155,6 +154,16 @@ func load(dataDir string) (*template.Template, error) {
 	}
 	return t, err
 }
+
+// deployed is the folder of what is deployed beside every binary: the pages of functions/web. Nobody writes to it, so it is made once for
+// all tests, and removed by TestMain.
+var deployed = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
+	if err != nil {
+		return "", err
+	}
+	return folder, built.Into(filepath.Join(folder, "ui"))
+})
 
 // permitted is the template with what the functions may do.
 func (o options) permitted(loaded *template.Template) *template.Template {
